@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_EVENTS_H
+#define TRACE_EVENTS_H
+/*
+ * events.h - records: their header, and one payload struct for each event of events.def.
+ *
+ * Compiles in user space (C11, C++17) and in BPF programs. A record is struct trace_record followed by
+ * struct trace_<event>, followed for events with a string by the string and its NUL; the whole is padded
+ * with zeros to a multiple of 8 bytes.
+ */
+#if !defined(__bpf__) && !defined(__BPF__)
+#include <stdint.h>
+typedef uint8_t trace_u8;
+typedef uint16_t trace_u16;
+typedef uint32_t trace_u32;
+typedef uint64_t trace_u64;
+typedef int32_t trace_s32;
+typedef int64_t trace_s64;
+#else
+typedef unsigned char trace_u8;
+typedef unsigned short trace_u16;
+typedef unsigned int trace_u32;
+typedef unsigned long long trace_u64;
+typedef int trace_s32;
+typedef long long trace_s64;
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct trace_record - the header of every record; written last, as one 64-bit store
+ * @time: low 32 bits of the event's time. The event is (time - base) modulo 2^32 after the sub-buffer's 64-bit base:
+ *        a delta that a writer can store before it knows the base, because somebody else is just writing it
+ * @id: enum trace_event_id; 0 = padding, to be skipped
+ * @words: size of the whole record in 8-byte words, header included: 1..255
+ * @lap: low 8 bits of the number of earlier uses of the sub-buffer: a header of an earlier use is never taken for new
+ */
+struct trace_record {
+	trace_u32 time;
+	trace_u16 id;
+	trace_u8 words;
+	trace_u8 lap;
+};
+
+#define TRACE_RECORD_MAX_BYTES (255 * 8)
+
+/* Event numbers: TRACE_EV_<name>. Ids stay below TRACE_EV_MAX, the size of every event mask. */
+#define TRACE_EV_MAX 256
+#define TRACE_MASK_WORDS (TRACE_EV_MAX / 64)
+enum trace_event_id {
+	TRACE_EV_padding = 0,
+#define TRACE_EVENT(id, name, category, classic, program, flags, fields, text, doc) TRACE_EV_##name = (id),
+#include <trace/events.def>
+#undef TRACE_EVENT
+};
+
+/* Payloads: struct trace_<name>. A string of the event, if any, begins at sizeof(struct trace_<name>). */
+#define F(type, name, kind) trace_##type name;
+#define S(name, kind)
+#define TRACE_EVENT(id, name, category, classic, program, flags, fields, text, doc) \
+	struct trace_##name {                                                       \
+		fields                                                              \
+	};
+/* clang-format off */
+#include <trace/events.def>
+/* clang-format on */
+#undef TRACE_EVENT
+#undef F
+#undef S
+
+enum trace_context { /* kind CONTEXT: who made a wakeup */
+	TRACE_CONTEXT_TASK = 0,
+	TRACE_CONTEXT_SOFTIRQ = 1,
+	TRACE_CONTEXT_HARDIRQ = 2,
+	TRACE_CONTEXT_NMI = 3,
+};
+
+enum trace_abi { /* of system-call numbers */
+	TRACE_ABI_NATIVE = 0,
+	TRACE_ABI_32 = 1,
+	TRACE_ABI_X32 = 2,
+};
+
+enum trace_thread_flag { /* start_thread.flags */
+	TRACE_THREAD_KERNEL = 1, /* a kernel thread */
+	TRACE_THREAD_IDLE = 2,	 /* a CPU's idle thread */
+};
+
+/* kind VECTOR: x86 interrupts without a line; names in trace_vector_names order of strings chunk VECTOR. */
+enum trace_vector {
+	TRACE_VECTOR_LOCAL_TIMER = 0,
+	TRACE_VECTOR_RESCHEDULE = 1,
+	TRACE_VECTOR_CALL_FUNCTION = 2,
+	TRACE_VECTOR_CALL_FUNCTION_SINGLE = 3,
+	TRACE_VECTOR_IRQ_WORK = 4,
+	TRACE_VECTOR_X86_PLATFORM_IPI = 5,
+	TRACE_VECTOR_THERMAL = 6,
+	TRACE_VECTOR_THRESHOLD = 7,
+	TRACE_VECTOR_DEFERRED_ERROR = 8,
+	TRACE_VECTOR_ERROR = 9,
+	TRACE_VECTOR_SPURIOUS = 10,
+	TRACE_NR_VECTORS,
+};
+
+/* Events that take a wakeup's record or an interrupted thread's time apart need these task state bits (Linux). */
+#define TRACE_TASK_RUNNING 0x0
+#define TRACE_TASK_INTERRUPTIBLE 0x1
+#define TRACE_TASK_UNINTERRUPTIBLE 0x2
+#define TRACE_TASK_STOPPED 0x4
+#define TRACE_TASK_TRACED 0x8
+#define TRACE_TASK_EXIT_DEAD 0x10
+#define TRACE_TASK_EXIT_ZOMBIE 0x20
+#define TRACE_TASK_PARKED 0x40
+#define TRACE_TASK_DEAD 0x80
+#define TRACE_TASK_NOLOAD 0x400
+#define TRACE_TASK_FROZEN 0x8000
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+/*
+ * reader.h - open a trace and go through its events.
+ *
+ *	struct trace_error error;
+ *	struct trace *trace = trace_open("t.trace", &error);
+ *	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, &error);
+ *	const struct trace_event *event;
+ *
+ *	while ((event = trace_cursor_next(cursor)))
+ *		if (event->id == TRACE_EV_sched_switch) {
+ *			const struct trace_sched_switch *sw = event->payload;
+ *			...
+ *		}
+ *	cursor = trace_cursor_free(cursor);
+ *	trace = trace_close(trace);
+ *
+ * A struct trace never changes after trace_open() and may be used by any number of threads; a cursor by one at a time.
+ * All pointers that are returned are borrowed from the trace (or, where said, from the cursor) and live as long.
+ * Times are ns of CLOCK_MONOTONIC of the traced boot. The format: docs/FORMAT.md.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace/error.h>
+#include <trace/events.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct trace;
+struct trace_cursor;
+
+/* ---- the trace ---- */
+
+/**
+ * trace_open() - open a trace for reading
+ * @path: a file, or "-" for standard input (a pipe is spooled to an unlinked temporary file first)
+ * @ret_error: filled in on failure; may be NULL
+ * The file is mapped; no event is decoded. Without an index (crash, pipe) it is rebuilt from the chunk headers.
+ * A damaged or truncated trace opens, with what is lost listed by trace_get_damage() and trace_get_gap().
+ * Returns the trace, to be released with trace_close(); NULL with -ENOENT ..., -EINVAL (not a trace),
+ * -ENOTSUP (newer major version), -EBADMSG (nothing in it can be read).
+ */
+struct trace *trace_open(const char *path, struct trace_error *ret_error);
+
+/** trace_close() - release a trace; its cursors must be freed before. NULL is fine. Returns NULL. */
+struct trace *trace_close(struct trace *trace);
+
+/**
+ * struct trace_info - what is known of a trace as a whole
+ * @file: the path given to trace_open(). @host, @kernel, @machine, @clock: of the traced system ("" unknown)
+ * @start_ns, @end_ns: the window of the recording. @start_realtime_ns: CLOCK_REALTIME at @start_ns
+ * @events: stored events that can be read. @lost: events known to be missing, of all causes, in all gaps.
+ * @clean_end: the recorder finished the trace; false: it was cut off, what came last may be missing
+ */
+struct trace_info {
+	const char *file;
+	const char *host;
+	const char *kernel;
+	const char *machine;
+	const char *clock;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t start_realtime_ns;
+	uint64_t events;
+	uint64_t lost;
+	uint64_t file_bytes;
+	uint32_t nr_cpus; /* highest CPU number + 1 */
+	uint16_t version_major;
+	uint16_t version_minor;
+	bool clean_end;
+	bool index_rebuilt;
+};
+const struct trace_info *trace_get_info(const struct trace *trace);
+
+/* ---- what is missing ---- */
+
+enum trace_gap_cause {
+	TRACE_GAP_DISCARDED = 0,   /* the buffers were full */
+	TRACE_GAP_OVERWRITTEN = 1, /* flight recorder: older than the oldest kept */
+	TRACE_GAP_DAMAGED = 2,	   /* a chunk of the file cannot be read */
+	TRACE_GAP_MISSED = 3,	   /* the kernel skipped a program (recursion) */
+	TRACE_GAP_SUSPECT = 4,	   /* times are unknown */
+	TRACE_GAP_CUT = 5,	   /* the trace ends before the recording did */
+};
+
+/** struct trace_gap - between two times, events of one stream are missing. @lost 0: number unknown. */
+struct trace_gap {
+	uint32_t stream;
+	uint32_t cpu;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t lost;
+	enum trace_gap_cause cause;
+};
+size_t trace_nr_gaps(const struct trace *trace);
+const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx); /* by start_ns */
+
+/** struct trace_damage - bytes of the file that cannot be used, and why, in one sentence */
+struct trace_damage {
+	uint64_t offset;
+	uint64_t bytes;
+	const char *message;
+};
+size_t trace_nr_damages(const struct trace *trace);
+const struct trace_damage *trace_get_damage(const struct trace *trace, size_t idx);
+
+/** trace_not_traced() - things the recorder could not see ("fault_exit: perf events are not permitted"); NULL past the last */
+const char *trace_not_traced(const struct trace *trace, size_t idx);
+
+/**
+ * struct trace_stream_stats - the books of one stream, from the recorder's own counters
+ * attempted = stored + discarded + overwritten + missed + filtered is what trace_verify() checks,
+ * against the chunks of the file and the cumulative numbers in the sub-buffers.
+ */
+struct trace_stream_stats {
+	uint32_t stream;
+	uint32_t cpu;
+	uint64_t stored;
+	uint64_t discarded;
+	uint64_t overwritten;
+	uint64_t missed;
+	uint64_t filtered;
+	uint64_t attempted;
+};
+size_t trace_nr_streams(const struct trace *trace);
+const struct trace_stream_stats *trace_get_stream(const struct trace *trace, size_t idx);
+
+/**
+ * trace_verify() - read everything and check the conservation law, the checksums and the order of times
+ * Returns 0, or -EBADMSG with the first violation in @ret_error. Declared gaps are not violations; undeclared ones are.
+ */
+int trace_verify(const struct trace *trace, struct trace_error *ret_error);
+
+/* ---- chunks ---- */
+
+enum trace_chunk_kind {
+	TRACE_CHUNK_SCHEMA = 1,
+	TRACE_CHUNK_START_STATE = 2,
+	TRACE_CHUNK_EVENTS = 3,
+	TRACE_CHUNK_CLOCK = 4,
+	TRACE_CHUNK_STRINGS = 5,
+	TRACE_CHUNK_STATISTICS = 6,
+	TRACE_CHUNK_INDEX = 7,
+};
+
+/** struct trace_chunk - one chunk of the file, from its header */
+struct trace_chunk {
+	uint64_t offset; /* of its header in the file */
+	uint64_t seq;
+	uint64_t first_ns;
+	uint64_t last_ns;
+	uint64_t events;
+	uint64_t lost_before;
+	uint32_t stream;
+	uint32_t cpu;
+	uint32_t raw_bytes;
+	uint32_t packed_bytes;
+	uint16_t kind;
+	uint8_t encoding;
+	bool damaged;
+};
+size_t trace_nr_chunks(const struct trace *trace);
+const struct trace_chunk *trace_get_chunk(const struct trace *trace, size_t idx); /* in file order */
+
+/* ---- schema: what events and fields there are ---- */
+
+enum trace_field_kind {
+	TRACE_KIND_DEC, TRACE_KIND_HEX, TRACE_KIND_NS, TRACE_KIND_TID, TRACE_KIND_CPU, TRACE_KIND_BOOL,
+	TRACE_KIND_SYSCALL, TRACE_KIND_RESULT, TRACE_KIND_IRQ, TRACE_KIND_SOFTIRQ, TRACE_KIND_VECTOR,
+	TRACE_KIND_STATE, TRACE_KIND_CONTEXT, TRACE_KIND_DEV, TRACE_KIND_MODE, TRACE_KIND_SIGNAL,
+	TRACE_KIND_FAMILY, TRACE_KIND_PORT, TRACE_KIND_ADDR, TRACE_KIND_EVENT, TRACE_KIND_COMM,
+	TRACE_KIND_PATH, TRACE_KIND_TEXT, TRACE_KIND_PAD,
+	TRACE_NR_KINDS, /* a newer writer's kind reads as DEC, or TEXT for a string */
+};
+
+enum trace_category {
+	TRACE_CATEGORY_TRACE, TRACE_CATEGORY_START, TRACE_CATEGORY_SYSCALL, TRACE_CATEGORY_TRAP, TRACE_CATEGORY_IRQ,
+	TRACE_CATEGORY_SCHED, TRACE_CATEGORY_FS, TRACE_CATEGORY_BLOCK, TRACE_CATEGORY_TIMER, TRACE_CATEGORY_MEMORY,
+	TRACE_CATEGORY_SOCKET, TRACE_CATEGORY_IPC, TRACE_CATEGORY_NETWORK, TRACE_CATEGORY_WORK, TRACE_CATEGORY_USER,
+	TRACE_NR_CATEGORIES,
+};
+/** trace_category_name() - "sched" ...; static */
+const char *trace_category_name(enum trace_category category);
+
+enum trace_event_flag { /* of struct trace_event_type; the catalogue writes ON, OFF, STRUCTURAL */
+	TRACE_EVENT_ON = 1,
+	TRACE_EVENT_STRUCTURAL = 2,
+};
+
+/** struct trace_field - @bytes 1, 2, 4 or 8; 0 for the string at the end, which begins at @offset */
+struct trace_field {
+	const char *name;
+	uint16_t offset;
+	uint8_t bytes;
+	bool is_signed;
+	enum trace_field_kind kind;
+};
+
+/** struct trace_event_type - one event of the schema embedded in the trace */
+struct trace_event_type {
+	const char *name;
+	const char *classic; /* the original toolkit's class, "NONE" if none */
+	const char *text;
+	const char *doc;
+	const char *program; /* that emits it, "NONE" if none */
+	const struct trace_field *fields;
+	uint16_t nr_fields;
+	uint16_t id;
+	uint16_t fixed_bytes; /* payload without the string */
+	bool has_string;
+	enum trace_category category;
+	uint32_t flags;
+};
+const struct trace_event_type *trace_type_by_id(const struct trace *trace, uint32_t id); /* NULL: not in the schema */
+const struct trace_event_type *trace_type_by_name(const struct trace *trace, const char *name);
+size_t trace_nr_types(const struct trace *trace);
+const struct trace_event_type *trace_get_type(const struct trace *trace, size_t idx);
+const struct trace_field *trace_type_field(const struct trace_event_type *type, const char *name);
+
+/* The catalogue this library was built with (of events.def), for those who record or list without a trace. Static. */
+size_t trace_catalogue_size(void);
+const struct trace_event_type *trace_catalogue_type(size_t idx);
+
+/* ---- strings that belong to numbers ---- */
+
+enum trace_string_space {
+	TRACE_STRING_SYSCALL = 1,    /* native numbers */
+	TRACE_STRING_SYSCALL_32 = 2, /* 32-bit ABI */
+	TRACE_STRING_IRQ = 3,
+	TRACE_STRING_SOFTIRQ = 4,
+	TRACE_STRING_VECTOR = 5,
+	TRACE_STRING_INFO = 6, /* key: enum trace_info_key */
+	TRACE_STRING_NOT_TRACED = 7, /* key: 0, 1, 2 ... */
+	TRACE_STRING_DEVICE = 8, /* key: kernel dev number; value: "vda1" */
+	TRACE_STRING_NETDEV = 9, /* key: ifindex */
+	TRACE_STRING_SYMBOL = 10, /* key: kernel address of a function */
+};
+enum trace_info_key {
+	TRACE_INFO_HOST = 0,
+	TRACE_INFO_KERNEL = 1,
+	TRACE_INFO_MACHINE = 2,
+	TRACE_INFO_CLOCK = 3,
+	TRACE_INFO_COMMAND = 4,
+	TRACE_INFO_BOOT_ID = 5,
+};
+/** trace_string() - the name of a number, or NULL. For SYMBOL: of the exact address. */
+const char *trace_string(const struct trace *trace, enum trace_string_space space, uint64_t key);
+
+/* ---- events ---- */
+
+/**
+ * struct trace_event - one event, decoded
+ * @payload: struct trace_<event> in the layout of the writer of the trace: cast it when type->fixed_bytes is at least the size
+ *           you know, or use trace_event_u64() and trace_event_string()
+ * @payload_bytes: with the string and its NUL, without padding
+ */
+struct trace_event {
+	uint64_t ts_ns;
+	uint32_t cpu;
+	uint32_t stream;
+	uint32_t id;
+	uint32_t payload_bytes;
+	const void *payload;
+	const struct trace_event_type *type;
+};
+
+/**
+ * struct trace_cursor_options - what a cursor delivers; zeroed = everything of the event chunks
+ * @size: sizeof of the caller's struct: later versions add fields at the end
+ * @from_ns, @to_ns: only events of this half-open window; @to_ns 0 = to the end
+ * @mask: if not NULL, bit n of 256 wants event id n; copied
+ * @cpus, @nr_cpus: if not NULL, only these CPUs; copied
+ * @start_state: deliver the start state instead (its events carry the time they were read)
+ * @no_lost: without the trace_lost events that stand for gaps
+ */
+struct trace_cursor_options {
+	size_t size;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	const uint64_t *mask;
+	const uint32_t *cpus;
+	size_t nr_cpus;
+	bool start_state;
+	bool no_lost;
+};
+
+/**
+ * trace_cursor_new() - a cursor before the first event
+ * @options: NULL = all events. Returns NULL with -ENOMEM.
+ */
+struct trace_cursor *trace_cursor_new(const struct trace *trace, const struct trace_cursor_options *options,
+				      struct trace_error *ret_error);
+struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor); /* NULL is fine; returns NULL */
+
+/**
+ * trace_cursor_next() - the next event of all CPUs, in time order
+ * Equal times: by CPU, then stream, then place in the stream. A gap comes as a trace_lost event at its end.
+ * Returns the event, borrowed until the next call on @cursor; NULL at the end.
+ * A chunk that turns out to be damaged is skipped, and stands for a gap of its events (cause DAMAGED).
+ */
+const struct trace_event *trace_cursor_next(struct trace_cursor *cursor);
+
+/** trace_cursor_seek() - continue with the first event at or after @ts_ns; O(log chunks) */
+int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns);
+
+/** trace_cursor_error() - 0, or why trace_cursor_next() returned NULL early (-ENOMEM), or -EBADMSG when chunks were skipped */
+int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *ret_error);
+
+/** trace_event_u64() - a field's value; signed fields sign-extended; 0 for a NULL field */
+uint64_t trace_event_u64(const struct trace_event *event, const struct trace_field *field);
+/** trace_event_string() - the event's string, always NUL-terminated; "" if it has none */
+const char *trace_event_string(const struct trace_event *event);
+
+/**
+ * trace_event_format() - the description of an event, from the text of its type
+ * Writes at most @size bytes with the NUL; control characters and invalid UTF-8 come out as \\xNN.
+ * Returns the length that was needed, as snprintf.
+ */
+int trace_event_format(const struct trace *trace, const struct trace_event *event, char *buffer, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_SUBBUF_H
+#define TRACE_SUBBUF_H
+/*
+ * subbuf.h - the one layout of the buffers that producers and the daemon share, and the consumer's side of it.
+ *
+ * A ring is a control page followed by N sub-buffers (N a power of two >= 2) of S bytes (a power of two, 16 KiB .. 16 MiB).
+ * A sub-buffer is a header followed by records. The kernel's rings lie in an mmap-able BPF array map, one value per
+ * CPU; a program's in a memfd. The producer's side is tracer/subbuf_write.h, compiled for BPF and for user space.
+ *
+ * Position. One 64-bit word per ring, control.position = (seq << 26) | offset, tells where the next record goes:
+ * byte `offset` of sub-buffer number `seq`. Reserving is one atomic add of the record's size, which returns sub-buffer
+ * and place together, so that a writer that was interrupted or preempted in between cannot mistake a later use of
+ * the same memory for its own. Sub-buffer `seq` lives in slot seq % N. The first one is seq 1; a new ring stands at the
+ * end of an imaginary full sub-buffer 0.
+ *
+ * Completion. header.commit only grows: every writer adds what it reserved, and the one whose record did not fit (or
+ * filled the last byte) adds the rest, S in all per use. So use number seq / N of a slot is complete when the low 40 bits of
+ * commit equal (seq / N + 1) * S, and nothing ever has to be reset. The upper 24 bits count records.
+ *
+ * Who may run beside whom, each barrier with its partner, and how it was checked: tracer/CONCURRENCY.md.
+ */
+#include <trace/events.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SUBBUF_OFFSET_BITS 26
+#define SUBBUF_OFFSET_MASK ((1ULL << SUBBUF_OFFSET_BITS) - 1)
+#define SUBBUF_MIN_BYTES (16u << 10)
+#define SUBBUF_MAX_BYTES (16u << 20)
+#define SUBBUF_COMMIT_RECORD (1ULL << 40) /* one record in the upper bits of commit */
+#define SUBBUF_COMMIT_MASK (SUBBUF_COMMIT_RECORD - 1)
+#define SUBBUF_CONTROL_BYTES 4096u
+
+enum subbuf_producer {
+	SUBBUF_PRODUCER_KERNEL = 0,
+	SUBBUF_PRODUCER_USER = 1,
+};
+
+enum subbuf_clock {
+	SUBBUF_CLOCK_MONOTONIC = 0, /* ns of the host's CLOCK_MONOTONIC */
+	SUBBUF_CLOCK_TSC = 1,	    /* ticks of the invariant TSC */
+};
+
+enum subbuf_flag {
+	/* The opener was held up for so long that records written meanwhile may be 2^32 ns off: their times are unknown. */
+	SUBBUF_FLAG_TIME_SUSPECT = 1,
+};
+
+/**
+ * struct subbuf_header - the first 64 bytes of a sub-buffer
+ * @seq: number of the sub-buffer in its ring, from 1. Written by the opener.
+ * @base: full time of the opening; no record of the sub-buffer is earlier, none 2^32 ns later. Opener.
+ * @lost: events discarded in this ring before the sub-buffer was opened, ever. Opener.
+ * @overwritten: records of this ring that were overwritten before it was opened, ever (flight recorder). Opener.
+ * @commit: bytes (low 40 bits) and records (upper 24) committed in this slot, ever. Every writer, by atomic add.
+ * @records_before: the upper 24 bits of commit at the opening. Opener.
+ * @end: bytes in use, this header included. Written by the closer before its last add to commit.
+ * @cpu, @producer, @clock, @flags: whose it is. Opener.
+ */
+struct subbuf_header {
+	trace_u64 seq;
+	trace_u64 base;
+	trace_u64 lost;
+	trace_u64 overwritten;
+	trace_u64 commit;
+	trace_u32 records_before;
+	trace_u32 end;
+	trace_u32 cpu;
+	trace_u16 producer;
+	trace_u8 clock;
+	trace_u8 flags;
+	trace_u64 reserved;
+};
+
+/**
+ * struct subbuf_control - the page before the sub-buffers
+ * Two cache lines that are written by the producers, one by the consumer; the rest is set up once.
+ */
+struct subbuf_control {
+	/* producers */
+	trace_u64 position;    /* (seq << 26) | offset; atomic add and compare-and-swap */
+	trace_u64 discarded;   /* events that found no room; atomic add */
+	trace_u64 overwritten; /* records of sub-buffers that were used again before anybody took them; by the opener */
+	trace_u64 filtered;    /* events of this CPU that the filters refused; atomic add */
+	trace_u64 pad0[4];
+	trace_u64 pad1[8];
+	/* consumer */
+	trace_u64 consumed; /* every sub-buffer up to this one may be used again; store-release */
+	trace_u64 pad2[7];
+	/* set up before the first record */
+	trace_u32 subbuf_bytes;
+	trace_u32 nr_subbufs;
+	trace_u32 overwrite; /* 0 discard when full, 1 overwrite the oldest */
+	trace_u32 cpu;
+	trace_u32 producer;
+	trace_u32 clock;
+};
+
+#if !defined(__bpf__) && !defined(__BPF__)
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * struct subbuf_ring - a consumer's view of a ring
+ * @control: borrowed; the ring in shared memory
+ * @data: sub-buffer 0 of the ring
+ * @subbuf_bytes, @nr_subbufs: the consumer's own copy: never read again from memory that a producer can write
+ */
+struct subbuf_ring {
+	struct subbuf_control *control;
+	unsigned char *data;
+	trace_u32 subbuf_bytes;
+	trace_u32 nr_subbufs;
+};
+
+/** subbuf_ring_bytes() - size in bytes of a ring, control page included */
+static inline size_t subbuf_ring_bytes(trace_u32 subbuf_bytes, trace_u32 nr_subbufs)
+{
+	return SUBBUF_CONTROL_BYTES + (size_t)subbuf_bytes * nr_subbufs;
+}
+
+/** subbuf_slot() - the memory that sub-buffer @seq uses */
+static inline struct subbuf_header *subbuf_slot(const struct subbuf_ring *ring, trace_u64 seq)
+{
+	return (struct subbuf_header *)(ring->data + (size_t)(seq & (ring->nr_subbufs - 1)) * ring->subbuf_bytes);
+}
+
+/** subbuf_commit_target() - the low 40 bits of commit when sub-buffer @seq is complete */
+static inline trace_u64 subbuf_commit_target(trace_u32 subbuf_bytes, trace_u32 nr_subbufs, trace_u64 seq)
+{
+	return (seq / nr_subbufs + 1) * subbuf_bytes;
+}
+
+/**
+ * subbuf_complete() - may sub-buffer @seq be read?
+ * The acquire load is [R1]; it pairs with the last writer's add to commit, [W2] of tracer/subbuf_write.h.
+ */
+static inline bool subbuf_complete(const struct subbuf_ring *ring, trace_u64 seq)
+{
+	const struct subbuf_header *header = subbuf_slot(ring, seq);
+	trace_u64 commit = __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE); /* [R1] */
+	trace_u64 target = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq);
+
+	return ((commit - target) & SUBBUF_COMMIT_MASK) == 0;
+}
+
+/**
+ * subbuf_records() - records in the complete sub-buffer @header, as its writers counted them
+ */
+static inline trace_u32 subbuf_records(const struct subbuf_ring *ring, const struct subbuf_header *header)
+{
+	trace_u64 target = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, header->seq);
+	trace_u64 commit = __atomic_load_n(&header->commit, __ATOMIC_RELAXED);
+
+	return (trace_u32)(((commit - target) >> 40) - header->records_before) & 0xffffff;
+}
+
+/**
+ * subbuf_take() - the next complete sub-buffer of a ring in discard mode
+ * @ring: one consumer at a time
+ * Returns the sub-buffer in place, borrowed until subbuf_release(); NULL when none is complete.
+ */
+static inline const struct subbuf_header *subbuf_take(const struct subbuf_ring *ring)
+{
+	trace_u64 seq = ring->control->consumed + 1; /* the consumer's own word */
+	trace_u64 position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
+
+	if ((position >> SUBBUF_OFFSET_BITS) < seq || !subbuf_complete(ring, seq))
+		return NULL;
+	return subbuf_slot(ring, seq);
+}
+
+/**
+ * subbuf_release() - give the sub-buffer that subbuf_take() returned back to the producers
+ * [W4] pairs with [R4], the opener's look at consumed: all our reads of the sub-buffer come before its new use.
+ */
+static inline void subbuf_release(const struct subbuf_ring *ring)
+{
+	__atomic_store_n(&ring->control->consumed, ring->control->consumed + 1, __ATOMIC_RELEASE); /* [W4] */
+}
+
+/**
+ * subbuf_flush() - close the sub-buffer in use, so that subbuf_take() can deliver what it holds
+ * Safe beside running producers, from any thread of any process that maps the ring.
+ * Returns true when it closed one; false when there was nothing to close. The sub-buffer may still be waiting
+ * for a writer in the middle of its record.
+ */
+static inline bool subbuf_flush(const struct subbuf_ring *ring)
+{
+	struct subbuf_control *control = ring->control;
+	trace_u64 position = __atomic_load_n(&control->position, __ATOMIC_RELAXED);
+	trace_u64 offset, closed;
+	struct subbuf_header *header;
+
+	do {
+		offset = position & SUBBUF_OFFSET_MASK;
+		if (offset >= ring->subbuf_bytes)
+			return false; /* closed already */
+		closed = (position & ~SUBBUF_OFFSET_MASK) | ring->subbuf_bytes;
+	} while (!__atomic_compare_exchange_n(&control->position, &position, closed, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	header = subbuf_slot(ring, position >> SUBBUF_OFFSET_BITS);
+	__atomic_store_n(&header->end, (trace_u32)offset, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&header->commit, ring->subbuf_bytes - offset, __ATOMIC_RELEASE); /* [W2] */
+	return true;
+}
+
+/**
+ * subbuf_ring_init() - set up a ring in zeroed memory, before any producer knows it
+ */
+static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trace_u32 subbuf_bytes, trace_u32 nr_subbufs,
+				    trace_u32 cpu, enum subbuf_producer producer, enum subbuf_clock clock, bool overwrite)
+{
+	struct subbuf_control *control = (struct subbuf_control *)memory;
+
+	ring->control = control;
+	ring->data = (unsigned char *)memory + SUBBUF_CONTROL_BYTES;
+	ring->subbuf_bytes = subbuf_bytes;
+	ring->nr_subbufs = nr_subbufs;
+	control->subbuf_bytes = subbuf_bytes;
+	control->nr_subbufs = nr_subbufs;
+	control->overwrite = overwrite;
+	control->cpu = cpu;
+	control->producer = producer;
+	control->clock = clock;
+	subbuf_slot(ring, 0)->commit = subbuf_bytes; /* the imaginary sub-buffer 0 is complete */
+	__atomic_store_n(&control->position, (trace_u64)subbuf_bytes, __ATOMIC_RELEASE);
+}
+#endif /* user space */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

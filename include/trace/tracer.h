@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_TRACER_H
+#define TRACE_TRACER_H
+/*
+ * tracer.h - the kernel tracer: load and attach the BPF programs, and reach their rings.
+ *
+ * One thread at a time, except the consumer functions of <trace/subbuf.h> on the rings.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <trace/error.h>
+#include <trace/events.h>
+#include <trace/subbuf.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tracer;
+
+#define TRACER_DEFAULT_SUBBUF_BYTES (512u << 10)
+#define TRACER_DEFAULT_NR_SUBBUFS 8u
+/* Structural events (fork, exec, open ...) have rings of their own, of this fixed shape. */
+#define TRACER_STRUCTURAL_SUBBUF_BYTES (64u << 10)
+#define TRACER_STRUCTURAL_NR_SUBBUFS 8u
+
+/**
+ * struct tracer_options - zeroed = record everything that is on by default, discard when full
+ * @size: sizeof of the caller's struct
+ * @subbuf_bytes, @nr_subbufs: powers of two; 0 = the defaults. The tracer rounds down and clamps; see tracer_ring()
+ * @overwrite: flight recorder
+ * @mask: 256 bits, events to record; all zero = the catalogue's defaults
+ * @filter_*: AND-ed; 0 or -1 as said. An event passes when the current thread matches, or when it is the scheduling change
+ *            or wakeup of a matching thread.
+ * @filter_pid: this process, 0 = all; with @follow also its descendants from now on
+ * @filter_uid, @filter_gid: effective ids, -1 = all. @filter_pgrp: process group, 0 = all
+ * @exclude_pid: this process' system calls and faults are not recorded (the daemon), counted as filtered; 0 = none
+ */
+struct tracer_options {
+	size_t size;
+	uint32_t subbuf_bytes;
+	uint32_t nr_subbufs;
+	bool overwrite;
+	bool follow;
+	uint64_t mask[TRACE_MASK_WORDS];
+	pid_t filter_pid;
+	pid_t filter_pgrp;
+	int64_t filter_uid;
+	int64_t filter_gid;
+	pid_t exclude_pid;
+};
+
+/**
+ * tracer_new() - load the programs for this kernel; nothing is attached yet
+ * Fails with one sentence that names the way out: -EPERM (which capabilities are missing), -ENOTSUP (no BTF, kernel too old), -ENOMEM.
+ */
+struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error);
+struct tracer *tracer_free(struct tracer *tracer); /* stops first; NULL is fine; returns NULL */
+
+/**
+ * tracer_start() - attach the programs of the mask; events flow when it returns
+ * Events whose program this kernel does not allow are left out and listed by tracer_not_traced(); it fails only when
+ * nothing could be attached.
+ */
+int tracer_start(struct tracer *tracer, struct trace_error *ret_error);
+/** tracer_stop() - detach all, wait until no program runs any more, close the open sub-buffers; the rings stay readable */
+void tracer_stop(struct tracer *tracer);
+/** tracer_set_mask() - change the recorded events of a running tracer: attaches and detaches */
+int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);
+/** tracer_get_mask() - the events being recorded now */
+void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS]);
+/** tracer_follow() - add a process to a @follow filter (the command that the daemon starts) */
+int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error);
+/** tracer_not_traced() - "event: reason" for each event that was asked for and cannot be had; NULL past the last */
+const char *tracer_not_traced(const struct tracer *tracer, size_t idx);
+
+/**
+ * tracer_poll_fd() - becomes readable when a sub-buffer was filled; for poll() and epoll
+ * tracer_acknowledge() - before draining: forget what was signalled. Then drain all rings.
+ */
+int tracer_poll_fd(const struct tracer *tracer);
+void tracer_acknowledge(struct tracer *tracer);
+
+/** struct tracer_ring - one ring and its stream number: 2 * cpu, and 2 * cpu + 1 for the structural events */
+struct tracer_ring {
+	struct subbuf_ring ring;
+	uint32_t stream;
+	uint32_t cpu;
+	bool structural;
+};
+size_t tracer_nr_rings(const struct tracer *tracer);
+const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t idx);
+
+/**
+ * tracer_missed() - how often the kernel skipped a program of event @id since the start (recursion_misses)
+ * Cumulative; 0 for events without a program.
+ */
+uint64_t tracer_missed(const struct tracer *tracer, uint32_t id);
+
+/**
+ * tracer_start_state() - what exists now: threads, programs, open files, sockets, maps, interrupts
+ * Calls @emit for each record: struct trace_record and payload, the low 32 bits of the time in the header, the full time beside it.
+ * Call after tracer_start(), so that nothing falls between. A non-zero return of @emit ends it and is returned.
+ */
+typedef int (*tracer_emit_fn)(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns);
+int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error);
+
+/**
+ * tracer_strings() - names of system calls, interrupts, softirqs, vectors, devices: the space is enum trace_string_space
+ */
+typedef int (*tracer_string_fn)(void *context, int space, uint64_t key, const char *text);
+int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACER_SUBBUF_WRITE_H
+#define TRACER_SUBBUF_WRITE_H
+/*
+ * subbuf_write.h - the producers' side of a ring: reserve, write, commit. One source for BPF, for libtracer and for the
+ * tests that run every interleaving of it.
+ *
+ * The includer defines, before this file:
+ *   SUBBUF_LOAD(p) SUBBUF_STORE(p, v)  relaxed, never torn
+ *   SUBBUF_ADD(p, v)                   fetch-and-add, fully ordered (BPF's atomics with a result always are)
+ *   SUBBUF_CAS(p, old, new)            compare-and-swap, fully ordered, returns the old value
+ *   SUBBUF_CLOCK()                     the ring's clock, monotonic on each CPU
+ *   SUBBUF_HEADER(w, seq)              the header of sub-buffer seq, or NULL (only to satisfy the BPF verifier)
+ *   SUBBUF_WRITE_HEADER(w, seq, offset, word)  store a record's 64-bit header
+ *   struct subbuf_writer               with the members control, subbuf_bytes, nr_subbufs_log2, overwrite, cpu, producer, clock
+ *
+ * Writers of one ring may interrupt or preempt each other anywhere, in any order: nothing here assumes that
+ * the last to come is the first to leave, nobody waits for anybody, and every loop is bounded.
+ *
+ * Reading the clock comes after reserving. So a record's time is never before its sub-buffer's base, which the opener read
+ * before it published the sub-buffer; the price is that of two nested records the outer may carry the later
+ * time: readers sort. The clock is read once per event, and once more by whoever opens a sub-buffer.
+ */
+#include <trace/subbuf.h>
+
+#ifndef SUBBUF_TRIES
+#define SUBBUF_TRIES 8 /* a try fails only when another writer closed or opened a sub-buffer in between */
+#endif
+
+/* A record's header as the one word that is stored. */
+static __attribute__((always_inline)) inline trace_u64 subbuf_record_word(trace_u32 time, trace_u32 id, trace_u32 size, trace_u8 lap)
+{
+	return (trace_u64)lap << 56 | (trace_u64)(size / 8) << 48 | (trace_u64)id << 32 | time;
+}
+
+static __attribute__((always_inline)) inline trace_u8 subbuf_lap(const struct subbuf_writer *w, trace_u64 seq)
+{
+	return (trace_u8)(seq >> w->nr_subbufs_log2);
+}
+
+/**
+ * struct subbuf_reservation - room for one record
+ * @header: of the sub-buffer
+ * @seq: its number
+ * @offset: of the record in the sub-buffer
+ * @size: of the record, a multiple of 8
+ * @time, @lap: for the record's header
+ * @completed: a sub-buffer became complete; the caller wakes the daemon, also when reserving failed
+ */
+struct subbuf_reservation {
+	struct subbuf_header *header;
+	trace_u64 seq;
+	trace_u32 offset;
+	trace_u32 size;
+	trace_u32 time;
+	trace_u8 lap;
+	trace_u8 completed;
+};
+
+#define SUBBUF_INLINE static __attribute__((always_inline)) inline
+
+/* Bytes that all uses of the slot before @seq committed. */
+SUBBUF_INLINE trace_u64 subbuf_slot_base(const struct subbuf_writer *w, trace_u64 seq)
+{
+	return (seq >> w->nr_subbufs_log2) * w->subbuf_bytes;
+}
+
+/* Add to commit; true when that completed the sub-buffer. [W2] pairs with [R1] in subbuf_complete(): who sees the sum
+ * complete sees every record, because each writer's add comes after its record and the adds are ordered. */
+SUBBUF_INLINE int subbuf_commit_add(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u64 amount)
+{
+	trace_u64 commit = SUBBUF_ADD(&header->commit, amount) + amount; /* [W2] */
+
+	return ((commit - subbuf_slot_base(w, seq) - w->subbuf_bytes) & SUBBUF_COMMIT_MASK) == 0;
+}
+
+/* The writer whose add crossed the end owns the rest of the sub-buffer: it alone notes where the records end. */
+SUBBUF_INLINE int subbuf_close(const struct subbuf_writer *w, trace_u64 seq, trace_u32 end)
+{
+	struct subbuf_header *header = SUBBUF_HEADER(w, seq);
+
+	if (!header)
+		return 0;
+	SUBBUF_STORE(&header->end, end); /* before [W2] */
+	return subbuf_commit_add(w, header, seq, w->subbuf_bytes - end);
+}
+
+/* May the slot be used for @seq? Its earlier use must be complete, and taken by the consumer unless we overwrite. */
+SUBBUF_INLINE int subbuf_slot_free(const struct subbuf_writer *w, trace_u64 commit, trace_u64 seq)
+{
+	if (((commit - subbuf_slot_base(w, seq)) & SUBBUF_COMMIT_MASK) != 0)
+		return 0; /* a writer is still inside */
+	if (w->overwrite)
+		return 1;
+	return seq - SUBBUF_LOAD(&w->control->consumed) <= (1ULL << w->nr_subbufs_log2); /* [R4] pairs with [W4] */
+}
+
+/* Fill in the header of the sub-buffer that our compare-and-swap opened; @commit is what the slot held before. Nobody else
+ * writes these fields. Others may already add records behind ours, which need none of them, but they cannot complete
+ * the sub-buffer before our own record is committed. */
+SUBBUF_INLINE void subbuf_open(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u64 base,
+			       trace_u64 commit)
+{
+	trace_u32 records = (trace_u32)((commit - subbuf_slot_base(w, seq)) >> 40) & 0xffffff;
+	trace_u32 overwritten = 0;
+
+	if (w->overwrite && header->seq) /* the slot held records that nobody will read any more */
+		overwritten = (records - header->records_before) & 0xffffff;
+	header->overwritten = overwritten + (w->overwrite ? SUBBUF_ADD(&w->control->overwritten, overwritten) : 0);
+	header->base = base;
+	header->lost = SUBBUF_LOAD(&w->control->discarded);
+	header->records_before = records;
+	header->cpu = w->cpu;
+	header->producer = w->producer;
+	header->clock = w->clock;
+	header->flags = 0;
+	SUBBUF_STORE(&header->seq, seq); /* [W1] stands before our record's commit [W2] */
+	if (SUBBUF_CLOCK() - base >= 1ULL << 31)
+		header->flags = SUBBUF_FLAG_TIME_SUSPECT;
+}
+
+/* A record's 32 bits cannot hold its time: turn the reservation into padding, and close the sub-buffer so that the next try
+ * opens a new base. Another writer may have done so already; then this closes its sub-buffer early, which costs
+ * an extra base, never a missing one. */
+SUBBUF_INLINE int subbuf_expire(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u32 offset,
+				trace_u32 size)
+{
+	trace_u64 position;
+	int completed;
+
+	SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_record_word(0, 0, size, subbuf_lap(w, seq)));
+	completed = subbuf_commit_add(w, header, seq, size);
+	position = SUBBUF_ADD(&w->control->position, w->subbuf_bytes);
+	if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
+		completed |= subbuf_close(w, position >> SUBBUF_OFFSET_BITS, position & SUBBUF_OFFSET_MASK);
+	return completed;
+}
+
+/**
+ * subbuf_reserve() - room for one record of @size bytes, and its time
+ * @size: header included, a multiple of 8, at most TRACE_RECORD_MAX_BYTES
+ * Returns 1 with @ret_reservation filled in, to be followed by subbuf_commit(); 0 when the event is discarded, and counted.
+ * In both cases ret_reservation->completed tells whether a sub-buffer became complete.
+ */
+SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, struct subbuf_reservation *ret_reservation)
+{
+	struct subbuf_control *control = w->control;
+	struct subbuf_header *header;
+	trace_u64 position, seq, now, commit;
+	trace_u32 offset;
+
+	ret_reservation->completed = 0;
+	for (int i = 0; i < SUBBUF_TRIES; i++) {
+		position = SUBBUF_LOAD(&control->position);
+		if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes) {
+			position = SUBBUF_ADD(&control->position, size);
+			seq = position >> SUBBUF_OFFSET_BITS;
+			offset = position & SUBBUF_OFFSET_MASK;
+			if (offset + size <= w->subbuf_bytes) {
+				header = SUBBUF_HEADER(w, seq);
+				if (!header)
+					return 0;
+				if (offset + size == w->subbuf_bytes)
+					SUBBUF_STORE(&header->end, offset + size); /* we fill it: we close it */
+				now = SUBBUF_CLOCK();
+				/* A header that is not open yet is being opened now: our time is next to its base. */
+				if (SUBBUF_LOAD(&header->seq) == seq && (now - SUBBUF_LOAD(&header->base)) >> 32) {
+					ret_reservation->completed |= subbuf_expire(w, header, seq, offset, size);
+					continue;
+				}
+				goto reserved;
+			}
+			if (offset < w->subbuf_bytes)
+				ret_reservation->completed |= subbuf_close(w, seq, offset);
+		}
+		position = SUBBUF_LOAD(&control->position);
+		if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
+			continue;
+		seq = (position >> SUBBUF_OFFSET_BITS) + 1;
+		header = SUBBUF_HEADER(w, seq);
+		if (!header)
+			return 0;
+		commit = SUBBUF_LOAD(&header->commit);
+		if (!subbuf_slot_free(w, commit, seq))
+			break;
+		now = SUBBUF_CLOCK();
+		offset = sizeof(struct subbuf_header);
+		if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | (offset + size)) == position) {
+			subbuf_open(w, header, seq, now, commit);
+			goto reserved;
+		}
+	}
+	SUBBUF_ADD(&control->discarded, 1);
+	return 0;
+
+reserved:
+	ret_reservation->header = header;
+	ret_reservation->seq = seq;
+	ret_reservation->offset = offset;
+	ret_reservation->size = size;
+	ret_reservation->lap = subbuf_lap(w, seq);
+	ret_reservation->time = (trace_u32)now;
+	return 1;
+}
+
+/**
+ * subbuf_commit() - make a written record part of its sub-buffer
+ * The payload stands already; this writes the record's header, in one store, then adds the record to commit.
+ * Returns true when the daemon should be woken: some sub-buffer became complete since the reservation began.
+ */
+SUBBUF_INLINE int subbuf_commit(const struct subbuf_writer *w, struct subbuf_reservation *r, trace_u32 id)
+{
+	SUBBUF_WRITE_HEADER(w, r->seq, r->offset, subbuf_record_word(r->time, id, r->size, r->lap));
+	return r->completed | subbuf_commit_add(w, r->header, r->seq, r->size + SUBBUF_COMMIT_RECORD);
+}
+#endif
