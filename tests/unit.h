@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_UNIT_H
+#define TESTS_UNIT_H
+/*
+ * unit.h - the main() of a CUnit test. tests/tally counts the test cases in the summary that this prints.
+ *
+ *   static const struct unit_case cases[] = { { "shares_add_up_to_elapsed", shares_add_up }, { NULL, NULL } };
+ *   int main(int argc, char **argv) { return unit_main("decompose", cases, argc, argv); }
+ *
+ * With arguments only the cases of these names are run.
+ */
+#include <CUnit/Basic.h>
+#include <string.h>
+
+struct unit_case {
+	const char *name; /* the claim */
+	void (*run)(void);
+};
+
+static inline int unit_wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], name) == 0)
+			return 1;
+	return argc < 2;
+}
+
+static inline int unit_main(const char *suite_name, const struct unit_case *cases, int argc, char **argv)
+{
+	CU_pSuite suite;
+	unsigned int failures;
+
+	if (CU_initialize_registry() != CUE_SUCCESS)
+		return 1;
+	suite = CU_add_suite(suite_name, NULL, NULL);
+	for (; suite && cases->name; cases++)
+		if (unit_wanted(cases->name, argc, argv) && !CU_add_test(suite, cases->name, cases->run))
+			return 1;
+	CU_basic_set_mode(CU_BRM_VERBOSE);
+	if (!suite || CU_basic_run_tests() != CUE_SUCCESS)
+		return 1;
+	failures = CU_get_number_of_failures();
+	CU_cleanup_registry();
+	return failures ? 1 : 0;
+}
+#endif
