@@ -6,7 +6,7 @@
  * tests that run every interleaving of it.
  *
  * The includer defines, before this file:
- *   SUBBUF_LOAD(p) SUBBUF_STORE(p, v)  relaxed, never torn
+ *   SUBBUF_LOAD(p) SUBBUF_STORE(p, v)  acquire and release, never torn (on x86 a volatile access is both)
  *   SUBBUF_ADD(p, v)                   fetch-and-add, fully ordered (BPF's atomics with a result always are)
  *   SUBBUF_CAS(p, old, new)            compare-and-swap, fully ordered, returns the old value
  *   SUBBUF_CLOCK()                     the ring's clock, monotonic on each CPU
@@ -90,16 +90,19 @@ SUBBUF_INLINE int subbuf_slot_free(const struct subbuf_writer *w, trace_u64 comm
 {
 	if (((commit - subbuf_slot_base(w, seq)) & SUBBUF_COMMIT_MASK) != 0)
 		return 0; /* a writer is still inside */
+	if (seq >> (64 - SUBBUF_OFFSET_BITS))
+		return 0; /* position has no room for the number: end of the ring's life, after 4 PiB at least */
 	if (w->overwrite)
 		return 1;
 	return seq - SUBBUF_LOAD(&w->control->consumed) <= (1ULL << w->nr_subbufs_log2); /* [R4] pairs with [W4] */
 }
 
-/* Fill in the header of the sub-buffer that our compare-and-swap opened; @commit is what the slot held before. Nobody else
- * writes these fields. Others may already add records behind ours, which need none of them, but they cannot complete
- * the sub-buffer before our own record is committed. */
+/* Fill in the header of the sub-buffer that our compare-and-swap opened; @commit is what the slot held before it, @base and
+ * @lost were read before it, so that they never decrease from one sub-buffer to the next, however late we run. Nobody
+ * else writes these fields. Others may already add records behind ours, which need none of them, but they cannot
+ * complete the sub-buffer before our own record is committed. */
 SUBBUF_INLINE void subbuf_open(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u64 base,
-			       trace_u64 commit)
+			       trace_u64 commit, trace_u64 lost)
 {
 	trace_u32 records = (trace_u32)((commit - subbuf_slot_base(w, seq)) >> 40) & 0xffffff;
 	trace_u32 overwritten = 0;
@@ -107,32 +110,35 @@ SUBBUF_INLINE void subbuf_open(const struct subbuf_writer *w, struct subbuf_head
 	if (w->overwrite && header->seq) /* the slot held records that nobody will read any more */
 		overwritten = (records - header->records_before) & 0xffffff;
 	header->overwritten = overwritten + (w->overwrite ? SUBBUF_ADD(&w->control->overwritten, overwritten) : 0);
-	header->base = base;
-	header->lost = SUBBUF_LOAD(&w->control->discarded);
+	SUBBUF_STORE(&header->base, base);
+	header->lost = lost;
 	header->records_before = records;
 	header->cpu = w->cpu;
 	header->producer = w->producer;
 	header->clock = w->clock;
 	header->flags = 0;
-	SUBBUF_STORE(&header->seq, seq); /* [W1] stands before our record's commit [W2] */
+	SUBBUF_STORE(&header->seq, seq); /* [W1] after base; before our record's commit [W2]. Pairs with [R3] in subbuf_reserve() */
 	if (SUBBUF_CLOCK() - base >= 1ULL << 31)
 		header->flags = SUBBUF_FLAG_TIME_SUSPECT;
+	SUBBUF_ADD(&header->commit, sizeof(*header)); /* cannot complete it: our record is still to come */
 }
 
-/* A record's 32 bits cannot hold its time: turn the reservation into padding, and close the sub-buffer so that the next try
- * opens a new base. Another writer may have done so already; then this closes its sub-buffer early, which costs
- * an extra base, never a missing one. */
+/* A record's 32 bits cannot hold its time: turn the reservation into padding, and close the sub-buffer unless others have
+ * done so or are adding to it just now, so that the next try opens a new base. A compare-and-swap, not an add: late
+ * writers that all come to the same conclusion could otherwise push the offset over its 26 bits. */
 SUBBUF_INLINE int subbuf_expire(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u32 offset,
 				trace_u32 size)
 {
-	trace_u64 position;
+	trace_u64 position, closed;
 	int completed;
 
 	SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_record_word(0, 0, size, subbuf_lap(w, seq)));
 	completed = subbuf_commit_add(w, header, seq, size);
-	position = SUBBUF_ADD(&w->control->position, w->subbuf_bytes);
-	if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
-		completed |= subbuf_close(w, position >> SUBBUF_OFFSET_BITS, position & SUBBUF_OFFSET_MASK);
+	position = SUBBUF_LOAD(&w->control->position);
+	closed = seq << SUBBUF_OFFSET_BITS | w->subbuf_bytes;
+	if (position >> SUBBUF_OFFSET_BITS == seq && position < closed &&
+	    SUBBUF_CAS(&w->control->position, position, closed) == position)
+		completed |= subbuf_close(w, seq, position & SUBBUF_OFFSET_MASK);
 	return completed;
 }
 
@@ -146,7 +152,7 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 {
 	struct subbuf_control *control = w->control;
 	struct subbuf_header *header;
-	trace_u64 position, seq, now, commit;
+	trace_u64 position, seq, now, base, commit, lost;
 	trace_u32 offset;
 
 	ret_reservation->completed = 0;
@@ -163,12 +169,16 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 				if (offset + size == w->subbuf_bytes)
 					SUBBUF_STORE(&header->end, offset + size); /* we fill it: we close it */
 				now = SUBBUF_CLOCK();
-				/* A header that is not open yet is being opened now: our time is next to its base. */
-				if (SUBBUF_LOAD(&header->seq) == seq && (now - SUBBUF_LOAD(&header->base)) >> 32) {
-					ret_reservation->completed |= subbuf_expire(w, header, seq, offset, size);
-					continue;
+				/* [R3] pairs with [W1]. A header that is not open yet is being opened now: our time is next to its base. */
+				base = SUBBUF_LOAD(&header->seq) == seq ? SUBBUF_LOAD(&header->base) : now;
+				if ((now - base) >> 32 == 0)
+					goto reserved;
+				if ((trace_s64)(now - base) < 0) {
+					now = base; /* the kernel's fast clock may step back by some ns when its rate is changed */
+					goto reserved;
 				}
-				goto reserved;
+				ret_reservation->completed |= subbuf_expire(w, header, seq, offset, size);
+				continue;
 			}
 			if (offset < w->subbuf_bytes)
 				ret_reservation->completed |= subbuf_close(w, seq, offset);
@@ -183,10 +193,11 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 		commit = SUBBUF_LOAD(&header->commit);
 		if (!subbuf_slot_free(w, commit, seq))
 			break;
+		lost = SUBBUF_LOAD(&control->discarded);
 		now = SUBBUF_CLOCK();
 		offset = sizeof(struct subbuf_header);
 		if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | (offset + size)) == position) {
-			subbuf_open(w, header, seq, now, commit);
+			subbuf_open(w, header, seq, now, commit, lost);
 			goto reserved;
 		}
 	}

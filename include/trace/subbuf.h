@@ -14,8 +14,8 @@
  * the same memory for its own. Sub-buffer `seq` lives in slot seq % N. The first one is seq 1; a new ring stands at the
  * end of an imaginary full sub-buffer 0.
  *
- * Completion. header.commit only grows: every writer adds what it reserved, and the one whose record did not fit (or
- * filled the last byte) adds the rest, S in all per use. So use number seq / N of a slot is complete when the low 40 bits of
+ * Completion. header.commit only grows: every writer adds what it reserved, the opener the header too, and the one whose
+ * record did not fit adds the rest, S in all per use. So use number seq / N of a slot is complete when the low 40 bits of
  * commit equal (seq / N + 1) * S, and nothing ever has to be reset. The upper 24 bits count records.
  *
  * Who may run beside whom, each barrier with its partner, and how it was checked: tracer/CONCURRENCY.md.
@@ -54,7 +54,8 @@ enum subbuf_flag {
  * @seq: number of the sub-buffer in its ring, from 1. Written by the opener.
  * @base: full time of the opening; no record of the sub-buffer is earlier, none 2^32 ns later. Opener.
  * @lost: events discarded in this ring before the sub-buffer was opened, ever. Opener.
- * @overwritten: records of this ring that were overwritten before it was opened, ever (flight recorder). Opener.
+ * @overwritten: records of this ring that were overwritten before it was opened, ever (flight recorder). Opener. An opener
+ *         that was held up may have counted late: exact is control.overwritten, once no writer runs.
  * @commit: bytes (low 40 bits) and records (upper 24) committed in this slot, ever. Every writer, by atomic add.
  * @records_before: the upper 24 bits of commit at the opening. Opener.
  * @end: bytes in use, this header included. Written by the closer before its last add to commit.

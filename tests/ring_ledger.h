@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_RING_LEDGER_H
+#define TESTS_RING_LEDGER_H
+/*
+ * ring_ledger.h - a ring, writers that number their records, and a reader that checks every byte of what it takes.
+ *
+ * The includer defines LEDGER_POINT() first: it is called before each access of a producer to shared memory, and may run
+ * anything, other writers included. LEDGER_NOW() is the ring's clock.
+ *
+ * The ledger's rule: what each writer attempted is found once, in its order, whole, with the time it read; or was
+ * counted as discarded or overwritten, or stands in a sub-buffer that is not complete.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/subbuf.h>
+
+struct subbuf_writer {
+	struct subbuf_control *control;
+	unsigned char *data;
+	trace_u32 subbuf_bytes;
+	trace_u32 nr_subbufs_log2;
+	trace_u32 cpu;
+	trace_u16 producer;
+	trace_u8 clock;
+	trace_u8 overwrite;
+};
+
+static inline unsigned char *ledger_slot(const struct subbuf_writer *w, trace_u64 seq)
+{
+	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
+}
+
+#define SUBBUF_LOAD(p) (LEDGER_POINT(), __atomic_load_n(p, __ATOMIC_ACQUIRE))
+#define SUBBUF_STORE(p, v) (LEDGER_POINT(), __atomic_store_n(p, v, __ATOMIC_RELEASE))
+#define SUBBUF_ADD(p, v) (LEDGER_POINT(), __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL))
+#define SUBBUF_CAS(p, old, new) (LEDGER_POINT(), __sync_val_compare_and_swap(p, old, new))
+#define SUBBUF_CLOCK() (LEDGER_POINT(), LEDGER_NOW())
+#define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)ledger_slot(w, seq))
+#define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
+	(LEDGER_POINT(), __atomic_store_n((trace_u64 *)(ledger_slot(w, seq) + (offset)), word, __ATOMIC_RELAXED))
+
+#ifndef LEDGER_SUBBUF_WRITE_H /* the mutation test puts its broken copies here */
+#define LEDGER_SUBBUF_WRITE_H "../tracer/subbuf_write.h"
+#endif
+#include LEDGER_SUBBUF_WRITE_H
+
+#define LEDGER_MAX_WRITERS 64
+#define LEDGER_ID 200
+
+/* The payload, followed by filler words that repeat the check. */
+struct ledger_payload {
+	trace_u16 writer;
+	trace_u16 filler; /* words */
+	trace_u32 n;
+	trace_u64 clock; /* what the writer's last look at the clock said */
+};
+#define LEDGER_MIN_BYTES (sizeof(struct trace_record) + sizeof(struct ledger_payload))
+
+struct ledger {
+	struct subbuf_writer writer;
+	struct subbuf_ring ring;
+	trace_u32 attempted[LEDGER_MAX_WRITERS];
+	trace_u32 stored[LEDGER_MAX_WRITERS]; /* by the producers' count */
+	/* the reader's */
+	trace_u32 next[LEDGER_MAX_WRITERS]; /* smallest number that may come */
+	trace_u64 found;
+	trace_u64 subbufs;
+	trace_u64 last_seq;
+	trace_u64 last_lost;
+	trace_u64 last_base;
+	const char *fault; /* the first broken rule */
+};
+
+static inline void ledger_fault(struct ledger *l, const char *fault)
+{
+	if (!l->fault)
+		l->fault = fault;
+}
+
+static inline void ledger_init(struct ledger *l, void *memory, trace_u32 subbuf_bytes, trace_u32 nr_subbufs, bool overwrite)
+{
+	memset(l, 0, sizeof(*l));
+	subbuf_ring_init(&l->ring, memory, subbuf_bytes, nr_subbufs, 7, SUBBUF_PRODUCER_USER, SUBBUF_CLOCK_TSC, overwrite);
+	l->writer = (struct subbuf_writer){
+		.control = l->ring.control,
+		.data = l->ring.data,
+		.subbuf_bytes = subbuf_bytes,
+		.nr_subbufs_log2 = (trace_u32)__builtin_ctz(nr_subbufs),
+		.cpu = 7,
+		.producer = SUBBUF_PRODUCER_USER,
+		.clock = SUBBUF_CLOCK_TSC,
+		.overwrite = overwrite,
+	};
+}
+
+/* Set the ring as if @seq sub-buffers had been used, complete and taken, with @records records committed in each slot. */
+static inline void ledger_preset(struct ledger *l, trace_u64 seq, trace_u64 records)
+{
+	trace_u32 nr = l->ring.nr_subbufs, bytes = l->ring.subbuf_bytes;
+
+	for (trace_u64 s = seq + 1 > nr ? seq + 1 - nr : 0; s <= seq; s++) {
+		struct subbuf_header *header = subbuf_slot(&l->ring, s);
+
+		header->seq = s;
+		header->commit = (s / nr + 1) * bytes + records * SUBBUF_COMMIT_RECORD;
+		header->records_before = (trace_u32)records & 0xffffff;
+	}
+	l->ring.control->consumed = seq;
+	l->ring.control->position = seq << SUBBUF_OFFSET_BITS | bytes;
+	l->last_seq = seq;
+}
+
+static inline trace_u64 ledger_check_word(trace_u32 writer, trace_u32 n)
+{
+	return (writer * 0x9e3779b97f4a7c15ULL + n + 1) * 0xbf58476d1ce4e5b9ULL;
+}
+
+/* One record of @size bytes by @id. @clock is where LEDGER_NOW() leaves this writer's last two readings, the last one
+ * first; an opener's time is the first of its two. Returns what subbuf_reserve() said; *ret_wake: the daemon is to be woken. */
+static inline int ledger_write(struct ledger *l, unsigned int id, trace_u32 size, const trace_u64 clock[2], int *ret_wake)
+{
+	struct subbuf_reservation r;
+	struct ledger_payload *payload;
+	trace_u32 n = l->attempted[id]++;
+	trace_u64 *filler;
+
+	if (!subbuf_reserve(&l->writer, size, &r)) {
+		*ret_wake |= r.completed;
+		return 0;
+	}
+	LEDGER_POINT();
+	payload = (struct ledger_payload *)(ledger_slot(&l->writer, r.seq) + r.offset + sizeof(struct trace_record));
+	*payload = (struct ledger_payload){ (trace_u16)id, (trace_u16)((size - LEDGER_MIN_BYTES) / 8), n,
+					     clock[r.offset == sizeof(struct subbuf_header)] };
+	filler = (trace_u64 *)(payload + 1);
+	for (unsigned int i = 0; i < payload->filler; i++)
+		filler[i] = ledger_check_word(id, n);
+	LEDGER_POINT();
+	l->stored[id]++;
+	*ret_wake |= subbuf_commit(&l->writer, &r, LEDGER_ID);
+	return 1;
+}
+
+static inline trace_u64 ledger_time(const struct subbuf_header *header, trace_u32 time)
+{
+	return header->base + (trace_u32)(time - (trace_u32)header->base);
+}
+
+/* Check one complete sub-buffer, byte for byte; returns its records. */
+static inline trace_u32 ledger_read(struct ledger *l, const struct subbuf_header *header, trace_u64 seq)
+{
+	const unsigned char *bytes = (const unsigned char *)header;
+	trace_u32 offset = sizeof(*header), records = 0;
+	const struct ledger_payload *payload;
+	struct trace_record record;
+
+	if (header->seq != seq || header->cpu != 7 || header->producer != SUBBUF_PRODUCER_USER || header->clock != SUBBUF_CLOCK_TSC)
+		ledger_fault(l, "header is not of this sub-buffer");
+	if (seq <= l->last_seq)
+		ledger_fault(l, "sub-buffer delivered twice");
+	if (header->lost < l->last_lost || header->lost > __atomic_load_n(&l->ring.control->discarded, __ATOMIC_RELAXED))
+		ledger_fault(l, "lost went back, or counts what was not discarded");
+	if (header->base < l->last_base)
+		ledger_fault(l, "base went back");
+	if (header->end > l->ring.subbuf_bytes || header->end < offset)
+		ledger_fault(l, "end is outside the sub-buffer");
+	l->last_seq = seq;
+	l->last_lost = header->lost;
+	l->last_base = header->base;
+	while (!l->fault && offset < header->end) {
+		memcpy(&record, bytes + offset, sizeof(record));
+		if (record.words == 0 || record.words * 8u > header->end - offset || record.lap != (trace_u8)(seq / l->ring.nr_subbufs)) {
+			ledger_fault(l, "a record is torn");
+			break;
+		}
+		payload = (const struct ledger_payload *)(bytes + offset + sizeof(record));
+		offset += record.words * 8u;
+		if (record.id == 0)
+			continue;
+		records++;
+		if (record.id != LEDGER_ID || payload->writer >= LEDGER_MAX_WRITERS ||
+		    record.words * 8u != LEDGER_MIN_BYTES + payload->filler * 8u) {
+			ledger_fault(l, "a record is torn");
+			break;
+		}
+		for (unsigned int i = 0; i < payload->filler; i++)
+			if (((const trace_u64 *)(payload + 1))[i] != ledger_check_word(payload->writer, payload->n))
+				ledger_fault(l, "a payload is torn");
+		if (payload->n < l->next[payload->writer])
+			ledger_fault(l, "a record is doubled or out of its writer's order");
+		l->next[payload->writer] = payload->n + 1;
+		if (!(header->flags & SUBBUF_FLAG_TIME_SUSPECT) && ledger_time(header, record.time) != payload->clock)
+			ledger_fault(l, "a time is wrong");
+	}
+	if (!l->fault && offset != header->end)
+		ledger_fault(l, "records do not end at end");
+	if (!l->fault && subbuf_records(&l->ring, header) != records)
+		ledger_fault(l, "the count of records is wrong");
+	l->found += records;
+	l->subbufs++;
+	return records;
+}
+
+/* Take all complete sub-buffers (discard mode). */
+static inline void ledger_drain(struct ledger *l)
+{
+	const struct subbuf_header *header;
+
+	while (!l->fault && (header = subbuf_take(&l->ring))) {
+		ledger_read(l, header, l->ring.control->consumed + 1);
+		subbuf_release(&l->ring);
+	}
+}
+
+/* Read what a flight recorder holds, when no writer runs. */
+static inline void ledger_dump(struct ledger *l)
+{
+	trace_u64 last = l->ring.control->position >> SUBBUF_OFFSET_BITS;
+	trace_u64 seq = last >= l->ring.nr_subbufs ? last - l->ring.nr_subbufs + 1 : 1;
+
+	if (seq <= l->last_seq) /* what ledger_preset() pretended */
+		seq = l->last_seq + 1;
+	for (; !l->fault && seq <= last; seq++)
+		if (subbuf_complete(&l->ring, seq))
+			ledger_read(l, subbuf_slot(&l->ring, seq), seq);
+}
+
+static inline trace_u64 ledger_sum(const trace_u32 *numbers)
+{
+	trace_u64 sum = 0;
+
+	for (int i = 0; i < LEDGER_MAX_WRITERS; i++)
+		sum += numbers[i];
+	return sum;
+}
+
+/* The books, when no writer runs and everything was taken. */
+static inline void ledger_close(struct ledger *l)
+{
+	const struct subbuf_control *control = l->ring.control;
+
+	if (ledger_sum(l->attempted) != ledger_sum(l->stored) + control->discarded)
+		ledger_fault(l, "attempted != stored + discarded");
+	if (ledger_sum(l->stored) != l->found + control->overwritten)
+		ledger_fault(l, "stored != found + overwritten");
+}
+#endif
