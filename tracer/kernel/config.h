@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+#ifndef TRACER_CONFIG_H
+#define TRACER_CONFIG_H
+/* config.h - what the loader tells the BPF programs; the same structs on both sides. */
+
+#define TRACER_NR_SYSCALLS 512 /* numbers beyond are recorded with six arguments */
+#define TRACER_PATH_BYTES 1920 /* longest path recorded, NUL included: a record has at most 2040 bytes */
+
+/* struct tracer_config - constants of a session. Sizes as powers of two; filters: 0 = off. */
+struct tracer_config {
+	unsigned int subbuf_bytes_log2;
+	unsigned int nr_subbufs_log2;
+	unsigned int structural_bytes_log2;
+	unsigned int structural_nr_log2;
+	unsigned int overwrite;
+	int exclude_tgid;
+	unsigned int filtering; /* any of the filters below is on */
+	unsigned int filter_pid;
+	unsigned int follow;
+	int filter_pgrp;
+	unsigned int filter_by_uid;
+	unsigned int filter_uid;
+	unsigned int filter_by_gid;
+	unsigned int filter_gid;
+	long long preempt_count_distance; /* from a CPU's run queue to its preempt_count; 0 = unknown */
+};
+
+/* An entry of syscall_actions[abi][nr]. */
+enum {
+	SYSCALL_ARGS_0 = 0,
+	SYSCALL_ARGS_3 = 1,
+	SYSCALL_ARGS_6 = 2,
+	SYSCALL_ARGS_MASK = 3,
+	SYSCALL_PATH_SHIFT = 2, /* 1 + index of the argument that is a path; 0 = none */
+	SYSCALL_PATH_MASK = 7,
+	SYSCALL_NEW_FD = 1 << 5,      /* returns a descriptor of a file to be identified */
+	SYSCALL_ENDPOINTS = 1 << 6,   /* arg0 is a socket whose endpoints may have changed */
+	SYSCALL_PIPE = 1 << 7,	      /* arg0 points to two new descriptors */
+	SYSCALL_SOCKETPAIR = 1 << 8,  /* arg3 points to two new descriptors */
+	SYSCALL_NEW_SOCKET = 1 << 9,  /* returns a descriptor of a socket */
+};
+
+/* What the start-state iterators write: this, then the payload with its string. @bytes counts what follows. */
+struct tracer_iter_record {
+	unsigned int bytes;
+	unsigned int id;
+	unsigned long long ts_ns;
+};
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACER_INTERRUPTS_H
+#define TRACER_INTERRUPTS_H
+/* interrupts.h - the numbered lines of /proc/interrupts with the names of their handlers. */
+
+typedef int (*tracer_interrupt_fn)(void *context, unsigned int irq, const char *name);
+
+/** tracer_each_interrupt() - call @emit for each; stops at its first non-zero result, which is returned */
+int tracer_each_interrupt(tracer_interrupt_fn emit, void *context);
+
+#endif

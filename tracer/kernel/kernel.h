@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+#ifndef TRACER_KERNEL_H
+#define TRACER_KERNEL_H
+/*
+ * kernel.h - the few kernel structs that the programs look into: only the members that they use. CO-RE relocates every access to
+ * the running kernel's layout, so order and size here mean nothing; names and types do.
+ */
+#include <linux/types.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+typedef _Bool bool;
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+enum { /* linux/bpf.h, which pulls in too much */
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024, BPF_RB_FORCE_WAKEUP = 2, BPF_ANY = 0 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+typedef struct {
+	u32 val;
+} kuid_t;
+typedef struct {
+	u32 val;
+} kgid_t;
+
+struct upid {
+	int nr;
+};
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r8, r9, r10, bx, cx, dx, si, di, bp, ax, orig_ax, ip;
+};
+struct thread_info {
+	unsigned long flags;
+	u32 status;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	u64 regs[31];
+	u64 pc;
+};
+struct pt_regs {
+	union {
+		struct user_pt_regs user_regs;
+		struct {
+			u64 regs[31];
+			u64 sp, pc, pstate;
+		};
+	};
+	u64 orig_x0;
+	s32 syscallno;
+};
+struct thread_info {
+	unsigned long flags;
+	u64 preempt_count;
+};
+#else
+#error "this architecture's registers are not described yet: add pt_regs here and the accessors in arch.h"
+#endif
+
+struct cred {
+	kuid_t uid, euid;
+	kgid_t gid, egid;
+};
+struct signal_struct {
+	struct pid *pids[4];
+};
+struct super_block {
+	u32 s_dev;
+};
+struct inode {
+	u16 i_mode;
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+struct qstr {
+	union {
+		struct {
+			u32 hash, len;
+		};
+		u64 hash_len;
+	};
+	const unsigned char *name;
+};
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+};
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+struct file {
+	unsigned int f_flags;
+	struct inode *f_inode;
+	struct path f_path;
+	void *private_data;
+};
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+	unsigned long *close_on_exec;
+};
+struct files_struct {
+	struct fdtable *fdt;
+};
+struct mm_struct {
+	struct file *exe_file;
+};
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
+	struct file *vm_file;
+};
+struct kernfs_node {
+	u64 id;
+};
+struct cgroup {
+	struct kernfs_node *kn;
+};
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+struct nsproxy {
+	void *pid_ns_for_children;
+};
+
+struct rq {
+	int cpu;
+};
+struct cfs_rq {
+	struct rq *rq;
+};
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	struct sched_entity se;
+	unsigned int __state;
+	unsigned int flags;
+	int on_cpu;
+	int recent_used_cpu;
+	int wake_cpu;
+	int prio, static_prio;
+	unsigned int policy;
+	int exit_state, exit_code;
+	int pid, tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+	u64 start_time;
+	const struct cred *cred;
+	char comm[16];
+	struct files_struct *files;
+	struct mm_struct *mm;
+	struct css_set *cgroups;
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+struct irqaction {
+	int irq;
+};
+struct tasklet_struct {
+	void (*func)(unsigned long);
+};
+struct address_space {
+	struct inode *host;
+};
+struct folio {
+	struct address_space *mapping;
+	unsigned long index;
+};
+struct bdi_writeback {
+	unsigned long state;
+};
+struct dirty_throttle_control {
+	unsigned long dirty;
+};
+struct io_kiocb {
+	u8 opcode;
+	u64 flags;
+	struct {
+		u64 user_data;
+		s32 res;
+	} cqe;
+};
+struct io_ring_ctx {
+	u32 flags;
+};
+struct io_uring_cqe {
+	u64 user_data;
+	s32 res;
+	u32 flags;
+};
+struct gendisk {
+	int major, first_minor;
+};
+struct block_device {
+	u32 bd_dev;
+};
+struct request_queue {
+	struct gendisk *disk;
+};
+struct request {
+	struct request_queue *q;
+	struct block_device *part;
+	u32 cmd_flags;
+	u32 __data_len;
+	u64 __sector;
+};
+struct timerqueue_node {
+	s64 expires;
+};
+struct hrtimer {
+	struct timerqueue_node node;
+	void *function;
+};
+struct timer_list {
+	unsigned long expires;
+	void *function;
+};
+struct timespec64 {
+	s64 tv_sec;
+	long tv_nsec;
+};
+struct itimerspec64 {
+	struct timespec64 it_interval, it_value;
+};
+struct in6_addr {
+	u64 words[2]; /* read as two words, in network order */
+};
+struct sock_common {
+	u32 skc_daddr, skc_rcv_saddr;
+	u16 skc_dport, skc_num;
+	u16 skc_family;
+	volatile unsigned char skc_state;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+struct sock {
+	struct sock_common __sk_common;
+	struct socket *sk_socket;
+	u16 sk_type;
+	u16 sk_protocol;
+};
+struct unix_sock {
+	struct sock sk;
+	struct sock *peer;
+};
+struct tcp_sock {
+	u32 write_seq, copied_seq;
+};
+struct socket {
+	struct file *file;
+	struct sock *sk;
+};
+struct socket_alloc {
+	struct socket socket;
+	struct inode vfs_inode;
+};
+struct net_device {
+	int ifindex;
+};
+struct sk_buff {
+	unsigned int len;
+	u16 protocol;
+	struct net_device *dev;
+};
+struct kernel_siginfo {
+	int si_signo, si_errno, si_code;
+};
+struct sigaction {
+	void *sa_handler;
+};
+struct k_sigaction {
+	struct sigaction sa;
+};
+struct work_struct {
+	void *func;
+};
+struct page {
+	unsigned long flags;
+};
+struct bpf_iter_meta {
+	void *seq;
+	u64 session_id, seq_num;
+};
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	u32 fd;
+	struct file *file;
+};
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
+};
+
+#pragma clang attribute pop
+
+struct bpf_perf_event_data {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long regs[21]; /* bpf_user_pt_regs_t */
+#else
+	unsigned long regs[34];
+#endif
+	u64 sample_period;
+	u64 addr;
+};
+
+/* Several kernels keep these under other names; the programs test for them with bpf_core_field_exists(). */
+struct task_struct___pre_5_14 {
+	volatile long state;
+} __attribute__((preserve_access_index));
+struct request___pre_5_17 {
+	struct gendisk *rq_disk;
+} __attribute__((preserve_access_index));
+
+#endif

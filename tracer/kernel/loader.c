@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* loader.c - a tracer's life: open, load, map the rings, start, stop. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "loader.h"
+
+#define CAP_BIT_SYS_ADMIN 21
+#define CAP_BIT_PERFMON 38
+#define CAP_BIT_BPF 39
+
+int tracer_fail(struct trace_error *ret_error, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!ret_error)
+		return code;
+	ret_error->code = code;
+	va_start(arguments, format);
+	vsnprintf(ret_error->message, sizeof(ret_error->message), format, arguments);
+	va_end(arguments);
+	return code;
+}
+
+/* libbpf talks on stderr by default; what it has to say is for us, not for the user. */
+static int silent(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	if (getenv("TRACER_DEBUG"))
+		return vfprintf(stderr, format, arguments);
+	return 0;
+}
+
+static uint64_t effective_capabilities(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	uint64_t capabilities = 0;
+	char line[256];
+
+	if (!status)
+		return 0;
+	while (fgets(line, sizeof(line), status))
+		if (sscanf(line, "CapEff: %lx", &capabilities) == 1)
+			break;
+	fclose(status);
+	return capabilities;
+}
+
+/* What makes every attempt hopeless, told before trying. */
+static int check_system(struct trace_error *ret_error)
+{
+	uint64_t capabilities = effective_capabilities();
+	bool admin = capabilities >> CAP_BIT_SYS_ADMIN & 1;
+	bool bpf = admin || (capabilities >> CAP_BIT_BPF & 1);
+	bool perfmon = admin || (capabilities >> CAP_BIT_PERFMON & 1);
+
+	if (!bpf || !perfmon)
+		return tracer_fail(ret_error, -EPERM, "recording the kernel needs %s%s%s: run as root, or setcap cap_bpf,cap_perfmon+ep on the program",
+				   bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
+	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		return tracer_fail(ret_error, -ENOTSUP,
+				   "/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF", strerror(errno));
+	return 0;
+}
+
+static unsigned int log2_floor(uint32_t value)
+{
+	return 31 - (unsigned int)__builtin_clz(value);
+}
+
+static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+static void choose_geometry(struct tracer_options *options)
+{
+	if (!options->subbuf_bytes)
+		options->subbuf_bytes = TRACER_DEFAULT_SUBBUF_BYTES;
+	if (!options->nr_subbufs)
+		options->nr_subbufs = TRACER_DEFAULT_NR_SUBBUFS;
+	options->subbuf_bytes = 1u << log2_floor(clamp(options->subbuf_bytes, SUBBUF_MIN_BYTES, SUBBUF_MAX_BYTES));
+	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, 256));
+	while ((uint64_t)options->subbuf_bytes * options->nr_subbufs > 128u << 20) /* a map's value has to be allocated in one piece */
+		options->nr_subbufs /= 2;
+}
+
+static void default_mask(uint64_t mask[TRACE_MASK_WORDS])
+{
+	enum { ON = 1, STRUCTURAL = 2, OFF = 0 };
+
+	for (int i = 0; i < TRACE_MASK_WORDS; i++)
+		if (mask[i])
+			return;
+#define TRACE_EVENT(id, name, category, classic, program, flags, fields, text, doc)                                              \
+	if ((flags) & ON)                                                                                                        \
+		mask[(id) / 64] |= 1ULL << ((id) % 64);
+#include <trace/events.def>
+#undef TRACE_EVENT
+}
+
+static void configure_constants(struct tracer *tracer)
+{
+	const struct tracer_options *options = &tracer->options;
+	struct tracer_config *config = (struct tracer_config *)&tracer->skeleton->rodata->config;
+
+	config->subbuf_bytes_log2 = log2_floor(options->subbuf_bytes);
+	config->nr_subbufs_log2 = log2_floor(options->nr_subbufs);
+	config->structural_bytes_log2 = log2_floor(TRACER_STRUCTURAL_SUBBUF_BYTES);
+	config->structural_nr_log2 = log2_floor(TRACER_STRUCTURAL_NR_SUBBUFS);
+	config->overwrite = options->overwrite;
+	config->exclude_tgid = options->exclude_pid;
+	config->filter_pid = options->filter_pid > 0 || options->follow;
+	config->follow = options->follow;
+	config->filter_pgrp = options->filter_pgrp;
+	config->filter_by_uid = options->filter_uid >= 0;
+	config->filter_uid = (unsigned int)options->filter_uid;
+	config->filter_by_gid = options->filter_gid >= 0;
+	config->filter_gid = (unsigned int)options->filter_gid;
+	config->filtering = config->filter_pid || config->filter_pgrp || config->filter_by_uid || config->filter_by_gid;
+	config->preempt_count_distance = tracer_preempt_count_distance();
+	tracer_syscall_actions((unsigned short(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions);
+}
+
+/* The last page is slack: the verifier lets a record begin anywhere in the ring and be as long as any. */
+static size_t ring_value_bytes(uint32_t subbuf_bytes, uint32_t nr_subbufs)
+{
+	return subbuf_ring_bytes(subbuf_bytes, nr_subbufs) + 4096;
+}
+
+static int size_ring_map(struct bpf_map *map, uint32_t nr_cpus, size_t value_bytes)
+{
+	int result = bpf_map__set_max_entries(map, nr_cpus);
+
+	return result ? result : bpf_map__set_value_size(map, (uint32_t)value_bytes);
+}
+
+static int map_rings(struct tracer *tracer, int which, struct bpf_map *map, uint32_t subbuf_bytes, uint32_t nr_subbufs, bool overwrite)
+{
+	size_t value_bytes = ring_value_bytes(subbuf_bytes, nr_subbufs);
+	void *memory;
+
+	tracer->map_bytes[which] = value_bytes * tracer->nr_cpus;
+	memory = mmap(NULL, tracer->map_bytes[which], PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	tracer->maps[which] = memory;
+	for (uint32_t cpu = 0; cpu < tracer->nr_cpus; cpu++) {
+		struct tracer_ring *ring = &tracer->rings[2 * cpu + (uint32_t)which];
+
+		subbuf_ring_init(&ring->ring, (unsigned char *)memory + cpu * value_bytes, subbuf_bytes, nr_subbufs, cpu,
+				 SUBBUF_PRODUCER_KERNEL, SUBBUF_CLOCK_MONOTONIC, overwrite);
+		ring->stream = 2 * cpu + (uint32_t)which;
+		ring->cpu = cpu;
+		ring->structural = which == 1;
+	}
+	return 0;
+}
+
+static int make_rings(struct tracer *tracer, struct trace_error *ret_error)
+{
+	const struct tracer_options *options = &tracer->options;
+	int result;
+
+	tracer->nr_rings = 2 * (size_t)tracer->nr_cpus;
+	tracer->rings = calloc(tracer->nr_rings, sizeof(*tracer->rings));
+	if (!tracer->rings)
+		return tracer_fail(ret_error, -ENOMEM, "out of memory for %zu rings", tracer->nr_rings);
+	result = map_rings(tracer, 0, tracer->skeleton->maps.rings, options->subbuf_bytes, options->nr_subbufs, options->overwrite);
+	if (!result)
+		result = map_rings(tracer, 1, tracer->skeleton->maps.structural_rings, TRACER_STRUCTURAL_SUBBUF_BYTES,
+				   TRACER_STRUCTURAL_NR_SUBBUFS, false);
+	if (result)
+		return tracer_fail(ret_error, result, "cannot map the buffers (%u CPUs x %u x %u bytes): %s", tracer->nr_cpus,
+				   options->nr_subbufs, options->subbuf_bytes, strerror(-result));
+	return 0;
+}
+
+static int ignore_wakeup(void *context, void *data, size_t bytes)
+{
+	return 0;
+}
+
+static int follow_first(struct tracer *tracer, struct trace_error *ret_error)
+{
+	return tracer->options.filter_pid > 0 ? tracer_follow(tracer, tracer->options.filter_pid, ret_error) : 0;
+}
+
+struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error)
+{
+	struct tracer *tracer;
+	int result = check_system(ret_error);
+	int nr_cpus;
+
+	if (result)
+		return NULL;
+	tracer = calloc(1, sizeof(*tracer));
+	if (!tracer) {
+		tracer_fail(ret_error, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	tracer->options.filter_uid = tracer->options.filter_gid = -1;
+	if (options)
+		memcpy(&tracer->options, options, options->size && options->size < sizeof(*options) ? options->size : sizeof(*options));
+	choose_geometry(&tracer->options);
+	default_mask(tracer->options.mask);
+	libbpf_set_print(silent);
+	nr_cpus = libbpf_num_possible_cpus();
+	tracer->nr_cpus = nr_cpus > 0 ? (uint32_t)nr_cpus : 1;
+	tracer->skeleton = tracer_bpf__open();
+	if (!tracer->skeleton) {
+		tracer_fail(ret_error, -errno, "cannot open the BPF programs: %s", strerror(errno));
+		goto fail;
+	}
+	configure_constants(tracer);
+	size_ring_map(tracer->skeleton->maps.rings, tracer->nr_cpus,
+		      ring_value_bytes(tracer->options.subbuf_bytes, tracer->options.nr_subbufs));
+	size_ring_map(tracer->skeleton->maps.structural_rings, tracer->nr_cpus,
+		      ring_value_bytes(TRACER_STRUCTURAL_SUBBUF_BYTES, TRACER_STRUCTURAL_NR_SUBBUFS));
+	tracer_list_programs(tracer);
+	if (tracer_load_programs(tracer, ret_error) || make_rings(tracer, ret_error) || follow_first(tracer, ret_error))
+		goto fail;
+	tracer->wakeups = ring_buffer__new(bpf_map__fd(tracer->skeleton->maps.wakeups), ignore_wakeup, NULL, NULL);
+	if (!tracer->wakeups) {
+		tracer_fail(ret_error, -errno, "cannot poll the BPF programs: %s", strerror(errno));
+		goto fail;
+	}
+	return tracer;
+fail:
+	tracer_free(tracer);
+	return NULL;
+}
+
+struct tracer *tracer_free(struct tracer *tracer)
+{
+	if (!tracer)
+		return NULL;
+	tracer_stop(tracer);
+	ring_buffer__free(tracer->wakeups);
+	for (int i = 0; i < 2; i++)
+		if (tracer->maps[i])
+			munmap(tracer->maps[i], tracer->map_bytes[i]);
+	tracer_bpf__destroy(tracer->skeleton);
+	for (size_t i = 0; i < tracer->nr_not_traced; i++)
+		free(tracer->not_traced[i]);
+	free(tracer->rings);
+	free(tracer);
+	return NULL;
+}
+
+int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error)
+{
+	uint32_t key = (uint32_t)pid;
+	uint8_t one = 1;
+	int result = bpf_map__update_elem(tracer->skeleton->maps.followed, &key, sizeof(key), &one, sizeof(one), BPF_ANY);
+
+	return result ? tracer_fail(ret_error, result, "cannot follow process %d: %s", pid, strerror(-result)) : 0;
+}
+
+int tracer_poll_fd(const struct tracer *tracer)
+{
+	return ring_buffer__epoll_fd(tracer->wakeups);
+}
+
+void tracer_acknowledge(struct tracer *tracer)
+{
+	ring_buffer__consume(tracer->wakeups);
+}
+
+size_t tracer_nr_rings(const struct tracer *tracer)
+{
+	return tracer->nr_rings;
+}
+
+const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t idx)
+{
+	return idx < tracer->nr_rings ? &tracer->rings[idx] : NULL;
+}
+
+const char *tracer_not_traced(const struct tracer *tracer, size_t idx)
+{
+	return idx < tracer->nr_not_traced ? tracer->not_traced[idx] : NULL;
+}

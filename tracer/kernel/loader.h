@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACER_LOADER_H
+#define TRACER_LOADER_H
+/* loader.h - what the files of the loader share. */
+#include <bpf/libbpf.h>
+#include <trace/tracer.h>
+#include "config.h"
+#include "tracer.skel.h" /* generated; after events.h, whose types it uses */
+
+#define TRACER_MAX_PROGRAMS 160
+
+/**
+ * struct tracer_program - one BPF program and what it is attached by
+ * @event: the event it belongs to (of several, the one of the same name): its misses are counted there
+ * @links: one, or one for each CPU (perf events); owned
+ * @no_tracepoint: this kernel, or this machine, has not what it would be attached to
+ * @unavailable: why it cannot be had; "" when it can
+ */
+struct tracer_program {
+	struct bpf_program *program;
+	uint32_t event;
+	struct bpf_link **links;
+	size_t nr_links;
+	bool attached;
+	bool no_tracepoint;
+	char unavailable[96];
+};
+
+struct tracer {
+	struct tracer_bpf *skeleton;	 /* owned */
+	struct ring_buffer *wakeups;	 /* owned */
+	struct tracer_ring *rings;	 /* owned array */
+	size_t nr_rings;
+	void *maps[2];			 /* owned mappings of the two ring maps */
+	size_t map_bytes[2];
+	struct tracer_options options;
+	uint32_t nr_cpus;
+	struct tracer_program programs[TRACER_MAX_PROGRAMS];
+	size_t nr_programs;
+	char *not_traced[TRACE_EV_MAX];	 /* owned */
+	size_t nr_not_traced;
+};
+
+/** tracer_fail() - fill in an error; returns @code */
+int tracer_fail(struct trace_error *ret_error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* programs.c */
+void tracer_list_programs(struct tracer *tracer);
+int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error);
+void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *program);
+bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
+
+/* percpu.c */
+long long tracer_preempt_count_distance(void);
+
+/* syscalls.c */
+void tracer_syscall_actions(unsigned short actions[2][TRACER_NR_SYSCALLS]);
+const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr);
+
+#endif

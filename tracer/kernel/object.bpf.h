@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+#ifndef TRACER_OBJECT_BPF_H
+#define TRACER_OBJECT_BPF_H
+/* object.bpf.h - what the kernel's objects are called outside: paths of files, endpoints of sockets, ids of threads. */
+
+#define S_IFMT 0170000
+#define S_IFSOCK 0140000
+#define S_IFDIR 0040000
+#define O_CLOEXEC 02000000
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
+#define IPPROTO_TCP 6
+#define PF_KTHREAD 0x00200000
+
+/* ---- paths ---- */
+#define PATH_COMPONENTS 40
+#define NAME_BYTES 256 /* longest component (255) and a slash */
+
+/*
+ * Where a path is put together: one per program and CPU, for a program never runs twice at once on a CPU. The state of the walk stands here
+ * too and not on the stack: what is in a map is unknown to the verifier, so that all steps look alike to it.
+ */
+struct path_text {
+	char text[4096]; /* the path lies in the first half; the verifier allows any place there and any length */
+	struct dentry *dentry;
+	struct mount *mount;
+	u32 at; /* what was found so far begins here; written backwards */
+};
+#define PATH_SCRATCH(name)                                                                                                       \
+	struct {                                                                                                                 \
+		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                                                         \
+		__uint(max_entries, 1);                                                                                          \
+		__type(key, u32);                                                                                                \
+		__type(value, struct path_text);                                                                                 \
+	} name SEC(".maps")
+
+static __always_inline struct path_text *path_scratch(void *map)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(map, &zero);
+}
+
+/* Where file_path() left the path: text[start .. start + bytes), NUL included. */
+struct path_place {
+	u32 start;
+	u32 bytes;
+};
+
+/* One step up: a name, or from the root of a mount to where it is mounted. Returns 1 at the end. */
+static long path_step(u32 index, struct path_text **context)
+{
+	struct path_text *s = *context;
+	struct dentry *dentry = s->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
+	struct mount *mount = s->mount, *above;
+	u32 bytes, at = s->at;
+
+	if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+		above = BPF_CORE_READ(mount, mnt_parent);
+		if (above == mount)
+			return 1;
+		s->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		s->mount = above;
+		return 0;
+	}
+	bytes = BPF_CORE_READ(dentry, d_name.len);
+	if (bytes >= NAME_BYTES || at < bytes + 1)
+		return 1; /* does not fit: the front of the path is missing */
+	at -= bytes;
+	bpf_probe_read_kernel(&s->text[at & 2047], bytes & (NAME_BYTES - 1), BPF_CORE_READ(dentry, d_name.name));
+	if (parent == dentry) { /* not in a directory: anon_inode:[eventfd], memfd:name */
+		s->at = at;
+		return 1;
+	}
+	at--;
+	s->text[at & 2047] = '/';
+	s->at = at;
+	s->dentry = parent;
+	return 0;
+}
+
+/*
+ * The path of @file from the root of its mount tree, from the dentries: what the kernel has open, after symbolic links, working
+ * directories and chroot.
+ */
+static __always_inline struct path_place file_path(struct path_text *s, struct file *file)
+{
+	struct vfsmount *vfs = BPF_CORE_READ(file, f_path.mnt);
+
+	s->dentry = BPF_CORE_READ(file, f_path.dentry);
+	s->mount = (void *)vfs - bpf_core_field_offset(struct mount, mnt);
+	s->at = TRACER_PATH_BYTES - 1;
+	s->text[TRACER_PATH_BYTES - 1] = 0;
+	bpf_loop(PATH_COMPONENTS, path_step, &s, 0);
+	if (s->at == TRACER_PATH_BYTES - 1 && (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFDIR)
+		s->text[--s->at & 2047] = '/'; /* the root itself */
+	return (struct path_place){.start = s->at & 2047, .bytes = (TRACER_PATH_BYTES - s->at) & 2047};
+}
+
+/* Copy @bytes (at most TRACER_PATH_BYTES) of text behind a payload; the last word is zeroed first, for the padding. */
+static __always_inline void put_text(void *to, const char *text, u32 bytes)
+{
+	u32 last;
+
+	barrier_var(bytes); /* else the compiler checks one copy and uses another */
+	bytes &= 2047;
+	last = (bytes - 1) & (2047 & ~7u);
+	*(u64 *)(to + last) = 0;
+	bpf_probe_read_kernel(to, bytes, text);
+}
+
+/* ---- sockets ---- */
+static __always_inline u64 socket_ino(struct socket *socket)
+{
+	struct socket_alloc *alloc = (void *)socket - bpf_core_field_offset(struct socket_alloc, socket);
+
+	return socket ? BPF_CORE_READ(alloc, vfs_inode.i_ino) : 0;
+}
+
+static __always_inline u64 sock_ino(const struct sock *sk)
+{
+	return socket_ino(BPF_CORE_READ(sk, sk_socket));
+}
+
+static __always_inline u64 v4_mapped(u32 address)
+{
+	return (u64)address << 32 | 0xffff0000u;
+}
+
+/* trace_sock_endpoints and trace_start_socket have these members in common. */
+#define FILL_SOCKET(record, sk)                                                                                                  \
+	do {                                                                                                                     \
+		u16 family_ = BPF_CORE_READ(sk, __sk_common.skc_family);                                                         \
+		u64 words_[2] = {0, 0};                                                                                          \
+                                                                                                                                 \
+		(record)->family = family_;                                                                                      \
+		(record)->type = BPF_CORE_READ(sk, sk_type);                                                                     \
+		(record)->protocol = BPF_CORE_READ(sk, sk_protocol);                                                             \
+		(record)->state = BPF_CORE_READ(sk, __sk_common.skc_state);                                                      \
+		(record)->ino = sock_ino(sk);                                                                                    \
+		(record)->peer_ino = 0;                                                                                          \
+		(record)->local_port = (record)->remote_port = 0;                                                                \
+		(record)->local_hi = (record)->local_lo = (record)->remote_hi = (record)->remote_lo = 0;                         \
+		if (family_ == AF_UNIX) {                                                                                        \
+			struct sock *peer_ = BPF_CORE_READ((struct unix_sock *)(sk), peer);                                      \
+                                                                                                                                 \
+			if (peer_)                                                                                               \
+				(record)->peer_ino = sock_ino(peer_);                                                            \
+		} else if (family_ == AF_INET || family_ == AF_INET6) {                                                          \
+			u16 port_ = BPF_CORE_READ(sk, __sk_common.skc_dport);                                                    \
+                                                                                                                                 \
+			(record)->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);                                           \
+			(record)->remote_port = port_ << 8 | port_ >> 8;                                                         \
+			if (family_ == AF_INET) {                                                                                \
+				(record)->local_lo = v4_mapped(BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr));                    \
+				(record)->remote_lo = v4_mapped(BPF_CORE_READ(sk, __sk_common.skc_daddr));                       \
+			} else {                                                                                                 \
+				bpf_core_read(words_, 16, &(sk)->__sk_common.skc_v6_rcv_saddr);                                  \
+				(record)->local_hi = words_[0];                                                                  \
+				(record)->local_lo = words_[1];                                                                  \
+				bpf_core_read(words_, 16, &(sk)->__sk_common.skc_v6_daddr);                                      \
+				(record)->remote_hi = words_[0];                                                                 \
+				(record)->remote_lo = words_[1];                                                                 \
+			}                                                                                                        \
+		}                                                                                                                \
+	} while (0)
+
+/* ---- threads ---- */
+static __always_inline u32 pid_in_namespace(struct pid *pid)
+{
+	u32 level = BPF_CORE_READ(pid, level);
+	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+	u32 nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr), numbers + level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr));
+	return nr;
+}
+
+static __always_inline u32 task_state(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return BPF_CORE_READ((struct task_struct___pre_5_14 *)task, state);
+}
+
+#endif

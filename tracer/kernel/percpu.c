@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * percpu.c - where the kernel keeps a CPU's preempt_count, from its type information: BTF lists the variables of the per-CPU section with
+ * their offsets. Until 6.1 and since 6.15 it is a variable of its own, in between a member of pcpu_hot.
+ */
+#include <bpf/btf.h>
+#include <string.h>
+#include "loader.h"
+
+static const struct btf_type *percpu_section(const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+
+	return id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+}
+
+/* Offset of a variable in the section, or -1. */
+static long long variable_offset(const struct btf *btf, const struct btf_type *section, const char *name)
+{
+	const struct btf_var_secinfo *variables = btf_var_secinfos(section);
+
+	for (int i = 0; i < btf_vlen(section); i++) {
+		const struct btf_type *type = btf__type_by_id(btf, variables[i].type);
+
+		if (strcmp(btf__name_by_offset(btf, type->name_off), name) == 0)
+			return variables[i].offset;
+	}
+	return -1;
+}
+
+static long long member_offset(const struct btf *btf, const char *structure, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
+	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	for (int level = 0; type && level < 2; level++) { /* it may stand in an unnamed struct or union */
+		const struct btf_member *members = btf_members(type);
+		const struct btf_type *inner = NULL;
+
+		for (int i = 0; i < btf_vlen(type); i++) {
+			const char *name = btf__name_by_offset(btf, members[i].name_off);
+
+			if (strcmp(name, member) == 0)
+				return btf_member_bit_offset(type, (__u32)i) / 8;
+			if (!*name && !inner)
+				inner = btf__type_by_id(btf, members[i].type);
+		}
+		type = inner && btf_is_composite(inner) ? inner : NULL;
+	}
+	return -1;
+}
+
+/** tracer_preempt_count_distance() - bytes from a CPU's run queue to its preempt_count; 0 when the kernel does not tell */
+long long tracer_preempt_count_distance(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *section = btf ? percpu_section(btf) : NULL;
+	long long queue = section ? variable_offset(btf, section, "runqueues") : -1, count = -1, distance = 0;
+
+	if (queue >= 0) {
+		count = variable_offset(btf, section, "__preempt_count");
+		if (count < 0 && variable_offset(btf, section, "pcpu_hot") >= 0 && member_offset(btf, "pcpu_hot", "preempt_count") >= 0)
+			count = variable_offset(btf, section, "pcpu_hot") + member_offset(btf, "pcpu_hot", "preempt_count");
+		if (count >= 0)
+			distance = count - queue;
+	}
+	btf__free(btf);
+	return distance;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * programs.c - which programs there are, which of them this kernel takes, and attaching them.
+ *
+ * A program belongs to the events whose catalogue entry names it; a program called NAME__variant belongs where NAME does. What the
+ * kernel does not have is found out in two steps: a tracepoint without a type in the kernel's BTF is not even tried; and if
+ * loading all programs together fails, each is tried alone and the refused ones are left out.
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "loader.h"
+
+struct catalogue_row {
+	uint32_t event;
+	const char *name;
+	const char *program;
+};
+
+static const struct catalogue_row catalogue[] = {
+#define TRACE_EVENT(id, event, category, classic, bpf_program, flags, fields, text, doc) {id, #event, #bpf_program},
+#include <trace/events.def>
+#undef TRACE_EVENT
+};
+#define NR_ROWS (sizeof(catalogue) / sizeof(catalogue[0]))
+
+/* The length of NAME in NAME or NAME__variant. */
+static size_t stem_length(const char *program)
+{
+	const char *variant = strstr(program, "__");
+
+	return variant ? (size_t)(variant - program) : strlen(program);
+}
+
+static bool same_stem(const char *program, const char *name)
+{
+	size_t length = stem_length(program);
+
+	return strncmp(program, name, length) == 0 && name[length] == '\0';
+}
+
+bool tracer_program_serves(const struct tracer_program *program, uint32_t event)
+{
+	for (size_t i = 0; i < NR_ROWS; i++)
+		if (catalogue[i].event == event)
+			return same_stem(bpf_program__name(program->program), catalogue[i].program);
+	return false;
+}
+
+static uint32_t main_event(const char *program)
+{
+	for (size_t i = 0; i < NR_ROWS; i++)
+		if (same_stem(program, catalogue[i].name))
+			return catalogue[i].event;
+	return 0;
+}
+
+static bool is_iterator(const struct bpf_program *program)
+{
+	return strncmp(bpf_program__section_name(program), "iter/", 5) == 0;
+}
+
+static bool is_perf_event(const struct bpf_program *program)
+{
+	return strcmp(bpf_program__section_name(program), "perf_event") == 0;
+}
+
+void tracer_list_programs(struct tracer *tracer)
+{
+	struct btf *kernel = btf__load_vmlinux_btf();
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, tracer->skeleton->obj)
+	{
+		const char *section = bpf_program__section_name(program), *tracepoint = strchr(section, '/');
+		struct tracer_program *p = &tracer->programs[tracer->nr_programs];
+		char type[128];
+
+		if (tracer->nr_programs == TRACER_MAX_PROGRAMS)
+			break;
+		tracer->nr_programs++;
+		p->program = program;
+		p->event = main_event(bpf_program__name(program));
+		snprintf(type, sizeof(type), "btf_trace_%s", tracepoint ? tracepoint + 1 : "");
+		if (tracepoint && !is_iterator(program) && kernel && btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) < 0) {
+			bpf_program__set_autoload(program, false);
+			p->no_tracepoint = true;
+			snprintf(p->unavailable, sizeof(p->unavailable), "this kernel has no tracepoint %s", tracepoint + 1);
+		}
+	}
+	btf__free(kernel);
+}
+
+/* Would the kernel take this program? Tried in an object of its own, with the same constants and small maps. */
+static bool loads_alone(const struct tracer *tracer, const char *name)
+{
+	struct tracer_bpf *trial = tracer_bpf__open();
+	struct bpf_program *program;
+	bool loads;
+
+	if (!trial)
+		return false;
+	memcpy((void *)&trial->rodata->config, (void *)&tracer->skeleton->rodata->config, sizeof(trial->rodata->config));
+	bpf_map__set_value_size(trial->maps.rings, bpf_map__value_size(tracer->skeleton->maps.rings));
+	bpf_map__set_value_size(trial->maps.structural_rings, bpf_map__value_size(tracer->skeleton->maps.structural_rings));
+	bpf_object__for_each_program(program, trial->obj)
+		bpf_program__set_autoload(program, strcmp(bpf_program__name(program), name) == 0);
+	loads = tracer_bpf__load(trial) == 0;
+	tracer_bpf__destroy(trial);
+	return loads;
+}
+
+/* An object that failed to load cannot be tried again: open another, without what the kernel refused. */
+static int reopen(struct tracer *tracer)
+{
+	struct tracer_bpf *old = tracer->skeleton, *fresh = tracer_bpf__open();
+
+	if (!fresh)
+		return -errno;
+	memcpy((void *)fresh->rodata, (void *)old->rodata, sizeof(*fresh->rodata));
+	bpf_map__set_max_entries(fresh->maps.rings, tracer->nr_cpus);
+	bpf_map__set_value_size(fresh->maps.rings, bpf_map__value_size(old->maps.rings));
+	bpf_map__set_max_entries(fresh->maps.structural_rings, tracer->nr_cpus);
+	bpf_map__set_value_size(fresh->maps.structural_rings, bpf_map__value_size(old->maps.structural_rings));
+	for (size_t i = 0; i < tracer->nr_programs; i++) {
+		struct tracer_program *p = &tracer->programs[i];
+
+		p->program = bpf_object__find_program_by_name(fresh->obj, bpf_program__name(p->program));
+		bpf_program__set_autoload(p->program, !p->unavailable[0]);
+	}
+	tracer->skeleton = fresh;
+	tracer_bpf__destroy(old);
+	return 0;
+}
+
+int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
+{
+	int result = tracer_bpf__load(tracer->skeleton);
+	size_t refused = 0;
+
+	if (!result)
+		return 0;
+	if (result == -ENOMEM)
+		return tracer_fail(ret_error, result, "the kernel has no memory for the buffers (%u CPUs x %u x %u bytes): choose smaller ones (-b, -n)",
+				   tracer->nr_cpus, tracer->options.nr_subbufs, tracer->options.subbuf_bytes);
+	if (result == -EPERM)
+		return tracer_fail(ret_error, result, "the kernel refuses BPF programs: CAP_BPF and CAP_PERFMON are needed, and lockdown must allow them");
+	for (size_t i = 0; i < tracer->nr_programs; i++) {
+		struct tracer_program *p = &tracer->programs[i];
+
+		if (p->unavailable[0] || loads_alone(tracer, bpf_program__name(p->program)))
+			continue;
+		snprintf(p->unavailable, sizeof(p->unavailable), "this kernel refuses the program %s", bpf_program__name(p->program));
+		refused++;
+	}
+	if (!refused || reopen(tracer))
+		return tracer_fail(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)", strerror(-result));
+	result = tracer_bpf__load(tracer->skeleton);
+	return result ? tracer_fail(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)", strerror(-result)) : 0;
+}
+
+/* ---- attaching ---- */
+
+static int open_fault_counter(uint32_t cpu, bool major)
+{
+	struct perf_event_attr attributes = {
+		.size = sizeof(attributes),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_ADDR,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attributes, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void detach(struct tracer_program *p)
+{
+	for (size_t i = 0; i < p->nr_links; i++)
+		bpf_link__destroy(p->links[i]);
+	free(p->links);
+	p->links = NULL;
+	p->nr_links = 0;
+	p->attached = false;
+}
+
+static int attach_faults(struct tracer *tracer, struct tracer_program *p)
+{
+	bool major = strstr(bpf_program__name(p->program), "major") != NULL;
+
+	p->links = calloc(tracer->nr_cpus, sizeof(*p->links));
+	if (!p->links)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; cpu < tracer->nr_cpus; cpu++) {
+		int fd = open_fault_counter(cpu, major);
+		struct bpf_link *link;
+
+		if (fd < 0 && errno == ENODEV)
+			continue; /* a CPU that is possible but not there */
+		if (fd < 0)
+			return -errno;
+		link = bpf_program__attach_perf_event(p->program, fd);
+		if (!link) {
+			int result = -errno;
+
+			close(fd);
+			return result;
+		}
+		p->links[p->nr_links++] = link;
+	}
+	return 0;
+}
+
+static int attach(struct tracer *tracer, struct tracer_program *p)
+{
+	int result = 0;
+
+	if (is_perf_event(p->program)) {
+		result = attach_faults(tracer, p);
+	} else {
+		struct bpf_link *link = bpf_program__attach(p->program);
+
+		if (!link)
+			return -errno;
+		p->links = malloc(sizeof(*p->links));
+		if (!p->links) {
+			bpf_link__destroy(link);
+			return -ENOMEM;
+		}
+		p->links[0] = link;
+		p->nr_links = 1;
+	}
+	if (result)
+		detach(p);
+	p->attached = result == 0;
+	return result;
+}
+
+static bool mask_has(const uint64_t *mask, uint32_t event)
+{
+	return mask[event / 64] >> (event % 64) & 1;
+}
+
+/* Children can only be followed by seeing forks and frees. */
+static bool is_needed(const struct tracer *tracer, const struct tracer_program *p, const uint64_t *mask)
+{
+	if (tracer->options.follow && (tracer_program_serves(p, TRACE_EV_sched_fork) || tracer_program_serves(p, TRACE_EV_sched_free)))
+		return true;
+	for (size_t i = 0; i < NR_ROWS && !is_iterator(p->program); i++)
+		if (mask_has(mask, catalogue[i].event) && same_stem(bpf_program__name(p->program), catalogue[i].program))
+			return true;
+	return false;
+}
+
+/* A variant whose tracepoint this machine does not have is nothing missed, as long as the event has another. */
+static bool has_sibling(const struct tracer *tracer, const struct tracer_program *p)
+{
+	const char *name = bpf_program__name(p->program);
+	size_t length = stem_length(name);
+
+	for (size_t i = 0; i < tracer->nr_programs; i++) {
+		const char *other = bpf_program__name(tracer->programs[i].program);
+
+		if (!tracer->programs[i].unavailable[0] && stem_length(other) == length && strncmp(name, other, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *p)
+{
+	char text[192];
+
+	if (p->no_tracepoint && has_sibling(tracer, p))
+		return;
+	snprintf(text, sizeof(text), "%s: %s", bpf_program__name(p->program), p->unavailable);
+	for (size_t i = 0; i < tracer->nr_not_traced; i++)
+		if (strcmp(tracer->not_traced[i], text) == 0)
+			return;
+	if (tracer->nr_not_traced < TRACE_EV_MAX)
+		tracer->not_traced[tracer->nr_not_traced++] = strdup(text);
+}
+
+int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
+{
+	size_t attached = 0, wanted = 0;
+
+	memcpy(tracer->options.mask, mask, sizeof(tracer->options.mask));
+	for (int i = 0; i < TRACE_MASK_WORDS; i++)
+		tracer->skeleton->bss->event_mask[i] = mask[i];
+	for (size_t i = 0; i < tracer->nr_programs; i++) {
+		struct tracer_program *p = &tracer->programs[i];
+		bool needed = is_needed(tracer, p, mask);
+
+		wanted += needed;
+		if (p->attached && !needed)
+			detach(p);
+		if (needed && !p->attached && !p->unavailable[0]) {
+			int result = attach(tracer, p);
+
+			if (result)
+				snprintf(p->unavailable, sizeof(p->unavailable), "cannot be attached: %s", strerror(-result));
+		}
+		if (needed && p->unavailable[0])
+			tracer_note_not_traced(tracer, p);
+		attached += p->attached;
+	}
+	if (wanted && !attached)
+		return tracer_fail(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)", wanted, tracer->not_traced[0]);
+	return 0;
+}
+
+void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS])
+{
+	memcpy(ret_mask, tracer->options.mask, sizeof(tracer->options.mask));
+}
+
+int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
+{
+	uint64_t mask[TRACE_MASK_WORDS];
+
+	tracer_get_mask(tracer, mask);
+	return tracer_set_mask(tracer, mask, ret_error);
+}
+
+void tracer_stop(struct tracer *tracer)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < tracer->nr_programs; i++) {
+		any |= tracer->programs[i].attached;
+		detach(&tracer->programs[i]);
+	}
+	if (!any)
+		return;
+	/* A grace period: programs that run on other CPUs at this moment finish their records. */
+	syscall(SYS_membarrier, 1 /* MEMBARRIER_CMD_GLOBAL */, 0, 0);
+	for (size_t i = 0; i < tracer->nr_rings; i++)
+		subbuf_flush(&tracer->rings[i].ring);
+}
+
+uint64_t tracer_missed(const struct tracer *tracer, uint32_t id)
+{
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < tracer->nr_programs; i++) {
+		const struct tracer_program *p = &tracer->programs[i];
+		struct bpf_prog_info info = {0};
+		uint32_t bytes = sizeof(info);
+		int fd = bpf_program__fd(p->program);
+
+		if (p->event == id && fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0)
+			missed += info.recursion_misses;
+	}
+	return missed;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+#ifndef TRACER_RECORD_BPF_H
+#define TRACER_RECORD_BPF_H
+/*
+ * record.bpf.h - how a program puts a record into its CPU's ring, and what decides whether it should.
+ *
+ *	SEC("tp_btf/some_tracepoint")
+ *	int BPF_PROG(some_event, int argument)
+ *	{
+ *		RECORD(some_event, 0) {
+ *			record->field = argument;
+ *			COMMIT(some_event);
+ *		}
+ *		return 0;
+ *	}
+ */
+#include "config.h"
+#include <trace/events.h>
+
+/* ---- set by the loader before the programs are loaded: constants for the verifier, dead code is gone ---- */
+const volatile struct tracer_config config;
+/* What to do for each system call, by ABI and number: SYSCALL_* of config.h. */
+const volatile unsigned short syscall_actions[2][TRACER_NR_SYSCALLS];
+
+/* ---- may change while we run ---- */
+volatile trace_u64 event_mask[TRACE_MASK_WORDS]; /* for programs that emit more than one event */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* CPUs; and value_size = a ring and slack: set by the loader */
+	__type(key, u32);
+	__uint(value_size, 4096);
+} rings SEC(".maps"), structural_rings SEC(".maps");
+
+/* A record of 8 bytes for each filled sub-buffer: only there to wake the daemon. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} wakeups SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, u32);
+	__type(value, u8);
+} followed SEC(".maps"); /* process ids that the filter lets pass */
+
+/* ---- the producer's side of the rings ---- */
+struct subbuf_writer {
+	struct subbuf_control *control;
+	unsigned char *data;
+	u64 slots_mask; /* nr_subbufs * subbuf_bytes - 1 */
+	u32 subbuf_bytes;
+	u32 subbuf_bytes_log2;
+	u32 nr_subbufs_log2;
+	u32 cpu;
+	u16 producer;
+	u8 clock;
+	u8 overwrite;
+};
+
+#define SUBBUF_LOAD(p) (*(volatile typeof(*(p)) *)(p))
+#define SUBBUF_STORE(p, v) (*(volatile typeof(*(p)) *)(p) = (v))
+#define SUBBUF_ADD(p, v) __sync_fetch_and_add(p, v)
+#define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
+#define SUBBUF_CLOCK() bpf_ktime_get_ns()
+#define SUBBUF_TRIES 4
+#define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)slot_of(w, seq))
+#define SUBBUF_WRITE_HEADER(w, seq, offset, word) (*(volatile u64 *)record_of(w, seq, offset) = (word))
+
+/* The verifier follows these masks, which are constants to it: a slot lies in the ring, a record begins in its slot at a
+ * multiple of 8, and the slack behind the ring takes what the longest record could reach beyond. */
+static __always_inline unsigned char *slot_of(const struct subbuf_writer *w, u64 seq)
+{
+	u64 at = (seq << w->subbuf_bytes_log2) & w->slots_mask;
+
+	return w->data + at;
+}
+
+static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u64 seq, u32 offset)
+{
+	u64 at = ((seq << w->subbuf_bytes_log2) | (offset & (w->subbuf_bytes - 1))) & (w->slots_mask & ~7ULL);
+
+	return w->data + at;
+}
+
+#include "../subbuf_write.h"
+
+struct recording {
+	struct subbuf_writer writer;
+	struct subbuf_reservation reservation;
+};
+
+static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	unsigned char *ring;
+
+	if (structural)
+		ring = bpf_map_lookup_elem(&structural_rings, &cpu);
+	else
+		ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (!ring)
+		return false;
+	w->control = (struct subbuf_control *)ring;
+	w->data = ring + SUBBUF_CONTROL_BYTES;
+	w->subbuf_bytes_log2 = structural ? config.structural_bytes_log2 : config.subbuf_bytes_log2;
+	w->nr_subbufs_log2 = structural ? config.structural_nr_log2 : config.nr_subbufs_log2;
+	w->subbuf_bytes = 1u << w->subbuf_bytes_log2;
+	w->slots_mask = (1ULL << (w->subbuf_bytes_log2 + w->nr_subbufs_log2)) - 1;
+	w->cpu = cpu;
+	w->producer = SUBBUF_PRODUCER_KERNEL;
+	w->clock = SUBBUF_CLOCK_MONOTONIC;
+	w->overwrite = config.overwrite && !structural;
+	return true;
+}
+
+static __always_inline void wake_daemon(void)
+{
+	u64 one = 1;
+
+	/* An irq_work wakes the poller: this is safe in every context a tracepoint runs in. No room = it is awake. */
+	bpf_ringbuf_output(&wakeups, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
+}
+
+/* Room for a payload of @bytes, a multiple of 8; NULL when the event is discarded. */
+static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
+{
+	struct subbuf_writer *w = &r->writer;
+
+	if (!ring_of_cpu(w, structural))
+		return NULL;
+	if (!subbuf_reserve(w, sizeof(struct trace_record) + bytes, &r->reservation)) {
+		if (r->reservation.completed)
+			wake_daemon();
+		return NULL;
+	}
+	return record_of(w, r->reservation.seq, r->reservation.offset) + sizeof(struct trace_record);
+}
+
+static __always_inline void record_end(struct recording *r, u32 id)
+{
+	if (subbuf_commit(&r->writer, &r->reservation, id))
+		wake_daemon();
+}
+
+/* ---- filters ---- */
+static __always_inline void count_filtered(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct subbuf_control *control = bpf_map_lookup_elem(&rings, &cpu);
+
+	if (control)
+		__sync_fetch_and_add(&control->filtered, 1);
+}
+
+static __always_inline struct task_struct *current_task(void)
+{
+	return bpf_get_current_task_btf();
+}
+
+/* AND-ed, as the original toolkit did. */
+static __always_inline bool task_matches(struct task_struct *task)
+{
+	if (config.filter_pid) {
+		u32 tgid = BPF_CORE_READ(task, tgid);
+
+		if (!bpf_map_lookup_elem(&followed, &tgid))
+			return false;
+	}
+	if (config.filter_pgrp && BPF_CORE_READ(task, signal, pids[2], numbers[0].nr) != config.filter_pgrp)
+		return false;
+	if (config.filter_by_uid && BPF_CORE_READ(task, cred, euid.val) != config.filter_uid)
+		return false;
+	if (config.filter_by_gid && BPF_CORE_READ(task, cred, egid.val) != config.filter_gid)
+		return false;
+	return true;
+}
+
+/* Does the event of the current thread pass the filters? Counts it when not. */
+static __always_inline bool current_passes(void)
+{
+	if (!config.filtering || task_matches(current_task()))
+		return true;
+	count_filtered();
+	return false;
+}
+
+/* The same for events by which a thread @task comes into play: its wakeups and scheduling changes pass too. */
+static __always_inline bool either_passes(struct task_struct *task)
+{
+	if (!config.filtering || task_matches(current_task()) || task_matches(task))
+		return true;
+	count_filtered();
+	return false;
+}
+
+/* The daemon's own system calls and faults are not recorded: they would feed on themselves. */
+static __always_inline bool own_event(void)
+{
+	if (config.exclude_tgid && current_task()->tgid == config.exclude_tgid) {
+		count_filtered();
+		return true;
+	}
+	return false;
+}
+
+static __always_inline bool event_wanted(u32 id)
+{
+	return event_mask[id / 64] >> (id % 64) & 1;
+}
+
+/* ---- the body of a program: see the top of this file ---- */
+#define STRUCTURAL_no 0
+#define RECORD_IN(event, structural, extra)                                                                                      \
+	struct recording recording;                                                                                              \
+	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));              \
+	if (record)
+#define RECORD(event) RECORD_IN(event, false, 0)
+#define RECORD_STRUCTURAL(event, extra) RECORD_IN(event, true, extra)
+#define COMMIT(event) record_end(&recording, TRACE_EV_##event)
+
+#define ROUND8(n) (((n) + 7u) & ~7u)
+
+#endif

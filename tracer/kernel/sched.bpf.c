@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* sched.bpf.c - who runs, who wakes whom, who is born and dies. */
+
+PATH_SCRATCH(exec_scratch);
+
+/*
+ * preempt_count of this CPU tells task from interrupt. Its address is not to be had by name (kernels without CONFIG_KALLSYMS_ALL list no
+ * variables), but the kernel's type information places it in the same per-CPU section as the run queue, and to that the
+ * current thread has a pointer. The loader knows the distance of the two.
+ */
+#if defined(__TARGET_ARCH_x86)
+static __always_inline u32 preempt_count(void)
+{
+	struct rq *rq = current_task()->se.cfs_rq->rq;
+	u32 count = 0;
+
+	if (config.preempt_count_distance)
+		bpf_probe_read_kernel(&count, sizeof(count), (void *)rq + config.preempt_count_distance);
+	return count;
+}
+#else
+static __always_inline u32 preempt_count(void)
+{
+	return current_task()->thread_info.preempt_count;
+}
+#endif
+
+/* The context that really makes a wakeup; the bits of preempt_count, include/linux/preempt.h. */
+static __always_inline u32 waker_context(void)
+{
+	u32 count = preempt_count();
+
+	if (count & 0x00f00000)
+		return TRACE_CONTEXT_NMI;
+	if (count & 0x000f0000)
+		return TRACE_CONTEXT_HARDIRQ;
+	if (count & 0x00000100)
+		return TRACE_CONTEXT_SOFTIRQ;
+	return TRACE_CONTEXT_TASK;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
+{
+	if (!either_passes(next))
+		return 0;
+	RECORD(sched_switch) {
+		record->prev_tid = prev->pid;
+		record->next_tid = next->pid;
+		record->prev_state = preempt ? 0 : prev_state;
+		record->next_prio = next->prio;
+		record->preempt = preempt;
+		COMMIT(sched_switch);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
+{
+	if (!either_passes(task))
+		return 0;
+	RECORD(sched_waking) {
+		record->tid = task->pid;
+		record->target_cpu = task->wake_cpu;
+		record->context = waker_context();
+		COMMIT(sched_waking);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(sched_wakeup, struct task_struct *task)
+{
+	if (!either_passes(task))
+		return 0;
+	RECORD(sched_wakeup) {
+		record->tid = task->pid;
+		record->target_cpu = task->wake_cpu;
+		COMMIT(sched_wakeup);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(sched_wakeup_new, struct task_struct *task)
+{
+	if (!either_passes(task))
+		return 0;
+	RECORD(sched_wakeup_new) {
+		record->tid = task->pid;
+		record->target_cpu = task->wake_cpu;
+		COMMIT(sched_wakeup_new);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(sched_migrate, struct task_struct *task, int to_cpu)
+{
+	if (!either_passes(task))
+		return 0;
+	RECORD(sched_migrate) {
+		record->tid = task->pid;
+		record->from_cpu = task->wake_cpu;
+		record->to_cpu = to_cpu;
+		COMMIT(sched_migrate);
+	}
+	return 0;
+}
+
+/* A followed process' children are followed from their first instant. */
+static __always_inline void follow_child(struct task_struct *parent, struct task_struct *child)
+{
+	u32 tgid = parent->tgid;
+	u8 one = 1;
+
+	if (!config.follow || !bpf_map_lookup_elem(&followed, &tgid))
+		return;
+	tgid = child->tgid;
+	bpf_map_update_elem(&followed, &tgid, &one, BPF_ANY);
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(sched_fork, struct task_struct *child, u64 clone_flags)
+{
+	struct task_struct *parent = current_task();
+
+	follow_child(parent, child);
+	if (!either_passes(child))
+		return 0;
+	RECORD_STRUCTURAL(sched_fork, 16) {
+		record->parent_tid = parent->pid;
+		record->tid = child->pid;
+		record->tgid = child->tgid;
+		record->ns_tid = pid_in_namespace(BPF_CORE_READ(child, thread_pid));
+		record->clone_flags = clone_flags;
+		record->uid = BPF_CORE_READ(child, cred, euid.val);
+		record->kthread = (child->flags & PF_KTHREAD) != 0;
+		bpf_core_read((char *)(record + 1), 16, &child->comm);
+		COMMIT(sched_fork);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_binprm *bprm)
+{
+	struct path_text *s = path_scratch(&exec_scratch);
+	struct path_place place;
+
+	if (!s || !current_passes())
+		return 0;
+	place = file_path(s, BPF_CORE_READ(task, mm, exe_file));
+	RECORD_STRUCTURAL(sched_exec, ROUND8(place.bytes)) {
+		record->tid = task->pid;
+		record->old_tid = old_tid;
+		record->uid = BPF_CORE_READ(task, cred, euid.val);
+		record->pad = 0;
+		put_text(record + 1, &s->text[place.start], place.bytes);
+		COMMIT(sched_exec);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(sched_exit, struct task_struct *task, bool group_dead)
+{
+	if (!current_passes())
+		return 0;
+	RECORD_STRUCTURAL(sched_exit, 0) {
+		record->tid = task->pid;
+		record->tgid = task->tgid;
+		record->group_dead = group_dead;
+		record->code = task->exit_code;
+		COMMIT(sched_exit);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(sched_free, struct task_struct *task)
+{
+	u32 pid = task->pid;
+	bool passes = either_passes(task);
+
+	if (config.filter_pid && pid == (u32)task->tgid)
+		bpf_map_delete_elem(&followed, &pid);
+	if (!passes)
+		return 0;
+	RECORD_STRUCTURAL(sched_free, 0) {
+		record->tid = pid;
+		record->pad = 0;
+		COMMIT(sched_free);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_wait")
+int BPF_PROG(sched_wait, struct pid *pid)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(sched_wait) {
+		record->pid = pid ? BPF_CORE_READ(pid, numbers[0].nr) : 0;
+		record->pad = 0;
+		COMMIT(sched_wait);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_pi_setprio")
+int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
+{
+	if (!either_passes(task))
+		return 0;
+	RECORD(sched_prio) {
+		int old_prio = task->prio;
+
+		record->tid = task->pid;
+		record->old_prio = old_prio;
+		record->new_prio = donor && BPF_CORE_READ(donor, prio) < old_prio ? BPF_CORE_READ(donor, prio) : old_prio;
+		COMMIT(sched_prio);
+	}
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(sched_comm, struct task_struct *task, const char *comm)
+{
+	if (!either_passes(task))
+		return 0;
+	RECORD_STRUCTURAL(sched_comm, 16) {
+		u64 *text = (u64 *)(record + 1);
+
+		record->tid = task->pid;
+		record->pad = 0;
+		text[0] = text[1] = 0;
+		bpf_probe_read_kernel_str(text, 16, comm);
+		COMMIT(sched_comm);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_kthread_stop")
+int BPF_PROG(kthread_stop, struct task_struct *task)
+{
+	if (!either_passes(task))
+		return 0;
+	RECORD(kthread_stop) {
+		record->tid = task->pid;
+		record->pad = 0;
+		COMMIT(kthread_stop);
+	}
+	return 0;
+}
+
+PATH_SCRATCH(cgroup_scratch);
+
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(cgroup_attach, struct cgroup *cgroup, const char *path, struct task_struct *task, bool threadgroup)
+{
+	struct path_text *s = path_scratch(&cgroup_scratch);
+	long bytes;
+
+	if (!s || !either_passes(task))
+		return 0;
+	bytes = bpf_probe_read_kernel_str(s->text, TRACER_PATH_BYTES, path);
+	if (bytes <= 0 || bytes > TRACER_PATH_BYTES)
+		return 0;
+	RECORD_STRUCTURAL(cgroup_attach, ROUND8((u32)bytes)) {
+		record->cgroup = BPF_CORE_READ(cgroup, kn, id);
+		record->tid = task->pid;
+		record->pad = 0;
+		put_text(record + 1, s->text, bytes);
+		COMMIT(cgroup_attach);
+	}
+	return 0;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* socket.bpf.c - what flows through sockets, with the byte positions of TCP. */
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(sock_state) {
+		record->ino = sock_ino(sk);
+		record->family = sk->__sk_common.skc_family;
+		record->protocol = sk->sk_protocol;
+		record->old_state = old_state;
+		record->new_state = new_state;
+		COMMIT(sock_state);
+	}
+	return 0;
+}
+
+#define TRANSFER_PROGRAM(event, tracepoint, tcp_member)                                                                          \
+	SEC("tp_btf/" #tracepoint)                                                                                               \
+	int BPF_PROG(event, struct sock *sk, int ret, int flags)                                                                 \
+	{                                                                                                                        \
+		u16 family = sk->__sk_common.skc_family;                                                                         \
+		u16 protocol = sk->sk_protocol;                                                                                  \
+                                                                                                                                 \
+		if (!current_passes() || own_event())                                                                            \
+			return 0;                                                                                                \
+		RECORD(event) {                                                                                                  \
+			record->ino = sock_ino(sk);                                                                              \
+			record->position = 0;                                                                                    \
+			if (protocol == IPPROTO_TCP && (family == AF_INET || family == AF_INET6))                                \
+				record->position = BPF_CORE_READ((struct tcp_sock *)sk, tcp_member);                             \
+			record->ret = ret;                                                                                       \
+			record->family = family;                                                                                 \
+			record->protocol = protocol;                                                                             \
+			COMMIT(event);                                                                                           \
+		}                                                                                                                \
+		return 0;                                                                                                        \
+	}
+TRANSFER_PROGRAM(sock_send, sock_send_length, write_seq)
+TRANSFER_PROGRAM(sock_recv, sock_recv_length, copied_seq)
+
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(sock_ready, const struct sock *sk)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(sock_ready) {
+		record->ino = sock_ino(sk);
+		record->family = sk->__sk_common.skc_family;
+		record->protocol = sk->sk_protocol;
+		record->pad = 0;
+		COMMIT(sock_ready);
+	}
+	return 0;
+}

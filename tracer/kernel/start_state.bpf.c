@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * start_state.bpf.c - what exists when the recording starts: iterators over threads, descriptors and mappings. The loader reads their output,
+ * a sequence of struct tracer_iter_record and payload.
+ */
+
+PATH_SCRATCH(iter_scratch);
+
+struct iter_buffer {
+	struct tracer_iter_record head;
+	unsigned char payload[128];
+	char comm[16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct iter_buffer);
+} iter_buffers SEC(".maps");
+
+static __always_inline void *iter_begin(struct iter_buffer **ret_buffer)
+{
+	u32 zero = 0;
+	struct iter_buffer *b = bpf_map_lookup_elem(&iter_buffers, &zero);
+
+	*ret_buffer = b;
+	if (!b)
+		return NULL;
+	__builtin_memset(b->payload, 0, sizeof(b->payload));
+	return b->payload;
+}
+
+/* Hand over the payload of @payload_bytes and, if @text, its string: two writes, so that nothing is copied together. */
+static __always_inline void iter_end(struct iter_buffer *b, void *seq, u32 id, u32 payload_bytes, const char *text, u32 text_bytes)
+{
+	b->head.bytes = payload_bytes + text_bytes;
+	b->head.id = id;
+	b->head.ts_ns = bpf_ktime_get_ns();
+	bpf_seq_write(seq, b, sizeof(b->head) + payload_bytes);
+	barrier_var(text_bytes);
+	text_bytes &= 2047;
+	if (text && text_bytes)
+		bpf_seq_write(seq, text, text_bytes);
+}
+
+#define ITER_RECORD(event)                                                                                                       \
+	struct iter_buffer *buffer;                                                                                              \
+	struct trace_##event *record = iter_begin(&buffer);                                                                      \
+	if (record)
+
+static __always_inline void fill_syscall(struct trace_start_thread *record, struct task_struct *task)
+{
+	struct pt_regs *regs;
+	long nr;
+
+	record->nr = -1;
+	if ((task->flags & PF_KTHREAD) || task->on_cpu)
+		return;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	nr = syscall_nr(regs);
+	if (nr < 0)
+		return;
+	record->nr = nr;
+	record->abi = syscall_abi(task, nr);
+	record->arg0 = SYSCALL_ARG(regs, record->abi, 0);
+	record->arg1 = SYSCALL_ARG(regs, record->abi, 1);
+	record->arg2 = SYSCALL_ARG(regs, record->abi, 2);
+	record->arg3 = SYSCALL_ARG(regs, record->abi, 3);
+}
+
+SEC("iter/task")
+int start_thread(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	void *seq = ctx->meta->seq;
+	struct pid *pid;
+
+	if (!task)
+		return 0;
+	ITER_RECORD(start_thread) {
+		record->tid = task->pid;
+		record->tgid = task->tgid;
+		record->ppid = BPF_CORE_READ(task, real_parent, tgid);
+		record->uid = BPF_CORE_READ(task, cred, euid.val);
+		record->gid = BPF_CORE_READ(task, cred, egid.val);
+		record->pgrp = BPF_CORE_READ(task, signal, pids[2], numbers[0].nr);
+		pid = BPF_CORE_READ(task, thread_pid);
+		record->ns_tid = pid_in_namespace(pid);
+		record->ns_tgid = pid_in_namespace(BPF_CORE_READ(task, group_leader, thread_pid));
+		record->flags = task->flags & PF_KTHREAD ? TRACE_THREAD_KERNEL : 0;
+		record->state = task_state(task) | task->exit_state;
+		record->prio = task->prio;
+		record->cpu = task->wake_cpu;
+		record->running = task->on_cpu != 0;
+		record->start_ns = task->start_time;
+		record->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+		fill_syscall(record, task);
+		bpf_core_read(buffer->comm, 16, &task->comm);
+		iter_end(buffer, seq, TRACE_EV_start_thread, sizeof(*record), buffer->comm, 16);
+	}
+	return 0;
+}
+
+/* The program of a process; a second pass, because an iterator's program may write one record per call. */
+SEC("iter/task")
+int start_exe(struct bpf_iter__task *ctx)
+{
+	struct path_text *s = path_scratch(&iter_scratch);
+	struct task_struct *task = ctx->task;
+	void *seq = ctx->meta->seq;
+	struct path_place place;
+	struct file *exe;
+
+	if (!task || !s || task->pid != task->tgid)
+		return 0;
+	exe = BPF_CORE_READ(task, mm, exe_file);
+	if (!exe)
+		return 0;
+	place = file_path(s, exe);
+	ITER_RECORD(start_exe) {
+		record->tgid = task->tgid;
+		iter_end(buffer, seq, TRACE_EV_start_exe, sizeof(*record), &s->text[place.start], place.bytes);
+	}
+	return 0;
+}
+
+static __always_inline void start_socket(void *seq, u32 tgid, u32 fd, struct file *file)
+{
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+	struct sock *sk = BPF_CORE_READ(socket, sk);
+
+	if (!sk)
+		return;
+	ITER_RECORD(start_socket) {
+		record->tgid = tgid;
+		record->fd = fd;
+		FILL_SOCKET(record, sk);
+		iter_end(buffer, seq, TRACE_EV_start_socket, sizeof(*record), NULL, 0);
+	}
+}
+
+SEC("iter/task_file")
+int start_fd(struct bpf_iter__task_file *ctx)
+{
+	struct path_text *s = path_scratch(&iter_scratch);
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	void *seq = ctx->meta->seq;
+	struct path_place place;
+	unsigned long word = 0;
+	struct inode *inode;
+	u32 fd = ctx->fd;
+
+	if (!task || !file || !s)
+		return 0;
+	inode = file->f_inode;
+	place = file_path(s, file);
+	bpf_probe_read_kernel(&word, sizeof(word), BPF_CORE_READ(task, files, fdt, close_on_exec) + fd / 64);
+	ITER_RECORD(start_fd) {
+		record->tgid = task->tgid;
+		record->fd = fd;
+		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		record->mode = BPF_CORE_READ(inode, i_mode);
+		record->ino = BPF_CORE_READ(inode, i_ino);
+		record->flags = (file->f_flags & ~O_CLOEXEC) | (word >> (fd % 64) & 1 ? O_CLOEXEC : 0);
+		iter_end(buffer, seq, TRACE_EV_start_fd, sizeof(*record), &s->text[place.start], place.bytes);
+	}
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFSOCK)
+		start_socket(seq, task->tgid, fd, file);
+	return 0;
+}
+
+SEC("iter/task_vma")
+int start_map(struct bpf_iter__task_vma *ctx)
+{
+	struct path_text *s = path_scratch(&iter_scratch);
+	struct task_struct *task = ctx->task;
+	struct vm_area_struct *vma = ctx->vma;
+	void *seq = ctx->meta->seq;
+	struct path_place place;
+	struct inode *inode;
+	struct file *file;
+
+	if (!task || !vma || !s || task->pid != task->tgid)
+		return 0;
+	file = vma->vm_file;
+	if (!file)
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	place = file_path(s, file);
+	ITER_RECORD(start_map) {
+		record->tgid = task->tgid;
+		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		record->start = vma->vm_start;
+		record->end = vma->vm_end;
+		record->ino = BPF_CORE_READ(inode, i_ino);
+		record->offset = vma->vm_pgoff << 12;
+		record->prot = vma->vm_flags & 7;
+		iter_end(buffer, seq, TRACE_EV_start_map, sizeof(*record), &s->text[place.start], place.bytes);
+	}
+	return 0;
+}

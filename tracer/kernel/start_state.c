@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* start_state.c - reads the iterators' output, and what only /proc tells, into start-state records. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "interrupts.h"
+#include "loader.h"
+
+#define ITER_BUFFER_BYTES (256u << 10)
+#define MAX_CGROUPS 4096
+
+/* struct collector - what the passes share: where records go, and which control groups were met */
+struct collector {
+	tracer_emit_fn emit;
+	void *context;
+	uint64_t cgroups[MAX_CGROUPS];
+	uint32_t cgroup_tids[MAX_CGROUPS];
+	size_t nr_cgroups;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* One record out of a payload and a string. */
+static int emit_record(struct collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes, const char *text)
+{
+	uint64_t storage[TRACE_RECORD_MAX_BYTES / 8] = {0};
+	struct trace_record *record = (struct trace_record *)storage;
+	size_t text_bytes = text ? strlen(text) + 1 : 0, bytes;
+
+	if (payload_bytes > 256)
+		return -EINVAL;
+	if (sizeof(*record) + payload_bytes + text_bytes > sizeof(storage))
+		text_bytes = sizeof(storage) - sizeof(*record) - payload_bytes;
+	memcpy(record + 1, payload, payload_bytes);
+	if (text_bytes)
+		memcpy((char *)(record + 1) + payload_bytes, text, text_bytes - 1);
+	bytes = (sizeof(*record) + payload_bytes + text_bytes + 7) & ~7ul;
+	record->time = (uint32_t)ts_ns;
+	record->id = (uint16_t)id;
+	record->words = (uint8_t)(bytes / 8);
+	return c->emit(c->context, record, bytes, ts_ns);
+}
+
+static void remember_cgroup(struct collector *c, const struct trace_start_thread *thread)
+{
+	for (size_t i = 0; i < c->nr_cgroups; i++)
+		if (c->cgroups[i] == thread->cgroup)
+			return;
+	if (c->nr_cgroups == MAX_CGROUPS)
+		return;
+	c->cgroups[c->nr_cgroups] = thread->cgroup;
+	c->cgroup_tids[c->nr_cgroups++] = thread->tid;
+}
+
+/* The fixed part of the payload of the events that iterators make. */
+static size_t payload_bytes_of(uint32_t id)
+{
+	switch (id) {
+	case TRACE_EV_start_thread:
+		return sizeof(struct trace_start_thread);
+	case TRACE_EV_start_exe:
+		return sizeof(struct trace_start_exe);
+	case TRACE_EV_start_fd:
+		return sizeof(struct trace_start_fd);
+	case TRACE_EV_start_socket:
+		return sizeof(struct trace_start_socket);
+	case TRACE_EV_start_map:
+		return sizeof(struct trace_start_map);
+	default:
+		return 0;
+	}
+}
+
+/* Consume whole records of @buffer; the rest stays. Returns the bytes used, or the negative result of emit. */
+static ssize_t emit_buffer(struct collector *c, const unsigned char *buffer, size_t bytes)
+{
+	size_t used = 0;
+
+	while (bytes - used >= sizeof(struct tracer_iter_record)) {
+		struct tracer_iter_record head;
+		size_t fixed;
+		char text[TRACER_PATH_BYTES + 1];
+		int result;
+
+		memcpy(&head, buffer + used, sizeof(head));
+		if (bytes - used - sizeof(head) < head.bytes)
+			break;
+		fixed = payload_bytes_of(head.id);
+		if (!fixed || head.bytes < fixed || head.bytes - fixed > TRACER_PATH_BYTES)
+			return -EBADMSG;
+		memcpy(text, buffer + used + sizeof(head) + fixed, head.bytes - fixed);
+		text[head.bytes - fixed] = '\0';
+		if (head.id == TRACE_EV_start_thread)
+			remember_cgroup(c, (const void *)(buffer + used + sizeof(head)));
+		result = emit_record(c, head.id, head.ts_ns, buffer + used + sizeof(head), fixed, head.bytes > fixed ? text : NULL);
+		if (result)
+			return result;
+		used += sizeof(head) + head.bytes;
+	}
+	return (ssize_t)used;
+}
+
+static int read_iterator(struct collector *c, int fd)
+{
+	unsigned char *buffer = malloc(ITER_BUFFER_BYTES);
+	size_t filled = 0;
+	int result = 0;
+
+	if (!buffer)
+		return -ENOMEM;
+	for (;;) {
+		ssize_t got = read(fd, buffer + filled, ITER_BUFFER_BYTES - filled), used;
+
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (got <= 0) {
+			result = got < 0 ? -errno : 0;
+			break;
+		}
+		filled += (size_t)got;
+		used = emit_buffer(c, buffer, filled);
+		if (used < 0) {
+			result = (int)used;
+			break;
+		}
+		filled -= (size_t)used;
+		memmove(buffer, buffer + used, filled);
+	}
+	free(buffer);
+	return result;
+}
+
+/* What the kernel refused is noted as not traced; the rest of the state is still worth having. */
+static int run_iterator(struct collector *c, struct tracer *tracer, struct bpf_program *program)
+{
+	struct bpf_link *link;
+	int fd, result;
+
+	for (size_t i = 0; i < tracer->nr_programs; i++)
+		if (tracer->programs[i].program == program && tracer->programs[i].unavailable[0]) {
+			tracer_note_not_traced(tracer, &tracer->programs[i]);
+			return 0;
+		}
+	link = bpf_program__attach_iter(program, NULL);
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	result = fd < 0 ? -errno : read_iterator(c, fd);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return result;
+}
+
+/* The path of the unified hierarchy, as the first thread met in the group has it. */
+static int emit_cgroup(struct collector *c, size_t idx)
+{
+	struct trace_start_cgroup payload = {.cgroup = c->cgroups[idx]};
+	char path[64], line[TRACER_PATH_BYTES];
+	int result = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", c->cgroup_tids[idx]);
+	file = fopen(path, "re");
+	if (!file)
+		return 0; /* gone meanwhile */
+	while (result == 0 && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "0::", 3) == 0)
+			result = emit_record(c, TRACE_EV_start_cgroup, now_ns(), &payload, sizeof(payload), line + 3);
+	}
+	fclose(file);
+	return result;
+}
+
+static int emit_irq(void *context, unsigned int irq, const char *name)
+{
+	struct trace_start_irq payload = {.irq = irq};
+
+	return emit_record(context, TRACE_EV_start_irq, now_ns(), &payload, sizeof(payload), name);
+}
+
+int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error)
+{
+	struct bpf_program *passes[] = {tracer->skeleton->progs.start_thread, tracer->skeleton->progs.start_exe,
+					tracer->skeleton->progs.start_fd, tracer->skeleton->progs.start_map};
+	struct collector *c = calloc(1, sizeof(*c));
+	int result = c ? 0 : -ENOMEM;
+
+	if (c) {
+		c->emit = emit;
+		c->context = context;
+	}
+	for (size_t i = 0; !result && i < sizeof(passes) / sizeof(passes[0]); i++)
+		result = run_iterator(c, tracer, passes[i]);
+	for (size_t i = 0; !result && i < c->nr_cgroups; i++)
+		result = emit_cgroup(c, i);
+	if (!result)
+		result = tracer_each_interrupt(emit_irq, c);
+	free(c);
+	return result ? tracer_fail(ret_error, result, "cannot read the state of the system: %s", strerror(-result)) : 0;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* syscall.bpf.c - entries and exits of system calls, the paths they are given and the files and sockets they return. */
+#include "arch.bpf.h"
+
+PATH_SCRATCH(enter_scratch);
+PATH_SCRATCH(exit_scratch);
+
+/* Threads whose path argument was not in memory at the entry: the kernel has read it by the exit. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, u8);
+} unread_paths SEC(".maps");
+
+static __always_inline u32 syscall_action(u32 abi, u32 nr)
+{
+	u32 index = syscall_index(nr);
+
+	if (index >= TRACER_NR_SYSCALLS)
+		return SYSCALL_ARGS_6;
+	return syscall_actions[abi == TRACE_ABI_32][index];
+}
+
+/* The argument is one of the first five, known only at run time. */
+static __always_inline u64 path_argument(struct pt_regs *regs, u32 abi, u32 which)
+{
+	switch (which) {
+	case 1:
+		return SYSCALL_ARG(regs, abi, 0);
+	case 2:
+		return SYSCALL_ARG(regs, abi, 1);
+	case 3:
+		return SYSCALL_ARG(regs, abi, 2);
+	case 5:
+		return SYSCALL_ARG(regs, abi, 4);
+	default:
+		return SYSCALL_ARG(regs, abi, 3);
+	}
+}
+
+static __always_inline bool record_path(struct path_text *s, u64 address, u32 nr, u32 abi, bool late)
+{
+	long bytes = bpf_probe_read_user_str(s->text, TRACER_PATH_BYTES, (void *)address);
+
+	if (bytes <= 0 || bytes > TRACER_PATH_BYTES)
+		return false;
+	RECORD_IN(sys_path, false, ROUND8((u32)bytes)) {
+		record->nr = nr;
+		record->abi = abi;
+		record->late = late;
+		put_text(record + 1, s->text, bytes);
+		COMMIT(sys_path);
+	}
+	return true;
+}
+
+static __always_inline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, u32 action)
+{
+	struct path_text *s = path_scratch(&enter_scratch);
+	u64 address = path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK);
+	u32 tid = current_task()->pid;
+	u8 one = 1;
+
+	if (s && address && !record_path(s, address, nr, abi, false))
+		bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+{
+	u32 nr = id, abi, action;
+
+	if (!current_passes() || own_event())
+		return 0;
+	abi = syscall_abi(current_task(), nr);
+	action = syscall_action(abi, nr);
+	if ((action & SYSCALL_ARGS_MASK) == SYSCALL_ARGS_0) {
+		RECORD(sys_enter) {
+			record->nr = nr;
+			record->abi = abi;
+			record->pad = 0;
+			COMMIT(sys_enter);
+		}
+	} else if ((action & SYSCALL_ARGS_MASK) == SYSCALL_ARGS_3) {
+		RECORD(sys_enter3) {
+			record->nr = nr;
+			record->abi = abi;
+			record->pad = 0;
+			record->arg0 = SYSCALL_ARG(regs, abi, 0);
+			record->arg1 = SYSCALL_ARG(regs, abi, 1);
+			record->arg2 = SYSCALL_ARG(regs, abi, 2);
+			COMMIT(sys_enter3);
+		}
+	} else {
+		RECORD(sys_enter6) {
+			record->nr = nr;
+			record->abi = abi;
+			record->pad = 0;
+			record->arg0 = SYSCALL_ARG(regs, abi, 0);
+			record->arg1 = SYSCALL_ARG(regs, abi, 1);
+			record->arg2 = SYSCALL_ARG(regs, abi, 2);
+			record->arg3 = SYSCALL_ARG(regs, abi, 3);
+			record->arg4 = SYSCALL_ARG(regs, abi, 4);
+			record->arg5 = SYSCALL_ARG(regs, abi, 5);
+			COMMIT(sys_enter6);
+		}
+	}
+	if ((action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) && event_wanted(TRACE_EV_sys_path))
+		record_entry_path(regs, nr, abi, action);
+	return 0;
+}
+
+/* The file behind a descriptor of the current process, or NULL; and is the descriptor closed by exec? */
+static __always_inline struct file *file_of_fd(u32 fd, u32 *ret_cloexec)
+{
+	struct fdtable *table = BPF_CORE_READ(current_task(), files, fdt);
+	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
+	unsigned long *bits = BPF_CORE_READ(table, close_on_exec), word = 0;
+
+	if (fd >= BPF_CORE_READ(table, max_fds))
+		return NULL;
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
+	bpf_probe_read_kernel(&word, sizeof(word), bits + fd / 64);
+	*ret_cloexec = word >> (fd % 64) & 1 ? O_CLOEXEC : 0;
+	return file;
+}
+
+static __always_inline void record_fd(u32 fd)
+{
+	struct path_text *s = path_scratch(&exit_scratch);
+	struct path_place place;
+	struct inode *inode;
+	struct file *file;
+	u32 cloexec = 0;
+
+	file = file_of_fd(fd, &cloexec);
+	if (!s || !file)
+		return;
+	inode = BPF_CORE_READ(file, f_inode);
+	place = file_path(s, file);
+	RECORD_IN(fs_open, true, ROUND8(place.bytes)) {
+		record->fd = fd;
+		record->flags = (BPF_CORE_READ(file, f_flags) & ~O_CLOEXEC) | cloexec;
+		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		record->mode = BPF_CORE_READ(inode, i_mode);
+		record->ino = BPF_CORE_READ(inode, i_ino);
+		put_text(record + 1, &s->text[place.start], place.bytes);
+		COMMIT(fs_open);
+	}
+}
+
+static __always_inline void record_endpoints(u32 fd)
+{
+	u32 cloexec = 0;
+	struct file *file = file_of_fd(fd, &cloexec);
+	struct socket *socket;
+	struct sock *sk;
+
+	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return;
+	socket = BPF_CORE_READ(file, private_data);
+	sk = BPF_CORE_READ(socket, sk);
+	if (!sk)
+		return;
+	RECORD_STRUCTURAL(sock_endpoints, 0) {
+		record->fd = fd;
+		record->pad = 0;
+		FILL_SOCKET(record, sk);
+		COMMIT(sock_endpoints);
+	}
+}
+
+/* Descriptors that this system call made or changed. At most two; in a loop so that the code stands once. */
+static __always_inline void record_new_fds(struct pt_regs *regs, u32 abi, u32 action, long ret)
+{
+	s32 fds[2] = {ret, -1};
+	bool sockets = action & (SYSCALL_NEW_SOCKET | SYSCALL_SOCKETPAIR);
+
+	if (action & SYSCALL_PIPE)
+		bpf_probe_read_user(fds, sizeof(fds), (void *)(u64)SYSCALL_ARG(regs, abi, 0));
+	if (action & SYSCALL_SOCKETPAIR)
+		bpf_probe_read_user(fds, sizeof(fds), (void *)(u64)SYSCALL_ARG(regs, abi, 3));
+	for (int i = 0; i < 2; i++) {
+		s32 fd = i ? fds[1] : fds[0];
+
+		if (fd < 0)
+			break;
+		if (event_wanted(TRACE_EV_fs_open))
+			record_fd(fd);
+		if (sockets && event_wanted(TRACE_EV_sock_endpoints))
+			record_endpoints(fd);
+	}
+}
+
+#define SYSCALL_NEW_FDS (SYSCALL_NEW_FD | SYSCALL_NEW_SOCKET | SYSCALL_PIPE | SYSCALL_SOCKETPAIR)
+#define EINPROGRESS 115
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+{
+	u32 nr, abi, action;
+
+	if (!current_passes() || own_event())
+		return 0;
+	nr = syscall_nr(regs);
+	abi = syscall_abi(current_task(), nr);
+	action = syscall_action(abi, nr);
+	if (action >> SYSCALL_PATH_SHIFT) { /* anything beyond plain arguments */
+		if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
+			struct path_text *s = path_scratch(&exit_scratch);
+			u32 tid = current_task()->pid;
+
+			if (s && bpf_map_lookup_elem(&unread_paths, &tid)) {
+				bpf_map_delete_elem(&unread_paths, &tid);
+				record_path(s, path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi, true);
+			}
+		}
+		if ((action & SYSCALL_NEW_FDS) && ret >= 0)
+			record_new_fds(regs, abi, action, ret);
+		if ((action & SYSCALL_ENDPOINTS) && (ret >= 0 || ret == -EINPROGRESS) && event_wanted(TRACE_EV_sock_endpoints))
+			record_endpoints(SYSCALL_ARG(regs, abi, 0));
+	}
+	RECORD(sys_exit) {
+		record->ret = ret;
+		COMMIT(sys_exit);
+	}
+	return 0;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* syscalls.c - system calls by number: their names (from the C library's headers, at build time) and what to record of them. */
+#include <stddef.h>
+#include <string.h>
+#include "config.h"
+#include "syscall_names.h" /* generated: syscall_names[2][TRACER_NR_SYSCALLS] */
+#include "loader.h"
+
+struct syscall_row {
+	const char *name;
+	const char *class;
+	int nr_args;
+	int path_arg;
+};
+
+static const struct syscall_row rows[] = {
+#define SYSCALL(name, class, nr_args, path_arg) {#name, #class, nr_args, path_arg},
+#include <trace/syscalls.def>
+#undef SYSCALL
+};
+
+/* The classes whose calls make descriptors, or change what a socket is connected to. */
+static const struct {
+	const char *class;
+	unsigned short action;
+} class_actions[] = {
+	{"OPEN", SYSCALL_NEW_FD},      {"FD_NEW", SYSCALL_NEW_FD},     {"PIPE", SYSCALL_PIPE},
+	{"SOCKET", SYSCALL_NEW_SOCKET}, {"ACCEPT", SYSCALL_NEW_SOCKET}, {"SOCKETPAIR", SYSCALL_SOCKETPAIR},
+	{"BIND", SYSCALL_ENDPOINTS},   {"CONNECT", SYSCALL_ENDPOINTS},
+};
+
+static unsigned short action_of(const struct syscall_row *row)
+{
+	unsigned short action = row->nr_args == 0 ? SYSCALL_ARGS_0 : row->nr_args <= 3 ? SYSCALL_ARGS_3 : SYSCALL_ARGS_6;
+
+	action |= (unsigned short)((row->path_arg + 1) << SYSCALL_PATH_SHIFT);
+	for (size_t i = 0; i < sizeof(class_actions) / sizeof(class_actions[0]); i++)
+		if (strcmp(row->class, class_actions[i].class) == 0)
+			action |= class_actions[i].action;
+	return action;
+}
+
+static const struct syscall_row *find_row(const char *name)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+void tracer_syscall_actions(unsigned short actions[2][TRACER_NR_SYSCALLS])
+{
+	for (int abi = 0; abi < 2; abi++)
+		for (int nr = 0; nr < TRACER_NR_SYSCALLS; nr++) {
+			const char *name = syscall_names[abi][nr];
+			const struct syscall_row *row = name ? find_row(name) : NULL;
+
+			actions[abi][nr] = row ? action_of(row) : SYSCALL_ARGS_6;
+		}
+}
+
+const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr)
+{
+	return nr < TRACER_NR_SYSCALLS ? syscall_names[abi == TRACE_ABI_32][nr] : NULL;
+}

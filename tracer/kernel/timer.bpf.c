@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* timer.bpf.c - high-resolution timers, timers and interval timers. */
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(hrtimer_expire, struct hrtimer *timer, s64 *now)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(hrtimer_expire) {
+		record->timer = (u64)timer;
+		record->func = (u64)BPF_CORE_READ(timer, function);
+		COMMIT(hrtimer_expire);
+	}
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(hrtimer_done, struct hrtimer *timer)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(hrtimer_done) {
+		record->timer = (u64)timer;
+		COMMIT(hrtimer_done);
+	}
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_start")
+int BPF_PROG(hrtimer_start, struct hrtimer *timer)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(hrtimer_start) {
+		record->timer = (u64)timer;
+		record->func = (u64)BPF_CORE_READ(timer, function);
+		record->expires_ns = BPF_CORE_READ(timer, node.expires);
+		COMMIT(hrtimer_start);
+	}
+	return 0;
+}
+
+SEC("tp_btf/timer_expire_entry")
+int BPF_PROG(timer_expire, struct timer_list *timer)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(timer_expire) {
+		record->timer = (u64)timer;
+		record->func = (u64)BPF_CORE_READ(timer, function);
+		COMMIT(timer_expire);
+	}
+	return 0;
+}
+
+SEC("tp_btf/timer_expire_exit")
+int BPF_PROG(timer_done, struct timer_list *timer)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(timer_done) {
+		record->timer = (u64)timer;
+		COMMIT(timer_done);
+	}
+	return 0;
+}
+
+SEC("tp_btf/timer_start")
+int BPF_PROG(timer_start, struct timer_list *timer)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(timer_start) {
+		record->timer = (u64)timer;
+		record->func = (u64)BPF_CORE_READ(timer, function);
+		record->expires_jiffies = BPF_CORE_READ(timer, expires);
+		COMMIT(timer_start);
+	}
+	return 0;
+}
+
+SEC("tp_btf/itimer_state")
+int BPF_PROG(itimer_set, int which, struct itimerspec64 *value)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(itimer_set) {
+		record->which = which;
+		record->pad = 0;
+		record->value_ns = BPF_CORE_READ(value, it_value.tv_sec) * 1000000000ULL + BPF_CORE_READ(value, it_value.tv_nsec);
+		record->interval_ns = BPF_CORE_READ(value, it_interval.tv_sec) * 1000000000ULL + BPF_CORE_READ(value, it_interval.tv_nsec);
+		COMMIT(itimer_set);
+	}
+	return 0;
+}
+
+SEC("tp_btf/itimer_expire")
+int BPF_PROG(itimer_expire, int which, struct pid *pid)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(itimer_expire) {
+		record->which = which;
+		record->pid = BPF_CORE_READ(pid, numbers[0].nr);
+		COMMIT(itimer_expire);
+	}
+	return 0;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * tracer.bpf.c - all programs as one object: one program per event, named like it. A domain of the kernel has a file of its own.
+ *
+ * Programs are tp_btf, never tp/: those of the second kind skip each other when they nest. A program that serves one event through several
+ * tracepoints is called event__tracepoint.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "record.bpf.h"
+#include "object.bpf.h"
+
+#include "sched.bpf.c"
+#include "syscall.bpf.c"
+#include "trap.bpf.c"
+#include "irq.bpf.c"
+#include "fs.bpf.c"
+#include "block.bpf.c"
+#include "timer.bpf.c"
+#include "memory.bpf.c"
+#include "socket.bpf.c"
+#include "ipc.bpf.c"
+#include "network.bpf.c"
+#include "work.bpf.c"
+#include "start_state.bpf.c"
+
+char LICENSE[] SEC("license") = "GPL";

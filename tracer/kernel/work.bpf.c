@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* work.bpf.c - work that the kernel puts off: who queued it, who did it. */
+
+SEC("tp_btf/workqueue_queue_work")
+int BPF_PROG(work_queue, int cpu, void *pool, struct work_struct *work)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(work_queue) {
+		record->work = (u64)work;
+		record->func = (u64)work->func;
+		COMMIT(work_queue);
+	}
+	return 0;
+}
+
+SEC("tp_btf/workqueue_execute_start")
+int BPF_PROG(work_start, struct work_struct *work)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(work_start) {
+		record->work = (u64)work;
+		record->func = (u64)work->func;
+		COMMIT(work_start);
+	}
+	return 0;
+}
+
+SEC("tp_btf/workqueue_execute_end")
+int BPF_PROG(work_end, struct work_struct *work)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(work_end) { /* the work may be gone: only its address is known */
+		record->work = (u64)work;
+		COMMIT(work_end);
+	}
+	return 0;
+}
