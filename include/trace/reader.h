@@ -30,6 +30,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* the library is built with -fvisibility=hidden */
 
 struct trace;
 struct trace_cursor;
@@ -86,6 +87,7 @@ enum trace_gap_cause {
 	TRACE_GAP_MISSED = 3,	   /* the kernel skipped a program (recursion) */
 	TRACE_GAP_SUSPECT = 4,	   /* times are unknown */
 	TRACE_GAP_CUT = 5,	   /* the trace ends before the recording did */
+	TRACE_GAP_UNWRITTEN = 6,   /* the disk was full or failed */
 };
 
 /** struct trace_gap - between two times, events of one stream are missing. @lost 0: number unknown. */
@@ -166,6 +168,15 @@ struct trace_chunk {
 };
 size_t trace_nr_chunks(const struct trace *trace);
 const struct trace_chunk *trace_get_chunk(const struct trace *trace, size_t idx); /* in file order */
+
+/** struct trace_clock - a clock correspondence: the same instant on three clocks; @tsc 0: not known */
+struct trace_clock {
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+	uint64_t tsc;
+};
+size_t trace_nr_clocks(const struct trace *trace);
+const struct trace_clock *trace_get_clock(const struct trace *trace, size_t idx); /* in file order */
 
 /* ---- schema: what events and fields there are ---- */
 
@@ -323,6 +334,7 @@ const char *trace_event_string(const struct trace_event *event);
  */
 int trace_event_format(const struct trace *trace, const struct trace_event *event, char *buffer, size_t size);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* the library is built with -fvisibility=hidden */
 
 struct trace_writer;
 struct trace_packed;
@@ -27,7 +28,6 @@ struct trace_packed;
  * @size: sizeof of the caller's struct
  * @level: zstd level; 0 = 1
  * @start_ns: begin of the recording, CLOCK_MONOTONIC. @start_realtime_ns: CLOCK_REALTIME of the same instant
- * @abi32_names, ...: see trace_writer_string()
  */
 struct trace_writer_options {
 	size_t size;
@@ -38,7 +38,8 @@ struct trace_writer_options {
 
 /**
  * trace_writer_new() - begin a trace on @fd
- * @fd: borrowed; a regular file, pipe or socket open for writing. Only appended to, never sought.
+ * @fd: borrowed; a regular file, pipe or socket open for writing. Only appended to, never sought, except back over a write
+ *      that failed. The caller ignores SIGPIPE and SIGXFSZ.
  * Writes the file header and the schema of the catalogue. Returns NULL with the errno of the write, -ENOMEM.
  */
 struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options, struct trace_error *ret_error);
@@ -48,7 +49,7 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
  * @records, @bytes: consecutive struct trace_record
  * @base_ns: full time of which records carry the low bits; not after any of them
  * @seq: counts from 1 within a stream. @stream: any number, one per ring. @cpu: its CPU
- * @nr_records: as the producer counted; a different number found is an error of the producer (counted as damage)
+ * @nr_records: as the producer counted; when fewer are found the difference is counted as lost
  * @lost_total: events lost in this stream before this block, ever; the writer forms differences
  * @lost_cause: TRACE_GAP_DISCARDED, OVERWRITTEN or SUSPECT
  */
@@ -67,8 +68,11 @@ struct trace_source {
 
 /**
  * trace_writer_pack() - records into columns
- * Any thread. Does no I/O and keeps no pointer into @source. A malformed record ends the block: the rest is counted as lost.
- * Returns what to give to trace_writer_write() or trace_packed_free(); NULL with -ENOMEM.
+ * Any thread. Does no I/O and keeps no pointer into @source. Nothing in the records is trusted, and they may change meanwhile.
+ * A record that the catalogue does not allow (unknown id, too small, string without NUL) is left out; one whose size
+ * cannot be ends the block. Both are counted as lost inside the block (cause SUSPECT), up to @nr_records.
+ * Returns what to give to trace_writer_write() or trace_packed_free(); NULL with -ENOMEM, or -EINVAL for a block larger than
+ * 16 MiB or of another kind.
  */
 struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error);
 struct trace_packed *trace_packed_free(struct trace_packed *packed); /* NULL is fine; returns NULL */
@@ -101,13 +105,17 @@ struct trace_writer_totals {
 	uint64_t file_bytes;
 	uint64_t lost_write;
 };
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* C++ thinks that the function, named as its struct is, hides a constructor */
 void trace_writer_totals(const struct trace_writer *writer, struct trace_writer_totals *ret_totals);
+#pragma GCC diagnostic pop
 
 /** trace_writer_finish() - strings, index and end mark; the trace is complete. Then trace_writer_free(). 0 or negative errno. */
 int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_error);
 /** trace_writer_free() - release; without trace_writer_finish() the file reads as cut off. NULL is fine. Returns NULL. */
 struct trace_writer *trace_writer_free(struct trace_writer *writer);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_FORMAT_H
+#define TRACE_FORMAT_H
+/*
+ * format.h - the trace file on disk, the one place of its structs. docs/FORMAT.md is normative and a test compares the two.
+ *
+ *	file header | chunk | chunk | ... | index chunks | end mark
+ *
+ * Everything is little-endian and nothing is aligned: copy a struct out of the file before looking at it. All structs
+ * are without padding. Reserved fields are written as 0 and not looked at.
+ */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace/events.h>
+#include <trace/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TRACE_FORMAT_MAJOR 1 /* a reader refuses a newer one */
+#define TRACE_FORMAT_MINOR 0 /* additions that an older reader skips */
+
+#define TRACE_FILE_MAGIC "\x89TRACE\r\n"
+#define TRACE_CHUNK_MAGIC "\x8a" \
+			  "chunk\r\n"
+#define TRACE_END_MAGIC "\x8b" \
+			"end..\r\n"
+#define TRACE_MAGIC_BYTES 8
+
+#define TRACE_RAW_MAX (16u << 20)	    /* bytes of a payload before compression, and of the records it stands for */
+#define TRACE_CHUNK_EVENTS_MAX (2u << 20)   /* records of 8 bytes in TRACE_RAW_MAX */
+#define TRACE_CHUNK_HEADER_MAX_BYTES 4096u  /* of a newer minor version */
+#define TRACE_STRING_MAX_BYTES (63u << 10)  /* of one text in a strings chunk */
+
+/** struct trace_file_header - the first bytes of the file. @checksum: XXH3-64 of all bytes before it; it is the last field */
+struct trace_file_header {
+	uint8_t magic[TRACE_MAGIC_BYTES];
+	uint16_t version_major;
+	uint16_t version_minor;
+	uint32_t header_bytes; /* where the first chunk begins */
+	uint64_t start_ns;
+	uint64_t start_realtime_ns;
+	uint64_t schema_checksum; /* XXH3-64 of the raw payload of the first schema chunk */
+	uint32_t trace_id;	  /* random; in every chunk of the file */
+	uint32_t reserved;
+	uint64_t reserved2;
+	uint64_t checksum;
+};
+
+enum trace_chunk_encoding { /* of the payload before compression */
+	TRACE_ENCODING_PLAIN = 0,   /* the structs of the kind */
+	TRACE_ENCODING_COLUMNS = 1, /* events and start state */
+};
+
+enum trace_chunk_compression {
+	TRACE_COMPRESSION_NONE = 0,
+	TRACE_COMPRESSION_ZSTD = 1, /* one frame */
+};
+
+enum trace_chunk_flag {
+	TRACE_CHUNK_FLAG_JUMP = 1, /* a sub-buffer before this one is missing, and nobody counted its events */
+};
+
+/**
+ * struct trace_chunk_header - before every payload
+ * @checksum: XXH3-64 of the header_bytes - 8 bytes before it; always the last 8 bytes of the header
+ * @events_before: number of the chunk's first event in its stream: every event of the stream before it, stored or lost
+ * @lost_before: events that the producer lost between the stream's chunk before and this one; @lost_cause: why
+ * @lost_write: events in blocks that could not be written between these two
+ * @lost_inside: events of this block that could not be understood
+ * @missed: sum over the chunk's trace_missed events
+ * @ids: bit n of the 256: the chunk holds events of id n
+ * Fields from stream to ids are 0 where the kind has no use for them.
+ */
+struct trace_chunk_header {
+	uint8_t magic[TRACE_MAGIC_BYTES];
+	uint16_t header_bytes;
+	uint16_t kind;
+	uint8_t encoding;
+	uint8_t compression;
+	uint16_t flags;
+	uint32_t trace_id;
+	uint32_t stream;
+	uint32_t cpu;
+	uint32_t events;
+	uint64_t seq;
+	uint64_t first_ns;
+	uint64_t last_ns;
+	uint64_t events_before;
+	uint64_t lost_before;
+	uint64_t lost_write;
+	uint64_t missed;
+	uint32_t lost_inside;
+	uint16_t lost_cause;
+	uint16_t reserved;
+	uint32_t raw_bytes;
+	uint32_t packed_bytes;
+	uint64_t ids[TRACE_MASK_WORDS];
+	uint64_t payload_checksum; /* XXH3-64 of the packed_bytes after the header */
+	uint64_t checksum;
+};
+
+/** struct trace_end_mark - the last bytes of a complete trace */
+struct trace_end_mark {
+	uint8_t magic[TRACE_MAGIC_BYTES];
+	uint32_t trace_id;
+	uint32_t nr_index_chunks;
+	uint64_t index_offset; /* of the first index chunk */
+	uint64_t file_bytes;   /* with this mark */
+	uint64_t checksum;     /* XXH3-64 of all bytes before it */
+};
+
+/* ---- payloads ---- */
+
+/** struct trace_columns_header - events, start state: followed by the types, the ids, the times, the fields, the strings */
+struct trace_columns_header {
+	uint32_t events;
+	uint32_t nr_types; /* 1..255 */
+	uint64_t first_ns;
+	uint32_t string_bytes;
+	uint32_t reserved;
+};
+
+/** struct trace_columns_type - an event that occurs in the block. @words: fixed payload in 8 bytes; @flags: 1 = has a string */
+struct trace_columns_type {
+	uint16_t id;
+	uint8_t words;
+	uint8_t flags;
+	uint32_t events;
+};
+
+enum trace_column_coding { /* the first byte of a column */
+	TRACE_COLUMN_PLAIN = 0,
+	TRACE_COLUMN_DIFF64 = 1, /* each 64-bit word minus the one before */
+	TRACE_COLUMN_DIFF32 = 2, /* the same for its two halves on their own */
+	TRACE_NR_COLUMN_CODINGS,
+};
+
+/** struct trace_schema_header - schema: followed by the types, the fields, the texts. Strides are written: newer ones may be wider */
+struct trace_schema_header {
+	uint32_t nr_types;
+	uint32_t nr_fields;
+	uint32_t type_bytes;
+	uint32_t field_bytes;
+	uint32_t text_bytes;
+	uint32_t reserved;
+};
+
+/** struct trace_schema_type - texts are offsets into the texts */
+struct trace_schema_type {
+	uint16_t id;
+	uint16_t nr_fields;
+	uint16_t fixed_bytes; /* a multiple of 8 */
+	uint16_t has_string;
+	uint32_t flags;
+	uint32_t first_field;
+	uint32_t name;
+	uint32_t category;
+	uint32_t classic;
+	uint32_t program;
+	uint32_t text;
+	uint32_t doc;
+};
+
+struct trace_schema_field {
+	uint32_t name;
+	uint32_t kind;
+	uint16_t offset;
+	uint8_t bytes; /* 0: the string */
+	uint8_t is_signed;
+};
+
+/** struct trace_string_entry - strings: entries, each followed by its text without NUL. The later of two for one number counts */
+struct trace_string_entry {
+	uint16_t space;
+	uint16_t text_bytes;
+	uint32_t reserved;
+	uint64_t key;
+};
+
+/** struct trace_clock_entry - clock: one or more. @tsc 0: not known */
+struct trace_clock_entry {
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+	uint64_t tsc;
+};
+
+/** struct trace_statistics_header - statistics: followed by the streams. The last such chunk counts */
+struct trace_statistics_header {
+	uint32_t nr_streams;
+	uint32_t stream_bytes; /* stride */
+	uint64_t end_ns;
+};
+
+/** struct trace_statistics_stream - the recorder's books of a stream, then what the writer of the file did with it */
+struct trace_statistics_stream {
+	uint32_t stream;
+	uint32_t cpu;
+	uint64_t stored;
+	uint64_t discarded;
+	uint64_t overwritten;
+	uint64_t missed;
+	uint64_t filtered;
+	uint64_t attempted;
+	uint64_t written;      /* events in chunks of the file */
+	uint64_t lost_write;   /* in blocks that could not be written */
+	uint64_t lost_inside;  /* not understood */
+	uint64_t lost_before;  /* sum of what the producer declared lost */
+	uint64_t last_ns;      /* of the last chunk written, 0 none */
+};
+
+/** struct trace_index_entry - index: where a chunk is, and its whole header */
+struct trace_index_entry {
+	uint64_t offset;
+	struct trace_chunk_header header;
+};
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-endian and its structs are used as they are");
+static_assert(sizeof(struct trace_file_header) == 64, "no padding");
+static_assert(sizeof(struct trace_chunk_header) == 152, "no padding");
+static_assert(sizeof(struct trace_end_mark) == 40, "no padding");
+static_assert(sizeof(struct trace_columns_header) == 24, "no padding");
+static_assert(sizeof(struct trace_columns_type) == 8, "no padding");
+static_assert(sizeof(struct trace_schema_header) == 24, "no padding");
+static_assert(sizeof(struct trace_schema_type) == 40, "no padding");
+static_assert(sizeof(struct trace_schema_field) == 12, "no padding");
+static_assert(sizeof(struct trace_string_entry) == 16, "no padding");
+static_assert(sizeof(struct trace_statistics_header) == 16, "no padding");
+static_assert(sizeof(struct trace_statistics_stream) == 96, "no padding");
+static_assert(sizeof(struct trace_index_entry) == 160, "no padding");
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef LIBTRACE_BLOCK_H
+#define LIBTRACE_BLOCK_H
+/* block.h - the events of one chunk, decoded: ready to be stepped through without looking at single fields. */
+#include <stdbool.h>
+#include <trace/format.h>
+
+#include "schema.h"
+
+/**
+ * struct block_type - one type's events in the block, in time order
+ * @next: payload of the next one; @stride: bytes to the one after it. With strings: each event's own, from @strides
+ */
+struct block_type {
+	const struct trace_event_type *type;
+	const unsigned char *next;
+	const uint32_t *strides;   /* NULL: all are @stride */
+	const uint32_t *sizes;	   /* payload_bytes of each; NULL: all are @payload_bytes */
+	uint32_t stride;
+	uint32_t payload_bytes;
+};
+
+/**
+ * struct block - a decoded chunk; its memory is used again for the next one
+ * @ts_ns, @places: time of each event, and the place of its type in @types
+ * @at: the next event; @nr: one past the last wanted one
+ */
+struct block {
+	uint64_t *ts_ns;
+	const unsigned char *places;
+	uint32_t at;
+	uint32_t nr;
+	uint32_t nr_types;
+	struct block_type types[TRACE_EV_MAX];
+	unsigned char *raw; /* owned; payload without compression */
+	size_t raw_room;
+	unsigned char *memory; /* owned; times, payloads */
+	size_t memory_room;
+};
+
+/**
+ * block_decode() - the events in a payload of TRACE_ENCODING_COLUMNS
+ * @header: of the chunk; its events, first_ns and last_ns must be what the payload holds
+ * Returns 0, -ENOMEM, or -EBADMSG with the reason, a static text, in @ret_reason.
+ */
+int block_decode(struct block *block, const struct schema *schema, const struct trace_chunk_header *header, const unsigned char *raw,
+		 const char **ret_reason);
+
+/** block_step() - the payload of event @block->at of type @type, and on to the next */
+static inline const unsigned char *block_step(struct block_type *type, uint32_t *ret_bytes)
+{
+	const unsigned char *payload = type->next;
+
+	if (type->strides) {
+		*ret_bytes = *type->sizes++;
+		type->next += *type->strides++;
+	} else {
+		*ret_bytes = type->payload_bytes;
+		type->next += type->stride;
+	}
+	return payload;
+}
+
+void block_release(struct block *block);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * books.c - what is missing, and where: each stream's chunks are gone through in the order of their numbers.
+ *
+ * events_before of a chunk counts every event of its stream before it, stored or lost. So
+ *
+ *	events_before - (events_before + events + lost_inside of the chunk before) = lost_before + lost_write + chunks missing
+ *
+ * and whatever exceeds the two declared losses was in chunks that the file no longer has. Behind the last chunk the
+ * statistics take the place of the next one. A chunk whose number lies before the end of the one before is a copy: not used.
+ */
+#include "trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** struct ledger - a stream as far as its chunks have been seen */
+struct ledger {
+	uint32_t stream;
+	uint32_t cpu;
+	uint16_t kind;
+	bool started;
+	uint64_t number;    /* that the next event should have */
+	uint64_t last_ns;
+	uint64_t missed_ns; /* of the last chunk with trace_missed events */
+	uint64_t seen_lost_before;
+	uint64_t seen_lost_write;
+};
+
+struct books {
+	struct trace *trace;
+	struct ledger *ledgers; /* owned */
+	size_t nr;
+	size_t room;
+	size_t recent; /* the ledger used last: chunks of a stream often follow each other */
+};
+
+static struct ledger *ledger_find(struct books *books, uint16_t kind, uint32_t stream, uint32_t cpu)
+{
+	for (size_t i = 0, idx = books->recent; i < books->nr; i++, idx = idx + 1 < books->nr ? idx + 1 : 0)
+		if (books->ledgers[idx].stream == stream && books->ledgers[idx].kind == kind) {
+			books->recent = idx;
+			return &books->ledgers[idx];
+		}
+	if (!trace_array_grow((void **)&books->ledgers, books->nr, &books->room, sizeof(*books->ledgers)))
+		return NULL;
+	books->ledgers[books->nr] = (struct ledger){ .stream = stream, .cpu = cpu, .kind = kind };
+	return &books->ledgers[books->nr++];
+}
+
+static int add_gap(struct books *books, const struct ledger *ledger, uint64_t start_ns, uint64_t end_ns, uint64_t lost,
+		   enum trace_gap_cause cause)
+{
+	return trace_add_gap(books->trace, &(struct trace_gap){ .stream = ledger->stream,
+								 .cpu = ledger->cpu,
+								 .start_ns = start_ns,
+								 .end_ns = end_ns > start_ns ? end_ns : start_ns,
+								 .lost = lost,
+								 .cause = cause });
+}
+
+/* ---- from chunk to chunk ---- */
+
+static enum trace_gap_cause declared_cause(const struct trace_chunk_header *header)
+{
+	return header->lost_cause == TRACE_GAP_OVERWRITTEN || header->lost_cause == TRACE_GAP_SUSPECT ?
+		       (enum trace_gap_cause)header->lost_cause : TRACE_GAP_DISCARDED;
+}
+
+static int gaps_before(struct books *books, const struct ledger *ledger, const struct trace_chunk_header *header)
+{
+	uint64_t start = ledger->started ? ledger->last_ns : books->trace->info.start_ns, end = header->first_ns, declared;
+	uint64_t gone = header->events_before - ledger->number;
+	int error = 0;
+
+	if (start > end)
+		start = end; /* writers that nest: the blocks overlap a little */
+	if (__builtin_add_overflow(header->lost_before, header->lost_write, &declared))
+		declared = UINT64_MAX;
+	if (header->lost_before)
+		error = add_gap(books, ledger, start, end, header->lost_before, declared_cause(header));
+	if (!error && header->lost_write)
+		error = add_gap(books, ledger, start, end, header->lost_write, TRACE_GAP_UNWRITTEN);
+	if (!error && gone > declared)
+		error = add_gap(books, ledger, start, end, gone - declared, TRACE_GAP_DAMAGED);
+	if (!error && (header->flags & TRACE_CHUNK_FLAG_JUMP))
+		error = add_gap(books, ledger, start, end, 0, TRACE_GAP_SUSPECT);
+	return error;
+}
+
+static int gaps_within(struct books *books, struct ledger *ledger, const struct chunk *chunk, const struct trace_chunk_header *header)
+{
+	const struct trace *trace = books->trace;
+	uint64_t missed_from = ledger->missed_ns ? ledger->missed_ns : trace->info.start_ns;
+	bool is_cut = chunk->public.offset + header->header_bytes + header->packed_bytes > trace->bytes;
+	int error = 0;
+
+	if (chunk->public.damaged)
+		error = add_gap(books, ledger, header->first_ns, header->last_ns, header->events, is_cut ? TRACE_GAP_CUT : TRACE_GAP_DAMAGED);
+	if (!error && header->lost_inside)
+		error = add_gap(books, ledger, header->first_ns, header->last_ns, header->lost_inside, TRACE_GAP_SUSPECT);
+	if (!error && header->missed) {
+		error = add_gap(books, ledger, missed_from < header->last_ns ? missed_from : header->last_ns, header->last_ns,
+				header->missed, TRACE_GAP_MISSED);
+		ledger->missed_ns = header->last_ns;
+	}
+	return error;
+}
+
+static int books_copy_found(struct books *books, struct chunk *chunk)
+{
+	chunk->public.damaged = true;
+	return trace_add_damage(books->trace, chunk->public.offset, (uint64_t)chunk->public.packed_bytes + sizeof(struct trace_chunk_header),
+				"offset %llu: this chunk stands for events that another one has already", (unsigned long long)chunk->public.offset);
+}
+
+static int books_chunk(struct books *books, struct chunk *chunk)
+{
+	struct trace_chunk_header header;
+	struct ledger *ledger = ledger_find(books, chunk->public.kind, chunk->public.stream, chunk->public.cpu);
+	int error;
+
+	if (!ledger)
+		return -ENOMEM;
+	if (chunk_header_read(books->trace, chunk->header_at, &header))
+		return -EBADMSG; /* it was good a moment ago: somebody is writing into the file */
+	if (header.events_before < ledger->number || header.last_ns < header.first_ns)
+		return books_copy_found(books, chunk);
+	error = gaps_before(books, ledger, &header);
+	if (!error)
+		error = gaps_within(books, ledger, chunk, &header);
+	ledger->started = true;
+	ledger->cpu = header.cpu;
+	ledger->number = header.events_before + header.events + header.lost_inside;
+	ledger->last_ns = header.last_ns;
+	ledger->seen_lost_before += header.lost_before;
+	ledger->seen_lost_write += header.lost_write;
+	return error;
+}
+
+/* ---- behind the last chunk ---- */
+
+static uint64_t positive(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* The statistics know of one stream what its chunks, of both kinds together, do not show. */
+static int gaps_behind(struct books *books, const struct trace_statistics_stream *disk)
+{
+	struct ledger sum = { .stream = disk->stream, .cpu = disk->cpu, .last_ns = books->trace->info.start_ns };
+	uint64_t end = books->trace->info.end_ns, declared, unwritten, total, lost;
+	int error = 0;
+
+	for (size_t i = 0; i < books->nr; i++) {
+		const struct ledger *ledger = &books->ledgers[i];
+
+		if (ledger->stream != disk->stream)
+			continue;
+		sum.number += ledger->number;
+		sum.seen_lost_before += ledger->seen_lost_before;
+		sum.seen_lost_write += ledger->seen_lost_write;
+		sum.last_ns = sum.last_ns > ledger->last_ns ? sum.last_ns : ledger->last_ns;
+	}
+	total = positive(disk->written + disk->lost_write + disk->lost_inside + disk->lost_before, sum.number);
+	declared = positive(disk->lost_before, sum.seen_lost_before);
+	unwritten = positive(disk->lost_write, sum.seen_lost_write);
+	lost = positive(disk->discarded + disk->overwritten, sum.seen_lost_before);
+	if (lost)
+		error = add_gap(books, &sum, sum.last_ns, end, lost, disk->discarded ? TRACE_GAP_DISCARDED : TRACE_GAP_OVERWRITTEN);
+	if (!error && unwritten)
+		error = add_gap(books, &sum, sum.last_ns, end, unwritten, TRACE_GAP_UNWRITTEN);
+	if (!error && positive(total, declared + unwritten))
+		error = add_gap(books, &sum, sum.last_ns, end, total - declared - unwritten, TRACE_GAP_DAMAGED);
+	return error;
+}
+
+static int gaps_at_end(struct books *books)
+{
+	const struct trace *trace = books->trace;
+	int error = 0;
+
+	for (size_t i = 0; !error && trace->books && i < trace->nr_streams; i++)
+		error = gaps_behind(books, &trace->books[i]);
+	if (trace->info.clean_end || trace->has_index)
+		return error;
+	for (size_t i = 0; !error && i < books->nr; i++)
+		error = add_gap(books, &books->ledgers[i], books->ledgers[i].last_ns, trace->info.end_ns, 0, TRACE_GAP_CUT);
+	return error;
+}
+
+/* ---- streams that no statistics describe ---- */
+
+static int streams_from_chunks(struct books *books)
+{
+	struct trace *trace = books->trace;
+
+	if (trace->books)
+		return 0;
+	trace->streams = calloc(books->nr + 1, sizeof(*trace->streams));
+	if (!trace->streams)
+		return -ENOMEM;
+	for (size_t i = 0; i < books->nr; i++) {
+		struct trace_stream_stats *stats = &trace->streams[trace->nr_streams++];
+
+		*stats = (struct trace_stream_stats){ .stream = books->ledgers[i].stream, .cpu = books->ledgers[i].cpu };
+		stats->discarded = books->ledgers[i].seen_lost_before;
+		stats->attempted = books->ledgers[i].number;
+		stats->stored = stats->attempted - stats->discarded;
+	}
+	return 0;
+}
+
+/* ---- all ---- */
+
+struct order {
+	uint64_t number;
+	uint32_t stream;
+	uint32_t idx;
+};
+
+static int compare_order(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return x->idx < y->idx ? -1 : x->idx > y->idx;
+}
+
+static bool is_of_stream(const struct chunk *chunk)
+{
+	return chunk->public.kind == TRACE_CHUNK_EVENTS || chunk->public.kind == TRACE_CHUNK_START_STATE;
+}
+
+/* By stream, and by number in it: after damage chunks may stand in another order than they were written. */
+static struct order *books_order(const struct trace *trace, size_t *ret_nr)
+{
+	struct order *orders = malloc((trace->nr_chunks + 1) * sizeof(*orders));
+	size_t nr = 0;
+
+	for (size_t i = 0; orders && i < trace->nr_chunks; i++) {
+		struct trace_chunk_header header;
+
+		if (is_of_stream(&trace->chunks[i]) && !chunk_header_read(trace, trace->chunks[i].header_at, &header))
+			orders[nr++] = (struct order){ .number = header.events_before, .stream = header.stream, .idx = (uint32_t)i };
+	}
+	if (orders)
+		qsort(orders, nr, sizeof(*orders), compare_order);
+	*ret_nr = nr;
+	return orders;
+}
+
+int books_load(struct trace *trace)
+{
+	struct books books = { .trace = trace };
+	size_t nr;
+	struct order *orders = books_order(trace, &nr);
+	int error = orders ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !error && i < nr; i++)
+		error = books_chunk(&books, &trace->chunks[orders[i].idx]);
+	if (!error)
+		error = gaps_at_end(&books);
+	if (!error)
+		error = streams_from_chunks(&books);
+	free(books.ledgers);
+	free(orders);
+	return error;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* chunk.c - a chunk of the file: is its header good, is its payload, and what is in it. */
+#include "trace.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+const char *chunk_header_read(const struct trace *trace, uint64_t at, struct trace_chunk_header *ret_header)
+{
+	struct trace_chunk_header header;
+	uint64_t checksum;
+
+	if (at > trace->bytes || trace->bytes - at < sizeof(header))
+		return "the file ends within a chunk's header";
+	memcpy(&header, trace->data + at, sizeof(header));
+	if (memcmp(header.magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES) != 0)
+		return "there is no chunk";
+	if (header.header_bytes < sizeof(header) || header.header_bytes > TRACE_CHUNK_HEADER_MAX_BYTES ||
+	    header.header_bytes > trace->bytes - at)
+		return "a chunk's header has an impossible size";
+	memcpy(&checksum, trace->data + at + header.header_bytes - sizeof(checksum), sizeof(checksum));
+	if (XXH3_64bits(trace->data + at, header.header_bytes - sizeof(checksum)) != checksum)
+		return "a chunk's header has a wrong checksum";
+	if (header.raw_bytes > TRACE_RAW_MAX || header.packed_bytes > TRACE_RAW_MAX || header.events > TRACE_CHUNK_EVENTS_MAX)
+		return "a chunk is larger than the format allows";
+	*ret_header = header;
+	return NULL;
+}
+
+static bool buffer_grow(unsigned char **buffer, size_t *room, size_t bytes)
+{
+	unsigned char *larger;
+
+	if (bytes <= *room)
+		return true;
+	larger = malloc(bytes + bytes / 4);
+	if (!larger)
+		return false;
+	free(*buffer);
+	*buffer = larger;
+	*room = bytes + bytes / 4;
+	return true;
+}
+
+/* The file may have shrunk since it was mapped; reading beyond its end would end the program. */
+static bool still_there(const struct trace *trace, uint64_t end)
+{
+	struct stat stat;
+
+	return fstat(trace->fd, &stat) == 0 && (uint64_t)stat.st_size >= end;
+}
+
+static int payload_unpack(const struct trace_chunk_header *header, const unsigned char *packed, unsigned char **buffer, size_t *room,
+			  const unsigned char **ret_raw, const char **ret_reason)
+{
+	size_t bytes;
+
+	if (header->compression == TRACE_COMPRESSION_NONE && header->raw_bytes == header->packed_bytes) {
+		*ret_raw = packed;
+		return 0;
+	}
+	*ret_reason = "its compression is unknown; a newer version of this program may read it";
+	if (header->compression != TRACE_COMPRESSION_ZSTD)
+		return -EBADMSG;
+	if (!buffer_grow(buffer, room, header->raw_bytes))
+		return -ENOMEM;
+	bytes = ZSTD_decompress(*buffer, header->raw_bytes, packed, header->packed_bytes);
+	*ret_reason = "its payload cannot be decompressed";
+	if (ZSTD_isError(bytes) || bytes != header->raw_bytes)
+		return -EBADMSG;
+	*ret_raw = *buffer;
+	return 0;
+}
+
+int chunk_payload(const struct trace *trace, const struct chunk *chunk, unsigned char **buffer, size_t *room,
+		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason)
+{
+	const unsigned char *packed;
+	uint64_t at;
+
+	if (!still_there(trace, chunk->public.offset + sizeof(*ret_header) + chunk->public.packed_bytes)) {
+		*ret_reason = "the file has become shorter since it was opened";
+		return -EBADMSG;
+	}
+	*ret_reason = chunk_header_read(trace, chunk->header_at, ret_header);
+	if (*ret_reason)
+		return -EBADMSG;
+	at = chunk->public.offset + ret_header->header_bytes;
+	*ret_reason = "the file ends within its payload";
+	if (at > trace->bytes || trace->bytes - at < ret_header->packed_bytes)
+		return -EBADMSG;
+	packed = trace->data + at;
+	*ret_reason = "its payload has a wrong checksum";
+	if (XXH3_64bits(packed, ret_header->packed_bytes) != ret_header->payload_checksum)
+		return -EBADMSG;
+	return payload_unpack(ret_header, packed, buffer, room, ret_raw, ret_reason);
+}
+
+int chunk_block(const struct trace *trace, const struct chunk *chunk, struct block *block, const char **ret_reason)
+{
+	struct trace_chunk_header header;
+	const unsigned char *raw;
+	int error = chunk_payload(trace, chunk, &block->raw, &block->raw_room, &header, &raw, ret_reason);
+
+	if (error)
+		return error;
+	*ret_reason = "its encoding is unknown; a newer version of this program may read it";
+	if (header.encoding != TRACE_ENCODING_COLUMNS)
+		return -EBADMSG;
+	return block_decode(block, &trace->schema, &header, raw, ret_reason);
+}
+
+/* ---- lists ---- */
+
+bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_bytes)
+{
+	size_t more = *room ? 2 * *room : 64;
+	void *larger;
+
+	if (nr < *room)
+		return true;
+	larger = reallocarray(*array, more, element_bytes);
+	if (!larger)
+		return false;
+	*array = larger;
+	*room = more;
+	return true;
+}
+
+int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header)
+{
+	if (!trace_array_grow((void **)&trace->chunks, trace->nr_chunks, &trace->chunks_room, sizeof(*trace->chunks)))
+		return -ENOMEM;
+	trace->chunks[trace->nr_chunks++] = (struct chunk){
+		.public = { .offset = offset,
+			    .seq = header->seq,
+			    .first_ns = header->first_ns,
+			    .last_ns = header->last_ns,
+			    .events = header->events,
+			    .lost_before = header->lost_before,
+			    .stream = header->stream,
+			    .cpu = header->cpu,
+			    .raw_bytes = header->raw_bytes,
+			    .packed_bytes = header->packed_bytes,
+			    .kind = header->kind,
+			    .encoding = header->encoding },
+		.header_at = header_at,
+	};
+	return 0;
+}
+
+int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const char *format, ...)
+{
+	va_list arguments;
+	char *message;
+	int length;
+
+	if (!trace_array_grow((void **)&trace->damages, trace->nr_damages, &trace->damages_room, sizeof(*trace->damages)))
+		return -ENOMEM;
+	va_start(arguments, format);
+	length = vasprintf(&message, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return -ENOMEM;
+	trace->damages[trace->nr_damages++] = (struct trace_damage){ .offset = offset, .bytes = bytes, .message = message };
+	return 0;
+}
+
+int trace_add_gap(struct trace *trace, const struct trace_gap *gap)
+{
+	if (!trace_array_grow((void **)&trace->gaps, trace->nr_gaps, &trace->gaps_room, sizeof(*trace->gaps)))
+		return -ENOMEM;
+	trace->gaps[trace->nr_gaps++] = *gap;
+	return 0;
+}

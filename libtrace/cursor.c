@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cursor.c - all events in time order, from chunks that are each in time order.
+ *
+ * Chunks stand in a timeline by their first time. A heap holds the ones in progress, by the time of their next event;
+ * the next chunk of the timeline joins when its first time is not after the top's next event, so that a chunk is decoded
+ * as late as can be, and overlap of any two is merged. Gaps join in the same way, each as a single event at its end.
+ *
+ * Most steps need no heap: the top keeps its turn while its next event is earlier than `turn_ends_ns`, the earliest time
+ * at which anything else, in the heap or still to come, has to say something.
+ *
+ * A chunk that cannot be decoded becomes a gap of its own, in this cursor only: the trace itself does not change.
+ */
+#include "trace.h"
+
+#include "error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/**
+ * struct lane - a chunk in progress, or a gap
+ * @ts_ns: time of its next event. @rank: 0 a gap, else place in the timeline + 1: decides when all else is equal
+ * @lost: payload of a gap's event
+ */
+struct lane {
+	uint64_t ts_ns;
+	uint64_t rank;
+	uint32_t cpu;
+	uint32_t stream;
+	struct lane *next_free;
+	struct trace_trace_lost lost;
+	struct block block;
+};
+
+struct trace_cursor {
+	const struct trace *trace;
+	const struct timeline *timeline;
+	uint64_t from_ns;
+	uint64_t to_ns; /* exclusive */
+	uint64_t mask[TRACE_MASK_WORDS];
+	bool all_events;
+	bool no_lost;
+	uint32_t *cpus; /* owned; NULL: all */
+	size_t nr_cpus;
+	size_t next_chunk; /* in the timeline */
+	size_t next_gap;   /* in trace->gaps_by_end */
+	uint64_t turn_ends_ns;
+	struct lane *top; /* whose turn it is; in the heap too */
+	struct lane **heap; /* owned, as the lanes in it */
+	size_t nr_heap;
+	size_t heap_room;
+	struct lane *free_lanes; /* owned */
+	const struct trace_event_type *lost_type;
+	struct trace_event event; /* what the caller borrows */
+	int error;
+	struct trace_error why;
+	uint64_t skipped_chunks;
+};
+
+/* ---- heap ---- */
+
+static bool lane_before(const struct lane *a, const struct lane *b)
+{
+	if (a->ts_ns != b->ts_ns)
+		return a->ts_ns < b->ts_ns;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu;
+	if (a->stream != b->stream)
+		return a->stream < b->stream;
+	return a->rank < b->rank;
+}
+
+static void heap_down(struct trace_cursor *cursor, size_t at)
+{
+	struct lane *lane = cursor->heap[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= cursor->nr_heap)
+			break;
+		if (child + 1 < cursor->nr_heap && lane_before(cursor->heap[child + 1], cursor->heap[child]))
+			child++;
+		if (!lane_before(cursor->heap[child], lane))
+			break;
+		cursor->heap[at] = cursor->heap[child];
+		at = child;
+	}
+	cursor->heap[at] = lane;
+}
+
+static int heap_push(struct trace_cursor *cursor, struct lane *lane)
+{
+	size_t at = cursor->nr_heap;
+
+	if (!trace_array_grow((void **)&cursor->heap, cursor->nr_heap, &cursor->heap_room, sizeof(struct lane *)))
+		return -ENOMEM;
+	cursor->nr_heap++;
+	for (; at > 0 && lane_before(lane, cursor->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		cursor->heap[at] = cursor->heap[(at - 1) / 2];
+	cursor->heap[at] = lane;
+	return 0;
+}
+
+static struct lane *lane_new(struct trace_cursor *cursor)
+{
+	struct lane *lane = cursor->free_lanes;
+
+	if (!lane)
+		return calloc(1, sizeof(*lane));
+	cursor->free_lanes = lane->next_free;
+	return lane;
+}
+
+static void lane_free(struct trace_cursor *cursor, struct lane *lane)
+{
+	lane->next_free = cursor->free_lanes;
+	cursor->free_lanes = lane;
+}
+
+static void heap_pop(struct trace_cursor *cursor)
+{
+	lane_free(cursor, cursor->heap[0]);
+	cursor->heap[0] = cursor->heap[--cursor->nr_heap];
+	if (cursor->nr_heap)
+		heap_down(cursor, 0);
+}
+
+/* ---- filters ---- */
+
+static bool wants_id(const struct trace_cursor *cursor, uint32_t id)
+{
+	return cursor->mask[id / 64] >> (id % 64) & 1;
+}
+
+static bool wants_cpu(const struct trace_cursor *cursor, uint32_t cpu)
+{
+	for (size_t i = 0; i < cursor->nr_cpus; i++)
+		if (cursor->cpus[i] == cpu)
+			return true;
+	return !cursor->cpus;
+}
+
+static bool wants_chunk(const struct trace_cursor *cursor, const struct chunk *chunk)
+{
+	struct trace_chunk_header header;
+	uint64_t wanted = 0;
+
+	if (chunk->public.last_ns < cursor->from_ns || !wants_cpu(cursor, chunk->public.cpu))
+		return false;
+	if (cursor->all_events || chunk_header_read(cursor->trace, chunk->header_at, &header))
+		return true;
+	for (int i = 0; i < TRACE_MASK_WORDS; i++)
+		wanted |= header.ids[i] & cursor->mask[i];
+	return wanted;
+}
+
+/* Step over the events of @lane that the cursor does not want, up to the next that it does. False: none is left. */
+static bool lane_settle(const struct trace_cursor *cursor, struct lane *lane)
+{
+	struct block *block = &lane->block;
+
+	for (; block->at < block->nr; block->at++) {
+		struct block_type *type = &block->types[block->places[block->at]];
+		uint32_t bytes;
+
+		if (block->ts_ns[block->at] >= cursor->from_ns && (cursor->all_events || wants_id(cursor, type->type->id)))
+			break;
+		block_step(type, &bytes);
+	}
+	if (block->at >= block->nr || block->ts_ns[block->at] >= cursor->to_ns)
+		return false;
+	lane->ts_ns = block->ts_ns[block->at];
+	return true;
+}
+
+/* ---- what joins ---- */
+
+static int join_gap(struct trace_cursor *cursor, const struct trace_gap *gap)
+{
+	struct lane *lane;
+
+	if (cursor->no_lost || gap->end_ns < cursor->from_ns || gap->end_ns >= cursor->to_ns || !wants_cpu(cursor, gap->cpu) ||
+	    !wants_id(cursor, TRACE_EV_trace_lost))
+		return 0;
+	lane = lane_new(cursor);
+	if (!lane)
+		return -ENOMEM;
+	lane->ts_ns = gap->end_ns;
+	lane->rank = 0;
+	lane->cpu = gap->cpu;
+	lane->stream = gap->stream;
+	lane->lost = (struct trace_trace_lost){ .lost = gap->lost, .from_ns = gap->start_ns, .stream = gap->stream, .cause = gap->cause };
+	return heap_push(cursor, lane);
+}
+
+static int chunk_is_damaged(struct trace_cursor *cursor, const struct chunk *chunk, const char *reason)
+{
+	const struct trace_chunk *public = &chunk->public;
+
+	if (!cursor->skipped_chunks++)
+		error_set(&cursor->why, -EBADMSG, "%s: the chunk of %llu events at offset %llu is damaged: %s; its events are missing",
+			  cursor->trace->path, (unsigned long long)public->events, (unsigned long long)public->offset, reason);
+	return join_gap(cursor, &(struct trace_gap){ .stream = public->stream,
+						     .cpu = public->cpu,
+						     .start_ns = public->first_ns,
+						     .end_ns = public->last_ns,
+						     .lost = public->events,
+						     .cause = TRACE_GAP_DAMAGED });
+}
+
+static int join_chunk(struct trace_cursor *cursor, size_t place)
+{
+	const struct chunk *chunk = &cursor->trace->chunks[cursor->timeline->chunks[place]];
+	const char *reason = NULL;
+	struct lane *lane;
+	int error;
+
+	if (!wants_chunk(cursor, chunk))
+		return 0;
+	lane = lane_new(cursor);
+	if (!lane)
+		return -ENOMEM;
+	lane->rank = place + 1;
+	lane->cpu = chunk->public.cpu;
+	lane->stream = chunk->public.stream;
+	error = chunk_block(cursor->trace, chunk, &lane->block, &reason);
+	if (!error && lane_settle(cursor, lane))
+		return heap_push(cursor, lane);
+	lane_free(cursor, lane);
+	return error == -EBADMSG ? chunk_is_damaged(cursor, chunk, reason) : error;
+}
+
+static uint64_t next_chunk_ns(const struct trace_cursor *cursor)
+{
+	if (cursor->next_chunk >= cursor->timeline->nr)
+		return UINT64_MAX;
+	return cursor->trace->chunks[cursor->timeline->chunks[cursor->next_chunk]].public.first_ns;
+}
+
+static uint64_t next_gap_ns(const struct trace_cursor *cursor)
+{
+	if (cursor->no_lost || cursor->next_gap >= cursor->trace->nr_gaps_by_end)
+		return UINT64_MAX;
+	return cursor->trace->gaps[cursor->trace->gaps_by_end[cursor->next_gap]].end_ns;
+}
+
+/* Everything that begins no later than the top's next event joins the heap; with an empty heap, whatever comes next. */
+static int join_due(struct trace_cursor *cursor)
+{
+	int error = 0;
+
+	while (!error) {
+		uint64_t chunk_ns = next_chunk_ns(cursor), gap_ns = next_gap_ns(cursor);
+		bool has_chunk = cursor->next_chunk < cursor->timeline->nr;
+		bool has_gap = !cursor->no_lost && cursor->next_gap < cursor->trace->nr_gaps_by_end;
+		uint64_t due_ns = cursor->nr_heap ? cursor->heap[0]->ts_ns : UINT64_MAX;
+
+		if (has_gap && gap_ns <= due_ns && (!has_chunk || gap_ns <= chunk_ns))
+			error = join_gap(cursor, &cursor->trace->gaps[cursor->trace->gaps_by_end[cursor->next_gap++]]);
+		else if (has_chunk && chunk_ns <= due_ns && chunk_ns < cursor->to_ns)
+			error = join_chunk(cursor, cursor->next_chunk++);
+		else
+			break;
+	}
+	return error;
+}
+
+/* ---- turns ---- */
+
+static uint64_t turn_end(const struct trace_cursor *cursor)
+{
+	uint64_t end = cursor->to_ns, chunk_ns = next_chunk_ns(cursor), gap_ns = next_gap_ns(cursor);
+
+	for (size_t i = 1; i < 3 && i < cursor->nr_heap; i++)
+		end = end < cursor->heap[i]->ts_ns ? end : cursor->heap[i]->ts_ns;
+	end = end < chunk_ns ? end : chunk_ns;
+	return end < gap_ns ? end : gap_ns;
+}
+
+static const struct trace_event *event_of_gap(struct trace_cursor *cursor, const struct lane *lane)
+{
+	cursor->event = (struct trace_event){ .ts_ns = lane->ts_ns,
+					      .cpu = lane->cpu,
+					      .stream = lane->stream,
+					      .id = TRACE_EV_trace_lost,
+					      .payload_bytes = sizeof(lane->lost),
+					      .payload = &lane->lost,
+					      .type = cursor->lost_type };
+	return &cursor->event;
+}
+
+static inline const struct trace_event *event_of_chunk(struct trace_cursor *cursor, struct lane *lane)
+{
+	struct block *block = &lane->block;
+	struct block_type *type = &block->types[block->places[block->at]];
+	struct trace_event *event = &cursor->event;
+
+	event->ts_ns = block->ts_ns[block->at++];
+	event->cpu = lane->cpu;
+	event->stream = lane->stream;
+	event->id = type->type->id;
+	event->type = type->type;
+	event->payload = block_step(type, &event->payload_bytes);
+	return event;
+}
+
+/* The lane whose turn it was has moved on: put the heap in order again. */
+static void turn_over(struct trace_cursor *cursor)
+{
+	struct lane *lane = cursor->top;
+
+	cursor->top = NULL;
+	if (!lane)
+		return;
+	if (lane->rank && lane_settle(cursor, lane))
+		heap_down(cursor, 0);
+	else
+		heap_pop(cursor);
+}
+
+static const struct trace_event *next_turn(struct trace_cursor *cursor)
+{
+	struct lane *lane;
+
+	if (cursor->error)
+		return NULL;
+	turn_over(cursor);
+	cursor->error = join_due(cursor);
+	if (cursor->error) {
+		error_set(&cursor->why, cursor->error, "%s: no memory to go on reading", cursor->trace->path);
+		return NULL;
+	}
+	if (!cursor->nr_heap)
+		return NULL;
+	lane = cursor->top = cursor->heap[0];
+	cursor->turn_ends_ns = turn_end(cursor);
+	return lane->rank ? event_of_chunk(cursor, lane) : event_of_gap(cursor, lane);
+}
+
+const struct trace_event *trace_cursor_next(struct trace_cursor *cursor)
+{
+	struct lane *lane = cursor->top;
+
+	if (lane && lane->rank) {
+		struct block *block = &lane->block;
+
+		while (block->at < block->nr && block->ts_ns[block->at] < cursor->turn_ends_ns) {
+			const struct trace_event *event = event_of_chunk(cursor, lane);
+
+			if (cursor->all_events || wants_id(cursor, event->id))
+				return event;
+		}
+	}
+	return next_turn(cursor);
+}
+
+/* ---- positions ---- */
+
+/* The first chunk of the timeline that can hold an event at or after @ts_ns. */
+static size_t chunk_at(const struct timeline *timeline, uint64_t ts_ns)
+{
+	size_t low = 0, high = timeline->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (timeline->latest_ns[middle] < ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static size_t gap_at(const struct trace *trace, uint64_t ts_ns)
+{
+	size_t low = 0, high = trace->nr_gaps_by_end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (trace->gaps[trace->gaps_by_end[middle]].end_ns < ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns)
+{
+	while (cursor->nr_heap)
+		lane_free(cursor, cursor->heap[--cursor->nr_heap]);
+	cursor->top = NULL;
+	cursor->error = 0;
+	cursor->from_ns = ts_ns;
+	cursor->next_chunk = chunk_at(cursor->timeline, ts_ns);
+	cursor->next_gap = gap_at(cursor->trace, ts_ns);
+	return 0;
+}
+
+int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *ret_error)
+{
+	if (!cursor->error && !cursor->skipped_chunks)
+		return 0;
+	if (ret_error)
+		*ret_error = cursor->why;
+	return cursor->why.code;
+}
+
+/* ---- begin, end ---- */
+
+static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, const struct trace_cursor_options *options)
+{
+	cursor->trace = trace;
+	cursor->timeline = options->start_state ? &trace->start_state : &trace->events;
+	cursor->to_ns = options->to_ns ? options->to_ns : UINT64_MAX;
+	cursor->no_lost = options->no_lost || options->start_state;
+	cursor->all_events = !options->mask;
+	if (options->mask)
+		memcpy(cursor->mask, options->mask, sizeof(cursor->mask));
+	else
+		memset(cursor->mask, 0xff, sizeof(cursor->mask));
+	cursor->lost_type = trace->schema.by_id[TRACE_EV_trace_lost];
+	if (!cursor->lost_type || cursor->lost_type->fixed_bytes != sizeof(struct trace_trace_lost))
+		cursor->lost_type = catalogue_by_id(TRACE_EV_trace_lost);
+	if (options->cpus) {
+		cursor->cpus = malloc((options->nr_cpus + 1) * sizeof(*cursor->cpus));
+		if (!cursor->cpus)
+			return -ENOMEM;
+		memcpy(cursor->cpus, options->cpus, options->nr_cpus * sizeof(*cursor->cpus));
+		cursor->nr_cpus = options->nr_cpus;
+	}
+	return trace_cursor_seek(cursor, options->from_ns);
+}
+
+struct trace_cursor *trace_cursor_new(const struct trace *trace, const struct trace_cursor_options *options,
+				      struct trace_error *ret_error)
+{
+	struct trace_cursor_options all = { 0 };
+	struct trace_cursor *cursor = calloc(1, sizeof(*cursor));
+
+	if (options)
+		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
+	if (cursor && cursor_init(cursor, trace, &all) == 0)
+		return cursor;
+	error_set(ret_error, -ENOMEM, "%s: no memory for a cursor", trace->path);
+	return trace_cursor_free(cursor);
+}
+
+struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor)
+{
+	if (!cursor)
+		return NULL;
+	while (cursor->nr_heap)
+		lane_free(cursor, cursor->heap[--cursor->nr_heap]);
+	while (cursor->free_lanes) {
+		struct lane *lane = cursor->free_lanes;
+
+		cursor->free_lanes = lane->next_free;
+		block_release(&lane->block);
+		free(lane);
+	}
+	free(cursor->heap);
+	free(cursor->cpus);
+	free(cursor);
+	return NULL;
+}
+
+/* ---- fields ---- */
+
+uint64_t trace_event_u64(const struct trace_event *event, const struct trace_field *field)
+{
+	const unsigned char *at;
+	uint64_t value = 0;
+
+	if (!field || field->bytes == 0)
+		return 0;
+	at = (const unsigned char *)event->payload + field->offset;
+	memcpy(&value, at, field->bytes);
+	if (field->is_signed && field->bytes < 8) {
+		unsigned int shift = 64 - 8 * field->bytes;
+
+		value = (uint64_t)((int64_t)(value << shift) >> shift);
+	}
+	return value;
+}
+
+const char *trace_event_string(const struct trace_event *event)
+{
+	return event->type->has_string ? (const char *)event->payload + event->type->fixed_bytes : "";
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * index.c - which chunks the file has: from its index, or else from one chunk to the next.
+ *
+ * The end mark leads to the index, which holds a copy of every chunk's header, so that opening touches no chunk. If any of
+ * it is missing or damaged, the file is walked. Where the walk finds no good header it looks for the next
+ * magic with a good header behind it; the bytes between are listed as damage. What the lost chunks held is found later,
+ * from the cumulative numbers of the streams (books.c).
+ */
+#include "trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ---- by the index ---- */
+
+static bool end_mark_read(const struct trace *trace, uint64_t at, struct trace_end_mark *ret_mark)
+{
+	struct trace_end_mark mark;
+
+	if (at > trace->bytes || trace->bytes - at < sizeof(mark))
+		return false;
+	memcpy(&mark, trace->data + at, sizeof(mark));
+	if (memcmp(mark.magic, TRACE_END_MAGIC, TRACE_MAGIC_BYTES) != 0 || mark.file_bytes != at + sizeof(mark) ||
+	    XXH3_64bits(&mark, offsetof(struct trace_end_mark, checksum)) != mark.checksum)
+		return false;
+	*ret_mark = mark;
+	return true;
+}
+
+static bool index_entry_is_good(const struct trace *trace, const struct trace_index_entry *entry, uint64_t end)
+{
+	const struct trace_chunk_header *header = &entry->header;
+	uint64_t room = trace->bytes - end;
+
+	return entry->offset >= end && entry->offset - end <= room && header->trace_id == trace->trace_id &&
+	       (uint64_t)header->header_bytes + header->packed_bytes <= room - (entry->offset - end);
+}
+
+/* @end: of the chunk before; moves. Returns -EBADMSG for an index that cannot be true. */
+static int index_chunk_load(struct trace *trace, uint64_t payload, uint32_t bytes, uint64_t *end)
+{
+	int error = 0;
+
+	if (bytes % sizeof(struct trace_index_entry))
+		return -EBADMSG;
+	for (uint64_t at = payload; !error && at < payload + bytes; at += sizeof(struct trace_index_entry)) {
+		struct trace_index_entry entry;
+		uint64_t header_at = at + offsetof(struct trace_index_entry, header);
+
+		memcpy(&entry, trace->data + at, sizeof(entry));
+		if (chunk_header_read(trace, header_at, &entry.header) || !index_entry_is_good(trace, &entry, *end))
+			return -EBADMSG;
+		if (entry.offset > *end)
+			error = trace_add_damage(trace, *end, entry.offset - *end, "offset %llu: %llu bytes between two chunks are of a write that failed",
+						 (unsigned long long)*end, (unsigned long long)(entry.offset - *end));
+		if (!error)
+			error = trace_add_chunk(trace, entry.offset, header_at, &entry.header);
+		*end = entry.offset + entry.header.header_bytes + entry.header.packed_bytes;
+	}
+	return error;
+}
+
+static int index_follow(struct trace *trace, const struct trace_end_mark *mark, uint64_t first)
+{
+	uint64_t at = mark->index_offset, end = first;
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < mark->nr_index_chunks; i++) {
+		struct trace_chunk_header header;
+		uint64_t payload;
+
+		if (chunk_header_read(trace, at, &header) || header.kind != TRACE_CHUNK_INDEX ||
+		    header.compression != TRACE_COMPRESSION_NONE)
+			return -EBADMSG;
+		payload = at + header.header_bytes;
+		if (trace->bytes - payload < header.packed_bytes ||
+		    XXH3_64bits(trace->data + payload, header.packed_bytes) != header.payload_checksum)
+			return -EBADMSG;
+		error = index_chunk_load(trace, payload, header.packed_bytes, &end);
+		at = payload + header.packed_bytes;
+	}
+	if (!error && (end != mark->index_offset || at + sizeof(*mark) != trace->bytes))
+		return -EBADMSG;
+	return error;
+}
+
+static void forget_chunks(struct trace *trace, size_t nr_damages)
+{
+	trace->nr_chunks = 0;
+	while (trace->nr_damages > nr_damages)
+		free((char *)trace->damages[--trace->nr_damages].message);
+}
+
+/* ---- by walking ---- */
+
+/* The next place from @at on, before @stop, where a chunk begins; @stop if there is none. */
+static uint64_t resync(const struct trace *trace, uint64_t at, uint64_t stop)
+{
+	while (at < stop) {
+		const unsigned char *found = memmem(trace->data + at, stop - at, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+		struct trace_chunk_header header;
+
+		if (!found)
+			break;
+		at = (uint64_t)(found - trace->data);
+		if (!chunk_header_read(trace, at, &header) && header.trace_id == trace->trace_id)
+			return at;
+		at++;
+	}
+	return stop;
+}
+
+/* A good header whose payload is not all there: its events are known, and where. */
+static int walk_cut_chunk(struct trace *trace, uint64_t at, const struct trace_chunk_header *header)
+{
+	int error = trace_add_damage(trace, at, trace->bytes - at, "offset %llu: the file ends within a chunk of %u events",
+				     (unsigned long long)at, header->events);
+
+	if (!error)
+		error = trace_add_chunk(trace, at, at, header);
+	if (!error)
+		trace->chunks[trace->nr_chunks - 1].public.damaged = true;
+	return error;
+}
+
+static int walk_damage(struct trace *trace, uint64_t at, uint64_t next, const char *reason)
+{
+	return trace_add_damage(trace, at, next - at, "offset %llu: %llu bytes cannot be used: %s", (unsigned long long)at,
+				(unsigned long long)(next - at), reason);
+}
+
+static int walk(struct trace *trace, uint64_t at)
+{
+	struct trace_end_mark mark;
+	bool has_end = trace->bytes >= sizeof(mark) && end_mark_read(trace, trace->bytes - sizeof(mark), &mark);
+	uint64_t stop = trace->bytes - (has_end ? sizeof(mark) : 0);
+	int error = 0;
+
+	trace->info.clean_end = has_end;
+	while (!error && at < stop) {
+		struct trace_chunk_header header;
+		const char *reason = chunk_header_read(trace, at, &header);
+
+		if (!reason && header.trace_id != trace->trace_id)
+			reason = "they belong to another trace";
+		if (reason) {
+			uint64_t next = resync(trace, at + 1, stop);
+
+			error = walk_damage(trace, at, next, reason);
+			at = next;
+		} else if (header.packed_bytes > stop - at - header.header_bytes) {
+			error = walk_cut_chunk(trace, at, &header);
+			at = resync(trace, at + 1, stop);
+		} else {
+			if (header.kind == TRACE_CHUNK_INDEX)
+				trace->has_index = true;
+			else
+				error = trace_add_chunk(trace, at, at, &header);
+			at += header.header_bytes + header.packed_bytes;
+		}
+	}
+	return error;
+}
+
+/* The first chunk from @at on tells which trace this is, when the file's own header cannot. */
+static void adopt_trace_id(struct trace *trace, uint64_t at)
+{
+	while (at < trace->bytes) {
+		const unsigned char *found = memmem(trace->data + at, trace->bytes - at, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+		struct trace_chunk_header header;
+
+		if (!found)
+			return;
+		at = (uint64_t)(found - trace->data);
+		if (!chunk_header_read(trace, at, &header)) {
+			trace->trace_id = header.trace_id;
+			return;
+		}
+		at++;
+	}
+}
+
+int index_load(struct trace *trace, uint64_t first, bool header_is_good)
+{
+	struct trace_end_mark mark;
+	int error;
+
+	if (!header_is_good)
+		adopt_trace_id(trace, first);
+	if (trace->bytes >= sizeof(mark) && end_mark_read(trace, trace->bytes - sizeof(mark), &mark) && mark.trace_id == trace->trace_id) {
+		size_t nr_damages = trace->nr_damages;
+
+		trace->info.clean_end = trace->has_index = true;
+		error = index_follow(trace, &mark, first);
+		if (error != -EBADMSG)
+			return error;
+		forget_chunks(trace, nr_damages);
+		trace->has_index = false;
+	}
+	trace->info.index_rebuilt = true;
+	return walk(trace, first);
+}

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* reader.c - open a trace: everything but the events. */
+#include "trace.h"
+
+#include "error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+/* ---- the file ---- */
+
+static int file_map(struct trace *trace, const char *path, struct trace_error *ret_error)
+{
+	struct stat stat;
+	void *data;
+
+	trace->path = strdup(path);
+	if (!trace->path)
+		return error_set(ret_error, -ENOMEM, "%s: no memory to open the trace", path);
+	trace->fd = spool_open(path, ret_error);
+	if (trace->fd < 0)
+		return trace->fd;
+	if (fstat(trace->fd, &stat) < 0)
+		return error_set(ret_error, -errno, "%s: cannot open the trace: %s", path, strerror(errno));
+	if (stat.st_size == 0)
+		return error_set(ret_error, -EINVAL, "%s: is empty, not a trace", path);
+	data = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, trace->fd, 0);
+	if (data == MAP_FAILED)
+		return error_set(ret_error, -errno, "%s: cannot map the trace: %s", path, strerror(errno));
+	trace->data = data;
+	trace->bytes = (size_t)stat.st_size;
+	trace->info.file = trace->path;
+	trace->info.file_bytes = trace->bytes;
+	return 0;
+}
+
+static bool has_chunk_somewhere(const struct trace *trace, uint64_t *ret_at)
+{
+	uint64_t near = trace->bytes < (1 << 20) ? trace->bytes : 1 << 20;
+	struct trace_chunk_header header;
+
+	for (uint64_t at = 0; at < near; at++) {
+		const unsigned char *found = memmem(trace->data + at, near - at, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+
+		if (!found)
+			return false;
+		at = (uint64_t)(found - trace->data);
+		if (!chunk_header_read(trace, at, &header)) {
+			*ret_at = at;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The file's own header is damaged: a good chunk nearby shows that this is a trace all the same. */
+static int file_header_damaged(struct trace *trace, uint64_t *ret_first, struct trace_error *ret_error)
+{
+	if (!has_chunk_somewhere(trace, ret_first))
+		return error_set(ret_error, -EINVAL, "%s: is not a trace of this toolkit", trace->path);
+	trace->info.version_major = TRACE_FORMAT_MAJOR;
+	return trace_add_damage(trace, 0, *ret_first, "offset 0: the header of the file is damaged; the recording's start is not known");
+}
+
+static int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_good, struct trace_error *ret_error)
+{
+	struct trace_file_header header;
+	uint64_t checksum;
+
+	*ret_good = false;
+	if (trace->bytes < sizeof(header))
+		return error_set(ret_error, -EINVAL, "%s: is too short to be a trace", trace->path);
+	memcpy(&header, trace->data, sizeof(header));
+	if (memcmp(header.magic, TRACE_FILE_MAGIC, TRACE_MAGIC_BYTES) != 0 || header.header_bytes < sizeof(header) ||
+	    header.header_bytes > trace->bytes)
+		return file_header_damaged(trace, ret_first, ret_error);
+	memcpy(&checksum, trace->data + header.header_bytes - sizeof(checksum), sizeof(checksum));
+	if (XXH3_64bits(trace->data, header.header_bytes - sizeof(checksum)) != checksum)
+		return file_header_damaged(trace, ret_first, ret_error);
+	if (header.version_major > TRACE_FORMAT_MAJOR)
+		return error_set(ret_error, -ENOTSUP, "%s: is a trace of format %u.%u, this program reads up to %u.%u: use a newer version of it",
+				 trace->path, header.version_major, header.version_minor, TRACE_FORMAT_MAJOR, TRACE_FORMAT_MINOR);
+	trace->info.version_major = header.version_major;
+	trace->info.version_minor = header.version_minor;
+	trace->info.start_ns = header.start_ns;
+	trace->info.start_realtime_ns = header.start_realtime_ns;
+	trace->schema_checksum = header.schema_checksum;
+	trace->trace_id = header.trace_id;
+	*ret_first = header.header_bytes;
+	*ret_good = true;
+	return 0;
+}
+
+/* ---- the chunks that are not events ---- */
+
+static int load_clocks(struct trace *trace, const unsigned char *raw, size_t bytes)
+{
+	size_t nr = bytes / sizeof(struct trace_clock_entry);
+	struct trace_clock *clocks = reallocarray(trace->clocks, trace->nr_clocks + nr + 1, sizeof(*clocks));
+
+	if (!clocks)
+		return -ENOMEM;
+	trace->clocks = clocks;
+	for (size_t i = 0; i < nr; i++) {
+		struct trace_clock_entry entry;
+
+		memcpy(&entry, raw + i * sizeof(entry), sizeof(entry));
+		clocks[trace->nr_clocks++] = (struct trace_clock){ entry.monotonic_ns, entry.realtime_ns, entry.tsc };
+	}
+	return 0;
+}
+
+static struct trace_stream_stats stats_from_disk(const struct trace_statistics_stream *disk)
+{
+	return (struct trace_stream_stats){ .stream = disk->stream,
+					    .cpu = disk->cpu,
+					    .stored = disk->stored,
+					    .discarded = disk->discarded,
+					    .overwritten = disk->overwritten,
+					    .missed = disk->missed,
+					    .filtered = disk->filtered,
+					    .attempted = disk->attempted };
+}
+
+static int load_statistics(struct trace *trace, const unsigned char *raw, size_t bytes)
+{
+	struct trace_statistics_header header;
+	struct trace_statistics_stream *books;
+	struct trace_stream_stats *streams;
+	size_t needed;
+
+	if (bytes < sizeof(header))
+		return -EBADMSG;
+	memcpy(&header, raw, sizeof(header));
+	if (header.stream_bytes < sizeof(*books) || __builtin_mul_overflow((size_t)header.nr_streams, header.stream_bytes, &needed) ||
+	    needed > bytes - sizeof(header))
+		return -EBADMSG;
+	books = calloc(header.nr_streams + 1, sizeof(*books));
+	streams = calloc(header.nr_streams + 1, sizeof(*streams));
+	if (!books || !streams) {
+		free(books);
+		free(streams);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < header.nr_streams; i++) {
+		memcpy(&books[i], raw + sizeof(header) + i * header.stream_bytes, sizeof(*books));
+		streams[i] = stats_from_disk(&books[i]);
+	}
+	free(trace->books);
+	free(trace->streams);
+	trace->books = books;
+	trace->streams = streams;
+	trace->nr_streams = header.nr_streams;
+	trace->info.end_ns = header.end_ns;
+	return 0;
+}
+
+static int load_one(struct trace *trace, uint16_t kind, const unsigned char *raw, size_t bytes)
+{
+	switch (kind) {
+	case TRACE_CHUNK_SCHEMA:
+		return schema_add(&trace->schema, raw, bytes);
+	case TRACE_CHUNK_STRINGS:
+		return strings_add(&trace->strings, raw, bytes);
+	case TRACE_CHUNK_CLOCK:
+		return load_clocks(trace, raw, bytes);
+	case TRACE_CHUNK_STATISTICS:
+		return load_statistics(trace, raw, bytes);
+	default: /* events come later; unknown kinds are of a newer version */
+		return 0;
+	}
+}
+
+static bool is_metadata(uint16_t kind)
+{
+	return kind == TRACE_CHUNK_SCHEMA || kind == TRACE_CHUNK_STRINGS || kind == TRACE_CHUNK_CLOCK || kind == TRACE_CHUNK_STATISTICS;
+}
+
+static int load_metadata(struct trace *trace)
+{
+	unsigned char *buffer = NULL;
+	size_t room = 0;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < trace->nr_chunks; i++) {
+		struct chunk *chunk = &trace->chunks[i];
+		struct trace_chunk_header header;
+		const unsigned char *raw;
+		const char *reason = "its content makes no sense";
+
+		if (!is_metadata(chunk->public.kind) || chunk->public.damaged)
+			continue;
+		error = chunk_payload(trace, chunk, &buffer, &room, &header, &raw, &reason);
+		if (!error) {
+			reason = "its content makes no sense";
+			error = load_one(trace, chunk->public.kind, raw, header.raw_bytes);
+		}
+		if (error == -EBADMSG) {
+			chunk->public.damaged = true;
+			error = trace_add_damage(trace, chunk->public.offset, header.packed_bytes, "offset %llu: a chunk of kind %u is damaged: %s",
+						 (unsigned long long)chunk->public.offset, chunk->public.kind, reason);
+		}
+	}
+	free(buffer);
+	strings_sort(&trace->strings);
+	return error;
+}
+
+/* Without the trace's schema the library's own will do if it is the very same. */
+static int schema_fall_back(struct trace *trace, bool header_is_good)
+{
+	size_t bytes;
+	unsigned char *own;
+
+	if (trace->schema.nr_types)
+		return 0;
+	own = schema_serialize(&bytes);
+	if (!own)
+		return -ENOMEM;
+	if (header_is_good && XXH3_64bits(own, bytes) == trace->schema_checksum)
+		schema_add_catalogue(&trace->schema);
+	free(own);
+	return 0;
+}
+
+/* ---- times ---- */
+
+struct time_order {
+	uint64_t first_ns;
+	uint32_t cpu;
+	uint32_t idx;
+};
+
+static int compare_time(const void *a, const void *b)
+{
+	const struct time_order *x = a, *y = b;
+
+	if (x->first_ns != y->first_ns)
+		return x->first_ns < y->first_ns ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return x->idx < y->idx ? -1 : x->idx > y->idx;
+}
+
+static int timeline_load(struct trace *trace, uint16_t kind, struct timeline *timeline)
+{
+	struct time_order *orders = malloc((trace->nr_chunks + 1) * sizeof(*orders));
+	uint64_t latest = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; orders && i < trace->nr_chunks; i++) {
+		const struct trace_chunk *chunk = &trace->chunks[i].public;
+
+		if (chunk->kind == kind && !chunk->damaged)
+			orders[nr++] = (struct time_order){ chunk->first_ns, chunk->cpu, (uint32_t)i };
+	}
+	timeline->chunks = malloc((nr + 1) * sizeof(*timeline->chunks));
+	timeline->latest_ns = malloc((nr + 1) * sizeof(*timeline->latest_ns));
+	if (!orders || !timeline->chunks || !timeline->latest_ns) {
+		free(orders);
+		return -ENOMEM;
+	}
+	qsort(orders, nr, sizeof(*orders), compare_time);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t last_ns = trace->chunks[orders[i].idx].public.last_ns;
+
+		timeline->chunks[i] = orders[i].idx;
+		timeline->latest_ns[i] = latest = latest > last_ns ? latest : last_ns;
+	}
+	timeline->nr = nr;
+	free(orders);
+	return 0;
+}
+
+static void window_load(struct trace *trace, bool header_is_good)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < trace->nr_chunks; i++) {
+		const struct trace_chunk *chunk = &trace->chunks[i].public;
+
+		if (chunk->kind != TRACE_CHUNK_EVENTS)
+			continue;
+		first = first < chunk->first_ns ? first : chunk->first_ns;
+		last = last > chunk->last_ns ? last : chunk->last_ns;
+	}
+	if (!header_is_good && first != UINT64_MAX)
+		trace->info.start_ns = first;
+	if (trace->info.end_ns < last)
+		trace->info.end_ns = last;
+	if (trace->info.end_ns < trace->info.start_ns)
+		trace->info.end_ns = trace->info.start_ns;
+}
+
+/* ---- what trace_get_info() tells ---- */
+
+static const char *info_text(const struct trace *trace, enum trace_info_key key)
+{
+	const char *text = trace_string(trace, TRACE_STRING_INFO, key);
+
+	return text ? text : "";
+}
+
+static void info_load(struct trace *trace)
+{
+	trace->info.host = info_text(trace, TRACE_INFO_HOST);
+	trace->info.kernel = info_text(trace, TRACE_INFO_KERNEL);
+	trace->info.machine = info_text(trace, TRACE_INFO_MACHINE);
+	trace->info.clock = info_text(trace, TRACE_INFO_CLOCK);
+	for (size_t i = 0; i < trace->nr_chunks; i++) {
+		const struct trace_chunk *chunk = &trace->chunks[i].public;
+
+		if (chunk->kind != TRACE_CHUNK_EVENTS || chunk->damaged)
+			continue;
+		trace->info.events += chunk->events;
+		if (chunk->cpu >= trace->info.nr_cpus && chunk->cpu != UINT32_MAX)
+			trace->info.nr_cpus = chunk->cpu + 1;
+	}
+	for (size_t i = 0; i < trace->nr_gaps; i++)
+		trace->info.lost += trace->gaps[i].lost;
+}
+
+static int compare_gap_start(const void *a, const void *b)
+{
+	const struct trace_gap *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+static int compare_gap_end(const void *a, const void *b, void *gaps)
+{
+	const struct trace_gap *x = (const struct trace_gap *)gaps + *(const uint32_t *)a;
+	const struct trace_gap *y = (const struct trace_gap *)gaps + *(const uint32_t *)b;
+
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static int gaps_sort(struct trace *trace)
+{
+	trace->gaps_by_end = malloc((trace->nr_gaps + 1) * sizeof(*trace->gaps_by_end));
+	if (!trace->gaps_by_end)
+		return -ENOMEM;
+	if (!trace->nr_gaps)
+		return 0;
+	qsort(trace->gaps, trace->nr_gaps, sizeof(*trace->gaps), compare_gap_start);
+	for (size_t i = 0; i < trace->nr_gaps; i++)
+		if (trace->gaps[i].cause != TRACE_GAP_MISSED)
+			trace->gaps_by_end[trace->nr_gaps_by_end++] = (uint32_t)i;
+	qsort_r(trace->gaps_by_end, trace->nr_gaps_by_end, sizeof(*trace->gaps_by_end), compare_gap_end, trace->gaps);
+	return 0;
+}
+
+/* ---- open, close ---- */
+
+static int trace_load(struct trace *trace, const char *path, struct trace_error *ret_error)
+{
+	uint64_t first = 0;
+	bool header_is_good;
+	int error = file_map(trace, path, ret_error);
+
+	if (!error)
+		error = file_header_read(trace, &first, &header_is_good, ret_error);
+	if (error)
+		return error;
+	error = index_load(trace, first, header_is_good);
+	if (!error)
+		error = load_metadata(trace);
+	if (!error)
+		error = schema_fall_back(trace, header_is_good);
+	if (!error) {
+		window_load(trace, header_is_good);
+		error = books_load(trace);
+	}
+	if (!error)
+		error = gaps_sort(trace);
+	if (!error)
+		error = timeline_load(trace, TRACE_CHUNK_EVENTS, &trace->events);
+	if (!error)
+		error = timeline_load(trace, TRACE_CHUNK_START_STATE, &trace->start_state);
+	if (!error)
+		info_load(trace);
+	else
+		error_set(ret_error, error, "%s: cannot read the trace: %s", path, strerror(-error));
+	return error;
+}
+
+struct trace *trace_open(const char *path, struct trace_error *ret_error)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+
+	if (!trace) {
+		error_set(ret_error, -ENOMEM, "%s: no memory to open the trace", path);
+		return NULL;
+	}
+	trace->fd = -1;
+	if (trace_load(trace, path, ret_error) < 0)
+		return trace_close(trace);
+	return trace;
+}
+
+struct trace *trace_close(struct trace *trace)
+{
+	if (!trace)
+		return NULL;
+	for (size_t i = 0; i < trace->nr_damages; i++)
+		free((char *)trace->damages[i].message);
+	free(trace->damages);
+	free(trace->gaps);
+	free(trace->gaps_by_end);
+	free(trace->events.chunks);
+	free(trace->events.latest_ns);
+	free(trace->start_state.chunks);
+	free(trace->start_state.latest_ns);
+	free(trace->chunks);
+	free(trace->streams);
+	free(trace->books);
+	free(trace->clocks);
+	schema_release(&trace->schema);
+	strings_release(&trace->strings);
+	if (trace->data)
+		munmap((void *)trace->data, trace->bytes);
+	if (trace->fd >= 0)
+		close(trace->fd);
+	free(trace->path);
+	free(trace);
+	return NULL;
+}
+
+/* ---- what it holds ---- */
+
+const struct trace_info *trace_get_info(const struct trace *trace)
+{
+	return &trace->info;
+}
+
+size_t trace_nr_gaps(const struct trace *trace)
+{
+	return trace->nr_gaps;
+}
+
+const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx)
+{
+	return idx < trace->nr_gaps ? &trace->gaps[idx] : NULL;
+}
+
+size_t trace_nr_damages(const struct trace *trace)
+{
+	return trace->nr_damages;
+}
+
+const struct trace_damage *trace_get_damage(const struct trace *trace, size_t idx)
+{
+	return idx < trace->nr_damages ? &trace->damages[idx] : NULL;
+}
+
+const char *trace_not_traced(const struct trace *trace, size_t idx)
+{
+	return trace_string(trace, TRACE_STRING_NOT_TRACED, idx);
+}
+
+size_t trace_nr_streams(const struct trace *trace)
+{
+	return trace->nr_streams;
+}
+
+const struct trace_stream_stats *trace_get_stream(const struct trace *trace, size_t idx)
+{
+	return idx < trace->nr_streams ? &trace->streams[idx] : NULL;
+}
+
+size_t trace_nr_chunks(const struct trace *trace)
+{
+	return trace->nr_chunks;
+}
+
+const struct trace_chunk *trace_get_chunk(const struct trace *trace, size_t idx)
+{
+	return idx < trace->nr_chunks ? &trace->chunks[idx].public : NULL;
+}
+
+size_t trace_nr_clocks(const struct trace *trace)
+{
+	return trace->nr_clocks;
+}
+
+const struct trace_clock *trace_get_clock(const struct trace *trace, size_t idx)
+{
+	return idx < trace->nr_clocks ? &trace->clocks[idx] : NULL;
+}
+
+const char *trace_string(const struct trace *trace, enum trace_string_space space, uint64_t key)
+{
+	return strings_get(&trace->strings, space, key);
+}
+
+const struct trace_event_type *trace_type_by_id(const struct trace *trace, uint32_t id)
+{
+	return id < TRACE_EV_MAX ? trace->schema.by_id[id] : NULL;
+}
+
+const struct trace_event_type *trace_type_by_name(const struct trace *trace, const char *name)
+{
+	for (size_t i = 0; i < trace->schema.nr_types; i++)
+		if (!strcmp(trace->schema.types[i]->name, name))
+			return trace->schema.types[i];
+	return NULL;
+}
+
+size_t trace_nr_types(const struct trace *trace)
+{
+	return trace->schema.nr_types;
+}
+
+const struct trace_event_type *trace_get_type(const struct trace *trace, size_t idx)
+{
+	return idx < trace->schema.nr_types ? trace->schema.types[idx] : NULL;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* schema.c - the schema chunk: written from the catalogue, read back into event types. */
+#include "schema.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/format.h>
+
+static const char *const kind_names[TRACE_NR_KINDS] = {
+#define KIND(name) [TRACE_KIND_##name] = #name
+	KIND(DEC), KIND(HEX), KIND(NS), KIND(TID), KIND(CPU), KIND(BOOL), KIND(SYSCALL), KIND(RESULT),
+	KIND(IRQ), KIND(SOFTIRQ), KIND(VECTOR), KIND(STATE), KIND(CONTEXT), KIND(DEV), KIND(MODE), KIND(SIGNAL),
+	KIND(FAMILY), KIND(PORT), KIND(ADDR), KIND(EVENT), KIND(COMM), KIND(PATH), KIND(TEXT), KIND(PAD),
+#undef KIND
+};
+
+/* ---- writing ---- */
+
+/** struct texts - the texts of the schema, one behind the other; grows. @failed: out of memory, all else is void */
+struct texts {
+	char *data;
+	size_t bytes;
+	size_t room;
+	bool failed;
+};
+
+static uint32_t texts_add(struct texts *texts, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	size_t at = texts->bytes;
+
+	if (texts->failed)
+		return 0;
+	if (at + bytes > texts->room) {
+		size_t room = 2 * (at + bytes) + 4096;
+		char *data = realloc(texts->data, room);
+
+		if (!data) {
+			texts->failed = true;
+			return 0;
+		}
+		texts->data = data;
+		texts->room = room;
+	}
+	memcpy(texts->data + at, text, bytes);
+	texts->bytes += bytes;
+	return (uint32_t)at;
+}
+
+static struct trace_schema_type type_to_disk(const struct trace_event_type *type, uint32_t first_field, struct texts *texts)
+{
+	return (struct trace_schema_type){
+		.id = type->id,
+		.nr_fields = type->nr_fields,
+		.fixed_bytes = type->fixed_bytes,
+		.has_string = type->has_string,
+		.flags = type->flags,
+		.first_field = first_field,
+		.name = texts_add(texts, type->name),
+		.category = texts_add(texts, trace_category_name(type->category)),
+		.classic = texts_add(texts, type->classic),
+		.program = texts_add(texts, type->program),
+		.text = texts_add(texts, type->text),
+		.doc = texts_add(texts, type->doc),
+	};
+}
+
+static struct trace_schema_field field_to_disk(const struct trace_field *field, struct texts *texts)
+{
+	return (struct trace_schema_field){
+		.name = texts_add(texts, field->name),
+		.kind = texts_add(texts, kind_names[field->kind]),
+		.offset = field->offset,
+		.bytes = field->bytes,
+		.is_signed = field->is_signed,
+	};
+}
+
+unsigned char *schema_serialize(size_t *ret_bytes)
+{
+	struct trace_schema_header header = { .type_bytes = sizeof(struct trace_schema_type),
+					      .field_bytes = sizeof(struct trace_schema_field) };
+	struct texts texts = { 0 };
+	struct trace_schema_type *types;
+	struct trace_schema_field *fields;
+	unsigned char *payload = NULL, *at;
+	uint32_t nr_fields = 0;
+
+	header.nr_types = (uint32_t)trace_catalogue_size();
+	for (size_t i = 0; i < header.nr_types; i++)
+		header.nr_fields += trace_catalogue_type(i)->nr_fields;
+	types = calloc(header.nr_types, sizeof(*types));
+	fields = calloc(header.nr_fields, sizeof(*fields));
+	if (!types || !fields)
+		goto done;
+	for (size_t i = 0; i < header.nr_types; i++) {
+		const struct trace_event_type *type = trace_catalogue_type(i);
+
+		types[i] = type_to_disk(type, nr_fields, &texts);
+		for (size_t j = 0; j < type->nr_fields; j++)
+			fields[nr_fields++] = field_to_disk(&type->fields[j], &texts);
+	}
+	if (texts.failed)
+		goto done;
+	header.text_bytes = (uint32_t)texts.bytes;
+	*ret_bytes = sizeof(header) + header.nr_types * sizeof(*types) + nr_fields * sizeof(*fields) + texts.bytes;
+	payload = malloc(*ret_bytes);
+	if (!payload)
+		goto done;
+	at = mempcpy(payload, &header, sizeof(header));
+	at = mempcpy(at, types, header.nr_types * sizeof(*types));
+	at = mempcpy(at, fields, nr_fields * sizeof(*fields));
+	memcpy(at, texts.data, texts.bytes);
+done:
+	free(types);
+	free(fields);
+	free(texts.data);
+	return payload;
+}
+
+/* ---- reading ---- */
+
+/** struct view - a schema chunk's payload whose parts are known to lie inside it */
+struct view {
+	struct trace_schema_header header;
+	const unsigned char *types;
+	const unsigned char *fields;
+	const char *texts; /* NUL at the end */
+};
+
+static bool view_init(struct view *view, const unsigned char *payload, size_t bytes)
+{
+	struct trace_schema_header *header = &view->header;
+	size_t types_bytes, fields_bytes, total;
+
+	if (bytes < sizeof(*header))
+		return false;
+	memcpy(header, payload, sizeof(*header));
+	if (header->type_bytes < sizeof(struct trace_schema_type) || header->field_bytes < sizeof(struct trace_schema_field) ||
+	    header->text_bytes == 0 ||
+	    __builtin_mul_overflow((size_t)header->nr_types, header->type_bytes, &types_bytes) ||
+	    __builtin_mul_overflow((size_t)header->nr_fields, header->field_bytes, &fields_bytes) ||
+	    __builtin_add_overflow(sizeof(*header) + (size_t)header->text_bytes, types_bytes, &total) ||
+	    __builtin_add_overflow(total, fields_bytes, &total) || total > bytes)
+		return false;
+	view->types = payload + sizeof(*header);
+	view->fields = view->types + types_bytes;
+	view->texts = (const char *)view->fields + fields_bytes;
+	return view->texts[header->text_bytes - 1] == '\0';
+}
+
+static const char *view_text(const struct view *view, uint32_t at)
+{
+	return at < view->header.text_bytes ? view->texts + at : "";
+}
+
+static enum trace_field_kind kind_by_name(const char *name, bool is_string)
+{
+	for (int kind = 0; kind < TRACE_NR_KINDS; kind++)
+		if (!strcmp(kind_names[kind], name))
+			return (enum trace_field_kind)kind;
+	return is_string ? TRACE_KIND_TEXT : TRACE_KIND_DEC;
+}
+
+static enum trace_category category_by_name(const char *name)
+{
+	for (int category = 0; category < TRACE_NR_CATEGORIES; category++)
+		if (!strcmp(trace_category_name((enum trace_category)category), name))
+			return (enum trace_category)category;
+	return TRACE_CATEGORY_USER;
+}
+
+static bool field_from_disk(const struct view *view, size_t idx, const struct trace_schema_type *owner, struct trace_field *ret_field)
+{
+	struct trace_schema_field disk;
+	bool is_string;
+
+	memcpy(&disk, view->fields + idx * view->header.field_bytes, sizeof(disk));
+	is_string = disk.bytes == 0;
+	if (is_string ? !owner->has_string || disk.offset != owner->fixed_bytes :
+			(disk.bytes & (disk.bytes - 1)) || disk.bytes > 8 || disk.offset + disk.bytes > owner->fixed_bytes)
+		return false;
+	*ret_field = (struct trace_field){
+		.name = view_text(view, disk.name),
+		.offset = disk.offset,
+		.bytes = disk.bytes,
+		.is_signed = disk.is_signed,
+		.kind = kind_by_name(view_text(view, disk.kind), is_string),
+	};
+	return true;
+}
+
+static bool type_from_disk(const struct view *view, size_t idx, struct trace_field *fields, struct trace_event_type *ret_type)
+{
+	struct trace_schema_type disk;
+
+	memcpy(&disk, view->types + idx * view->header.type_bytes, sizeof(disk));
+	if (disk.id == 0 || disk.id >= TRACE_EV_MAX || disk.fixed_bytes % 8 || disk.fixed_bytes > TRACE_RECORD_MAX_BYTES - 8 ||
+	    disk.first_field > view->header.nr_fields || disk.nr_fields > view->header.nr_fields - disk.first_field)
+		return false;
+	fields += disk.first_field;
+	for (size_t i = 0; i < disk.nr_fields; i++)
+		if (!field_from_disk(view, disk.first_field + i, &disk, &fields[i]))
+			return false;
+	*ret_type = (struct trace_event_type){
+		.name = view_text(view, disk.name),
+		.classic = view_text(view, disk.classic),
+		.text = view_text(view, disk.text),
+		.doc = view_text(view, disk.doc),
+		.program = view_text(view, disk.program),
+		.fields = fields,
+		.nr_fields = disk.nr_fields,
+		.id = disk.id,
+		.fixed_bytes = disk.fixed_bytes,
+		.has_string = disk.has_string,
+		.category = category_by_name(view_text(view, disk.category)),
+		.flags = disk.flags,
+	};
+	return true;
+}
+
+static void schema_put(struct schema *schema, const struct trace_event_type *type)
+{
+	if (schema->by_id[type->id])
+		return; /* the first definition of an id stands */
+	schema->by_id[type->id] = type;
+	schema->types[schema->nr_types++] = type;
+}
+
+int schema_add(struct schema *schema, const unsigned char *payload, size_t bytes)
+{
+	struct trace_event_type *types = NULL;
+	struct trace_field *fields = NULL;
+	unsigned char *copy = malloc(bytes + 1);
+	void **memory = realloc(schema->memory, (schema->nr_memory + 3) * sizeof(*memory));
+	struct view view;
+	int error = -ENOMEM;
+
+	if (memory)
+		schema->memory = memory;
+	if (!copy || !memory)
+		goto fail;
+	memcpy(copy, payload, bytes);
+	error = -EBADMSG;
+	if (!view_init(&view, copy, bytes))
+		goto fail;
+	error = -ENOMEM;
+	types = calloc(view.header.nr_types + 1, sizeof(*types));
+	fields = calloc(view.header.nr_fields + 1, sizeof(*fields));
+	if (!types || !fields)
+		goto fail;
+	error = -EBADMSG;
+	for (size_t i = 0; i < view.header.nr_types; i++)
+		if (!type_from_disk(&view, i, fields, &types[i]))
+			goto fail;
+	for (size_t i = 0; i < view.header.nr_types; i++)
+		schema_put(schema, &types[i]);
+	schema->memory[schema->nr_memory++] = copy;
+	schema->memory[schema->nr_memory++] = types;
+	schema->memory[schema->nr_memory++] = fields;
+	return 0;
+fail:
+	free(copy);
+	free(types);
+	free(fields);
+	return error;
+}
+
+void schema_add_catalogue(struct schema *schema)
+{
+	for (size_t i = 0; i < trace_catalogue_size(); i++)
+		schema_put(schema, trace_catalogue_type(i));
+}
+
+void schema_release(struct schema *schema)
+{
+	for (size_t i = 0; i < schema->nr_memory; i++)
+		free(schema->memory[i]);
+	free(schema->memory);
+	*schema = (struct schema){ 0 };
+}
+
+const struct trace_field *trace_type_field(const struct trace_event_type *type, const char *name)
+{
+	for (size_t i = 0; type && i < type->nr_fields; i++)
+		if (!strcmp(type->fields[i].name, name))
+			return &type->fields[i];
+	return NULL;
+}

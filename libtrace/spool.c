@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* spool.c - a trace from a pipe goes to an unlinked temporary file, because the reader wants to map it. */
+#include "trace.h"
+
+#include "error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int temporary_file(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (!folder || !*folder)
+		folder = "/var/tmp"; /* a trace is large: not in memory */
+	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if ((size_t)snprintf(path, sizeof(path), "%s/trace-XXXXXX", folder) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
+static int write_all(int fd, const char *data, size_t bytes)
+{
+	while (bytes) {
+		ssize_t done = write(fd, data, bytes);
+
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		if (done > 0) {
+			data += done;
+			bytes -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+static int copy_all(int from, int to)
+{
+	size_t room = 1 << 20;
+	char *buffer = malloc(room);
+	int error = buffer ? 0 : -ENOMEM;
+
+	while (!error) {
+		ssize_t bytes = read(from, buffer, room);
+
+		if (bytes == 0)
+			break;
+		if (bytes > 0)
+			error = write_all(to, buffer, (size_t)bytes);
+		else if (errno != EINTR)
+			error = -errno;
+	}
+	free(buffer);
+	return error;
+}
+
+static int spool(int from, const char *name, struct trace_error *ret_error)
+{
+	int fd = temporary_file(), error;
+
+	if (fd < 0)
+		return error_set(ret_error, fd, "%s: cannot make a temporary file to hold the trace: %s; set TMPDIR to a folder with room",
+				 name, strerror(-fd));
+	error = copy_all(from, fd);
+	if (!error)
+		return fd;
+	close(fd);
+	return error_set(ret_error, error, "%s: cannot copy the trace to a temporary file: %s; set TMPDIR to a folder with room", name,
+			 strerror(-error));
+}
+
+int spool_open(const char *path, struct trace_error *ret_error)
+{
+	bool is_stdin = !strcmp(path, "-");
+	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC), spooled;
+	struct stat stat;
+
+	if (fd < 0 || fstat(fd, &stat) < 0) {
+		int error = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return error_set(ret_error, error, "%s: cannot open the trace: %s", is_stdin ? "standard input" : path, strerror(-error));
+	}
+	if (S_ISDIR(stat.st_mode)) {
+		close(fd);
+		return error_set(ret_error, -EINVAL, "%s: is a folder, not a trace", path);
+	}
+	if (S_ISREG(stat.st_mode))
+		return fd;
+	spooled = spool(fd, is_stdin ? "standard input" : path, ret_error);
+	close(fd);
+	return spooled;
+}

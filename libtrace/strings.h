@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef LIBTRACE_STRINGS_H
+#define LIBTRACE_STRINGS_H
+/* strings.h - names of numbers, from the strings chunks. */
+#include <stddef.h>
+#include <stdint.h>
+
+struct strings_entry {
+	uint64_t key;
+	uint32_t space;
+	uint32_t nr; /* counts up in the file: the later of two counts */
+	char *text;  /* in memory */
+};
+
+/** struct strings - zeroed = empty. strings_get() wants strings_sort() before */
+struct strings {
+	struct strings_entry *entries; /* owned */
+	size_t nr;
+	size_t room;
+	char **memory; /* owned; one for each chunk */
+	size_t nr_memory;
+};
+
+/** strings_add() - the entries of a chunk's payload. 0, -ENOMEM, or -EBADMSG: it is cut off, what came before was added */
+int strings_add(struct strings *strings, const unsigned char *payload, size_t bytes);
+void strings_sort(struct strings *strings);
+const char *strings_get(const struct strings *strings, uint32_t space, uint64_t key);
+void strings_release(struct strings *strings);
+
+#endif

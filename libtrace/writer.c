@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * writer.c - append chunks to a file or a pipe, and keep the books of what became of every event.
+ *
+ * A write that fails must cost the block at hand and nothing else. On a regular file what arrived of the chunk is cut off again;
+ * on a pipe it stays, and the reader steps over it by looking for the next chunk's magic and checksum. The block's events
+ * are added to what the next chunk of its stream declares lost.
+ */
+#include <trace/writer.h>
+
+#include "error.h"
+#include "output.h"
+#include "pack.h"
+#include "schema.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+/**
+ * struct stream - the books of one ring
+ * @number: events up to the last chunk, stored or lost
+ * @lost_total: as the producer counts; @lost_before, @lost_write: since the last chunk; @total_...: ever
+ */
+struct stream {
+	uint32_t kind;
+	uint32_t stream;
+	uint32_t cpu;
+	uint64_t seq;
+	uint64_t number;
+	uint64_t lost_total;
+	uint64_t lost_before;
+	uint64_t lost_write;
+	uint64_t last_ns;
+	uint64_t total_written;
+	uint64_t total_lost_before;
+	uint64_t total_lost_write;
+	uint64_t total_lost_inside;
+	uint16_t lost_cause;
+	bool jump;
+};
+
+/** struct buffer - bytes that grow */
+struct buffer {
+	unsigned char *data; /* owned */
+	size_t bytes;
+	size_t room;
+};
+
+struct trace_writer {
+	struct output output;
+	struct trace_writer_totals totals;
+	ZSTD_CCtx *zstd; /* owned */
+	int level;
+	uint32_t trace_id;
+	struct buffer packed;  /* a chunk's compressed payload */
+	struct buffer index;   /* struct trace_index_entry */
+	struct buffer streams; /* struct stream, unsorted: they are few */
+	struct buffer strings; /* payload of the next strings chunk */
+	pthread_mutex_t strings_lock;
+};
+
+static void *buffer_reserve(struct buffer *buffer, size_t bytes)
+{
+	if (buffer->bytes + bytes > buffer->room) {
+		size_t room = (buffer->bytes + bytes) * 2;
+		unsigned char *data = realloc(buffer->data, room);
+
+		if (!data)
+			return NULL;
+		buffer->data = data;
+		buffer->room = room;
+	}
+	return buffer->data + buffer->bytes;
+}
+
+static void *buffer_add(struct buffer *buffer, const void *data, size_t bytes)
+{
+	void *place = buffer_reserve(buffer, bytes);
+
+	if (!place)
+		return NULL;
+	memcpy(place, data, bytes);
+	buffer->bytes += bytes;
+	return place;
+}
+
+/* ---- chunks ---- */
+
+static const void *chunk_compress(struct trace_writer *writer, struct trace_chunk_header *header, const void *raw)
+{
+	size_t bytes = 0;
+
+	writer->packed.bytes = 0;
+	header->compression = TRACE_COMPRESSION_NONE;
+	header->packed_bytes = header->raw_bytes;
+	if (header->kind == TRACE_CHUNK_INDEX || header->raw_bytes < 64 ||
+	    !buffer_reserve(&writer->packed, ZSTD_compressBound(header->raw_bytes)))
+		return raw;
+	bytes = ZSTD_compressCCtx(writer->zstd, writer->packed.data, writer->packed.room, raw, header->raw_bytes, writer->level);
+	if (ZSTD_isError(bytes) || bytes >= header->raw_bytes)
+		return raw;
+	header->compression = TRACE_COMPRESSION_ZSTD;
+	header->packed_bytes = (uint32_t)bytes;
+	return writer->packed.data;
+}
+
+static int chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const void *raw, struct trace_error *ret_error)
+{
+	const void *payload = chunk_compress(writer, header, raw);
+	struct trace_index_entry *entry = buffer_reserve(&writer->index, sizeof(*entry));
+	struct iovec parts[2] = { { header, sizeof(*header) }, { (void *)payload, header->packed_bytes } };
+	int error;
+
+	if (!entry)
+		return error_set(ret_error, -ENOMEM, "no memory for the index of the trace: its last block is lost");
+	memcpy(header->magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+	header->header_bytes = sizeof(*header);
+	header->trace_id = writer->trace_id;
+	header->payload_checksum = XXH3_64bits(payload, header->packed_bytes);
+	header->checksum = XXH3_64bits(header, offsetof(struct trace_chunk_header, checksum));
+	*entry = (struct trace_index_entry){ .offset = writer->output.bytes, .header = *header };
+	error = output_write(&writer->output, parts, 2, ret_error);
+	if (error)
+		return error;
+	writer->index.bytes += sizeof(*entry);
+	writer->totals.chunks++;
+	writer->totals.raw_bytes += header->raw_bytes;
+	writer->totals.file_bytes = writer->output.bytes;
+	return 0;
+}
+
+static int chunk_write_plain(struct trace_writer *writer, enum trace_chunk_kind kind, const void *raw, size_t bytes,
+			     struct trace_error *ret_error)
+{
+	struct trace_chunk_header header = { .kind = (uint16_t)kind, .raw_bytes = (uint32_t)bytes };
+
+	return chunk_write(writer, &header, raw, ret_error);
+}
+
+/* ---- begin ---- */
+
+static int header_write(struct trace_writer *writer, const struct trace_writer_options *options, uint64_t schema_checksum,
+			struct trace_error *ret_error)
+{
+	struct trace_file_header header = {
+		.version_major = TRACE_FORMAT_MAJOR,
+		.version_minor = TRACE_FORMAT_MINOR,
+		.header_bytes = sizeof(header),
+		.start_ns = options->start_ns,
+		.start_realtime_ns = options->start_realtime_ns,
+		.schema_checksum = schema_checksum,
+		.trace_id = writer->trace_id,
+	};
+	struct iovec part = { &header, sizeof(header) };
+
+	memcpy(header.magic, TRACE_FILE_MAGIC, TRACE_MAGIC_BYTES);
+	header.checksum = XXH3_64bits(&header, offsetof(struct trace_file_header, checksum));
+	return output_write(&writer->output, &part, 1, ret_error);
+}
+
+static uint32_t make_trace_id(void)
+{
+	struct timespec now;
+	uint32_t id;
+
+	if (getrandom(&id, sizeof(id), GRND_NONBLOCK) == (ssize_t)sizeof(id))
+		return id;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint32_t)now.tv_nsec ^ (uint32_t)now.tv_sec;
+}
+
+static int writer_begin(struct trace_writer *writer, const struct trace_writer_options *options, struct trace_error *ret_error)
+{
+	size_t bytes;
+	unsigned char *schema = schema_serialize(&bytes);
+	int error;
+
+	if (!schema)
+		return error_set(ret_error, -ENOMEM, "no memory for the schema of the trace");
+	error = header_write(writer, options, XXH3_64bits(schema, bytes), ret_error);
+	if (!error)
+		error = chunk_write_plain(writer, TRACE_CHUNK_SCHEMA, schema, bytes, ret_error);
+	free(schema);
+	return error;
+}
+
+struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options, struct trace_error *ret_error)
+{
+	struct trace_writer_options all = { 0 };
+	struct trace_writer *writer = calloc(1, sizeof(*writer));
+
+	if (options)
+		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
+	if (!writer || !(writer->zstd = ZSTD_createCCtx())) {
+		error_set(ret_error, -ENOMEM, "no memory for a trace writer");
+		free(writer);
+		return NULL;
+	}
+	pthread_mutex_init(&writer->strings_lock, NULL);
+	output_init(&writer->output, fd);
+	writer->level = all.level ? all.level : 1;
+	writer->trace_id = make_trace_id();
+	if (writer_begin(writer, &all, ret_error) < 0)
+		return trace_writer_free(writer);
+	return writer;
+}
+
+/* ---- blocks ---- */
+
+static struct stream *stream_find(struct trace_writer *writer, const struct trace_chunk_header *header)
+{
+	struct stream *streams = (struct stream *)writer->streams.data;
+	size_t nr = writer->streams.bytes / sizeof(*streams);
+
+	for (size_t i = 0; i < nr; i++)
+		if (streams[i].stream == header->stream && streams[i].kind == header->kind)
+			return &streams[i];
+	return buffer_add(&writer->streams,
+			  &(struct stream){ .kind = header->kind, .stream = header->stream, .cpu = header->cpu }, sizeof(*streams));
+}
+
+/* What the block says about the time before it: losses of the producer, and sub-buffers that nobody has seen. */
+static void stream_account_before(struct stream *stream, const struct trace_packed *packed)
+{
+	const struct trace_chunk_header *header = &packed->header;
+	uint64_t lost = packed->lost_total > stream->lost_total ? packed->lost_total - stream->lost_total : 0;
+
+	stream->jump |= header->seq != stream->seq + 1 && !lost;
+	stream->seq = header->seq;
+	stream->cpu = header->cpu;
+	stream->lost_total += lost;
+	stream->lost_before += lost;
+	stream->total_lost_before += lost;
+	if (lost)
+		stream->lost_cause = header->lost_cause;
+}
+
+static void stream_account_written(struct stream *stream, const struct trace_chunk_header *header)
+{
+	stream->number = header->events_before + header->events + header->lost_inside;
+	stream->lost_before = 0;
+	stream->lost_write = 0;
+	stream->jump = false;
+	stream->last_ns = header->last_ns;
+	stream->total_written += header->events;
+	stream->total_lost_inside += header->lost_inside;
+}
+
+static void stream_account_dropped(struct trace_writer *writer, struct stream *stream, const struct trace_chunk_header *header)
+{
+	uint64_t lost = (uint64_t)header->events + header->lost_inside;
+
+	stream->lost_write += lost;
+	stream->total_lost_write += lost;
+	writer->totals.lost_write += lost;
+}
+
+static void header_fill_before(struct trace_chunk_header *header, const struct stream *stream)
+{
+	header->lost_before = stream->lost_before;
+	header->lost_write = stream->lost_write;
+	header->lost_cause = stream->lost_cause;
+	header->events_before = stream->number + stream->lost_before + stream->lost_write;
+	header->flags = stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0;
+}
+
+int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed, struct trace_error *ret_error)
+{
+	struct trace_chunk_header *header = &packed->header;
+	struct stream *stream = stream_find(writer, header);
+	int error = 0;
+
+	if (!stream) {
+		writer->totals.lost_write += (uint64_t)header->events + header->lost_inside;
+		trace_packed_free(packed);
+		return error_set(ret_error, -ENOMEM, "no memory for the books of one more stream: its block is lost");
+	}
+	stream_account_before(stream, packed);
+	if (header->events) {
+		header_fill_before(header, stream);
+		error = chunk_write(writer, header, packed->raw, ret_error);
+	}
+	if (header->events && !error) {
+		stream_account_written(stream, header);
+		writer->totals.events += header->events;
+	} else {
+		stream_account_dropped(writer, stream, header);
+	}
+	trace_packed_free(packed);
+	return error;
+}
+
+/* ---- strings, clock, statistics ---- */
+
+int trace_writer_string(struct trace_writer *writer, enum trace_string_space space, uint64_t key, const char *text)
+{
+	size_t bytes = strnlen(text, TRACE_STRING_MAX_BYTES);
+	struct trace_string_entry entry = { .space = (uint16_t)space, .text_bytes = (uint16_t)bytes, .key = key };
+	unsigned char *place;
+
+	pthread_mutex_lock(&writer->strings_lock);
+	place = buffer_reserve(&writer->strings, sizeof(entry) + bytes);
+	if (place) {
+		memcpy(mempcpy(place, &entry, sizeof(entry)), text, bytes);
+		writer->strings.bytes += sizeof(entry) + bytes;
+	}
+	pthread_mutex_unlock(&writer->strings_lock);
+	return place ? 0 : -ENOMEM;
+}
+
+/* The entries at @at that fit one chunk. */
+static size_t strings_portion(const struct buffer *strings, size_t at)
+{
+	size_t end = at;
+
+	while (end < strings->bytes) {
+		struct trace_string_entry entry;
+		size_t bytes;
+
+		memcpy(&entry, strings->data + end, sizeof(entry));
+		bytes = sizeof(entry) + entry.text_bytes;
+		if (end + bytes - at > TRACE_RAW_MAX)
+			break;
+		end += bytes;
+	}
+	return end - at;
+}
+
+int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *ret_error)
+{
+	struct buffer strings;
+	size_t at = 0;
+	int error = 0;
+
+	pthread_mutex_lock(&writer->strings_lock);
+	strings = writer->strings;
+	writer->strings = (struct buffer){ 0 };
+	pthread_mutex_unlock(&writer->strings_lock);
+	while (!error && at < strings.bytes) {
+		size_t bytes = strings_portion(&strings, at);
+
+		error = chunk_write_plain(writer, TRACE_CHUNK_STRINGS, strings.data + at, bytes, ret_error);
+		if (!error)
+			at += bytes;
+	}
+	pthread_mutex_lock(&writer->strings_lock);
+	if (error) /* what could not be written stays for the next time */
+		buffer_add(&writer->strings, strings.data + at, strings.bytes - at);
+	pthread_mutex_unlock(&writer->strings_lock);
+	free(strings.data);
+	return error;
+}
+
+int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc, struct trace_error *ret_error)
+{
+	struct trace_clock_entry entry = { .monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns, .tsc = tsc };
+
+	return chunk_write_plain(writer, TRACE_CHUNK_CLOCK, &entry, sizeof(entry), ret_error);
+}
+
+/* The recorder's books of a stream, with what this writer did with the blocks of it, of whatever kind. */
+static struct trace_statistics_stream statistics_stream(const struct trace_writer *writer, const struct trace_stream_stats *stats)
+{
+	const struct stream *streams = (const struct stream *)writer->streams.data;
+	size_t nr = writer->streams.bytes / sizeof(*streams);
+	struct trace_statistics_stream disk = {
+		.stream = stats->stream,
+		.cpu = stats->cpu,
+		.stored = stats->stored,
+		.discarded = stats->discarded,
+		.overwritten = stats->overwritten,
+		.missed = stats->missed,
+		.filtered = stats->filtered,
+		.attempted = stats->attempted,
+	};
+
+	for (size_t i = 0; i < nr; i++) {
+		if (streams[i].stream != stats->stream)
+			continue;
+		disk.written += streams[i].total_written;
+		disk.lost_write += streams[i].total_lost_write;
+		disk.lost_inside += streams[i].total_lost_inside;
+		disk.lost_before += streams[i].total_lost_before;
+		disk.last_ns = disk.last_ns > streams[i].last_ns ? disk.last_ns : streams[i].last_ns;
+	}
+	return disk;
+}
+
+int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams, uint64_t end_ns,
+			    struct trace_error *ret_error)
+{
+	struct trace_statistics_header header = { .nr_streams = (uint32_t)nr_streams,
+						  .stream_bytes = sizeof(struct trace_statistics_stream),
+						  .end_ns = end_ns };
+	size_t bytes = sizeof(header) + nr_streams * sizeof(struct trace_statistics_stream);
+	unsigned char *raw = bytes <= TRACE_RAW_MAX ? malloc(bytes) : NULL, *at = raw;
+	int error;
+
+	if (!raw)
+		return error_set(ret_error, -ENOMEM, "no memory for the statistics of %zu streams", nr_streams);
+	at = mempcpy(at, &header, sizeof(header));
+	for (size_t i = 0; i < nr_streams; i++) {
+		struct trace_statistics_stream stream = statistics_stream(writer, &streams[i]);
+
+		at = mempcpy(at, &stream, sizeof(stream));
+	}
+	error = chunk_write_plain(writer, TRACE_CHUNK_STATISTICS, raw, bytes, ret_error);
+	free(raw);
+	return error;
+}
+
+/* ---- end ---- */
+
+/* The index lists every chunk before the first index chunk; it may need several. */
+static int index_write(struct trace_writer *writer, uint32_t *ret_nr_chunks, struct trace_error *ret_error)
+{
+	size_t portion = TRACE_RAW_MAX / sizeof(struct trace_index_entry) * sizeof(struct trace_index_entry);
+	struct buffer index = writer->index;
+	uint32_t nr_chunks = 0;
+	int error = 0;
+
+	writer->index = (struct buffer){ 0 };
+	for (size_t at = 0; !error && at < index.bytes; at += portion, nr_chunks++)
+		error = chunk_write_plain(writer, TRACE_CHUNK_INDEX, index.data + at,
+					  index.bytes - at < portion ? index.bytes - at : portion, ret_error);
+	free(writer->index.data);
+	writer->index = index;
+	*ret_nr_chunks = nr_chunks;
+	return error;
+}
+
+int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_error)
+{
+	struct trace_end_mark mark = { .trace_id = writer->trace_id };
+	struct iovec part = { &mark, sizeof(mark) };
+	int error = trace_writer_flush_strings(writer, ret_error);
+
+	if (error)
+		return error;
+	mark.index_offset = writer->output.bytes;
+	error = index_write(writer, &mark.nr_index_chunks, ret_error);
+	if (error)
+		return error;
+	memcpy(mark.magic, TRACE_END_MAGIC, TRACE_MAGIC_BYTES);
+	mark.file_bytes = writer->output.bytes + sizeof(mark);
+	mark.checksum = XXH3_64bits(&mark, offsetof(struct trace_end_mark, checksum));
+	error = output_write(&writer->output, &part, 1, ret_error);
+	writer->totals.file_bytes = writer->output.bytes;
+	return error;
+}
+
+void trace_writer_totals(const struct trace_writer *writer, struct trace_writer_totals *ret_totals)
+{
+	*ret_totals = writer->totals;
+}
+
+struct trace_writer *trace_writer_free(struct trace_writer *writer)
+{
+	if (!writer)
+		return NULL;
+	ZSTD_freeCCtx(writer->zstd);
+	free(writer->packed.data);
+	free(writer->index.data);
+	free(writer->streams.data);
+	free(writer->strings.data);
+	pthread_mutex_destroy(&writer->strings_lock);
+	free(writer);
+	return NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_BUILDER_H
+#define TESTS_BUILDER_H
+/*
+ * builder.h - traces in a few lines, for tests of everything that reads one.
+ *
+ *	struct tb *tb = tb_new();
+ *	tb_switch(tb, 0, 1000, 0, 42, TRACE_TASK_RUNNING);
+ *	tb_sys_enter(tb, 0, 1500, SYS_read, 0);
+ *	struct trace *trace = tb_open_trace(tb); // writes through the real writer, opens with the real reader
+ *	...
+ *	trace = trace_close(trace);
+ *	tb = tb_free(tb);
+ *
+ * Events may be given in any order of time and CPU: each CPU is a stream of one chunk (more after tb_lost() or
+ * tb_cut()), sorted by the writer. The trace starts at the first event unless tb_window() says otherwise. Every failure
+ * of the builder itself ends the test program with a message.
+ */
+#include <stdint.h>
+#include <trace/reader.h>
+#include <trace/writer.h>
+
+struct tb;
+
+struct tb *tb_new(void);
+struct tb *tb_free(struct tb *tb); /* NULL is fine; returns NULL */
+
+/** tb_window() - begin and end of the recording, instead of those of its events */
+void tb_window(struct tb *tb, uint64_t start_ns, uint64_t end_ns);
+/** tb_string() - a name of a number, as trace_writer_string() */
+void tb_string(struct tb *tb, enum trace_string_space space, uint64_t key, const char *text);
+
+/** tb_event() - any event; @payload: struct trace_<event>; @string NULL: the event has none */
+void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
+/** tb_start() - the same for the start state */
+void tb_start(struct tb *tb, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
+/** tb_lost() - @nr events of @cpu were lost between its events so far and those to come */
+void tb_lost(struct tb *tb, uint32_t cpu, uint64_t nr);
+/** tb_cut() - what comes on @cpu goes to a new chunk */
+void tb_cut(struct tb *tb, uint32_t cpu);
+
+/** tb_write() - write the trace to @fd. @finish false: as a recorder leaves it that was killed */
+void tb_write(struct tb *tb, int fd, bool finish);
+/** tb_open_trace() - write it to a temporary file and open that. To be released with trace_close() */
+struct trace *tb_open_trace(struct tb *tb);
+
+/* ---- the events that most tests want ---- */
+
+void tb_switch(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t prev_tid, uint32_t next_tid, uint32_t prev_state);
+void tb_waking(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, enum trace_context context);
+/** tb_sys_enter() - with @nr_args arguments (uint64_t) behind: the event is sys_enter, sys_enter3 or sys_enter6 */
+void tb_sys_enter_args(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t nr, const uint64_t *args, size_t nr_args);
+#define tb_sys_enter(tb, cpu, ts_ns, nr, ...)                                                     \
+	tb_sys_enter_args(tb, cpu, ts_ns, nr, (const uint64_t[]){ 0, ##__VA_ARGS__ } + 1,          \
+			  sizeof((const uint64_t[]){ 0, ##__VA_ARGS__ }) / sizeof(uint64_t) - 1)
+void tb_sys_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int64_t ret);
+void tb_sys_path(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t nr, const char *path);
+/** tb_fork() - a new process (@tgid == @tid) or thread; clone flags to match */
+void tb_fork(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t parent_tid, uint32_t tid, uint32_t tgid, const char *comm);
+void tb_exec(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, const char *path);
+void tb_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, uint32_t tgid, bool group_dead);
+void tb_free_thread(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid);
+void tb_comm(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, const char *comm);
+void tb_fault(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint64_t address, bool user);
+void tb_fault_end(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint64_t address, bool major);
+void tb_irq(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t irq);
+void tb_irq_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t irq);
+void tb_softirq(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vec);
+void tb_softirq_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vec);
+void tb_vector(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vector);
+void tb_vector_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vector);
+void tb_open(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int fd, uint32_t dev, uint64_t ino, uint32_t mode, const char *path);
+
+/* Start state. */
+/** tb_thread() - a thread that was there; @running: on @cpu at the start */
+void tb_thread(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const char *comm, uint32_t cpu, bool running);
+/** tb_thread_in() - the same, in system call @nr */
+void tb_thread_in(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const char *comm, uint32_t cpu, bool running, int nr);
+void tb_fd(struct tb *tb, uint32_t tgid, int fd, uint32_t dev, uint64_t ino, uint32_t mode, const char *path);
+
+#endif
