@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test_e2e.c - record real programs on the real kernel, and hold the report against what the programs measured of themselves
+ * (tests/workload.c). Root only; skipped (77) where the kernel cannot be recorded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <trace/reader.h>
+#include "unit.h"
+
+#define PERCENT 0.01
+
+/* struct session - one recorded scenario: its truth and its report */
+struct session {
+	char folder[64];
+	char trace[96];
+	char truth[96];
+	json_t *report; /* owned */
+	json_t *process; /* of the workload; borrowed from report */
+};
+
+static const char *bin = TRACE_BIN;
+
+static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int run(const char *format, ...)
+{
+	char command[1024];
+	va_list arguments;
+	int status;
+
+	va_start(arguments, format);
+	vsnprintf(command, sizeof(command), format, arguments);
+	va_end(arguments);
+	status = system(command);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void session_begin(struct session *s)
+{
+	memset(s, 0, sizeof(*s));
+	snprintf(s->folder, sizeof(s->folder), "/var/tmp/trace-e2e-XXXXXX"); /* a real file system: /tmp may be memory */
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(s->folder));
+	snprintf(s->trace, sizeof(s->trace), "%s/t.trace", s->folder);
+	snprintf(s->truth, sizeof(s->truth), "%s/truth", s->folder);
+}
+
+static void session_end(struct session *s)
+{
+	json_decref(s->report);
+	run("rm -rf '%s'", s->folder);
+}
+
+static json_t *load_report(const char *trace)
+{
+	char command[512];
+	json_error_t error;
+	json_t *report;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "%s/tracevisualizer --json %s", bin, trace);
+	pipe = popen(command, "r");
+	report = json_loadf(pipe, 0, &error);
+	if (!report)
+		fprintf(stderr, "report: line %d: %s\n", error.line, error.text);
+	pclose(pipe);
+	return report;
+}
+
+static long long truth_of(const struct session *s, const char *key)
+{
+	FILE *file = fopen(s->truth, "r");
+	long long value, found = -1;
+	char name[64];
+
+	if (!file)
+		return -1;
+	while (fscanf(file, "%63s %lld", name, &value) == 2)
+		if (strcmp(name, key) == 0)
+			found = value;
+	fclose(file);
+	return found;
+}
+
+static json_t *find_process(json_t *report, long long pid)
+{
+	json_t *process;
+	size_t i;
+
+	json_array_foreach(json_object_get(report, "processes"), i, process)
+		if (json_integer_value(json_object_get(process, "pid")) == pid)
+			return process;
+	return NULL;
+}
+
+static long long number(json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* The row of @array whose @key is @value. */
+static json_t *row_with(json_t *object, const char *array, const char *key, const char *value)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(object, array), i, row)
+	{
+		const char *text = json_string_value(json_object_get(row, key));
+
+		if (text && strcmp(text, value) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+/* ns in waits of @kind, from @via if not NULL, for @pid if not 0. */
+static long long wait_ns(json_t *process, const char *kind, const char *via, long long pid)
+{
+	long long ns = 0;
+	json_t *wait;
+	size_t i;
+
+	json_array_foreach(json_object_get(process, "waits"), i, wait)
+	{
+		const char *its_kind = json_string_value(json_object_get(wait, "kind"));
+		const char *its_via = json_string_value(json_object_get(wait, "via"));
+
+		if (strcmp(its_kind, kind) == 0 && (!via || (its_via && strcmp(its_via, via) == 0)) && (!pid || number(wait, "pid") == pid))
+			ns += number(wait, "ns");
+	}
+	return ns;
+}
+
+/* elapsed = user + system + interrupted + wait_cpu + waits, to the nanosecond, for each process and thread. */
+static void check_books(json_t *one)
+{
+	long long sum = number(one, "user_ns") + number(one, "system_ns") + number(one, "interrupted_ns") + number(one, "wait_cpu_ns");
+	json_t *wait;
+	size_t i;
+
+	json_array_foreach(json_object_get(one, "waits"), i, wait) sum += number(wait, "ns");
+	CU_ASSERT_EQUAL(sum, number(one, "elapsed_ns"));
+}
+
+static void check_all_books(json_t *report)
+{
+	json_t *process, *thread;
+	size_t i, j;
+
+	json_array_foreach(json_object_get(report, "processes"), i, process)
+	{
+		check_books(process);
+		json_array_foreach(json_object_get(process, "threads"), j, thread) check_books(thread);
+	}
+}
+
+static void record_with(struct session *s, const char *options, const char *scenario)
+{
+	session_begin(s);
+	CU_ASSERT_EQUAL_FATAL(run("%s/tracedaemon %s %s -- %s %s %s %s 2>%s/stderr", bin, options, s->trace, TRACE_WORKLOAD, scenario, s->truth,
+				  s->folder, s->folder),
+			      0);
+	CU_ASSERT_EQUAL(run("%s/tracevisualizer --verify %s >/dev/null", bin, s->trace), 0);
+	s->report = load_report(s->trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
+	check_all_books(s->report);
+	s->process = find_process(s->report, truth_of(s, "pid"));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s->process);
+}
+
+static void record(struct session *s, const char *scenario)
+{
+	record_with(s, "", scenario);
+}
+
+/* |got - expected| within 1 % of expected, or @slack. */
+static void check_near(const char *what, long long got, long long expected, long long slack)
+{
+	long long allowed = (long long)(expected * PERCENT);
+	long long off = got > expected ? got - expected : expected - got;
+
+	if (allowed < slack)
+		allowed = slack;
+	if (off > allowed)
+		fprintf(stderr, "\n    %s: %lld, expected %lld (off by %.2f %%)\n", what, got, expected, 100.0 * off / expected);
+	CU_ASSERT(off <= allowed);
+}
+
+/* ---- waits ---- */
+
+/* What the program saw as waiting includes its way onto the CPU afterwards, which the report tells apart. */
+static long long wait_slack(const struct session *s)
+{
+	return number(s->process, "wait_cpu_ns") + 500000;
+}
+
+static void sleeping_is_timeout(void)
+{
+	struct session s;
+
+	record(&s, "sleeps");
+	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), truth_of(&s, "slept_ns"), wait_slack(&s));
+	CU_ASSERT_EQUAL(number(row_with(s.process, "syscalls", "name", "clock_nanosleep"), "calls"), 3);
+	session_end(&s);
+}
+
+static void poll_timing_out_is_timeout(void)
+{
+	struct session s;
+
+	record(&s, "timeouts");
+	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), truth_of(&s, "timeout_ns"), wait_slack(&s));
+	session_end(&s);
+}
+
+static void waits_for_child(const char *scenario, const char *via)
+{
+	struct session s;
+
+	record(&s, scenario);
+	check_near(via, wait_ns(s.process, "process", via, truth_of(&s, "child")), truth_of(&s, "waited_ns"), wait_slack(&s));
+	session_end(&s);
+}
+
+static void waitpid_names_the_child(void)
+{
+	waits_for_child("waitpid", "waitpid");
+}
+
+static void pipe_names_the_writer(void)
+{
+	waits_for_child("pipe", "pipe");
+}
+
+static void unix_socket_names_the_peer(void)
+{
+	waits_for_child("unix", "unix");
+}
+
+static void local_tcp_names_the_peer(void)
+{
+	waits_for_child("tcp", "tcp");
+}
+
+static void signal_names_the_sender(void)
+{
+	waits_for_child("signal", "signal");
+}
+
+static void mutex_names_the_holder(void)
+{
+	struct session s;
+
+	record(&s, "futex");
+	/* pthread_join, on a futex too, ends right after. */
+	check_near("futex", wait_ns(s.process, "process", "futex", truth_of(&s, "pid")), truth_of(&s, "waited_ns"), wait_slack(&s));
+	session_end(&s);
+}
+
+static void cold_file_names_the_path(void)
+{
+	struct session s;
+	char path[96];
+	json_t *file, *wait, *found = NULL;
+	long long waited;
+	size_t i;
+
+	record(&s, "file");
+	snprintf(path, sizeof(path), "%s/data", s.folder);
+	file = row_with(s.process, "files", "path", path);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_EQUAL(number(file, "read_bytes"), 64 << 20);
+	CU_ASSERT_EQUAL(number(file, "written_bytes"), 64 << 20);
+	json_array_foreach(json_object_get(s.process, "waits"), i, wait)
+		if (!strcmp(json_string_value(json_object_get(wait, "kind")), "file") &&
+		    !strcmp(json_string_value(json_object_get(wait, "target")), path))
+			found = wait;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	/* Reading waited for elapsed - CPU; the fsync before it for more. */
+	waited = truth_of(&s, "read_elapsed_ns") - truth_of(&s, "read_cpu_ns");
+	CU_ASSERT(number(found, "ns") >= waited - wait_slack(&s));
+	session_end(&s);
+}
+
+static void contention_names_the_competitor(void)
+{
+	struct session s;
+	json_t *first, *other, *row, *second = NULL;
+	long long cpu, elapsed;
+	size_t i;
+
+	record(&s, "contention");
+	first = find_process(s.report, truth_of(&s, "first"));
+	other = find_process(s.report, truth_of(&s, "second"));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(other);
+	cpu = number(first, "user_ns") + number(first, "system_ns") + number(first, "interrupted_ns");
+	check_near("CPU of the first", cpu, truth_of(&s, "first_cpu_ns"), 1000000);
+	elapsed = truth_of(&s, "first_elapsed_ns");
+	check_near("its wait for a CPU", number(first, "wait_cpu_ns"), elapsed - truth_of(&s, "first_cpu_ns"), elapsed / 100);
+	json_array_foreach(json_object_get(first, "wait_cpu_for"), i, row)
+		if (number(row, "pid") == truth_of(&s, "second"))
+			second = row;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(second);
+	CU_ASSERT(number(second, "ns") * 100 >= number(first, "wait_cpu_ns") * 80);
+	session_end(&s);
+}
+
+/* ---- CPU time and counts ---- */
+
+static void cpu_time_agrees_with_getrusage(void)
+{
+	struct session s;
+	long long cpu;
+
+	record(&s, "cpu");
+	cpu = number(s.process, "user_ns") + number(s.process, "system_ns") + number(s.process, "interrupted_ns");
+	check_near("CPU", cpu, truth_of(&s, "cpu_ns"), 1000000);
+	check_near("getrusage", cpu, truth_of(&s, "rusage_ns"), 5000000); /* its ticks are 4 ms */
+	session_end(&s);
+}
+
+static unsigned long long count_switches_from(const char *path, unsigned int tid)
+{
+	struct trace *trace = trace_open(path, NULL);
+	struct trace_cursor *cursor = trace ? trace_cursor_new(trace, NULL, NULL) : NULL;
+	const struct trace_event *event;
+	unsigned long long count = 0;
+
+	while (cursor && (event = trace_cursor_next(cursor)))
+		if (event->id == TRACE_EV_sched_switch && ((const struct trace_sched_switch *)event->payload)->prev_tid == tid)
+			count++;
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	return count;
+}
+
+static void counts_are_exact(void)
+{
+	struct session s;
+	json_t *getppid_row, *open_row;
+	long long switches, counted;
+
+	record(&s, "counts");
+	CU_ASSERT_EQUAL(number(json_object_get(s.report, "trace"), "lost"), 0);
+	getppid_row = row_with(s.process, "syscalls", "name", "getppid");
+	CU_ASSERT_EQUAL(number(getppid_row, "calls"), 5000);
+	open_row = row_with(s.process, "syscalls", "name", "openat");
+	CU_ASSERT_EQUAL(number(open_row, "errors"), 100);
+	switches = (long long)count_switches_from(s.trace, (unsigned int)truth_of(&s, "pid"));
+	counted = truth_of(&s, "switches"); /* asked before the end: the last switches are missing there */
+	CU_ASSERT(switches >= counted && switches <= counted + 3);
+	session_end(&s);
+}
+
+static void faults_agree_with_getrusage(void)
+{
+	struct session s;
+	long long count = 0;
+	json_t *trap;
+	size_t i;
+
+	record(&s, "faults");
+	json_array_foreach(json_object_get(s.process, "traps"), i, trap) count += number(trap, "count");
+	CU_ASSERT(count >= truth_of(&s, "faults"));
+	CU_ASSERT(count <= truth_of(&s, "faults") + 1000); /* the program's own start */
+	session_end(&s);
+}
+
+/* ---- losses, kills, filters ---- */
+
+static void losses_are_counted_and_books_stay_balanced(void)
+{
+	struct session s;
+	json_t *trace;
+
+	record_with(&s, "-b16384 -n2", "storm");
+	trace = json_object_get(s.report, "trace");
+	CU_ASSERT(number(trace, "lost") > 0);
+	CU_ASSERT(json_array_size(json_object_get(trace, "gaps")) > 0);
+	CU_ASSERT_EQUAL(run("grep -qi lost %s/stderr", s.folder), 0);
+	session_end(&s);
+}
+
+static void a_killed_recording_stays_readable(void)
+{
+	struct session s;
+	struct trace *trace;
+	pid_t daemon;
+
+	session_begin(&s);
+	daemon = fork();
+	if (daemon == 0) {
+		char path[256];
+
+		snprintf(path, sizeof(path), "%s/tracedaemon", bin);
+		freopen("/dev/null", "w", stderr);
+		execl(path, "tracedaemon", "-ts30", s.trace, (char *)NULL);
+		_exit(127);
+	}
+	sleep(2);
+	run("%s storm %s %s", TRACE_WORKLOAD, s.truth, s.folder);
+	kill(daemon, SIGKILL);
+	waitpid(daemon, NULL, 0);
+	trace = trace_open(s.trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_FALSE(trace_get_info(trace)->clean_end);
+	CU_ASSERT(trace_get_info(trace)->events > 100000);
+	trace_close(trace);
+	s.report = load_report(s.trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
+	check_all_books(s.report);
+	session_end(&s);
+}
+
+static void a_uid_filter_keeps_other_users_out(void)
+{
+	struct session s;
+	json_t *process;
+	size_t i;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(run("chmod 777 %s; %s/tracedaemon -u65534 %s -- setpriv --reuid 65534 --clear-groups %s counts %s %s 2>/dev/null", s.folder,
+				  bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder),
+			      0);
+	s.report = load_report(s.trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
+	s.process = find_process(s.report, truth_of(&s, "pid"));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.process);
+	CU_ASSERT_EQUAL(number(row_with(s.process, "syscalls", "name", "getppid"), "calls"), 5000);
+	json_array_foreach(json_object_get(s.report, "processes"), i, process)
+	{
+		if (number(process, "uid") != 65534 && process != s.process)
+			CU_ASSERT(number(row_with(process, "syscalls", "name", "read"), "calls") == 0);
+	}
+	session_end(&s);
+}
+
+static void only_the_asked_events_are_recorded(void)
+{
+	struct session s;
+	struct trace *trace;
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	unsigned long long others = 0, switches = 0;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(run("%s/tracedaemon -esched_switch %s -- %s sleeps %s %s 2>/dev/null", bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder), 0);
+	trace = trace_open(s.trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	while ((event = trace_cursor_next(cursor)))
+		if (event->id == TRACE_EV_sched_switch)
+			switches++;
+		else if (event->id > 15)
+			others++;
+	CU_ASSERT(switches > 0);
+	CU_ASSERT_EQUAL(others, 0);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	session_end(&s);
+}
+
+static void a_commands_exit_status_is_ours(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(run("%s/tracedaemon %s -- sh -c 'exit 7' 2>/dev/null", bin, s.trace), 7);
+	CU_ASSERT_EQUAL(run("%s/tracedaemon %s -- sh -c 'kill -9 $$' 2>/dev/null", bin, s.trace), 137);
+	CU_ASSERT_EQUAL(run("%s/tracedaemon %s -- /is/not/there 2>/dev/null", bin, s.trace), 127);
+	session_end(&s);
+}
+
+static void a_pipe_carries_a_trace(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(run("%s/tracedaemon -ts1 - 2>/dev/null | %s/tracevisualizer --verify - >/dev/null", bin, bin), 0);
+	session_end(&s);
+}
+
+static const struct unit_case cases[] = {
+	{"sleeping_is_timeout", sleeping_is_timeout},
+	{"poll_timing_out_is_timeout", poll_timing_out_is_timeout},
+	{"waitpid_names_the_child", waitpid_names_the_child},
+	{"pipe_names_the_writer", pipe_names_the_writer},
+	{"unix_socket_names_the_peer", unix_socket_names_the_peer},
+	{"local_tcp_names_the_peer", local_tcp_names_the_peer},
+	{"signal_names_the_sender", signal_names_the_sender},
+	{"mutex_names_the_holder", mutex_names_the_holder},
+	{"cold_file_names_the_path", cold_file_names_the_path},
+	{"contention_names_the_competitor", contention_names_the_competitor},
+	{"cpu_time_agrees_with_getrusage", cpu_time_agrees_with_getrusage},
+	{"counts_are_exact", counts_are_exact},
+	{"faults_agree_with_getrusage", faults_agree_with_getrusage},
+	{"losses_are_counted_and_books_stay_balanced", losses_are_counted_and_books_stay_balanced},
+	{"a_killed_recording_stays_readable", a_killed_recording_stays_readable},
+	{"a_uid_filter_keeps_other_users_out", a_uid_filter_keeps_other_users_out},
+	{"only_the_asked_events_are_recorded", only_the_asked_events_are_recorded},
+	{"a_commands_exit_status_is_ours", a_commands_exit_status_is_ours},
+	{"a_pipe_carries_a_trace", a_pipe_carries_a_trace},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_e2e: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	return unit_main("end to end", cases, argc, argv);
+}
