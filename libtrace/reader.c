@@ -207,8 +207,7 @@ static int load_metadata(struct trace *trace)
 		}
 	}
 	free(buffer);
-	strings_sort(&trace->strings);
-	return error;
+	return error ? error : strings_sort(&trace->strings);
 }
 
 /* Without the trace's schema the library's own will do if it is the very same. */
@@ -226,6 +225,22 @@ static int schema_fall_back(struct trace *trace, bool header_is_good)
 		schema_add_catalogue(&trace->schema);
 	free(own);
 	return 0;
+}
+
+/* The text of every type; of the library's own where it makes events itself. */
+static int templates_load(struct trace *trace)
+{
+	int error = 0;
+
+	for (uint32_t id = 0; !error && id < TRACE_EV_MAX; id++) {
+		const struct trace_event_type *type = trace->schema.by_id[id];
+
+		if (!type && id == TRACE_EV_trace_lost)
+			type = catalogue_by_id(id);
+		if (type)
+			error = text_compile(type, &trace->templates[id]);
+	}
+	return error;
 }
 
 /* ---- times ---- */
@@ -380,6 +395,8 @@ static int trace_load(struct trace *trace, const char *path, struct trace_error 
 		error = load_metadata(trace);
 	if (!error)
 		error = schema_fall_back(trace, header_is_good);
+	if (!error)
+		error = templates_load(trace);
 	if (!error) {
 		window_load(trace, header_is_good);
 		error = books_load(trace);
@@ -428,6 +445,8 @@ struct trace *trace_close(struct trace *trace)
 	free(trace->streams);
 	free(trace->books);
 	free(trace->clocks);
+	for (uint32_t id = 0; id < TRACE_EV_MAX; id++)
+		free(trace->templates[id].pieces);
 	schema_release(&trace->schema);
 	strings_release(&trace->strings);
 	if (trace->data)

@@ -2,6 +2,7 @@
 #include "strings.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/format.h>
@@ -67,17 +68,29 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : (x->nr < y->nr) - (x->nr > y->nr); /* the later one first */
 }
 
-void strings_sort(struct strings *strings)
+static bool is_dense(uint32_t space, uint64_t key)
+{
+	return space < STRINGS_SPACES && key < STRINGS_DENSE;
+}
+
+int strings_sort(struct strings *strings)
 {
 	size_t nr = 0;
 
 	if (!strings->nr)
-		return;
+		return 0;
 	qsort(strings->entries, strings->nr, sizeof(*strings->entries), compare_entries);
 	for (size_t i = 0; i < strings->nr; i++)
 		if (i == 0 || compare_number(&strings->entries[i], &strings->entries[nr - 1]) != 0)
 			strings->entries[nr++] = strings->entries[i];
 	strings->nr = nr;
+	strings->dense = calloc(STRINGS_SPACES * STRINGS_DENSE, sizeof(*strings->dense));
+	if (!strings->dense)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (is_dense(strings->entries[i].space, strings->entries[i].key))
+			strings->dense[strings->entries[i].space * STRINGS_DENSE + strings->entries[i].key] = strings->entries[i].text;
+	return 0;
 }
 
 const char *strings_get(const struct strings *strings, uint32_t space, uint64_t key)
@@ -85,6 +98,8 @@ const char *strings_get(const struct strings *strings, uint32_t space, uint64_t 
 	struct strings_entry wanted = { .space = space, .key = key };
 	size_t low = 0, high = strings->nr;
 
+	if (strings->dense && is_dense(space, key))
+		return strings->dense[space * STRINGS_DENSE + key];
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		int order = compare_number(&wanted, &strings->entries[middle]);
@@ -104,6 +119,7 @@ void strings_release(struct strings *strings)
 	for (size_t i = 0; i < strings->nr_memory; i++)
 		free(strings->memory[i]);
 	free(strings->memory);
+	free(strings->dense);
 	free(strings->entries);
 	*strings = (struct strings){ 0 };
 }

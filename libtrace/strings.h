@@ -12,6 +12,8 @@ struct strings_entry {
 	char *text;  /* in memory */
 };
 
+enum { STRINGS_SPACES = 16, STRINGS_DENSE = 1024 };
+
 /** struct strings - zeroed = empty. strings_get() wants strings_sort() before */
 struct strings {
 	struct strings_entry *entries; /* owned */
@@ -19,11 +21,13 @@ struct strings {
 	size_t room;
 	char **memory; /* owned; one for each chunk */
 	size_t nr_memory;
+	const char **dense; /* owned; [STRINGS_SPACES][STRINGS_DENSE]: small numbers, which are the frequent ones */
 };
 
 /** strings_add() - the entries of a chunk's payload. 0, -ENOMEM, or -EBADMSG: it is cut off, what came before was added */
 int strings_add(struct strings *strings, const unsigned char *payload, size_t bytes);
-void strings_sort(struct strings *strings);
+/** strings_sort() - after the last strings_add(). 0 or -ENOMEM */
+int strings_sort(struct strings *strings);
 const char *strings_get(const struct strings *strings, uint32_t space, uint64_t key);
 void strings_release(struct strings *strings);
 

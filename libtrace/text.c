@@ -1,8 +1,392 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* text.c - events as text for people. No printf here: lists have millions of lines. */
+#include "text.h"
+
 #include "trace.h"
-#include <stdio.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/** struct sink - where the text goes; counts on when the buffer is full */
+struct sink {
+	char *buffer;
+	size_t room; /* without the NUL */
+	size_t bytes;
+};
+
+static void put_bytes(struct sink *sink, const char *text, size_t bytes)
+{
+	if (sink->bytes < sink->room) {
+		size_t room = sink->room - sink->bytes;
+
+		memcpy(sink->buffer + sink->bytes, text, bytes < room ? bytes : room);
+	}
+	sink->bytes += bytes;
+}
+
+static void put_text(struct sink *sink, const char *text)
+{
+	put_bytes(sink, text, strlen(text));
+}
+
+static void put_number(struct sink *sink, uint64_t value, unsigned int base)
+{
+	char digits[24], *at = digits + sizeof(digits);
+
+	do
+		*--at = "0123456789abcdef"[value % base];
+	while (value /= base);
+	put_bytes(sink, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+static void put_signed(struct sink *sink, int64_t value)
+{
+	if (value < 0)
+		put_bytes(sink, "-", 1);
+	put_number(sink, value < 0 ? -(uint64_t)value : (uint64_t)value, 10);
+}
+
+/* ---- strings that a traced program chose ---- */
+
+/* Bytes of the valid and printable UTF-8 character at @text: 1..4; 0: there is none. */
+static size_t character_bytes(const unsigned char *text)
+{
+	static const uint32_t smallest[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t bytes = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 : *text >> 4 == 14 ? 3 : *text >> 3 == 30 ? 4 : 0;
+	uint32_t code = bytes == 1 ? *text : *text & (0xffu >> (bytes + 1));
+
+	for (size_t i = 1; i < bytes; i++) {
+		if (text[i] >> 6 != 2) /* the NUL at the end, too */
+			return 0;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	if (bytes == 0 || code < smallest[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : bytes;
+}
+
+static void put_sanitized(struct sink *sink, const char *string)
+{
+	const unsigned char *text = (const unsigned char *)string;
+
+	while (*text) {
+		const unsigned char *begin = text;
+		size_t bytes;
+
+		while ((bytes = character_bytes(text)))
+			text += bytes;
+		put_bytes(sink, (const char *)begin, (size_t)(text - begin));
+		if (!*text)
+			break;
+		put_bytes(sink, "\\x", 2);
+		put_bytes(sink, &"0123456789abcdef"[*text >> 4], 1);
+		put_bytes(sink, &"0123456789abcdef"[*text & 15], 1);
+		text++;
+	}
+}
+
+/* ---- one function for each kind ---- */
+
+/** struct value - a field on its way to text */
+struct value {
+	const struct trace *trace;
+	const struct trace_event *event;
+	const struct text_piece *piece;
+	uint64_t number;
+};
+
+static void put_dec(struct sink *sink, const struct value *value)
+{
+	if (value->piece->field->is_signed)
+		put_signed(sink, (int64_t)value->number);
+	else
+		put_number(sink, value->number, 10);
+}
+
+static void put_hex(struct sink *sink, const struct value *value)
+{
+	put_bytes(sink, "0x", 2);
+	put_number(sink, value->number, 16);
+}
+
+static void put_octal(struct sink *sink, const struct value *value)
+{
+	put_bytes(sink, "0", 1);
+	put_number(sink, value->number, 8);
+}
+
+static void put_string(struct sink *sink, const struct value *value)
+{
+	put_sanitized(sink, trace_event_string(value->event));
+}
+
+static void put_named(struct sink *sink, const struct value *value, enum trace_string_space space)
+{
+	const char *name = trace_string(value->trace, space, value->number);
+
+	if (name)
+		put_sanitized(sink, name);
+	else
+		put_dec(sink, value);
+}
+
+static void put_syscall(struct sink *sink, const struct value *value)
+{
+	bool is_32 = trace_event_u64(value->event, value->piece->beside) == TRACE_ABI_32;
+
+	put_named(sink, value, is_32 ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL);
+}
+
+static void put_irq(struct sink *sink, const struct value *value)
+{
+	put_named(sink, value, TRACE_STRING_IRQ);
+}
+
+static void put_softirq(struct sink *sink, const struct value *value)
+{
+	put_named(sink, value, TRACE_STRING_SOFTIRQ);
+}
+
+static void put_vector(struct sink *sink, const struct value *value)
+{
+	put_named(sink, value, TRACE_STRING_VECTOR);
+}
+
+static const char *errno_name(uint64_t error)
+{
+	switch (error) { /* the kernel's own, of calls that will be restarted */
+	case 512:
+		return "ERESTARTSYS";
+	case 513:
+		return "ERESTARTNOINTR";
+	case 514:
+		return "ERESTARTNOHAND";
+	case 516:
+		return "ERESTART_RESTARTBLOCK";
+	default:
+		return error < 4096 ? strerrorname_np((int)error) : NULL;
+	}
+}
+
+static void put_result(struct sink *sink, const struct value *value)
+{
+	const char *name = (int64_t)value->number < 0 ? errno_name(-value->number) : NULL;
+
+	if (!name) {
+		put_signed(sink, (int64_t)value->number);
+		return;
+	}
+	put_bytes(sink, "-", 1);
+	put_text(sink, name);
+}
+
+static void put_state(struct sink *sink, const struct value *value)
+{
+	static const struct {
+		uint32_t bits;
+		char letter;
+	} letters[] = {
+		{ TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD, 'I' },
+		{ TRACE_TASK_INTERRUPTIBLE, 'S' },
+		{ TRACE_TASK_UNINTERRUPTIBLE, 'D' },
+		{ TRACE_TASK_STOPPED, 'T' },
+		{ TRACE_TASK_TRACED, 't' },
+		{ TRACE_TASK_EXIT_DEAD, 'X' },
+		{ TRACE_TASK_EXIT_ZOMBIE, 'Z' },
+		{ TRACE_TASK_PARKED, 'P' },
+		{ TRACE_TASK_DEAD, 'X' },
+	};
+
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+		if ((value->number & letters[i].bits) == letters[i].bits) {
+			put_bytes(sink, &letters[i].letter, 1);
+			return;
+		}
+	if (value->number == TRACE_TASK_RUNNING)
+		put_bytes(sink, "R", 1);
+	else
+		put_hex(sink, value);
+}
+
+static void put_context(struct sink *sink, const struct value *value)
+{
+	static const char *const names[] = { "task", "softirq", "irq", "nmi" };
+
+	if (value->number < sizeof(names) / sizeof(names[0]))
+		put_text(sink, names[value->number]);
+	else
+		put_dec(sink, value);
+}
+
+static void put_dev(struct sink *sink, const struct value *value)
+{
+	const char *name = trace_string(value->trace, TRACE_STRING_DEVICE, value->number);
+
+	if (name) {
+		put_sanitized(sink, name);
+		return;
+	}
+	put_number(sink, value->number >> 20, 10);
+	put_bytes(sink, ":", 1);
+	put_number(sink, value->number & 0xfffff, 10);
+}
+
+static void put_signal(struct sink *sink, const struct value *value)
+{
+	const char *name = value->number < NSIG ? sigabbrev_np((int)value->number) : NULL;
+
+	put_text(sink, "SIG");
+	if (name)
+		put_text(sink, name);
+	else
+		put_number(sink, value->number, 10);
+}
+
+static void put_family(struct sink *sink, const struct value *value)
+{
+	static const char *const names[AF_MAX] = {
+		[AF_UNSPEC] = "unspec", [AF_UNIX] = "unix", [AF_INET] = "inet", [AF_INET6] = "inet6", [AF_NETLINK] = "netlink",
+		[AF_PACKET] = "packet", [AF_VSOCK] = "vsock", [AF_ALG] = "alg", [AF_XDP] = "xdp", [AF_BLUETOOTH] = "bluetooth",
+	};
+
+	if (value->number < AF_MAX && names[value->number])
+		put_text(sink, names[value->number]);
+	else
+		put_dec(sink, value);
+}
+
+/* An IPv6 address stands in brackets, because a port may follow. All zero: there is no address. */
+static void put_addr(struct sink *sink, const struct value *value)
+{
+	uint64_t low = trace_event_u64(value->event, value->piece->beside);
+	char text[INET6_ADDRSTRLEN];
+	struct in6_addr address;
+
+	if (!value->piece->beside) {
+		put_hex(sink, value);
+		return;
+	}
+	memcpy(address.s6_addr, &value->number, 8);
+	memcpy(address.s6_addr + 8, &low, 8);
+	if (IN6_IS_ADDR_UNSPECIFIED(&address)) {
+		put_bytes(sink, "*", 1);
+	} else if (IN6_IS_ADDR_V4MAPPED(&address)) {
+		inet_ntop(AF_INET, address.s6_addr + 12, text, sizeof(text));
+		put_text(sink, text);
+	} else {
+		inet_ntop(AF_INET6, &address, text, sizeof(text));
+		put_bytes(sink, "[", 1);
+		put_text(sink, text);
+		put_bytes(sink, "]", 1);
+	}
+}
+
+static void put_event(struct sink *sink, const struct value *value)
+{
+	const struct trace_event_type *type = value->number < TRACE_EV_MAX ? trace_type_by_id(value->trace, (uint32_t)value->number) : NULL;
+
+	if (type)
+		put_sanitized(sink, type->name);
+	else
+		put_dec(sink, value);
+}
+
+static void (*const put_kind[TRACE_NR_KINDS])(struct sink *sink, const struct value *value) = {
+	[TRACE_KIND_DEC] = put_dec,	    [TRACE_KIND_HEX] = put_hex,	    [TRACE_KIND_NS] = put_dec,
+	[TRACE_KIND_TID] = put_dec,	    [TRACE_KIND_CPU] = put_dec,	    [TRACE_KIND_BOOL] = put_dec,
+	[TRACE_KIND_SYSCALL] = put_syscall, [TRACE_KIND_RESULT] = put_result,   [TRACE_KIND_IRQ] = put_irq,
+	[TRACE_KIND_SOFTIRQ] = put_softirq, [TRACE_KIND_VECTOR] = put_vector,   [TRACE_KIND_STATE] = put_state,
+	[TRACE_KIND_CONTEXT] = put_context, [TRACE_KIND_DEV] = put_dev,	    [TRACE_KIND_MODE] = put_octal,
+	[TRACE_KIND_SIGNAL] = put_signal,   [TRACE_KIND_FAMILY] = put_family,   [TRACE_KIND_PORT] = put_dec,
+	[TRACE_KIND_ADDR] = put_addr,	    [TRACE_KIND_EVENT] = put_event,	    [TRACE_KIND_COMM] = put_string,
+	[TRACE_KIND_PATH] = put_string,	    [TRACE_KIND_TEXT] = put_string,	    [TRACE_KIND_PAD] = put_dec,
+};
+
+/* ---- templates ---- */
+
+static const struct trace_field *field_named(const struct trace_event_type *type, const char *name, size_t bytes)
+{
+	for (size_t i = 0; i < type->nr_fields; i++)
+		if (strlen(type->fields[i].name) == bytes && !memcmp(type->fields[i].name, name, bytes))
+			return &type->fields[i];
+	return NULL;
+}
+
+static const struct trace_field *field_beside(const struct trace_event_type *type, const struct trace_field *field)
+{
+	size_t bytes = strlen(field->name);
+	char name[64];
+
+	if (field->kind == TRACE_KIND_SYSCALL)
+		return trace_type_field(type, "abi");
+	if (field->kind != TRACE_KIND_ADDR || bytes < 3 || bytes >= sizeof(name) || strcmp(field->name + bytes - 3, "_hi") != 0)
+		return NULL;
+	memcpy(name, field->name, bytes - 2);
+	memcpy(name + bytes - 2, "lo", 3);
+	return trace_type_field(type, name);
+}
+
+/* The next piece of @text; moves it. A brace that names no field is text. */
+static struct text_piece piece_next(const struct trace_event_type *type, const char **text)
+{
+	struct text_piece piece = { .literal = *text };
+	const char *open = *text;
+
+	while ((open = strchr(open, '{'))) {
+		const char *close = strchr(open, '}');
+
+		if (!close)
+			break;
+		piece.field = field_named(type, open + 1, (size_t)(close - open - 1));
+		if (piece.field) {
+			piece.literal_bytes = (uint32_t)(open - *text);
+			piece.beside = field_beside(type, piece.field);
+			*text = close + 1;
+			return piece;
+		}
+		open++;
+	}
+	piece.literal_bytes = (uint32_t)strlen(*text);
+	*text += piece.literal_bytes;
+	return piece;
+}
+
+int text_compile(const struct trace_event_type *type, struct text_template *ret_template)
+{
+	const char *text = type->text;
+	size_t nr_most = 1;
+
+	for (const char *at = text; *at; at++)
+		nr_most += *at == '{';
+	ret_template->pieces = calloc(nr_most, sizeof(*ret_template->pieces));
+	if (!ret_template->pieces)
+		return -ENOMEM;
+	ret_template->nr = 0;
+	while (*text)
+		ret_template->pieces[ret_template->nr++] = piece_next(type, &text);
+	return 0;
+}
 
 int trace_event_format(const struct trace *trace, const struct trace_event *event, char *buffer, size_t size)
 {
-	return snprintf(buffer, size, "%s", event->type->name);
+	const struct text_template *template = &trace->templates[event->id % TRACE_EV_MAX];
+	struct sink sink = { .buffer = buffer, .room = size ? size - 1 : 0 };
+
+	for (size_t i = 0; i < template->nr; i++) {
+		const struct text_piece *piece = &template->pieces[i];
+		struct value value = { .trace = trace, .event = event, .piece = piece };
+
+		put_bytes(&sink, piece->literal, piece->literal_bytes);
+		if (!piece->field)
+			continue;
+		value.number = trace_event_u64(event, piece->field);
+		(piece->field->bytes ? put_kind[piece->field->kind] : put_string)(&sink, &value);
+	}
+	if (size)
+		buffer[sink.bytes < sink.room ? sink.bytes : sink.room] = '\0';
+	return (int)sink.bytes;
 }

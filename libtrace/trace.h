@@ -8,6 +8,7 @@
 #include "block.h"
 #include "schema.h"
 #include "strings.h"
+#include "text.h"
 
 /** struct chunk - a chunk that the trace has. @header_at: offset of its header, or of the index's copy of it */
 struct chunk {
@@ -47,6 +48,7 @@ struct trace {
 	struct trace_statistics_stream *books; /* owned; as in the last statistics chunk; NULL: none */
 	size_t nr_streams;
 	struct schema schema;
+	struct text_template templates[TRACE_EV_MAX]; /* by id */
 	struct strings strings;
 	struct trace_clock *clocks; /* owned */
 	size_t nr_clocks;

@@ -1,7 +1,159 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * verify.c - read everything, and hold the books against each other.
+ *
+ * Each event that was attempted must be found in exactly one place:
+ *
+ *	attempted = stored + discarded + overwritten + missed + filtered    the recorder's counters, per stream
+ *	stored    = written + lost_write + lost_inside                      what the writer of the file did with them
+ *	written   = events in the stream's chunks                           what is there
+ *	lost_before of all chunks <= discarded + overwritten                the rest was lost behind the last chunk
+ *
+ * Losses that are declared are no violation. Damage, and events of which nobody says where they went, are.
+ */
 #include "trace.h"
+
+#include "error.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef unsigned long long ull; /* for messages */
+
+/** struct verification - the work in progress */
+struct verification {
+	const struct trace *trace;
+	struct block block;
+	struct trace_error *ret_error;
+};
+
+static int violated_chunk(const struct verification *verification, const struct trace_chunk *chunk, const char *reason)
+{
+	return error_set(verification->ret_error, -EBADMSG, "%s: the chunk at offset %llu is damaged: %s", verification->trace->path,
+			 (ull)chunk->offset, reason);
+}
+
+/* ---- chunks ---- */
+
+/* What the header says of its events, for those who skip chunks by it. */
+static int check_contents(struct verification *verification, const struct chunk *chunk, const struct trace_chunk_header *header)
+{
+	struct block *block = &verification->block;
+	uint64_t ids[TRACE_MASK_WORDS] = { 0 }, missed = 0;
+
+	for (uint32_t i = 0; i < block->nr; i++) {
+		struct block_type *type = &block->types[block->places[i]];
+		uint32_t bytes;
+		const unsigned char *payload = block_step(type, &bytes);
+
+		ids[type->type->id / 64] |= 1ULL << (type->type->id % 64);
+		if (type->type->id == TRACE_EV_trace_missed && bytes >= sizeof(struct trace_trace_missed))
+			missed += ((const struct trace_trace_missed *)payload)->count;
+	}
+	if (memcmp(ids, header->ids, sizeof(ids)) != 0)
+		return violated_chunk(verification, &chunk->public, "its header lists other events than it holds");
+	if (missed != header->missed)
+		return violated_chunk(verification, &chunk->public, "its header counts other missed events than it holds");
+	return 0;
+}
+
+static int check_chunk(struct verification *verification, const struct chunk *chunk)
+{
+	const struct trace *trace = verification->trace;
+	bool has_events = chunk->public.kind == TRACE_CHUNK_EVENTS || chunk->public.kind == TRACE_CHUNK_START_STATE;
+	struct block *block = &verification->block;
+	struct trace_chunk_header header;
+	const unsigned char *raw;
+	const char *reason = chunk_header_read(trace, chunk->public.offset, &header);
+	int error;
+
+	if (reason)
+		return violated_chunk(verification, &chunk->public, reason);
+	if (memcmp(trace->data + chunk->public.offset, trace->data + chunk->header_at, header.header_bytes) != 0)
+		return violated_chunk(verification, &chunk->public, "its header and the index differ");
+	error = has_events ? chunk_block(trace, chunk, block, &reason) :
+			     chunk_payload(trace, chunk, &block->raw, &block->raw_room, &header, &raw, &reason);
+	if (!error)
+		return has_events ? check_contents(verification, chunk, &header) : 0;
+	if (error == -ENOMEM)
+		return error_set(verification->ret_error, error, "%s: no memory to verify the trace", trace->path);
+	return violated_chunk(verification, &chunk->public, reason);
+}
+
+/* ---- the order of times ---- */
+
+static int check_order(struct verification *verification)
+{
+	struct trace_cursor *cursor = trace_cursor_new(verification->trace, NULL, verification->ret_error);
+	const struct trace_event *event;
+	uint64_t before = 0;
+	int error = cursor ? 0 : -ENOMEM;
+
+	while (!error && (event = trace_cursor_next(cursor))) {
+		if (event->ts_ns < before)
+			error = error_set(verification->ret_error, -EBADMSG,
+					  "%s: an event at %llu ns of CPU %u comes after one at %llu ns", verification->trace->path,
+					  (ull)event->ts_ns, event->cpu, (ull)before);
+		before = event->ts_ns;
+	}
+	if (!error)
+		error = trace_cursor_error(cursor, verification->ret_error);
+	trace_cursor_free(cursor);
+	return error;
+}
+
+/* ---- conservation ---- */
+
+static uint64_t events_of_stream(const struct trace *trace, uint32_t stream)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < trace->nr_chunks; i++) {
+		const struct trace_chunk *chunk = &trace->chunks[i].public;
+
+		if (chunk->stream == stream && (chunk->kind == TRACE_CHUNK_EVENTS || chunk->kind == TRACE_CHUNK_START_STATE))
+			events += chunk->events;
+	}
+	return events;
+}
+
+static int check_stream(const struct verification *verification, const struct trace_statistics_stream *stream)
+{
+	const struct trace *trace = verification->trace;
+	uint64_t events = events_of_stream(trace, stream->stream);
+	uint64_t sum = stream->stored + stream->discarded + stream->overwritten + stream->missed + stream->filtered;
+
+	if (stream->attempted != sum)
+		return error_set(verification->ret_error, -EBADMSG,
+				 "%s: stream %u: %llu events attempted, but %llu stored + %llu discarded + %llu overwritten + %llu missed + %llu filtered",
+				 trace->path, stream->stream, (ull)stream->attempted, (ull)stream->stored, (ull)stream->discarded,
+				 (ull)stream->overwritten, (ull)stream->missed, (ull)stream->filtered);
+	if (stream->stored != stream->written + stream->lost_write + stream->lost_inside)
+		return error_set(verification->ret_error, -EBADMSG,
+				 "%s: stream %u: %llu events stored, but %llu written + %llu in failed writes + %llu not understood", trace->path,
+				 stream->stream, (ull)stream->stored, (ull)stream->written, (ull)stream->lost_write, (ull)stream->lost_inside);
+	if (stream->lost_before > stream->discarded + stream->overwritten)
+		return error_set(verification->ret_error, -EBADMSG, "%s: stream %u: its chunks declare %llu events lost, its counters only %llu",
+				 trace->path, stream->stream, (ull)stream->lost_before, (ull)(stream->discarded + stream->overwritten));
+	if (trace->info.clean_end ? events != stream->written : events < stream->written)
+		return error_set(verification->ret_error, -EBADMSG, "%s: stream %u: %llu events were written, %llu are there", trace->path,
+				 stream->stream, (ull)stream->written, (ull)events);
+	return 0;
+}
 
 int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 {
-	return 0;
+	struct verification verification = { .trace = trace, .ret_error = ret_error };
+	int error = 0;
+
+	if (trace->nr_damages)
+		return error_set(ret_error, -EBADMSG, "%s: %s", trace->path, trace->damages[0].message);
+	for (size_t i = 0; !error && i < trace->nr_chunks; i++)
+		error = check_chunk(&verification, &trace->chunks[i]);
+	block_release(&verification.block);
+	if (!error)
+		error = check_order(&verification);
+	for (size_t i = 0; !error && trace->books && i < trace->nr_streams; i++)
+		error = check_stream(&verification, &trace->books[i]);
+	return error;
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef LIBTRACE_TEXT_H
+#define LIBTRACE_TEXT_H
+/* text.h - the description of an event: its type's template, taken apart once. */
+#include <trace/reader.h>
+
+/** struct text_piece - literal text, then a field in the form of its kind. @field NULL: no field behind */
+struct text_piece {
+	const char *literal;
+	uint32_t literal_bytes;
+	const struct trace_field *field;
+	const struct trace_field *beside; /* SYSCALL: the field "abi"; ADDR: the lower half; or NULL */
+};
+
+struct text_template {
+	struct text_piece *pieces; /* owned */
+	size_t nr;
+};
+
+/** text_compile() - the template of @type. 0 or -ENOMEM */
+int text_compile(const struct trace_event_type *type, struct text_template *ret_template);
+
+#endif
