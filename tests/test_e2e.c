@@ -363,6 +363,43 @@ static void counts_are_exact(void)
 	session_end(&s);
 }
 
+static long long system_switches(void)
+{
+	FILE *file = fopen("/proc/stat", "r");
+	char line[4096];
+	long long count = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "ctxt %lld", &count) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+/* The kernel's own count of context switches, asked inside the recording and around it, encloses ours. */
+static void context_switches_agree_with_proc_stat(void)
+{
+	long long before = system_switches(), recorded = 0;
+	struct session s;
+	struct trace *trace;
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+
+	record(&s, "switches");
+	trace = trace_open(s.trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	while ((event = trace_cursor_next(cursor)))
+		recorded += event->id == TRACE_EV_sched_switch;
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	CU_ASSERT(truth_of(&s, "switches") > 60000);
+	CU_ASSERT(recorded >= truth_of(&s, "switches"));
+	CU_ASSERT(recorded <= system_switches() - before);
+	session_end(&s);
+}
+
 static void faults_agree_with_getrusage(void)
 {
 	struct session s;
@@ -504,6 +541,7 @@ static const struct unit_case cases[] = {
 	{"contention_names_the_competitor", contention_names_the_competitor},
 	{"cpu_time_agrees_with_getrusage", cpu_time_agrees_with_getrusage},
 	{"counts_are_exact", counts_are_exact},
+	{"context_switches_agree_with_proc_stat", context_switches_agree_with_proc_stat},
 	{"faults_agree_with_getrusage", faults_agree_with_getrusage},
 	{"losses_are_counted_and_books_stay_balanced", losses_are_counted_and_books_stay_balanced},
 	{"a_killed_recording_stays_readable", a_killed_recording_stays_readable},

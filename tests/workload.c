@@ -356,6 +356,47 @@ static void faults(void)
 	tell("faults", after.ru_minflt - before.ru_minflt);
 }
 
+static long long system_switches(void)
+{
+	FILE *file = fopen("/proc/stat", "r");
+	char line[4096];
+	long long count = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "ctxt %lld", &count) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+/* Two processes on one CPU hand a byte to and fro. */
+static void switches(void)
+{
+	int there[2], back[2];
+	long long before;
+	char byte = 'x';
+
+	if (pipe(there) || pipe(back))
+		exit(1);
+	pin_to_cpu(1);
+	before = system_switches();
+	if (fork() == 0) {
+		while (read(there[0], &byte, 1) == 1 && byte != 'q')
+			if (write(back[1], &byte, 1) != 1)
+				_exit(1);
+		_exit(0);
+	}
+	for (int i = 0; i < 30000; i++)
+		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
+			exit(1);
+	byte = 'q';
+	if (write(there[1], &byte, 1) != 1)
+		exit(1);
+	wait(NULL);
+	tell("switches", system_switches() - before);
+}
+
 /* More events than any buffer holds. */
 static void storm(void)
 {
@@ -374,6 +415,7 @@ static const struct {
 	{"unix", scenario_unix}, {"tcp", scenario_tcp},	  {"signal", scenario_signal},	 {"futex", scenario_futex},
 	{"contention", contention}, {"file", file_reads}, {"cpu", cpu_time},		 {"counts", counts},
 	{"faults", faults},	{"storm", storm},
+	{"switches", switches},
 };
 
 int main(int argc, char **argv)
