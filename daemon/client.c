@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "client.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <trace/reader.h>
+
+#include "control.h"
+#include "message.h"
+#include "output.h"
+#include "text.h"
+
+static int ask(const char *control_path, const char *line, int file_fd, char *answer)
+{
+	struct trace_error error;
+
+	if (control_ask(control_path, line, file_fd, answer, &error)) {
+		message_error("%s", error.message);
+		return 1;
+	}
+	return 0;
+}
+
+int client_ask(const char *control_path, const char *line)
+{
+	char answer[CONTROL_ANSWER_BYTES];
+
+	if (ask(control_path, line, -1, answer))
+		return 1;
+	fputs(answer, stdout);
+	return 0;
+}
+
+/* The file is created here, with the rights of who asks, and handed over open: the daemon follows nobody's path. */
+static int save_flight(const char *control_path, const char *path)
+{
+	char answer[CONTROL_ANSWER_BYTES], made_up[64];
+	struct output output;
+	struct trace_error error;
+	time_t now = time(NULL);
+	struct tm local;
+
+	if (!path) {
+		strftime(made_up, sizeof(made_up), "trace-%Y-%m-%d-%H%M%S.trace", localtime_r(&now, &local));
+		path = made_up;
+	}
+	if (output_open(&output, path, &error)) {
+		message_error("%s", error.message);
+		return 1;
+	}
+	if (ask(control_path, "dump", output.fd, answer)) {
+		output_discard(&output);
+		return 1;
+	}
+	if (output_close(&output, &error)) {
+		message_error("%s", error.message);
+		return 1;
+	}
+	answer[strcspn(answer, "\n")] = '\0';
+	message_note("%s: %s", output.path, answer);
+	return 0;
+}
+
+int client_dump(const char *control_path, const char *path)
+{
+	char mode[CONTROL_ANSWER_BYTES];
+
+	if (ask(control_path, "mode", -1, mode))
+		return 1;
+	if (!strcmp(mode, "flight"))
+		return save_flight(control_path, path);
+	if (path) {
+		message_error("the daemon is no flight recorder: it writes to a file of its own, which \"tracectl dump\" brings up to date");
+		return 1;
+	}
+	return client_ask(control_path, "dump");
+}
+
+/* A mask is sent as the list of its events: the daemon may be of another version. */
+static int set_mask(const struct options *options)
+{
+	char line[CONTROL_REQUEST_BYTES] = "mask ";
+	const struct trace_event_type *type;
+	size_t used = strlen(line), before = used;
+
+	for (size_t i = 0; i < trace_catalogue_size(); i++) {
+		type = trace_catalogue_type(i);
+		if (!select_has(options->selection.mask, type->id))
+			continue;
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s", used > before ? "," : "", type->name);
+	}
+	return client_ask(options->session.control_path, line);
+}
+
+int client_run(const struct options *options)
+{
+	const char *control_path = options->session.control_path;
+
+	switch (options->action) {
+	case ACTION_PRINT_MASK:
+		return client_ask(control_path, "mask");
+	case ACTION_SET_MASK:
+		return set_mask(options);
+	case ACTION_STATUS:
+		return client_ask(control_path, "status");
+	case ACTION_SNAPSHOT:
+		return client_dump(control_path, options->output.path);
+	case ACTION_STOP:
+		return client_ask(control_path, "stop");
+	default:
+		return 2;
+	}
+}

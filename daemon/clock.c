@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "clock.h"
+
+#include <stdbool.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+#define CLOCK_TRIES 8
+
+static uint64_t clock_read(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock_now(void)
+{
+	return clock_read(CLOCK_MONOTONIC);
+}
+
+#if defined(__x86_64__)
+static bool tsc_is_invariant(void)
+{
+	unsigned int a, b, c, d;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8); /* Intel SDM vol. 3, "Invariant TSC" */
+}
+
+static uint64_t clock_read_tsc(void)
+{
+	return tsc_is_invariant() ? __rdtsc() : 0;
+}
+#else
+static uint64_t clock_read_tsc(void)
+{
+	return 0;
+}
+#endif
+
+struct clock_sample clock_take_sample(void)
+{
+	struct clock_sample best = {0}, sample;
+	uint64_t before, after, tightest = UINT64_MAX;
+
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		before = clock_now();
+		sample.realtime_ns = clock_read(CLOCK_REALTIME);
+		sample.tsc = clock_read_tsc();
+		after = clock_now();
+		sample.monotonic_ns = before + (after - before) / 2;
+		if (after - before < tightest) {
+			tightest = after - before;
+			best = sample;
+		}
+	}
+	return best;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#define CONTROL_DIRECTORY "/run/tracedaemon"
+#define CONTROL_BACKLOG 8
+
+/** struct control - @lock_fd: whoever holds the lock beside the socket owns its path, and may remove what a dead daemon left */
+struct control {
+	int fd;
+	int lock_fd;
+	struct sockaddr_un address;
+};
+
+static int set_address(struct sockaddr_un *address, const char *path, struct trace_error *ret_error)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	if (strlen(path) >= sizeof(address->sun_path))
+		return text_error(ret_error, -ENAMETOOLONG, "%.60s...: the path of a socket has at most %zu characters", path,
+				  sizeof(address->sun_path) - 1);
+	memcpy(address->sun_path, path, strlen(path));
+	return 0;
+}
+
+/* ---- the daemon's end ---- */
+
+/* Only root may write there, or somebody else could put a socket of his own in place. */
+static int make_directory(struct trace_error *ret_error)
+{
+	struct stat status;
+
+	if (mkdir(CONTROL_DIRECTORY, 0700) < 0 && errno != EEXIST)
+		return text_error(ret_error, -errno, "cannot create %s: %s", CONTROL_DIRECTORY, strerror(errno));
+	if (lstat(CONTROL_DIRECTORY, &status) < 0)
+		return text_error(ret_error, -errno, "cannot stat %s: %s", CONTROL_DIRECTORY, strerror(errno));
+	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))
+		return text_error(ret_error, -EPERM, "%s is not a directory that only we can write", CONTROL_DIRECTORY);
+	return 0;
+}
+
+static int take_lock(struct control *control, struct trace_error *ret_error)
+{
+	char path[sizeof(control->address.sun_path) + sizeof(".lock")];
+	int err;
+
+	snprintf(path, sizeof(path), "%s.lock", control->address.sun_path);
+	control->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (control->lock_fd < 0)
+		return text_error(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
+	if (flock(control->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
+		return text_error(ret_error, err, "%s belongs to another daemon that runs; choose another with --control",
+				  control->address.sun_path);
+	}
+	return 0;
+}
+
+static int bind_socket(struct control *control, struct trace_error *ret_error)
+{
+	const char *path = control->address.sun_path;
+	mode_t mask;
+	int result;
+
+	control->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (control->fd < 0)
+		return text_error(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
+	unlink(path); /* of a daemon that died: we hold the lock */
+	mask = umask(0177);
+	result = bind(control->fd, (const struct sockaddr *)&control->address, sizeof(control->address));
+	umask(mask);
+	if (result < 0 || listen(control->fd, CONTROL_BACKLOG) < 0)
+		return text_error(ret_error, -errno, "cannot listen on %s: %s", path, strerror(errno));
+	return 0;
+}
+
+static struct control *listen_on(const char *path, struct trace_error *ret_error)
+{
+	struct control *control = calloc(1, sizeof(*control));
+
+	if (!control) {
+		text_error(ret_error, -ENOMEM, "no memory for the control socket");
+		return NULL;
+	}
+	control->fd = control->lock_fd = -1;
+	if (set_address(&control->address, path, ret_error) || take_lock(control, ret_error) || bind_socket(control, ret_error))
+		return control_close(control);
+	return control;
+}
+
+struct control *control_listen(const char *path, struct trace_error *ret_error)
+{
+	char own[64];
+	struct control *control;
+
+	if (path)
+		return listen_on(path, ret_error);
+	if (make_directory(ret_error))
+		return NULL;
+	control = listen_on(CONTROL_DEFAULT_PATH, ret_error);
+	if (control || ret_error->code != -EADDRINUSE)
+		return control;
+	snprintf(own, sizeof(own), "%s-%d", CONTROL_DEFAULT_PATH, (int)getpid());
+	return listen_on(own, ret_error);
+}
+
+/* The lock file stays: removing it would let two daemons lock two files of the same name. One of our own goes with us. */
+struct control *control_close(struct control *control)
+{
+	char lock_path[sizeof(control->address.sun_path) + sizeof(".lock")];
+
+	if (!control)
+		return NULL;
+	if (control->fd >= 0) {
+		unlink(control->address.sun_path);
+		if (!strncmp(control->address.sun_path, CONTROL_DEFAULT_PATH "-", sizeof(CONTROL_DEFAULT_PATH))) {
+			snprintf(lock_path, sizeof(lock_path), "%s.lock", control->address.sun_path);
+			unlink(lock_path);
+		}
+		close(control->fd);
+	}
+	if (control->lock_fd >= 0)
+		close(control->lock_fd);
+	free(control);
+	return NULL;
+}
+
+int control_fd(const struct control *control)
+{
+	return control->fd;
+}
+
+const char *control_path(const struct control *control)
+{
+	return control->address.sun_path;
+}
+
+int control_accept(struct control *control)
+{
+	int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	if (fd < 0)
+		return -1;
+	/* SECURITY: the socket's mode keeps others out already; this holds also where --control put it in an open place */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid()))
+		return fd;
+	control_answer(fd, -EPERM, "only root may control this daemon");
+	close(fd);
+	return -1;
+}
+
+/* Every descriptor that came must be closed, not only the one we want. */
+static int take_descriptor(struct msghdr *message)
+{
+	int found = -1, fd;
+
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < (part->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
+			memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(fd));
+			if (found < 0)
+				found = fd;
+			else
+				close(fd);
+		}
+	}
+	return found;
+}
+
+static void split(struct request *request, size_t bytes)
+{
+	char *blank;
+
+	request->line[bytes] = '\0';
+	request->line[strcspn(request->line, "\r\n")] = '\0';
+	blank = strchr(request->line, ' ');
+	request->verb = request->line;
+	request->argument = blank ? blank + 1 : "";
+	if (blank)
+		*blank = '\0';
+}
+
+int control_receive(int client_fd, struct request *ret_request)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(4 * sizeof(int))];
+	} ancillary;
+	struct iovec text = {ret_request->line, sizeof(ret_request->line) - 1};
+	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
+	ssize_t bytes = recvmsg(client_fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+	if (bytes < 0)
+		return -errno;
+	ret_request->file_fd = take_descriptor(&message);
+	if (bytes == 0)
+		return -ECONNRESET;
+	split(ret_request, (size_t)bytes);
+	return 0;
+}
+
+void control_answer(int client_fd, int err, const char *text)
+{
+	char answer[CONTROL_ANSWER_BYTES];
+	int bytes = snprintf(answer, sizeof(answer), "%s\n%s", err ? "error" : "ok", text);
+
+	if (bytes >= (int)sizeof(answer))
+		bytes = sizeof(answer) - 1;
+	if (send(client_fd, answer, (size_t)bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return;
+}
+
+/* ---- the user's end ---- */
+
+static int connect_to(const char *path, struct trace_error *ret_error)
+{
+	struct sockaddr_un address;
+	int fd, err = set_address(&address, path, ret_error);
+
+	if (err)
+		return err;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return text_error(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	err = -errno;
+	close(fd);
+	if (err == -ENOENT || err == -ECONNREFUSED)
+		return text_error(ret_error, err, "no tracedaemon is running (nobody listens on %s)", path);
+	return text_error(ret_error, err, "cannot reach the daemon at %s: %s%s", path, strerror(-err),
+			  err == -EACCES ? "; this needs root" : "");
+}
+
+static int send_request(int fd, const char *line, int file_fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} ancillary;
+	struct iovec text = {(void *)line, strlen(line)};
+	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
+
+	if (file_fd >= 0) {
+		memset(&ancillary, 0, sizeof(ancillary));
+		ancillary.header.cmsg_level = SOL_SOCKET;
+		ancillary.header.cmsg_type = SCM_RIGHTS;
+		ancillary.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&ancillary.header), &file_fd, sizeof(file_fd));
+		message.msg_control = &ancillary;
+		message.msg_controllen = sizeof(ancillary);
+	}
+	return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int read_answer(int fd, char *answer, struct trace_error *ret_error)
+{
+	ssize_t bytes = recv(fd, answer, CONTROL_ANSWER_BYTES - 1, 0);
+	char *text;
+
+	if (bytes <= 0)
+		return text_error(ret_error, -ECONNRESET, "the daemon ended before it answered");
+	answer[bytes] = '\0';
+	text = strchr(answer, '\n');
+	if (strncmp(answer, "ok\n", 3))
+		return text_error(ret_error, -EREMOTEIO, "%s", text ? text + 1 : answer);
+	memmove(answer, text + 1, strlen(text + 1) + 1);
+	return 0;
+}
+
+int control_ask(const char *path, const char *line, int file_fd, char *answer, struct trace_error *ret_error)
+{
+	int fd, err;
+
+	if (strlen(line) >= CONTROL_REQUEST_BYTES)
+		return text_error(ret_error, -EMSGSIZE, "a request has at most %d characters", CONTROL_REQUEST_BYTES - 1);
+	fd = connect_to(path ? path : CONTROL_DEFAULT_PATH, ret_error);
+	if (fd < 0)
+		return fd;
+	err = send_request(fd, line, file_fd);
+	if (err && err != -EPIPE) /* it may have answered already, that we may not ask */
+		err = text_error(ret_error, err, "cannot ask the daemon: %s", strerror(-err));
+	else
+		err = read_answer(fd, answer, ret_error);
+	close(fd);
+	return err;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DAEMON_FLIGHT_H
+#define DAEMON_FLIGHT_H
+/*
+ * flight.h - the flight recorder: the latest events stay in memory, and a snapshot saves them.
+ *
+ * The rings of ordinary events overwrite themselves and are not touched until a snapshot. The rings of structural events never
+ * overwrite; what they deliver is kept here, much longer than the rest, so that old threads have names. One thread.
+ */
+#include <stdint.h>
+#include <trace/tracer.h>
+
+struct flight;
+
+/** flight_begin() - start the tracer, in overwrite mode; @tracer borrowed until flight_free() */
+struct flight *flight_begin(struct tracer *tracer, struct trace_error *ret_error);
+struct flight *flight_free(struct flight *flight); /* NULL is fine; returns NULL */
+
+/** flight_drain() - take over structural events. Call when the tracer's poll fd says so */
+void flight_drain(struct flight *flight);
+
+/** struct flight_result - of one snapshot. @overwritten: events before the oldest that was saved */
+struct flight_result {
+	uint64_t events;
+	uint64_t overwritten;
+	uint64_t file_bytes;
+};
+
+/**
+ * flight_snapshot() - write a trace of what is in memory to @fd; recording goes on meanwhile
+ * The classic paused its recorder for this, which leaves a hole in the next snapshot. Here sub-buffers are copied, and a
+ * copy counts when the ring shows afterwards that it had not come round to it.
+ */
+int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result, struct trace_error *ret_error);
+
+/** flight_reset() - forget what is in memory: the next snapshot begins here */
+void flight_reset(struct flight *flight);
+
+int flight_set_mask(struct flight *flight, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);
+void flight_mark(struct flight *flight, const char *text);
+#endif

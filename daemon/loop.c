@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * loop.c - what wakes the main thread while it records. Nothing here waits for a disk or for a client.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "message.h"
+#include "session.h"
+#include "text.h"
+
+#define LOOP_PROGRESS_NS 250000000ull
+#define LOOP_EVENTS 16
+
+enum source {
+	SOURCE_RINGS,
+	SOURCE_WRITER,
+	SOURCE_SIGNAL,
+	SOURCE_END,
+	SOURCE_FLUSH,
+	SOURCE_PROGRESS,
+	SOURCE_CONTROL,
+	SOURCE_CLIENT,
+};
+
+/* ---- timers ---- */
+
+static void set_timer(int fd, uint64_t after_ns, uint64_t every_ns)
+{
+	struct itimerspec times = {
+		.it_value = {.tv_sec = (time_t)(after_ns / 1000000000), .tv_nsec = (long)(after_ns % 1000000000)},
+		.it_interval = {.tv_sec = (time_t)(every_ns / 1000000000), .tv_nsec = (long)(every_ns % 1000000000)},
+	};
+
+	timerfd_settime(fd, 0, &times, NULL);
+}
+
+static void read_timer(int fd)
+{
+	uint64_t expirations;
+
+	if (read(fd, &expirations, sizeof(expirations)) < 0)
+		return; /* a set timer that was set again */
+}
+
+static void set_flush_timer(struct session *session)
+{
+	if (session->flush.period_ns != FLUSH_NEVER)
+		set_timer(session->flush_timer_fd, session->flush.period_ns, 0);
+}
+
+/* ---- what wakes us ---- */
+
+/* Told once, when it happens: a disk that is full may be emptied in time. A reader that has gone will not come back. */
+static void tell_write_error(struct session *session)
+{
+	struct trace_error error;
+	int err;
+
+	if (!session->recording || session->write_error_told)
+		return;
+	err = recording_write_error(session->recording, &error);
+	if (!err)
+		return;
+	session->write_error_told = true;
+	session->stopping |= err == -EPIPE;
+	message_warning("%s; %s", error.message,
+			err == -EPIPE ? "nobody reads the trace any more" : "recording goes on, and what cannot be written is counted");
+}
+
+static void drain(struct session *session)
+{
+	if (session->flight)
+		flight_drain(session->flight);
+	else if (recording_drain(session->recording) == DRAIN_TOOK && flush_filled(&session->flush))
+		set_flush_timer(session);
+}
+
+static void on_rings(struct session *session, int fd)
+{
+	tracer_acknowledge(session->tracer);
+	drain(session);
+}
+
+static void on_writer(struct session *session, int fd)
+{
+	requests_synced(session);
+	drain(session);
+	tell_write_error(session);
+}
+
+/*
+ * With a command: Ctrl-C reaches it too, and the recording ends when it ends; a signal sent to us alone is passed on. The second
+ * one ends the recording whatever the command does.
+ */
+static void on_interrupt(struct session *session, const struct signalfd_siginfo *info)
+{
+	session->interrupts++;
+	if (!session->command.pid || session->command.ended || session->interrupts > 1)
+		session->stopping = true;
+	else if (info->ssi_code != SI_KERNEL)
+		kill(session->command.pid, (int)info->ssi_signo);
+}
+
+static void on_signal(struct session *session, int fd)
+{
+	struct signalfd_siginfo info;
+
+	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			on_interrupt(session, &info);
+		else if (command_reap(&session->command, false))
+			session->stopping = true;
+	}
+}
+
+static void on_end(struct session *session, int fd)
+{
+	session->stopping = true;
+}
+
+static void on_flush(struct session *session, int fd)
+{
+	uint32_t fill = 0;
+
+	read_timer(fd);
+	if (session->recording) {
+		fill = recording_flush(session->recording);
+		tell_write_error(session);
+	}
+	flush_flushed(&session->flush, fill);
+	set_flush_timer(session);
+}
+
+static void on_progress(struct session *session, int fd)
+{
+	struct recording_status status;
+
+	read_timer(fd);
+	recording_get_status(session->recording, &status);
+	progress_show(&session->progress, &status);
+}
+
+/* ---- registration ---- */
+
+static int watch(struct session *session, int fd, enum source source)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)(unsigned int)fd << 32 | source};
+
+	return epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static void on_control(struct session *session, int fd)
+{
+	int client = control_accept(session->control);
+
+	if (client >= 0 && watch(session, client, SOURCE_CLIENT))
+		close(client);
+}
+
+static void on_client(struct session *session, int fd)
+{
+	epoll_ctl(session->epoll_fd, EPOLL_CTL_DEL, fd, NULL); /* one request for each connection */
+	requests_answer(session, fd);
+}
+
+static void (*const handlers[])(struct session *, int) = {
+	[SOURCE_RINGS] = on_rings,     [SOURCE_WRITER] = on_writer, [SOURCE_SIGNAL] = on_signal,
+	[SOURCE_END] = on_end,	       [SOURCE_FLUSH] = on_flush,   [SOURCE_PROGRESS] = on_progress,
+	[SOURCE_CONTROL] = on_control, [SOURCE_CLIENT] = on_client,
+};
+
+/* A timer that lives as long as the process. */
+static int watch_timer(struct session *session, enum source source, uint64_t after_ns, uint64_t every_ns, int *ret_fd)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	set_timer(fd, after_ns, every_ns);
+	if (ret_fd)
+		*ret_fd = fd;
+	return watch(session, fd, source);
+}
+
+static bool wants_progress(const struct session *session)
+{
+	const struct session_options *options = &session->options->session;
+
+	return session->recording && !options->quiet && !options->background && isatty(STDERR_FILENO);
+}
+
+static int watch_all(struct session *session)
+{
+	uint64_t now_ns = clock_now(), flush_ns = session->flush.period_ns == FLUSH_NEVER ? 0 : session->flush.period_ns;
+	int err = watch(session, tracer_poll_fd(session->tracer), SOURCE_RINGS);
+
+	if (!err)
+		err = watch(session, session->signal_fd, SOURCE_SIGNAL);
+	if (!err && session->recording)
+		err = watch(session, recording_wake_fd(session->recording), SOURCE_WRITER);
+	if (!err && session->control)
+		err = watch(session, control_fd(session->control), SOURCE_CONTROL);
+	if (!err)
+		err = watch_timer(session, SOURCE_FLUSH, flush_ns, 0, &session->flush_timer_fd);
+	if (!err && session->end_ns)
+		err = watch_timer(session, SOURCE_END, session->end_ns > now_ns ? session->end_ns - now_ns : 1, 0, NULL);
+	if (!err && wants_progress(session))
+		err = watch_timer(session, SOURCE_PROGRESS, LOOP_PROGRESS_NS, LOOP_PROGRESS_NS, NULL);
+	return err;
+}
+
+int loop_init(struct session *session, struct trace_error *ret_error)
+{
+	int err;
+
+	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	err = session->epoll_fd < 0 ? -errno : watch_all(session);
+	return err ? text_error(ret_error, err, "cannot wait for events: %s", strerror(-err)) : 0;
+}
+
+void loop_run(struct session *session)
+{
+	struct epoll_event events[LOOP_EVENTS];
+	int nr;
+
+	while (!session->stopping) {
+		nr = epoll_wait(session->epoll_fd, events, LOOP_EVENTS, -1);
+		for (int i = 0; i < nr; i++)
+			handlers[(uint32_t)events[i].data.u64](session, (int)(events[i].data.u64 >> 32));
+	}
+	message_progress(NULL);
+}
+
+bool loop_interrupted(void *context)
+{
+	struct session *session = context;
+	unsigned int before = session->interrupts;
+
+	on_signal(session, session->signal_fd);
+	return session->interrupts > before;
+}
+
+void loop_free(struct session *session)
+{
+	if (session->flush_timer_fd >= 0)
+		close(session->flush_timer_fd);
+	if (session->epoll_fd >= 0)
+		close(session->epoll_fd);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tracedaemon: see docs/man/tracedaemon.1. */
+#include <stdio.h>
+
+#include "client.h"
+#include "message.h"
+#include "options.h"
+#include "session.h"
+
+static int run(struct options *options)
+{
+	switch (options->action) {
+	case ACTION_RECORD:
+		return session_run(options);
+	case ACTION_HELP:
+		options_help(stdout);
+		return 0;
+	case ACTION_VERSION:
+		puts("tracedaemon " TRACE_VERSION);
+		return 0;
+	case ACTION_LIST:
+		select_list(stdout);
+		return 0;
+	default:
+		return client_run(options);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct trace_error error;
+
+	message_init("tracedaemon", false);
+	if (options_parse(&options, argc, argv, &error)) {
+		message_error("%s", error.message);
+		return 2;
+	}
+	message_init("tracedaemon", options.session.quiet);
+	return run(&options);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <syslog.h>
+
+static const char *message_program = "tracedaemon";
+static bool message_quiet;
+static bool message_logs;
+static bool message_line_stands; /* a progress line without newline is on the terminal */
+
+void message_init(const char *program, bool quiet)
+{
+	message_program = program;
+	message_quiet = quiet;
+}
+
+void message_to_log(void)
+{
+	openlog(message_program, LOG_PID, LOG_DAEMON);
+	message_logs = true;
+}
+
+static void message_print(const char *kind, const char *format, va_list arguments)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	if (message_logs) {
+		syslog(LOG_NOTICE, "%s%s", kind, text);
+		return;
+	}
+	message_progress(NULL);
+	fprintf(stderr, "%s: %s%s\n", message_program, kind, text); /* one call, so one write: stderr may be shared with the command */
+}
+
+void message_note(const char *format, ...)
+{
+	va_list arguments;
+
+	if (message_quiet)
+		return;
+	va_start(arguments, format);
+	message_print("", format, arguments);
+	va_end(arguments);
+}
+
+void message_warning(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	message_print("warning: ", format, arguments);
+	va_end(arguments);
+}
+
+void message_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	message_print("", format, arguments);
+	va_end(arguments);
+}
+
+void message_progress(const char *line)
+{
+	if (line)
+		fprintf(stderr, "\r%s\033[K", line);
+	else if (message_line_stands)
+		fprintf(stderr, "\r\033[K");
+	message_line_stands = line;
+}

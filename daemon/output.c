@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What these lines guard against (CVE-2025-27591, CVE-2024-45770, CVE-2021-24032): a root daemon that follows a planted link,
+ * writes through a hard link, or creates a file that others may read before its mode is set. So the file is always
+ * created, exclusively, with its final mode; an old trace of ours is unlinked, never opened and truncated, which also spares
+ * a reader that has it mapped.
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#define OUTPUT_TRIES 8 /* somebody else creates a file of that name between our unlink and our open */
+
+static int check_stdout(struct trace_error *ret_error)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return text_error(ret_error, -EBADF, "stdout is not open for writing");
+	if (isatty(STDOUT_FILENO))
+		return text_error(ret_error, -EINVAL, "stdout is a terminal, and a trace is not text; redirect it, or name a file");
+	return 0;
+}
+
+/* May the file that stands at @path be replaced? */
+static int check_old(const char *path, const struct stat *old, struct trace_error *ret_error)
+{
+	if (S_ISLNK(old->st_mode))
+		return text_error(ret_error, -ELOOP, "%s is a symbolic link, which is not followed; name the file itself", path);
+	if (S_ISDIR(old->st_mode))
+		return text_error(ret_error, -EISDIR, "%s is a directory; name a file in it", path);
+	if (!S_ISREG(old->st_mode))
+		return text_error(ret_error, -EEXIST, "%s is not a regular file; for a pipe or a device write to stdout: - > %s", path, path);
+	if (old->st_uid != geteuid())
+		return text_error(ret_error, -EPERM, "%s belongs to uid %u and is not replaced; remove it, or name another file", path,
+				  (unsigned int)old->st_uid);
+	return 0;
+}
+
+static int create_failed(const char *path, int err, struct trace_error *ret_error)
+{
+	const char *advice = "";
+
+	if (err == -ENOENT)
+		advice = "; create its directory first";
+	else if (err == -EACCES || err == -EROFS || err == -ENOSPC || err == -EDQUOT)
+		advice = "; name a file elsewhere";
+	return text_error(ret_error, err, "cannot create %s: %s%s", path, strerror(-err), advice);
+}
+
+static int create(const char *path, struct trace_error *ret_error)
+{
+	struct stat old;
+	int fd, err;
+
+	for (int i = 0; i < OUTPUT_TRIES; i++) {
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0)
+			return fd;
+		if (errno != EEXIST)
+			return create_failed(path, -errno, ret_error);
+		if (lstat(path, &old) < 0)
+			continue; /* gone again */
+		err = check_old(path, &old, ret_error);
+		if (err)
+			return err;
+		if (unlink(path) < 0 && errno != ENOENT)
+			return text_error(ret_error, -errno, "cannot replace %s: %s; name another file", path, strerror(errno));
+	}
+	return text_error(ret_error, -EEXIST, "cannot create %s: somebody else keeps creating it", path);
+}
+
+int output_open(struct output *ret_output, const char *path, struct trace_error *ret_error)
+{
+	struct output output = {.fd = STDOUT_FILENO, .path = "stdout"};
+	struct stat status;
+	int err;
+
+	if (!strcmp(path, "-")) {
+		err = check_stdout(ret_error);
+		if (err)
+			return err;
+		*ret_output = output;
+		return 0;
+	}
+	output.path = path;
+	output.fd = create(path, ret_error);
+	if (output.fd < 0)
+		return output.fd;
+	if (fstat(output.fd, &status) < 0) {
+		err = -errno;
+		close(output.fd);
+		return text_error(ret_error, err, "cannot stat %s: %s", path, strerror(-err));
+	}
+	output.created = true;
+	output.dev = status.st_dev;
+	output.ino = status.st_ino;
+	*ret_output = output;
+	return 0;
+}
+
+int output_close(struct output *output, struct trace_error *ret_error)
+{
+	int err = 0;
+
+	if (output->fd < 0)
+		return 0;
+	if (output->created && fsync(output->fd) < 0)
+		err = text_error(ret_error, -errno, "cannot make %s last: %s; what was written may be lost", output->path, strerror(errno));
+	if (output->created && close(output->fd) < 0 && !err)
+		err = text_error(ret_error, -errno, "cannot close %s: %s", output->path, strerror(errno));
+	output->fd = -1;
+	return err;
+}
+
+void output_discard(struct output *output)
+{
+	struct stat now;
+
+	if (output->fd < 0)
+		return;
+	if (output->created) {
+		if (lstat(output->path, &now) == 0 && now.st_dev == output->dev && now.st_ino == output->ino)
+			unlink(output->path);
+		close(output->fd);
+	}
+	output->fd = -1;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DAEMON_OUTPUT_H
+#define DAEMON_OUTPUT_H
+/*
+ * output.h - create the files that are written: as root, in directories that may belong to others.
+ */
+#include <stdbool.h>
+#include <sys/types.h>
+#include <trace/error.h>
+
+/** struct output - an open file. @path: borrowed, "stdout" for "-". @created: by us, with @dev and @ino as its identity */
+struct output {
+	int fd;
+	const char *path;
+	bool created;
+	dev_t dev;
+	ino_t ino;
+};
+
+/**
+ * output_open() - a new file, mode 0600 from its creation, that nobody else prepared
+ * @path: "-" is stdout. A regular file of ours of that name is replaced (its readers keep the old one); symbolic links, devices
+ *        and other people's files are refused.
+ */
+int output_open(struct output *ret_output, const char *path, struct trace_error *ret_error);
+
+/** output_close() - make the file last (fsync) and close it. 0 or negative errno of the fsync */
+int output_close(struct output *output, struct trace_error *ret_error);
+
+/** output_discard() - close, and remove the file if output_open() created it and it still stands there */
+void output_discard(struct output *output);
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "message.h"
+#include "text.h"
+
+static uint64_t events_per_second(struct progress *progress, const struct recording_status *status, uint64_t now_ns)
+{
+	uint64_t since_ns = now_ns - (progress->shown_ns ? progress->shown_ns : status->start_ns);
+	uint64_t rate = since_ns ? (uint64_t)((double)(status->events - progress->shown_events) * 1e9 / (double)since_ns) : 0;
+
+	progress->shown_ns = now_ns;
+	progress->shown_events = status->events;
+	return rate;
+}
+
+static uint64_t all_lost(const struct recording_status *status)
+{
+	return status->lost + status->lost_write + status->missed;
+}
+
+/* A line that is wider than the terminal could not be wiped again. */
+static void cut_to_terminal(char *line)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && strlen(line) >= size.ws_col)
+		line[size.ws_col - 1] = '\0';
+}
+
+void progress_show(struct progress *progress, const struct recording_status *status)
+{
+	uint64_t now_ns = clock_now(), rate = events_per_second(progress, status, now_ns);
+	char line[256];
+	int used;
+
+	used = snprintf(line, sizeof(line), "%s  %s events, %s/s, %s", text_seconds(now_ns - status->start_ns).s,
+			text_count(status->events).s, text_count(rate).s, text_bytes(status->file_bytes).s);
+	if (all_lost(status))
+		used += snprintf(line + used, sizeof(line) - (size_t)used, ", %s LOST", text_count(all_lost(status)).s);
+	if (progress->end_ns > now_ns)
+		snprintf(line + used, sizeof(line) - (size_t)used, ", %s to go", text_seconds(progress->end_ns - now_ns).s);
+	cut_to_terminal(line);
+	message_progress(line);
+}
+
+static void report_losses(const struct recording *recording, const struct recording_status *status, uint32_t nr_cpus)
+{
+	uint64_t lost;
+
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+		lost = recording_lost_on_cpu(recording, cpu);
+		if (lost)
+			message_warning("CPU %u: %s events lost, its buffers were full: record fewer (-e), or give more room (-b, -n)", cpu,
+					text_count(lost).s);
+	}
+	if (status->missed)
+		message_warning("%s events missed: the kernel skipped programs that ran already", text_count(status->missed).s);
+	if (status->lost_write)
+		message_warning("%s events lost because they could not be written", text_count(status->lost_write).s);
+}
+
+void progress_report(const struct recording *recording, const struct recording_status *status, const char *path, uint64_t elapsed_ns,
+		     uint32_t nr_cpus)
+{
+	struct text lost = text_count(all_lost(status));
+	bool is_file = strcmp(path, "stdout");
+
+	report_losses(recording, status, nr_cpus);
+	message_note("%s: %s events, %s (%.1f B/event), %s, %s%s", path, text_count(status->events).s, text_bytes(status->file_bytes).s,
+		     status->events ? (double)status->file_bytes / (double)status->events : 0.0, text_seconds(elapsed_ns).s,
+		     all_lost(status) ? lost.s : "nothing", " lost");
+	if (is_file)
+		message_note("next: tracevisualizer -a %s", path);
+}

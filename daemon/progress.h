@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DAEMON_PROGRESS_H
+#define DAEMON_PROGRESS_H
+/* progress.h - the line that shows a running recording, and the words at its end. */
+#include <stdint.h>
+
+#include "recording.h"
+
+/** struct progress - @end_ns: when the recording will end, 0 = unknown; the rest is private */
+struct progress {
+	uint64_t end_ns;
+	uint64_t shown_ns;
+	uint64_t shown_events;
+};
+
+/** progress_show() - replace the line on the terminal */
+void progress_show(struct progress *progress, const struct recording_status *status);
+
+/** progress_report() - what was recorded, what was lost and what to do about it; @nr_cpus: highest CPU number + 1 */
+void progress_report(const struct recording *recording, const struct recording_status *status, const char *path, uint64_t elapsed_ns,
+		     uint32_t nr_cpus);
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recording.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "message.h"
+#include "notes.h"
+#include "start_state.h"
+#include "text.h"
+#include "tracefile.h"
+#include "writer_thread.h"
+
+#define RECORDING_QUEUE_BYTES (64u << 20)
+/* Clock correspondences and heartbeats, while there is anything to time. */
+#define RECORDING_CLOCK_NS 10000000000ull
+/* A writer that is in the middle of its record when the tracer stops is waited for so long. */
+#define RECORDING_STRAGGLER_MS 1000
+
+struct recording {
+	struct tracer *tracer;	      /* borrowed */
+	struct trace_writer *writer;  /* owned */
+	struct writer_thread *thread; /* owned */
+	struct drain *drain;	      /* owned */
+	struct notes notes;
+	struct trace_error write_error; /* outside of the writer's thread */
+	uint64_t start_ns;
+	uint64_t clock_ns; /* of the last clock correspondence */
+	uint64_t syncs;
+	bool blocked; /* the drain waits for room in the queue */
+	bool ended;   /* the writer is ours again */
+};
+
+/* ---- begin ---- */
+
+static void keep_error(struct recording *recording, int err, const struct trace_error *error)
+{
+	if (err && !recording->write_error.code)
+		recording->write_error = *error;
+}
+
+static void push_clock(struct recording *recording, bool heartbeat)
+{
+	struct clock_sample sample = clock_take_sample();
+
+	recording->clock_ns = sample.monotonic_ns;
+	writer_thread_push_clock(recording->thread, &sample);
+	if (heartbeat)
+		notes_heartbeat(&recording->notes, &sample);
+}
+
+static int begin_file(struct recording *recording, int fd, const struct recording_options *options, struct trace_error *ret_error)
+{
+	struct clock_sample now = clock_take_sample();
+	struct trace_writer_options writer_options = {
+		.size = sizeof(writer_options),
+		.level = options->level,
+		.start_ns = now.monotonic_ns,
+		.start_realtime_ns = now.realtime_ns,
+	};
+
+	recording->start_ns = now.monotonic_ns;
+	recording->writer = trace_writer_new(fd, &writer_options, ret_error);
+	return recording->writer ? 0 : ret_error->code;
+}
+
+static int begin_threads(struct recording *recording, int fd, struct trace_error *ret_error)
+{
+	recording->thread = writer_thread_new(recording->writer, fd, RECORDING_QUEUE_BYTES, ret_error);
+	if (!recording->thread)
+		return ret_error->code;
+	recording->drain = drain_new(recording->tracer, recording->writer, recording->thread, ret_error);
+	return recording->drain ? 0 : ret_error->code;
+}
+
+/* The mask and the start state come after the tracer's start: what happens meanwhile is in the rings, nothing falls between. */
+static void begin_contents(struct recording *recording, FILE *proc)
+{
+	uint64_t mask[TRACE_MASK_WORDS];
+	struct trace_error error;
+
+	push_clock(recording, true);
+	tracer_get_mask(recording->tracer, mask);
+	notes_mask(&recording->notes, mask);
+	notes_push(&recording->notes, recording->writer, recording->thread);
+	if (start_state_push(recording->tracer, recording->writer, recording->thread, proc, &error))
+		message_warning("the state at the start is incomplete: %s", error.message);
+}
+
+struct recording *recording_begin(struct tracer *tracer, int fd, const struct recording_options *options, struct trace_error *ret_error)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	struct trace_error error = {0};
+	int err;
+
+	if (!recording) {
+		text_error(ret_error, -ENOMEM, "no memory for a recording");
+		return NULL;
+	}
+	recording->tracer = tracer;
+	err = begin_file(recording, fd, options, &error);
+	if (!err)
+		err = tracer_start(tracer, &error);
+	if (!err) {
+		keep_error(recording, tracefile_describe(tracer, recording->writer, options->command, &error), &error);
+		err = begin_threads(recording, fd, &error);
+	}
+	if (err) {
+		*ret_error = error;
+		return recording_free(recording);
+	}
+	begin_contents(recording, options->proc);
+	return recording;
+}
+
+struct recording *recording_free(struct recording *recording)
+{
+	if (!recording)
+		return NULL;
+	writer_thread_free(recording->thread);
+	drain_free(recording->drain);
+	notes_release(&recording->notes);
+	trace_writer_free(recording->writer);
+	free(recording);
+	return NULL;
+}
+
+/* ---- while it runs ---- */
+
+enum drain_result recording_drain(struct recording *recording)
+{
+	enum drain_result result;
+
+	if (recording->blocked)
+		writer_thread_acknowledge(recording->thread);
+	result = drain_run(recording->drain);
+	recording->blocked = result == DRAIN_BLOCKED;
+	if (result == DRAIN_TOOK && clock_now() - recording->clock_ns >= RECORDING_CLOCK_NS)
+		push_clock(recording, true);
+	notes_push(&recording->notes, recording->writer, recording->thread);
+	return result;
+}
+
+int recording_wake_fd(const struct recording *recording)
+{
+	return writer_thread_wake_fd(recording->thread);
+}
+
+uint32_t recording_flush(struct recording *recording)
+{
+	uint32_t fill = drain_flush(recording->drain);
+
+	notes_missed(&recording->notes, recording->tracer);
+	recording_drain(recording);
+	return fill;
+}
+
+int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
+{
+	uint64_t now[TRACE_MASK_WORDS];
+	int err = tracer_set_mask(recording->tracer, mask, ret_error);
+
+	if (err)
+		return err;
+	tracer_get_mask(recording->tracer, now);
+	notes_mask(&recording->notes, now);
+	notes_push(&recording->notes, recording->writer, recording->thread);
+	return 0;
+}
+
+void recording_mark(struct recording *recording, const char *text)
+{
+	notes_mark(&recording->notes, text);
+	notes_push(&recording->notes, recording->writer, recording->thread);
+}
+
+uint64_t recording_sync(struct recording *recording)
+{
+	recording_flush(recording);
+	if (writer_thread_push_sync(recording->thread) == 0)
+		recording->syncs++;
+	return recording->syncs;
+}
+
+uint64_t recording_synced(struct recording *recording)
+{
+	writer_thread_acknowledge(recording->thread);
+	return writer_thread_synced(recording->thread);
+}
+
+void recording_get_status(struct recording *recording, struct recording_status *ret_status)
+{
+	struct trace_writer_totals written;
+	struct drain_totals drained;
+
+	if (recording->ended)
+		trace_writer_totals(recording->writer, &written);
+	else
+		writer_thread_totals(recording->thread, &written);
+	drain_get_totals(recording->drain, &drained);
+	*ret_status = (struct recording_status){
+		.start_ns = recording->start_ns,
+		.events = drained.events + recording->notes.stored,
+		.lost = drained.lost + recording->notes.lost,
+		.lost_write = written.lost_write,
+		.missed = recording->notes.missed_total,
+		.filtered = drained.filtered,
+		.file_bytes = written.file_bytes,
+	};
+}
+
+uint64_t recording_lost_on_cpu(const struct recording *recording, uint32_t cpu)
+{
+	struct trace_stream_stats stats;
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < drain_nr_rings(recording->drain); i++) {
+		drain_statistics(recording->drain, i, &stats);
+		if (stats.cpu == cpu)
+			lost += stats.discarded;
+	}
+	return lost;
+}
+
+int recording_write_error(struct recording *recording, struct trace_error *ret_error)
+{
+	if (recording->write_error.code) {
+		*ret_error = recording->write_error;
+		return recording->write_error.code;
+	}
+	return writer_thread_error(recording->thread, ret_error);
+}
+
+/* ---- end ---- */
+
+/* Wait for room in the queue, or for a straggling writer. */
+static void wait_for_writer(struct recording *recording, int timeout_ms)
+{
+	struct pollfd wake = {.fd = writer_thread_wake_fd(recording->thread), .events = POLLIN};
+
+	poll(&wake, 1, timeout_ms);
+}
+
+static void drain_rest(struct recording *recording, bool (*hurry)(void *), void *context)
+{
+	int straggler_ms = 0;
+	uint64_t lost;
+
+	while (drain_flush(recording->drain), !drain_is_empty(recording->drain)) {
+		switch (drain_run(recording->drain)) {
+		case DRAIN_TOOK:
+			break;
+		case DRAIN_BLOCKED:
+			wait_for_writer(recording, 100);
+			writer_thread_acknowledge(recording->thread);
+			break;
+		case DRAIN_IDLE: /* a sub-buffer with a writer inside */
+			wait_for_writer(recording, 1);
+			straggler_ms++;
+			break;
+		}
+		if (straggler_ms >= RECORDING_STRAGGLER_MS || hurry(context)) {
+			lost = drain_abandon(recording->drain);
+			message_warning("%s events were still in the buffers and are lost", text_count(lost).s);
+		}
+	}
+}
+
+static void wait_until_written(struct recording *recording, bool (*hurry)(void *), void *context)
+{
+	while (!writer_thread_empty(recording->thread)) {
+		if (hurry(context))
+			writer_thread_abandon(recording->thread);
+		poll(NULL, 0, 5);
+	}
+}
+
+static int write_statistics(struct recording *recording, uint64_t end_ns, struct trace_error *ret_error)
+{
+	size_t nr_rings = drain_nr_rings(recording->drain);
+	struct trace_stream_stats *stats = calloc(nr_rings + 1, sizeof(*stats));
+	int err;
+
+	if (!stats)
+		return text_error(ret_error, -ENOMEM, "no memory for the statistics of %zu streams", nr_rings);
+	for (size_t i = 0; i < nr_rings; i++)
+		drain_statistics(recording->drain, i, &stats[i]);
+	notes_statistics(&recording->notes, &stats[nr_rings]);
+	err = trace_writer_statistics(recording->writer, stats, nr_rings + 1, end_ns, ret_error);
+	free(stats);
+	return err;
+}
+
+int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error)
+{
+	struct trace_error error = {0};
+	uint64_t end_ns;
+
+	tracer_stop(recording->tracer);
+	end_ns = clock_now();
+	drain_rest(recording, hurry, context);
+	notes_missed(&recording->notes, recording->tracer);
+	notes_push(&recording->notes, recording->writer, recording->thread);
+	push_clock(recording, false);
+	wait_until_written(recording, hurry, context);
+	writer_thread_stop(recording->thread);
+	recording->ended = true;
+	keep_error(recording, writer_thread_error(recording->thread, &error), &error);
+	keep_error(recording, write_statistics(recording, end_ns, &error), &error);
+	keep_error(recording, trace_writer_finish(recording->writer, &error), &error);
+	return recording_write_error(recording, ret_error);
+}

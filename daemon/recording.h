@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DAEMON_RECORDING_H
+#define DAEMON_RECORDING_H
+/*
+ * recording.h - a trace being written: from the tracer's start to the end mark of the file. One thread.
+ *
+ *	rings --drain--> queue --writer thread--> file
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <trace/tracer.h>
+#include <trace/writer.h>
+
+#include "drain.h"
+
+struct recording;
+
+/** struct recording_options - @proc: the classic process list, NULL = none. @command: for the description; NULL = none */
+struct recording_options {
+	int level;
+	FILE *proc;
+	char *const *command;
+};
+
+/**
+ * recording_begin() - start the tracer and the trace on @fd; events flow when it returns
+ * @tracer, @fd: borrowed until recording_free()
+ */
+struct recording *recording_begin(struct tracer *tracer, int fd, const struct recording_options *options, struct trace_error *ret_error);
+
+/** recording_drain() - take what is complete; DRAIN_BLOCKED: call again when recording_wake_fd() is readable */
+enum drain_result recording_drain(struct recording *recording);
+int recording_wake_fd(const struct recording *recording);
+
+/** recording_flush() - take what is not complete too; tells how full the fullest sub-buffer was, in 1/1024 */
+uint32_t recording_flush(struct recording *recording);
+
+/** recording_set_mask() - change the recorded events, and note it in the trace */
+int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);
+/** recording_mark() - a note of the user in the trace */
+void recording_mark(struct recording *recording, const char *text);
+
+/** recording_sync() - flush, and ask for all of it on disk; done when recording_synced() has grown to the value returned */
+uint64_t recording_sync(struct recording *recording);
+uint64_t recording_synced(struct recording *recording);
+
+/** struct recording_status - @lost: in the rings, or not written; @missed: programs that the kernel skipped */
+struct recording_status {
+	uint64_t start_ns;
+	uint64_t events;
+	uint64_t lost;
+	uint64_t lost_write;
+	uint64_t missed;
+	uint64_t filtered;
+	uint64_t file_bytes;
+};
+void recording_get_status(struct recording *recording, struct recording_status *ret_status);
+/** recording_lost_on_cpu() - events of a CPU that found no room */
+uint64_t recording_lost_on_cpu(const struct recording *recording, uint32_t cpu);
+
+/** recording_write_error() - the first write that failed; 0 when there was none */
+int recording_write_error(struct recording *recording, struct trace_error *ret_error);
+
+/**
+ * recording_end() - stop the tracer, write what is left, finish the file
+ * @hurry: asked while it waits for a slow disk; true = drop what is queued, count it, and finish at once
+ * Returns 0, or the first error of writing: what was written before is a good trace.
+ */
+int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error);
+
+struct recording *recording_free(struct recording *recording); /* NULL is fine; returns NULL */
+#endif

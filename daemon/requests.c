@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* requests.c - what a running daemon can be asked for. One function for each verb; a table finds it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "message.h"
+#include "session.h"
+#include "text.h"
+
+/** struct answer - @later: requests_synced() will answer */
+struct answer {
+	int err;
+	bool later;
+	char text[CONTROL_ANSWER_BYTES - 16];
+};
+
+static void answer_set(struct answer *answer, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void answer_set(struct answer *answer, int err, const char *format, ...)
+{
+	va_list arguments;
+
+	answer->err = err;
+	va_start(arguments, format);
+	vsnprintf(answer->text, sizeof(answer->text), format, arguments);
+	va_end(arguments);
+}
+
+/* ---- masks ---- */
+
+/* The events that are recorded while halted: those of the trace about itself. */
+static void halted_mask(uint64_t ret_mask[TRACE_MASK_WORDS])
+{
+	struct selection none = {.begun = true};
+
+	memset(none.removed, 0xff, sizeof(none.removed));
+	select_finish(&none, ret_mask);
+}
+
+static void set_mask(struct session *session, const uint64_t mask[TRACE_MASK_WORDS], struct answer *answer)
+{
+	struct trace_error error = {0};
+	int err = session->flight ? flight_set_mask(session->flight, mask, &error) :
+				    recording_set_mask(session->recording, mask, &error);
+
+	if (err)
+		answer_set(answer, err, "%s", error.message);
+}
+
+static void do_begin(struct session *session, const struct request *request, struct answer *answer)
+{
+	if (session->halted)
+		set_mask(session, session->mask, answer);
+	if (!answer->err) {
+		session->halted = false;
+		answer_set(answer, 0, "tracedaemon: recording\n");
+	}
+}
+
+static void do_halt(struct session *session, const struct request *request, struct answer *answer)
+{
+	uint64_t mask[TRACE_MASK_WORDS];
+
+	halted_mask(mask);
+	if (!session->halted)
+		set_mask(session, mask, answer);
+	if (!answer->err) {
+		session->halted = true;
+		answer_set(answer, 0, "tracedaemon: halted\n");
+	}
+}
+
+static void print_mask(const struct session *session, struct answer *answer)
+{
+	select_print_mask(session->mask, answer->text, sizeof(answer->text));
+}
+
+static void do_mask(struct session *session, const struct request *request, struct answer *answer)
+{
+	struct selection selection = {0};
+	struct trace_error error;
+	uint64_t mask[TRACE_MASK_WORDS];
+
+	if (!*request->argument) {
+		print_mask(session, answer);
+		return;
+	}
+	if (*request->argument == '-' || *request->argument == '+') { /* changes what is recorded now */
+		memcpy(selection.mask, session->mask, sizeof(selection.mask));
+		selection.begun = true;
+	}
+	if (select_add(&selection, request->argument, &error)) {
+		answer_set(answer, error.code, "%s", error.message);
+		return;
+	}
+	select_finish(&selection, mask);
+	if (!session->halted)
+		set_mask(session, mask, answer);
+	if (answer->err)
+		return;
+	memcpy(session->mask, mask, sizeof(mask));
+	print_mask(session, answer);
+}
+
+/* ---- status ---- */
+
+static uint64_t subbufs_of_ring(const struct tracer_ring *ring)
+{
+	return __atomic_load_n(&ring->ring.control->position, __ATOMIC_RELAXED) >> SUBBUF_OFFSET_BITS;
+}
+
+/* In the order of the classic's -v. */
+static size_t print_rings(const struct session *session, char *text, size_t size)
+{
+	const struct tracer_ring *ring;
+	size_t used = 0;
+
+	for (size_t i = 0; i < tracer_nr_rings(session->tracer) && used < size; i++) {
+		ring = tracer_get_ring(session->tracer, i);
+		used += (size_t)snprintf(text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost\n", ring->cpu,
+					 ring->structural ? " structural" : "", (unsigned long long)subbufs_of_ring(ring),
+					 (unsigned long long)__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED));
+	}
+	return used;
+}
+
+static size_t print_recording(const struct session *session, char *text, size_t size)
+{
+	struct recording_status status;
+
+	recording_get_status(session->recording, &status);
+	return (size_t)snprintf(text, size, "File: %s, %s\nEvents: %s recorded, %s lost, %s missed, %s filtered\n", session->output.path,
+				text_bytes(status.file_bytes).s, text_count(status.events).s,
+				text_count(status.lost + status.lost_write).s, text_count(status.missed).s, text_count(status.filtered).s);
+}
+
+static void do_status(struct session *session, const struct request *request, struct answer *answer)
+{
+	const struct tracer_ring *ring = tracer_get_ring(session->tracer, 0);
+	char *text = answer->text;
+	size_t size = sizeof(answer->text), used;
+
+	used = (size_t)snprintf(text, size,
+				"Trace status (%zu CPUs): %s, process %d, for %s\n"
+				"Mode: %s\nTimestamping: CLOCK_MONOTONIC, ns\nBuffering: lock-free, %llu bytes per CPU (%u sub-buffers x %u bytes)\n",
+				tracer_nr_rings(session->tracer) / 2, session->halted ? "halted" : "recording", (int)getpid(),
+				text_seconds(clock_now() - session->start_ns).s, session->flight ? "Flight Recorder Mode" : "Trace Mode",
+				(unsigned long long)ring->ring.subbuf_bytes * ring->ring.nr_subbufs, ring->ring.nr_subbufs,
+				ring->ring.subbuf_bytes);
+	if (session->recording)
+		used += print_recording(session, text + used, size - used);
+	used += print_rings(session, text + used, size - used);
+	if (used < size)
+		select_print_mask(session->mask, text + used, size - used);
+}
+
+/* ---- dump, reset, mark, stop ---- */
+
+static void dump_recording(struct session *session, int client_fd, struct answer *answer)
+{
+	if (session->nr_waiting == SESSION_MAX_WAITING) {
+		answer_set(answer, -EBUSY, "too many dumps at once; try again");
+		return;
+	}
+	session->waiting[session->nr_waiting++] = (struct waiting){client_fd, recording_sync(session->recording)};
+	answer->later = true;
+}
+
+static void dump_flight(struct session *session, int file_fd, struct answer *answer)
+{
+	struct flight_result result;
+	struct trace_error error = {0};
+
+	if (file_fd < 0) {
+		answer_set(answer, -EINVAL, "the flight recorder's events go to a file: name it");
+		return;
+	}
+	if (flight_snapshot(session->flight, file_fd, session->options->session.level, &result, &error)) {
+		answer_set(answer, error.code, "%s", error.message);
+		return;
+	}
+	answer_set(answer, 0, "%s events, %s; %s older ones were overwritten\n", text_count(result.events).s, text_bytes(result.file_bytes).s,
+		   text_count(result.overwritten).s);
+}
+
+static void do_reset(struct session *session, const struct request *request, struct answer *answer)
+{
+	if (!session->flight) {
+		answer_set(answer, -ENOTSUP, "this daemon writes to a file, and what is written stays; reset is for the flight recorder");
+		return;
+	}
+	flight_reset(session->flight);
+	answer_set(answer, 0, "tracedaemon: the flight recorder begins anew\n");
+}
+
+static void do_mark(struct session *session, const struct request *request, struct answer *answer)
+{
+	if (!*request->argument)
+		answer_set(answer, -EINVAL, "a mark needs a text");
+	else if (session->flight)
+		flight_mark(session->flight, request->argument);
+	else
+		recording_mark(session->recording, request->argument);
+}
+
+static void do_stop(struct session *session, const struct request *request, struct answer *answer)
+{
+	session->stopping = true;
+	answer_set(answer, 0, "tracedaemon: stopping\n");
+}
+
+static void do_mode(struct session *session, const struct request *request, struct answer *answer)
+{
+	answer_set(answer, 0, "%s", session->flight ? "flight" : "file");
+}
+
+static const struct {
+	const char *verb;
+	void (*run)(struct session *session, const struct request *request, struct answer *answer);
+} requests[] = {
+	{"status", do_status}, {"mode", do_mode},   {"begin", do_begin}, {"halt", do_halt},
+	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},   {"stop", do_stop},
+};
+
+static void perform(struct session *session, const struct request *request, int client_fd, struct answer *answer)
+{
+	if (!strcmp(request->verb, "dump")) {
+		if (session->flight)
+			dump_flight(session, request->file_fd, answer);
+		else
+			dump_recording(session, client_fd, answer);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		if (strcmp(request->verb, requests[i].verb))
+			continue;
+		requests[i].run(session, request, answer);
+		return;
+	}
+	answer_set(answer, -EINVAL, "this daemon does not know \"%.40s\"", request->verb);
+}
+
+void requests_answer(struct session *session, int fd)
+{
+	struct request request;
+	struct answer answer;
+
+	answer.err = 0;
+	answer.later = false;
+	answer.text[0] = '\0';
+	if (control_receive(fd, &request)) {
+		close(fd);
+		return;
+	}
+	perform(session, &request, fd, &answer);
+	if (request.file_fd >= 0)
+		close(request.file_fd);
+	if (answer.later)
+		return;
+	control_answer(fd, answer.err, answer.text);
+	close(fd);
+}
+
+void requests_synced(struct session *session)
+{
+	uint64_t synced = recording_synced(session->recording);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < session->nr_waiting; i++) {
+		if (session->waiting[i].sync > synced) {
+			session->waiting[kept++] = session->waiting[i];
+			continue;
+		}
+		control_answer(session->waiting[i].fd, 0, "tracedaemon: all events so far are on disk\n");
+		close(session->waiting[i].fd);
+	}
+	session->nr_waiting = kept;
+}
+
+void requests_close(struct session *session)
+{
+	for (size_t i = 0; i < session->nr_waiting; i++) {
+		control_answer(session->waiting[i].fd, 0, "tracedaemon: the recording ended, and is on disk\n");
+		close(session->waiting[i].fd);
+	}
+	session->nr_waiting = 0;
+}

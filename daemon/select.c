@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "select.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+#include <trace/reader.h>
+
+#include "text.h"
+
+#define SELECT_NAME_MAX 64
+#define SELECT_SUGGESTIONS 3
+
+/* ltt.md 1.2: -eCORE, and the classes that had a name but no events of their own here, or that are always on */
+static const char *const select_core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT", "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
+static const char *const select_accepted[] = {"START", "CHMSK", "HEARTBEAT", "CSTM", "NEWEV"};
+
+/* Without these nobody knows which thread an event belongs to. */
+static const uint16_t select_skeleton[] = {TRACE_EV_sched_switch, TRACE_EV_sched_fork, TRACE_EV_sched_exec,
+					   TRACE_EV_sched_exit,	  TRACE_EV_sched_free, TRACE_EV_sched_comm};
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool name_is_in(const char *name, const char *const *names, size_t nr_names)
+{
+	for (size_t i = 0; i < nr_names; i++)
+		if (!strcasecmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* ---- one name to a mask ---- */
+
+static bool is_selectable(const struct trace_event_type *type)
+{
+	return type->category != TRACE_CATEGORY_TRACE && type->category != TRACE_CATEGORY_START;
+}
+
+static bool matches_class(const struct trace_event_type *type, const char *name)
+{
+	return strcmp(type->classic, "NONE") && !strcmp(type->classic, name);
+}
+
+static bool matches_category(const struct trace_event_type *type, const char *name)
+{
+	return !strcasecmp(trace_category_name(type->category), name);
+}
+
+/* sys_enter, sys_enter3 and sys_enter6 are one event in three sizes: each name selects all of them. */
+static bool matches_event(const struct trace_event_type *type, const char *name)
+{
+	size_t type_chars = strcspn(type->name, "0123456789"), name_chars = strcspn(name, "0123456789");
+
+	if (!strcasecmp(type->name, name))
+		return true;
+	return !strcmp(type->program, "sys_enter") && !strncmp(name, "sys_enter", 9) && type_chars == name_chars &&
+	       !strncmp(type->name, name, name_chars);
+}
+
+static bool matches_pattern(const struct trace_event_type *type, const char *name)
+{
+	return strpbrk(name, "*?[") && fnmatch(name, type->name, 0) == 0;
+}
+
+static bool matches_all(const struct trace_event_type *type, const char *name)
+{
+	return !strcasecmp(name, "all");
+}
+
+static bool matches_default(const struct trace_event_type *type, const char *name)
+{
+	return !strcasecmp(name, "default") && (type->flags & TRACE_EVENT_ON);
+}
+
+static bool matches_core(const struct trace_event_type *type, const char *name)
+{
+	return !strcasecmp(name, "CORE") && name_is_in(type->classic, select_core, ARRAY_SIZE(select_core));
+}
+
+static bool matches_class_any_case(const struct trace_event_type *type, const char *name)
+{
+	return strcmp(type->classic, "NONE") && !strcasecmp(type->classic, name);
+}
+
+/* In this order: the first rule that finds anything wins, so SCHED is the class and sched the category. */
+static bool (*const select_rules[])(const struct trace_event_type *, const char *) = {
+	matches_all, matches_default, matches_core, matches_class, matches_category, matches_event, matches_pattern, matches_class_any_case,
+};
+
+static bool select_resolve(const char *name, uint64_t ret_mask[TRACE_MASK_WORDS])
+{
+	const struct trace_event_type *type;
+	bool found = false;
+
+	memset(ret_mask, 0, TRACE_MASK_WORDS * sizeof(ret_mask[0]));
+	for (size_t rule = 0; rule < ARRAY_SIZE(select_rules) && !found; rule++)
+		for (size_t i = 0; i < trace_catalogue_size(); i++) {
+			type = trace_catalogue_type(i);
+			if (!is_selectable(type) || !select_rules[rule](type, name))
+				continue;
+			select_set(ret_mask, type->id);
+			found = true;
+		}
+	return found || name_is_in(name, select_accepted, ARRAY_SIZE(select_accepted));
+}
+
+/* ---- suggestions for a name that is none ---- */
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+	size_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Levenshtein's distance, without regard to case. Names are at most SELECT_NAME_MAX long. */
+static size_t edit_distance(const char *a, const char *b)
+{
+	size_t row[SELECT_NAME_MAX + 1], nr_b = strnlen(b, SELECT_NAME_MAX), diagonal, above;
+
+	for (size_t j = 0; j <= nr_b; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		diagonal = row[0];
+		row[0] = i + 1;
+		for (size_t j = 0; j < nr_b; j++) {
+			above = row[j + 1];
+			row[j + 1] = min3(above + 1, row[j] + 1, diagonal + ((a[i] | 0x20) != (b[j] | 0x20)));
+			diagonal = above;
+		}
+	}
+	return row[nr_b];
+}
+
+struct suggestions {
+	const char *names[SELECT_SUGGESTIONS];
+	size_t distances[SELECT_SUGGESTIONS];
+	size_t nr;
+};
+
+static void suggest(struct suggestions *best, const char *wanted, const char *candidate)
+{
+	size_t distance = edit_distance(wanted, candidate), at;
+
+	for (size_t i = 0; i < best->nr; i++)
+		if (!strcmp(best->names[i], candidate))
+			return;
+	for (at = best->nr; at > 0 && best->distances[at - 1] > distance; at--)
+		;
+	if (at == SELECT_SUGGESTIONS)
+		return;
+	if (best->nr < SELECT_SUGGESTIONS)
+		best->nr++;
+	for (size_t i = best->nr - 1; i > at; i--) {
+		best->names[i] = best->names[i - 1];
+		best->distances[i] = best->distances[i - 1];
+	}
+	best->names[at] = candidate;
+	best->distances[at] = distance;
+}
+
+static int unknown_name(const char *name, struct trace_error *ret_error)
+{
+	struct suggestions best = {.nr = 0};
+	char list[SELECT_SUGGESTIONS * (SELECT_NAME_MAX + 2)] = "";
+	const struct trace_event_type *type;
+
+	for (size_t i = 0; i < trace_catalogue_size(); i++) {
+		type = trace_catalogue_type(i);
+		if (!is_selectable(type))
+			continue;
+		suggest(&best, name, type->name);
+		suggest(&best, name, trace_category_name(type->category));
+		if (strcmp(type->classic, "NONE"))
+			suggest(&best, name, type->classic);
+	}
+	for (size_t i = 0; i < best.nr; i++) {
+		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
+		strncat(list, best.names[i], sizeof(list) - strlen(list) - 1);
+	}
+	return text_error(ret_error, -EINVAL, "no event, category or class is called \"%s\"; near ones: %s; see --list", name, list);
+}
+
+/* ---- selections ---- */
+
+static int select_add_name(struct selection *selection, const char *name, struct trace_error *ret_error)
+{
+	char sign = *name == '-' || *name == '+' ? *name : '\0';
+	uint64_t mask[TRACE_MASK_WORDS];
+
+	if (!select_resolve(name + (sign != '\0'), mask))
+		return unknown_name(name + (sign != '\0'), ret_error);
+	if (!selection->begun && sign)
+		select_resolve("default", selection->mask);
+	selection->begun = true;
+	for (int i = 0; i < TRACE_MASK_WORDS; i++) {
+		if (sign == '-') {
+			selection->mask[i] &= ~mask[i];
+			selection->removed[i] |= mask[i];
+		} else {
+			selection->mask[i] |= mask[i];
+			selection->removed[i] &= ~mask[i];
+		}
+	}
+	return 0;
+}
+
+int select_add(struct selection *selection, const char *names, struct trace_error *ret_error)
+{
+	struct selection result = *selection;
+	char name[SELECT_NAME_MAX];
+	size_t chars;
+	int err;
+
+	for (;; names++) {
+		chars = strcspn(names, ",");
+		if (chars == 0)
+			return text_error(ret_error, -EINVAL, "the name of an event is missing; see --list");
+		if (chars >= sizeof(name))
+			return text_error(ret_error, -EINVAL, "\"%.20s...\" is too long for the name of an event; see --list", names);
+		memcpy(name, names, chars);
+		name[chars] = '\0';
+		err = select_add_name(&result, name, ret_error);
+		if (err)
+			return err;
+		names += chars;
+		if (!*names)
+			break;
+	}
+	*selection = result;
+	return 0;
+}
+
+bool select_finish(const struct selection *selection, uint64_t ret_mask[TRACE_MASK_WORDS])
+{
+	bool added = false;
+
+	if (selection->begun)
+		memcpy(ret_mask, selection->mask, sizeof(selection->mask));
+	else
+		select_resolve("default", ret_mask);
+	for (size_t i = 0; i < ARRAY_SIZE(select_skeleton); i++) {
+		if (select_has(ret_mask, select_skeleton[i]) || select_has(selection->removed, select_skeleton[i]))
+			continue;
+		select_set(ret_mask, select_skeleton[i]);
+		added = true;
+	}
+	for (size_t i = 0; i < trace_catalogue_size(); i++)
+		if (!is_selectable(trace_catalogue_type(i)))
+			select_set(ret_mask, trace_catalogue_type(i)->id);
+	return added;
+}
+
+/* ---- output ---- */
+
+static const char *default_word(const struct trace_event_type *type)
+{
+	if (!is_selectable(type))
+		return "always";
+	return type->flags & TRACE_EVENT_ON ? "on" : "off";
+}
+
+void select_list(FILE *out)
+{
+	const struct trace_event_type *type;
+
+	fprintf(out, "%-18s %-9s %-11s %-8s %s\n", "EVENT", "CATEGORY", "CLASS", "DEFAULT", "WHAT IT IS");
+	for (size_t i = 0; i < trace_catalogue_size(); i++) {
+		type = trace_catalogue_type(i);
+		fprintf(out, "%-18s %-9s %-11s %-8s %s\n", type->name, trace_category_name(type->category),
+			strcmp(type->classic, "NONE") ? type->classic : "-", default_word(type), type->doc);
+	}
+}
+
+void select_print_mask(const uint64_t mask[TRACE_MASK_WORDS], char *buffer, size_t size)
+{
+	size_t used, column = 0, chars;
+	const char *name;
+
+	used = (size_t)snprintf(buffer, size, "Current event mask 0x%016llX%016llX%016llX%016llX", (unsigned long long)mask[3],
+				(unsigned long long)mask[2], (unsigned long long)mask[1], (unsigned long long)mask[0]);
+	for (size_t i = 0; i < trace_catalogue_size(); i++) {
+		name = trace_catalogue_type(i)->name;
+		chars = strlen(name);
+		if (!select_has(mask, trace_catalogue_type(i)->id) || used + chars + 3 > size)
+			continue;
+		if (column == 0 || column + chars + 1 > 78) {
+			used += (size_t)snprintf(buffer + used, size - used, "\n  %s", name);
+			column = chars + 2;
+		} else {
+			used += (size_t)snprintf(buffer + used, size - used, " %s", name);
+			column += chars + 1;
+		}
+	}
+	if (used + 2 <= size)
+		memcpy(buffer + used, "\n", 2);
+}

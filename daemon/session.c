@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "background.h"
+#include "clock.h"
+#include "message.h"
+#include "text.h"
+
+/* ---- signals ---- */
+
+/* SIGHUP stays ignored for who was started by nohup. A full disk or a gone reader is an error of write(2), not a signal. */
+static int take_signals(int *ret_fd, sigset_t *ret_old_mask)
+{
+	struct sigaction hangup;
+	sigset_t wanted;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGINT);
+	sigaddset(&wanted, SIGTERM);
+	sigaddset(&wanted, SIGCHLD);
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(&wanted, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &wanted, ret_old_mask);
+	*ret_fd = signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
+	return *ret_fd < 0 ? -errno : 0;
+}
+
+/* ---- begin ---- */
+
+static int begin_command(struct session *session, struct trace_error *ret_error)
+{
+	sigset_t old_mask;
+	int err = take_signals(&session->signal_fd, &old_mask);
+
+	if (err)
+		return text_error(ret_error, err, "cannot take signals: %s", strerror(-err));
+	if (!session->options->session.command)
+		return 0;
+	return command_spawn(&session->command, session->options->session.command, &old_mask, ret_error);
+}
+
+static void tell_geometry(const struct session *session)
+{
+	const struct tracer_options *wanted = &session->options->tracer;
+	const struct subbuf_ring *ring;
+
+	for (size_t i = 0; i < tracer_nr_rings(session->tracer); i++) {
+		if (tracer_get_ring(session->tracer, i)->structural)
+			continue;
+		ring = &tracer_get_ring(session->tracer, i)->ring;
+		if ((wanted->subbuf_bytes && wanted->subbuf_bytes != ring->subbuf_bytes) ||
+		    (wanted->nr_subbufs && wanted->nr_subbufs != ring->nr_subbufs))
+			message_note("using %u sub-buffers of %u bytes for each CPU", ring->nr_subbufs, ring->subbuf_bytes);
+		return;
+	}
+}
+
+static int begin_tracer(struct session *session, struct trace_error *ret_error)
+{
+	struct tracer_options options = session->options->tracer;
+
+	memcpy(options.mask, session->mask, sizeof(options.mask));
+	options.exclude_pid = getpid();
+	if (session->options->follow_command)
+		options.filter_pid = session->command.pid;
+	session->tracer = tracer_new(&options, ret_error);
+	if (!session->tracer)
+		return ret_error->code;
+	tell_geometry(session);
+	return 0;
+}
+
+static FILE *open_proc(const char *path, struct trace_error *ret_error)
+{
+	struct output output;
+	FILE *file;
+
+	if (output_open(&output, path, ret_error))
+		return NULL;
+	file = fdopen(output.fd, "w");
+	if (!file) {
+		text_error(ret_error, -errno, "cannot open %s: %s", path, strerror(errno));
+		output_discard(&output);
+	}
+	return file;
+}
+
+static int close_proc(FILE *proc, const char *path, struct trace_error *ret_error)
+{
+	if (proc && fclose(proc) == EOF)
+		return text_error(ret_error, -errno, "cannot write %s: %s", path, strerror(errno));
+	return 0;
+}
+
+static int begin_recording(struct session *session, struct trace_error *ret_error)
+{
+	const struct options *options = session->options;
+	struct recording_options recording_options = {.level = options->session.level, .command = options->session.command};
+	struct trace_error error;
+
+	if (output_open(&session->output, options->output.path, ret_error))
+		return ret_error->code;
+	if (options->output.proc_path) {
+		recording_options.proc = open_proc(options->output.proc_path, ret_error);
+		if (!recording_options.proc)
+			return ret_error->code;
+	}
+	session->recording = recording_begin(session->tracer, session->output.fd, &recording_options, ret_error);
+	if (close_proc(recording_options.proc, options->output.proc_path, &error))
+		message_warning("%s", error.message); /* the trace does not need it */
+	return session->recording ? 0 : ret_error->code;
+}
+
+static int begin_flight(struct session *session, struct trace_error *ret_error)
+{
+	session->flight = flight_begin(session->tracer, ret_error);
+	return session->flight ? 0 : ret_error->code;
+}
+
+/* Nobody can ask for a snapshot without the socket; a recording to a file goes without. */
+static int begin_control(struct session *session, struct trace_error *ret_error)
+{
+	struct trace_error error = {0};
+
+	session->control = control_listen(session->options->session.control_path, &error);
+	if (!session->control && (session->flight || session->options->session.control_path)) {
+		*ret_error = error;
+		return error.code;
+	}
+	if (!session->control)
+		message_note("tracectl will not find this recording: %s", error.message);
+	return 0;
+}
+
+static void tell_not_traced(const struct session *session)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = tracer_not_traced(session->tracer, i)); i++)
+		message_note("not traced: %s", text);
+}
+
+static void tell_begun(struct session *session)
+{
+	const struct options *options = session->options;
+	const char *socket = session->control ? control_path(session->control) : NULL;
+
+	tell_not_traced(session);
+	if (session->flight)
+		message_note("flight recorder runs as process %d; tracedaemon -j TRACE saves it, -q stops it", (int)getpid());
+	else if (options->session.background)
+		message_note("recording %s as process %d; tracectl stop ends it", options->output.path, (int)getpid());
+	else if (options->output.made_up)
+		message_note("recording %s", options->output.path);
+	if (socket && !options->session.control_path && strcmp(socket, CONTROL_DEFAULT_PATH))
+		message_note("another daemon runs; control this one with --control %s", socket);
+}
+
+static int begin(struct session *session, struct trace_error *ret_error)
+{
+	int err = begin_command(session, ret_error);
+
+	if (!err)
+		err = begin_tracer(session, ret_error);
+	if (!err)
+		err = session->options->tracer.overwrite ? begin_flight(session, ret_error) : begin_recording(session, ret_error);
+	if (!err)
+		err = begin_control(session, ret_error);
+	if (err)
+		return err;
+	session->flush = flush_init(session->options->session.flush_ns);
+	session->start_ns = clock_now();
+	if (session->options->session.duration_ns)
+		session->end_ns = session->start_ns + session->options->session.duration_ns;
+	session->progress.end_ns = session->end_ns;
+	return loop_init(session, ret_error);
+}
+
+/* ---- end ---- */
+
+static uint32_t nr_cpus(const struct tracer *tracer)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < tracer_nr_rings(tracer); i++)
+		if (tracer_get_ring(tracer, i)->cpu >= nr)
+			nr = tracer_get_ring(tracer, i)->cpu + 1;
+	return nr;
+}
+
+static int end_recording(struct session *session)
+{
+	uint64_t elapsed_ns = clock_now() - session->start_ns;
+	struct recording_status status;
+	struct trace_error error;
+	int err = recording_end(session->recording, loop_interrupted, session, &error);
+
+	if (err)
+		message_error("%s", error.message);
+	if (output_close(&session->output, &error)) {
+		message_error("%s", error.message);
+		err = error.code;
+	}
+	recording_get_status(session->recording, &status);
+	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
+	return err;
+}
+
+/* The command outlives a recording that was ended by time or by hand; its exit status is ours all the same. */
+static int wait_for_command(struct session *session)
+{
+	if (!session->command.ended) {
+		message_note("waiting for %s to end", session->options->session.command[0]);
+		command_reap(&session->command, true);
+	}
+	return command_exit_status(&session->command);
+}
+
+static int end(struct session *session)
+{
+	int err = session->recording ? end_recording(session) : 0, status = 0;
+
+	requests_close(session);
+	session->control = control_close(session->control);
+	tracer_stop(session->tracer);
+	if (session->command.pid)
+		status = wait_for_command(session);
+	return status ? status : err != 0;
+}
+
+static void release(struct session *session)
+{
+	loop_free(session);
+	control_close(session->control);
+	recording_free(session->recording);
+	flight_free(session->flight);
+	tracer_free(session->tracer);
+	output_discard(&session->output); /* still open: nothing was recorded */
+	if (session->signal_fd >= 0)
+		close(session->signal_fd);
+}
+
+/* ---- the run ---- */
+
+static int run(struct session *session, int ready_fd)
+{
+	struct trace_error error = {0};
+
+	if (begin(session, &error)) {
+		message_error("%s", error.message);
+		command_cancel(&session->command);
+		return 1;
+	}
+	tell_begun(session);
+	if (ready_fd >= 0)
+		background_ready(ready_fd);
+	if (session->command.pid)
+		command_release(&session->command);
+	loop_run(session);
+	return end(session);
+}
+
+int session_run(const struct options *options)
+{
+	struct session session = {
+		.options = options, .output = {.fd = -1}, .epoll_fd = -1, .signal_fd = -1, .flush_timer_fd = -1};
+	struct trace_error error;
+	int status, ready_fd = -1;
+
+	if (select_finish(&options->selection, session.mask))
+		message_note("scheduling and the life of processes are recorded too, so that events have an owner");
+	if (options->session.command) {
+		status = command_check(options->session.command[0], &error);
+		if (status) {
+			message_error("%s", error.message);
+			return status;
+		}
+	}
+	if (options->session.background) {
+		ready_fd = background_start();
+		if (ready_fd < 0) {
+			message_error("cannot go to the background: %s", strerror(-ready_fd));
+			return 1;
+		}
+	}
+	status = run(&session, ready_fd);
+	release(&session);
+	return status;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "start_state.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "block.h"
+#include "text.h"
+
+struct start_state {
+	struct trace_writer *writer;
+	struct writer_thread *thread;
+	FILE *proc; /* NULL = not wanted */
+	struct block block;
+	uint64_t blocks;
+};
+
+static int push_block(struct start_state *state)
+{
+	struct trace_source source = block_source(&state->block, TRACE_CHUNK_START_STATE, BLOCK_STREAM_START_STATE, state->blocks + 1);
+	struct trace_packed *packed;
+	int err;
+
+	if (!source.nr_records)
+		return 0;
+	packed = trace_writer_pack(state->writer, &source, NULL);
+	err = packed ? writer_thread_push(state->thread, packed, source.nr_records, NULL) : -ENOMEM;
+	state->blocks++;
+	block_clear(&state->block);
+	return err;
+}
+
+/* A payload's string: within the record and with its NUL, or nothing. */
+static const char *record_text(const struct trace_record *record, size_t bytes, size_t payload_bytes)
+{
+	size_t offset = sizeof(*record) + payload_bytes;
+
+	if (offset >= bytes || !memchr((const char *)record + offset, '\0', bytes - offset))
+		return "";
+	return (const char *)record + offset;
+}
+
+/* ltt.md 1.4: "PID: %d; PPID: %d; NAME: %s" and "IRQ: %d; NAME: %s". Threads are not listed. */
+static void print_proc(FILE *proc, const struct trace_record *record, size_t bytes)
+{
+	const struct trace_start_thread *thread = (const void *)(record + 1);
+	const struct trace_start_irq *irq = (const void *)(record + 1);
+
+	if (record->id == TRACE_EV_start_thread && bytes >= sizeof(*record) + sizeof(*thread) && thread->tid == thread->tgid)
+		fprintf(proc, "PID: %u; PPID: %u; NAME: %s\n", thread->tid, thread->ppid, record_text(record, bytes, sizeof(*thread)));
+	else if (record->id == TRACE_EV_start_irq && bytes >= sizeof(*record) + sizeof(*irq))
+		fprintf(proc, "IRQ: %u; NAME: %s\n", irq->irq, record_text(record, bytes, sizeof(*irq)));
+}
+
+static int emit(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
+{
+	struct start_state *state = context;
+	int err = 0;
+
+	if (state->proc)
+		print_proc(state->proc, record, bytes);
+	if (!block_fits(&state->block, bytes, ts_ns))
+		err = push_block(state);
+	return err ? err : block_add(&state->block, record, bytes, ts_ns);
+}
+
+int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, FILE *proc,
+		     struct trace_error *ret_error)
+{
+	struct start_state state = {.writer = writer, .thread = thread, .proc = proc};
+	int err, push_err;
+
+	err = tracer_start_state(tracer, emit, &state, ret_error);
+	push_err = push_block(&state); /* what there is is worth having */
+	block_release(&state.block);
+	if (err == -ENOMEM || (!err && push_err))
+		return text_error(ret_error, -ENOMEM, "no memory for the start state");
+	return err;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DAEMON_START_STATE_H
+#define DAEMON_START_STATE_H
+/*
+ * start_state.h - what existed before the first event, as chunks of the trace and as the classic list of processes.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <trace/tracer.h>
+#include <trace/writer.h>
+
+#include "writer_thread.h"
+
+/**
+ * start_state_push() - read the state and give it to the writer
+ * @proc: if not NULL, one line per process and interrupt is written to it, in the classic's form
+ * Returns 0; or a negative errno when the state is incomplete.
+ */
+int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, FILE *proc,
+		     struct trace_error *ret_error);
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text text_count(uint64_t count)
+{
+	struct text digits, out;
+	int nr = snprintf(digits.s, sizeof(digits.s), "%llu", (unsigned long long)count);
+	char *to = out.s;
+
+	for (int i = 0; i < nr; i++) {
+		if (i > 0 && (nr - i) % 3 == 0)
+			*to++ = ' ';
+		*to++ = digits.s[i];
+	}
+	*to = '\0';
+	return out;
+}
+
+struct text text_bytes(uint64_t bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	struct text out;
+	double value = (double)bytes;
+	unsigned int unit = 0;
+
+	for (; value >= 999.5 && unit < 4; unit++)
+		value /= 1000;
+	snprintf(out.s, sizeof(out.s), unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return out;
+}
+
+struct text text_seconds(uint64_t time_ns)
+{
+	struct text out;
+	unsigned long long seconds = time_ns / 1000000000;
+
+	if (time_ns < 1000000000)
+		snprintf(out.s, sizeof(out.s), "%.3f s", (double)time_ns / 1e9);
+	else if (seconds < 120)
+		snprintf(out.s, sizeof(out.s), "%.1f s", (double)time_ns / 1e9);
+	else if (seconds < 7200)
+		snprintf(out.s, sizeof(out.s), "%llu min %02llu s", seconds / 60, seconds % 60);
+	else
+		snprintf(out.s, sizeof(out.s), "%llu h %02llu min", seconds / 3600, seconds / 60 % 60);
+	return out;
+}
+
+int text_error(struct trace_error *error, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!error)
+		return code;
+	error->code = code;
+	va_start(arguments, format);
+	vsnprintf(error->message, sizeof(error->message), format, arguments);
+	va_end(arguments);
+	return code;
+}
+
+/* strtoull() takes signs and spaces; an option's value must start with a digit. */
+static int parse_leading(const char *text, uint64_t *ret_number, const char **ret_rest)
+{
+	char *rest;
+	unsigned long long number;
+	int base = strncmp(text, "0x", 2) == 0 ? 16 : 10; /* never octal: -n010 is ten */
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	number = strtoull(text, &rest, base);
+	if (errno)
+		return -ERANGE;
+	*ret_number = number;
+	*ret_rest = rest;
+	return 0;
+}
+
+int text_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
+{
+	const char *rest;
+	uint64_t number;
+	int err = parse_leading(text, &number, &rest);
+
+	if (err)
+		return err;
+	if (*rest)
+		return -EINVAL;
+	if (number > max)
+		return -ERANGE;
+	*ret_number = number;
+	return 0;
+}
+
+int text_parse_size(const char *text, uint64_t max, uint64_t *ret_bytes)
+{
+	static const char units[] = "kKmMgG";
+	const char *rest, *unit;
+	uint64_t number;
+	int err = parse_leading(text, &number, &rest);
+
+	if (err)
+		return err;
+	if (*rest) {
+		unit = strchr(units, *rest);
+		if (!unit || (rest[1] && strcmp(rest + 1, "B") && strcmp(rest + 1, "iB")))
+			return -EINVAL;
+		if (__builtin_mul_overflow(number, 1ULL << (10 * ((unit - units) / 2 + 1)), &number))
+			return -ERANGE;
+	}
+	if (number > max)
+		return -ERANGE;
+	*ret_bytes = number;
+	return 0;
+}
+
+int text_parse_time(const char *text, uint64_t *ret_ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+	char *rest;
+	double value;
+
+	if ((*text < '0' || *text > '9') && *text != '.')
+		return -EINVAL;
+	value = strtod(text, &rest);
+	if (rest == text || !isfinite(value))
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(rest, units[i].name))
+			continue;
+		if (value * units[i].ns >= 9e18)
+			return -ERANGE;
+		*ret_ns = (uint64_t)(value * units[i].ns + 0.5);
+		return 0;
+	}
+	return -EINVAL;
+}

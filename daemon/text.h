@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DAEMON_TEXT_H
+#define DAEMON_TEXT_H
+/* text.h - numbers, sizes and times, to and from text. */
+#include <stdint.h>
+#include <trace/error.h>
+
+/** struct text - a small string returned by value, so that several fit into one printf */
+struct text {
+	char s[40];
+};
+
+struct text text_count(uint64_t count);	    /* "1 234 567" */
+struct text text_bytes(uint64_t bytes);	    /* "12.3 MB" */
+struct text text_seconds(uint64_t time_ns); /* "60.0 s", "2 min 05 s" */
+
+/** text_error() - fill in @error; returns @code */
+int text_error(struct trace_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/**
+ * text_parse_number() - a decimal or 0x number, nothing else around it
+ * Returns 0, or -EINVAL / -ERANGE above @max.
+ */
+int text_parse_number(const char *text, uint64_t max, uint64_t *ret_number);
+/** text_parse_size() - bytes, with k, M or G (powers of 1024) if given */
+int text_parse_size(const char *text, uint64_t max, uint64_t *ret_bytes);
+/** text_parse_time() - "90", "1.5s", "250ms", "10us", "5m", "1h"; without a unit it is seconds */
+int text_parse_time(const char *text, uint64_t *ret_ns);
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tracectl: see docs/man/tracectl.1. kgmon(8)'s letters work too. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client.h"
+#include "control.h"
+#include "message.h"
+
+/**
+ * struct verb - one thing to ask for
+ * @letter: kgmon's, or 0
+ * @argument_name: NULL = takes none
+ */
+struct verb {
+	const char *name;
+	char letter;
+	const char *argument_name;
+	bool argument_needed;
+	const char *help;
+};
+
+static const struct verb verbs[] = {
+	{"status", 0, NULL, false, "what it records, since when, how much, and what was lost"},
+	{"begin", 'b', NULL, false, "go on recording after halt"},
+	{"halt", 'h', NULL, false, "record nothing until begin; the daemon stays"},
+	{"dump", 'p', "TRACE", false, "flight recorder: save it to TRACE; otherwise: all events so far to the daemon's file"},
+	{"reset", 'r', NULL, false, "flight recorder: forget what is in memory"},
+	{"mask", 0, "EVENTS", false, "print, or change, the recorded events: sched,fs or +block,-irq"},
+	{"mark", 0, "TEXT", true, "put a note into the trace"},
+	{"stop", 0, NULL, false, "end the recording and the daemon"},
+};
+
+#define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
+
+static void help(void)
+{
+	fputs("Usage: tracectl [--control PATH] [COMMAND [ARGUMENT]]\n"
+	      "Control a running tracedaemon. Without a command: is it recording?\n\n",
+	      stdout);
+	for (size_t i = 0; i < VERB_COUNT; i++) {
+		char left[32], letter[8] = "";
+
+		if (verbs[i].letter)
+			snprintf(letter, sizeof(letter), ", -%c", verbs[i].letter);
+		snprintf(left, sizeof(left), "%s%s%s%s", verbs[i].name, letter, verbs[i].argument_name ? " " : "",
+			 verbs[i].argument_name ? verbs[i].argument_name : "");
+		printf("  %-18s %s\n", left, verbs[i].help);
+	}
+	fputs("  --control PATH     the daemon's socket (" CONTROL_DEFAULT_PATH ")\n"
+	      "  --help, --version  this text; the version\n"
+	      "The letters of kgmon can be combined: tracectl -p -r\n",
+	      stdout);
+}
+
+static const struct verb *find_verb(const char *word)
+{
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		if (!strcmp(word, verbs[i].name) || (word[0] == '-' && word[1] == verbs[i].letter && word[1] && !word[2]))
+			return &verbs[i];
+	return NULL;
+}
+
+static int perform(const char *control_path, const struct verb *verb, const char *argument)
+{
+	char line[CONTROL_REQUEST_BYTES];
+
+	if (!strcmp(verb->name, "dump"))
+		return client_dump(control_path, argument);
+	if (snprintf(line, sizeof(line), "%s%s%s", verb->name, argument ? " " : "", argument ? argument : "") >= (int)sizeof(line)) {
+		message_error("%s: the argument is too long", verb->name);
+		return 2;
+	}
+	return client_ask(control_path, line);
+}
+
+/* kgmon without arguments: running, off, or not there; here its exit status tells as well. */
+static int show_state(const char *control_path)
+{
+	char answer[CONTROL_ANSWER_BYTES];
+	struct trace_error error;
+
+	if (control_ask(control_path, "status", -1, answer, &error)) {
+		puts("tracedaemon: not running");
+		return 1;
+	}
+	puts(strstr(answer, ": halted,") ? "tracedaemon: halted" : "tracedaemon: recording");
+	return 0;
+}
+
+static int run_words(const char *control_path, int argc, char **argv)
+{
+	const struct verb *verb;
+	const char *argument;
+	int status = 0;
+
+	for (int i = 0; i < argc && !status; i++) {
+		verb = find_verb(argv[i]);
+		if (!verb) {
+			message_error("unknown command %s; try --help", argv[i]);
+			return 2;
+		}
+		argument = NULL;
+		if (verb->argument_name && i + 1 < argc && (verb->name[0] == 'm' || argv[i + 1][0] != '-'))
+			argument = argv[++i];
+		if (verb->argument_needed && !argument) {
+			message_error("%s: %s is missing; try --help", verb->name, verb->argument_name);
+			return 2;
+		}
+		status = perform(control_path, verb, argument);
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const char *control_path = NULL;
+	int at = 1;
+
+	message_init("tracectl", false);
+	for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
+		if (!strcmp(argv[at], "--help")) {
+			help();
+			return 0;
+		}
+		if (!strcmp(argv[at], "--version")) {
+			puts("tracectl " TRACE_VERSION);
+			return 0;
+		}
+		if (!strncmp(argv[at], "--control=", 10))
+			control_path = argv[at] + 10;
+		else if (!strcmp(argv[at], "--control") && at + 1 < argc)
+			control_path = argv[++at];
+		else {
+			message_error("unknown option %s; try --help", argv[at]);
+			return 2;
+		}
+	}
+	return at < argc ? run_words(control_path, argc - at, argv + at) : show_state(control_path);
+}

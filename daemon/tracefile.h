@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DAEMON_TRACEFILE_H
+#define DAEMON_TRACEFILE_H
+/* tracefile.h - what stands in every trace besides events: where it was recorded, and the names of numbers. */
+#include <trace/tracer.h>
+#include <trace/writer.h>
+
+/**
+ * tracefile_describe() - host, kernel, the recording's command (NULL-terminated words, or NULL), names, what is not traced
+ * Call after tracer_start(), and before another thread uses @writer. Returns 0, or the negative errno of the write.
+ */
+int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, struct trace_error *ret_error);
+#endif
