@@ -5,7 +5,8 @@
  * ring_ledger.h - a ring, writers that number their records, and a reader that checks every byte of what it takes.
  *
  * The includer defines LEDGER_POINT() first: it is called before each access of a producer to shared memory, and may run
- * anything, other writers included. LEDGER_NOW() is the ring's clock.
+ * anything, other writers included; and LEDGER_OWN_POINT(), before those that no other writer or reader can tell apart from
+ * the next one: a record's bytes, which nobody looks at before they are committed. LEDGER_NOW() is the ring's clock.
  *
  * The ledger's rule: what each writer attempted is found once, in its order, whole, with the time it read; or was
  * counted as discarded or overwritten, or stands in a sub-buffer that is not complete.
@@ -39,7 +40,7 @@ static inline unsigned char *ledger_slot(const struct subbuf_writer *w, trace_u6
 #define SUBBUF_CLOCK() (LEDGER_POINT(), LEDGER_NOW())
 #define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)ledger_slot(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
-	(LEDGER_POINT(), __atomic_store_n((trace_u64 *)(ledger_slot(w, seq) + (offset)), word, __ATOMIC_RELAXED))
+	(LEDGER_OWN_POINT(), __atomic_store_n((trace_u64 *)(ledger_slot(w, seq) + (offset)), word, __ATOMIC_RELAXED))
 
 #ifndef LEDGER_SUBBUF_WRITE_H /* the mutation test puts its broken copies here */
 #define LEDGER_SUBBUF_WRITE_H "../tracer/subbuf_write.h"
@@ -130,14 +131,14 @@ static inline int ledger_write(struct ledger *l, unsigned int id, trace_u32 size
 		*ret_wake |= r.completed;
 		return 0;
 	}
-	LEDGER_POINT();
+	LEDGER_OWN_POINT();
 	payload = (struct ledger_payload *)(ledger_slot(&l->writer, r.seq) + r.offset + sizeof(struct trace_record));
 	*payload = (struct ledger_payload){ (trace_u16)id, (trace_u16)((size - LEDGER_MIN_BYTES) / 8), n,
 					     clock[r.offset == sizeof(struct subbuf_header)] };
 	filler = (trace_u64 *)(payload + 1);
 	for (unsigned int i = 0; i < payload->filler; i++)
 		filler[i] = ledger_check_word(id, n);
-	LEDGER_POINT();
+	LEDGER_OWN_POINT();
 	l->stored[id]++;
 	*ret_wake |= subbuf_commit(&l->writer, &r, LEDGER_ID);
 	return 1;
