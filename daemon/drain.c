@@ -12,6 +12,8 @@
  * @stored: records in those blocks
  * @lost_here: records that were taken, or were to be taken, and did not get that far
  * @abandoned: of @stored, what was taken out of the queue again
+ * @first, @last: the sub-buffers of the recording
+ * @discarded_before, @filtered_before: the ring's counters before the first; @discarded, @filtered: after the last, once it is known
  * @suspect: the last sub-buffer was dropped because its times are unknown
  */
 struct drain_ring {
@@ -20,17 +22,57 @@ struct drain_ring {
 	uint64_t stored;
 	uint64_t lost_here;
 	uint64_t abandoned;
+	uint64_t first;
+	uint64_t last;
+	uint64_t discarded_before;
+	uint64_t filtered_before;
+	uint64_t discarded;
+	uint64_t filtered;
 	bool suspect;
 };
 
 struct drain {
 	struct trace_writer *writer;  /* borrowed */
 	struct writer_thread *thread; /* borrowed */
+	bool ended;
 	size_t nr_rings;
 	struct drain_ring rings[];
 };
 
-struct drain *drain_new(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, struct trace_error *ret_error)
+/* ---- the borders of the recording ---- */
+
+static uint64_t read_counter(const trace_u64 *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static uint64_t ring_position(const struct drain_ring *ring)
+{
+	return __atomic_load_n(&ring->source->ring.control->position, __ATOMIC_ACQUIRE);
+}
+
+/* Close the sub-buffer in use; returns its number: all records until now are in it or before it. */
+static uint64_t close_subbuf(const struct drain_ring *ring)
+{
+	uint64_t position;
+
+	subbuf_flush(&ring->source->ring);
+	position = ring_position(ring);
+	if ((position & SUBBUF_OFFSET_MASK) >= ring->source->ring.subbuf_bytes)
+		return position >> SUBBUF_OFFSET_BITS;
+	return (position >> SUBBUF_OFFSET_BITS) - 1; /* the next one is open already */
+}
+
+static void ring_begin(struct drain_ring *ring, const struct tracer_ring *source)
+{
+	ring->source = source;
+	ring->first = close_subbuf(ring) + 1;
+	ring->last = UINT64_MAX;
+	ring->discarded_before = read_counter(&source->ring.control->discarded);
+	ring->filtered_before = read_counter(&source->ring.control->filtered);
+}
+
+struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 {
 	size_t nr_rings = tracer_nr_rings(tracer);
 	struct drain *drain = calloc(1, sizeof(*drain) + nr_rings * sizeof(drain->rings[0]));
@@ -39,12 +81,29 @@ struct drain *drain_new(struct tracer *tracer, struct trace_writer *writer, stru
 		text_error(ret_error, -ENOMEM, "no memory for the books of %zu rings", nr_rings);
 		return NULL;
 	}
-	drain->writer = writer;
-	drain->thread = thread;
 	drain->nr_rings = nr_rings;
 	for (size_t i = 0; i < nr_rings; i++)
-		drain->rings[i].source = tracer_get_ring(tracer, i);
+		ring_begin(&drain->rings[i], tracer_get_ring(tracer, i));
 	return drain;
+}
+
+void drain_connect(struct drain *drain, struct trace_writer *writer, struct writer_thread *thread)
+{
+	drain->writer = writer;
+	drain->thread = thread;
+}
+
+void drain_end(struct drain *drain)
+{
+	struct drain_ring *ring;
+
+	for (size_t i = 0; i < drain->nr_rings; i++) {
+		ring = &drain->rings[i];
+		ring->last = close_subbuf(ring);
+		ring->discarded = read_counter(&ring->source->ring.control->discarded);
+		ring->filtered = read_counter(&ring->source->ring.control->filtered);
+	}
+	drain->ended = true;
 }
 
 struct drain *drain_free(struct drain *drain)
@@ -65,6 +124,12 @@ static size_t record_bytes(const struct subbuf_ring *ring, const struct subbuf_h
 	return end - sizeof(*header);
 }
 
+/* Events of the recording that found no room before @total had been counted. */
+static uint64_t discarded_since(const struct drain_ring *ring, uint64_t total)
+{
+	return total > ring->discarded_before ? total - ring->discarded_before : 0;
+}
+
 static struct trace_source ring_source(const struct drain_ring *ring, const struct subbuf_header *header)
 {
 	return (struct trace_source){
@@ -72,13 +137,24 @@ static struct trace_source ring_source(const struct drain_ring *ring, const stru
 		.bytes = record_bytes(&ring->source->ring, header),
 		.base_ns = header->base,
 		.seq = ring->blocks + 1,
-		.lost_total = header->lost + ring->lost_here,
+		.lost_total = discarded_since(ring, header->lost) + ring->lost_here,
 		.stream = ring->source->stream,
 		.cpu = ring->source->cpu,
 		.nr_records = subbuf_records(&ring->source->ring, header),
 		.kind = TRACE_CHUNK_EVENTS,
 		.lost_cause = ring->suspect ? TRACE_GAP_SUSPECT : TRACE_GAP_DISCARDED,
 	};
+}
+
+/* The next complete sub-buffer of the recording. */
+static const struct subbuf_header *next_subbuf(struct drain_ring *ring)
+{
+	const struct subbuf_ring *source = &ring->source->ring;
+	const struct subbuf_header *header;
+
+	while ((header = subbuf_take(source)) && source->control->consumed + 1 < ring->first)
+		subbuf_release(source);
+	return header && source->control->consumed + 1 <= ring->last ? header : NULL;
 }
 
 /* Packs straight out of shared memory; the sub-buffer goes back to the producers before anything is written. */
@@ -107,7 +183,7 @@ enum drain_result drain_run(struct drain *drain)
 	do {
 		took = false;
 		for (size_t i = 0; i < drain->nr_rings; i++) {
-			header = subbuf_take(&drain->rings[i].source->ring);
+			header = next_subbuf(&drain->rings[i]);
 			if (!header)
 				continue;
 			if (writer_thread_full(drain->thread))
@@ -120,12 +196,7 @@ enum drain_result drain_run(struct drain *drain)
 	return result;
 }
 
-/* ---- flushing, and the end ---- */
-
-static uint64_t ring_position(const struct drain_ring *ring)
-{
-	return __atomic_load_n(&ring->source->ring.control->position, __ATOMIC_ACQUIRE);
-}
+/* ---- what is not complete ---- */
 
 uint32_t drain_flush(struct drain *drain)
 {
@@ -144,18 +215,10 @@ uint32_t drain_flush(struct drain *drain)
 	return fullest > 1024 ? 1024 : (uint32_t)fullest;
 }
 
-static bool ring_is_empty(const struct drain_ring *ring)
-{
-	uint64_t position = ring_position(ring);
-
-	return (position & SUBBUF_OFFSET_MASK) >= ring->source->ring.subbuf_bytes &&
-	       position >> SUBBUF_OFFSET_BITS <= ring->source->ring.control->consumed;
-}
-
 bool drain_is_empty(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->nr_rings; i++)
-		if (!ring_is_empty(&drain->rings[i]))
+		if (drain->rings[i].source->ring.control->consumed < drain->rings[i].last)
 			return false;
 	return true;
 }
@@ -179,8 +242,8 @@ uint64_t drain_abandon(struct drain *drain)
 
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		ring = &drain->rings[i].source->ring;
-		while (ring->control->consumed < ring_position(&drain->rings[i]) >> SUBBUF_OFFSET_BITS) {
-			here = committed_records(ring, ring->control->consumed + 1);
+		while (ring->control->consumed < drain->rings[i].last) {
+			here = ring->control->consumed + 1 < drain->rings[i].first ? 0 : committed_records(ring, ring->control->consumed + 1);
 			drain->rings[i].lost_here += here;
 			lost += here;
 			subbuf_release(ring);
@@ -191,9 +254,16 @@ uint64_t drain_abandon(struct drain *drain)
 
 /* ---- the books ---- */
 
-static uint64_t read_counter(const trace_u64 *counter)
+static uint64_t ring_discarded(const struct drain *drain, const struct drain_ring *ring)
 {
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+	uint64_t total = drain->ended ? ring->discarded : read_counter(&ring->source->ring.control->discarded);
+
+	return discarded_since(ring, total) + ring->lost_here;
+}
+
+static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring *ring)
+{
+	return (drain->ended ? ring->filtered : read_counter(&ring->source->ring.control->filtered)) - ring->filtered_before;
 }
 
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals)
@@ -204,8 +274,8 @@ void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		ring = &drain->rings[i];
 		totals.events += ring->stored;
-		totals.lost += read_counter(&ring->source->ring.control->discarded) + ring->lost_here;
-		totals.filtered += read_counter(&ring->source->ring.control->filtered);
+		totals.lost += ring_discarded(drain, ring);
+		totals.filtered += ring_filtered(drain, ring);
 	}
 	*ret_totals = totals;
 }
@@ -218,16 +288,14 @@ size_t drain_nr_rings(const struct drain *drain)
 void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream_stats *ret_stats)
 {
 	const struct drain_ring *ring = &drain->rings[idx];
-	const struct subbuf_control *control = ring->source->ring.control;
 	struct trace_stream_stats stats = {
 		.stream = ring->source->stream,
 		.cpu = ring->source->cpu,
 		.stored = ring->stored - ring->abandoned,
-		.discarded = read_counter(&control->discarded) + ring->lost_here + ring->abandoned,
-		.overwritten = read_counter(&control->overwritten),
-		.filtered = read_counter(&control->filtered),
+		.discarded = ring_discarded(drain, ring) + ring->abandoned,
+		.filtered = ring_filtered(drain, ring),
 	};
 
-	stats.attempted = stats.stored + stats.discarded + stats.overwritten + stats.missed + stats.filtered;
+	stats.attempted = stats.stored + stats.discarded + stats.filtered;
 	*ret_stats = stats;
 }

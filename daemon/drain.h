@@ -16,9 +16,16 @@
 
 struct drain;
 
-/** drain_new() - all borrowed, and needed until drain_free(). NULL: -ENOMEM */
-struct drain *drain_new(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, struct trace_error *ret_error);
+/**
+ * drain_new() - keep books from now on; what the rings hold already is passed over
+ * @tracer: borrowed until drain_free(), started. Attaching its programs takes a while, in which some events come and others do not
+ *          yet: the recording begins after that. NULL: -ENOMEM
+ */
+struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error);
 struct drain *drain_free(struct drain *drain); /* NULL is fine; returns NULL */
+
+/** drain_connect() - where it goes; before drain_run(). Borrowed */
+void drain_connect(struct drain *drain, struct trace_writer *writer, struct writer_thread *thread);
 
 enum drain_result {
 	DRAIN_IDLE,    /* nothing was complete */
@@ -35,10 +42,13 @@ enum drain_result drain_run(struct drain *drain);
  */
 uint32_t drain_flush(struct drain *drain);
 
-/** drain_is_empty() - does no ring hold anything, complete or not? */
+/** drain_end() - flush; what comes later is not part of the recording. Before tracer_stop(), for the same reason as above */
+void drain_end(struct drain *drain);
+
+/** drain_is_empty() - after drain_end(): is all of the recording taken? */
 bool drain_is_empty(const struct drain *drain);
 
-/** drain_abandon() - count what the rings still hold as lost. Returns the number of events */
+/** drain_abandon() - after drain_end(): count what the rings still hold of the recording as lost. Returns the number of events */
 uint64_t drain_abandon(struct drain *drain);
 
 /** struct drain_totals - of all rings, so far. @lost: found no room, or could not be packed; @filtered: refused by the filters */

@@ -59,11 +59,21 @@ struct flight {
 	uint64_t begin_ns; /* nothing older is in memory */
 	struct flight_note notes[FLIGHT_NOTES];
 	uint64_t nr_notes; /* ever */
+	uint64_t missed_before;
 	size_t nr_rings;
 	struct flight_ring rings[];
 };
 
 /* ---- begin and end ---- */
+
+static uint64_t all_missed(const struct tracer *tracer)
+{
+	uint64_t missed = 0;
+
+	for (uint32_t id = 1; id < TRACE_EV_MAX; id++)
+		missed += tracer_missed(tracer, id);
+	return missed;
+}
 
 static struct flight_note *new_note(struct flight *flight)
 {
@@ -90,13 +100,12 @@ struct flight *flight_begin(struct tracer *tracer, struct trace_error *ret_error
 	}
 	flight->tracer = tracer;
 	flight->history_end = &flight->history;
-	flight->begin_ns = clock_now();
 	flight->nr_rings = nr_rings;
 	for (size_t i = 0; i < nr_rings; i++)
 		flight->rings[i].source = tracer_get_ring(tracer, i);
 	if (tracer_start(tracer, ret_error))
 		return flight_free(flight);
-	note_mask(flight);
+	flight_reset(flight); /* while programs were being attached, some events came and others did not yet */
 	return flight;
 }
 
@@ -368,8 +377,7 @@ static int push_notes(struct snapshot *snapshot)
 	}
 	block_release(&block);
 	*stats = (struct trace_stream_stats){.stream = BLOCK_STREAM_DAEMON, .stored = blocks};
-	for (uint32_t id = 1; id < TRACE_EV_MAX; id++)
-		stats->missed += tracer_missed(flight->tracer, id);
+	stats->missed = all_missed(flight->tracer) - flight->missed_before;
 	stats->attempted = stats->stored + stats->missed;
 	return err;
 }
@@ -471,6 +479,7 @@ void flight_reset(struct flight *flight)
 	}
 	flight->begin_ns = clock_now();
 	flight->nr_notes = 0;
+	flight->missed_before = all_missed(flight->tracer);
 	note_mask(flight);
 }
 

@@ -9,6 +9,12 @@ static void add(struct notes *notes, uint16_t id, const void *payload, size_t by
 		notes->lost++;
 }
 
+void notes_begin(struct notes *notes, const struct tracer *tracer)
+{
+	for (uint32_t id = 1; id < TRACE_EV_MAX; id++)
+		notes->missed[id] = tracer_missed(tracer, id);
+}
+
 void notes_mask(struct notes *notes, const uint64_t mask[TRACE_MASK_WORDS])
 {
 	struct trace_trace_mask note = {.mask0 = mask[0], .mask1 = mask[1], .mask2 = mask[2], .mask3 = mask[3]};

@@ -31,6 +31,9 @@ struct notes {
 	uint64_t missed[TRACE_EV_MAX];
 };
 
+/** notes_begin() - what the kernel skipped so far does not count */
+void notes_begin(struct notes *notes, const struct tracer *tracer);
+
 void notes_mask(struct notes *notes, const uint64_t mask[TRACE_MASK_WORDS]);
 void notes_heartbeat(struct notes *notes, const struct clock_sample *now);
 void notes_mark(struct notes *notes, const char *text);

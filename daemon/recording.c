@@ -52,28 +52,40 @@ static void push_clock(struct recording *recording, bool heartbeat)
 		notes_heartbeat(&recording->notes, &sample);
 }
 
-static int begin_file(struct recording *recording, int fd, const struct recording_options *options, struct trace_error *ret_error)
+/* The recording begins when all programs are attached. */
+static int begin_events(struct recording *recording, struct clock_sample *ret_start, struct trace_error *ret_error)
 {
-	struct clock_sample now = clock_take_sample();
+	int err = tracer_start(recording->tracer, ret_error);
+
+	if (err)
+		return err;
+	notes_begin(&recording->notes, recording->tracer);
+	*ret_start = clock_take_sample();
+	recording->start_ns = ret_start->monotonic_ns;
+	recording->drain = drain_new(recording->tracer, ret_error);
+	return recording->drain ? 0 : ret_error->code;
+}
+
+static int begin_file(struct recording *recording, int fd, const struct recording_options *options, const struct clock_sample *start,
+		      struct trace_error *ret_error)
+{
 	struct trace_writer_options writer_options = {
 		.size = sizeof(writer_options),
 		.level = options->level,
-		.start_ns = now.monotonic_ns,
-		.start_realtime_ns = now.realtime_ns,
+		.start_ns = start->monotonic_ns,
+		.start_realtime_ns = start->realtime_ns,
 	};
+	struct trace_error error;
 
-	recording->start_ns = now.monotonic_ns;
 	recording->writer = trace_writer_new(fd, &writer_options, ret_error);
-	return recording->writer ? 0 : ret_error->code;
-}
-
-static int begin_threads(struct recording *recording, int fd, struct trace_error *ret_error)
-{
+	if (!recording->writer)
+		return ret_error->code;
+	keep_error(recording, tracefile_describe(recording->tracer, recording->writer, options->command, &error), &error);
 	recording->thread = writer_thread_new(recording->writer, fd, RECORDING_QUEUE_BYTES, ret_error);
 	if (!recording->thread)
 		return ret_error->code;
-	recording->drain = drain_new(recording->tracer, recording->writer, recording->thread, ret_error);
-	return recording->drain ? 0 : ret_error->code;
+	drain_connect(recording->drain, recording->writer, recording->thread);
+	return 0;
 }
 
 /* The mask and the start state come after the tracer's start: what happens meanwhile is in the rings, nothing falls between. */
@@ -94,6 +106,7 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 {
 	struct recording *recording = calloc(1, sizeof(*recording));
 	struct trace_error error = {0};
+	struct clock_sample start;
 	int err;
 
 	if (!recording) {
@@ -101,13 +114,9 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 		return NULL;
 	}
 	recording->tracer = tracer;
-	err = begin_file(recording, fd, options, &error);
+	err = begin_events(recording, &start, &error);
 	if (!err)
-		err = tracer_start(tracer, &error);
-	if (!err) {
-		keep_error(recording, tracefile_describe(tracer, recording->writer, options->command, &error), &error);
-		err = begin_threads(recording, fd, &error);
-	}
+		err = begin_file(recording, fd, options, &start, &error);
 	if (err) {
 		*ret_error = error;
 		return recording_free(recording);
@@ -129,6 +138,11 @@ struct recording *recording_free(struct recording *recording)
 }
 
 /* ---- while it runs ---- */
+
+uint64_t recording_start_ns(const struct recording *recording)
+{
+	return recording->start_ns;
+}
 
 enum drain_result recording_drain(struct recording *recording)
 {
@@ -249,7 +263,7 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 	int straggler_ms = 0;
 	uint64_t lost;
 
-	while (drain_flush(recording->drain), !drain_is_empty(recording->drain)) {
+	while (!drain_is_empty(recording->drain)) {
 		switch (drain_run(recording->drain)) {
 		case DRAIN_TOOK:
 			break;
@@ -297,10 +311,10 @@ static int write_statistics(struct recording *recording, uint64_t end_ns, struct
 int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error)
 {
 	struct trace_error error = {0};
-	uint64_t end_ns;
+	uint64_t end_ns = clock_now();
 
+	drain_end(recording->drain);
 	tracer_stop(recording->tracer);
-	end_ns = clock_now();
 	drain_rest(recording, hurry, context);
 	notes_missed(&recording->notes, recording->tracer);
 	notes_push(&recording->notes, recording->writer, recording->thread);

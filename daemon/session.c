@@ -179,7 +179,7 @@ static int begin(struct session *session, struct trace_error *ret_error)
 	if (err)
 		return err;
 	session->flush = flush_init(session->options->session.flush_ns);
-	session->start_ns = clock_now();
+	session->start_ns = session->recording ? recording_start_ns(session->recording) : clock_now();
 	if (session->options->session.duration_ns)
 		session->end_ns = session->start_ns + session->options->session.duration_ns;
 	session->progress.end_ns = session->end_ns;
