@@ -241,6 +241,7 @@ struct snapshot {
 	struct writer_thread *thread; /* owned */
 	struct trace_stream_stats *stats; /* owned */
 	struct subbuf_header *scratch; /* owned */
+	uint64_t events;
 	uint64_t overwritten;
 };
 
@@ -271,6 +272,7 @@ static void settle(struct snapshot *snapshot, size_t idx, uint64_t stored, uint6
 	stats->discarded = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED) - ring->discarded_before + skipped;
 	stats->filtered = __atomic_load_n(&control->filtered, __ATOMIC_RELAXED) - ring->filtered_before;
 	stats->attempted = stats->stored + stats->overwritten + stats->discarded + stats->filtered;
+	snapshot->events += stored;
 	snapshot->overwritten += overwritten;
 }
 
@@ -452,7 +454,7 @@ int flight_snapshot(struct flight *flight, int fd, int level, struct flight_resu
 	writer_thread_free(snapshot.thread);
 	if (!err) {
 		trace_writer_totals(snapshot.writer, &totals);
-		*ret_result = (struct flight_result){totals.events, snapshot.overwritten, totals.file_bytes};
+		*ret_result = (struct flight_result){snapshot.events, snapshot.overwritten, totals.file_bytes};
 	}
 	trace_writer_free(snapshot.writer);
 	free(snapshot.scratch);
@@ -466,6 +468,7 @@ void flight_reset(struct flight *flight)
 {
 	struct flight_ring *ring;
 
+	flight->begin_ns = clock_now();
 	flight_drain(flight);
 	while (flight->history)
 		drop_oldest(flight);
@@ -477,7 +480,6 @@ void flight_reset(struct flight *flight)
 		ring->discarded_before = __atomic_load_n(&ring->source->ring.control->discarded, __ATOMIC_RELAXED);
 		ring->filtered_before = __atomic_load_n(&ring->source->ring.control->filtered, __ATOMIC_RELAXED);
 	}
-	flight->begin_ns = clock_now();
 	flight->nr_notes = 0;
 	flight->missed_before = all_missed(flight->tracer);
 	note_mask(flight);
