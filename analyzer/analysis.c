@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* analysis.c - the single pass: from the events to the handlers of their domains, and the hooks of others. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "state.h"
+
+static const struct {
+	uint32_t id;
+	uint32_t bytes; /* of the struct that the handler reads */
+	handler_fn handler;
+} handlers[] = {
+#define HANDLER(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
+	HANDLER(trace_lost, on_trace_lost),
+	HANDLER(sys_enter, on_sys_enter),
+	HANDLER(sys_enter3, on_sys_enter),
+	HANDLER(sys_enter6, on_sys_enter),
+	HANDLER(sys_exit, on_sys_exit),
+	HANDLER(sys_path, on_sys_path),
+	HANDLER(fault_entry, on_fault_entry),
+	HANDLER(fault_exit, on_fault_exit),
+	HANDLER(irq_entry, on_irq_entry),
+	HANDLER(irq_exit, on_irq_exit),
+	HANDLER(softirq_entry, on_softirq_entry),
+	HANDLER(softirq_exit, on_softirq_exit),
+	HANDLER(vector_entry, on_vector_entry),
+	HANDLER(vector_exit, on_vector_exit),
+	HANDLER(sched_switch, on_sched_switch),
+	HANDLER(sched_waking, on_sched_waking),
+	HANDLER(sched_wakeup_new, on_sched_wakeup_new),
+	HANDLER(sched_migrate, on_sched_migrate),
+	HANDLER(sched_fork, on_sched_fork),
+	HANDLER(sched_exec, on_sched_exec),
+	HANDLER(sched_exit, on_sched_exit),
+	HANDLER(sched_free, on_sched_free),
+	HANDLER(sched_comm, on_sched_comm),
+	HANDLER(fs_open, on_fs_open),
+	HANDLER(fs_fault, on_fs_fault),
+	HANDLER(fs_writeback_wait, on_fs_writeback_wait),
+	HANDLER(fs_throttle, on_fs_throttle),
+	HANDLER(block_complete, on_block_complete),
+	HANDLER(hrtimer_expire, on_timer),
+	HANDLER(timer_expire, on_timer),
+	HANDLER(reclaim_begin, on_reclaim_begin),
+	HANDLER(reclaim_end, on_reclaim_end),
+	HANDLER(compact_begin, on_reclaim_begin),
+	HANDLER(compact_end, on_reclaim_end),
+	HANDLER(sock_endpoints, on_sock_endpoints),
+	HANDLER(sock_send, on_sock_transfer),
+	HANDLER(sock_recv, on_sock_transfer),
+	HANDLER(sock_ready, on_sock_ready),
+	HANDLER(signal_generate, on_signal_generate),
+	HANDLER(net_rx, on_net_rx),
+#undef HANDLER
+};
+
+static int fail(struct trace_error *ret_error, int code, const char *message)
+{
+	if (ret_error) {
+		ret_error->code = code;
+		snprintf(ret_error->message, sizeof(ret_error->message), "%s", message);
+	}
+	return code;
+}
+
+static int out_of_memory(struct trace_error *ret_error)
+{
+	return fail(ret_error, -ENOMEM, "out of memory for the analysis; stop other programs or analyze on a larger machine");
+}
+
+/* An event whose struct is shorter in this trace than the one we know is left alone: it is from an older, incompatible writer. */
+static void handlers_prepare(struct trace_analysis *a)
+{
+	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
+		const struct trace_event_type *type = trace_type_by_id(a->trace, handlers[i].id);
+
+		if (type && type->fixed_bytes >= handlers[i].bytes)
+			a->handlers[handlers[i].id] = handlers[i].handler;
+	}
+}
+
+struct trace_analysis *trace_analysis_new(const struct trace *trace, const struct trace_analysis_options *options,
+					  struct trace_error *ret_error)
+{
+	const struct trace_info *info = trace_get_info(trace);
+	struct trace_analysis *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		goto fail;
+	a->trace = trace;
+	a->start_ns = a->now = info->start_ns;
+	a->end_ns = info->end_ns > info->start_ns ? info->end_ns : info->start_ns;
+	a->nr_cpus = info->nr_cpus;
+	a->cpus = calloc(info->nr_cpus ? info->nr_cpus : 1, sizeof(*a->cpus));
+	if (!a->cpus)
+		goto fail;
+	for (uint32_t i = 0; i < a->nr_cpus; i++) {
+		a->cpus[i].cpu = a->cpus[i].figures.cpu = i;
+		a->cpus[i].mark = a->start_ns;
+	}
+	for (size_t i = 0; trace_not_traced(trace, i); i++)
+		if (strncmp(trace_not_traced(trace, i), "fault_exit", 10) == 0)
+			a->no_fault_exit = true;
+	handlers_prepare(a);
+	calls_prepare(a);
+	if (!a->failed)
+		return a;
+fail:
+	out_of_memory(ret_error);
+	return trace_analysis_free(a);
+}
+
+static void process_free(struct trace_process *process)
+{
+	struct trace_thread *next;
+
+	for (struct trace_thread *thread = process->first; thread; thread = next) {
+		next = thread->next;
+		fds_unref(thread->fds);
+		memory_unref(thread->memory);
+		table_clear(&thread->books.calls);
+		table_clear(&thread->books.traps);
+		table_clear(&thread->books.waits);
+		table_clear(&thread->books.who);
+		table_clear(&thread->books.interrupts);
+		table_clear(&thread->books.files);
+		free(thread->shares);
+		free(thread);
+	}
+	free(process);
+}
+
+struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
+{
+	if (!a)
+		return NULL;
+	for (uint32_t i = 0; i < a->nr_processes; i++)
+		process_free(a->processes[i]);
+	for (uint32_t i = 0; i < MAX_TID / TID_PAGE; i++)
+		free(a->pages[i]);
+	free(a->processes);
+	free(a->cpus);
+	free(a->files);
+	free(a->socks);
+	free(a->hooks);
+	free(a->gaps);
+	free(a->doubts);
+	free(a->cpu_gaps);
+	table_clear(&a->process_by_pid);
+	table_clear(&a->file_by_identity);
+	table_clear(&a->file_by_inode);
+	table_clear(&a->sock_by_inode);
+	table_clear(&a->sock_by_tuple);
+	strings_clear(&a->strings);
+	free(a);
+	return NULL;
+}
+
+/* ---- hooks ---- */
+
+static int hook_add(struct trace_analysis *a, const struct hook *hook)
+{
+	struct hook *bigger;
+
+	if (a->began)
+		return -EBUSY;
+	bigger = reallocarray(a->hooks, a->nr_hooks + 1, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	a->hooks = bigger;
+	a->hooks[a->nr_hooks++] = *hook;
+	return 0;
+}
+
+int trace_analysis_on_event(struct trace_analysis *a, const uint64_t *mask, trace_event_fn fn, void *data)
+{
+	struct hook hook = {.event = fn, .data = data};
+
+	for (int i = 0; i < TRACE_MASK_WORDS; i++)
+		hook.mask[i] = mask ? mask[i] : UINT64_MAX;
+	return hook_add(a, &hook);
+}
+
+int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, void *data)
+{
+	struct hook hook = {.interval = fn, .data = data};
+	int error = hook_add(a, &hook);
+
+	if (!error)
+		a->watched = true;
+	return error;
+}
+
+static void hooks_event(struct trace_analysis *a, const struct trace_event *event)
+{
+	for (size_t i = 0; i < a->nr_hooks; i++)
+		if (a->hooks[i].event && event->id < TRACE_EV_MAX && (a->hooks[i].mask[event->id / 64] >> event->id % 64 & 1))
+			a->hooks[i].event(a->hooks[i].data, a, event);
+}
+
+/* ---- the pass ---- */
+
+static void handle(struct trace_analysis *a, const struct trace_event *event)
+{
+	uint64_t ns = event->ts_ns;
+	handler_fn handler;
+
+	if (ns < a->now) /* cannot be in a sound trace: the cursor delivers by time */
+		ns = a->now;
+	a->now = ns;
+	if (ns > a->end_ns)
+		a->end_ns = ns;
+	if (ns >= a->next_gap_ns)
+		lost_begin(a, ns);
+	if (event->id >= TRACE_EV_MAX)
+		return;
+	a->counts[event->id]++;
+	if (a->nr_hooks)
+		hooks_event(a, event);
+	handler = a->handlers[event->id];
+	if (handler && event->cpu < a->nr_cpus)
+		handler(a, &a->cpus[event->cpu], ns, event);
+}
+
+static void close_books(struct trace_analysis *a)
+{
+	lost_begin(a, a->end_ns);
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		books_cpu(a, &a->cpus[i], a->end_ns);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+			if (thread->place == PLACE_DEAD)
+				continue;
+			thread_close(a, thread, a->end_ns);
+			thread->end_ns = a->end_ns;
+		}
+}
+
+/* The window holds all events, also where its own figures are short of that. */
+static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
+{
+	const struct trace_event *first = trace_cursor_next(cursor);
+
+	if (first && (first->ts_ns < a->start_ns || !a->start_ns))
+		a->start_ns = a->now = first->ts_ns;
+	if (a->end_ns < a->start_ns)
+		a->end_ns = a->start_ns;
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		a->cpus[i].mark = a->start_ns;
+	return trace_cursor_seek(cursor, 0);
+}
+
+int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
+{
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	int error;
+
+	if (a->began)
+		return fail(ret_error, -EBUSY, "the analysis was run before; make a new one");
+	a->began = true;
+	cursor = trace_cursor_new(a->trace, NULL, ret_error);
+	if (!cursor)
+		return -ENOMEM;
+	error = window_begin(a, cursor);
+	if (!error)
+		error = lost_prepare(a);
+	if (!error)
+		error = start_load(a, ret_error);
+	while (!error && !a->failed && (event = trace_cursor_next(cursor)))
+		handle(a, event);
+	if (!error && trace_cursor_error(cursor, ret_error) == -ENOMEM)
+		error = -ENOMEM;
+	trace_cursor_free(cursor);
+	if (error || a->failed)
+		return out_of_memory(ret_error);
+	close_books(a);
+	a->done = true;
+	return a->failed ? out_of_memory(ret_error) : 0;
+}
+
+/* ---- the state of the moment ---- */
+
+uint64_t trace_analysis_now(const struct trace_analysis *a)
+{
+	return a->now;
+}
+
+const struct trace_thread *trace_thread_on_cpu(const struct trace_analysis *a, uint32_t cpu)
+{
+	if (cpu >= a->nr_cpus || a->cpus[cpu].current == &a->cpus[cpu].idle)
+		return NULL;
+	return a->cpus[cpu].current;
+}
+
+bool trace_cpu_is_idle(const struct trace_analysis *a, uint32_t cpu)
+{
+	return cpu < a->nr_cpus && a->cpus[cpu].current == &a->cpus[cpu].idle;
+}
+
+const char *trace_cpu_interrupt(const struct trace_analysis *a, uint32_t cpu)
+{
+	static const enum trace_string_space spaces[] = {
+		[NEST_IRQ] = TRACE_STRING_IRQ, [NEST_SOFTIRQ] = TRACE_STRING_SOFTIRQ, [NEST_VECTOR] = TRACE_STRING_VECTOR};
+	const struct nest *top;
+	const char *name;
+
+	if (cpu >= a->nr_cpus || !a->cpus[cpu].nested)
+		return NULL;
+	top = &a->cpus[cpu].nest[a->cpus[cpu].nested - 1];
+	name = trace_string(a->trace, spaces[top->type], top->number);
+	return name ? name : "interrupt";
+}
+
+const struct trace_thread *trace_find_thread(const struct trace_analysis *a, uint32_t tid)
+{
+	const struct trace_thread *thread = thread_find(a, tid);
+
+	return thread && thread->place != PLACE_DEAD ? thread : NULL;
+}
+
+const char *trace_thread_syscall(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	if (!thread->depth || thread->frames[0].kind != FRAME_SYSCALL)
+		return NULL;
+	return strings_text(&a->strings, a->calls[thread->frames[0].call].name);
+}
+
+uint64_t trace_thread_syscall_arg(const struct trace_thread *thread, unsigned int idx)
+{
+	if (!thread->depth || thread->frames[0].kind != FRAME_SYSCALL || idx >= thread->frames[0].nr_args)
+		return 0;
+	return thread->frames[0].args[idx];
+}
+
+const char *trace_thread_file(const struct trace_analysis *a, const struct trace_thread *thread, int fd)
+{
+	file_idx file = fd_file(thread, fd);
+
+	return file ? strings_text(&a->strings, a->files[file].path) : NULL;
+}

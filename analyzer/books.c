@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * books.c - the only place where time is added.
+ *
+ * Double entry: an interval on a CPU is added to one column of the CPU and to one state of the thread on it; an interval off the
+ * CPUs to one state of the thread. Who calls decides when an interval ends and what it was; here it can
+ * neither be forgotten nor counted twice, because its beginning is not an argument: it is where the last one ended
+ * (cpu->mark, thread->since).
+ *
+ * Two things are known late only. Of a thread that ran at the start nobody knows whether it was in user mode until it enters
+ * the kernel or leaves it: its CPU time is kept aside (shares) and booked by books_mode(). And what a thread was blocked
+ * on is decided by wait.c at the end of its system call: until then the interval is pending. Its time is in
+ * books.blocked at once; its row in books.waits follows.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "state.h"
+
+/* A wait for the CPU is split among those who had it, back to this many of them; the rest goes to "several". On an
+ * overloaded machine one wait may see hundreds, and a report names a few. */
+#define MAX_NAMED_HOLDERS 128
+
+void *books_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
+{
+	void *row = table_add(table, row_bytes, key);
+
+	if (row)
+		return row;
+	a->failed = -12; /* ENOMEM: the pass ends with it */
+	return a->sink;
+}
+
+/* ---- to the hooks ---- */
+
+void interval_emit(struct trace_analysis *a, const struct trace_interval *interval)
+{
+	if (interval->to_ns <= interval->from_ns)
+		return;
+	for (size_t i = 0; i < a->nr_hooks; i++)
+		if (a->hooks[i].interval)
+			a->hooks[i].interval(a->hooks[i].data, a, interval);
+}
+
+/* An interval off the CPUs may cross gaps: the hook gets the pieces. */
+static void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
+{
+	struct trace_interval piece = *whole, lost = {.thread = whole->thread, .state = TRACE_STATE_BLOCKED, .cpu = -1, .kind = TRACE_WAIT_UNKNOWN};
+	uint64_t at = whole->from_ns;
+
+	lost.target = "";
+	for (size_t i = 0; i < a->nr_gaps && a->gaps[i].start < whole->to_ns; i++) {
+		if (a->gaps[i].end <= at)
+			continue;
+		piece.from_ns = at;
+		piece.to_ns = lost.from_ns = a->gaps[i].start > at ? a->gaps[i].start : at;
+		interval_emit(a, &piece);
+		lost.to_ns = at = a->gaps[i].end < whole->to_ns ? a->gaps[i].end : whole->to_ns;
+		interval_emit(a, &lost);
+	}
+	piece.from_ns = at;
+	piece.to_ns = whole->to_ns;
+	interval_emit(a, &piece);
+}
+
+static void emit_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to,
+			enum trace_state state)
+{
+	struct trace_interval interval = {
+		.thread = thread, .from_ns = from, .to_ns = to, .state = state, .cpu = (int32_t)cpu->cpu, .target = ""};
+	const struct frame *call = frame_syscall(thread);
+	const char *type;
+
+	if (state == TRACE_STATE_INTERRUPTED)
+		interval.name = strings_text(&a->strings, nest_name(a, nest_key(&cpu->nest[cpu->nested - 1]), &type));
+	else if (call && state != TRACE_STATE_USER)
+		interval.name = strings_text(&a->strings, a->calls[call->call].name);
+	interval_emit(a, &interval);
+}
+
+/* ---- on a CPU ---- */
+
+static void share_add(struct trace_analysis *a, struct trace_thread *thread, uint32_t cpu, uint64_t ns)
+{
+	struct cpu_share *bigger;
+
+	for (uint32_t i = 0; i < thread->nr_shares; i++)
+		if (thread->shares[i].cpu == cpu) {
+			thread->shares[i].ns += ns;
+			return;
+		}
+	bigger = reallocarray(thread->shares, thread->nr_shares + 1, sizeof(*bigger));
+	if (!bigger) {
+		a->failed = -12;
+		return;
+	}
+	thread->shares = bigger;
+	thread->shares[thread->nr_shares++] = (struct cpu_share){.cpu = cpu, .ns = ns};
+}
+
+void books_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_syscall)
+{
+	if (!(thread->flags & THREAD_MODE_UNKNOWN))
+		return;
+	thread->flags &= ~THREAD_MODE_UNKNOWN;
+	for (uint32_t i = 0; i < thread->nr_shares; i++) {
+		struct trace_cpu_figures *figures = &a->cpus[thread->shares[i].cpu].figures;
+
+		*(in_syscall ? &thread->books.syscall : &thread->books.user) += thread->shares[i].ns;
+		*(in_syscall ? &figures->system_ns : &figures->user_ns) += thread->shares[i].ns;
+	}
+	free(thread->shares);
+	thread->shares = NULL;
+	thread->nr_shares = 0;
+	if (in_syscall)
+		thread->depth = 1;
+}
+
+static enum trace_state running_state(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	unsigned int depth = thread->depth;
+
+	if (thread->flags & THREAD_KERNEL)
+		return TRACE_STATE_SYSCALL;
+	if (thread->flags & THREAD_MODE_UNKNOWN)
+		return TRACE_STATE_RUNNING;
+	while (depth && a->no_fault_exit && thread->frames[depth - 1].kind == FRAME_TRAP)
+		depth--; /* without its end, a fault's time cannot be told from what follows it */
+	if (!depth)
+		return TRACE_STATE_USER;
+	return thread->frames[depth - 1].kind == FRAME_TRAP ? TRACE_STATE_TRAP : TRACE_STATE_SYSCALL;
+}
+
+static void book_running(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to)
+{
+	enum trace_state state = running_state(a, thread);
+	uint64_t ns = to - from;
+
+	switch (state) {
+	case TRACE_STATE_USER:
+		thread->books.user += ns;
+		cpu->figures.user_ns += ns;
+		break;
+	case TRACE_STATE_TRAP:
+		thread->books.trap += ns;
+		cpu->figures.system_ns += ns;
+		break;
+	case TRACE_STATE_RUNNING:
+		share_add(a, thread, cpu->cpu, ns);
+		break;
+	default:
+		thread->books.syscall += ns;
+		cpu->figures.system_ns += ns;
+	}
+	if (a->watched)
+		emit_on_cpu(a, cpu, thread, from, to, state);
+}
+
+/* Softirqs are the work of ksoftirqd, not an interruption of it. */
+static bool interrupted(const struct cpu *cpu)
+{
+	if (!cpu->nested)
+		return false;
+	return !(cpu->current && (cpu->current->flags & THREAD_SOFTIRQ_DAEMON) && cpu->nest[cpu->nested - 1].type == NEST_SOFTIRQ);
+}
+
+static void book_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t from, uint64_t to)
+{
+	const struct nest *top = &cpu->nest[cpu->nested - 1];
+	struct trace_thread *thread = cpu->current;
+	struct interrupt_row *row;
+
+	*(top->type == NEST_SOFTIRQ ? &cpu->figures.softirq_ns : &cpu->figures.irq_ns) += to - from;
+	cpu->irq_ns += to - from;
+	if (thread == &cpu->idle)
+		return;
+	thread->books.interrupted += to - from;
+	row = books_row(a, &thread->books.interrupts, sizeof(*row), nest_key(top));
+	row->ns += to - from;
+	if (a->watched)
+		emit_on_cpu(a, cpu, thread, from, to, TRACE_STATE_INTERRUPTED);
+}
+
+void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+{
+	uint64_t from = cpu->mark;
+
+	if (ns <= from)
+		return;
+	cpu->mark = ns;
+	if (!cpu->current)
+		cpu->figures.unknown_ns += ns - from;
+	else if (interrupted(cpu))
+		book_interrupted(a, cpu, from, ns);
+	else if (cpu->current == &cpu->idle)
+		cpu->figures.idle_ns += ns - from;
+	else
+		book_running(a, cpu, cpu->current, from, ns);
+}
+
+uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns)
+{
+	return cpu->irq_ns + (interrupted(cpu) && ns > cpu->mark ? ns - cpu->mark : 0);
+}
+
+static void unknown_add(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	struct verdict unknown = {.kind = TRACE_WAIT_UNKNOWN};
+	struct wait_row *row;
+
+	if (!ns)
+		return;
+	row = books_row(a, &thread->books.waits, sizeof(*row), wait_key(&unknown));
+	row->ns += ns;
+	row->count++;
+}
+
+void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+{
+	struct trace_interval interval = {.thread = cpu->current, .from_ns = cpu->mark, .to_ns = ns, .state = TRACE_STATE_BLOCKED,
+					  .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .target = ""};
+
+	if (ns <= cpu->mark)
+		return;
+	cpu->figures.unknown_ns += ns - cpu->mark;
+	if (cpu->current && cpu->current != &cpu->idle) {
+		cpu->current->books.blocked += ns - cpu->mark;
+		unknown_add(a, cpu->current, ns - cpu->mark);
+		if (a->watched)
+			interval_emit(a, &interval);
+	}
+	cpu->mark = ns;
+}
+
+/* ---- waiting for a CPU ---- */
+
+void books_log(struct cpu *cpu, uint64_t ns)
+{
+	struct cpu_log_entry *entry = &cpu->log[cpu->log_pos++ % CPU_LOG];
+
+	entry->ns = ns;
+	entry->irq_ns = cpu->irq_ns;
+	if (!cpu->current)
+		entry->process = PROCESS_UNKNOWN;
+	else
+		entry->process = cpu->current == &cpu->idle ? (uint32_t)PROCESS_IDLE : cpu->current->process->idx;
+}
+
+static void who_add(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
+{
+	if (ns)
+		((struct who_row *)books_row(a, &thread->books.who, sizeof(struct who_row), process + 1ull))->ns += ns;
+}
+
+/* Walk the CPU's log back from the end of the wait. Interrupt time inside a holder's turn goes to the interrupts. */
+static void who_had_the_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to)
+{
+	struct cpu *cpu = &a->cpus[thread->cpu];
+	uint64_t end = to, irq_end = books_cpu_irq(cpu, to), oldest = cpu->log_pos > MAX_NAMED_HOLDERS ? cpu->log_pos - MAX_NAMED_HOLDERS : 0;
+
+	for (uint64_t i = cpu->log_pos; i > oldest && end > from; i--) {
+		const struct cpu_log_entry *entry = &cpu->log[(i - 1) % CPU_LOG];
+		uint64_t start = entry->ns > from ? entry->ns : from;
+		uint64_t irq_start = entry->ns > from ? entry->irq_ns : thread->queued_irq;
+		uint64_t irq = irq_end > irq_start ? irq_end - irq_start : 0;
+
+		if (start >= end)
+			continue;
+		if (irq > end - start)
+			irq = end - start;
+		who_add(a, thread, entry->process, end - start - irq);
+		who_add(a, thread, PROCESS_INTERRUPTS, irq);
+		end = start;
+		irq_end = irq_start;
+	}
+	who_add(a, thread, PROCESS_SEVERAL, end - from);
+}
+
+void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	uint64_t from = thread->since, lost;
+
+	if (ns <= from)
+		return;
+	thread->since = ns;
+	lost = lost_overlap(a, from, ns);
+	thread->books.wait_cpu += ns - from - lost;
+	thread->books.blocked += lost;
+	unknown_add(a, thread, lost);
+	if (lost)
+		who_add(a, thread, PROCESS_UNKNOWN, ns - from - lost);
+	else
+		who_had_the_cpu(a, thread, from, ns);
+	if (a->watched) {
+		struct trace_interval interval = {.thread = thread, .from_ns = from, .to_ns = ns, .state = TRACE_STATE_WAIT_CPU,
+						  .cpu = (int32_t)thread->cpu, .target = ""};
+
+		emit_pieces(a, &interval);
+	}
+}
+
+/* ---- blocked ---- */
+
+static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, const struct verdict *v)
+{
+	const struct frame *call = frame_syscall(thread);
+	struct trace_interval interval = {.thread = thread, .from_ns = pending->from, .to_ns = pending->to, .state = TRACE_STATE_BLOCKED,
+					  .cpu = -1, .kind = (enum trace_wait_kind)v->kind, .idle = v->idle, .waker = pending->waker.thread};
+
+	interval.via = via_name((enum via)v->via);
+	if (call)
+		interval.name = strings_text(&a->strings, a->calls[call->call].name);
+	if (v->kind == TRACE_WAIT_PROCESS)
+		interval.other = a->processes[v->target];
+	interval.target = interval.other ? interval.other->comm : strings_text(&a->strings, v->target);
+	emit_pieces(a, &interval);
+}
+
+void books_decided(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
+{
+	struct verdict v = wait_decide(a, thread, pending);
+	struct wait_row *row;
+
+	if (pending->known_ns) {
+		row = books_row(a, &thread->books.waits, sizeof(*row), wait_key(&v));
+		row->ns += pending->known_ns;
+		row->count++;
+		if (v.kind == TRACE_WAIT_FILE)
+			((struct file_row *)books_row(a, &thread->books.files, sizeof(struct file_row), v.target + 1ull))->wait_ns +=
+				pending->known_ns;
+	}
+	if (a->watched)
+		emit_blocked(a, thread, pending, &v);
+}
+
+void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker)
+{
+	struct pending pending = {.from = thread->since, .to = ns, .task_state = thread->task_state, .flags = thread->flags, .depth = thread->depth};
+	uint64_t lost;
+
+	if (ns <= thread->since)
+		return;
+	lost = lost_overlap(a, pending.from, ns);
+	pending.known_ns = ns - pending.from - lost;
+	pending.cut = !waker || lost;
+	if (waker)
+		pending.waker = *waker;
+	thread->since = ns;
+	thread->books.blocked += ns - pending.from;
+	unknown_add(a, thread, lost);
+	if (!thread->depth) {
+		books_decided(a, thread, &pending);
+		return;
+	}
+	if (thread->nr_pending == MAX_PENDING) { /* a call that blocks often: the oldest is decided by what is known now */
+		books_decided(a, thread, &thread->pending[0]);
+		memmove(&thread->pending[0], &thread->pending[1], sizeof(pending) * (MAX_PENDING - 1));
+		thread->nr_pending--;
+	}
+	thread->pending[thread->nr_pending++] = pending;
+}
+
+void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	struct trace_interval interval = {.thread = thread, .from_ns = thread->since, .to_ns = ns, .state = TRACE_STATE_BLOCKED, .cpu = -1,
+					  .kind = TRACE_WAIT_UNKNOWN, .target = ""};
+
+	if (ns <= thread->since)
+		return;
+	thread->books.blocked += ns - thread->since;
+	unknown_add(a, thread, ns - thread->since);
+	thread->since = ns;
+	if (a->watched)
+		interval_emit(a, &interval);
+}
+
+void books_snapshot(const struct trace_thread *thread, uint64_t ns, struct snapshot *ret_snapshot)
+{
+	ret_snapshot->ns = ns;
+	ret_snapshot->cpu = thread->books.syscall + thread->books.trap;
+	ret_snapshot->interrupted = thread->books.interrupted;
+	ret_snapshot->wait_cpu = thread->books.wait_cpu;
+	ret_snapshot->wait = thread->books.blocked;
+}

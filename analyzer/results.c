@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* results.c - from books to figures: sorted rows with names, sums over threads, and the proof that all of it balances. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "state.h"
+
+const char *trace_state_name(enum trace_state state)
+{
+	static const char *const names[] = {"user", "syscall", "trap", "interrupted", "wait-cpu", "blocked", "running"};
+
+	return (unsigned int)state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
+}
+
+/* ---- identities ---- */
+
+uint32_t trace_thread_tid(const struct trace_thread *thread)
+{
+	return thread->tid;
+}
+
+const char *trace_thread_comm(const struct trace_thread *thread)
+{
+	return thread->comm;
+}
+
+const struct trace_process *trace_thread_process(const struct trace_thread *thread)
+{
+	return thread->process;
+}
+
+bool trace_thread_is_kernel(const struct trace_thread *thread)
+{
+	return thread->flags & THREAD_KERNEL;
+}
+
+uint64_t trace_thread_start_ns(const struct trace_thread *thread)
+{
+	return thread->start_ns;
+}
+
+uint64_t trace_thread_end_ns(const struct trace_thread *thread)
+{
+	return thread->end_ns;
+}
+
+uint32_t trace_process_pid(const struct trace_process *process)
+{
+	return process->pid;
+}
+
+uint32_t trace_process_ppid(const struct trace_process *process)
+{
+	return process->ppid;
+}
+
+uint32_t trace_process_uid(const struct trace_process *process)
+{
+	return process->uid;
+}
+
+const char *trace_process_comm(const struct trace_process *process)
+{
+	return process->comm;
+}
+
+const char *trace_process_exe(const struct trace_process *process)
+{
+	return strings_text(process->strings, process->exe);
+}
+
+bool trace_process_is_kernel(const struct trace_process *process)
+{
+	return process->kernel;
+}
+
+size_t trace_nr_processes(const struct trace_analysis *a)
+{
+	return a->nr_processes > NR_PSEUDO_PROCESSES ? a->nr_processes - NR_PSEUDO_PROCESSES : 0;
+}
+
+const struct trace_process *trace_get_process(const struct trace_analysis *a, size_t idx)
+{
+	return idx < trace_nr_processes(a) ? a->processes[idx + NR_PSEUDO_PROCESSES] : NULL;
+}
+
+uint64_t trace_process_start_ns(const struct trace_process *process)
+{
+	uint64_t start = UINT64_MAX;
+
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		if (thread->start_ns < start)
+			start = thread->start_ns;
+	return start;
+}
+
+uint64_t trace_process_end_ns(const struct trace_process *process)
+{
+	uint64_t end = 0;
+
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		if (thread->end_ns > end)
+			end = thread->end_ns;
+	return end;
+}
+
+size_t trace_nr_threads(const struct trace_process *process)
+{
+	return process->nr_threads;
+}
+
+const struct trace_thread *trace_next_thread(const struct trace_process *process, const struct trace_thread *thread)
+{
+	return thread ? thread->next : process->first;
+}
+
+/* ---- sums ---- */
+
+/* Add the rows of @from to those of @to: all members but the key are numbers to be summed. */
+static bool add_rows(struct table *to, const struct table *from, size_t row_bytes)
+{
+	const uint64_t *row = NULL;
+
+	while ((row = table_next(from, row_bytes, row))) {
+		uint64_t *sum = table_add(to, row_bytes, *row);
+
+		if (!sum)
+			return false;
+		for (size_t i = 1; i < row_bytes / sizeof(*row); i++)
+			sum[i] += row[i];
+	}
+	return true;
+}
+
+static bool add_books(struct books *sum, const struct books *books)
+{
+	sum->user += books->user;
+	sum->syscall += books->syscall;
+	sum->trap += books->trap;
+	sum->interrupted += books->interrupted;
+	sum->wait_cpu += books->wait_cpu;
+	sum->blocked += books->blocked;
+	return add_rows(&sum->calls, &books->calls, sizeof(struct call_row)) && add_rows(&sum->traps, &books->traps, sizeof(struct call_row)) &&
+	       add_rows(&sum->waits, &books->waits, sizeof(struct wait_row)) && add_rows(&sum->who, &books->who, sizeof(struct who_row)) &&
+	       add_rows(&sum->interrupts, &books->interrupts, sizeof(struct interrupt_row)) &&
+	       add_rows(&sum->files, &books->files, sizeof(struct file_row));
+}
+
+static void clear_books(struct books *books)
+{
+	table_clear(&books->calls);
+	table_clear(&books->traps);
+	table_clear(&books->waits);
+	table_clear(&books->who);
+	table_clear(&books->interrupts);
+	table_clear(&books->files);
+}
+
+/* ---- rows with names ---- */
+
+static int descending(uint64_t left, uint64_t right)
+{
+	return left > right ? -1 : left < right;
+}
+
+/* Equal times are ordered by name, so that a report is the same every time. */
+#define ORDER(function, type, time, name)                                                         \
+	static int function(const void *left, const void *right)                                  \
+	{                                                                                         \
+		const struct type *l = left, *r = right;                                          \
+		int order = descending(l->time, r->time);                                         \
+                                                                                                  \
+		return order ? order : strcmp(l->name, r->name);                                  \
+	}
+ORDER(order_who, trace_cpu_wait, ns, comm)
+ORDER(order_waits, trace_wait, ns, target)
+ORDER(order_calls, trace_call, elapsed_ns, name)
+ORDER(order_interrupts, trace_interrupt, ns, name)
+ORDER(order_files, trace_file_use, wait_ns, path)
+
+static struct trace_cpu_wait *figures_who(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
+{
+	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
+
+	for (const struct who_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
+		const struct trace_process *process = a->processes[row->key - 1];
+
+		*at = (struct trace_cpu_wait){.pid = process->pid, .comm = process->comm, .ns = row->ns};
+	}
+	if (list)
+		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_who);
+	return list;
+}
+
+static struct trace_wait *figures_waits(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
+{
+	struct trace_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
+
+	for (const struct wait_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
+		uint32_t target = row->key & 0x7fffffff;
+
+		at->kind = (enum trace_wait_kind)(row->key >> 48 & 0x7fff);
+		at->via = via_name((enum via)(row->key >> 40 & 0xff));
+		at->idle = row->key >> 39 & 1;
+		at->comm = "";
+		if (at->kind == TRACE_WAIT_PROCESS) {
+			at->pid = a->processes[target]->pid;
+			at->comm = at->target = a->processes[target]->comm;
+		} else {
+			at->target = strings_text(&a->strings, target);
+		}
+		at->ns = row->ns;
+		at->count = row->count;
+	}
+	if (list)
+		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_waits);
+	return list;
+}
+
+static struct trace_call *figures_calls(const struct trace_analysis *a, const struct table *rows, bool traps, size_t *ret_nr)
+{
+	struct trace_call *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
+
+	for (const struct call_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++)
+		*at = (struct trace_call){
+			.name = traps ? "page fault" : strings_text(&a->strings, a->calls[row->key - 1].name),
+			.calls = row->calls,
+			.errors = row->errors,
+			.elapsed_ns = row->elapsed,
+			.cpu_ns = row->cpu,
+			.interrupted_ns = row->interrupted,
+			.wait_cpu_ns = row->wait_cpu,
+			.wait_ns = row->wait,
+		};
+	if (list)
+		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
+	return list;
+}
+
+static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
+{
+	struct trace_interrupt *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
+
+	for (const struct interrupt_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
+		/* Names are interned when first asked for. */
+		at->name = strings_text(&a->strings, nest_name((struct trace_analysis *)a, row->key, &at->type));
+		at->ns = row->ns;
+		at->count = row->count;
+	}
+	if (list)
+		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_interrupts);
+	return list;
+}
+
+static struct trace_file_use *figures_files(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
+{
+	struct trace_file_use *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
+
+	for (const struct file_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++)
+		*at = (struct trace_file_use){
+			.path = strings_text(&a->strings, (string_id)(row->key - 1)),
+			.read_bytes = row->read_bytes,
+			.written_bytes = row->written_bytes,
+			.reads = row->reads,
+			.writes = row->writes,
+			.wait_ns = row->wait_ns,
+		};
+	if (list)
+		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_files);
+	return list;
+}
+
+static struct trace_figures *figures_of(const struct trace_analysis *a, const struct books *books, uint64_t elapsed)
+{
+	struct trace_figures *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->elapsed_ns = elapsed;
+	f->user_ns = books->user;
+	f->syscall_ns = books->syscall;
+	f->trap_ns = books->trap;
+	f->interrupted_ns = books->interrupted;
+	f->wait_cpu_ns = books->wait_cpu;
+	f->blocked_ns = books->blocked;
+	f->wait_cpu_for = figures_who(a, &books->who, &f->nr_wait_cpu_for);
+	f->waits = figures_waits(a, &books->waits, &f->nr_waits);
+	f->syscalls = figures_calls(a, &books->calls, false, &f->nr_syscalls_rows);
+	f->traps = figures_calls(a, &books->traps, true, &f->nr_traps_rows);
+	f->interrupts = figures_interrupts(a, &books->interrupts, &f->nr_interrupts);
+	f->files = figures_files(a, &books->files, &f->nr_files);
+	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->traps || !f->interrupts || !f->files)
+		return trace_figures_free(f);
+	for (size_t i = 0; i < f->nr_syscalls_rows; i++)
+		f->nr_syscalls += f->syscalls[i].calls;
+	for (size_t i = 0; i < f->nr_traps_rows; i++)
+		f->nr_traps += f->traps[i].calls;
+	for (size_t i = 0; i < f->nr_files; i++) {
+		f->read_bytes += f->files[i].read_bytes;
+		f->written_bytes += f->files[i].written_bytes;
+	}
+	return f;
+}
+
+struct trace_figures *trace_figures_free(struct trace_figures *f)
+{
+	if (!f)
+		return NULL;
+	free(f->wait_cpu_for);
+	free(f->waits);
+	free(f->syscalls);
+	free(f->traps);
+	free(f->interrupts);
+	free(f->files);
+	free(f);
+	return NULL;
+}
+
+struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return figures_of(a, &thread->books, thread->end_ns - thread->start_ns);
+}
+
+static bool add_process(struct books *sum, uint64_t *elapsed, const struct trace_process *process)
+{
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next) {
+		*elapsed += thread->end_ns - thread->start_ns;
+		if (!add_books(sum, &thread->books))
+			return false;
+	}
+	return true;
+}
+
+struct trace_figures *trace_process_figures(const struct trace_analysis *a, const struct trace_process *process)
+{
+	struct trace_figures *figures = NULL;
+	struct books sum = {0};
+	uint64_t elapsed = 0;
+
+	if (process->nr_threads == 1)
+		return trace_thread_figures(a, process->first);
+	if (add_process(&sum, &elapsed, process))
+		figures = figures_of(a, &sum, elapsed);
+	clear_books(&sum);
+	return figures;
+}
+
+struct trace_figures *trace_system_figures(const struct trace_analysis *a)
+{
+	struct trace_figures *figures = NULL;
+	struct books sum = {0};
+	uint64_t elapsed = 0;
+	bool ok = true;
+
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes && ok; i++)
+		ok = add_process(&sum, &elapsed, a->processes[i]);
+	if (ok)
+		figures = figures_of(a, &sum, elapsed);
+	clear_books(&sum);
+	return figures;
+}
+
+size_t trace_nr_cpus(const struct trace_analysis *a)
+{
+	return a->nr_cpus;
+}
+
+void trace_cpu_figures(const struct trace_analysis *a, size_t cpu, struct trace_cpu_figures *ret_figures)
+{
+	if (cpu < a->nr_cpus)
+		*ret_figures = a->cpus[cpu].figures;
+}
+
+void trace_analysis_window(const struct trace_analysis *a, uint64_t *ret_start_ns, uint64_t *ret_end_ns)
+{
+	*ret_start_ns = a->start_ns;
+	*ret_end_ns = a->end_ns;
+}
+
+uint64_t trace_analysis_count(const struct trace_analysis *a, uint32_t id)
+{
+	return id < TRACE_EV_MAX ? a->counts[id] : 0;
+}
+
+/* ---- the proof ---- */
+
+__attribute__((format(printf, 2, 3))) static int violation(struct trace_error *ret_error, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!ret_error)
+		return -EBADMSG;
+	ret_error->code = -EBADMSG;
+	va_start(arguments, format);
+	vsnprintf(ret_error->message, sizeof(ret_error->message), format, arguments);
+	va_end(arguments);
+	return -EBADMSG;
+}
+
+static uint64_t sum_column(const struct table *table, size_t row_bytes, size_t column)
+{
+	const uint64_t *row = NULL;
+	uint64_t sum = 0;
+
+	while ((row = table_next(table, row_bytes, row)))
+		sum += row[column];
+	return sum;
+}
+
+static int verify_calls(const struct trace_thread *thread, const struct table *rows, struct trace_error *ret_error)
+{
+	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row));)
+		if (row->elapsed != row->cpu + row->interrupted + row->wait_cpu + row->wait)
+			return violation(ret_error, "thread %u (%s): a call's elapsed time is %" PRId64 " ns off its parts", thread->tid,
+					 thread->comm, (int64_t)(row->elapsed - row->cpu - row->interrupted - row->wait_cpu - row->wait));
+	return 0;
+}
+
+static int verify_thread(const struct trace_thread *thread, struct trace_error *ret_error)
+{
+	const struct books *b = &thread->books;
+	struct {
+		const char *what;
+		uint64_t whole, parts;
+	} sums[] = {
+		{"elapsed time", thread->end_ns - thread->start_ns, b->user + b->syscall + b->trap + b->interrupted + b->wait_cpu + b->blocked},
+		{"blocked time", b->blocked, sum_column(&b->waits, sizeof(struct wait_row), 1)},
+		{"wait for a CPU", b->wait_cpu, sum_column(&b->who, sizeof(struct who_row), 1)},
+		{"interrupted time", b->interrupted, sum_column(&b->interrupts, sizeof(struct interrupt_row), 1)},
+	};
+	int error;
+
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		if (sums[i].whole != sums[i].parts)
+			return violation(ret_error, "thread %u (%s): %s is %" PRIu64 " ns, its parts are %" PRId64 " ns off", thread->tid,
+					 thread->comm, sums[i].what, sums[i].whole, (int64_t)(sums[i].parts - sums[i].whole));
+	error = verify_calls(thread, &b->calls, ret_error);
+	return error ? error : verify_calls(thread, &b->traps, ret_error);
+}
+
+int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *ret_error)
+{
+	uint64_t thread_user = 0, thread_system = 0, cpu_user = 0, cpu_system = 0;
+	int error = 0;
+
+	if (!a->done)
+		return violation(ret_error, "the analysis has not been run to its end");
+	for (uint32_t i = 0; i < a->nr_cpus; i++) {
+		const struct trace_cpu_figures *f = &a->cpus[i].figures;
+		uint64_t sum = f->user_ns + f->system_ns + f->irq_ns + f->softirq_ns + f->idle_ns + f->unknown_ns;
+
+		if (sum != a->end_ns - a->start_ns)
+			return violation(ret_error, "CPU %u: its times are %" PRId64 " ns off the elapsed time of %" PRIu64 " ns", i,
+					 (int64_t)(sum - (a->end_ns - a->start_ns)), a->end_ns - a->start_ns);
+		cpu_user += f->user_ns;
+		cpu_system += f->system_ns;
+	}
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		for (const struct trace_thread *thread = a->processes[i]->first; thread && !error; thread = thread->next) {
+			error = verify_thread(thread, ret_error);
+			thread_user += thread->books.user;
+			thread_system += thread->books.syscall + thread->books.trap;
+		}
+	if (error)
+		return error;
+	if (thread_user != cpu_user || thread_system != cpu_system)
+		return violation(ret_error, "threads and CPUs disagree: %" PRId64 " ns of user and %" PRId64 " ns of system time",
+				 (int64_t)(thread_user - cpu_user), (int64_t)(thread_system - cpu_system));
+	return 0;
+}

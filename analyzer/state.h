@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_STATE_H
+#define ANALYZER_STATE_H
+/*
+ * state.h - what the analysis knows of threads, CPUs and files at the moment, and the books that grow from it.
+ *
+ * An event goes through analysis.c to the handler of its kernel domain (state_<domain>.c). A handler changes the state only
+ * through books.c, which closes the interval that ends: that is the only place where time is added anywhere, and it adds
+ * each nanosecond to one state of one thread and one column of one CPU. So the books cannot help but balance.
+ *
+ * Time on a CPU is closed by the CPU (books_cpu()), whoever runs there and whatever interrupts nest on it; time off the CPUs
+ * by the thread (books_off_cpu()).
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/analysis.h>
+#include <trace/events.h>
+#include "table.h"
+
+#define MAX_TID (1u << 22) /* PID_MAX_LIMIT of Linux */
+#define TID_PAGE 1024u
+#define MAX_FRAMES 3
+#define MAX_PENDING 2
+#define MAX_NESTED 16
+#define NR_CALLS 1024u
+#define CPU_LOG 256u
+#define TASK_STATE_NEW 0x800 /* TASK_NEW of Linux: forked, not woken yet */
+
+/* ---- system calls by number ---- */
+
+enum call_class {
+	CALL_OTHER = 0,
+	CALL_ACCEPT, CALL_AIO, CALL_BIND, CALL_BRK, CALL_CLOSE, CALL_CLOSE_RANGE, CALL_CONNECT, CALL_DUP, CALL_DUP2, CALL_EPOLL_CTL,
+	CALL_EPOLL_WAIT, CALL_EXEC, CALL_EXIT, CALL_FCNTL, CALL_FD_META, CALL_FD_NEW, CALL_FORK, CALL_FUTEX, CALL_GETDENTS,
+	CALL_IOCTL, CALL_IPC, CALL_KILL, CALL_MEMORY, CALL_MMAP, CALL_MREMAP, CALL_MSYNC, CALL_MUNMAP, CALL_OPEN, CALL_PATH,
+	CALL_PAUSE, CALL_PIPE, CALL_POLL, CALL_PTRACE, CALL_READ, CALL_RECV, CALL_SEEK, CALL_SELECT, CALL_SEND, CALL_SENDFILE,
+	CALL_SLEEP, CALL_SOCKET, CALL_SOCKETPAIR, CALL_SPLICE, CALL_SYNC, CALL_SYNC_ALL, CALL_UNSHARE, CALL_URING_ENTER, CALL_WAIT,
+	CALL_WRITE, CALL_YIELD,
+	NR_CALL_CLASSES,
+};
+
+enum call_flag {
+	CALL_HAS_FD = 1,     /* the first argument is a descriptor */
+	CALL_HAS_EFFECT = 2, /* its return changes files or memory: see syscall_effect() */
+	CALL_COUNTS_READ = 4,
+	CALL_COUNTS_WRITTEN = 8,
+	CALL_IS_LOCK = 16, /* flock: waits for its holder, not for a disk */
+	CALL_MESSAGES = 32, /* returns messages, not bytes */
+};
+
+struct call {
+	string_id name;
+	uint8_t class;
+	uint8_t flags;
+};
+#define CALL_UNKNOWN (2 * NR_CALLS) /* a call whose entry was not seen */
+
+/* ---- files, memory, sockets ---- */
+
+typedef uint32_t file_idx; /* 0: not known */
+typedef uint32_t sock_idx;
+
+struct file {
+	uint64_t ino;
+	uint32_t dev;
+	uint32_t mode;
+	string_id path;
+};
+
+#define FD_CLOEXEC_BIT 0x80000000u
+#define MAX_FD (1 << 20)
+struct fd_table { /* shared by CLONE_FILES */
+	uint32_t *files; /* owned: file_idx | FD_CLOEXEC_BIT */
+	uint32_t nr;
+	uint32_t refs;
+	uint32_t nr_listening; /* sockets that were told to listen; never counted down */
+};
+
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	file_idx file;
+};
+struct memory { /* shared by CLONE_VM */
+	struct mapping *maps; /* owned; by start, without overlap */
+	uint32_t nr;
+	uint32_t capacity;
+	uint32_t refs;
+};
+
+struct sock {
+	uint64_t ino;
+	uint64_t peer_ino;
+	uint64_t local[2];
+	uint64_t remote[2];
+	uint16_t local_port;
+	uint16_t remote_port;
+	uint16_t family;
+	uint16_t type;
+	uint16_t protocol;
+	uint16_t state;
+	uint32_t owner; /* process that used it last */
+};
+
+/* ---- threads ---- */
+
+enum place { /* of a thread; on a CPU its time is the CPU's to close */
+	PLACE_ON_CPU,
+	PLACE_QUEUED,	    /* waits for a CPU */
+	PLACE_BLOCKED,
+	PLACE_NEW,	    /* forked, not woken yet */
+	PLACE_OFF_AT_START, /* blocked or queued since the start: its first event will tell */
+	PLACE_LOST,	    /* last seen before a gap or a contradiction */
+	PLACE_DEAD,
+};
+
+enum thread_flag {
+	THREAD_KERNEL = 1,
+	THREAD_SOFTIRQ_DAEMON = 2, /* ksoftirqd: softirqs are its own work */
+	THREAD_EXITING = 4,
+	THREAD_MODE_UNKNOWN = 8, /* user or system call? frames[0] is ready for the second */
+	THREAD_RECLAIM = 16,	 /* between reclaim_begin and _end */
+	THREAD_FROM_START = 32,	 /* made by the start state, and not touched by an event yet */
+	THREAD_THROTTLED = 64,	 /* fs_throttle in this system call */
+	THREAD_VFORK = 128,
+	THREAD_FREEZING = 256,
+};
+
+/* Totals of a thread at some moment; the difference of two is what happened between. */
+struct snapshot {
+	uint64_t ns;
+	uint64_t cpu;
+	uint64_t interrupted;
+	uint64_t wait_cpu;
+	uint64_t wait;
+};
+
+enum frame_kind { FRAME_SYSCALL, FRAME_TRAP };
+struct frame {
+	uint64_t args[6];
+	struct snapshot begin;
+	uint32_t call; /* into analysis.calls */
+	file_idx file; /* it acts on; for a trap: whose page is missing */
+	string_id path;
+	uint8_t kind;
+	uint8_t nr_args;
+	bool fd_seen; /* an fs_open told the result */
+	bool major;
+};
+
+/* What a wakeup's waker, or the interrupt that made it, was doing. */
+enum cause { CAUSE_NONE, CAUSE_BLOCK, CAUSE_NETWORK, CAUSE_TIMER, CAUSE_SOCKET, CAUSE_DEVICE, CAUSE_KERNEL };
+struct waker {
+	uint64_t ns; /* 0: no waker seen */
+	struct trace_thread *thread; /* TASK context only */
+	uint64_t detail;	     /* SOCKET: inode; BLOCK: device; DEVICE: string_id */
+	uint32_t call;		     /* the thread's system call, CALL_UNKNOWN if none */
+	file_idx file;		     /* and the file it acts on */
+	uint8_t context;
+	uint8_t cause;
+	bool by_signal;
+};
+
+/* A closed blocked interval whose kind is decided when its frame ends: wait.c. */
+struct pending {
+	uint64_t from;
+	uint64_t to;
+	uint64_t known_ns; /* to - from, less what lay in gaps */
+	struct waker waker;
+	uint32_t task_state;
+	uint16_t flags; /* of the thread when it blocked */
+	uint8_t depth;	/* frames when it blocked */
+	bool cut;	/* by a gap or the end of the trace: nobody knows what ended it */
+};
+
+struct cpu_share {
+	uint32_t cpu;
+	uint64_t ns;
+};
+
+struct call_row {
+	uint64_t key; /* call + 1; of traps 1 */
+	uint64_t calls;
+	uint64_t errors;
+	uint64_t elapsed;
+	uint64_t cpu;
+	uint64_t interrupted;
+	uint64_t wait_cpu;
+	uint64_t wait;
+};
+struct wait_row {
+	uint64_t key; /* wait_key() */
+	uint64_t ns;
+	uint64_t count;
+};
+struct who_row {
+	uint64_t key; /* process + 1 */
+	uint64_t ns;
+};
+struct interrupt_row {
+	uint64_t key; /* nest_key() */
+	uint64_t ns;
+	uint64_t count;
+};
+struct file_row {
+	uint64_t key; /* path + 1 */
+	uint64_t read_bytes;
+	uint64_t written_bytes;
+	uint64_t reads;
+	uint64_t writes;
+	uint64_t wait_ns;
+};
+
+struct books {
+	uint64_t user;
+	uint64_t syscall;
+	uint64_t trap;
+	uint64_t interrupted;
+	uint64_t wait_cpu;
+	uint64_t blocked;
+	struct table calls, traps, waits, who, interrupts, files;
+};
+
+struct trace_thread {
+	uint32_t tid;
+	uint16_t flags;
+	uint8_t place;
+	uint8_t depth; /* frames in use */
+	uint8_t nr_pending;
+	uint32_t cpu;	     /* it runs on, is queued for, or ran on last */
+	uint64_t since;	     /* off the CPUs: in this place since */
+	uint64_t queued_irq; /* QUEUED: interrupt time of the CPU when it began */
+	uint32_t task_state; /* BLOCKED */
+	uint32_t nr_shares;
+	struct cpu_share *shares; /* owned; MODE_UNKNOWN: CPU time to be booked when it is known */
+	struct trace_process *process;
+	struct trace_thread *next; /* of the process */
+	struct fd_table *fds;	   /* a reference */
+	struct memory *memory;	   /* a reference */
+	struct waker early;	   /* a wakeup that came while still on the CPU */
+	uint64_t read_ns;	   /* FROM_START: when the start state was read */
+	struct frame frames[MAX_FRAMES];
+	struct pending pending[MAX_PENDING];
+	uint64_t start_ns;
+	uint64_t end_ns;
+	char comm[16];
+	struct books books;
+};
+
+struct trace_process {
+	uint32_t idx;
+	uint32_t pid;
+	uint32_t ppid;
+	uint32_t uid;
+	string_id exe;
+	bool kernel;
+	char comm[16];
+	struct strings *strings; /* borrowed */
+	struct trace_thread *first, *last;
+	size_t nr_threads;
+};
+/* Processes that stand for nobody in particular; real ones follow. */
+enum { PROCESS_IDLE = 0, PROCESS_INTERRUPTS, PROCESS_SEVERAL, PROCESS_UNKNOWN, NR_PSEUDO_PROCESSES };
+
+/* ---- CPUs ---- */
+
+enum nest_type { NEST_IRQ = 1, NEST_SOFTIRQ = 2, NEST_VECTOR = 3, NEST_TASKLET = 4 };
+struct nest {
+	uint64_t number;
+	uint8_t type;
+};
+
+struct cpu_log_entry { /* from then on, who had the CPU */
+	uint64_t ns;
+	uint64_t irq_ns; /* interrupt time of the CPU until then */
+	uint32_t process;
+};
+
+struct cpu {
+	uint32_t cpu;
+	uint64_t mark; /* booked until then */
+	struct trace_thread *current; /* NULL: not known. The idle thread is &cpu->idle. */
+	struct trace_thread idle;
+	uint8_t nested;
+	uint8_t cause; /* what the current context did last */
+	uint64_t cause_detail;
+	uint32_t signalled; /* tid of the last signal_generate in this context, 0 none */
+	uint64_t gap_until; /* events before are not to be trusted */
+	bool touched;	    /* since the start or the last gap */
+	struct nest nest[MAX_NESTED];
+	uint64_t irq_ns; /* irq + softirq, for the waiters */
+	struct trace_cpu_figures figures;
+	uint64_t log_pos; /* entries ever */
+	struct cpu_log_entry log[CPU_LOG];
+};
+
+/* ---- the whole ---- */
+
+struct hook {
+	uint64_t mask[TRACE_MASK_WORDS];
+	trace_event_fn event;
+	trace_interval_fn interval;
+	void *data;
+};
+
+struct gap { /* of at least one CPU's main stream; joined, by start */
+	uint64_t start;
+	uint64_t end;
+	uint64_t before; /* ns of gaps before this one */
+};
+struct cpu_gap {
+	uint64_t start;
+	uint64_t end;
+	uint32_t cpu;
+};
+
+typedef void (*handler_fn)(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+struct trace_analysis {
+	const struct trace *trace; /* borrowed */
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t now;
+	int failed;
+	bool began, done;
+	bool no_fault_exit; /* the recorder could not see the end of faults */
+	uint32_t nr_cpus;
+	struct cpu *cpus;			/* owned */
+	struct trace_thread **pages[MAX_TID / TID_PAGE]; /* owned: living threads by id */
+	struct trace_process **processes;	/* owned, and each with its threads */
+	uint32_t nr_processes, max_processes;
+	struct table process_by_pid;		/* pid + 1 -> idx of the latest */
+	struct call calls[CALL_UNKNOWN + 1];
+	struct strings strings;
+	struct file *files; /* owned; [0] unused */
+	uint32_t nr_files, max_files;
+	struct table file_by_identity;
+	struct table file_by_inode;
+	struct sock *socks; /* owned; [0] unused */
+	uint32_t nr_socks, max_socks;
+	struct table sock_by_inode, sock_by_tuple;
+	struct hook *hooks; /* owned */
+	size_t nr_hooks;
+	bool watched; /* an interval hook exists */
+	struct gap *gaps; /* owned */
+	size_t nr_gaps;
+	uint64_t *doubts; /* owned: times of losses too small to spoil what is consistent, ascending */
+	size_t nr_doubts;
+	struct cpu_gap *cpu_gaps; /* owned; by start */
+	size_t nr_cpu_gaps, next_cpu_gap;
+	uint64_t next_gap_ns; /* UINT64_MAX: none */
+	uint64_t counts[TRACE_EV_MAX];
+	handler_fn handlers[TRACE_EV_MAX];
+	uint64_t sink[16]; /* rows that found no memory */
+};
+
+/* ---- books.c: the only place where time is added ---- */
+
+/** books_cpu() - close the time of @cpu until @ns: its own column, and the books of the thread on it */
+void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
+/** books_cpu_unknown() - the same, but what went on since the last closing is not known */
+void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
+/** books_queued() - close time off the CPUs that was a wait for a CPU */
+void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** books_blocked() - close time off the CPUs that was a wait; its kind is decided later. @waker NULL: none seen */
+void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker);
+/** books_unknown() - close time off the CPUs of which nothing is known */
+void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** books_mode() - a thread whose mode was not known turns out to have been in a system call, or in user mode */
+void books_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_syscall);
+/** books_snapshot() - the totals of a thread now; on a CPU, close its time first */
+void books_snapshot(const struct trace_thread *thread, uint64_t ns, struct snapshot *ret_snapshot);
+/** books_decided() - a pending wait has found its kind; see wait.c */
+void books_decided(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
+/** books_log() - from @ns on, @cpu belongs to its current thread */
+void books_log(struct cpu *cpu, uint64_t ns);
+/** books_cpu_irq() - interrupt time of @cpu until @ns */
+uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
+/** books_row() - a row of a table, or a sink when memory ran out */
+void *books_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
+
+/* ---- state_lost.c ---- */
+
+int lost_prepare(struct trace_analysis *a);
+void lost_begin(struct trace_analysis *a, uint64_t ns); /* gaps that begin until @ns */
+/** lost_overlap() - how much of an interval lies in gaps, ns */
+uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to);
+/** lost_first() - the first loss, of whatever size, after @from and before @to; UINT64_MAX if none */
+uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to);
+void on_trace_lost(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_sched.c: threads ---- */
+
+struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid);
+/** thread_get() - the thread of this id; one that was never seen is made, alive since the start. NULL: id 0 or nonsense */
+struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid);
+struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns);
+void thread_touch(struct trace_thread *thread);
+void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** thread_close() - at the end of the trace: close the last interval */
+void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+void thread_mode_unknown(struct trace_thread *thread, uint64_t ns);
+struct trace_process *process_new(struct trace_analysis *a, uint32_t pid);
+struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid);
+struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);
+void process_set_comm(struct trace_thread *thread, const char *comm);
+void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_syscall.c ---- */
+
+void calls_prepare(struct trace_analysis *a);
+uint32_t call_idx(uint32_t nr, uint32_t abi);
+/** call_file() - the file that a system call acts on, from its first argument; 0 if none */
+file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+/** frames_pop() - leave frames down to @depth: their rows are written, their waits decided */
+void frames_pop(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, unsigned int depth, int64_t ret);
+static inline struct frame *frame_top(struct trace_thread *thread)
+{
+	return thread->depth ? &thread->frames[thread->depth - 1] : NULL;
+}
+/** frame_syscall() - the system call that the thread is in, under its traps; NULL if none */
+static inline struct frame *frame_syscall(struct trace_thread *thread)
+{
+	return thread->depth && thread->frames[0].kind == FRAME_SYSCALL ? &thread->frames[0] : NULL;
+}
+static inline enum call_class frame_class(const struct trace_analysis *a, const struct frame *frame)
+{
+	return (enum call_class)a->calls[frame->call].class;
+}
+void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_trap.c, state_irq.c ---- */
+
+void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_fault_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+static inline uint64_t nest_key(const struct nest *nest)
+{
+	return (uint64_t)nest->type << 56 | ((nest->number + 1) & ((1ull << 56) - 1));
+}
+/** irq_flush() - forget the interrupts in progress: a scheduling change cannot happen in one */
+void irq_flush(struct cpu *cpu);
+/** irq_waker() - what the interrupt in progress on @cpu did last, and whose fault a wakeup by it is */
+void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context, struct waker *waker);
+string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_type);
+void on_irq_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_irq_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_softirq_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_softirq_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_vector_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_vector_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_device.c: what an interrupt did, for the wakeups it makes ---- */
+
+void on_block_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_timer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_net_rx(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sock_ready(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_file.c ---- */
+
+file_idx file_get(struct trace_analysis *a, string_id path, uint32_t dev, uint64_t ino, uint32_t mode);
+file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
+file_idx fd_file(const struct trace_thread *thread, int64_t fd);
+void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec);
+void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec);
+void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last);
+struct fd_table *fds_ref(struct fd_table *fds);
+struct fd_table *fds_unref(struct fd_table *fds);
+struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds);
+void fds_own(struct trace_analysis *a, struct trace_thread *thread); /* a table of its own from now on */
+void fds_exec(struct trace_analysis *a, struct trace_thread *thread);
+void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_fs_writeback_wait(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_fs_throttle(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_memory.c ---- */
+
+struct memory *memory_new(struct trace_analysis *a);
+struct memory *memory_ref(struct memory *memory);
+struct memory *memory_unref(struct memory *memory);
+struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory);
+void memory_map(struct trace_analysis *a, struct memory *memory, uint64_t start, uint64_t end, file_idx file);
+file_idx memory_find(const struct memory *memory, uint64_t address);
+void on_reclaim_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_reclaim_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_socket.c ---- */
+
+struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino);
+struct sock *sock_of_file(const struct trace_analysis *a, file_idx file);
+struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock);
+/** sock_address() - "10.0.0.1:443", "[::1]:80": the remote end */
+string_id sock_address(struct trace_analysis *a, const struct sock *sock);
+void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t owner);
+
+/* ---- state_start.c ---- */
+
+int start_load(struct trace_analysis *a, struct trace_error *ret_error);
+
+/* ---- wait.c ---- */
+
+enum via {
+	VIA_NONE = 0, VIA_WAITPID, VIA_PIPE, VIA_UNIX, VIA_TCP, VIA_UDP, VIA_FUTEX, VIA_SIGNAL, VIA_EVENTFD, VIA_PTRACE, VIA_VFORK,
+	VIA_FORK, VIA_LOCK, VIA_SEMAPHORE, VIA_MQUEUE, VIA_PIDFD, VIA_EXEC, VIA_MEMORY, VIA_SOCKET, VIA_POLL, VIA_TTY, VIA_URING,
+	VIA_INOTIFY, VIA_THROTTLE,
+	NR_VIAS,
+};
+struct verdict {
+	uint8_t kind;
+	uint8_t via;
+	bool idle;
+	uint32_t target; /* PROCESS: index of the process; else a string_id */
+};
+/** wait_decide() - what did @thread wait for? */
+struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
+const char *via_name(enum via via);
+static inline uint64_t wait_key(const struct verdict *v)
+{
+	return 1ull << 63 | (uint64_t)v->kind << 48 | (uint64_t)v->via << 40 | (uint64_t)v->idle << 39 | v->target;
+}
+/** interval_emit() - to the interval hooks */
+void interval_emit(struct trace_analysis *a, const struct trace_interval *interval);
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_file.c - files and descriptors: which file a number means, in which process.
+ *
+ * Descriptor tables are shared as the kernel shares them (CLONE_FILES), copied by fork, cleared of O_CLOEXEC by exec. Files
+ * are kept once for each (device, inode, path): a renamed file is another row, a hard link too.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include "state.h"
+
+struct idx_row {
+	uint64_t key;
+	uint32_t idx;
+};
+
+/* ---- files ---- */
+
+static uint64_t inode_key(uint32_t dev, uint64_t ino)
+{
+	return hash_u64(ino ^ (uint64_t)dev << 40) | 1;
+}
+
+static file_idx file_add(struct trace_analysis *a, const struct file *file)
+{
+	if (a->nr_files >= a->max_files) {
+		uint32_t max = a->max_files ? a->max_files * 2 : 256;
+		struct file *bigger = reallocarray(a->files, max, sizeof(*bigger));
+
+		if (!bigger) {
+			a->failed = -12;
+			return 0;
+		}
+		a->files = bigger;
+		a->max_files = max;
+		if (!a->nr_files)
+			memset(&a->files[a->nr_files++], 0, sizeof(*file));
+	}
+	a->files[a->nr_files] = *file;
+	return a->nr_files++;
+}
+
+static bool same_file(const struct file *left, const struct file *right)
+{
+	return left->ino == right->ino && left->dev == right->dev && left->path == right->path && left->mode == right->mode;
+}
+
+file_idx file_get(struct trace_analysis *a, string_id path, uint32_t dev, uint64_t ino, uint32_t mode)
+{
+	struct file wanted = {.ino = ino, .dev = dev, .mode = mode, .path = path};
+	uint64_t key = hash_u64(inode_key(dev, ino) + ((uint64_t)path << 32) + mode);
+	struct idx_row *row, *by_inode;
+
+	for (;; key++) {
+		key += !key;
+		row = books_row(a, &a->file_by_identity, sizeof(*row), key);
+		if (!row->idx)
+			row->idx = file_add(a, &wanted);
+		if (a->failed || same_file(&a->files[row->idx], &wanted))
+			break;
+	}
+	if (a->failed)
+		return 0;
+	if (ino) {
+		by_inode = books_row(a, &a->file_by_inode, sizeof(*by_inode), inode_key(dev, ino));
+		by_inode->idx = row->idx;
+	}
+	return row->idx;
+}
+
+file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino)
+{
+	const struct idx_row *row = table_find(&a->file_by_inode, sizeof(*row), inode_key(dev, ino));
+
+	return row && a->files[row->idx].ino == ino && a->files[row->idx].dev == dev ? row->idx : 0;
+}
+
+/* ---- descriptors ---- */
+
+struct fd_table *fds_ref(struct fd_table *fds)
+{
+	if (fds)
+		fds->refs++;
+	return fds;
+}
+
+struct fd_table *fds_unref(struct fd_table *fds)
+{
+	if (fds && --fds->refs == 0) {
+		free(fds->files);
+		free(fds);
+	}
+	return NULL;
+}
+
+struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds)
+{
+	struct fd_table *copy = calloc(1, sizeof(*copy));
+
+	if (copy && fds && fds->nr) {
+		*copy = *fds;
+		copy->files = malloc(fds->nr * sizeof(*fds->files));
+		if (copy->files)
+			memcpy(copy->files, fds->files, fds->nr * sizeof(*fds->files));
+		else
+			copy->nr = 0;
+	}
+	if (!copy || (fds && copy->nr != fds->nr))
+		a->failed = -12;
+	if (copy)
+		copy->refs = 1;
+	return copy;
+}
+
+void fds_own(struct trace_analysis *a, struct trace_thread *thread)
+{
+	struct fd_table *own;
+
+	if (!thread->fds || thread->fds->refs == 1)
+		return;
+	own = fds_copy(a, thread->fds);
+	fds_unref(thread->fds);
+	thread->fds = own;
+}
+
+void fds_exec(struct trace_analysis *a, struct trace_thread *thread)
+{
+	fds_own(a, thread);
+	for (uint32_t i = 0; thread->fds && i < thread->fds->nr; i++)
+		if (thread->fds->files[i] & FD_CLOEXEC_BIT)
+			thread->fds->files[i] = 0;
+}
+
+file_idx fd_file(const struct trace_thread *thread, int64_t fd)
+{
+	if (!thread->fds || fd < 0 || fd >= thread->fds->nr)
+		return 0;
+	return thread->fds->files[fd] & ~FD_CLOEXEC_BIT;
+}
+
+static bool fds_reach(struct fd_table *fds, int64_t fd)
+{
+	uint32_t nr = fds->nr ? fds->nr : 16;
+	uint32_t *bigger;
+
+	if (fd < fds->nr)
+		return true;
+	while (nr <= fd)
+		nr *= 2;
+	bigger = reallocarray(fds->files, nr, sizeof(*bigger));
+	if (!bigger)
+		return false;
+	memset(bigger + fds->nr, 0, (nr - fds->nr) * sizeof(*bigger));
+	fds->files = bigger;
+	fds->nr = nr;
+	return true;
+}
+
+void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec)
+{
+	if (fd < 0 || fd >= MAX_FD || (!file && (!thread->fds || fd >= thread->fds->nr)))
+		return;
+	if (!thread->fds)
+		thread->fds = fds_copy(a, NULL);
+	if (!thread->fds || !fds_reach(thread->fds, fd)) {
+		a->failed = -12;
+		return;
+	}
+	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
+}
+
+void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec)
+{
+	file_idx file = fd_file(thread, fd);
+
+	if (file)
+		thread->fds->files[fd] = file | (cloexec ? FD_CLOEXEC_BIT : 0);
+}
+
+void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last)
+{
+	for (uint64_t fd = first; thread->fds && fd < thread->fds->nr && fd <= last; fd++)
+		thread->fds->files[fd] = 0;
+}
+
+/* ---- events ---- */
+
+static struct trace_thread *current_thread(struct cpu *cpu)
+{
+	return cpu->current == &cpu->idle ? NULL : cpu->current;
+}
+
+void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_fs_open *open = event->payload;
+	struct trace_thread *thread = current_thread(cpu);
+	struct frame *frame;
+	file_idx file;
+
+	if (!thread)
+		return;
+	file = file_get(a, strings_intern(&a->strings, trace_event_string(event)), open->dev, open->ino, open->mode);
+	fd_put(a, thread, open->fd, file, open->flags & O_CLOEXEC);
+	frame = frame_syscall(thread);
+	if (!frame)
+		return;
+	frame->fd_seen = true;
+	/* What a call that makes a descriptor waited for is the file it opened. accept: the connection. */
+	if (frame_class(a, frame) == CALL_OPEN || frame_class(a, frame) == CALL_FD_NEW || frame_class(a, frame) == CALL_ACCEPT)
+		frame->file = file;
+}
+
+/* The page that a fault needs. Files that were mapped by exec have no descriptor: then the inode tells. */
+void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_fs_fault *fault = event->payload;
+	struct trace_thread *thread = current_thread(cpu);
+	struct frame *top = thread ? frame_top(thread) : NULL;
+
+	if (top && top->kind == FRAME_TRAP)
+		top->file = file_of_inode(a, fault->dev, fault->ino);
+}
+
+void on_fs_writeback_wait(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_fs_writeback_wait *wait = event->payload;
+	struct trace_thread *thread = current_thread(cpu);
+	struct frame *top = thread ? frame_top(thread) : NULL;
+	file_idx file = file_of_inode(a, wait->dev, wait->ino);
+
+	if (top && file)
+		top->file = file;
+}
+
+void on_fs_throttle(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	if (current_thread(cpu))
+		cpu->current->flags |= THREAD_THROTTLED;
+}

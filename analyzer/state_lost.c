@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_lost.c - what a gap in the trace spoils.
+ *
+ * A gap says: between two times, events of one CPU are missing. Nothing that could have changed unseen is believed:
+ *
+ * - The CPU. From the beginning of the gap it is not known who runs there, until the first scheduling change after its end
+ *   names who leaves. Until then its time is in the column `unknown`.
+ * - The thread that was on it: its state is known up to the beginning of the gap, and unknown until it is seen again, on whichever CPU.
+ *   System calls it was in are closed at the gap.
+ * - Threads that were blocked or waiting for a CPU, anywhere: they may have been woken, have run on that CPU, and be blocked again. So
+ *   the part of their wait that lies in the gap is unknown. The parts outside are kept, as what they began as. The
+ *   cause of such a wait's end is believed only where the system call alone tells it (a sleep, a read of a file):
+ *   otherwise the whole wait is unknown.
+ * - Threads that are seen running on another CPU all the time are not touched.
+ *
+ * A thread that then does something impossible (runs without having been woken) was changed by a missing event: all from the
+ * first loss in that interval is unknown. The same without any declared loss: the whole interval, see state_sched.c.
+ *
+ * Lost structural events (fork, exec, open ... have a ring of their own) do not move any thread's time. They may leave a
+ * descriptor without a name. A program that the kernel skipped now and then (cause MISSED) lost single
+ * events somewhere in a long time: to call all of that time unknown would be of no use to anybody, so such a loss counts only against
+ * intervals that turn out impossible. Losses of user-space streams do not concern the state at all.
+ */
+#include <stdlib.h>
+#include "state.h"
+
+static bool is_structural(uint32_t stream, uint32_t cpu)
+{
+	return stream == 2 * cpu + 1;
+}
+
+static bool is_user(const struct trace_analysis *a, uint32_t stream)
+{
+	return stream >= 2 * a->nr_cpus;
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct cpu_gap *l = left, *r = right;
+
+	return l->start < r->start ? -1 : l->start > r->start;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const uint64_t *l = left, *r = right;
+
+	return *l < *r ? -1 : *l > *r;
+}
+
+/* Gaps come ordered by start; they are joined where they overlap. */
+static void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end)
+{
+	struct gap *last = a->nr_gaps ? &a->gaps[a->nr_gaps - 1] : NULL;
+
+	if (end <= start)
+		return;
+	if (last && start <= last->end) {
+		if (end > last->end)
+			last->end = end;
+		return;
+	}
+	a->gaps[a->nr_gaps] = (struct gap){.start = start, .end = end, .before = last ? last->before + (last->end - last->start) : 0};
+	a->nr_gaps++;
+}
+
+int lost_prepare(struct trace_analysis *a)
+{
+	size_t nr = trace_nr_gaps(a->trace);
+
+	a->next_gap_ns = UINT64_MAX;
+	a->gaps = calloc(nr + 1, sizeof(*a->gaps));
+	a->doubts = calloc(nr + 1, sizeof(*a->doubts));
+	a->cpu_gaps = calloc(nr + 1, sizeof(*a->cpu_gaps));
+	if (!a->gaps || !a->doubts || !a->cpu_gaps)
+		return -12;
+	for (size_t i = 0; i < nr; i++) {
+		const struct trace_gap *gap = trace_get_gap(a->trace, i);
+
+		if (is_user(a, gap->stream))
+			continue;
+		a->doubts[a->nr_doubts++] = gap->start_ns;
+		if (gap->cause == TRACE_GAP_MISSED || is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
+			continue;
+		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
+	}
+	qsort(a->cpu_gaps, a->nr_cpu_gaps, sizeof(*a->cpu_gaps), by_start);
+	qsort(a->doubts, a->nr_doubts, sizeof(*a->doubts), by_time);
+	for (size_t i = 0; i < a->nr_cpu_gaps; i++)
+		gap_join(a, a->cpu_gaps[i].start, a->cpu_gaps[i].end);
+	if (a->nr_cpu_gaps)
+		a->next_gap_ns = a->cpu_gaps[0].start;
+	return 0;
+}
+
+/* The number of joined gaps that begin before @ns. */
+static size_t gaps_before(const struct trace_analysis *a, uint64_t ns)
+{
+	size_t low = 0, high = a->nr_gaps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a->gaps[middle].start < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Gap time from the beginning until @ns. */
+static uint64_t gap_time(const struct trace_analysis *a, uint64_t ns)
+{
+	size_t nr = gaps_before(a, ns);
+	const struct gap *last;
+
+	if (!nr)
+		return 0;
+	last = &a->gaps[nr - 1];
+	return last->before + ((ns < last->end ? ns : last->end) - last->start);
+}
+
+uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to)
+{
+	return a->nr_gaps ? gap_time(a, to) - gap_time(a, from) : 0;
+}
+
+uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to)
+{
+	size_t nr = gaps_before(a, from + 1);
+	uint64_t first = UINT64_MAX;
+
+	if (nr && a->gaps[nr - 1].end > from)
+		first = from;
+	else if (nr < a->nr_gaps)
+		first = a->gaps[nr].start;
+	for (size_t i = 0; i < a->nr_doubts && a->doubts[i] < first; i++)
+		if (a->doubts[i] >= from)
+			first = a->doubts[i];
+	return first < to ? first : UINT64_MAX;
+}
+
+static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, uint64_t end)
+{
+	struct trace_thread *thread = cpu->current;
+
+	books_cpu(a, cpu, start);
+	if (thread && thread != &cpu->idle) {
+		books_mode(a, thread, false);
+		frames_pop(a, thread, cpu->mark, 0, 0);
+		thread->place = PLACE_LOST;
+		thread->since = cpu->mark;
+		thread->early.ns = 0;
+	}
+	irq_flush(cpu);
+	cpu->current = NULL;
+	cpu->touched = false;
+	if (end > cpu->gap_until)
+		cpu->gap_until = end;
+	books_log(cpu, cpu->mark);
+}
+
+void lost_begin(struct trace_analysis *a, uint64_t ns)
+{
+	while (a->next_cpu_gap < a->nr_cpu_gaps && a->cpu_gaps[a->next_cpu_gap].start <= ns) {
+		const struct cpu_gap *gap = &a->cpu_gaps[a->next_cpu_gap++];
+		uint64_t start = gap->start > a->start_ns ? gap->start : a->start_ns;
+
+		lost_cpu(a, &a->cpus[gap->cpu], start, gap->end);
+	}
+	a->next_gap_ns = a->next_cpu_gap < a->nr_cpu_gaps ? a->cpu_gaps[a->next_cpu_gap].start : UINT64_MAX;
+}
+
+/* A gap that the list did not announce: a chunk that turned out to be damaged only now. */
+void on_trace_lost(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_trace_lost *lost = event->payload;
+	uint64_t start = lost->from_ns > a->start_ns ? lost->from_ns : a->start_ns;
+	struct gap *bigger;
+
+	if (cpu->gap_until >= ns || lost->cause == TRACE_GAP_MISSED || is_structural(lost->stream, cpu->cpu) || is_user(a, lost->stream))
+		return;
+	bigger = reallocarray(a->gaps, a->nr_gaps + 1, sizeof(*bigger));
+	if (!bigger) {
+		a->failed = -12;
+		return;
+	}
+	a->gaps = bigger;
+	/* Keep the list ordered: it may reach back behind gaps that are over, but not into intervals that are closed. */
+	if (a->nr_gaps && a->gaps[a->nr_gaps - 1].start <= ns)
+		gap_join(a, start > a->gaps[a->nr_gaps - 1].start ? start : a->gaps[a->nr_gaps - 1].start, ns);
+	else if (!a->nr_gaps)
+		gap_join(a, start, ns);
+	lost_cpu(a, cpu, start > cpu->mark ? start : cpu->mark, ns);
+}

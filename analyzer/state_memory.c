@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* state_memory.c - which file is mapped where, for page faults; and threads that must free memory before they get some. */
+#include <stdlib.h>
+#include <string.h>
+#include "state.h"
+
+#define MAX_MAPPINGS (1u << 20)
+
+struct memory *memory_new(struct trace_analysis *a)
+{
+	struct memory *memory = calloc(1, sizeof(*memory));
+
+	if (!memory)
+		a->failed = -12;
+	else
+		memory->refs = 1;
+	return memory;
+}
+
+struct memory *memory_ref(struct memory *memory)
+{
+	if (memory)
+		memory->refs++;
+	return memory;
+}
+
+struct memory *memory_unref(struct memory *memory)
+{
+	if (memory && --memory->refs == 0) {
+		free(memory->maps);
+		free(memory);
+	}
+	return NULL;
+}
+
+struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory)
+{
+	struct memory *copy = memory_new(a);
+
+	if (!copy || !memory || !memory->nr)
+		return copy;
+	copy->maps = malloc(memory->nr * sizeof(*memory->maps));
+	if (!copy->maps) {
+		a->failed = -12;
+		return copy;
+	}
+	memcpy(copy->maps, memory->maps, memory->nr * sizeof(*memory->maps));
+	copy->nr = copy->capacity = memory->nr;
+	return copy;
+}
+
+/* The first mapping that ends after @address. */
+static uint32_t map_after(const struct memory *memory, uint64_t address)
+{
+	uint32_t low = 0, high = memory->nr;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (memory->maps[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+file_idx memory_find(const struct memory *memory, uint64_t address)
+{
+	uint32_t i = memory ? map_after(memory, address) : 0;
+
+	return memory && i < memory->nr && memory->maps[i].start <= address ? memory->maps[i].file : 0;
+}
+
+static bool maps_reserve(struct memory *memory, uint32_t nr)
+{
+	struct mapping *bigger;
+	uint32_t capacity = memory->capacity ? memory->capacity : 8;
+
+	if (nr <= memory->capacity)
+		return true;
+	while (capacity < nr)
+		capacity *= 2;
+	bigger = reallocarray(memory->maps, capacity, sizeof(*bigger));
+	if (!bigger)
+		return false;
+	memory->maps = bigger;
+	memory->capacity = capacity;
+	return true;
+}
+
+/* Replace maps[first .. last) by @with[0 .. nr). */
+static void maps_replace(struct memory *memory, uint32_t first, uint32_t last, const struct mapping *with, uint32_t nr)
+{
+	memmove(&memory->maps[first + nr], &memory->maps[last], (memory->nr - last) * sizeof(*with));
+	memcpy(&memory->maps[first], with, nr * sizeof(*with));
+	memory->nr += nr - (last - first);
+}
+
+/* From @start to @end there is @file from now on; 0: no file. What was there before is cut to what is left of it. */
+void memory_map(struct trace_analysis *a, struct memory *memory, uint64_t start, uint64_t end, file_idx file)
+{
+	uint32_t first = map_after(memory, start), last = first, nr = 0;
+	struct mapping with[3];
+
+	if (end <= start || memory->nr + 2 > MAX_MAPPINGS)
+		return;
+	if (!maps_reserve(memory, memory->nr + 2)) {
+		a->failed = -12;
+		return;
+	}
+	while (last < memory->nr && memory->maps[last].start < end)
+		last++;
+	if (first < last && memory->maps[first].start < start)
+		with[nr++] = (struct mapping){memory->maps[first].start, start, memory->maps[first].file};
+	if (file)
+		with[nr++] = (struct mapping){start, end, file};
+	if (first < last && memory->maps[last - 1].end > end)
+		with[nr++] = (struct mapping){end, memory->maps[last - 1].end, memory->maps[last - 1].file};
+	maps_replace(memory, first, last, with, nr);
+}
+
+void on_reclaim_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	if (cpu->current)
+		cpu->current->flags |= THREAD_RECLAIM;
+}
+
+void on_reclaim_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	if (cpu->current)
+		cpu->current->flags &= ~THREAD_RECLAIM;
+}

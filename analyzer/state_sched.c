@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_sched.c - threads: born, woken, switched in and out, renamed, dead.
+ *
+ * A thread's way:   NEW --wakeup_new--> QUEUED --switch in--> ON_CPU --switch out--> QUEUED (still runnable)
+ *                                         ^                     |
+ *                                         +------ waking ------ BLOCKED              or DEAD
+ *
+ * What began before the trace is resolved backwards. A thread off the CPUs at the start (OFF_AT_START) was blocked if a wakeup comes
+ * first, and queued if it is switched in without one. A thread on a CPU, or one that waits for it, may be in user mode or in a system call
+ * (MODE_UNKNOWN): its next own event tells; to block it must be in the kernel.
+ *
+ * What cannot be: a thread leaves a CPU that another one was seen to have, or runs without having been woken.
+ * - Blocked, switched in without a wakeup, no loss in between: it never slept. Either the wakeup came while it was still going to sleep
+ *   (the waker's event is then earlier than its own switch), or a signal was pending. It was queued all the time.
+ * - Anything else was changed by an event that is missing: from the first loss on, or all of the interval if no loss is known, unknown.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <linux/sched.h>
+#include "state.h"
+
+struct idx_row {
+	uint64_t key;
+	uint32_t idx;
+};
+
+/* ---- processes ---- */
+
+struct trace_process *process_new(struct trace_analysis *a, uint32_t pid)
+{
+	struct trace_process *process;
+	struct idx_row *row;
+
+	if (a->nr_processes >= a->max_processes) {
+		uint32_t max = a->max_processes ? a->max_processes * 2 : 64;
+		struct trace_process **bigger = reallocarray(a->processes, max, sizeof(*bigger));
+
+		if (!bigger)
+			goto fail;
+		a->processes = bigger;
+		a->max_processes = max;
+	}
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		goto fail;
+	process->idx = a->nr_processes;
+	process->pid = pid;
+	process->strings = &a->strings;
+	a->processes[a->nr_processes++] = process;
+	row = books_row(a, &a->process_by_pid, sizeof(*row), pid + 1ull);
+	row->idx = process->idx;
+	return process;
+fail:
+	a->failed = -12;
+	return NULL;
+}
+
+struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid)
+{
+	const struct idx_row *row = table_find(&a->process_by_pid, sizeof(*row), pid + 1ull);
+
+	return row && row->idx >= NR_PSEUDO_PROCESSES ? a->processes[row->idx] : NULL;
+}
+
+struct trace_process *process_get(struct trace_analysis *a, uint32_t pid)
+{
+	struct trace_process *process = process_find(a, pid);
+
+	return process ? process : process_new(a, pid);
+}
+
+void process_set_comm(struct trace_thread *thread, const char *comm)
+{
+	strncpy(thread->comm, comm, sizeof(thread->comm) - 1);
+	if (thread->tid == thread->process->pid || !thread->process->comm[0])
+		memcpy(thread->process->comm, thread->comm, sizeof(thread->comm));
+	if ((thread->flags & THREAD_KERNEL) && strncmp(comm, "ksoftirqd/", 10) == 0)
+		thread->flags |= THREAD_SOFTIRQ_DAEMON;
+}
+
+/* ---- threads ---- */
+
+static struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
+{
+	struct trace_thread ***page = &a->pages[tid / TID_PAGE];
+
+	if (!*page) {
+		*page = calloc(TID_PAGE, sizeof(**page));
+		if (!*page) {
+			a->failed = -12;
+			return NULL;
+		}
+	}
+	return &(*page)[tid % TID_PAGE];
+}
+
+struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid)
+{
+	if (tid >= MAX_TID || !a->pages[tid / TID_PAGE])
+		return NULL;
+	return a->pages[tid / TID_PAGE][tid % TID_PAGE];
+}
+
+struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns)
+{
+	struct trace_thread **slot = tid && tid < MAX_TID && process ? thread_slot(a, tid) : NULL;
+	struct trace_thread *thread = slot ? calloc(1, sizeof(*thread)) : NULL;
+
+	if (!thread) {
+		if (slot)
+			a->failed = -12;
+		return NULL;
+	}
+	*slot = thread;
+	thread->tid = tid;
+	thread->process = process;
+	thread->start_ns = thread->since = start_ns;
+	thread->place = PLACE_NEW;
+	if (process->last)
+		process->last->next = thread;
+	else
+		process->first = thread;
+	process->last = thread;
+	process->nr_threads++;
+	return thread;
+}
+
+void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
+{
+	struct frame *frame = &thread->frames[0];
+
+	thread->depth = 0;
+	if (thread->flags & THREAD_KERNEL)
+		return;
+	thread->flags |= THREAD_MODE_UNKNOWN;
+	memset(frame, 0, sizeof(*frame));
+	frame->kind = FRAME_SYSCALL;
+	frame->call = CALL_UNKNOWN;
+	books_snapshot(thread, ns, &frame->begin);
+}
+
+/* A thread that nobody told of is as old as the trace; but if there is a start state and it is not in it, it was born unseen, just now. */
+struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
+{
+	struct trace_thread *thread = thread_find(a, tid);
+	bool known_start = a->counts[TRACE_EV_start_thread] != 0;
+	uint64_t start = known_start && a->now > a->start_ns ? a->now : a->start_ns;
+
+	if (thread || !tid || tid >= MAX_TID)
+		return thread;
+	thread = thread_new(a, tid, process_get(a, tid), start);
+	if (!thread)
+		return NULL;
+	thread->place = PLACE_OFF_AT_START;
+	thread_mode_unknown(thread, start);
+	return thread;
+}
+
+static bool is_thread(const struct cpu *cpu, const struct trace_thread *thread)
+{
+	return thread && thread != &cpu->idle;
+}
+
+/* The frame that was prepared for a thread of unknown mode becomes true: it was in the kernel. */
+static void was_in_kernel(struct trace_analysis *a, struct trace_thread *thread)
+{
+	books_mode(a, thread, true);
+}
+
+void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	switch (thread->place) {
+	case PLACE_ON_CPU: /* its CPU is closed already */
+	case PLACE_DEAD:
+		break;
+	case PLACE_QUEUED:
+		books_queued(a, thread, ns);
+		break;
+	case PLACE_OFF_AT_START:
+		/* No event at all: the start state says what it was. */
+		if (thread->task_state == TRACE_TASK_RUNNING && (thread->flags & THREAD_FROM_START)) {
+			books_queued(a, thread, ns);
+			break;
+		}
+		was_in_kernel(a, thread);
+		books_blocked(a, thread, ns, NULL);
+		break;
+	case PLACE_LOST:
+		books_unknown(a, thread, ns);
+		break;
+	default:
+		books_blocked(a, thread, ns, NULL);
+	}
+	books_mode(a, thread, false);
+	frames_pop(a, thread, ns, 0, 0);
+}
+
+void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	if (thread->place == PLACE_DEAD)
+		return;
+	thread_close(a, thread, ns);
+	thread->place = PLACE_DEAD;
+	thread->end_ns = ns;
+	thread->fds = fds_unref(thread->fds);
+	thread->memory = memory_unref(thread->memory);
+}
+
+/* ---- what cannot be ---- */
+
+/* @cpu's thread is not what we believed: what it did since the last closing is not known. */
+static void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+{
+	struct trace_thread *thread = cpu->current;
+
+	if (is_thread(cpu, thread)) {
+		books_mode(a, thread, false);
+		frames_pop(a, thread, cpu->mark, 0, 0);
+		thread->place = PLACE_LOST;
+		thread->since = ns > cpu->mark ? ns : cpu->mark;
+		thread->early.ns = 0;
+	}
+	books_cpu_unknown(a, cpu, ns);
+	irq_flush(cpu);
+	cpu->current = NULL;
+}
+
+/* A thread turns out to be on a CPU although it was believed elsewhere: close its time until now. */
+static void found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	uint64_t lost = lost_first(a, thread->since, ns);
+
+	if (thread->place == PLACE_ON_CPU) {
+		struct cpu *other = &a->cpus[thread->cpu];
+
+		cpu_evict(a, other, ns);
+		books_log(other, ns);
+	} else if (lost != UINT64_MAX && lost > thread->since) { /* believed until the loss */
+		thread_close(a, thread, lost);
+	}
+	books_unknown(a, thread, ns);
+	books_mode(a, thread, false);
+	frames_pop(a, thread, ns, 0, 0);
+	thread->place = PLACE_LOST;
+	thread_mode_unknown(thread, ns);
+}
+
+/* ---- switch ---- */
+
+static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, uint32_t state)
+{
+	thread->since = ns;
+	thread->cpu = cpu->cpu;
+	thread->task_state = state;
+	if (state & (TRACE_TASK_DEAD | TRACE_TASK_EXIT_DEAD | TRACE_TASK_EXIT_ZOMBIE)) {
+		thread->place = PLACE_BLOCKED; /* of zero length */
+		thread_end(a, thread, ns);
+		return;
+	}
+	if (state == TRACE_TASK_RUNNING) {
+		thread->place = PLACE_QUEUED;
+		thread->queued_irq = cpu->irq_ns;
+		return;
+	}
+	was_in_kernel(a, thread);
+	thread->place = PLACE_BLOCKED;
+}
+
+static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
+{
+	bool mode_unknown = thread->flags & THREAD_MODE_UNKNOWN;
+
+	switch (thread->place) {
+	case PLACE_QUEUED:
+	case PLACE_NEW:
+	case PLACE_OFF_AT_START:
+		books_queued(a, thread, ns);
+		break;
+	case PLACE_BLOCKED:
+		if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->early.ns)
+			books_queued(a, thread, ns);
+		else
+			found_on_cpu(a, thread, ns);
+		break;
+	case PLACE_LOST:
+		books_unknown(a, thread, ns);
+		if (!mode_unknown)
+			thread_mode_unknown(thread, ns);
+		break;
+	default:
+		found_on_cpu(a, thread, ns);
+	}
+	thread->place = PLACE_ON_CPU;
+	thread->cpu = cpu->cpu;
+	thread->early.ns = 0;
+	cpu->current = thread;
+}
+
+static struct trace_thread *living(struct trace_analysis *a, uint32_t tid)
+{
+	struct trace_thread *thread = thread_get(a, tid);
+
+	if (!thread || thread->place != PLACE_DEAD)
+		return thread;
+	/* Its number was given again, unseen. */
+	thread = thread_new(a, tid, process_new(a, tid), a->now);
+	if (thread) {
+		thread->place = PLACE_LOST;
+		thread_mode_unknown(thread, a->now);
+	}
+	return thread;
+}
+
+void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_switch *sw = event->payload;
+	struct trace_thread *prev, *next;
+
+	if (ns < cpu->gap_until)
+		return;
+	prev = sw->prev_tid ? living(a, sw->prev_tid) : &cpu->idle;
+	if (cpu->nested)
+		irq_flush(cpu);
+	if (cpu->current == prev) {
+		books_cpu(a, cpu, ns);
+	} else {
+		cpu_evict(a, cpu, ns);
+		if (is_thread(cpu, prev))
+			found_on_cpu(a, prev, ns);
+	}
+	cpu->touched = true;
+	cpu->cause = CAUSE_NONE;
+	cpu->signalled = 0;
+	cpu->current = NULL;
+	if (is_thread(cpu, prev)) {
+		prev->flags &= ~THREAD_FROM_START;
+		switch_out(a, cpu, prev, ns, sw->prev_state);
+	}
+	next = sw->next_tid ? living(a, sw->next_tid) : &cpu->idle;
+	if (is_thread(cpu, next)) {
+		next->flags &= ~THREAD_FROM_START;
+		switch_in(a, cpu, next, ns);
+	} else {
+		cpu->current = next;
+	}
+	books_log(cpu, ns);
+}
+
+/* ---- wakeups ---- */
+
+static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_sched_waking *waking,
+		       const struct trace_thread *woken, struct waker *waker)
+{
+	struct frame *frame;
+
+	memset(waker, 0, sizeof(*waker));
+	waker->ns = ns ? ns : 1;
+	waker->context = (uint8_t)waking->context;
+	waker->call = CALL_UNKNOWN;
+	waker->cause = cpu->cause;
+	waker->detail = cpu->cause_detail;
+	if (cpu->signalled) {
+		const struct trace_thread *target = thread_find(a, cpu->signalled);
+
+		waker->by_signal = target && target->process == woken->process;
+	}
+	if (waking->context != TRACE_CONTEXT_TASK) {
+		irq_waker(a, cpu, waking->context, waker);
+		return;
+	}
+	if (!is_thread(cpu, cpu->current))
+		return;
+	waker->thread = cpu->current;
+	frame = frame_syscall(cpu->current);
+	if (frame) {
+		waker->call = frame->call;
+		waker->file = frame->file;
+	}
+}
+
+void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_waking *waking = event->payload;
+	struct trace_thread *thread = thread_get(a, waking->tid);
+	struct waker waker;
+
+	if (!thread || thread->place == PLACE_DEAD || thread->place == PLACE_QUEUED || thread->place == PLACE_LOST)
+		return;
+	books_cpu(a, cpu, ns);
+	note_waker(a, cpu, ns, waking, thread, &waker);
+	if (thread->place == PLACE_ON_CPU) {
+		thread->early = waker;
+		return;
+	}
+	if (thread->place == PLACE_OFF_AT_START)
+		was_in_kernel(a, thread);
+	thread->flags &= ~THREAD_FROM_START;
+	books_blocked(a, thread, ns, &waker);
+	thread->place = PLACE_QUEUED;
+	if (waking->target_cpu < a->nr_cpus)
+		thread->cpu = waking->target_cpu;
+	thread->queued_irq = books_cpu_irq(&a->cpus[thread->cpu], ns);
+}
+
+void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_wakeup_new *wakeup = event->payload;
+	struct trace_thread *thread = thread_get(a, wakeup->tid);
+
+	if (!thread || thread->place != PLACE_NEW)
+		return;
+	books_blocked(a, thread, ns, NULL);
+	thread->place = PLACE_QUEUED;
+	if (wakeup->target_cpu < a->nr_cpus)
+		thread->cpu = wakeup->target_cpu;
+	thread->queued_irq = books_cpu_irq(&a->cpus[thread->cpu], ns);
+}
+
+void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_migrate *migrate = event->payload;
+	struct trace_thread *thread = thread_find(a, migrate->tid);
+
+	if (!thread || migrate->to_cpu >= a->nr_cpus || thread->place == PLACE_ON_CPU || thread->place == PLACE_DEAD)
+		return;
+	if (thread->place == PLACE_QUEUED) {
+		books_queued(a, thread, ns);
+		thread->queued_irq = books_cpu_irq(&a->cpus[migrate->to_cpu], ns);
+	}
+	thread->cpu = migrate->to_cpu;
+}
+
+/* ---- birth ---- */
+
+static void inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent, uint64_t flags)
+{
+	child->fds = flags & CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
+	child->memory = flags & CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
+}
+
+/* A child returns from its parent's system call: it begins inside it. */
+static void begin_in_call(struct trace_thread *child, struct trace_thread *parent, uint64_t ns)
+{
+	const struct frame *call = frame_syscall(parent);
+
+	thread_mode_unknown(child, ns);
+	child->flags &= ~THREAD_MODE_UNKNOWN;
+	if (child->flags & THREAD_KERNEL)
+		return;
+	if (call)
+		child->frames[0].call = call->call;
+	child->depth = 1;
+}
+
+static struct trace_process *process_of_child(struct trace_analysis *a, const struct trace_sched_fork *fork, const struct trace_thread *parent)
+{
+	struct trace_process *process;
+
+	if ((fork->clone_flags & CLONE_THREAD) && fork->tgid != fork->tid)
+		return parent ? parent->process : process_get(a, fork->tgid);
+	process = process_new(a, fork->tid);
+	if (!process)
+		return NULL;
+	process->uid = fork->uid;
+	process->kernel = fork->kthread;
+	if (parent) {
+		process->ppid = fork->clone_flags & CLONE_PARENT ? parent->process->ppid : parent->process->pid;
+		process->exe = parent->process->exe;
+	}
+	return process;
+}
+
+/* The start state is read after the first events: it may know a thread before its fork is told. */
+static bool born_after_all(struct trace_thread *thread, uint64_t ns)
+{
+	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->place != PLACE_OFF_AT_START)
+		return false;
+	thread->start_ns = thread->since = ns;
+	thread->flags &= ~(THREAD_FROM_START | THREAD_MODE_UNKNOWN);
+	thread->place = PLACE_NEW;
+	thread->depth = 0;
+	thread->fds = fds_unref(thread->fds);
+	thread->memory = memory_unref(thread->memory);
+	return true;
+}
+
+void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_fork *fork = event->payload;
+	struct trace_thread *parent = thread_get(a, fork->parent_tid), *child;
+	char comm[16] = "";
+
+	if (!fork->tid || fork->tid >= MAX_TID || fork->tid == fork->parent_tid)
+		return;
+	if (parent && parent->place == PLACE_DEAD)
+		parent = NULL;
+	child = thread_find(a, fork->tid);
+	if (!child || !born_after_all(child, ns)) {
+		if (child) {
+			if (child->place == PLACE_ON_CPU)
+				found_on_cpu(a, child, ns); /* its end was not seen */
+			thread_end(a, child, ns);
+		}
+		child = thread_new(a, fork->tid, process_of_child(a, fork, parent), ns);
+	}
+	if (!child)
+		return;
+	if (fork->kthread)
+		child->flags |= THREAD_KERNEL;
+	child->cpu = cpu->cpu;
+	child->task_state = TASK_STATE_NEW;
+	if (parent) {
+		books_cpu(a, cpu, ns);
+		inherit(a, child, parent, fork->clone_flags);
+		begin_in_call(child, parent, ns);
+		if (fork->clone_flags & CLONE_VFORK)
+			parent->flags |= THREAD_VFORK;
+	} else {
+		thread_mode_unknown(child, ns);
+	}
+	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
+	process_set_comm(child, comm);
+}
+
+/* ---- exec, names, death ---- */
+
+/* A thread other than the leader called exec: the leader is gone, and its number goes to the caller. */
+static void take_over(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid, uint64_t ns)
+{
+	struct trace_thread *leader = thread_find(a, tid);
+	struct trace_thread **slot = tid && tid < MAX_TID ? thread_slot(a, tid) : NULL;
+
+	if (!slot)
+		return;
+	if (leader && leader != thread) {
+		if (leader->place == PLACE_ON_CPU)
+			found_on_cpu(a, leader, ns);
+		thread_end(a, leader, ns);
+	}
+	*thread_slot(a, thread->tid) = NULL;
+	*slot = thread;
+	thread->tid = tid;
+}
+
+void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_exec *exec = event->payload;
+	struct trace_thread *thread = thread_find(a, exec->old_tid != exec->tid ? exec->old_tid : exec->tid);
+
+	if (!thread || thread->place == PLACE_DEAD || !exec->tid || exec->tid >= MAX_TID)
+		return;
+	if (thread->tid != exec->tid)
+		take_over(a, thread, exec->tid, ns);
+	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
+	thread->process->uid = exec->uid;
+	fds_exec(a, thread);
+	memory_unref(thread->memory);
+	thread->memory = memory_new(a);
+}
+
+void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_exit *exit = event->payload;
+	struct trace_thread *thread = thread_find(a, exit->tid);
+
+	if (thread)
+		thread->flags |= THREAD_EXITING;
+}
+
+/* The number may be used again. A thread that is still believed alive died unseen. */
+void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_free *gone = event->payload;
+	struct trace_thread *thread = thread_find(a, gone->tid);
+
+	if (!thread || thread->place == PLACE_DEAD)
+		return;
+	if (thread->place == PLACE_ON_CPU)
+		found_on_cpu(a, thread, ns);
+	thread_end(a, thread, ns);
+}
+
+void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_comm *name = event->payload;
+	struct trace_thread *thread = thread_find(a, name->tid);
+	char comm[16] = "";
+
+	if (!thread || thread->place == PLACE_DEAD)
+		return;
+	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
+	process_set_comm(thread, comm);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_socket.c - sockets: their two ends, and which process holds the other one.
+ *
+ * A socket is found by its inode, as sock:* events name it. The other end of a unix socket is an inode too; of a TCP connection on
+ * this machine it is the socket with the same two addresses the other way round.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include "state.h"
+
+#define TCP_LISTEN 10 /* also of unix sockets */
+
+struct idx_row {
+	uint64_t key;
+	uint32_t idx;
+};
+
+static uint64_t inode_key(uint64_t ino)
+{
+	return hash_u64(ino) | 1;
+}
+
+static uint64_t tuple_key(const uint64_t from[2], uint16_t from_port, const uint64_t to[2], uint16_t to_port, uint16_t protocol)
+{
+	uint64_t hash = hash_u64(from[0] ^ hash_u64(from[1]));
+
+	hash = hash_u64(hash ^ to[0]);
+	hash = hash_u64(hash ^ to[1]);
+	return hash_u64(hash ^ ((uint64_t)from_port << 32 | (uint64_t)to_port << 16 | protocol)) | 1;
+}
+
+struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
+{
+	const struct idx_row *row = ino ? table_find(&a->sock_by_inode, sizeof(*row), inode_key(ino)) : NULL;
+
+	return row && a->socks[row->idx].ino == ino ? &a->socks[row->idx] : NULL;
+}
+
+struct sock *sock_of_file(const struct trace_analysis *a, file_idx file)
+{
+	return file && S_ISSOCK(a->files[file].mode) ? sock_of_inode(a, a->files[file].ino) : NULL;
+}
+
+struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock)
+{
+	const struct idx_row *row;
+	struct sock *peer;
+
+	if (sock->family == AF_UNIX)
+		return sock_of_inode(a, sock->peer_ino);
+	if (!sock->remote_port)
+		return NULL;
+	row = table_find(&a->sock_by_tuple, sizeof(*row),
+			 tuple_key(sock->remote, sock->remote_port, sock->local, sock->local_port, sock->protocol));
+	peer = row ? &a->socks[row->idx] : NULL;
+	if (!peer || peer->local_port != sock->remote_port || peer->remote_port != sock->local_port ||
+	    memcmp(peer->local, sock->remote, sizeof(peer->local)) != 0)
+		return NULL;
+	return peer;
+}
+
+string_id sock_address(struct trace_analysis *a, const struct sock *sock)
+{
+	unsigned char raw[16];
+	char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
+	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+	if (!sock || (sock->family != AF_INET && sock->family != AF_INET6))
+		return strings_intern(&a->strings, "network");
+	if (!sock->remote_port) { /* not connected */
+		snprintf(text, sizeof(text), "local port %u", sock->local_port);
+		return strings_intern(&a->strings, text);
+	}
+	memcpy(raw, sock->remote, sizeof(raw));
+	if (memcmp(raw, v4_mapped, sizeof(v4_mapped)) == 0) {
+		inet_ntop(AF_INET, raw + 12, host, sizeof(host));
+		snprintf(text, sizeof(text), "%s:%u", host, sock->remote_port);
+	} else {
+		inet_ntop(AF_INET6, raw, host, sizeof(host));
+		snprintf(text, sizeof(text), "[%s]:%u", host, sock->remote_port);
+	}
+	return strings_intern(&a->strings, text);
+}
+
+static struct sock *sock_add(struct trace_analysis *a, uint64_t ino)
+{
+	struct idx_row *row = books_row(a, &a->sock_by_inode, sizeof(*row), inode_key(ino));
+
+	if (!row->idx && a->nr_socks >= a->max_socks) {
+		uint32_t max = a->max_socks ? a->max_socks * 2 : 64;
+		struct sock *bigger = reallocarray(a->socks, max, sizeof(*bigger));
+
+		if (!bigger) {
+			a->failed = -12;
+			return NULL;
+		}
+		a->socks = bigger;
+		a->max_socks = max;
+		if (!a->nr_socks)
+			memset(&a->socks[a->nr_socks++], 0, sizeof(*bigger));
+	}
+	if (!row->idx) {
+		memset(&a->socks[a->nr_socks], 0, sizeof(*a->socks));
+		row->idx = a->nr_socks++;
+	}
+	a->socks[row->idx].ino = ino;
+	return &a->socks[row->idx];
+}
+
+static void sock_learn(struct trace_analysis *a, const struct sock *seen)
+{
+	struct sock *sock = sock_add(a, seen->ino);
+	struct idx_row *row;
+
+	if (!sock || a->failed)
+		return;
+	*sock = *seen;
+	if (sock->family == AF_UNIX || !sock->remote_port)
+		return;
+	row = books_row(a, &a->sock_by_tuple, sizeof(*row),
+			tuple_key(sock->local, sock->local_port, sock->remote, sock->remote_port, sock->protocol));
+	row->idx = (uint32_t)(sock - a->socks);
+}
+
+#define SOCK_FROM(record, process)                                                                        \
+	{                                                                                                 \
+		.ino = (record)->ino, .peer_ino = (record)->peer_ino,                                     \
+		.local = {(record)->local_hi, (record)->local_lo},                                        \
+		.remote = {(record)->remote_hi, (record)->remote_lo}, .local_port = (record)->local_port, \
+		.remote_port = (record)->remote_port, .family = (record)->family, .type = (record)->type, \
+		.protocol = (uint16_t)(record)->protocol, .state = (uint16_t)(record)->state, .owner = (process) \
+	}
+
+void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t owner)
+{
+	struct sock seen = SOCK_FROM(start, owner);
+
+	sock_learn(a, &seen);
+}
+
+void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sock_endpoints *ends = event->payload;
+	struct trace_thread *thread = cpu->current;
+	struct sock seen = SOCK_FROM(ends, PROCESS_UNKNOWN);
+	const struct sock *peer;
+
+	if (!thread || thread == &cpu->idle)
+		return;
+	seen.owner = thread->process->idx;
+	sock_learn(a, &seen);
+	peer = seen.family == AF_UNIX ? sock_of_inode(a, seen.peer_ino) : NULL;
+	if (peer && !peer->peer_ino) /* the end that was made first did not know this one yet */
+		sock_of_inode(a, seen.peer_ino)->peer_ino = seen.ino;
+	if (seen.state == TCP_LISTEN && thread->fds)
+		thread->fds->nr_listening++;
+}
+
+/* Who sends or receives on a socket holds it. A descriptor that came by another way (SCM_RIGHTS) gets its socket here. */
+void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
+	struct trace_thread *thread = cpu->current;
+	struct frame *frame;
+	struct sock *sock;
+	char path[40];
+
+	if (!thread || thread == &cpu->idle || cpu->nested)
+		return;
+	sock = sock_of_inode(a, transfer->ino);
+	if (sock)
+		sock->owner = thread->process->idx;
+	frame = frame_syscall(thread);
+	if (!frame || frame->file || !frame->nr_args || !transfer->ino || !(a->calls[frame->call].flags & CALL_HAS_FD))
+		return;
+	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)transfer->ino);
+	frame->file = file_get(a, strings_intern(&a->strings, path), 0, transfer->ino, S_IFSOCK);
+	fd_put(a, thread, (int32_t)frame->args[0], frame->file, false);
+}
+_Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv), "on_sock_transfer() reads both");

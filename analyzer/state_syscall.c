@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_syscall.c - system calls: entry, exit, and what a successful return does to the files and the memory of its thread.
+ *
+ * A thread's frames are what it is in: a system call, and on top of it page faults. A frame notes the totals of its thread at the
+ * entry; at the exit the differences are its row. So a call costs the same however often it was interrupted.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <linux/sched.h>
+#include "state.h"
+
+#define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
+#define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */
+#define RANGE_CLOEXEC 4
+
+/* ---- what is known of each call ---- */
+
+static const struct {
+	const char *name;
+	uint8_t class;
+	uint8_t nr_args;
+} known_calls[] = {
+#define SYSCALL(name, class, nr_args, path_arg) {#name, CALL_##class, nr_args},
+#include <trace/syscalls.def>
+#undef SYSCALL
+	{"mmap2", CALL_MMAP, 6}, /* 32-bit */
+};
+
+static const uint8_t class_flags[NR_CALL_CLASSES] = {
+	[CALL_ACCEPT] = CALL_HAS_FD,
+	[CALL_BIND] = CALL_HAS_FD,
+	[CALL_CLOSE] = CALL_HAS_FD,
+	[CALL_CONNECT] = CALL_HAS_FD,
+	[CALL_DUP] = CALL_HAS_FD | CALL_HAS_EFFECT,
+	[CALL_DUP2] = CALL_HAS_FD | CALL_HAS_EFFECT,
+	[CALL_EPOLL_CTL] = CALL_HAS_FD,
+	[CALL_EPOLL_WAIT] = CALL_HAS_FD,
+	[CALL_FCNTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
+	[CALL_FD_META] = CALL_HAS_FD,
+	[CALL_GETDENTS] = CALL_HAS_FD,
+	[CALL_IOCTL] = CALL_HAS_FD,
+	[CALL_MMAP] = CALL_HAS_EFFECT,
+	[CALL_MREMAP] = CALL_HAS_EFFECT,
+	[CALL_MUNMAP] = CALL_HAS_EFFECT,
+	[CALL_OPEN] = CALL_HAS_EFFECT,
+	[CALL_READ] = CALL_HAS_FD | CALL_COUNTS_READ,
+	[CALL_RECV] = CALL_HAS_FD | CALL_COUNTS_READ,
+	[CALL_SEEK] = CALL_HAS_FD,
+	[CALL_SEND] = CALL_HAS_FD | CALL_COUNTS_WRITTEN,
+	[CALL_SENDFILE] = CALL_HAS_FD | CALL_HAS_EFFECT,
+	[CALL_SPLICE] = CALL_HAS_FD | CALL_HAS_EFFECT,
+	[CALL_SYNC] = CALL_HAS_FD,
+	[CALL_UNSHARE] = CALL_HAS_EFFECT,
+	[CALL_URING_ENTER] = CALL_HAS_FD,
+	[CALL_WRITE] = CALL_HAS_FD | CALL_COUNTS_WRITTEN,
+};
+
+static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number)
+{
+	char text[32];
+
+	if (!name) {
+		snprintf(text, sizeof(text), "syscall_%u", number);
+		call->name = strings_intern(&a->strings, text);
+		return;
+	}
+	call->name = strings_intern(&a->strings, name);
+	for (size_t i = 0; i < sizeof(known_calls) / sizeof(known_calls[0]); i++)
+		if (strcmp(known_calls[i].name, name) == 0) {
+			call->class = known_calls[i].class;
+			call->flags = class_flags[call->class];
+			break;
+		}
+	if (strcmp(name, "flock") == 0)
+		call->flags |= CALL_IS_LOCK;
+	if (strcmp(name, "recvmmsg") == 0 || strcmp(name, "sendmmsg") == 0)
+		call->flags |= CALL_MESSAGES;
+}
+
+void calls_prepare(struct trace_analysis *a)
+{
+	for (unsigned int i = 0; i < NR_CALLS; i++) {
+		call_learn(a, &a->calls[i], trace_string(a->trace, TRACE_STRING_SYSCALL, i), i);
+		call_learn(a, &a->calls[NR_CALLS + i], trace_string(a->trace, TRACE_STRING_SYSCALL_32, i), i);
+	}
+	a->calls[CALL_UNKNOWN].name = strings_intern(&a->strings, "(in progress)");
+}
+
+uint32_t call_idx(uint32_t nr, uint32_t abi)
+{
+	nr &= 0x3fffffff; /* __X32_SYSCALL_BIT */
+	if (nr >= NR_CALLS)
+		return CALL_UNKNOWN;
+	return abi == TRACE_ABI_32 ? NR_CALLS + nr : nr;
+}
+
+file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	if (!(a->calls[frame->call].flags & CALL_HAS_FD) || !frame->nr_args)
+		return 0;
+	return fd_file(thread, (int32_t)frame->args[0]);
+}
+
+/* ---- frames ---- */
+
+static void frame_account(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame, int64_t ret)
+{
+	bool trap = frame->kind == FRAME_TRAP;
+	struct call_row *row = books_row(a, trap ? &thread->books.traps : &thread->books.calls, sizeof(*row), trap ? 1 : frame->call + 1ull);
+	struct snapshot end;
+
+	books_snapshot(thread, ns, &end);
+	row->calls++;
+	/* -512..-516 tell the kernel to restart the call: not an error of the program's. */
+	row->errors += trap ? frame->major : ret < 0 && ret >= -4095 && !(ret <= -512 && ret >= -516);
+	row->elapsed += end.ns - frame->begin.ns;
+	row->cpu += end.cpu - frame->begin.cpu;
+	row->interrupted += end.interrupted - frame->begin.interrupted;
+	row->wait_cpu += end.wait_cpu - frame->begin.wait_cpu;
+	row->wait += end.wait - frame->begin.wait;
+}
+
+static void pending_decide(struct trace_analysis *a, struct trace_thread *thread, unsigned int depth)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < thread->nr_pending; i++)
+		if (thread->pending[i].depth > depth)
+			books_decided(a, thread, &thread->pending[i]);
+		else
+			thread->pending[kept++] = thread->pending[i];
+	thread->nr_pending = (uint8_t)kept;
+}
+
+void frames_pop(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, unsigned int depth, int64_t ret)
+{
+	while (thread->depth > depth) {
+		if (thread->nr_pending)
+			pending_decide(a, thread, thread->depth - 1u);
+		thread->depth--;
+		frame_account(a, thread, ns, &thread->frames[thread->depth], ret);
+	}
+}
+
+/* ---- entry ---- */
+
+static const struct trace_sys_enter6 *copy_args(const struct trace_event *event, struct frame *frame)
+{
+	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms are its beginnings */
+
+	if (event->id == TRACE_EV_sys_enter6) {
+		memcpy(frame->args, &enter->arg0, sizeof(frame->args));
+		frame->nr_args = 6;
+	} else if (event->id == TRACE_EV_sys_enter3) {
+		memcpy(frame->args, &enter->arg0, 3 * sizeof(frame->args[0]));
+		frame->nr_args = 3;
+	} else {
+		frame->nr_args = 0;
+	}
+	return enter;
+}
+
+/* What a call does to descriptors is done at its entry where the kernel does it first: another thread may get the number again. */
+static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+{
+	switch (frame_class(a, frame)) {
+	case CALL_CLOSE:
+		fd_put(a, thread, (int32_t)frame->args[0], 0, false);
+		break;
+	case CALL_CLOSE_RANGE:
+		if (frame->args[2] & RANGE_UNSHARE)
+			fds_own(a, thread);
+		if (!(frame->args[2] & RANGE_CLOEXEC))
+			fd_close_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
+		break;
+	default:
+		break;
+	}
+}
+
+void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	struct trace_thread *thread = cpu->current;
+	const struct trace_sys_enter6 *enter;
+	struct frame *frame;
+
+	books_cpu(a, cpu, ns);
+	cpu->touched = true;
+	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
+		return;
+	books_mode(a, thread, false);
+	if (thread->depth)
+		frames_pop(a, thread, ns, 0, 0);
+	cpu->cause = CAUSE_NONE;
+	cpu->signalled = 0;
+	thread->flags &= ~(THREAD_THROTTLED | THREAD_RECLAIM);
+	frame = &thread->frames[0];
+	thread->depth = 1;
+	enter = copy_args(event, frame);
+	frame->kind = FRAME_SYSCALL;
+	frame->call = call_idx(enter->nr, enter->abi);
+	frame->path = 0;
+	frame->fd_seen = false;
+	frame->file = call_file(a, thread, frame);
+	books_snapshot(thread, ns, &frame->begin);
+	close_at_entry(a, thread, frame);
+}
+
+void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	struct trace_thread *thread = cpu->current;
+	struct frame *frame = thread ? frame_syscall(thread) : NULL;
+
+	if (frame)
+		frame->path = strings_intern(&a->strings, trace_event_string(event));
+}
+
+/* ---- effects of a successful return ---- */
+
+static void effect_dup(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	bool cloexec = frame_class(a, frame) == CALL_DUP2 && frame->nr_args >= 3 && (frame->args[2] & O_CLOEXEC);
+
+	if (!frame->fd_seen)
+		fd_put(a, thread, ret, frame->file, cloexec);
+}
+
+static void effect_fcntl(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	uint64_t command = (uint32_t)frame->args[1];
+
+	if (command == F_SETFD)
+		fd_set_cloexec(thread, (int32_t)frame->args[0], frame->args[2] & FD_CLOEXEC);
+	else if ((command == F_DUPFD || command == DUPFD_CLOEXEC) && !frame->fd_seen)
+		fd_put(a, thread, ret, frame->file, command == DUPFD_CLOEXEC);
+}
+
+static void effect_open(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	if (!frame->fd_seen && frame->path) /* fs_open is switched off or was lost: the path as the program gave it */
+		fd_put(a, thread, ret, file_get(a, frame->path, 0, 0, 0), false);
+}
+
+static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	if (frame->args[0] & CLONE_FILES)
+		fds_own(a, thread);
+}
+
+static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	bool anonymous = frame->args[3] & MAP_ANONYMOUS;
+	uint64_t start = (uint64_t)ret, end;
+
+	if (!thread->memory || frame->nr_args < 6 || __builtin_add_overflow(start, frame->args[1], &end))
+		return;
+	memory_map(a, thread->memory, start, end, anonymous ? 0 : fd_file(thread, (int32_t)frame->args[4]));
+}
+
+static void effect_munmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	uint64_t end;
+
+	if (thread->memory && !__builtin_add_overflow(frame->args[0], frame->args[1], &end))
+		memory_map(a, thread->memory, frame->args[0], end, 0);
+}
+
+static void effect_mremap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	uint64_t old_end, end;
+	file_idx file;
+
+	if (!thread->memory || __builtin_add_overflow(frame->args[0], frame->args[1], &old_end) ||
+	    __builtin_add_overflow((uint64_t)ret, frame->args[2], &end))
+		return;
+	file = memory_find(thread->memory, frame->args[0]);
+	memory_map(a, thread->memory, frame->args[0], old_end, 0);
+	memory_map(a, thread->memory, (uint64_t)ret, end, file);
+}
+
+static void count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
+{
+	struct file_row *row;
+
+	if (!file)
+		return;
+	row = books_row(a, &thread->books.files, sizeof(*row), a->files[file].path + 1ull);
+	row->reads++;
+	row->read_bytes += bytes;
+}
+
+static void count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
+{
+	struct file_row *row;
+
+	if (!file)
+		return;
+	row = books_row(a, &thread->books.files, sizeof(*row), a->files[file].path + 1ull);
+	row->writes++;
+	row->written_bytes += bytes;
+}
+
+static void effect_sendfile(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	count_written(a, thread, frame->file, (uint64_t)ret);
+	count_read(a, thread, fd_file(thread, (int32_t)frame->args[1]), (uint64_t)ret);
+}
+
+static void effect_splice(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	count_read(a, thread, frame->file, (uint64_t)ret);
+	count_written(a, thread, fd_file(thread, (int32_t)frame->args[2]), (uint64_t)ret);
+}
+
+static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct trace_thread *, const struct frame *, int64_t) = {
+	[CALL_DUP] = effect_dup,
+	[CALL_DUP2] = effect_dup,
+	[CALL_FCNTL] = effect_fcntl,
+	[CALL_MMAP] = effect_mmap,
+	[CALL_MREMAP] = effect_mremap,
+	[CALL_MUNMAP] = effect_munmap,
+	[CALL_OPEN] = effect_open,
+	[CALL_SENDFILE] = effect_sendfile,
+	[CALL_SPLICE] = effect_splice,
+	[CALL_UNSHARE] = effect_unshare,
+};
+
+static void syscall_effect(struct trace_analysis *a, struct trace_thread *thread, struct frame *frame, int64_t ret)
+{
+	const struct call *call = &a->calls[frame->call];
+	uint64_t bytes = call->flags & CALL_MESSAGES ? 0 : (uint64_t)ret;
+
+	if (call->class == CALL_CLOSE_RANGE && ret == 0 && (frame->args[2] & RANGE_CLOEXEC))
+		for (uint64_t fd = frame->args[0]; thread->fds && fd < thread->fds->nr && fd <= (uint32_t)frame->args[1]; fd++)
+			fd_set_cloexec(thread, (int64_t)fd, true);
+	if (ret < 0 && ret >= -4095)
+		return;
+	if (call->flags & CALL_HAS_EFFECT)
+		effects[call->class](a, thread, frame, ret);
+	if (call->flags & CALL_COUNTS_READ)
+		count_read(a, thread, frame->file, bytes);
+	if (call->flags & CALL_COUNTS_WRITTEN)
+		count_written(a, thread, frame->file, bytes);
+}
+
+void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sys_exit *exit = event->payload;
+	struct trace_thread *thread = cpu->current;
+	struct frame *frame;
+
+	books_cpu(a, cpu, ns);
+	cpu->touched = true;
+	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
+		return;
+	books_mode(a, thread, true);
+	frame = frame_syscall(thread);
+	if (frame)
+		syscall_effect(a, thread, frame, exit->ret);
+	frames_pop(a, thread, ns, 0, exit->ret);
+}

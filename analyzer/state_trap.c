@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_trap.c - page faults, in user mode and inside system calls.
+ *
+ * A fault's end is reported when the kernel has served it; one that ends in a signal or in an exception table has no
+ * end. So a frame of a fault also ends with whatever shows that the thread is past it: a fault from user mode, the entry or the exit of a system call.
+ */
+#include <string.h>
+#include "state.h"
+
+static struct trace_thread *current_user_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+{
+	struct trace_thread *thread = cpu->current;
+
+	books_cpu(a, cpu, ns);
+	cpu->touched = true;
+	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
+		return NULL;
+	return thread;
+}
+
+void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_fault_entry *fault = event->payload;
+	struct trace_thread *thread = current_user_thread(a, cpu, ns);
+	struct frame *frame;
+
+	if (!thread)
+		return;
+	books_mode(a, thread, !fault->user);
+	if (fault->user)
+		frames_pop(a, thread, ns, 0, 0);
+	else if (thread->depth == MAX_FRAMES)
+		frames_pop(a, thread, ns, thread->depth - 1, 0);
+	frame = &thread->frames[thread->depth++];
+	memset(frame, 0, sizeof(*frame));
+	frame->kind = FRAME_TRAP;
+	frame->call = CALL_UNKNOWN;
+	frame->args[0] = fault->address;
+	books_snapshot(thread, ns, &frame->begin);
+}
+
+void on_fault_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_fault_exit *fault = event->payload;
+	struct trace_thread *thread = current_user_thread(a, cpu, ns);
+	struct frame *top = thread ? frame_top(thread) : NULL;
+
+	if (!top || top->kind != FRAME_TRAP)
+		return;
+	top->major = fault->major;
+	frames_pop(a, thread, ns, thread->depth - 1, 0);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* table.c - rows by key, and strings kept once. */
+#include <stdlib.h>
+#include <string.h>
+#include "table.h"
+
+#define TABLE_FIRST_CAPACITY 4u
+
+static uint64_t *free_row(const struct table *table, size_t row_bytes, uint64_t key)
+{
+	uint32_t mask = table->capacity - 1;
+	uint32_t i = (uint32_t)hash_u64(key) & mask;
+	uint64_t *row;
+
+	while (row = (uint64_t *)((char *)table->rows + i * row_bytes), *row)
+		i = (i + 1) & mask;
+	return row;
+}
+
+static bool table_grow(struct table *table, size_t row_bytes)
+{
+	struct table bigger = {.used = table->used, .capacity = table->capacity ? table->capacity * 2 : TABLE_FIRST_CAPACITY};
+	void *row = NULL;
+
+	if (!bigger.capacity)
+		return false;
+	bigger.rows = calloc(bigger.capacity, row_bytes);
+	if (!bigger.rows)
+		return false;
+	while ((row = table_next(table, row_bytes, row)))
+		memcpy(free_row(&bigger, row_bytes, *(uint64_t *)row), row, row_bytes);
+	free(table->rows);
+	*table = bigger;
+	return true;
+}
+
+void *table_add(struct table *table, size_t row_bytes, uint64_t key)
+{
+	uint64_t *row = table_find(table, row_bytes, key);
+
+	if (row)
+		return row;
+	if ((table->used + 1) * 4ull > table->capacity * 3ull && !table_grow(table, row_bytes))
+		return NULL;
+	row = free_row(table, row_bytes, key);
+	*row = key;
+	table->used++;
+	return row;
+}
+
+void table_clear(struct table *table)
+{
+	free(table->rows);
+	*table = (struct table){0};
+}
+
+void *table_next(const struct table *table, size_t row_bytes, const void *row)
+{
+	size_t i = row ? (size_t)((const char *)row - (const char *)table->rows) / row_bytes + 1 : 0;
+
+	for (; i < table->capacity; i++) {
+		void *next = (char *)table->rows + i * row_bytes;
+
+		if (*(uint64_t *)next)
+			return next;
+	}
+	return NULL;
+}
+
+/* ---- strings ---- */
+
+struct string_row {
+	uint64_t key;
+	string_id id;
+};
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a */
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
+	return hash;
+}
+
+static string_id strings_append(struct strings *strings, const char *text)
+{
+	if (strings->used >= strings->capacity) {
+		uint32_t capacity = strings->capacity ? strings->capacity * 2 : 64;
+		char **bigger = reallocarray(strings->text, capacity, sizeof(*bigger));
+
+		if (!bigger)
+			return 0;
+		strings->text = bigger;
+		strings->capacity = capacity;
+		if (!strings->used)
+			strings->text[strings->used++] = NULL; /* number 0 is the empty string */
+	}
+	strings->text[strings->used] = strdup(text);
+	return strings->text[strings->used] ? strings->used++ : 0;
+}
+
+string_id strings_intern(struct strings *strings, const char *text)
+{
+	uint64_t hash = hash_text(text);
+
+	if (!*text)
+		return 0;
+	/* Two texts of one hash take neighbouring keys. */
+	for (;; hash++) {
+		struct string_row *row;
+
+		hash += !hash;
+		row = table_add(&strings->by_hash, sizeof(*row), hash);
+		if (!row)
+			return 0;
+		if (!row->id)
+			return row->id = strings_append(strings, text);
+		if (strcmp(strings->text[row->id], text) == 0)
+			return row->id;
+	}
+}
+
+void strings_clear(struct strings *strings)
+{
+	for (uint32_t i = 0; i < strings->used; i++)
+		free(strings->text[i]);
+	free(strings->text);
+	table_clear(&strings->by_hash);
+	*strings = (struct strings){0};
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_TABLE_H
+#define ANALYZER_TABLE_H
+/*
+ * table.h - the two containers of the analysis: rows found by a 64-bit key, and strings that are kept once.
+ *
+ * A table is an array with open addressing: the first member of every row is its key, and key 0 is a free row. Rows are never
+ * removed. A thread has half a dozen of them, most with a handful of rows, so the struct is 16 bytes and starts empty.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct table {
+	void *rows; /* owned */
+	uint32_t used;
+	uint32_t capacity; /* 0, or a power of two */
+};
+
+static inline uint64_t hash_u64(uint64_t key)
+{
+	key *= 0x9e3779b97f4a7c15ULL;
+	return key ^ key >> 32;
+}
+
+/** table_find() - the row of @key (not 0), or NULL */
+static inline void *table_find(const struct table *table, size_t row_bytes, uint64_t key)
+{
+	uint32_t mask = table->capacity - 1;
+
+	if (!table->capacity)
+		return NULL;
+	for (uint32_t i = (uint32_t)hash_u64(key) & mask;; i = (i + 1) & mask) {
+		uint64_t *row = (uint64_t *)((char *)table->rows + i * row_bytes);
+
+		if (*row == key)
+			return row;
+		if (!*row)
+			return NULL;
+	}
+}
+
+/** table_add() - the row of @key (not 0), made with zeros if there is none; NULL: out of memory. Moves the other rows. */
+void *table_add(struct table *table, size_t row_bytes, uint64_t key);
+void table_clear(struct table *table);
+
+/** table_next() - the used rows in turn; @row NULL = the first; NULL past the last */
+void *table_next(const struct table *table, size_t row_bytes, const void *row);
+
+/* A string's number; 0 is the empty string. */
+typedef uint32_t string_id;
+
+struct strings {
+	struct table by_hash;
+	char **text; /* owned, and each */
+	uint32_t used;
+	uint32_t capacity;
+};
+
+/** strings_intern() - the number of @text, kept from now on. 0 when out of memory. */
+string_id strings_intern(struct strings *strings, const char *text);
+static inline const char *strings_text(const struct strings *strings, string_id id)
+{
+	return id && id < strings->used ? strings->text[id] : "";
+}
+void strings_clear(struct strings *strings);
+#endif

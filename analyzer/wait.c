@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * wait.c - what a blocked thread waited for.
+ *
+ * Decided when the system call (or fault) that blocked is over, so that its path, its descriptor and its result are known, from:
+ * the call's class and the file it acts on; what woke the thread: a task and the call it was in, or what an interrupt had just done;
+ * and the state it slept in. In this order:
+ *
+ *   stopped    the task state says so (job control, ptrace, freezer)
+ *   memory     the thread was reclaiming
+ *   signal     the waker had just sent the thread's process a signal: process, via signal
+ *   fault      file, if the page belongs to one; otherwise memory or whoever held the lock of the address space
+ *   call       by class: the table below. Files on a disk are `file` whoever woke (a kernel thread may do the I/O, another process may have begun
+ *              it); pipes, futexes, children: `process`, the waker; sockets: the process at the other end if it is on this machine, else
+ *              `network`; sleeps: `timeout`.
+ *
+ * A wakeup by an interrupt names what the interrupt did (timer: timeout; packet: network; disk: file), never who was interrupted.
+ * A wakeup by a kernel thread names the system call (`other`): the thread was not what was waited for.
+ *
+ * Cut waits. What ended a wait that crosses a gap is not believed: unless the call alone tells (a sleep, a file), it is `unknown`. A wait that lasts
+ * until the end of the trace was ended by nothing: it is what the call alone tells, else `other` by system call, with the via it would have had.
+ *
+ * Idle. accept, and poll, select and epoll of a process that has ever listened on a socket, are a server's rest: between requests. That
+ * a worker may also poll for the answer of a server of its own is not seen here.
+ */
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include "state.h"
+
+static const char *const via_names[NR_VIAS] = {
+	"", "waitpid", "pipe", "unix", "tcp", "udp", "futex", "signal", "eventfd", "ptrace", "vfork", "fork", "lock", "semaphore",
+	"mqueue", "pidfd", "exec", "memory", "socket", "poll", "tty", "io_uring", "inotify", "throttle",
+};
+
+const char *via_name(enum via via)
+{
+	return via_names[via];
+}
+
+const char *trace_wait_kind_name(enum trace_wait_kind kind)
+{
+	static const char *const names[TRACE_NR_WAIT_KINDS] = {"file",	 "process", "network", "timeout", "device",
+							       "memory", "stopped", "other",   "unknown"};
+
+	return (unsigned int)kind < TRACE_NR_WAIT_KINDS ? names[kind] : "unknown";
+}
+
+/* The question: a thread, its closed wait, and the frame that blocked. */
+struct question {
+	struct trace_analysis *a;
+	struct trace_thread *thread;
+	const struct pending *pending;
+	const struct waker *waker;
+	const struct frame *frame; /* a system call */
+	bool gap;		   /* cut by a gap */
+};
+
+static struct verdict verdict_of(enum trace_wait_kind kind, enum via via, uint32_t target)
+{
+	return (struct verdict){.kind = (uint8_t)kind, .via = (uint8_t)via, .target = target};
+}
+
+static struct verdict other_call(const struct question *q, enum via via)
+{
+	return verdict_of(TRACE_WAIT_OTHER, via, q->a->calls[q->frame->call].name);
+}
+
+static struct verdict timeout(void)
+{
+	return verdict_of(TRACE_WAIT_TIMEOUT, VIA_NONE, 0);
+}
+
+static string_id device_name(struct trace_analysis *a, uint64_t dev)
+{
+	const char *name = trace_string(a->trace, TRACE_STRING_DEVICE, dev);
+
+	return strings_intern(&a->strings, name ? name : "disk");
+}
+
+static bool woken_by_task(const struct question *q)
+{
+	return q->waker->thread && !(q->waker->thread->flags & THREAD_KERNEL) && q->waker->thread->process->idx >= NR_PSEUDO_PROCESSES;
+}
+
+static struct verdict the_waker(const struct question *q, enum via via)
+{
+	return verdict_of(TRACE_WAIT_PROCESS, via, q->waker->thread->process->idx);
+}
+
+static struct verdict by_socket(const struct question *q, const struct sock *sock);
+
+/* Where the call alone does not tell: whoever or whatever woke. */
+static struct verdict by_waker(const struct question *q, enum via via)
+{
+	const struct sock *sock;
+
+	if (q->pending->cut)
+		return q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : other_call(q, via);
+	if (woken_by_task(q))
+		return the_waker(q, via);
+	switch (q->waker->cause) {
+	case CAUSE_TIMER:
+		return timeout();
+	case CAUSE_SOCKET:
+		sock = sock_of_inode(q->a, q->waker->detail);
+		if (sock)
+			return by_socket(q, sock);
+		__attribute__((fallthrough));
+	case CAUSE_NETWORK:
+		return verdict_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(q->a, NULL));
+	case CAUSE_BLOCK:
+		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, q->frame->path ? q->frame->path : device_name(q->a, q->waker->detail));
+	case CAUSE_DEVICE:
+		return verdict_of(TRACE_WAIT_DEVICE, VIA_NONE, (string_id)q->waker->detail);
+	default:
+		return other_call(q, via);
+	}
+}
+
+/* ---- by the thing waited for ---- */
+
+static enum via via_of_socket(const struct sock *sock)
+{
+	if (sock->family == AF_UNIX)
+		return VIA_UNIX;
+	if (sock->family != AF_INET && sock->family != AF_INET6)
+		return VIA_SOCKET;
+	return sock->type == SOCK_STREAM ? VIA_TCP : VIA_UDP;
+}
+
+static struct verdict by_socket(const struct question *q, const struct sock *sock)
+{
+	const struct sock *peer = sock_peer(q->a, sock);
+	enum via via = via_of_socket(sock);
+
+	if (q->waker->cause == CAUSE_TIMER)
+		return timeout(); /* SO_RCVTIMEO and the like */
+	if (via == VIA_SOCKET || (via == VIA_UNIX && woken_by_task(q)))
+		return by_waker(q, via);
+	if (q->gap)
+		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
+		return verdict_of(TRACE_WAIT_PROCESS, via, peer->owner);
+	if (woken_by_task(q))
+		return the_waker(q, via);
+	if (via == VIA_UNIX)
+		return other_call(q, via);
+	return verdict_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(q->a, sock));
+}
+
+static const struct {
+	const char *prefix;
+	uint8_t via;
+} anonymous_files[] = {
+	{"anon_inode:[eventfd", VIA_EVENTFD},	{"anon_inode:[signalfd", VIA_SIGNAL}, {"anon_inode:[eventpoll", VIA_POLL},
+	{"anon_inode:[io_uring", VIA_URING},	{"anon_inode:[pidfd", VIA_PIDFD},     {"pidfd:", VIA_PIDFD},
+	{"anon_inode:inotify", VIA_INOTIFY},	{"anon_inode:[fanotify", VIA_INOTIFY}, {"anon_inode:[inotify", VIA_INOTIFY},
+	{"pipe:", VIA_PIPE},			{"socket:", VIA_SOCKET},
+};
+
+static enum via via_of_path(const char *path)
+{
+	for (size_t i = 0; i < sizeof(anonymous_files) / sizeof(anonymous_files[0]); i++)
+		if (strncmp(path, anonymous_files[i].prefix, strlen(anonymous_files[i].prefix)) == 0)
+			return (enum via)anonymous_files[i].via;
+	return VIA_NONE;
+}
+
+static struct verdict by_file(const struct question *q, file_idx idx)
+{
+	const struct file *file = &q->a->files[idx];
+	const struct sock *sock;
+
+	if (!idx)
+		return by_waker(q, VIA_NONE);
+	switch (file->mode & S_IFMT) {
+	case S_IFREG:
+	case S_IFDIR:
+	case S_IFLNK:
+	case S_IFBLK:
+		return verdict_of(TRACE_WAIT_FILE, q->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE, file->path);
+	case S_IFIFO:
+		return by_waker(q, VIA_PIPE);
+	case S_IFCHR:
+		return verdict_of(TRACE_WAIT_DEVICE, VIA_NONE, file->path);
+	case S_IFSOCK:
+		sock = sock_of_file(q->a, idx);
+		return sock ? by_socket(q, sock) : by_waker(q, VIA_SOCKET);
+	default: /* no type: an anonymous inode, or a file of which only the path is known */
+		if (strncmp(strings_text(&q->a->strings, file->path), "anon_inode:[timerfd", 19) == 0)
+			return timeout();
+		if (strings_text(&q->a->strings, file->path)[0] == '/')
+			return verdict_of(TRACE_WAIT_FILE, VIA_NONE, file->path);
+		return by_waker(q, via_of_path(strings_text(&q->a->strings, file->path)));
+	}
+}
+
+static struct verdict by_path(const struct question *q)
+{
+	if (q->frame->file)
+		return by_file(q, q->frame->file);
+	if (q->frame->path && !q->gap)
+		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, q->frame->path);
+	return by_waker(q, VIA_NONE);
+}
+
+/* ---- by class of the system call ---- */
+
+static struct verdict call_other(const struct question *q)
+{
+	return q->frame->path ? by_path(q) : by_waker(q, VIA_NONE);
+}
+
+static struct verdict call_on_file(const struct question *q)
+{
+	if (q->a->calls[q->frame->call].flags & CALL_IS_LOCK)
+		return by_waker(q, VIA_LOCK);
+	return by_file(q, q->frame->file);
+}
+
+/* From one file to another: a disk's completion is the disk's, all else the other's. */
+static struct verdict between(const struct question *q, file_idx one, file_idx two)
+{
+	bool one_is_disk = one && S_ISREG(q->a->files[one].mode);
+	bool disk = q->waker->cause == CAUSE_BLOCK;
+
+	if (!one || !two)
+		return by_file(q, one ? one : two);
+	return by_file(q, one_is_disk == disk ? one : two);
+}
+
+static struct verdict call_sendfile(const struct question *q)
+{
+	return between(q, q->frame->file, fd_file(q->thread, (int32_t)q->frame->args[1]));
+}
+
+static struct verdict call_splice(const struct question *q)
+{
+	return between(q, q->frame->file, fd_file(q->thread, (int32_t)q->frame->args[2]));
+}
+
+static struct verdict call_fcntl(const struct question *q)
+{
+	return by_waker(q, VIA_LOCK);
+}
+
+static struct verdict call_sleep(const struct question *q)
+{
+	return timeout();
+}
+
+static struct verdict call_futex(const struct question *q)
+{
+	return by_waker(q, VIA_FUTEX);
+}
+
+static struct verdict call_wait(const struct question *q)
+{
+	return by_waker(q, VIA_WAITPID);
+}
+
+static struct verdict call_fork(const struct question *q)
+{
+	return by_waker(q, q->pending->flags & THREAD_VFORK ? VIA_VFORK : VIA_FORK);
+}
+
+static struct verdict call_pause(const struct question *q)
+{
+	return by_waker(q, VIA_SIGNAL);
+}
+
+static struct verdict call_ptrace(const struct question *q)
+{
+	return by_waker(q, VIA_PTRACE);
+}
+
+static struct verdict call_ipc(const struct question *q)
+{
+	const char *name = strings_text(&q->a->strings, q->a->calls[q->frame->call].name);
+
+	return by_waker(q, strncmp(name, "sem", 3) == 0 ? VIA_SEMAPHORE : VIA_MQUEUE);
+}
+
+static struct verdict call_uring(const struct question *q)
+{
+	return by_waker(q, VIA_URING);
+}
+
+static struct verdict call_exec(const struct question *q)
+{
+	if (woken_by_task(q) && q->waker->thread->process == q->thread->process)
+		return by_waker(q, VIA_EXEC); /* its other threads had to die first */
+	return by_path(q);
+}
+
+static struct verdict call_sync_all(const struct question *q)
+{
+	return verdict_of(TRACE_WAIT_FILE, VIA_NONE, strings_intern(&q->a->strings, "(all files)"));
+}
+
+static struct verdict call_memory(const struct question *q)
+{
+	if (!q->pending->cut && !woken_by_task(q) && q->waker->cause == CAUSE_BLOCK)
+		return verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
+	return by_waker(q, VIA_MEMORY);
+}
+
+static struct verdict call_msync(const struct question *q)
+{
+	return by_file(q, memory_find(q->thread->memory, q->frame->args[0]));
+}
+
+static struct verdict call_accept(const struct question *q)
+{
+	struct verdict v = by_file(q, q->frame->file);
+
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN;
+	return v;
+}
+
+/* poll, select, epoll: what the waker acted on tells which of the many it was. */
+static struct verdict call_poll(const struct question *q)
+{
+	const struct sock *sock = q->waker->cause == CAUSE_SOCKET ? sock_of_inode(q->a, q->waker->detail) : NULL;
+	struct verdict v;
+
+	if (q->waker->file && q->a->files[q->waker->file].mode && S_ISFIFO(q->a->files[q->waker->file].mode))
+		v = by_waker(q, VIA_PIPE);
+	else if (sock)
+		v = by_socket(q, sock);
+	else if (q->waker->file && via_of_path(strings_text(&q->a->strings, q->a->files[q->waker->file].path)))
+		v = by_waker(q, via_of_path(strings_text(&q->a->strings, q->a->files[q->waker->file].path)));
+	else
+		v = by_waker(q, VIA_POLL);
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN && q->thread->fds && q->thread->fds->nr_listening;
+	return v;
+}
+
+static struct verdict (*const by_class[NR_CALL_CLASSES])(const struct question *) = {
+	[CALL_OTHER] = call_other,	 [CALL_ACCEPT] = call_accept,	[CALL_AIO] = call_uring,
+	[CALL_BIND] = call_on_file,	 [CALL_BRK] = call_memory,	[CALL_CLOSE] = call_on_file,
+	[CALL_CLOSE_RANGE] = call_other, [CALL_CONNECT] = call_on_file, [CALL_DUP] = call_on_file,
+	[CALL_DUP2] = call_on_file,	 [CALL_EPOLL_CTL] = call_other, [CALL_EPOLL_WAIT] = call_poll,
+	[CALL_EXEC] = call_exec,	 [CALL_EXIT] = call_other,	[CALL_FCNTL] = call_fcntl,
+	[CALL_FD_META] = call_on_file,	 [CALL_FD_NEW] = call_other,	[CALL_FORK] = call_fork,
+	[CALL_FUTEX] = call_futex,	 [CALL_GETDENTS] = call_on_file, [CALL_IOCTL] = call_on_file,
+	[CALL_IPC] = call_ipc,		 [CALL_KILL] = call_other,	[CALL_MEMORY] = call_memory,
+	[CALL_MMAP] = call_memory,	 [CALL_MREMAP] = call_memory,	[CALL_MSYNC] = call_msync,
+	[CALL_MUNMAP] = call_memory,	 [CALL_OPEN] = by_path,		[CALL_PATH] = by_path,
+	[CALL_PAUSE] = call_pause,	 [CALL_PIPE] = call_other,	[CALL_POLL] = call_poll,
+	[CALL_PTRACE] = call_ptrace,	 [CALL_READ] = call_on_file,	[CALL_RECV] = call_on_file,
+	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,	[CALL_SEND] = call_on_file,
+	[CALL_SENDFILE] = call_sendfile, [CALL_SLEEP] = call_sleep,	[CALL_SOCKET] = call_other,
+	[CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,	[CALL_SYNC] = call_on_file,
+	[CALL_SYNC_ALL] = call_sync_all, [CALL_UNSHARE] = call_other,	[CALL_URING_ENTER] = call_uring,
+	[CALL_WAIT] = call_wait,	 [CALL_WRITE] = call_on_file,	[CALL_YIELD] = call_other,
+};
+
+static struct verdict by_fault(const struct question *q, const struct frame *fault)
+{
+	file_idx file = fault->file ? fault->file : memory_find(q->thread->memory, fault->args[0]);
+
+	if (file)
+		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, q->a->files[file].path);
+	if (q->gap)
+		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	if (woken_by_task(q))
+		return the_waker(q, VIA_MEMORY);
+	return verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
+}
+
+static struct verdict new_child(const struct question *q)
+{
+	struct trace_process *own = q->thread->process, *parent = own->pid == q->thread->tid ? process_find(q->a, own->ppid) : own;
+
+	return verdict_of(TRACE_WAIT_PROCESS, VIA_FORK, parent ? parent->idx : (uint32_t)PROCESS_UNKNOWN);
+}
+
+#define STOPPED_STATES (TRACE_TASK_STOPPED | TRACE_TASK_TRACED | TRACE_TASK_FROZEN)
+
+struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
+{
+	static const struct frame none = {.call = CALL_UNKNOWN};
+	const struct frame *top = pending->depth ? &thread->frames[pending->depth - 1] : NULL;
+	struct question q = {.a = a, .thread = thread, .pending = pending, .waker = &pending->waker, .frame = frame_syscall(thread)};
+
+	if (!q.frame)
+		q.frame = &none;
+	q.gap = pending->cut && pending->known_ns != pending->to - pending->from;
+	if (pending->task_state == TASK_STATE_NEW)
+		return new_child(&q);
+	if (thread->flags & THREAD_KERNEL)
+		return verdict_of(TRACE_WAIT_OTHER, VIA_NONE, strings_intern(&a->strings, "kernel"));
+	if (pending->task_state & STOPPED_STATES)
+		return verdict_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
+	if (pending->flags & THREAD_RECLAIM)
+		return verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
+	if (pending->waker.by_signal && woken_by_task(&q) && top && frame_class(a, q.frame) != CALL_WAIT)
+		return the_waker(&q, VIA_SIGNAL);
+	if (!top) {
+		struct verdict v = by_waker(&q, VIA_NONE);
+
+		if (v.kind == TRACE_WAIT_OTHER) /* on its way back to user mode: work that others left to it */
+			v.target = strings_intern(&a->strings, "kernel");
+		return v;
+	}
+	return top->kind == FRAME_TRAP ? by_fault(&q, top) : by_class[frame_class(a, q.frame)](&q);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_ANALYSIS_H
+#define TRACE_ANALYSIS_H
+/*
+ * analysis.h - where the elapsed time of every thread went, and the state of the system at any time.
+ *
+ * One pass over the trace (start state first, then all events) keeps the state of every thread and CPU, and adds each interval of a
+ * thread's state to its books. Analyses of your own run in the same pass: an event hook, called with the state of the
+ * moment before the event, and an interval hook, called for every closed interval.
+ *
+ *	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
+ *
+ *	trace_analysis_on_interval(analysis, my_interval, my_data);
+ *	trace_analysis_run(analysis, &error);
+ *	for (size_t i = 0; i < trace_nr_processes(analysis); i++) {
+ *		const struct trace_process *process = trace_get_process(analysis, i);
+ *		struct trace_figures *figures = trace_process_figures(analysis, process);
+ *		...
+ *		figures = trace_figures_free(figures);
+ *	}
+ *	analysis = trace_analysis_free(analysis);
+ *
+ * At every instant a thread is in exactly one enum trace_state, and its books balance to the nanosecond:
+ * elapsed = user + syscall + trap + interrupted + wait_cpu + blocked, and blocked is the sum of its waits. What lies in a gap of
+ * the trace is a wait of kind UNKNOWN. How each wait gets its kind: analyzer/wait.c; what a gap spoils: analyzer/state_lost.c.
+ *
+ * One thread at a time per analysis. Memory grows with threads, open files and distinct rows, not with events.
+ * Pointers are borrowed from the analysis and live as long as it does, unless said otherwise.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace/error.h>
+#include <trace/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default) /* the library is built with -fvisibility=hidden */
+
+struct trace_analysis;
+struct trace_process;
+struct trace_thread;
+
+/* ---- words ---- */
+
+enum trace_state {
+	TRACE_STATE_USER = 0,	     /* on a CPU, in the program's own code */
+	TRACE_STATE_SYSCALL = 1,     /* on a CPU, in a system call; all CPU time of kernel threads */
+	TRACE_STATE_TRAP = 2,	     /* on a CPU, in a page fault, also one inside a system call */
+	TRACE_STATE_INTERRUPTED = 3, /* on a CPU that an interrupt or softirq had taken */
+	TRACE_STATE_WAIT_CPU = 4,    /* runnable, while another had the CPU */
+	TRACE_STATE_BLOCKED = 5,     /* waiting for something: enum trace_wait_kind */
+	/* Only in intervals handed to a hook before the end of the trace: on a CPU, and not known yet whether in user
+	 * mode or in a system call, because the thread has done nothing since the start. The books learn it later. */
+	TRACE_STATE_RUNNING = 6,
+};
+
+enum trace_wait_kind { /* DESIGN: what a blocked thread waits for */
+	TRACE_WAIT_FILE = 0,
+	TRACE_WAIT_PROCESS = 1,
+	TRACE_WAIT_NETWORK = 2,
+	TRACE_WAIT_TIMEOUT = 3,
+	TRACE_WAIT_DEVICE = 4,
+	TRACE_WAIT_MEMORY = 5,
+	TRACE_WAIT_STOPPED = 6,
+	TRACE_WAIT_OTHER = 7,
+	TRACE_WAIT_UNKNOWN = 8,
+	TRACE_NR_WAIT_KINDS,
+};
+/** trace_wait_kind_name() - "file", "process" ...; static */
+const char *trace_wait_kind_name(enum trace_wait_kind kind);
+/** trace_state_name() - "user", "syscall" ...; static */
+const char *trace_state_name(enum trace_state state);
+
+/* ---- the pass ---- */
+
+/** struct trace_analysis_options - zeroed = the defaults. @size: sizeof of the caller's struct */
+struct trace_analysis_options {
+	size_t size;
+};
+
+/**
+ * trace_analysis_new() - prepare an analysis; nothing is read yet
+ * @trace: borrowed; must outlive the analysis
+ * @options: NULL = the defaults
+ * Returns NULL with -ENOMEM.
+ */
+struct trace_analysis *trace_analysis_new(const struct trace *trace, const struct trace_analysis_options *options,
+					  struct trace_error *ret_error);
+struct trace_analysis *trace_analysis_free(struct trace_analysis *analysis); /* NULL is fine; returns NULL */
+
+/**
+ * trace_event_fn - called for each event, before the event changes the state
+ * So at a sys_exit the system call that returns is still trace_thread_syscall(), and at a sched_switch the thread that leaves
+ * is still trace_thread_on_cpu(). Must not call trace_analysis_run() or _free().
+ */
+typedef void (*trace_event_fn)(void *data, struct trace_analysis *analysis, const struct trace_event *event);
+
+/**
+ * trace_analysis_on_event() - run a hook in the pass
+ * @mask: bit n of 256 wants event id n; NULL = all; copied
+ * Hooks run in the order they were added. Returns 0, -ENOMEM, or -EBUSY after the pass began.
+ */
+int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data);
+
+/**
+ * struct trace_interval - a thread was in one state from @from_ns to @to_ns
+ * @cpu: on it, or queued for it (WAIT_CPU); -1 if blocked or not known
+ * @name: system call or interrupt the time was spent in, or that the thread is blocked in; NULL if none
+ * @kind, @target, @via, @idle: BLOCKED only, as in struct trace_wait; @other: the process waited for, or NULL
+ * @waker: the thread whose action ended a BLOCKED interval; NULL when an interrupt did, or it is not known
+ */
+struct trace_interval {
+	const struct trace_thread *thread;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	enum trace_state state;
+	int32_t cpu;
+	const char *name;
+	enum trace_wait_kind kind;
+	bool idle;
+	const char *target;
+	const char *via;
+	const struct trace_process *other;
+	const struct trace_thread *waker;
+};
+
+/**
+ * trace_interval_fn - called once for each closed interval; @interval is borrowed for the call
+ * The intervals of a thread cover its life without hole or overlap, but do not come in order: a blocked interval comes
+ * when its cause is known, which may be as late as the end of its system call.
+ */
+typedef void (*trace_interval_fn)(void *data, struct trace_analysis *analysis, const struct trace_interval *interval);
+int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_fn fn, void *data); /* as trace_analysis_on_event() */
+
+/**
+ * trace_analysis_run() - the pass over the whole trace; once
+ * Returns 0; -ENOMEM; -EBUSY when it was run before. Damaged chunks are no failure: they are gaps.
+ */
+int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_error);
+
+/**
+ * trace_analysis_verify() - after the pass: do all books balance?
+ * Every thread, every process, every CPU, each set of rows against its total, and the threads' CPU time against the CPUs'.
+ * Returns 0, or -EBADMSG with the first violation in @ret_error, to the nanosecond.
+ */
+int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error);
+
+/* ---- state: during the pass, as of the moment; after it, as of the end ---- */
+
+/** trace_analysis_now() - time of the event being handled, ns */
+uint64_t trace_analysis_now(const struct trace_analysis *analysis);
+/** trace_thread_on_cpu() - who runs on @cpu; NULL: the idle thread, or not known. See trace_cpu_is_idle(). */
+const struct trace_thread *trace_thread_on_cpu(const struct trace_analysis *analysis, uint32_t cpu);
+bool trace_cpu_is_idle(const struct trace_analysis *analysis, uint32_t cpu);
+/** trace_cpu_interrupt() - name of the innermost interrupt or softirq in progress on @cpu, NULL if none */
+const char *trace_cpu_interrupt(const struct trace_analysis *analysis, uint32_t cpu);
+/** trace_find_thread() - the living thread of this id, or NULL. Ids are reused: do not keep ids, keep threads. */
+const struct trace_thread *trace_find_thread(const struct trace_analysis *analysis, uint32_t tid);
+
+uint32_t trace_thread_tid(const struct trace_thread *thread);
+const char *trace_thread_comm(const struct trace_thread *thread);
+const struct trace_process *trace_thread_process(const struct trace_thread *thread);
+bool trace_thread_is_kernel(const struct trace_thread *thread);
+uint64_t trace_thread_start_ns(const struct trace_thread *thread); /* birth, or start of the trace */
+uint64_t trace_thread_end_ns(const struct trace_thread *thread);   /* death, or end of the trace; 0 while it lives */
+/** trace_thread_syscall() - name of the system call that @thread is in, NULL if none */
+const char *trace_thread_syscall(const struct trace_analysis *analysis, const struct trace_thread *thread);
+/** trace_thread_syscall_arg() - argument @idx of that call as recorded; 0 if it was not */
+uint64_t trace_thread_syscall_arg(const struct trace_thread *thread, unsigned int idx);
+/** trace_thread_file() - path behind descriptor @fd of @thread, as the kernel names it; NULL if not known */
+const char *trace_thread_file(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd);
+
+uint32_t trace_process_pid(const struct trace_process *process);
+uint32_t trace_process_ppid(const struct trace_process *process);
+uint32_t trace_process_uid(const struct trace_process *process);
+const char *trace_process_comm(const struct trace_process *process); /* "" if not known */
+const char *trace_process_exe(const struct trace_process *process);  /* "" if not known */
+
+/* ---- results: after the pass ---- */
+
+/** struct trace_wait - @target: path, comm, address, device or system call; @pid, @comm: for PROCESS, else 0 and "" */
+struct trace_wait {
+	enum trace_wait_kind kind;
+	const char *target;
+	uint32_t pid;
+	const char *comm;
+	const char *via; /* "pipe", "waitpid" ...; "" if none */
+	bool idle;	 /* a server at rest: see analyzer/wait.c */
+	uint64_t ns;
+	uint64_t count;
+};
+
+/** struct trace_cpu_wait - who had the CPU; pid 0: nobody in particular ("idle", "interrupts", "several", "unknown") */
+struct trace_cpu_wait {
+	uint32_t pid;
+	const char *comm;
+	uint64_t ns;
+};
+
+/** struct trace_call - elapsed = cpu + interrupted + wait_cpu + wait, faults inside the call included */
+struct trace_call {
+	const char *name;
+	uint64_t calls;
+	uint64_t errors;
+	uint64_t elapsed_ns;
+	uint64_t cpu_ns;
+	uint64_t interrupted_ns;
+	uint64_t wait_cpu_ns;
+	uint64_t wait_ns;
+};
+
+/** struct trace_interrupt - time of a thread that an interrupt took */
+struct trace_interrupt {
+	const char *type; /* "irq", "softirq", "vector" */
+	const char *name;
+	uint64_t ns;
+	uint64_t count;
+};
+
+/** struct trace_file_use - what was done with a file, and how long was waited for it */
+struct trace_file_use {
+	const char *path;
+	uint64_t read_bytes;
+	uint64_t written_bytes;
+	uint64_t reads;
+	uint64_t writes;
+	uint64_t wait_ns;
+};
+
+/**
+ * struct trace_figures - the books of a thread, or of a process: the sums over its threads
+ * Arrays are sorted, greatest time first. A trap's row is struct trace_call, its errors are major faults.
+ */
+struct trace_figures {
+	uint64_t elapsed_ns;
+	uint64_t user_ns;
+	uint64_t syscall_ns;
+	uint64_t trap_ns;
+	uint64_t interrupted_ns;
+	uint64_t wait_cpu_ns;
+	uint64_t blocked_ns;
+	uint64_t nr_syscalls;
+	uint64_t nr_traps;
+	uint64_t read_bytes;
+	uint64_t written_bytes;
+	struct trace_cpu_wait *wait_cpu_for;
+	struct trace_wait *waits;
+	struct trace_call *syscalls;
+	struct trace_call *traps;
+	struct trace_interrupt *interrupts;
+	struct trace_file_use *files;
+	size_t nr_wait_cpu_for;
+	size_t nr_waits;
+	size_t nr_syscalls_rows;
+	size_t nr_traps_rows;
+	size_t nr_interrupts;
+	size_t nr_files;
+};
+
+/** trace_nr_processes() - all that were alive at some time in the trace, in the order they were first seen */
+size_t trace_nr_processes(const struct trace_analysis *analysis);
+const struct trace_process *trace_get_process(const struct trace_analysis *analysis, size_t idx);
+uint64_t trace_process_start_ns(const struct trace_process *process); /* of its first thread; see trace_thread_start_ns() */
+uint64_t trace_process_end_ns(const struct trace_process *process);   /* of its last thread */
+bool trace_process_is_kernel(const struct trace_process *process);
+size_t trace_nr_threads(const struct trace_process *process);
+/** trace_next_thread() - the threads of a process, in the order they were first seen; @thread NULL = the first; NULL past the last */
+const struct trace_thread *trace_next_thread(const struct trace_process *process, const struct trace_thread *thread);
+
+/** trace_thread_figures() - the caller's, to be released with trace_figures_free(). NULL: out of memory */
+struct trace_figures *trace_thread_figures(const struct trace_analysis *analysis, const struct trace_thread *thread);
+struct trace_figures *trace_process_figures(const struct trace_analysis *analysis, const struct trace_process *process);
+struct trace_figures *trace_system_figures(const struct trace_analysis *analysis); /* all processes together */
+struct trace_figures *trace_figures_free(struct trace_figures *figures);	      /* NULL is fine; returns NULL */
+
+/** struct trace_cpu_figures - elapsed = user + system + irq + softirq + idle + unknown (in and after a gap) */
+struct trace_cpu_figures {
+	uint32_t cpu;
+	uint64_t user_ns;
+	uint64_t system_ns;
+	uint64_t irq_ns; /* vectors included */
+	uint64_t softirq_ns;
+	uint64_t idle_ns;
+	uint64_t unknown_ns;
+};
+size_t trace_nr_cpus(const struct trace_analysis *analysis);
+void trace_cpu_figures(const struct trace_analysis *analysis, size_t cpu, struct trace_cpu_figures *ret_figures);
+
+/** trace_analysis_window() - first and last instant of the books, ns: the trace's window, and no event is outside */
+void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_start_ns, uint64_t *ret_end_ns);
+/** trace_analysis_count() - events of this id that the pass met */
+uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
