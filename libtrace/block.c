@@ -257,7 +257,7 @@ int block_decode(struct block *block, const struct schema *schema, const struct 
 
 void block_release(struct block *block)
 {
-	free(block->raw);
+	payload_release(&block->payload);
 	free(block->memory);
 	*block = (struct block){ 0 };
 }

@@ -6,6 +6,7 @@
 #include <trace/format.h>
 
 #include "schema.h"
+#include "unpack.h"
 
 /**
  * struct block_type - one type's events in the block, in time order
@@ -32,8 +33,7 @@ struct block {
 	uint32_t nr;
 	uint32_t nr_types;
 	struct block_type types[TRACE_EV_MAX];
-	unsigned char *raw; /* owned; payload without compression */
-	size_t raw_room;
+	struct payload payload; /* which @places points into */
 	unsigned char *memory; /* owned; times, payloads */
 	size_t memory_room;
 };

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <xxhash.h>
-#include <zstd.h>
 
 const char *chunk_header_read(const struct trace *trace, uint64_t at, struct trace_chunk_header *ret_header)
 {
@@ -33,21 +32,6 @@ const char *chunk_header_read(const struct trace *trace, uint64_t at, struct tra
 	return NULL;
 }
 
-static bool buffer_grow(unsigned char **buffer, size_t *room, size_t bytes)
-{
-	unsigned char *larger;
-
-	if (bytes <= *room)
-		return true;
-	larger = malloc(bytes + bytes / 4);
-	if (!larger)
-		return false;
-	free(*buffer);
-	*buffer = larger;
-	*room = bytes + bytes / 4;
-	return true;
-}
-
 /* The file may have shrunk since it was mapped; reading beyond its end would end the program. */
 static bool still_there(const struct trace *trace, uint64_t end)
 {
@@ -56,29 +40,7 @@ static bool still_there(const struct trace *trace, uint64_t end)
 	return fstat(trace->fd, &stat) == 0 && (uint64_t)stat.st_size >= end;
 }
 
-static int payload_unpack(const struct trace_chunk_header *header, const unsigned char *packed, unsigned char **buffer, size_t *room,
-			  const unsigned char **ret_raw, const char **ret_reason)
-{
-	size_t bytes;
-
-	if (header->compression == TRACE_COMPRESSION_NONE && header->raw_bytes == header->packed_bytes) {
-		*ret_raw = packed;
-		return 0;
-	}
-	*ret_reason = "its compression is unknown; a newer version of this program may read it";
-	if (header->compression != TRACE_COMPRESSION_ZSTD)
-		return -EBADMSG;
-	if (!buffer_grow(buffer, room, header->raw_bytes))
-		return -ENOMEM;
-	bytes = ZSTD_decompress(*buffer, header->raw_bytes, packed, header->packed_bytes);
-	*ret_reason = "its payload cannot be decompressed";
-	if (ZSTD_isError(bytes) || bytes != header->raw_bytes)
-		return -EBADMSG;
-	*ret_raw = *buffer;
-	return 0;
-}
-
-int chunk_payload(const struct trace *trace, const struct chunk *chunk, unsigned char **buffer, size_t *room,
+int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct payload *payload,
 		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason)
 {
 	const unsigned char *packed;
@@ -99,14 +61,14 @@ int chunk_payload(const struct trace *trace, const struct chunk *chunk, unsigned
 	*ret_reason = "its payload has a wrong checksum";
 	if (XXH3_64bits(packed, ret_header->packed_bytes) != ret_header->payload_checksum)
 		return -EBADMSG;
-	return payload_unpack(ret_header, packed, buffer, room, ret_raw, ret_reason);
+	return unpack(unpacker, payload, ret_header, packed, ret_raw, ret_reason);
 }
 
-int chunk_block(const struct trace *trace, const struct chunk *chunk, struct block *block, const char **ret_reason)
+int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block, const char **ret_reason)
 {
 	struct trace_chunk_header header;
 	const unsigned char *raw;
-	int error = chunk_payload(trace, chunk, &block->raw, &block->raw_room, &header, &raw, ret_reason);
+	int error = chunk_payload(trace, chunk, unpacker, &block->payload, &header, &raw, ret_reason);
 
 	if (error)
 		return error;

@@ -52,6 +52,7 @@ struct trace_cursor {
 	size_t nr_heap;
 	size_t heap_room;
 	struct lane *free_lanes; /* owned */
+	struct unpacker unpacker;
 	const struct trace_event_type *lost_type;
 	struct trace_event event; /* what the caller borrows */
 	int error;
@@ -226,7 +227,7 @@ static int join_chunk(struct trace_cursor *cursor, size_t place)
 	lane->rank = place + 1;
 	lane->cpu = chunk->public.cpu;
 	lane->stream = chunk->public.stream;
-	error = chunk_block(cursor->trace, chunk, &lane->block, &reason);
+	error = chunk_block(cursor->trace, chunk, &cursor->unpacker, &lane->block, &reason);
 	if (!error && lane_settle(cursor, lane))
 		return heap_push(cursor, lane);
 	lane_free(cursor, lane);
@@ -464,6 +465,7 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor)
 		block_release(&lane->block);
 		free(lane);
 	}
+	unpacker_release(&cursor->unpacker);
 	free(cursor->heap);
 	free(cursor->cpus);
 	free(cursor);

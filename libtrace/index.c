@@ -190,7 +190,8 @@ int index_load(struct trace *trace, uint64_t first, bool header_is_good)
 
 	if (!header_is_good)
 		adopt_trace_id(trace, first);
-	if (trace->bytes >= sizeof(mark) && end_mark_read(trace, trace->bytes - sizeof(mark), &mark) && mark.trace_id == trace->trace_id) {
+	if (trace->bytes >= sizeof(mark) && end_mark_read(trace, trace->bytes - sizeof(mark), &mark) && mark.trace_id == trace->trace_id &&
+	    mark.index_offset <= trace->bytes - sizeof(mark)) {
 		size_t nr_damages = trace->nr_damages;
 
 		trace->info.clean_end = trace->has_index = true;
@@ -198,7 +199,11 @@ int index_load(struct trace *trace, uint64_t first, bool header_is_good)
 		if (error != -EBADMSG)
 			return error;
 		forget_chunks(trace, nr_damages);
-		trace->has_index = false;
+		error = trace_add_damage(trace, mark.index_offset, trace->bytes - sizeof(mark) - mark.index_offset,
+					 "offset %llu: the index of the trace is damaged; it was made again from the chunks",
+					 (unsigned long long)mark.index_offset);
+		if (error)
+			return error;
 	}
 	trace->info.index_rebuilt = true;
 	return walk(trace, first);

@@ -183,8 +183,8 @@ static bool is_metadata(uint16_t kind)
 
 static int load_metadata(struct trace *trace)
 {
-	unsigned char *buffer = NULL;
-	size_t room = 0;
+	struct unpacker unpacker = { 0 };
+	struct payload payload = { 0 };
 	int error = 0;
 
 	for (size_t i = 0; !error && i < trace->nr_chunks; i++) {
@@ -195,7 +195,7 @@ static int load_metadata(struct trace *trace)
 
 		if (!is_metadata(chunk->public.kind) || chunk->public.damaged)
 			continue;
-		error = chunk_payload(trace, chunk, &buffer, &room, &header, &raw, &reason);
+		error = chunk_payload(trace, chunk, &unpacker, &payload, &header, &raw, &reason);
 		if (!error) {
 			reason = "its content makes no sense";
 			error = load_one(trace, chunk->public.kind, raw, header.raw_bytes);
@@ -206,7 +206,8 @@ static int load_metadata(struct trace *trace)
 						 (unsigned long long)chunk->public.offset, chunk->public.kind, reason);
 		}
 	}
-	free(buffer);
+	unpacker_release(&unpacker);
+	payload_release(&payload);
 	return error ? error : strings_sort(&trace->strings);
 }
 

@@ -60,12 +60,12 @@ struct trace {
 /** chunk_header_read() - the header at @at of the file. Returns NULL when it is good, else why not (static) */
 const char *chunk_header_read(const struct trace *trace, uint64_t at, struct trace_chunk_header *ret_header);
 
-/** chunk_payload() - check and decompress a payload into @buffer (@room grows). 0, -ENOMEM, -EBADMSG with @ret_reason */
-int chunk_payload(const struct trace *trace, const struct chunk *chunk, unsigned char **buffer, size_t *room,
+/** chunk_payload() - check and decompress a payload; borrowed from @payload or the file. 0, -ENOMEM, -EBADMSG with @ret_reason */
+int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct payload *payload,
 		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason);
 
 /** chunk_block() - decode a chunk of events */
-int chunk_block(const struct trace *trace, const struct chunk *chunk, struct block *block, const char **ret_reason);
+int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block, const char **ret_reason);
 
 /** trace_array_grow() - room for one more element. Returns false when there is no memory */
 bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_bytes);

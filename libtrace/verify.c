@@ -24,6 +24,7 @@ typedef unsigned long long ull; /* for messages */
 struct verification {
 	const struct trace *trace;
 	struct block block;
+	struct unpacker unpacker;
 	struct trace_error *ret_error;
 };
 
@@ -71,8 +72,8 @@ static int check_chunk(struct verification *verification, const struct chunk *ch
 		return violated_chunk(verification, &chunk->public, reason);
 	if (memcmp(trace->data + chunk->public.offset, trace->data + chunk->header_at, header.header_bytes) != 0)
 		return violated_chunk(verification, &chunk->public, "its header and the index differ");
-	error = has_events ? chunk_block(trace, chunk, block, &reason) :
-			     chunk_payload(trace, chunk, &block->raw, &block->raw_room, &header, &raw, &reason);
+	error = has_events ? chunk_block(trace, chunk, &verification->unpacker, block, &reason) :
+			     chunk_payload(trace, chunk, &verification->unpacker, &block->payload, &header, &raw, &reason);
 	if (!error)
 		return has_events ? check_contents(verification, chunk, &header) : 0;
 	if (error == -ENOMEM)
@@ -151,6 +152,7 @@ int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 	for (size_t i = 0; !error && i < trace->nr_chunks; i++)
 		error = check_chunk(&verification, &trace->chunks[i]);
 	block_release(&verification.block);
+	unpacker_release(&verification.unpacker);
 	if (!error)
 		error = check_order(&verification);
 	for (size_t i = 0; !error && trace->books && i < trace->nr_streams; i++)

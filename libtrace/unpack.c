@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "unpack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <zstd.h>
+
+static bool payload_grow(struct payload *payload, size_t bytes)
+{
+	unsigned char *raw;
+
+	if (bytes <= payload->room)
+		return true;
+	raw = malloc(bytes + bytes / 4);
+	if (!raw)
+		return false;
+	free(payload->raw); /* nothing in it is wanted any more */
+	payload->raw = raw;
+	payload->room = bytes + bytes / 4;
+	return true;
+}
+
+/* The output is a buffer of the size that the header says, at most TRACE_RAW_MAX: a frame that wants more is an error of zstd. */
+int unpack(struct unpacker *unpacker, struct payload *payload, const struct trace_chunk_header *header, const unsigned char *packed,
+	   const unsigned char **ret_raw, const char **ret_reason)
+{
+	size_t bytes;
+
+	if (header->compression == TRACE_COMPRESSION_NONE && header->raw_bytes == header->packed_bytes) {
+		*ret_raw = packed;
+		return 0;
+	}
+	*ret_reason = "its compression is unknown; a newer version of this program may read it";
+	if (header->compression != TRACE_COMPRESSION_ZSTD)
+		return -EBADMSG;
+	if (!unpacker->zstd)
+		unpacker->zstd = ZSTD_createDCtx();
+	if (!unpacker->zstd || !payload_grow(payload, header->raw_bytes))
+		return -ENOMEM;
+	bytes = ZSTD_decompressDCtx(unpacker->zstd, payload->raw, header->raw_bytes, packed, header->packed_bytes);
+	*ret_reason = "its payload cannot be decompressed";
+	if (ZSTD_isError(bytes) || bytes != header->raw_bytes)
+		return -EBADMSG;
+	*ret_raw = payload->raw;
+	return 0;
+}
+
+void unpacker_release(struct unpacker *unpacker)
+{
+	ZSTD_freeDCtx(unpacker->zstd);
+	*unpacker = (struct unpacker){ 0 };
+}
+
+void payload_release(struct payload *payload)
+{
+	free(payload->raw);
+	*payload = (struct payload){ 0 };
+}
