@@ -176,6 +176,20 @@ static int gaps_behind(struct books *books, const struct trace_statistics_stream
 	return error;
 }
 
+/* Nothing says how many events a stream had: what came behind its last chunk is not known, nor how much. */
+static int gaps_unknown(struct books *books, enum trace_gap_cause cause)
+{
+	const struct trace *trace = books->trace;
+	struct ledger nobody = { .stream = UINT32_MAX, .cpu = UINT32_MAX };
+	int error = 0;
+
+	if (!books->nr)
+		return add_gap(books, &nobody, trace->info.start_ns, trace->info.end_ns, 0, cause);
+	for (size_t i = 0; !error && i < books->nr; i++)
+		error = add_gap(books, &books->ledgers[i], books->ledgers[i].last_ns, trace->info.end_ns, 0, cause);
+	return error;
+}
+
 static int gaps_at_end(struct books *books)
 {
 	const struct trace *trace = books->trace;
@@ -183,10 +197,10 @@ static int gaps_at_end(struct books *books)
 
 	for (size_t i = 0; !error && trace->books && i < trace->nr_streams; i++)
 		error = gaps_behind(books, &trace->books[i]);
-	if (trace->info.clean_end || trace->has_index)
-		return error;
-	for (size_t i = 0; !error && i < books->nr; i++)
-		error = add_gap(books, &books->ledgers[i], books->ledgers[i].last_ns, trace->info.end_ns, 0, TRACE_GAP_CUT);
+	if (!error && !trace->info.clean_end && !trace->has_index)
+		error = gaps_unknown(books, TRACE_GAP_CUT);
+	else if (!error && !trace->books && trace->nr_damages)
+		error = gaps_unknown(books, TRACE_GAP_DAMAGED);
 	return error;
 }
 
