@@ -12,6 +12,7 @@
  *   SUBBUF_CLOCK()                     the ring's clock, monotonic on each CPU
  *   SUBBUF_HEADER(w, seq)              the header of sub-buffer seq, or NULL (only to satisfy the BPF verifier)
  *   SUBBUF_WRITE_HEADER(w, seq, offset, word)  store a record's 64-bit header
+ *   SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation)  optional: how to call subbuf_reserve_slow() out of line
  *   struct subbuf_writer               with the members control, subbuf_bytes, nr_subbufs_log2, overwrite, cpu, producer, clock
  *
  * Writers of one ring may interrupt or preempt each other anywhere, in any order: nothing here assumes that
@@ -142,26 +143,38 @@ SUBBUF_INLINE int subbuf_expire(const struct subbuf_writer *w, struct subbuf_hea
 	return completed;
 }
 
-/**
- * subbuf_reserve() - room for one record of @size bytes, and its time
- * @size: header included, a multiple of 8, at most TRACE_RECORD_MAX_BYTES
- * Returns 1 with @ret_reservation filled in, to be followed by subbuf_commit(); 0 when the event is discarded, and counted.
- * In both cases ret_reservation->completed tells whether a sub-buffer became complete.
- */
-SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, struct subbuf_reservation *ret_reservation)
+SUBBUF_INLINE int subbuf_reserved(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u32 offset,
+				  trace_u32 size, trace_u64 now, struct subbuf_reservation *ret_reservation)
+{
+	ret_reservation->header = header;
+	ret_reservation->seq = seq;
+	ret_reservation->offset = offset;
+	ret_reservation->size = size;
+	ret_reservation->lap = subbuf_lap(w, seq);
+	ret_reservation->time = (trace_u32)now;
+	return 1;
+}
+
+#define SUBBUF_NO_POSITION (~0ULL)
+
+/* The whole of reserving: close, open, expire, discard. @position: what an add for this record returned already, or
+ * SUBBUF_NO_POSITION. Out of line in programs: it runs once per sub-buffer. */
+SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 size, trace_u64 position,
+				      struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_control *control = w->control;
 	struct subbuf_header *header;
-	trace_u64 position, seq, now, base, commit, lost;
+	trace_u64 seq, now, base, commit, lost;
 	trace_u32 offset;
 
 	ret_reservation->completed = 0;
 	for (int i = 0; i < SUBBUF_TRIES; i++) {
-		position = SUBBUF_LOAD(&control->position);
-		if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes) {
+		if (position == SUBBUF_NO_POSITION && (SUBBUF_LOAD(&control->position) & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
 			position = SUBBUF_ADD(&control->position, size);
+		if (position != SUBBUF_NO_POSITION) {
 			seq = position >> SUBBUF_OFFSET_BITS;
 			offset = position & SUBBUF_OFFSET_MASK;
+			position = SUBBUF_NO_POSITION;
 			if (offset + size <= w->subbuf_bytes) {
 				header = SUBBUF_HEADER(w, seq);
 				if (!header)
@@ -172,11 +185,10 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 				/* [R3] pairs with [W1]. A header that is not open yet is being opened now: our time is next to its base. */
 				base = SUBBUF_LOAD(&header->seq) == seq ? SUBBUF_LOAD(&header->base) : now;
 				if ((now - base) >> 32 == 0)
-					goto reserved;
-				if ((trace_s64)(now - base) < 0) {
-					now = base; /* the kernel's fast clock may step back by some ns when its rate is changed */
-					goto reserved;
-				}
+					return subbuf_reserved(w, header, seq, offset, size, now, ret_reservation);
+				/* The kernel's fast clock may step back by some ns when its rate is changed. */
+				if ((trace_s64)(now - base) < 0)
+					return subbuf_reserved(w, header, seq, offset, size, base, ret_reservation);
 				ret_reservation->completed |= subbuf_expire(w, header, seq, offset, size);
 				continue;
 			}
@@ -184,8 +196,10 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 				ret_reservation->completed |= subbuf_close(w, seq, offset);
 		}
 		position = SUBBUF_LOAD(&control->position);
-		if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
+		if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes) {
+			position = SUBBUF_NO_POSITION;
 			continue;
+		}
 		seq = (position >> SUBBUF_OFFSET_BITS) + 1;
 		header = SUBBUF_HEADER(w, seq);
 		if (!header)
@@ -198,20 +212,46 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 		offset = sizeof(struct subbuf_header);
 		if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | (offset + size)) == position) {
 			subbuf_open(w, header, seq, now, commit, lost);
-			goto reserved;
+			return subbuf_reserved(w, header, seq, offset, size, now, ret_reservation);
 		}
+		position = SUBBUF_NO_POSITION;
 	}
 	SUBBUF_ADD(&control->discarded, 1);
 	return 0;
+}
 
-reserved:
-	ret_reservation->header = header;
-	ret_reservation->seq = seq;
-	ret_reservation->offset = offset;
-	ret_reservation->size = size;
-	ret_reservation->lap = subbuf_lap(w, seq);
-	ret_reservation->time = (trace_u32)now;
-	return 1;
+#ifndef SUBBUF_RESERVE_SLOW
+#define SUBBUF_RESERVE_SLOW subbuf_reserve_slow
+#endif
+
+/**
+ * subbuf_reserve() - room for one record of @size bytes, and its time
+ * @size: header included, a multiple of 8, at most TRACE_RECORD_MAX_BYTES
+ * Returns 1 with @ret_reservation filled in, to be followed by subbuf_commit(); 0 when the event is discarded, and counted.
+ * In both cases ret_reservation->completed tells whether a sub-buffer became complete.
+ * Here stands only the common case, a record in the middle of an open sub-buffer.
+ */
+SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, struct subbuf_reservation *ret_reservation)
+{
+	trace_u64 position = SUBBUF_LOAD(&w->control->position), seq, now;
+	struct subbuf_header *header;
+
+	if ((position & SUBBUF_OFFSET_MASK) + size >= w->subbuf_bytes)
+		return SUBBUF_RESERVE_SLOW(w, size, SUBBUF_NO_POSITION, ret_reservation);
+	position = SUBBUF_ADD(&w->control->position, size);
+	if ((position & SUBBUF_OFFSET_MASK) + size < w->subbuf_bytes) {
+		seq = position >> SUBBUF_OFFSET_BITS;
+		header = SUBBUF_HEADER(w, seq);
+		if (!header)
+			return 0;
+		now = SUBBUF_CLOCK();
+		/* A base that is not ours yet is one of an earlier use, and earlier: what fits it fits ours. */
+		if ((now - SUBBUF_LOAD(&header->base)) >> 32 == 0) {
+			ret_reservation->completed = 0;
+			return subbuf_reserved(w, header, seq, position & SUBBUF_OFFSET_MASK, size, now, ret_reservation);
+		}
+	}
+	return SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation);
 }
 
 /**

@@ -59,6 +59,7 @@ struct subbuf_writer {
 	u16 producer;
 	u8 clock;
 	u8 overwrite;
+	u8 structural;
 };
 
 #define SUBBUF_LOAD(p) (*(volatile typeof(*(p)) *)(p))
@@ -85,6 +86,20 @@ static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u
 
 	return w->data + at;
 }
+
+/* The rare case is a function of its own, global so that it is verified once and not with each program; it finds the ring again, and
+ * so does its caller the header, for pointers do not come through. */
+struct subbuf_reservation;
+int reserve_slow(u32 size, u64 position, u32 structural, struct subbuf_reservation *ret_reservation);
+#define SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation)                                                                  \
+	({                                                                                                                       \
+		struct subbuf_reservation slow_ = {0};                                                                           \
+		int reserved_ = reserve_slow(size, position, (w)->structural, &slow_);                                           \
+                                                                                                                                 \
+		slow_.header = SUBBUF_HEADER(w, slow_.seq);                                                                      \
+		*(ret_reservation) = slow_;                                                                                      \
+		reserved_;                                                                                                       \
+	})
 
 #include "../subbuf_write.h"
 
@@ -114,7 +129,26 @@ static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural
 	w->producer = SUBBUF_PRODUCER_KERNEL;
 	w->clock = SUBBUF_CLOCK_MONOTONIC;
 	w->overwrite = config.overwrite && !structural;
+	w->structural = structural;
 	return true;
+}
+
+__noinline int reserve_slow(u32 size, u64 position, u32 structural, struct subbuf_reservation *ret_reservation)
+{
+	struct subbuf_reservation reservation = {0};
+	struct subbuf_writer w;
+	int reserved;
+
+	if (!ret_reservation || !ring_of_cpu(&w, structural))
+		return 0;
+	reserved = subbuf_reserve_slow(&w, size, position, &reservation);
+	ret_reservation->seq = reservation.seq;
+	ret_reservation->offset = reservation.offset;
+	ret_reservation->size = reservation.size;
+	ret_reservation->time = reservation.time;
+	ret_reservation->lap = reservation.lap;
+	ret_reservation->completed = reservation.completed;
+	return reserved;
 }
 
 static __always_inline void wake_daemon(void)
