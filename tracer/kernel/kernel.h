@@ -53,7 +53,7 @@ struct pt_regs {
 };
 struct thread_info {
 	unsigned long flags;
-	u32 status;
+	u32 status, cpu;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct user_pt_regs {
@@ -74,6 +74,7 @@ struct pt_regs {
 struct thread_info {
 	unsigned long flags;
 	u64 preempt_count;
+	u32 cpu;
 };
 #else
 #error "this architecture's registers are not described yet: add pt_regs here and the accessors in arch.h"
@@ -170,8 +171,6 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
-	int recent_used_cpu;
-	int wake_cpu;
 	int prio, static_prio;
 	unsigned int policy;
 	int exit_state, exit_code;

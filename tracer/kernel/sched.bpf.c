@@ -62,7 +62,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 		return 0;
 	RECORD(sched_waking) {
 		record->tid = task->pid;
-		record->target_cpu = task->wake_cpu;
+		record->target_cpu = task->thread_info.cpu;
 		record->context = waker_context();
 		COMMIT(sched_waking);
 	}
@@ -76,7 +76,7 @@ int BPF_PROG(sched_wakeup, struct task_struct *task)
 		return 0;
 	RECORD(sched_wakeup) {
 		record->tid = task->pid;
-		record->target_cpu = task->wake_cpu;
+		record->target_cpu = task->thread_info.cpu;
 		COMMIT(sched_wakeup);
 	}
 	return 0;
@@ -89,7 +89,7 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 		return 0;
 	RECORD(sched_wakeup_new) {
 		record->tid = task->pid;
-		record->target_cpu = task->wake_cpu;
+		record->target_cpu = task->thread_info.cpu;
 		COMMIT(sched_wakeup_new);
 	}
 	return 0;
@@ -102,7 +102,7 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int to_cpu)
 		return 0;
 	RECORD(sched_migrate) {
 		record->tid = task->pid;
-		record->from_cpu = task->wake_cpu;
+		record->from_cpu = task->thread_info.cpu;
 		record->to_cpu = to_cpu;
 		COMMIT(sched_migrate);
 	}

@@ -91,7 +91,7 @@ int start_thread(struct bpf_iter__task *ctx)
 		record->flags = task->flags & PF_KTHREAD ? TRACE_THREAD_KERNEL : 0;
 		record->state = task_state(task) | task->exit_state;
 		record->prio = task->prio;
-		record->cpu = task->wake_cpu;
+		record->cpu = task->thread_info.cpu;
 		record->running = task->on_cpu != 0;
 		record->start_ns = task->start_time;
 		record->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
