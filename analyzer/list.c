@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * list.c - the event list: one line per event, in the columns of the original.
+ *
+ * Needs no analysis: the PID column is who ran on the CPU, and that follows from the scheduling changes alone. Lines are put
+ * together in a large buffer by hand; printf() would be most of the time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report.h"
+
+#define BUFFER_BYTES (1u << 20)
+#define LINE_BYTES 8192u
+#define NOBODY UINT32_MAX
+
+struct list {
+	struct report *report;
+	char *buffer; /* owned */
+	size_t used;
+	uint32_t *running; /* owned: by CPU, the thread on it; NOBODY: not known */
+	uint64_t mask[TRACE_MASK_WORDS]; /* events to be shown */
+	int64_t offset_ns;		 /* CLOCK_MONOTONIC to the time shown */
+};
+
+/* ---- names of the original ---- */
+
+static const struct {
+	const char *class;
+	const char *shown;
+} classic_names[] = {
+	{"START", "Trace start"}, {"SYS_ENTRY", "Syscall entry"}, {"SYS_EXIT", "Syscall exit"}, {"TRAP_ENTRY", "Trap entry"},
+	{"TRAP_EXIT", "Trap exit"}, {"IRQ_ENTRY", "IRQ entry"}, {"IRQ_EXIT", "IRQ exit"}, {"SCHED", "Sched change"},
+	{"KTIMER", "Kernel timer"}, {"SIRQ", "Soft IRQ"}, {"PROCESS", "Process"}, {"FS", "File system"}, {"TIMER", "Timer"},
+	{"MEM", "Memory"}, {"SOCKET", "Socket"}, {"IPC", "IPC"}, {"NET", "Network"}, {"NEWEV", "Event creation"},
+	{"CHMSK", "Change trace mask"}, {"HEARTBEAT", "Heartbeat"},
+};
+
+static const char *shown_name(const struct trace_event_type *type)
+{
+	if (!type)
+		return "(unknown event)";
+	for (size_t i = 0; i < sizeof(classic_names) / sizeof(classic_names[0]); i++)
+		if (strcmp(classic_names[i].class, type->classic) == 0)
+			return classic_names[i].shown;
+	return type->name;
+}
+
+/* CORE of the original stands for what an analysis needs least. */
+static bool is_core(const char *classic)
+{
+	static const char *const core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT", "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
+
+	for (size_t i = 0; i < sizeof(core) / sizeof(core[0]); i++)
+		if (strcmp(core[i], classic) == 0)
+			return true;
+	return false;
+}
+
+static bool name_matches(const struct trace_event_type *type, const char *name)
+{
+	if (strcasecmp(name, type->name) == 0 || strcasecmp(name, type->classic) == 0 ||
+	    strcasecmp(name, trace_category_name(type->category)) == 0)
+		return true;
+	return strcasecmp(name, "CORE") == 0 && is_core(type->classic);
+}
+
+static int mask_names(const struct list *list, const char **names, size_t nr, uint64_t *mask)
+{
+	const struct trace *trace = list->report->trace;
+
+	for (size_t i = 0; i < nr; i++) {
+		bool found = false;
+
+		for (size_t j = 0; j < trace_nr_types(trace); j++) {
+			const struct trace_event_type *type = trace_get_type(trace, j);
+
+			if (!name_matches(type, names[i]) || type->id >= TRACE_EV_MAX)
+				continue;
+			mask[type->id / 64] |= 1ull << type->id % 64;
+			found = true;
+		}
+		if (found)
+			continue;
+		fprintf(stderr, "tracevisualizer: '%s' is no event, class or category of this trace; names: sched_switch ..., SCHED ..., sched ...\n",
+			names[i]);
+		return 2;
+	}
+	return 0;
+}
+
+static int choose_events(struct list *list)
+{
+	const struct options *options = list->report->options;
+	uint64_t omitted[TRACE_MASK_WORDS] = {0};
+	int error;
+
+	memset(list->mask, options->nr_traced ? 0 : 0xff, sizeof(list->mask));
+	error = mask_names(list, options->traced, options->nr_traced, list->mask);
+	if (!error)
+		error = mask_names(list, options->omitted, options->nr_omitted, omitted);
+	for (int i = 0; i < TRACE_MASK_WORDS; i++)
+		list->mask[i] &= ~omitted[i];
+	return error;
+}
+
+/* ---- lines ---- */
+
+static void flush(struct list *list)
+{
+	fwrite(list->buffer, 1, list->used, list->report->out);
+	list->used = 0;
+}
+
+static void put(struct list *list, const char *text, size_t bytes)
+{
+	memcpy(list->buffer + list->used, text, bytes);
+	list->used += bytes;
+}
+
+static void put_number(struct list *list, uint64_t number, bool grouped)
+{
+	char digits[32], *at = digits + sizeof(digits);
+	int nr = 0;
+
+	do {
+		if (grouped && nr && nr % 3 == 0)
+			*--at = ',';
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+		nr++;
+	} while (number);
+	put(list, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+static void put_padded(struct list *list, const char *text, size_t width)
+{
+	static const char blanks[] = "                        ";
+	size_t bytes = strlen(text);
+
+	put(list, text, bytes);
+	if (bytes < width)
+		put(list, blanks, width - bytes);
+}
+
+static void put_time(struct list *list, uint64_t ts_ns)
+{
+	uint64_t ns = ts_ns + (uint64_t)list->offset_ns;
+
+	if (list->report->options->exact) {
+		put_number(list, ns, true);
+		return;
+	}
+	put_number(list, ns / 1000, true);
+}
+
+static void put_line(struct list *list, const struct trace_event *event, uint32_t pid)
+{
+	unsigned int forgotten = list->report->options->forgotten;
+	int bytes;
+
+	if (list->used > BUFFER_BYTES - LINE_BYTES)
+		flush(list);
+	if (!(forgotten & COLUMN_CPU)) {
+		put_number(list, event->cpu, false);
+		put(list, " \t", 2);
+	}
+	put_padded(list, shown_name(event->type), 23);
+	put(list, "\t", 1);
+	if (!(forgotten & COLUMN_TIME)) {
+		put_time(list, event->ts_ns);
+		put(list, " \t", 2);
+	}
+	if (!(forgotten & COLUMN_PID)) {
+		if (pid == NOBODY)
+			put(list, "N/A", 3);
+		else
+			put_number(list, pid, false);
+		put(list, " \t", 2);
+	}
+	if (!(forgotten & COLUMN_LENGTH)) {
+		put_number(list, event->payload_bytes, false);
+		put(list, " \t", 2);
+	}
+	if (!(forgotten & COLUMN_TEXT)) {
+		bytes = trace_event_format(list->report->trace, event, list->buffer + list->used, LINE_BYTES / 2);
+		list->used += bytes < (int)(LINE_BYTES / 2) ? (size_t)bytes : LINE_BYTES / 2 - 1;
+	}
+	put(list, "\n", 1);
+}
+
+static void put_header(struct list *list)
+{
+	static const char rule[] = "####################################################################\n";
+	const struct options *options = list->report->options;
+	FILE *out = list->report->out;
+
+	if (options->cpu >= 0)
+		fprintf(out, "Tracing CPU %lld only\n", (long long)options->cpu);
+	if (options->pid >= 0)
+		fprintf(out, "Tracing process %lld only\n", (long long)options->pid);
+	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->forgotten & COLUMN_CPU ? "" : "CPU-ID\t", "Event",
+		options->forgotten & COLUMN_TIME ? "" : "Time\t", options->forgotten & COLUMN_PID ? "" : "PID\t",
+		options->forgotten & COLUMN_LENGTH ? "" : "Length\t", options->forgotten & COLUMN_TEXT ? "" : "Description", rule);
+}
+
+/* ---- who runs ---- */
+
+/* The thread on @cpu when its first event comes: who leaves at the first scheduling change. */
+static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options), .from_ns = from_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	uint32_t tid = NOBODY;
+
+	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
+	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
+	cursor = trace_cursor_new(trace, &options, NULL);
+	if (!cursor)
+		return NOBODY;
+	event = trace_cursor_next(cursor);
+	if (event && event->id == TRACE_EV_sched_switch)
+		tid = ((const struct trace_sched_switch *)event->payload)->prev_tid;
+	trace_cursor_free(cursor);
+	return tid;
+}
+
+static bool of_process(const struct list *list, uint32_t tid)
+{
+	return tid == (uint32_t)list->report->options->pid;
+}
+
+/* The original shows, for one process, also the scheduling change that brings it in. */
+static bool pid_wanted(const struct list *list, const struct trace_event *event, uint32_t pid)
+{
+	if (list->report->options->pid < 0 || of_process(list, pid))
+		return true;
+	return event->id == TRACE_EV_sched_switch && of_process(list, ((const struct trace_sched_switch *)event->payload)->next_tid);
+}
+
+static void list_event(struct list *list, const struct trace_event *event, uint32_t nr_cpus)
+{
+	uint32_t *running = event->cpu < nr_cpus ? &list->running[event->cpu] : NULL;
+	bool shown = event->id >= TRACE_EV_MAX || (list->mask[event->id / 64] >> event->id % 64 & 1);
+
+	if (shown && pid_wanted(list, event, running ? *running : NOBODY))
+		put_line(list, event, running ? *running : NOBODY);
+	if (!running)
+		return;
+	if (event->id == TRACE_EV_sched_switch)
+		*running = ((const struct trace_sched_switch *)event->payload)->next_tid;
+	else if (event->id == TRACE_EV_trace_lost)
+		*running = NOBODY;
+}
+
+static int list_events(struct list *list)
+{
+	const struct options *options = list->report->options;
+	const struct trace_info *info = trace_get_info(list->report->trace);
+	uint32_t cpu = (uint32_t)options->cpu;
+	struct trace_cursor_options window = {.size = sizeof(window), .from_ns = info->start_ns + (uint64_t)(options->from_s * 1e9)};
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+
+	if (options->from_s <= 0)
+		window.from_ns = 0;
+	if (options->to_s >= 0)
+		window.to_ns = info->start_ns + (uint64_t)(options->to_s * 1e9);
+	if (options->cpu >= 0) {
+		window.cpus = &cpu;
+		window.nr_cpus = 1;
+	}
+	for (uint32_t i = 0; i < info->nr_cpus; i++)
+		list->running[i] = first_running(list->report->trace, i, window.from_ns);
+	cursor = trace_cursor_new(list->report->trace, &window, NULL);
+	if (!cursor)
+		return -ENOMEM;
+	while ((event = trace_cursor_next(cursor)))
+		list_event(list, event, info->nr_cpus);
+	flush(list);
+	trace_cursor_free(cursor);
+	return 0;
+}
+
+int report_list(struct report *report)
+{
+	const struct trace_info *info = trace_get_info(report->trace);
+	struct list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
+	int error = choose_events(&list);
+
+	if (error)
+		return error;
+	if (!info->start_realtime_ns)
+		list.offset_ns = 0;
+	list.buffer = malloc(BUFFER_BYTES);
+	list.running = calloc(info->nr_cpus + 1, sizeof(*list.running));
+	error = list.buffer && list.running ? 0 : -ENOMEM;
+	if (!error) {
+		put_header(&list);
+		error = list_events(&list);
+	}
+	free(list.buffer);
+	free(list.running);
+	return error;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* main.c - tracevisualizer: open the trace, run the analysis, print what was asked for. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "options.h"
+#include "report.h"
+
+#define OUTPUT_BUFFER (1u << 16)
+
+static int complain(const char *message)
+{
+	fprintf(stderr, "tracevisualizer: %s\n", message);
+	return 1;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* -b: the time since the last call, and a rate if it makes sense. */
+static void phase(const struct report *report, const char *name, double *since, uint64_t events)
+{
+	double at = now(), seconds = at - *since;
+
+	*since = at;
+	if (!report->options->benchmark)
+		return;
+	fprintf(stderr, "%-10s %9.3f s", name, seconds);
+	if (events && seconds > 0)
+		fprintf(stderr, "  %.1f M events/s", (double)events / seconds / 1e6);
+	fputs("\n", stderr);
+}
+
+static void warn_losses(const struct trace *trace)
+{
+	const struct trace_info *info = trace_get_info(trace);
+
+	if (trace_nr_gaps(trace))
+		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " events were lost in %zu gaps; what they touch is shown as unknown\n",
+			info->lost, trace_nr_gaps(trace));
+	for (size_t i = 0; i < trace_nr_damages(trace); i++)
+		fprintf(stderr, "tracevisualizer: warning: %s\n", trace_get_damage(trace, i)->message);
+	if (!info->clean_end)
+		fputs("tracevisualizer: warning: the recording was not finished; what came last may be missing\n", stderr);
+}
+
+static int verify(const struct report *report)
+{
+	struct trace_error error = {0};
+
+	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0)
+		return complain(error.message);
+	fprintf(report->out, "verified: every event is accounted for, and the books of %zu processes and %zu CPUs balance to the nanosecond\n",
+		trace_nr_processes(report->analysis), trace_nr_cpus(report->analysis));
+	return 0;
+}
+
+static int print(struct report *report)
+{
+	const struct options *options = report->options;
+	int error = 0;
+
+	if (options->json)
+		error = report_json(report);
+	else if (options->analyze)
+		error = report_text(report);
+	else if (options->summary)
+		report_summary(report);
+	if (!error && options->list && !options->summary)
+		error = report_list(report);
+	if (error == -ENOMEM)
+		return complain("out of memory for the report; ask for less with --pid or --top");
+	if (!error && options->verify)
+		error = verify(report);
+	return error;
+}
+
+static int analyze(struct report *report, double *since)
+{
+	const struct options *options = report->options;
+	struct trace_error error = {0};
+
+	if (!options->analyze && !options->json && !options->summary && !options->verify)
+		return 0;
+	report->analysis = trace_analysis_new(report->trace, NULL, &error);
+	if (!report->analysis || trace_analysis_run(report->analysis, &error) < 0)
+		return complain(error.message);
+	phase(report, "analysis", since, trace_get_info(report->trace)->events);
+	return 0;
+}
+
+static int open_output(struct report *report)
+{
+	const char *path = report->options->output;
+	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+
+	report->out = stdout;
+	if (path && strcmp(path, "-") != 0) {
+		report->out = fopen(path, "we");
+		if (!report->out) {
+			fprintf(stderr, "tracevisualizer: %s cannot be written: %s\n", path, strerror(errno));
+			return 1;
+		}
+	}
+	setvbuf(report->out, NULL, _IOFBF, OUTPUT_BUFFER);
+	report->colour = isatty(fileno(report->out)) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+	return 0;
+}
+
+static int close_output(struct report *report)
+{
+	const char *path = report->options->output ? report->options->output : "standard output";
+	bool failed = ferror(report->out) || fflush(report->out) != 0;
+
+	if (report->out != stdout && fclose(report->out) != 0)
+		failed = true;
+	if (failed) {
+		fprintf(stderr, "tracevisualizer: %s could not be written completely: %s\n", path, strerror(errno ? errno : EIO));
+		return 1;
+	}
+	return 0;
+}
+
+static int run(const struct options *options)
+{
+	struct report report = {.options = options};
+	struct trace_error error = {0};
+	struct trace *trace;
+	double since = now();
+	int result;
+
+	report.trace = trace = trace_open(options->trace, &error);
+	if (!trace)
+		return complain(error.message);
+	phase(&report, "open", &since, 0);
+	warn_losses(trace);
+	result = analyze(&report, &since);
+	if (!result)
+		result = open_output(&report);
+	if (!result) {
+		result = print(&report);
+		result = close_output(&report) ? 1 : result;
+		phase(&report, "report", &since, options->list ? trace_get_info(trace)->events : 0);
+	}
+	trace_analysis_free(report.analysis);
+	trace_close(trace);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int result = options_parse(&options, argc, argv);
+
+	if (!result && options.help)
+		options_help(stdout);
+	else if (!result && options.version)
+		puts("tracevisualizer " TRACE_VERSION);
+	else if (!result)
+		result = run(&options);
+	options_release(&options);
+	return result;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * options.c - the command line: one table for the letters, the long names, the values and the help.
+ *
+ * The original's spelling is kept: a value is glued to its letter (-c0, -tSCHED). A long option takes its value after '=' or as the next word.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "options.h"
+
+struct option_row {
+	char letter; /* 0: none */
+	const char *name;
+	const char *value; /* its name in the help; NULL: takes none */
+	/* Returns NULL, or what is wrong with the value. */
+	const char *(*set)(struct options *options, const char *value);
+	const char *help;
+};
+
+static const char *parse_number(const char *text, int64_t max, int64_t *ret_number)
+{
+	char *end;
+	long long number;
+
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	if (!*text || *end || errno || number < 0 || number > max)
+		return "is not a number in range";
+	*ret_number = number;
+	return NULL;
+}
+
+static const char *parse_seconds(const char *text, double *ret_seconds)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (!*text || *end || !(seconds >= 0 && seconds < 1e10))
+		return "is not a time in seconds after the start of the trace";
+	*ret_seconds = seconds;
+	return NULL;
+}
+
+static const char *append(const char ***list, size_t *nr, const char *value)
+{
+	const char **bigger = reallocarray(*list, *nr + 1, sizeof(*bigger));
+
+	if (!*value || !bigger) {
+		*list = bigger ? bigger : *list;
+		return "is not the name of an event, a class or a category";
+	}
+	*list = bigger;
+	(*list)[(*nr)++] = value;
+	return NULL;
+}
+
+#define FLAG(member)                                                                   \
+	static const char *set_##member(struct options *options, const char *value) \
+	{                                                                              \
+		options->member = true;                                                \
+		return NULL;                                                           \
+	}
+FLAG(analyze)
+FLAG(list)
+FLAG(summary)
+FLAG(json)
+FLAG(verify)
+FLAG(benchmark)
+FLAG(help)
+FLAG(version)
+FLAG(all)
+FLAG(exact)
+
+static const char *set_cpu(struct options *options, const char *value)
+{
+	return parse_number(value, UINT16_MAX, &options->cpu);
+}
+
+static const char *set_pid(struct options *options, const char *value)
+{
+	return parse_number(value, UINT32_MAX, &options->pid);
+}
+
+static const char *set_comm(struct options *options, const char *value)
+{
+	options->comm = value;
+	return NULL;
+}
+
+static const char *set_traced(struct options *options, const char *value)
+{
+	return append(&options->traced, &options->nr_traced, value);
+}
+
+static const char *set_omitted(struct options *options, const char *value)
+{
+	return append(&options->omitted, &options->nr_omitted, value);
+}
+
+static const char *set_from(struct options *options, const char *value)
+{
+	return parse_seconds(value, &options->from_s);
+}
+
+static const char *set_to(struct options *options, const char *value)
+{
+	return parse_seconds(value, &options->to_s);
+}
+
+static const char *set_forgotten(struct options *options, const char *value)
+{
+	static const struct {
+		char letter;
+		enum list_column column;
+	} columns[] = {{'c', COLUMN_CPU}, {'t', COLUMN_TIME}, {'p', COLUMN_PID}, {'l', COLUMN_LENGTH}, {'s', COLUMN_TEXT}};
+	bool known = *value;
+
+	for (; *value && known; value++) {
+		known = false;
+		for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+			if (columns[i].letter == *value) {
+				options->forgotten |= columns[i].column;
+				known = true;
+			}
+	}
+	return known ? NULL : "is not a column: c (CPU), t (time), p (PID), l (length) or s (description)";
+}
+
+static const char *set_top(struct options *options, const char *value)
+{
+	int64_t top;
+	const char *wrong = parse_number(value, 1 << 30, &top);
+
+	if (!wrong)
+		options->top = (long)top;
+	return wrong;
+}
+
+static const char *set_sort(struct options *options, const char *value)
+{
+	static const char *const keys[] = {"elapsed", "cpu", "user", "system", "wait", "wait-cpu", "pid", "name"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(keys[i], value) == 0) {
+			options->sort = (enum sort_key)i;
+			return NULL;
+		}
+	return "is not a key to sort by: elapsed, cpu, user, system, wait, wait-cpu, pid or name";
+}
+
+static const char *set_output(struct options *options, const char *value)
+{
+	options->output = value;
+	return *value ? NULL : "is not a file name";
+}
+
+static const struct option_row rows[] = {
+	{'a', "analyze", NULL, set_analyze, "where the time of every process went"},
+	{0, "json", NULL, set_json, "the same as JSON (trace-summary/1)"},
+	{'d', "dump", NULL, set_list, "list the events"},
+	{'s', "summary", NULL, set_summary, "times and numbers of events only (default)"},
+	{0, "verify", NULL, set_verify, "check the trace and its books; fails on 1 ns"},
+	{0, "pid", "N", set_pid, "only this process; in lists also thread id"},
+	{'p', NULL, "N", set_pid, NULL},
+	{0, "comm", "NAME", set_comm, "only processes of this name"},
+	{0, "top", "N", set_top, "only the first N processes"},
+	{0, "sort", "KEY", set_sort, "elapsed cpu user system wait wait-cpu pid name"},
+	{0, "all", NULL, set_all, "kernel threads and idle processes one by one"},
+	{0, "ns", NULL, set_exact, "exact times, in nanoseconds"},
+	{'c', "cpu", "N", set_cpu, "list: only this CPU"},
+	{'t', "trace", "NAME", set_traced, "list: only these events, classes, categories"},
+	{'o', "omit", "NAME", set_omitted, "list: all but these"},
+	{0, "from", "S", set_from, "list: from S seconds after the start"},
+	{0, "to", "S", set_to, "list: until S seconds after the start"},
+	{'f', "forget", "c|t|p|l|s", set_forgotten, "list: without CPU, time, PID, length, text"},
+	{0, "output", "FILE", set_output, "write there instead of standard output"},
+	{'b', "benchmark", NULL, set_benchmark, "time the phases of this program"},
+	{'h', "help", NULL, set_help, "this text"},
+	{'V', "version", NULL, set_version, "the version"},
+};
+#define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+void options_help(FILE *out)
+{
+	fputs("Usage: tracevisualizer [OPTION]... TRACE [PROC] [OUT]\n"
+	      "Read a trace and tell where the time went. TRACE may be - for standard input.\n\n",
+	      out);
+	for (size_t i = 0; i < NR_ROWS; i++) {
+		char words[40], letter[4] = "";
+
+		if (!rows[i].help)
+			continue;
+		if (rows[i].letter)
+			snprintf(letter, sizeof(letter), "-%c,", rows[i].letter);
+		snprintf(words, sizeof(words), "%-3s --%s%s%s", letter, rows[i].name, rows[i].value ? "=" : "", rows[i].value ? rows[i].value : "");
+		fprintf(out, "  %-26s%s\n", words, rows[i].help);
+	}
+	fputs("\nValues are glued to letters: -c0, -p42 (as --pid), -tSCHED, -fc. PROC, the process list of old\n"
+	      "traces, is ignored. Exit status: 0 done, 1 failed, 2 usage.\n",
+	      out);
+}
+
+static int complain(const char *what, const char *name, const char *why)
+{
+	fprintf(stderr, "tracevisualizer: %s %s %s; see tracevisualizer --help\n", what, name, why);
+	return 2;
+}
+
+static int apply(struct options *options, const struct option_row *row, const char *shown, const char *value)
+{
+	const char *wrong = row->set(options, value);
+
+	if (!wrong)
+		return 0;
+	fprintf(stderr, "tracevisualizer: option %s: '%s' %s; see tracevisualizer --help\n", shown, value, wrong);
+	return 2;
+}
+
+static int parse_letter(struct options *options, const char *word)
+{
+	const char *at = word + 1;
+
+	do {
+		const struct option_row *row = NULL;
+
+		for (size_t i = 0; i < NR_ROWS && !row; i++)
+			if (rows[i].letter == *at)
+				row = &rows[i];
+		if (!row)
+			return complain("option", word, "is not known");
+		if (row->value)
+			return at[1] ? apply(options, row, word, at + 1) : complain("option", word, "needs its value glued to it");
+		if (apply(options, row, word, ""))
+			return 2;
+	} while (*++at);
+	return 0;
+}
+
+/* Sets *@ret_used to the words taken: 1, or 2 with the value. */
+static int parse_long(struct options *options, const char *word, const char *next, int *ret_used)
+{
+	const char *name = word + 2, *equals = strchr(name, '=');
+	size_t bytes = equals ? (size_t)(equals - name) : strlen(name);
+	const char *value = equals ? equals + 1 : next;
+
+	for (size_t i = 0; i < NR_ROWS; i++) {
+		if (!rows[i].name || strlen(rows[i].name) != bytes || memcmp(rows[i].name, name, bytes) != 0)
+			continue;
+		if (!rows[i].value && equals)
+			return complain("option", word, "takes no value");
+		if (rows[i].value && !value)
+			return complain("option", word, "needs a value");
+		*ret_used = rows[i].value && !equals ? 2 : 1;
+		return apply(options, &rows[i], word, rows[i].value ? value : "");
+	}
+	return complain("option", word, "is not known");
+}
+
+/* TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as output: say so rather than guess. */
+static int take_positionals(struct options *options, const char **words, int nr)
+{
+	if (options->help || options->version)
+		return 0;
+	if (!nr) {
+		fputs("tracevisualizer: no trace given; tracevisualizer -a t.trace tells where the time went, tracevisualizer --help all else\n",
+		      stderr);
+		return 2;
+	}
+	if (nr > 3)
+		return complain("argument", words[3], "is one too many");
+	options->trace = words[0];
+	options->proc = nr > 1 ? words[1] : NULL;
+	if (nr == 2 && access(words[1], F_OK) != 0) {
+		fprintf(stderr, "tracevisualizer: '%s' is not a process list; to write the report there use --output %s\n", words[1], words[1]);
+		return 2;
+	}
+	if (nr == 3)
+		options->output = words[2];
+	return 0;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+	const char *words[4] = {NULL};
+	bool only_words = false;
+	int nr = 0, error = 0;
+
+	*options = (struct options){.cpu = -1, .pid = -1, .to_s = -1};
+	for (int i = 1, used; i < argc && !error; i += used) {
+		used = 1;
+		if (!only_words && strcmp(argv[i], "--") == 0)
+			only_words = true;
+		else if (!only_words && strncmp(argv[i], "--", 2) == 0)
+			error = parse_long(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used);
+		else if (!only_words && argv[i][0] == '-' && argv[i][1])
+			error = parse_letter(options, argv[i]);
+		else if (nr < 4)
+			words[nr++] = argv[i];
+	}
+	if (!error)
+		error = take_positionals(options, words, nr);
+	if (!options->analyze && !options->list && !options->json && !options->verify)
+		options->summary = true;
+	return error;
+}
+
+void options_release(struct options *options)
+{
+	free(options->traced);
+	free(options->omitted);
+}

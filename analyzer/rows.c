@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rows.c - which processes a report has, in which order, and how its values are written. */
+#include <glib.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report.h"
+
+static bool wanted(const struct report *report, const struct trace_process *process)
+{
+	const struct options *options = report->options;
+
+	if (options->pid >= 0 && trace_process_pid(process) != (uint32_t)options->pid)
+		return false;
+	return !options->comm || strcmp(trace_process_comm(process), options->comm) == 0;
+}
+
+static int descending(uint64_t left, uint64_t right)
+{
+	return left > right ? -1 : left < right;
+}
+
+static uint64_t cpu_ns(const struct process_row *row)
+{
+	return row->user_ns + row->system_ns;
+}
+
+static int compare(const void *left, const void *right, void *data)
+{
+	const struct process_row *l = left, *r = right;
+	const enum sort_key *key = data;
+	int order = 0;
+
+	switch (*key) {
+	case SORT_ELAPSED:
+		order = descending(l->elapsed_ns, r->elapsed_ns);
+		break;
+	case SORT_CPU:
+		break; /* the second key of all */
+	case SORT_USER:
+		order = descending(l->user_ns, r->user_ns);
+		break;
+	case SORT_SYSTEM:
+		order = descending(l->system_ns, r->system_ns);
+		break;
+	case SORT_WAIT:
+		order = descending(l->blocked_ns, r->blocked_ns);
+		break;
+	case SORT_WAIT_CPU:
+		order = descending(l->wait_cpu_ns, r->wait_cpu_ns);
+		break;
+	case SORT_PID:
+		order = -descending(trace_process_pid(l->process), trace_process_pid(r->process));
+		break;
+	case SORT_NAME:
+		order = strcmp(trace_process_comm(l->process), trace_process_comm(r->process));
+		break;
+	}
+	if (!order)
+		order = descending(cpu_ns(l), cpu_ns(r));
+	return order ? order : -descending(trace_process_pid(l->process), trace_process_pid(r->process));
+}
+
+static bool fill(const struct report *report, const struct trace_process *process, struct process_row *row)
+{
+	struct trace_figures *f = trace_process_figures(report->analysis, process);
+
+	if (!f)
+		return false;
+	*row = (struct process_row){
+		.process = process,
+		.elapsed_ns = f->elapsed_ns,
+		.user_ns = f->user_ns,
+		.system_ns = f->syscall_ns + f->trap_ns,
+		.interrupted_ns = f->interrupted_ns,
+		.wait_cpu_ns = f->wait_cpu_ns,
+		.blocked_ns = f->blocked_ns,
+	};
+	row->folded = trace_process_is_kernel(process) || cpu_ns(row) == 0;
+	trace_figures_free(f);
+	return true;
+}
+
+struct process_row *process_rows(const struct report *report, size_t *ret_nr)
+{
+	size_t all = trace_nr_processes(report->analysis), nr = 0;
+	struct process_row *list = calloc(all + 1, sizeof(*list));
+	enum sort_key key = report->options->sort;
+	bool named = report->options->pid >= 0 || report->options->comm || report->options->all;
+
+	for (size_t i = 0; list && i < all; i++) {
+		const struct trace_process *process = trace_get_process(report->analysis, i);
+
+		if (!wanted(report, process) || !trace_nr_threads(process))
+			continue;
+		if (!fill(report, process, &list[nr])) {
+			free(list);
+			return NULL;
+		}
+		if (named)
+			list[nr].folded = false;
+		nr++;
+	}
+	if (!list)
+		return NULL;
+	g_qsort_with_data(list, (gint)nr, sizeof(*list), compare, &key);
+	*ret_nr = nr;
+	return list;
+}
+
+/* ---- values ---- */
+
+const char *text_ns(const struct report *report, uint64_t ns, struct text *text)
+{
+	if (report->options->exact)
+		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64, ns);
+	else if (ns == 0)
+		snprintf(text->bytes, sizeof(text->bytes), "-");
+	else if (ns < 1000)
+		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64 " ns", ns);
+	else if (ns < 1000000)
+		snprintf(text->bytes, sizeof(text->bytes), "%.2f us", (double)ns / 1e3);
+	else if (ns < 1000000000)
+		snprintf(text->bytes, sizeof(text->bytes), "%.2f ms", (double)ns / 1e6);
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%.3f s", (double)ns / 1e9);
+	return text->bytes;
+}
+
+const char *text_bytes(const struct report *report, uint64_t bytes, struct text *text)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double value = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (report->options->exact || bytes < 1024) {
+		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64, bytes);
+		return text->bytes;
+	}
+	for (; value >= 1024 && unit < 5; unit++)
+		value /= 1024;
+	snprintf(text->bytes, sizeof(text->bytes), "%.1f %s", value, units[unit]);
+	return text->bytes;
+}
+
+const char *text_name(const char *name, char *buffer, size_t size)
+{
+	size_t used = 0;
+
+	while (*name) {
+		gunichar c = g_utf8_get_char_validated(name, -1);
+		bool plain = c != (gunichar)-1 && c != (gunichar)-2 && !g_unichar_iscntrl(c) && c != 0x2028 && c != 0x2029;
+		size_t bytes = plain ? (size_t)(g_utf8_next_char(name) - name) : 1;
+
+		if (used + (plain ? bytes : 4) >= size)
+			break;
+		if (plain)
+			memcpy(buffer + used, name, bytes);
+		else
+			snprintf(buffer + used, size - used, "\\x%02x", (unsigned char)*name);
+		used += plain ? bytes : 4;
+		name += bytes;
+	}
+	buffer[used] = 0;
+	return buffer;
+}
+
+double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
