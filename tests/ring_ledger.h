@@ -122,7 +122,7 @@ static inline trace_u64 ledger_check_word(trace_u32 writer, trace_u32 n)
  * first; an opener's time is the first of its two. Returns what subbuf_reserve() said; *ret_wake: the daemon is to be woken. */
 static inline int ledger_write(struct ledger *l, unsigned int id, trace_u32 size, const trace_u64 clock[2], int *ret_wake)
 {
-	struct subbuf_reservation r;
+	struct subbuf_reservation r = { 0 };
 	struct ledger_payload *payload;
 	trace_u32 n = l->attempted[id]++;
 	trace_u64 *filler;

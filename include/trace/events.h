@@ -64,7 +64,14 @@ enum trace_event_id {
 		fields                                                              \
 	};
 /* clang-format off */
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wextern-c-compat" /* a string alone: an empty struct, of size 1 in C++ */
+#endif
 #include <trace/events.def>
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 /* clang-format on */
 #undef TRACE_EVENT
 #undef F
