@@ -273,8 +273,8 @@ void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals
 
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		ring = &drain->rings[i];
-		totals.events += ring->stored;
-		totals.lost += ring_discarded(drain, ring);
+		totals.events += ring->stored - ring->abandoned;
+		totals.lost += ring_discarded(drain, ring) + ring->abandoned;
 		totals.filtered += ring_filtered(drain, ring);
 	}
 	*ret_totals = totals;

@@ -173,7 +173,8 @@ void flight_drain(struct flight *flight)
 		if (overwrites(&flight->rings[i]))
 			continue;
 		while ((header = subbuf_take(&flight->rings[i].source->ring))) {
-			save(flight, i, header);
+			if (header->seq > flight->rings[i].forgotten)
+				save(flight, i, header);
 			subbuf_release(&flight->rings[i].source->ring);
 		}
 	}
@@ -464,22 +465,24 @@ int flight_snapshot(struct flight *flight, int fd, int level, struct flight_resu
 
 /* ---- requests ---- */
 
+static void ring_reset(struct flight_ring *ring)
+{
+	const struct subbuf_control *control = ring->source->ring.control;
+
+	subbuf_flush(&ring->source->ring);
+	ring->forgotten = newest_subbuf(ring);
+	ring->dropped = 0;
+	ring->discarded_before = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED);
+	ring->filtered_before = __atomic_load_n(&control->filtered, __ATOMIC_RELAXED);
+}
+
 void flight_reset(struct flight *flight)
 {
-	struct flight_ring *ring;
-
 	flight->begin_ns = clock_now();
-	flight_drain(flight);
 	while (flight->history)
 		drop_oldest(flight);
-	for (size_t i = 0; i < flight->nr_rings; i++) {
-		ring = &flight->rings[i];
-		subbuf_flush(&ring->source->ring);
-		ring->forgotten = newest_subbuf(ring);
-		ring->dropped = 0;
-		ring->discarded_before = __atomic_load_n(&ring->source->ring.control->discarded, __ATOMIC_RELAXED);
-		ring->filtered_before = __atomic_load_n(&ring->source->ring.control->filtered, __ATOMIC_RELAXED);
-	}
+	for (size_t i = 0; i < flight->nr_rings; i++)
+		ring_reset(&flight->rings[i]);
 	flight->nr_notes = 0;
 	flight->missed_before = all_missed(flight->tracer);
 	note_mask(flight);

@@ -71,7 +71,7 @@ static void tell_write_error(struct session *session)
 		return;
 	session->write_error_told = true;
 	session->stopping |= err == -EPIPE;
-	message_warning("%s; %s", error.message,
+	message_warning("%s: %s; %s", session->output.path, error.message,
 			err == -EPIPE ? "nobody reads the trace any more" : "recording goes on, and what cannot be written is counted");
 }
 
@@ -96,13 +96,28 @@ static void on_writer(struct session *session, int fd)
 	tell_write_error(session);
 }
 
+#define LOOP_INTERRUPTS_MAX 3
+
+/* Asked to end, asked to hurry, and still here: the writer hangs in a write. Die as if we had never taken the signal. */
+static void die_of(int signal_number)
+{
+	sigset_t one;
+
+	signal(signal_number, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, signal_number);
+	raise(signal_number);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
 /*
  * With a command: Ctrl-C reaches it too, and the recording ends when it ends; a signal sent to us alone is passed on. The second
  * one ends the recording whatever the command does.
  */
 static void on_interrupt(struct session *session, const struct signalfd_siginfo *info)
 {
-	session->interrupts++;
+	if (++session->interrupts >= LOOP_INTERRUPTS_MAX)
+		die_of((int)info->ssi_signo);
 	if (!session->command.pid || session->command.ended || session->interrupts > 1)
 		session->stopping = true;
 	else if (info->ssi_code != SI_KERNEL)

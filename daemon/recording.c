@@ -81,7 +81,8 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	if (!recording->writer)
 		return ret_error->code;
 	keep_error(recording, tracefile_describe(recording->tracer, recording->writer, options->command, &error), &error);
-	recording->thread = writer_thread_new(recording->writer, fd, RECORDING_QUEUE_BYTES, ret_error);
+	recording->thread = writer_thread_new(recording->writer, fd, options->queue_bytes ? options->queue_bytes : RECORDING_QUEUE_BYTES,
+					     ret_error);
 	if (!recording->thread)
 		return ret_error->code;
 	drain_connect(recording->drain, recording->writer, recording->thread);
@@ -217,8 +218,8 @@ void recording_get_status(struct recording *recording, struct recording_status *
 	drain_get_totals(recording->drain, &drained);
 	*ret_status = (struct recording_status){
 		.start_ns = recording->start_ns,
-		.events = drained.events + recording->notes.stored,
-		.lost = drained.lost + recording->notes.lost,
+		.events = drained.events + recording->notes.stored - recording->notes.abandoned,
+		.lost = drained.lost + recording->notes.lost + recording->notes.abandoned,
 		.lost_write = written.lost_write,
 		.missed = recording->notes.missed_total,
 		.filtered = drained.filtered,
@@ -278,7 +279,8 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 		}
 		if (straggler_ms >= RECORDING_STRAGGLER_MS || hurry(context)) {
 			lost = drain_abandon(recording->drain);
-			message_warning("%s events were still in the buffers and are lost", text_count(lost).s);
+			if (lost)
+				message_warning("%s events were still in the buffers and are lost", text_count(lost).s);
 		}
 	}
 }

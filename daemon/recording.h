@@ -16,9 +16,10 @@
 
 struct recording;
 
-/** struct recording_options - @proc: the classic process list, NULL = none. @command: for the description; NULL = none */
+/** struct recording_options - @queue_bytes: between drain and disk, 0 = 64 MiB. @proc: the classic process list, NULL = none. @command: for the description; NULL = none */
 struct recording_options {
 	int level;
+	size_t queue_bytes;
 	FILE *proc;
 	char *const *command;
 };

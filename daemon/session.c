@@ -205,8 +205,8 @@ static int end_recording(struct session *session)
 	struct trace_error error;
 	int err = recording_end(session->recording, loop_interrupted, session, &error);
 
-	if (err)
-		message_error("%s", error.message);
+	if (err && !session->write_error_told)
+		message_error("%s: %s", session->output.path, error.message);
 	if (output_close(&session->output, &error)) {
 		message_error("%s", error.message);
 		err = error.code;
@@ -219,7 +219,11 @@ static int end_recording(struct session *session)
 /* The command outlives a recording that was ended by time or by hand; its exit status is ours all the same. */
 static int wait_for_command(struct session *session)
 {
+	sigset_t none;
+
 	if (!session->command.ended) {
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL); /* the trace is safe: we may be killed now */
 		message_note("waiting for %s to end", session->options->session.command[0]);
 		command_reap(&session->command, true);
 	}

@@ -1,0 +1,654 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The way of records through the daemon, on a tracer made of memory: every event is in the trace once, or counted. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <trace/reader.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "flight.h"
+#include "flush.h"
+#include "output.h"
+#include "recording.h"
+#include "test_daemon_fake.h"
+
+/* ---- helpers ---- */
+
+/** struct bench - a fake tracer and a file to record to */
+struct bench {
+	char path[64];
+	int fd;
+	struct tracer *tracer;
+	struct trace_error error;
+};
+
+static struct bench bench_new(bool overwrite)
+{
+	struct tracer_options options = {.size = sizeof(options), .overwrite = overwrite};
+	struct bench bench = {.path = "/tmp/test_daemon.XXXXXX"};
+
+	bench.fd = mkstemp(bench.path);
+	CU_ASSERT_FATAL(bench.fd >= 0);
+	bench.tracer = tracer_new(&options, &bench.error);
+	return bench;
+}
+
+static void bench_free(struct bench *bench)
+{
+	bench->tracer = tracer_free(bench->tracer);
+	close(bench->fd);
+	unlink(bench->path);
+}
+
+static struct recording *bench_record(struct bench *bench)
+{
+	struct recording_options options = {.level = 1};
+	struct recording *recording = recording_begin(bench->tracer, bench->fd, &options, &bench->error);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	return recording;
+}
+
+static bool no_hurry(void *context)
+{
+	return false;
+}
+
+static bool hurry(void *context)
+{
+	return true;
+}
+
+/** struct found - what a trace holds. @switches: by CPU; @disorder: numbers that came not in order */
+struct found {
+	uint64_t switches[FAKE_CPUS];
+	uint64_t disorder;
+	uint64_t execs;
+	uint64_t marks;
+	uint64_t masks;
+	uint64_t missed;
+	uint64_t lost;
+	int verify;
+	bool clean_end;
+};
+
+static struct found read_back(const char *path)
+{
+	struct found found = {0};
+	struct trace_error error;
+	struct trace *trace = trace_open(path, &error);
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	uint32_t last[FAKE_CPUS] = {0}, tid;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	cursor = trace_cursor_new(trace, NULL, &error);
+	while ((event = trace_cursor_next(cursor))) {
+		found.execs += event->id == TRACE_EV_sched_exec;
+		found.marks += event->id == TRACE_EV_trace_mark;
+		found.masks += event->id == TRACE_EV_trace_mask;
+		if (event->id == TRACE_EV_trace_missed)
+			found.missed += ((const struct trace_trace_missed *)event->payload)->count;
+		if (event->id != TRACE_EV_sched_switch)
+			continue;
+		tid = ((const struct trace_sched_switch *)event->payload)->next_tid;
+		found.disorder += tid <= last[event->cpu];
+		last[event->cpu] = tid;
+		found.switches[event->cpu]++;
+	}
+	trace_cursor_free(cursor);
+	found.lost = trace_get_info(trace)->lost;
+	found.clean_end = trace_get_info(trace)->clean_end;
+	found.verify = trace_verify(trace, &error);
+	if (found.verify)
+		fprintf(stderr, "verify: %s\n", error.message);
+	trace_close(trace);
+	return found;
+}
+
+/* ---- recording ---- */
+
+static void every_event_is_stored_once(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct found found;
+
+	for (int i = 0; i < 100000; i++) {
+		fake_switch(bench.tracer, (uint32_t)i % FAKE_CPUS);
+		if (i % 500 == 0)
+			recording_drain(recording);
+		if (i % 5000 == 0)
+			CU_ASSERT(fake_exec(bench.tracer, 0, "/bin/true"));
+	}
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 50000);
+	CU_ASSERT_EQUAL(found.switches[1], 50000);
+	CU_ASSERT_EQUAL(found.execs, 20);
+	CU_ASSERT_EQUAL(found.disorder, 0);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	CU_ASSERT(found.clean_end);
+	bench_free(&bench);
+}
+
+static void what_finds_no_room_is_counted(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct recording_status status;
+	uint64_t refused = 0;
+	struct found found;
+
+	for (int i = 0; i < 50000; i++) {
+		refused += !fake_switch(bench.tracer, 0);
+		if (i % 10000 == 0)
+			recording_drain(recording);
+	}
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_get_status(recording, &status);
+	CU_ASSERT(refused > 0);
+	CU_ASSERT_EQUAL(status.lost, refused);
+	CU_ASSERT_EQUAL(recording_lost_on_cpu(recording, 0), refused);
+	CU_ASSERT_EQUAL(recording_lost_on_cpu(recording, 1), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 50000 - refused);
+	CU_ASSERT_EQUAL(found.lost, refused);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+static void events_before_the_start_do_not_count(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording;
+	struct found found;
+
+	for (int i = 0; i < 1000; i++)
+		fake_switch(bench.tracer, 0);
+	fake_miss(bench.tracer, TRACE_EV_sched_switch, 5);
+	recording = bench_record(&bench);
+	for (int i = 0; i < 10; i++)
+		fake_switch(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 10);
+	CU_ASSERT_EQUAL(found.missed, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+static void skipped_programs_are_recorded_as_missed(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct found found;
+
+	fake_miss(bench.tracer, TRACE_EV_sys_enter, 3);
+	recording_flush(recording);
+	fake_miss(bench.tracer, TRACE_EV_sys_enter, 4);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.missed, 7);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+static void a_writer_that_never_commits_costs_its_subbuffer(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct recording_status status;
+	struct found found;
+
+	for (int i = 0; i < 10; i++)
+		fake_switch(bench.tracer, 0);
+	fake_hold(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_get_status(recording, &status);
+	CU_ASSERT_EQUAL(status.lost, 10);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 0);
+	CU_ASSERT_EQUAL(found.lost, 10);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+static void a_writer_that_commits_late_is_waited_for(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct found found;
+
+	fake_hold(bench.tracer, 0);
+	CU_ASSERT(recording_flush(recording) < FLUSH_NEARLY_EMPTY);
+	fake_release(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_drain(recording), DRAIN_TOOK);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	bench_free(&bench);
+}
+
+/* What the books say at each moment is in the file, even if nobody finishes it. */
+static void a_trace_that_was_cut_off_is_readable(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct found found;
+	uint64_t sync;
+
+	for (int i = 0; i < 1000; i++)
+		fake_switch(bench.tracer, 0);
+	sync = recording_sync(recording);
+	while (recording_synced(recording) < sync)
+		usleep(1000);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 1000);
+	CU_ASSERT(!found.clean_end);
+	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_free(recording);
+	bench_free(&bench);
+}
+
+static void marks_and_masks_stand_in_the_trace(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	uint64_t mask[TRACE_MASK_WORDS] = {1};
+	struct found found;
+
+	recording_mark(recording, "a note");
+	CU_ASSERT_EQUAL(recording_set_mask(recording, mask, &bench.error), 0);
+	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.marks, 1);
+	CU_ASSERT_EQUAL(found.masks, 2);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+/* /dev/full takes nothing after the header; the daemon lives, says so, and counts. */
+static void a_full_disk_is_told_and_counted(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct recording_status status;
+	int full = open("/dev/full", O_WRONLY);
+
+	CU_ASSERT_FATAL(full >= 0);
+	usleep(20000); /* the start state is written */
+	dup2(full, bench.fd);
+	close(full);
+	for (int i = 0; i < 1000; i++)
+		fake_switch(bench.tracer, 0);
+	recording_flush(recording);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), -ENOSPC);
+	recording_get_status(recording, &status);
+	CU_ASSERT(status.lost_write >= 1000);
+	recording_free(recording);
+	bench_free(&bench);
+}
+
+/* A pipe that nobody reads: the queue and the rings fill, and the end is reached all the same when the user is impatient. */
+static void a_stalled_reader_stops_neither_the_drain_nor_the_end(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording_options options = {.level = 1, .queue_bytes = 1 << 20};
+	struct recording *recording;
+	struct recording_status status;
+	int ends[2], blocked = 0;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+	recording = recording_begin(bench.tracer, ends[1], &options, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	for (int i = 0; i < 300000; i++) {
+		fake_switch(bench.tracer, 0);
+		if (i % 500 == 0)
+			blocked += recording_drain(recording) == DRAIN_BLOCKED;
+	}
+	CU_ASSERT(blocked > 0);
+	signal(SIGPIPE, SIG_IGN);
+	close(ends[0]);
+	CU_ASSERT_EQUAL(recording_end(recording, hurry, NULL, &bench.error), -EPIPE);
+	recording_get_status(recording, &status);
+	CU_ASSERT(status.lost > 0);
+	CU_ASSERT_EQUAL(status.events + status.lost, 300000 + 2); /* with a heartbeat and a mask */
+	recording_free(recording);
+	close(ends[1]);
+	bench_free(&bench);
+}
+
+static void concurrent_producers_and_drain_agree(void)
+{
+	struct recording_status status;
+	struct recording *recording;
+	struct bench bench;
+	struct found found;
+	struct pollfd rings;
+	uint64_t attempted = 0;
+
+	setenv("TRACE_FAKE_EVENTS", "300000", 1);
+	setenv("TRACE_FAKE_PAUSE_US", "50", 1);
+	bench = bench_new(false);
+	unsetenv("TRACE_FAKE_EVENTS");
+	unsetenv("TRACE_FAKE_PAUSE_US");
+	recording = bench_record(&bench);
+	rings = (struct pollfd){.fd = tracer_poll_fd(bench.tracer), .events = POLLIN};
+	for (int i = 0; i < 300; i++) {
+		poll(&rings, 1, 1);
+		tracer_acknowledge(bench.tracer);
+		recording_drain(recording);
+		if (i % 50 == 0)
+			recording_flush(recording);
+	}
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_get_status(recording, &status);
+	recording_free(recording);
+	found = read_back(bench.path);
+	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++)
+		attempted += fake_attempted(bench.tracer, cpu);
+	CU_ASSERT(found.switches[0] + found.switches[1] > 0);
+	CU_ASSERT(found.switches[0] + found.switches[1] + found.lost <= attempted); /* those before the begin and after the end do not count */
+	CU_ASSERT_EQUAL(found.lost, status.lost);
+	CU_ASSERT_EQUAL(found.disorder, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+/* ---- flight recorder ---- */
+
+static struct found snapshot(struct bench *bench, struct flight *flight, struct flight_result *ret_result)
+{
+	char path[] = "/tmp/test_daemon.XXXXXX";
+	int fd = mkstemp(path);
+	struct found found;
+
+	CU_ASSERT_EQUAL(flight_snapshot(flight, fd, 1, ret_result, &bench->error), 0);
+	close(fd);
+	found = read_back(path);
+	unlink(path);
+	return found;
+}
+
+static void a_snapshot_holds_the_latest_events(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, &bench.error);
+	struct flight_result result;
+	struct found found;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 100; i++)
+		fake_switch(bench.tracer, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 100);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	for (int i = 0; i < 100000; i++)
+		CU_ASSERT(fake_switch(bench.tracer, 0));
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT(found.switches[0] > 1000);
+	CU_ASSERT_EQUAL(found.switches[0] + result.overwritten, 100100);
+	CU_ASSERT_EQUAL(found.lost, result.overwritten);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	CU_ASSERT(found.clean_end);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+static void structural_events_outlive_the_others(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, &bench.error);
+	struct flight_result result;
+	struct found found;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 5000; i++) {
+		CU_ASSERT(fake_exec(bench.tracer, 1, "/bin/true"));
+		if (i % 50 == 0)
+			flight_drain(flight);
+	}
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.execs, 5000);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+static void a_reset_forgets(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, &bench.error);
+	struct flight_result result;
+	struct found found;
+
+	for (int i = 0; i < 50000; i++)
+		fake_switch(bench.tracer, 0);
+	fake_exec(bench.tracer, 0, "/bin/true");
+	flight_mark(flight, "before");
+	flight_reset(flight);
+	flight_mark(flight, "after");
+	for (int i = 0; i < 7; i++)
+		fake_switch(bench.tracer, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 7);
+	CU_ASSERT_EQUAL(found.execs, 0);
+	CU_ASSERT_EQUAL(found.marks, 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+static void snapshots_beside_running_producers_are_whole(void)
+{
+	struct flight_result result;
+	struct flight *flight;
+	struct bench bench;
+	struct found found;
+
+	setenv("TRACE_FAKE_EVENTS", "100000000", 1);
+	bench = bench_new(true);
+	unsetenv("TRACE_FAKE_EVENTS");
+	flight = flight_begin(bench.tracer, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 10; i++) {
+		usleep(5000);
+		found = snapshot(&bench, flight, &result);
+		CU_ASSERT_EQUAL(found.disorder, 0);
+		CU_ASSERT_EQUAL(found.verify, 0);
+	}
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/* ---- flush ---- */
+
+static void an_idle_machine_is_flushed_less_and_less(void)
+{
+	struct flush flush = flush_init(0);
+
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
+	for (int i = 0; i < 10; i++)
+		flush_flushed(&flush, 0);
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MAX_NS);
+	CU_ASSERT(flush_filled(&flush));
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
+	CU_ASSERT(!flush_filled(&flush));
+	flush_flushed(&flush, FLUSH_NEARLY_EMPTY);
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
+	flush = flush_init(5000000);
+	flush_flushed(&flush, 0);
+	CU_ASSERT_EQUAL(flush.period_ns, 5000000);
+}
+
+/* ---- output ---- */
+
+static void output_is_private_and_follows_nobody(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX";
+	struct output output;
+	struct trace_error error;
+	struct stat status;
+	int victim;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	CU_ASSERT_EQUAL_FATAL(chdir(directory), 0);
+	umask(0);
+	CU_ASSERT_EQUAL(output_open(&output, "new", &error), 0);
+	CU_ASSERT_EQUAL(fstat(output.fd, &status), 0);
+	CU_ASSERT_EQUAL(status.st_mode & 0777, 0600);
+	CU_ASSERT_EQUAL(output_close(&output, &error), 0);
+
+	victim = open("victim", O_CREAT | O_RDWR, 0644);
+	CU_ASSERT_EQUAL(write(victim, "precious", 8), 8);
+	CU_ASSERT_EQUAL(symlink("victim", "link"), 0);
+	CU_ASSERT_EQUAL(output_open(&output, "link", &error), -ELOOP);
+	CU_ASSERT_EQUAL(symlink("nowhere", "dangling"), 0);
+	CU_ASSERT_EQUAL(output_open(&output, "dangling", &error), -ELOOP);
+	CU_ASSERT_EQUAL(mkfifo("fifo", 0666), 0);
+	CU_ASSERT_EQUAL(output_open(&output, "fifo", &error), -EEXIST);
+	CU_ASSERT_EQUAL(output_open(&output, "/dev/null", &error), -EEXIST);
+	CU_ASSERT_EQUAL(output_open(&output, directory, &error), -EISDIR);
+	CU_ASSERT_EQUAL(output_open(&output, "none/new", &error), -ENOENT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "none/new"));
+
+	CU_ASSERT_EQUAL(link("victim", "hard"), 0); /* replaced, not written through */
+	CU_ASSERT_EQUAL(output_open(&output, "hard", &error), 0);
+	CU_ASSERT_EQUAL(write(output.fd, "x", 1), 1);
+	CU_ASSERT_EQUAL(fstat(victim, &status), 0);
+	CU_ASSERT_EQUAL(status.st_size, 8);
+	output_discard(&output);
+	CU_ASSERT_EQUAL(access("hard", F_OK), -1);
+	CU_ASSERT_EQUAL(access("victim", F_OK), 0);
+	close(victim);
+	for (const char *const *name = (const char *const[]){"new", "victim", "link", "dangling", "fifo", NULL}; *name; name++)
+		unlink(*name);
+	CU_ASSERT_EQUAL(chdir("/"), 0);
+	rmdir(directory);
+}
+
+/* ---- control ---- */
+
+static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80];
+	struct control *first, *second;
+	struct trace_error error;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/control", directory);
+	snprintf(lock, sizeof(lock), "%s.lock", path);
+	first = control_listen(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	second = control_listen(path, &error);
+	CU_ASSERT_PTR_NULL(second);
+	CU_ASSERT_EQUAL(error.code, -EADDRINUSE);
+	CU_ASSERT_EQUAL(access(path, F_OK), 0); /* the loser removes nothing */
+	control_close(first);
+	CU_ASSERT_EQUAL(access(path, F_OK), -1);
+	CU_ASSERT_EQUAL(mknod(path, S_IFREG | 0600, 0), 0); /* what a daemon that was killed left */
+	first = control_listen(path, &error);
+	CU_ASSERT_PTR_NOT_NULL(first);
+	control_close(first);
+	unlink(lock);
+	rmdir(directory);
+}
+
+static void control_carries_a_request_and_a_file(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80], answer[CONTROL_ANSWER_BYTES];
+	struct control *control;
+	struct trace_error error;
+	struct request request;
+	pid_t child;
+	int client;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/control", directory);
+	snprintf(lock, sizeof(lock), "%s.lock", path);
+	CU_ASSERT_EQUAL(control_ask(path, "status", -1, answer, &error), -ENOENT);
+	control = control_listen(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
+	child = fork();
+	if (child == 0) {
+		for (int tries = 0; tries < 2; tries++)
+			if (control_ask(path, tries ? "verb" : "dump two words\n", tries ? -1 : STDIN_FILENO, answer, &error) != (tries ? -EREMOTEIO : 0))
+				_exit(1);
+		_exit(strcmp(error.message, "sorry"));
+	}
+	while ((client = control_accept(control)) < 0)
+		usleep(1000);
+	while (control_receive(client, &request) == -EAGAIN)
+		usleep(1000);
+	CU_ASSERT_STRING_EQUAL(request.verb, "dump");
+	CU_ASSERT_STRING_EQUAL(request.argument, "two words");
+	CU_ASSERT(request.file_fd >= 0);
+	close(request.file_fd);
+	control_answer(client, 0, "done");
+	close(client);
+	while ((client = control_accept(control)) < 0)
+		usleep(1000);
+	while (control_receive(client, &request) == -EAGAIN)
+		usleep(1000);
+	CU_ASSERT_STRING_EQUAL(request.verb, "verb");
+	CU_ASSERT_STRING_EQUAL(request.argument, "");
+	CU_ASSERT_EQUAL(request.file_fd, -1);
+	control_answer(client, -EPERM, "sorry");
+	close(client);
+	int status;
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_EQUAL(status, 0);
+	control_close(control);
+	unlink(lock);
+	rmdir(directory);
+}
+
+static const struct unit_case cases[] = {
+	{"every_event_is_stored_once", every_event_is_stored_once},
+	{"what_finds_no_room_is_counted", what_finds_no_room_is_counted},
+	{"events_before_the_start_do_not_count", events_before_the_start_do_not_count},
+	{"skipped_programs_are_recorded_as_missed", skipped_programs_are_recorded_as_missed},
+	{"a_writer_that_never_commits_costs_its_subbuffer", a_writer_that_never_commits_costs_its_subbuffer},
+	{"a_writer_that_commits_late_is_waited_for", a_writer_that_commits_late_is_waited_for},
+	{"a_trace_that_was_cut_off_is_readable", a_trace_that_was_cut_off_is_readable},
+	{"marks_and_masks_stand_in_the_trace", marks_and_masks_stand_in_the_trace},
+	{"a_full_disk_is_told_and_counted", a_full_disk_is_told_and_counted},
+	{"a_stalled_reader_stops_neither_the_drain_nor_the_end", a_stalled_reader_stops_neither_the_drain_nor_the_end},
+	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},
+	{"a_snapshot_holds_the_latest_events", a_snapshot_holds_the_latest_events},
+	{"structural_events_outlive_the_others", structural_events_outlive_the_others},
+	{"a_reset_forgets", a_reset_forgets},
+	{"snapshots_beside_running_producers_are_whole", snapshots_beside_running_producers_are_whole},
+	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
+	{"output_is_private_and_follows_nobody", output_is_private_and_follows_nobody},
+	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one", control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
+	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("daemon", cases, argc, argv);
+}

@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# tracedaemon as a person meets it: exit statuses, signals, streams, control. On a tracer made of memory; needs no root.
+set -u
+daemon=$TRACE_BUILD/tests/tracedaemon-fake
+control=$TRACE_BUILD/bin/tracectl
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export TRACE_FAKE_EVENTS=1000000000 TRACE_FAKE_PAUSE_US=500
+failures=0
+
+# expect STATUS PATTERN COMMAND...: the exit status, and a pattern in what it says on stderr ("" = nothing at all)
+expect() {
+	local status=$1 pattern=$2 got
+	shift 2
+	"$@" >out 2>err
+	got=$?
+	if [ $got -ne "$status" ]; then
+		echo "FAILED: $*: exit status $got, not $status"; cat err; failures=$((failures + 1))
+	elif [ -z "$pattern" ] && [ -s err ] || ! grep -qe "$pattern" err; then
+		[ -z "$pattern" ] && [ ! -s err ] && return
+		echo "FAILED: $*: not \"$pattern\" but:"; cat err; failures=$((failures + 1))
+	fi
+}
+check() { # check WHAT COMMAND...: the command succeeds
+	local what=$1
+	shift
+	"$@" || { echo "FAILED: $what"; failures=$((failures + 1)); }
+}
+run() { "$daemon" --control "$work/control" "$@"; }
+start() { # in the background of this script, until it answers
+	run "$@" 2>daemon.err &
+	pid=$!
+	for _ in $(seq 100); do
+		"$control" --control "$work/control" status >/dev/null 2>&1 && return
+		sleep 0.05
+	done
+	echo "FAILED: $* does not answer"; cat daemon.err; failures=$((failures + 1))
+}
+
+# usage
+expect 2 "unknown option -Z" run -Z
+expect 2 "near ones: .*sched_switch" run -esched_swich t
+expect 2 "is not a time" run -tsx t
+expect 2 "one name too many" run a b c d
+expect 0 "" run --help
+expect 0 "" run --version
+expect 0 "" run --list
+check "the list has an event" grep -q "^sched_switch .*sched:sched_switch" out
+
+# time, summary, files
+expect 0 "t.trace: .* events, .* lost" run -ts1 t.trace t.proc
+check "next command" grep -q "next: tracevisualizer -a t.trace" err
+check "mode 0600" test "$(stat -c %a t.trace)" = 600
+check "process list" grep -qx "PID: 1; PPID: 0; NAME: init" t.proc
+check "interrupt list" grep -qx "IRQ: 9; NAME: timer" t.proc
+expect 0 "" run --quiet -tu100000 t.trace
+expect 0 "recording trace-20" run -tu100000
+check "the made-up name" test -s trace-20*.trace
+expect 0 "is ignored" run -d -o -tu100000 /dev/tracer t.trace t.proc
+expect 1 "symbolic link" run -ts1 "$(ln -s t.trace link; echo link)"
+expect 1 "not a regular file" run -ts1 /dev/null
+expect 1 "create its directory" run -ts1 none/t.trace
+run -tu100000 - >piped 2>err
+check "stdout" cmp -s -n 8 piped t.trace
+
+# a command
+expect 0 "" run --quiet t.trace -- true
+expect 7 "" run --quiet t.trace -- sh -c "exit 7"
+expect 143 "" run --quiet t.trace -- sh -c 'kill $$'
+rm -f none.trace
+expect 127 "command not found; nothing was recorded" run none.trace -- no_such_command
+touch plain
+expect 126 "cannot be run" run none.trace -- ./plain
+check "nothing recorded" test ! -e none.trace
+check "the command's streams" test "$(echo in | run --quiet t.trace -- sh -c 'cat; echo err >&2' 2>&1)" = "$(printf 'in\nerr')"
+expect 3 "waiting for" run -tu100000 t.trace -- sh -c "sleep 0.5; exit 3"
+
+# signals
+start t.trace
+kill -INT $pid
+wait $pid
+check "SIGINT ends with 0" test $? -eq 0
+start t.trace
+kill -TERM $pid
+wait $pid
+check "SIGTERM ends with 0" test $? -eq 0
+start t.trace -- sh -c 'trap "exit 5" TERM; while :; do sleep 0.1; done'
+kill -TERM $pid
+wait $pid
+check "SIGTERM is passed on to the command" test $? -eq 5
+
+# a disk that takes nothing, a reader that goes
+run -tu200000 - >/dev/full 2>err
+check "disk full is exit 1" test $? -eq 1
+check "disk full is told" grep -q "No space left" err
+run -ts20 - 2>err | head -c 20000 >/dev/null
+check "a reader that goes ends it" test "${PIPESTATUS[0]}" -eq 1
+(ulimit -f 8; trap '' XFSZ; run -ts1 small.trace) 2>err
+check "a file limit is exit 1" test $? -eq 1
+check "a file limit is told" grep -q "File too large" err
+
+# control
+expect 1 "no tracedaemon is running" "$control" --control "$work/control" status
+check "no state" test "$("$control" --control "$work/control")" = "tracedaemon: not running"
+expect 2 "unknown command" "$control" --control "$work/control" bogus
+start t.trace
+ask() { "$control" --control "$work/control" "$@"; }
+check "recording" test "$(ask)" = "tracedaemon: recording"
+expect 0 "" ask halt
+check "halted" test "$(ask)" = "tracedaemon: halted"
+expect 0 "" ask -b
+check "begun" test "$(ask)" = "tracedaemon: recording"
+expect 0 "" ask mask sched,-sched_prio
+check "new mask" grep -q sched_wait out
+check "removed" test -z "$(grep sched_prio out)"
+expect 1 "no event" ask mask nonsense
+expect 0 "" ask mark a note
+expect 0 "" ask dump
+check "dump says so" grep -q "on disk" out
+expect 1 "writes to a file" ask -r
+expect 0 "" run -p
+check "-p" grep -q "Current event mask 0x" out
+expect 0 "" run -v
+check "-v" grep -q "Trace Mode" out
+expect 0 "" run -m -efs
+expect 1 "belongs to another daemon" run -ts1 other.trace
+expect 0 "" ask stop
+wait $pid
+check "stopped" test $? -eq 0
+
+# flight recorder
+expect 0 "flight recorder runs" run -k
+check "flight status" test -n "$(ask status | grep 'Flight Recorder Mode')"
+sleep 0.3
+expect 0 "older ones were overwritten" run -j flight.trace
+check "snapshot" test -s flight.trace
+expect 0 "" ask -r
+expect 0 "" ask -p flight2.trace
+expect 0 "" run -q
+for _ in $(seq 100); do ask >/dev/null || break; sleep 0.05; done
+check "gone" test "$(ask)" = "tracedaemon: not running"
+
+# background
+expect 1 "symbolic link" run --background link
+expect 0 "recording b.trace as process" run --background b.trace
+expect 0 "" ask stop
+for _ in $(seq 100); do ask >/dev/null || break; sleep 0.05; done
+check "background trace" test -s b.trace
+
+[ $failures -eq 0 ] && echo "all as expected" || echo "$failures failures"
+exit $((failures > 0))

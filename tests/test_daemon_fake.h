@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_TEST_DAEMON_FAKE_H
+#define TESTS_TEST_DAEMON_FAKE_H
+/*
+ * test_daemon_fake.h - a tracer on plain memory, to test the daemon without a kernel, root, or luck.
+ *
+ * Two CPUs, four rings. Records are written by fake_switch() and fake_exec(), with the producers' real code; or, when the environment
+ * says so, by a thread for each CPU between tracer_start() and tracer_stop():
+ *
+ *   TRACE_FAKE_EVENTS    sched_switch events for each CPU
+ *   TRACE_FAKE_PAUSE_US  pause after every 64 of them
+ *
+ * The k-th event of a CPU has next_tid k, from 1, so a reader can tell which are missing.
+ */
+#include <trace/tracer.h>
+
+#define FAKE_CPUS 2u
+
+/** fake_switch() - the next sched_switch of @cpu; false: no room, and counted */
+bool fake_switch(struct tracer *tracer, uint32_t cpu);
+/** fake_exec() - a structural event */
+bool fake_exec(struct tracer *tracer, uint32_t cpu, const char *path);
+/** fake_attempted() - calls of fake_switch() for @cpu, or by its thread */
+uint64_t fake_attempted(const struct tracer *tracer, uint32_t cpu);
+/** fake_hold() - reserve a record in @cpu's ring and leave it open, as a writer that is held up; fake_release() finishes it */
+void fake_hold(struct tracer *tracer, uint32_t cpu);
+void fake_release(struct tracer *tracer, uint32_t cpu);
+/** fake_miss() - the kernel skipped event @id @count times more */
+void fake_miss(struct tracer *tracer, uint32_t id, uint64_t count);
+#endif

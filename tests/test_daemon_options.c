@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracedaemon's command line: every classic spelling, every long one, what is refused, and what the documents say. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <trace/reader.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "options.h"
+#include "text.h"
+
+#define WORDS_MAX 16
+
+/* Parse a command line given as one string; its words are cut at blanks. */
+static int parse(struct options *options, const char *line, struct trace_error *error)
+{
+	static char words[512];
+	static char *argv[WORDS_MAX + 1];
+	int argc = 0;
+
+	snprintf(words, sizeof(words), "tracedaemon %s", line);
+	for (char *word = strtok(words, " "); word && argc < WORDS_MAX; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	return options_parse(options, argc, argv, error);
+}
+
+static struct options parsed(const char *line)
+{
+	struct options options;
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(parse(&options, line, &error), 0);
+	if (error.code)
+		fprintf(stderr, "%s: %s\n", line, error.message);
+	return options;
+}
+
+static void refused(const char *line)
+{
+	struct options options;
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(parse(&options, line, &error), -EINVAL);
+	CU_ASSERT(error.message[0]);
+	if (error.code != -EINVAL)
+		fprintf(stderr, "not refused: %s\n", line);
+}
+
+/* ---- spelling ---- */
+
+static void classic_spellings_are_understood(void)
+{
+	CU_ASSERT_EQUAL(parsed("-ts60 t").session.duration_ns, 60000000000);
+	CU_ASSERT_EQUAL(parsed("-TS60 t").session.duration_ns, 60000000000);
+	CU_ASSERT_EQUAL(parsed("-tu500000 t").session.duration_ns, 500000000);
+	CU_ASSERT_EQUAL(parsed("-ts1 -tu500000 t").session.duration_ns, 1500000000);
+	CU_ASSERT_EQUAL(parsed("-b1048576 t").tracer.subbuf_bytes, 1048576);
+	CU_ASSERT_EQUAL(parsed("-B65536 t").tracer.subbuf_bytes, 65536);
+	CU_ASSERT_EQUAL(parsed("-n4 t").tracer.nr_subbufs, 4);
+	CU_ASSERT_EQUAL(parsed("-N8 t").tracer.nr_subbufs, 8);
+	CU_ASSERT_EQUAL(parsed("-P123 t").tracer.filter_pid, 123);
+	CU_ASSERT_EQUAL(parsed("-p123 t").tracer.filter_pid, 123);
+	CU_ASSERT_EQUAL(parsed("-G12 t").tracer.filter_pgrp, 12);
+	CU_ASSERT_EQUAL(parsed("-g0 t").tracer.filter_gid, 0);
+	CU_ASSERT_EQUAL(parsed("-u0 t").tracer.filter_uid, 0);
+	CU_ASSERT_EQUAL(parsed("-U1000 t").tracer.filter_uid, 1000);
+	CU_ASSERT_EQUAL(parsed("t").tracer.filter_uid, -1);
+	CU_ASSERT_EQUAL(parsed("t").tracer.filter_gid, -1);
+	CU_ASSERT_EQUAL(parsed("-p").action, ACTION_PRINT_MASK);
+	CU_ASSERT_EQUAL(parsed("-v").action, ACTION_STATUS);
+	CU_ASSERT_EQUAL(parsed("-m -eSCHED").action, ACTION_SET_MASK);
+	CU_ASSERT_EQUAL(parsed("-j t").action, ACTION_SNAPSHOT);
+	CU_ASSERT_EQUAL(parsed("-q").action, ACTION_STOP);
+	CU_ASSERT(parsed("-k").tracer.overwrite);
+	CU_ASSERT(parsed("-K").session.background);
+	CU_ASSERT(select_has(parsed("-DSCHED t").selection.mask, TRACE_EV_sched_switch));
+}
+
+static void options_without_a_use_are_accepted(void)
+{
+	CU_ASSERT_STRING_EQUAL(parsed("-d -f -l -c -C -o -sd3 -suc0000000 -sl0 t").output.path, "t");
+}
+
+static void long_spellings_are_understood(void)
+{
+	CU_ASSERT_EQUAL(parsed("--time 60s t").session.duration_ns, 60000000000);
+	CU_ASSERT_EQUAL(parsed("--time=1.5m t").session.duration_ns, 90000000000);
+	CU_ASSERT_EQUAL(parsed("-t 250ms t").session.duration_ns, 250000000);
+	CU_ASSERT_EQUAL(parsed("--subbuf-size 1M t").tracer.subbuf_bytes, 1048576);
+	CU_ASSERT_EQUAL(parsed("--subbufs 16 t").tracer.nr_subbufs, 16);
+	CU_ASSERT_EQUAL(parsed("--pid=5 --follow t").tracer.follow, true);
+	CU_ASSERT_EQUAL(parsed("--flush 100 t").session.flush_ns, 100000000);
+	CU_ASSERT_EQUAL(parsed("--flush 0 t").session.flush_ns, UINT64_MAX);
+	CU_ASSERT_EQUAL(parsed("--level 19 t").session.level, 19);
+	CU_ASSERT_STRING_EQUAL(parsed("--output t").output.path, "t");
+	CU_ASSERT_STRING_EQUAL(parsed("--control /tmp/x t").session.control_path, "/tmp/x");
+	CU_ASSERT(parsed("--background t").session.background);
+	CU_ASSERT(parsed("--quiet t").session.quiet);
+	CU_ASSERT(parsed("--overwrite").tracer.overwrite);
+	CU_ASSERT_EQUAL(parsed("--help --bogus").action, ACTION_HELP);
+	CU_ASSERT_EQUAL(parsed("--version").action, ACTION_VERSION);
+	CU_ASSERT_EQUAL(parsed("--list").action, ACTION_LIST);
+}
+
+static void positionals_come_in_both_classic_forms(void)
+{
+	struct options options = parsed("-ts60 /dev/tracer trace1.trace trace1.proc");
+
+	CU_ASSERT_STRING_EQUAL(options.output.path, "trace1.trace");
+	CU_ASSERT_STRING_EQUAL(options.output.proc_path, "trace1.proc");
+	options = parsed("trace1.trace trace1.proc");
+	CU_ASSERT_STRING_EQUAL(options.output.path, "trace1.trace");
+	CU_ASSERT_STRING_EQUAL(options.output.proc_path, "trace1.proc");
+	options = parsed("/dev/tracer t");
+	CU_ASSERT_STRING_EQUAL(options.output.path, "t");
+	CU_ASSERT_PTR_NULL(options.output.proc_path);
+	options = parsed("t -ts1");
+	CU_ASSERT_STRING_EQUAL(options.output.path, "t");
+	CU_ASSERT_EQUAL(options.session.duration_ns, 1000000000);
+}
+
+static void without_a_name_one_is_made_up(void)
+{
+	static struct options options;
+	struct trace_error error;
+
+	CU_ASSERT_EQUAL(parse(&options, "-ts1", &error), 0);
+	CU_ASSERT(options.output.made_up);
+	CU_ASSERT_PTR_NOT_NULL(strstr(options.output.path, "trace-20"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(options.output.path, ".trace"));
+}
+
+static void a_command_keeps_its_own_options(void)
+{
+	struct options options = parsed("-ts5 t -- make -j2 --help");
+
+	CU_ASSERT_STRING_EQUAL(options.output.path, "t");
+	CU_ASSERT_STRING_EQUAL(options.session.command[0], "make");
+	CU_ASSERT_STRING_EQUAL(options.session.command[2], "--help");
+	CU_ASSERT_PTR_NULL(options.session.command[3]);
+	CU_ASSERT(!options.follow_command);
+	CU_ASSERT(parsed("--follow t -- ls").follow_command);
+	CU_ASSERT(!parsed("--follow -P1 t -- ls").follow_command);
+}
+
+static void nonsense_is_refused(void)
+{
+	static const char *const lines[] = {
+		"-Z t", "--bogus t", "-ts", "-tsx t", "-ts-1 t", "-ts0 t", "-t5parsecs t", "-b t", "-b-1 t", "-b0 t", "-n1 t", "-n99999999 t",
+		"-P0 t", "-P-1 t", "-Pabc t", "-u4294967295 t", "-g-1 t", "-e", "-eNOPE t", "-esched,, t", "-e t", "--level 0 t", "--level 20 t",
+		"--flush -1 t", "--flush t", "--quiet=1 t", "-kq", "-m", "-p -v", "a b c d", "t --", "--output a b", "--follow t", "- -- ls",
+		"-k t", "-k -- ls", "--background -", "--background t -- ls", "-v -- ls", "--control= t", "-ts99999999999999999999 t",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		refused(lines[i]);
+}
+
+/* ---- selection ---- */
+
+static void select_mask(const char *names, uint64_t ret_mask[TRACE_MASK_WORDS])
+{
+	struct selection selection = {0};
+	struct trace_error error = {0};
+
+	if (names)
+		CU_ASSERT_EQUAL(select_add(&selection, names, &error), 0);
+	if (error.code)
+		fprintf(stderr, "%s: %s\n", names, error.message);
+	select_finish(&selection, ret_mask);
+}
+
+static bool selects(const char *names, uint32_t id)
+{
+	uint64_t mask[TRACE_MASK_WORDS];
+
+	select_mask(names, mask);
+	return select_has(mask, id);
+}
+
+static void nothing_typed_selects_the_defaults(void)
+{
+	const struct trace_event_type *type;
+
+	for (size_t i = 0; i < trace_catalogue_size(); i++) {
+		type = trace_catalogue_type(i);
+		CU_ASSERT_EQUAL(selects(NULL, type->id), (type->flags & TRACE_EVENT_ON) != 0);
+		CU_ASSERT_EQUAL(selects("default", type->id), (type->flags & TRACE_EVENT_ON) != 0);
+		CU_ASSERT(selects("all", type->id));
+	}
+}
+
+static void every_name_of_the_catalogue_selects_its_events(void)
+{
+	const struct trace_event_type *type;
+
+	for (size_t i = 0; i < trace_catalogue_size(); i++) {
+		type = trace_catalogue_type(i);
+		if (type->category == TRACE_CATEGORY_TRACE || type->category == TRACE_CATEGORY_START)
+			continue;
+		CU_ASSERT(selects(type->name, type->id));
+		CU_ASSERT(selects(trace_category_name(type->category), type->id));
+		if (strcmp(type->classic, "NONE"))
+			CU_ASSERT(selects(type->classic, type->id));
+	}
+}
+
+static void classes_and_categories_differ_by_case(void)
+{
+	CU_ASSERT(!selects("SCHED", TRACE_EV_sched_waking));
+	CU_ASSERT(selects("sched", TRACE_EV_sched_waking));
+	CU_ASSERT(selects("PROCESS", TRACE_EV_sched_waking));
+	CU_ASSERT(selects("CORE", TRACE_EV_sys_enter3));
+	CU_ASSERT(selects("CORE", TRACE_EV_irq_exit));
+	CU_ASSERT(!selects("CORE", TRACE_EV_softirq_entry));
+}
+
+static void one_size_of_sys_enter_selects_all(void)
+{
+	CU_ASSERT(selects("sys_enter", TRACE_EV_sys_enter6));
+	CU_ASSERT(selects("sys_enter3", TRACE_EV_sys_enter));
+	CU_ASSERT(!selects("sys_enter", TRACE_EV_sys_exit));
+	CU_ASSERT(!selects("sys_enter", TRACE_EV_sys_path));
+}
+
+static void signs_change_the_defaults(void)
+{
+	CU_ASSERT(!selects("-irq_entry", TRACE_EV_irq_entry));
+	CU_ASSERT(selects("-irq_entry", TRACE_EV_sys_enter));
+	CU_ASSERT(selects("+page_alloc", TRACE_EV_page_alloc));
+	CU_ASSERT(selects("+page_alloc", TRACE_EV_sys_enter));
+	CU_ASSERT(!selects("fs,-fs_open", TRACE_EV_fs_open));
+	CU_ASSERT(!selects("fs,-fs_open", TRACE_EV_irq_entry));
+	CU_ASSERT(selects("block_*", TRACE_EV_block_insert));
+}
+
+/* Records carry no pid: without these nobody could say whose they are. */
+static void the_owner_of_events_is_always_known(void)
+{
+	CU_ASSERT(selects("sys_enter", TRACE_EV_sched_switch));
+	CU_ASSERT(selects("sys_enter", TRACE_EV_sched_fork));
+	CU_ASSERT(!selects("sys_enter,-sched_switch", TRACE_EV_sched_switch));
+	CU_ASSERT(selects("irq", TRACE_EV_trace_mask));
+	CU_ASSERT(selects("irq", TRACE_EV_start_thread));
+}
+
+static void classes_that_are_always_on_are_accepted(void)
+{
+	static const char *const names[] = {"START", "CHMSK", "HEARTBEAT", "CSTM", "NEWEV"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		CU_ASSERT(!selects(names[i], TRACE_EV_sys_enter));
+}
+
+static void an_unknown_name_brings_near_ones(void)
+{
+	struct selection selection = {0}, before;
+	struct trace_error error;
+
+	CU_ASSERT_EQUAL(select_add(&selection, "fs", &error), 0);
+	before = selection;
+	CU_ASSERT_EQUAL(select_add(&selection, "sched_swich", &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "sched_switch"));
+	CU_ASSERT_EQUAL(select_add(&selection, "irq,trapp", &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "trap"));
+	CU_ASSERT_EQUAL(memcmp(&selection, &before, sizeof(selection)), 0); /* untouched by failures */
+}
+
+/* ---- text ---- */
+
+static void numbers_are_printed_for_people(void)
+{
+	CU_ASSERT_STRING_EQUAL(text_count(0).s, "0");
+	CU_ASSERT_STRING_EQUAL(text_count(999).s, "999");
+	CU_ASSERT_STRING_EQUAL(text_count(1234567).s, "1 234 567");
+	CU_ASSERT_STRING_EQUAL(text_count(UINT64_MAX).s, "18 446 744 073 709 551 615");
+	CU_ASSERT_STRING_EQUAL(text_bytes(999).s, "999 B");
+	CU_ASSERT_STRING_EQUAL(text_bytes(12345678).s, "12.3 MB");
+	CU_ASSERT_STRING_EQUAL(text_seconds(60000000000).s, "60.0 s");
+	CU_ASSERT_STRING_EQUAL(text_seconds(125000000000).s, "2 min 05 s");
+}
+
+/* ---- what the documents say ---- */
+
+static char *read_document(const char *path)
+{
+	char *text = calloc(1, 1 << 16), name[512];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s/%s", TRACE_SOURCE, path);
+	file = fopen(name, "re");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT(fread(text, 1, (1 << 16) - 1, file) > 0);
+	fclose(file);
+	return text;
+}
+
+static void expect_mentions(const char *path, const char *text, const char *wanted)
+{
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, wanted));
+	if (!strstr(text, wanted))
+		fprintf(stderr, "%s does not mention %s\n", path, wanted);
+}
+
+static void the_manual_knows_every_option(void)
+{
+	static const char path[] = "docs/man/tracedaemon.1";
+	char *text = read_document(path), wanted[64];
+	const struct option_spec *table;
+	size_t nr;
+
+	table = options_table(&nr);
+	for (size_t i = 0; i < nr; i++) {
+		if (table[i].letter) {
+			snprintf(wanted, sizeof(wanted), "\\-%c", table[i].letter);
+			expect_mentions(path, text, wanted);
+		}
+		for (int k = 0; k < 2; k++) {
+			const char *name = k ? table[i].other_name : table[i].name, *from = name;
+			size_t used = 4;
+
+			if (!name)
+				continue;
+			strcpy(wanted, "\\-\\-");
+			for (; *from; from++) { /* roff wants every dash escaped */
+				if (*from == '-')
+					wanted[used++] = '\\';
+				wanted[used++] = *from;
+			}
+			wanted[used] = '\0';
+			expect_mentions(path, text, wanted);
+		}
+	}
+	free(text);
+}
+
+static void the_completion_knows_every_option(void)
+{
+	static const char path[] = "completions/tracedaemon";
+	char *text = read_document(path), wanted[64];
+	const struct option_spec *table;
+	size_t nr;
+
+	table = options_table(&nr);
+	for (size_t i = 0; i < nr; i++)
+		for (int k = 0; k < 2; k++) {
+			const char *name = k ? table[i].other_name : table[i].name;
+
+			if (!name)
+				continue;
+			snprintf(wanted, sizeof(wanted), "--%s", name);
+			expect_mentions(path, text, wanted);
+		}
+	free(text);
+}
+
+static void the_help_fits_a_screen(void)
+{
+	char text[8192] = "";
+	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
+	size_t lines = 0;
+
+	options_help(out);
+	fclose(out);
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+		CU_ASSERT(strlen(line) <= 100);
+		if (strlen(line) > 100)
+			fprintf(stderr, "too long: %s\n", line);
+	}
+	CU_ASSERT(lines <= 40);
+}
+
+static const struct unit_case cases[] = {
+	{"classic_spellings_are_understood", classic_spellings_are_understood},
+	{"options_without_a_use_are_accepted", options_without_a_use_are_accepted},
+	{"long_spellings_are_understood", long_spellings_are_understood},
+	{"positionals_come_in_both_classic_forms", positionals_come_in_both_classic_forms},
+	{"without_a_name_one_is_made_up", without_a_name_one_is_made_up},
+	{"a_command_keeps_its_own_options", a_command_keeps_its_own_options},
+	{"nonsense_is_refused", nonsense_is_refused},
+	{"nothing_typed_selects_the_defaults", nothing_typed_selects_the_defaults},
+	{"every_name_of_the_catalogue_selects_its_events", every_name_of_the_catalogue_selects_its_events},
+	{"classes_and_categories_differ_by_case", classes_and_categories_differ_by_case},
+	{"one_size_of_sys_enter_selects_all", one_size_of_sys_enter_selects_all},
+	{"signs_change_the_defaults", signs_change_the_defaults},
+	{"the_owner_of_events_is_always_known", the_owner_of_events_is_always_known},
+	{"classes_that_are_always_on_are_accepted", classes_that_are_always_on_are_accepted},
+	{"an_unknown_name_brings_near_ones", an_unknown_name_brings_near_ones},
+	{"numbers_are_printed_for_people", numbers_are_printed_for_people},
+	{"the_manual_knows_every_option", the_manual_knows_every_option},
+	{"the_completion_knows_every_option", the_completion_knows_every_option},
+	{"the_help_fits_a_screen", the_help_fits_a_screen},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	message_init("tracedaemon", true);
+	return unit_main("daemon options", cases, argc, argv);
+}
