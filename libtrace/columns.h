@@ -4,10 +4,12 @@
 /*
  * columns.h - a column: n 64-bit words as byte planes.
  *
- *	u8 coding | u8 constant | plane 0 | ... | plane 7
+ *	plain       u8 coding | u8 constant | plane 0 | ... | plane 7
+ *	dictionary  u8 coding | u8 constant | u8 low | u8 last | n indexes | plane 0 | ... | plane low - 1 | entry 0 | ... | entry last
  *
  * Plane p holds byte p of every word: n bytes, or one when bit p of `constant` is set (all are the same). Fields lie in
- * words as in memory, so that the planes of a word are the planes of its fields.
+ * words as in memory, so that the planes of a word are the planes of its fields. With a dictionary the bytes of a word
+ * from `low` on are those of entry number `index`, of 8 bytes, shifted down by `low` bytes.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,14 +19,14 @@
 /** column_bound() - bytes that column_encode() writes at most for @n words */
 static inline size_t column_bound(size_t n)
 {
-	return 2 + 8 * n;
+	return 4 + 8 * 256 + 8 * n;
 }
 
 /**
  * column_encode() - append the column of @n words, @stride words apart, to @out
  * @n: at least 1. Returns the end of what it wrote.
  */
-unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t stride, size_t n, enum trace_column_coding coding);
+unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t stride, size_t n);
 
 /**
  * column_decode() - the reverse
@@ -32,8 +34,5 @@ unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t s
  * Returns false, with @words undefined, when the column does not fit before @end or its coding is unknown.
  */
 bool column_decode(const unsigned char **in, const unsigned char *end, uint64_t *words, size_t stride, size_t n);
-
-/** column_skip() - step over a column that nobody wants */
-bool column_skip(const unsigned char **in, const unsigned char *end, size_t n);
 
 #endif

@@ -287,9 +287,9 @@ static unsigned char *put_head(unsigned char *at, const struct packer *packer, c
 static unsigned char *put_lane(unsigned char *at, const struct lane *lane, size_t nr)
 {
 	for (size_t word = 0; word < lane->nr_words; word++)
-		at = column_encode(at, lane->words + word, lane->nr_words, nr, TRACE_COLUMN_PLAIN);
+		at = column_encode(at, lane->words + word, lane->nr_words, nr);
 	if (lane->has_string)
-		at = column_encode(at, lane->lengths, 1, nr, TRACE_COLUMN_PLAIN);
+		at = column_encode(at, lane->lengths, 1, nr);
 	return at;
 }
 
@@ -316,7 +316,7 @@ static struct trace_packed *block_put(const struct packer *packer, struct dealt 
 	packed->bytes = bound;
 	at = put_head(packed->raw, packer, dealt, first_ns);
 	deal(packer, dealt, at, packer->sorted);
-	at = column_encode(at + packer->nr, packer->sorted, 1, packer->nr, TRACE_COLUMN_PLAIN);
+	at = column_encode(at + packer->nr, packer->sorted, 1, packer->nr);
 	for (uint32_t i = 0; i < dealt->nr_types; i++)
 		at = put_lane(at, &dealt->lanes[dealt->ids[i]], packer->count[dealt->ids[i]]);
 	header = (struct trace_columns_header *)packed->raw;

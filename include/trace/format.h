@@ -132,9 +132,8 @@ struct trace_columns_type {
 };
 
 enum trace_column_coding { /* the first byte of a column */
-	TRACE_COLUMN_PLAIN = 0,
-	TRACE_COLUMN_DIFF64 = 1, /* each 64-bit word minus the one before */
-	TRACE_COLUMN_DIFF32 = 2, /* the same for its two halves on their own */
+	TRACE_COLUMN_PLAIN = 0,	     /* byte planes */
+	TRACE_COLUMN_DICTIONARY = 1, /* the upper bytes are a number in a table of at most 256 */
 	TRACE_NR_COLUMN_CODINGS,
 };
 

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bench_reader.c - what the trace file costs: bytes per event, ns to pack one, events per second when read.
+ *
+ *	bench_reader TRACE [ROUNDS [COPY]]
+ *
+ * Works on a trace that exists: a real mix, not an invented one. Packing is measured on the records that the trace was made
+ * of, put together again, and reading on what the writer made of them, which is left in COPY. Each figure is the best of the
+ * rounds, in CPU time; the machine may be doing other things.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <trace/format.h>
+#include <trace/reader.h>
+#include <trace/writer.h>
+#include <unistd.h>
+
+enum { BLOCK_BYTES = 256 << 10 };
+
+/** struct block - records of one stream, as a sub-buffer holds them */
+struct block {
+	struct trace_source source;
+	unsigned char *records;
+	struct block *next;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static struct block *block_new(const struct trace_event *event, uint64_t seq)
+{
+	struct block *block = calloc(1, sizeof(*block));
+
+	block->records = malloc(BLOCK_BYTES);
+	block->source = (struct trace_source){ .records = block->records,
+					       .seq = seq,
+					       .base_ns = event->ts_ns,
+					       .stream = event->stream,
+					       .cpu = event->cpu,
+					       .kind = TRACE_CHUNK_EVENTS };
+	return block;
+}
+
+static void block_add(struct block *block, const struct trace_event *event)
+{
+	size_t bytes = (8 + event->payload_bytes + 7) & ~(size_t)7;
+	struct trace_record record = { .time = (uint32_t)event->ts_ns, .id = (uint16_t)event->id, .words = (uint8_t)(bytes / 8) };
+	unsigned char *at = block->records + block->source.bytes;
+
+	memset(at, 0, bytes);
+	memcpy(mempcpy(at, &record, 8), event->payload, event->payload_bytes);
+	block->source.bytes += bytes;
+	block->source.nr_records++;
+}
+
+/* The records of each stream in blocks. */
+static struct block *blocks_of(const struct trace *trace)
+{
+	struct trace_cursor_options options = { .size = sizeof(options), .no_lost = true };
+	struct trace_cursor *cursor = trace_cursor_new(trace, &options, NULL);
+	const struct trace_event *event;
+	struct block *all = NULL, **end = &all, *open[4096] = { 0 };
+	uint64_t seq[4096] = { 0 };
+
+	while ((event = trace_cursor_next(cursor))) {
+		struct block **block = &open[event->stream % 4096];
+
+		if (!*block || (*block)->source.bytes + TRACE_RECORD_MAX_BYTES > BLOCK_BYTES ||
+		    event->ts_ns - (*block)->source.base_ns > UINT32_MAX)
+			*end = *block = block_new(event, ++seq[event->stream % 4096]), end = &(*block)->next;
+		block_add(*block, event);
+	}
+	trace_cursor_free(cursor);
+	return all;
+}
+
+static void copy_write(const struct block *blocks, const char *copy)
+{
+	int fd = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct trace_writer *writer = trace_writer_new(fd, NULL, NULL);
+
+	for (const struct block *block = blocks; writer && block; block = block->next)
+		trace_writer_write(writer, trace_writer_pack(writer, &block->source, NULL), NULL);
+	if (writer)
+		trace_writer_finish(writer, NULL);
+	trace_writer_free(writer);
+	close(fd);
+}
+
+/* Packs and writes everything @rounds times, and once more to @copy. */
+static void bench_pack(const struct block *blocks, int rounds, const char *copy)
+{
+	struct trace_writer *writer = trace_writer_new(open("/dev/null", O_WRONLY | O_CLOEXEC), NULL, NULL);
+	uint64_t pack_ns = UINT64_MAX, write_ns = UINT64_MAX, events = 0, record_bytes = 0;
+	struct trace_writer_totals before, after;
+
+	for (const struct block *block = blocks; block; block = block->next) {
+		events += block->source.nr_records;
+		record_bytes += block->source.bytes;
+	}
+	trace_writer_totals(writer, &before);
+	for (int round = 0; round < rounds; round++) {
+		uint64_t pack_sum = 0, write_sum = 0;
+
+		for (const struct block *block = blocks; block; block = block->next) {
+			uint64_t begin = now_ns(), packed_ns;
+			struct trace_packed *packed = trace_writer_pack(writer, &block->source, NULL);
+
+			packed_ns = now_ns();
+			trace_writer_write(writer, packed, NULL);
+			write_sum += now_ns() - packed_ns;
+			pack_sum += packed_ns - begin;
+		}
+		pack_ns = smaller(pack_ns, pack_sum);
+		write_ns = smaller(write_ns, write_sum);
+	}
+	trace_writer_totals(writer, &after);
+	printf("records      %10.2f bytes/event, columns %.2f, file %.3f\n", (double)record_bytes / (double)events,
+	       (double)(after.raw_bytes - before.raw_bytes) / (double)(events * (uint64_t)rounds),
+	       (double)(after.file_bytes - before.file_bytes) / (double)(events * (uint64_t)rounds));
+	printf("pack         %10.2f ns/event\n", (double)pack_ns / (double)events);
+	printf("compress     %10.2f ns/event\n", (double)write_ns / (double)events);
+	trace_writer_free(writer);
+	copy_write(blocks, copy);
+}
+
+static void bench_iterate(const struct trace *trace, int rounds)
+{
+	uint64_t best = UINT64_MAX, events = 0, sum = 0;
+	const struct trace_event *event;
+
+	for (int round = 0; round < rounds; round++) {
+		uint64_t begin = now_ns();
+		struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+
+		events = 0;
+		while ((event = trace_cursor_next(cursor))) {
+			events++;
+			sum += event->id + *(const unsigned char *)event->payload;
+		}
+		trace_cursor_free(cursor);
+		best = smaller(best, now_ns() - begin);
+	}
+	printf("iterate      %10.2f million events/s (%" PRIu64 " events, sum %" PRIu64 ")\n", (double)events * 1e3 / (double)best, events, sum);
+}
+
+static void bench_format(const struct trace *trace)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	const struct trace_event *event;
+	uint64_t begin = now_ns(), events = 0, bytes = 0;
+	char text[4096];
+
+	while ((event = trace_cursor_next(cursor))) {
+		bytes += (uint64_t)trace_event_format(trace, event, text, sizeof(text));
+		events++;
+	}
+	printf("format       %10.2f million events/s, %.1f characters each\n", (double)events * 1e3 / (double)(now_ns() - begin),
+	       (double)bytes / (double)(events + 1));
+	trace_cursor_free(cursor);
+}
+
+static struct trace *open_timed(const char *path)
+{
+	uint64_t begin = now_ns();
+	struct trace_error error;
+	struct trace *trace = trace_open(path, &error);
+
+	if (!trace) {
+		fprintf(stderr, "%s\n", error.message);
+		exit(1);
+	}
+	printf("open         %10.3f ms, %zu chunks, %.3f bytes/event in the file\n", (double)(now_ns() - begin) / 1e6, trace_nr_chunks(trace),
+	       (double)trace_get_info(trace)->file_bytes / (double)(trace_get_info(trace)->events + 1));
+	return trace;
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 2 ? atoi(argv[2]) : 5;
+	const char *copy = argc > 3 ? argv[3] : "/tmp/bench_reader.trace";
+	struct trace *trace;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: bench_reader TRACE [ROUNDS [COPY]]\n");
+		return 2;
+	}
+	trace = open_timed(argv[1]);
+	bench_pack(blocks_of(trace), rounds, copy);
+	trace_close(trace);
+	trace = open_timed(copy);
+	bench_iterate(trace, rounds);
+	bench_format(trace);
+	trace_close(trace);
+	if (argc <= 3)
+		unlink(copy);
+	return 0;
+}
