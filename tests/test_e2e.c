@@ -466,7 +466,9 @@ static long long calls_of(json_t *process)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(process, "syscalls"), i, row) calls += number(row, "calls");
+	json_array_foreach(json_object_get(process, "syscalls"), i, row)
+		if (strcmp(json_string_value(json_object_get(row, "name")), "(in progress)") != 0)
+			calls += number(row, "calls");
 	return calls;
 }
 
