@@ -123,6 +123,7 @@ static void put_trace(struct json *json, const struct report *report)
 	member_u64(json, "elapsed_ns", end - start);
 	member_u64(json, "events", info->events);
 	member_u64(json, "lost", info->lost);
+	member_u64(json, "contradictions", trace_analysis_contradictions(report->analysis));
 	put_gaps(json, report->trace);
 	open_with(json, "not_traced", "[");
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++) {

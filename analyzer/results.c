@@ -385,6 +385,11 @@ uint64_t trace_analysis_count(const struct trace_analysis *a, uint32_t id)
 	return id < TRACE_EV_MAX ? a->counts[id] : 0;
 }
 
+uint64_t trace_analysis_contradictions(const struct trace_analysis *a)
+{
+	return a->contradictions;
+}
+
 /* ---- the proof ---- */
 
 __attribute__((format(printf, 2, 3))) static int violation(struct trace_error *ret_error, const char *format, ...)

@@ -349,6 +349,7 @@ struct trace_analysis {
 	struct cpu_gap *cpu_gaps; /* owned; by start */
 	size_t nr_cpu_gaps, next_cpu_gap;
 	uint64_t next_gap_ns; /* UINT64_MAX: none */
+	uint64_t contradictions; /* events that cannot follow from the state: others are missing */
 	uint64_t counts[TRACE_EV_MAX];
 	handler_fn handlers[TRACE_EV_MAX];
 	uint64_t sink[16]; /* rows that found no memory */

@@ -231,6 +231,8 @@ static void found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, 
 {
 	uint64_t lost = lost_first(a, thread->since, ns);
 
+	if (thread->place != PLACE_LOST && lost == UINT64_MAX)
+		a->contradictions++;
 	if (thread->place == PLACE_ON_CPU) {
 		struct cpu *other = &a->cpus[thread->cpu];
 

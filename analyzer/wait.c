@@ -90,11 +90,9 @@ static struct verdict the_waker(const struct question *q, enum via via)
 
 static struct verdict by_socket(const struct question *q, const struct sock *sock);
 
-/* Where the call alone does not tell: whoever or whatever woke. */
-static struct verdict by_waker(const struct question *q, enum via via)
+/* Whoever or whatever woke, the socket that it said became ready left aside. */
+static struct verdict by_waker_alone(const struct question *q, enum via via)
 {
-	const struct sock *sock;
-
 	if (q->pending->cut)
 		return q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : other_call(q, via);
 	if (woken_by_task(q))
@@ -103,12 +101,8 @@ static struct verdict by_waker(const struct question *q, enum via via)
 	case CAUSE_TIMER:
 		return timeout();
 	case CAUSE_SOCKET:
-		sock = sock_of_inode(q->a, q->waker->detail);
-		if (sock)
-			return by_socket(q, sock);
-		__attribute__((fallthrough));
 	case CAUSE_NETWORK:
-		return verdict_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(q->a, NULL));
+		return via == VIA_SOCKET ? other_call(q, via) : verdict_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(q->a, NULL));
 	case CAUSE_BLOCK:
 		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, q->frame->path ? q->frame->path : device_name(q->a, q->waker->detail));
 	case CAUSE_DEVICE:
@@ -116,6 +110,14 @@ static struct verdict by_waker(const struct question *q, enum via via)
 	default:
 		return other_call(q, via);
 	}
+}
+
+/* Where the call alone does not tell. */
+static struct verdict by_waker(const struct question *q, enum via via)
+{
+	const struct sock *ready = q->waker->cause == CAUSE_SOCKET ? sock_of_inode(q->a, q->waker->detail) : NULL;
+
+	return ready && !q->pending->cut && !woken_by_task(q) ? by_socket(q, ready) : by_waker_alone(q, via);
 }
 
 /* ---- by the thing waited for ---- */
@@ -137,7 +139,7 @@ static struct verdict by_socket(const struct question *q, const struct sock *soc
 	if (q->waker->cause == CAUSE_TIMER)
 		return timeout(); /* SO_RCVTIMEO and the like */
 	if (via == VIA_SOCKET || (via == VIA_UNIX && woken_by_task(q)))
-		return by_waker(q, via);
+		return by_waker_alone(q, via);
 	if (q->gap)
 		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
@@ -169,11 +171,12 @@ static enum via via_of_path(const char *path)
 
 static struct verdict by_file(const struct question *q, file_idx idx)
 {
-	const struct file *file = &q->a->files[idx];
+	const struct file *file;
 	const struct sock *sock;
 
 	if (!idx)
 		return by_waker(q, VIA_NONE);
+	file = &q->a->files[idx];
 	switch (file->mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:

@@ -292,6 +292,11 @@ void trace_cpu_figures(const struct trace_analysis *analysis, size_t cpu, struct
 void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_start_ns, uint64_t *ret_end_ns);
 /** trace_analysis_count() - events of this id that the pass met */
 uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id);
+/**
+ * trace_analysis_contradictions() - how often a thread was seen where it could not be, without a gap to explain it
+ * Events are missing that the recorder does not know of, or a filter left them out. The time concerned is unknown.
+ */
+uint64_t trace_analysis_contradictions(const struct trace_analysis *analysis);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

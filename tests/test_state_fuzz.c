@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state_fuzz.c - whatever the events say, the books balance.
+ *
+ * Events of every kind, valid in their shape and random in all else: threads run on two CPUs at once, die twice, return from calls they never
+ * made. Two moods: pure noise, and a plausible machine with some noise. The interval hook is checked against the books: the
+ * intervals of each thread cover its life without hole or overlap.
+ *
+ *	test_state_fuzz            100,000 events in several traces
+ */
+#include <stdlib.h>
+#include <trace/analysis.h>
+#include "builder.h"
+#include "unit.h"
+
+#define NR_CPUS 3
+#define NR_TIDS 12
+#define EVENTS_PER_TRACE 4000
+#define NR_TRACES 26
+
+struct dice {
+	uint64_t state;
+};
+
+static uint64_t roll(struct dice *dice)
+{
+	uint64_t x = dice->state += 0x9e3779b97f4a7c15ULL; /* splitmix64 */
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+static uint64_t below(struct dice *dice, uint64_t n)
+{
+	return roll(dice) % n;
+}
+
+/* A field's value: small, so that threads and descriptors meet; now and then absurd. */
+static uint64_t value(struct dice *dice, const struct trace_field *field)
+{
+	if (below(dice, 200) == 0)
+		return roll(dice);
+	switch (field->kind) {
+	case TRACE_KIND_TID:
+		return below(dice, NR_TIDS);
+	case TRACE_KIND_CPU:
+		return below(dice, NR_CPUS);
+	case TRACE_KIND_STATE:
+		return (uint64_t[]){0, 0, 1, 2, 4, 8, 0x80, 0x20}[below(dice, 8)];
+	case TRACE_KIND_SYSCALL:
+		return below(dice, 460);
+	case TRACE_KIND_RESULT:
+		return below(dice, 4) ? below(dice, 20) : (uint64_t)-(int64_t)below(dice, 600);
+	case TRACE_KIND_HEX:
+		return below(dice, 2) ? below(dice, 8) : below(dice, 1 << 20) << 12;
+	case TRACE_KIND_MODE:
+		return (uint64_t[]){0100000, 0040000, 0010000, 0140000, 0020000, 0}[below(dice, 6)];
+	default:
+		return below(dice, 12);
+	}
+}
+
+static void random_event(struct tb *tb, struct dice *dice, const struct trace_event_type *type, uint32_t cpu, uint64_t ts_ns, bool start)
+{
+	static const char *const texts[] = {"", "a", "/usr/bin/make", "pipe:[7]", "socket:[3]", "\x01\xff\"\\", "anon_inode:[eventpoll]"};
+	unsigned char payload[256] = {0};
+	const char *string = type->has_string ? texts[below(dice, sizeof(texts) / sizeof(texts[0]))] : NULL;
+
+	for (unsigned int i = 0; i < type->nr_fields; i++) {
+		uint64_t v = value(dice, &type->fields[i]);
+
+		if (type->fields[i].bytes)
+			memcpy(payload + type->fields[i].offset, &v, type->fields[i].bytes);
+	}
+	if (start)
+		tb_start(tb, ts_ns, type->id, payload, type->fixed_bytes, string);
+	else
+		tb_event(tb, cpu, ts_ns, type->id, payload, type->fixed_bytes, string);
+}
+
+static const struct trace_event_type *random_type(struct dice *dice)
+{
+	static const uint16_t common[] = {TRACE_EV_sched_switch, TRACE_EV_sched_waking, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit,
+					  TRACE_EV_fault_entry,	 TRACE_EV_fault_exit,	TRACE_EV_irq_entry,  TRACE_EV_irq_exit,	  TRACE_EV_fs_open,
+					  TRACE_EV_sched_fork,	 TRACE_EV_sched_exec};
+	uint16_t wanted = common[below(dice, sizeof(common) / sizeof(common[0]))];
+
+	for (;;) {
+		const struct trace_event_type *type = trace_catalogue_type(below(dice, trace_catalogue_size()));
+
+		if (below(dice, 3) && type->id != wanted)
+			continue;
+		if (type->id > TRACE_EV_start_cgroup) /* not of the trace about itself, not of the start state */
+			return type;
+	}
+}
+
+/* Who runs where, so that a plausible trace can be told. */
+struct machine {
+	uint32_t running[NR_CPUS];
+};
+
+static void plausible_event(struct tb *tb, struct dice *dice, struct machine *machine, uint32_t cpu, uint64_t ts_ns)
+{
+	uint32_t next = (uint32_t)below(dice, NR_TIDS);
+
+	for (int i = 0; i < NR_CPUS; i++)
+		if (machine->running[i] == next)
+			next = 0;
+	switch (below(dice, 8)) {
+	case 0:
+	case 1:
+		tb_switch(tb, cpu, ts_ns, machine->running[cpu], next, below(dice, 2) ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+		machine->running[cpu] = next;
+		break;
+	case 2:
+		tb_waking(tb, cpu, ts_ns, next, (enum trace_context)below(dice, 3));
+		break;
+	case 3:
+		tb_sys_enter(tb, cpu, ts_ns, (uint32_t)below(dice, 440), below(dice, 8), 4096, below(dice, 64));
+		break;
+	case 4:
+		tb_sys_exit(tb, cpu, ts_ns, (int64_t)below(dice, 100) - 20);
+		break;
+	case 5:
+		tb_fault(tb, cpu, ts_ns, below(dice, 1 << 16) << 12, below(dice, 2));
+		break;
+	case 6:
+		tb_fault_end(tb, cpu, ts_ns, 0, below(dice, 2));
+		break;
+	default:
+		if (below(dice, 2))
+			tb_softirq(tb, cpu, ts_ns, (uint32_t)below(dice, 10));
+		else
+			tb_softirq_exit(tb, cpu, ts_ns, (uint32_t)below(dice, 10));
+	}
+}
+
+static struct trace *random_trace(uint64_t seed, unsigned int noise, bool losses)
+{
+	struct dice dice = {seed};
+	struct machine machine = {{0}};
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	uint64_t ts_ns = 1000;
+
+	for (unsigned int i = 0; i < 40; i++)
+		tb_string(tb, TRACE_STRING_SYSCALL, below(&dice, 460),
+			  (const char *[]){"read", "write", "openat", "close", "mmap", "munmap", "clone", "execve", "poll", "futex", "wait4",
+					   "dup2", "fcntl", "exit", "nanosleep", "epoll_wait", "accept", "close_range", "splice", "mremap"}[i % 20]);
+	for (unsigned int i = 0; i < below(&dice, 30); i++) {
+		const struct trace_event_type *type = trace_catalogue_type(below(&dice, trace_catalogue_size()));
+
+		if (type->id >= TRACE_EV_start_thread && type->id <= TRACE_EV_start_cgroup)
+			random_event(tb, &dice, type, 0, 1000 + below(&dice, 2000), true);
+	}
+	for (unsigned int i = 0; i < EVENTS_PER_TRACE; i++) {
+		uint32_t cpu = (uint32_t)below(&dice, NR_CPUS);
+
+		ts_ns += below(&dice, 50);
+		if (losses && below(&dice, 500) == 0)
+			tb_lost(tb, cpu, 1 + below(&dice, 9));
+		if (below(&dice, 100) < noise)
+			random_event(tb, &dice, random_type(&dice), cpu, ts_ns, false);
+		else
+			plausible_event(tb, &dice, &machine, cpu, ts_ns);
+	}
+	trace = tb_open_trace(tb);
+	tb_free(tb);
+	return trace;
+}
+
+/* ---- the check ---- */
+
+struct life { /* of one thread, as the intervals tell it */
+	const struct trace_thread *thread;
+	uint64_t sum;
+	uint64_t by_state[TRACE_STATE_RUNNING + 1];
+};
+
+struct lives {
+	struct life *life;
+	size_t nr;
+	uint64_t backward; /* intervals that end before they begin */
+};
+
+static void add_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+{
+	struct lives *lives = data;
+	size_t i = 0;
+
+	while (i < lives->nr && lives->life[i].thread != interval->thread)
+		i++;
+	if (i == lives->nr) {
+		lives->life = reallocarray(lives->life, ++lives->nr, sizeof(*lives->life));
+		memset(&lives->life[i], 0, sizeof(lives->life[i]));
+		lives->life[i].thread = interval->thread;
+	}
+	lives->backward += interval->to_ns <= interval->from_ns;
+	lives->life[i].sum += interval->to_ns - interval->from_ns;
+	lives->life[i].by_state[interval->state] += interval->to_ns - interval->from_ns;
+}
+
+static void check_lives(struct trace_analysis *analysis, const struct lives *lives)
+{
+	CU_ASSERT_EQUAL(lives->backward, 0);
+	for (size_t i = 0; i < lives->nr; i++) {
+		const struct life *life = &lives->life[i];
+		struct trace_figures *f = trace_thread_figures(analysis, life->thread);
+
+		CU_ASSERT_EQUAL(life->sum, f->elapsed_ns);
+		CU_ASSERT_EQUAL(life->by_state[TRACE_STATE_TRAP], f->trap_ns);
+		CU_ASSERT_EQUAL(life->by_state[TRACE_STATE_INTERRUPTED], f->interrupted_ns);
+		CU_ASSERT_EQUAL(life->by_state[TRACE_STATE_WAIT_CPU], f->wait_cpu_ns);
+		CU_ASSERT_EQUAL(life->by_state[TRACE_STATE_BLOCKED], f->blocked_ns);
+		trace_figures_free(f);
+	}
+}
+
+static void check(uint64_t seed, unsigned int noise, bool losses)
+{
+	struct trace *trace = random_trace(seed, noise, losses);
+	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
+	struct trace_error error = {0};
+	struct lives lives = {0};
+
+	CU_ASSERT_EQUAL(trace_analysis_on_interval(analysis, add_interval, &lives), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
+	if (error.code)
+		printf("seed %llu noise %u losses %d: %s\n", (unsigned long long)seed, noise, losses, error.message);
+	check_lives(analysis, &lives);
+	free(lives.life);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+}
+
+static void noise_never_breaks_the_balance(void)
+{
+	for (uint64_t seed = 1; seed <= NR_TRACES / 2; seed++)
+		check(seed, 100, seed & 1);
+}
+
+static void plausible_traces_with_noise_balance(void)
+{
+	for (uint64_t seed = 100; seed < 100 + NR_TRACES / 2; seed++)
+		check(seed, (unsigned int)(seed % 3 * 15), seed & 1);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		{"noise_never_breaks_the_balance", noise_never_breaks_the_balance},
+		{"plausible_traces_with_noise_balance", plausible_traces_with_noise_balance},
+		{NULL, NULL},
+	};
+
+	return unit_main("state_fuzz", cases, argc, argv);
+}
