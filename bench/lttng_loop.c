@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lttng_loop COUNT - COUNT tracepoints of one int; prints the nanoseconds of one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "lttng_provider.h"
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	long count = argc > 1 ? atol(argv[1]) : 1000000;
+	double begin = now_ns();
+
+	for (long i = 0; i < count; i++)
+		lttng_ust_tracepoint(bench, number, (int)i);
+	printf("%.2f\n", (now_ns() - begin) / (double)count);
+	return 0;
+}

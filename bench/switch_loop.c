@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* switch_loop CPU COUNT - two processes on one CPU pass a byte to and fro: prints the nanoseconds of one switch. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static void pass(int from, int to, long count)
+{
+	char byte = 0;
+
+	for (long i = 0; i < count; i++)
+		if (read(from, &byte, 1) != 1 || write(to, &byte, 1) != 1)
+			_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	long count = argc > 2 ? atol(argv[2]) : 0;
+	int there[2], back[2];
+	cpu_set_t cpus;
+	char byte = 0;
+	double begin;
+	pid_t child;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(argc > 1 ? atoi(argv[1]) : 0, &cpus);
+	if (count <= 0 || sched_setaffinity(0, sizeof(cpus), &cpus) != 0 || pipe(there) != 0 || pipe(back) != 0)
+		return 1;
+	child = fork();
+	if (child == 0) {
+		pass(there[0], back[1], count + 1);
+		_exit(0);
+	}
+	if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
+		return 1;
+	begin = now_ns();
+	if (write(there[1], &byte, 1) != 1)
+		return 1;
+	pass(back[0], there[1], count - 1);
+	if (read(back[0], &byte, 1) != 1)
+		return 1;
+	printf("%.2f\n", (now_ns() - begin) / (double)count / 2);
+	return waitpid(child, NULL, 0) == child ? 0 : 1;
+}
