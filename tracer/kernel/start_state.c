@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* start_state.c - reads the iterators' output, and what only /proc tells, into start-state records. */
+/* start_state.c - reads the output of the iterators, and what only /proc tells, into start-state records. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,20 +9,11 @@
 #include <unistd.h>
 #include "interrupts.h"
 #include "loader.h"
+#include "start_state.h"
 
 #define ITER_BUFFER_BYTES (256u << 10)
-#define MAX_CGROUPS 4096
 
-/* struct collector - what the passes share: where records go, and which control groups were met */
-struct collector {
-	tracer_emit_fn emit;
-	void *context;
-	uint64_t cgroups[MAX_CGROUPS];
-	uint32_t cgroup_tids[MAX_CGROUPS];
-	size_t nr_cgroups;
-};
-
-static uint64_t now_ns(void)
+uint64_t tracer_now_ns(void)
 {
 	struct timespec now;
 
@@ -30,8 +21,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* One record out of a payload and a string. */
-static int emit_record(struct collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes, const char *text)
+int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes, const char *text)
 {
 	uint64_t storage[TRACE_RECORD_MAX_BYTES / 8] = {0};
 	struct trace_record *record = (struct trace_record *)storage;
@@ -51,12 +41,14 @@ static int emit_record(struct collector *c, uint32_t id, uint64_t ts_ns, const v
 	return c->emit(c->context, record, bytes, ts_ns);
 }
 
-static void remember_cgroup(struct collector *c, const struct trace_start_thread *thread)
+static void remember_thread(struct tracer_collector *c, const struct trace_start_thread *thread)
 {
+	if (thread->tid < TRACER_MAX_TID)
+		c->seen[thread->tid / 8] |= (unsigned char)(1u << thread->tid % 8);
 	for (size_t i = 0; i < c->nr_cgroups; i++)
 		if (c->cgroups[i] == thread->cgroup)
 			return;
-	if (c->nr_cgroups == MAX_CGROUPS)
+	if (c->nr_cgroups == TRACER_MAX_CGROUPS)
 		return;
 	c->cgroups[c->nr_cgroups] = thread->cgroup;
 	c->cgroup_tids[c->nr_cgroups++] = thread->tid;
@@ -82,7 +74,7 @@ static size_t payload_bytes_of(uint32_t id)
 }
 
 /* Consume whole records of @buffer; the rest stays. Returns the bytes used, or the negative result of emit. */
-static ssize_t emit_buffer(struct collector *c, const unsigned char *buffer, size_t bytes)
+static ssize_t emit_buffer(struct tracer_collector *c, const unsigned char *buffer, size_t bytes)
 {
 	size_t used = 0;
 
@@ -101,8 +93,8 @@ static ssize_t emit_buffer(struct collector *c, const unsigned char *buffer, siz
 		memcpy(text, buffer + used + sizeof(head) + fixed, head.bytes - fixed);
 		text[head.bytes - fixed] = '\0';
 		if (head.id == TRACE_EV_start_thread)
-			remember_cgroup(c, (const void *)(buffer + used + sizeof(head)));
-		result = emit_record(c, head.id, head.ts_ns, buffer + used + sizeof(head), fixed, head.bytes > fixed ? text : NULL);
+			remember_thread(c, (const void *)(buffer + used + sizeof(head)));
+		result = tracer_emit_record(c, head.id, head.ts_ns, buffer + used + sizeof(head), fixed, head.bytes > fixed ? text : NULL);
 		if (result)
 			return result;
 		used += sizeof(head) + head.bytes;
@@ -110,7 +102,7 @@ static ssize_t emit_buffer(struct collector *c, const unsigned char *buffer, siz
 	return (ssize_t)used;
 }
 
-static int read_iterator(struct collector *c, int fd)
+static int read_iterator(struct tracer_collector *c, int fd)
 {
 	unsigned char *buffer = malloc(ITER_BUFFER_BYTES);
 	size_t filled = 0;
@@ -141,7 +133,7 @@ static int read_iterator(struct collector *c, int fd)
 }
 
 /* What the kernel refused is noted as not traced; the rest of the state is still worth having. */
-static int run_iterator(struct collector *c, struct tracer *tracer, struct bpf_program *program)
+static int run_iterator(struct tracer_collector *c, struct tracer *tracer, struct bpf_program *program)
 {
 	struct bpf_link *link;
 	int fd, result;
@@ -163,7 +155,7 @@ static int run_iterator(struct collector *c, struct tracer *tracer, struct bpf_p
 }
 
 /* The path of the unified hierarchy, as the first thread met in the group has it. */
-static int emit_cgroup(struct collector *c, size_t idx)
+static int emit_cgroup(struct tracer_collector *c, size_t idx)
 {
 	struct trace_start_cgroup payload = {.cgroup = c->cgroups[idx]};
 	char path[64], line[TRACER_PATH_BYTES];
@@ -177,7 +169,7 @@ static int emit_cgroup(struct collector *c, size_t idx)
 	while (result == 0 && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "0::", 3) == 0)
-			result = emit_record(c, TRACE_EV_start_cgroup, now_ns(), &payload, sizeof(payload), line + 3);
+			result = tracer_emit_record(c, TRACE_EV_start_cgroup, tracer_now_ns(), &payload, sizeof(payload), line + 3);
 	}
 	fclose(file);
 	return result;
@@ -187,14 +179,14 @@ static int emit_irq(void *context, unsigned int irq, const char *name)
 {
 	struct trace_start_irq payload = {.irq = irq};
 
-	return emit_record(context, TRACE_EV_start_irq, now_ns(), &payload, sizeof(payload), name);
+	return tracer_emit_record(context, TRACE_EV_start_irq, tracer_now_ns(), &payload, sizeof(payload), name);
 }
 
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error)
 {
 	struct bpf_program *passes[] = {tracer->skeleton->progs.start_thread, tracer->skeleton->progs.start_exe,
 					tracer->skeleton->progs.start_fd, tracer->skeleton->progs.start_map};
-	struct collector *c = calloc(1, sizeof(*c));
+	struct tracer_collector *c = calloc(1, sizeof(*c));
 	int result = c ? 0 : -ENOMEM;
 
 	if (c) {
@@ -203,6 +195,8 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 	}
 	for (size_t i = 0; !result && i < sizeof(passes) / sizeof(passes[0]); i++)
 		result = run_iterator(c, tracer, passes[i]);
+	if (!result)
+		result = tracer_start_state_of_proc(c);
 	for (size_t i = 0; !result && i < c->nr_cgroups; i++)
 		result = emit_cgroup(c, i);
 	if (!result)

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * start_proc.c - the start state as /proc tells it, for threads that the iterators leave out: all of them where a kernel has no iterators,
+ * some where it hides a process from them.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "start_state.h"
+
+/* Call @visit for each numbered entry of a folder, until one returns non-zero. A folder that is gone has none. */
+static int each_number(struct tracer_collector *c, uint32_t tgid, int (*visit)(struct tracer_collector *c, uint32_t tgid, uint32_t number),
+		       const char *format, ...)
+{
+	char path[64];
+	va_list arguments;
+	struct dirent *entry;
+	int result = 0;
+	DIR *folder;
+
+	va_start(arguments, format);
+	vsnprintf(path, sizeof(path), format, arguments);
+	va_end(arguments);
+	folder = opendir(path);
+	if (!folder)
+		return 0;
+	while (!result && (entry = readdir(folder)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			result = visit(c, tgid, (uint32_t)strtoul(entry->d_name, NULL, 10));
+	closedir(folder);
+	return result;
+}
+
+/* The first line of a file, without its newline; false when there is none. */
+static bool first_line(char *line, size_t bytes, const char *format, ...)
+{
+	char path[64];
+	va_list arguments;
+	FILE *file;
+	bool read;
+
+	va_start(arguments, format);
+	vsnprintf(path, sizeof(path), format, arguments);
+	va_end(arguments);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	read = fgets(line, (int)bytes, file) != NULL;
+	fclose(file);
+	if (read)
+		line[strcspn(line, "\n")] = '\0';
+	return read;
+}
+
+static uint32_t state_of_letter(char letter)
+{
+	static const struct {
+		char letter;
+		uint32_t state;
+	} letters[] = {
+		{'S', TRACE_TASK_INTERRUPTIBLE}, {'D', TRACE_TASK_UNINTERRUPTIBLE}, {'T', TRACE_TASK_STOPPED},
+		{'t', TRACE_TASK_TRACED},	 {'Z', TRACE_TASK_EXIT_ZOMBIE},	    {'X', TRACE_TASK_EXIT_DEAD},
+		{'P', TRACE_TASK_PARKED},	 {'I', TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD},
+	};
+
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+		if (letters[i].letter == letter)
+			return letters[i].state;
+	return TRACE_TASK_RUNNING;
+}
+
+/* /proc/PID/syscall of a blocked thread: number and arguments; "running", or "-1 ..." outside of system calls. */
+static void fill_syscall(struct trace_start_thread *thread)
+{
+	unsigned long args[4] = {0};
+	char line[256];
+	long nr;
+
+	thread->nr = -1;
+	if (first_line(line, sizeof(line), "/proc/%u/task/%u/syscall", thread->tgid, thread->tid) &&
+	    sscanf(line, "%ld %lx %lx %lx %lx", &nr, &args[0], &args[1], &args[2], &args[3]) == 5) {
+		thread->nr = (int32_t)nr;
+		thread->arg0 = args[0];
+		thread->arg1 = args[1];
+		thread->arg2 = args[2];
+		thread->arg3 = args[3];
+	}
+}
+
+#define PF_KTHREAD 0x00200000
+
+/* /proc/PID/stat, proc(5): "pid (comm) state ppid pgrp session tty tpgid flags ... 18 priority ... 22 starttime ... 39 processor" */
+static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
+{
+	struct trace_start_thread thread = {.tid = tid, .tgid = tgid, .ns_tid = tid, .ns_tgid = tgid};
+	unsigned long flags = 0, start_ticks = 0;
+	char line[1024], path[64], letter = 'R', *open, *close;
+	long priority = 0;
+	struct stat owner;
+	int cpu = 0;
+
+	if (tid < TRACER_MAX_TID && (c->seen[tid / 8] >> tid % 8 & 1))
+		return 0;
+	if (!first_line(line, sizeof(line), "/proc/%u/task/%u/stat", tgid, tid))
+		return 0; /* gone */
+	open = strchr(line, '(');
+	close = strrchr(line, ')');
+	if (!open || !close)
+		return 0;
+	*close = '\0';
+	sscanf(close + 1, " %c %u %u %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*u %*u %ld %*d %*d %*d %lu %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %d",
+	       &letter, &thread.ppid, &thread.pgrp, &flags, &priority, &start_ticks, &cpu);
+	snprintf(path, sizeof(path), "/proc/%u", tgid);
+	if (stat(path, &owner) == 0) {
+		thread.uid = owner.st_uid;
+		thread.gid = owner.st_gid;
+	}
+	thread.flags = flags & PF_KTHREAD ? TRACE_THREAD_KERNEL : 0;
+	thread.state = state_of_letter(letter);
+	thread.prio = (uint16_t)(priority + 100);
+	thread.cpu = (uint32_t)cpu;
+	thread.start_ns = start_ticks * (1000000000ul / (unsigned long)sysconf(_SC_CLK_TCK));
+	fill_syscall(&thread);
+	return tracer_emit_record(c, TRACE_EV_start_thread, tracer_now_ns(), &thread, sizeof(thread), open + 1);
+}
+
+static int visit_fd(struct tracer_collector *c, uint32_t tgid, uint32_t fd)
+{
+	struct trace_start_fd payload = {.tgid = tgid, .fd = (int32_t)fd};
+	char link[64], path[1024];
+	struct stat file;
+	ssize_t bytes;
+
+	snprintf(link, sizeof(link), "/proc/%u/fd/%u", tgid, fd);
+	bytes = readlink(link, path, sizeof(path) - 1);
+	if (bytes < 0 || stat(link, &file) != 0)
+		return 0;
+	path[bytes] = '\0';
+	payload.dev = (uint32_t)(major(file.st_dev) << 20 | minor(file.st_dev));
+	payload.mode = file.st_mode;
+	payload.ino = file.st_ino;
+	return tracer_emit_record(c, TRACE_EV_start_fd, tracer_now_ns(), &payload, sizeof(payload), path[0] == '/' ? path : "");
+}
+
+static int visit_process(struct tracer_collector *c, uint32_t unused, uint32_t tgid)
+{
+	struct trace_start_exe exe = {.tgid = tgid};
+	char link[64], path[1024];
+	ssize_t bytes;
+	int result;
+
+	result = each_number(c, tgid, visit_thread, "/proc/%u/task", tgid);
+	if (result || (tgid < TRACER_MAX_TID && (c->seen[tgid / 8] >> tgid % 8 & 1)))
+		return result;
+	snprintf(link, sizeof(link), "/proc/%u/exe", tgid);
+	bytes = readlink(link, path, sizeof(path) - 1);
+	if (bytes > 0) {
+		path[bytes] = '\0';
+		result = tracer_emit_record(c, TRACE_EV_start_exe, tracer_now_ns(), &exe, sizeof(exe), path);
+	}
+	return result ? result : each_number(c, tgid, visit_fd, "/proc/%u/fd", tgid);
+}
+
+int tracer_start_state_of_proc(struct tracer_collector *c)
+{
+	return each_number(c, 0, visit_process, "/proc");
+}
