@@ -498,6 +498,48 @@ static void a_uid_filter_keeps_other_users_out(void)
 	session_end(&s);
 }
 
+/* A shell, the workload that it starts, and the workload's twenty children: all of them, and nobody else. */
+static void following_a_command_includes_its_descendants(void)
+{
+	long long children = 0;
+	struct session s;
+	json_t *process;
+	size_t i;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(run("%s/tracedaemon --follow %s -- sh -c '%s counts %s %s; :' 2>/dev/null", bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder),
+			      0);
+	s.report = load_report(s.trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
+	s.process = find_process(s.report, truth_of(&s, "pid"));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.process);
+	CU_ASSERT_EQUAL(number(row_with(s.process, "syscalls", "name", "getppid"), "calls"), 5000);
+	json_array_foreach(json_object_get(s.report, "processes"), i, process)
+		if (number(process, "ppid") == truth_of(&s, "pid") && row_with(process, "syscalls", "name", "exit_group"))
+			children++;
+		else if (number(process, "pid") != number(s.process, "pid") && number(process, "pid") != number(s.process, "ppid"))
+			CU_ASSERT(calls_of(process) <= 2 * (long long)json_array_size(json_object_get(process, "threads")));
+	CU_ASSERT_EQUAL(children, 20);
+	session_end(&s);
+}
+
+/* Each has the daemon wake up, write and wait; none of that may show, or recording would feed on itself. */
+static void the_daemon_does_not_record_itself(void)
+{
+	struct session s;
+	json_t *process;
+	size_t i, daemons = 0;
+
+	record_with(&s, "-b16384", "storm");
+	json_array_foreach(json_object_get(s.report, "processes"), i, process)
+		if (number(process, "pid") == number(s.process, "ppid")) {
+			daemons++;
+			CU_ASSERT(calls_of(process) <= 2 * (long long)json_array_size(json_object_get(process, "threads")));
+		}
+	CU_ASSERT_EQUAL(daemons, 1);
+	session_end(&s);
+}
+
 static void only_the_asked_events_are_recorded(void)
 {
 	struct session s;
@@ -561,6 +603,8 @@ static const struct unit_case cases[] = {
 	{"losses_are_counted_and_books_stay_balanced", losses_are_counted_and_books_stay_balanced},
 	{"a_killed_recording_stays_readable", a_killed_recording_stays_readable},
 	{"a_uid_filter_keeps_other_users_out", a_uid_filter_keeps_other_users_out},
+	{"following_a_command_includes_its_descendants", following_a_command_includes_its_descendants},
+	{"the_daemon_does_not_record_itself", the_daemon_does_not_record_itself},
 	{"only_the_asked_events_are_recorded", only_the_asked_events_are_recorded},
 	{"a_commands_exit_status_is_ours", a_commands_exit_status_is_ours},
 	{"a_pipe_carries_a_trace", a_pipe_carries_a_trace},
