@@ -89,10 +89,36 @@ static int show_state(const char *control_path)
 	return 0;
 }
 
+/* All that follows "mark" is its text, quoted or not. */
+static void join_words(char *text, size_t size, int argc, char **argv)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < argc && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", argv[i]);
+}
+
+/* The words that belong to @verb, of the @argc that follow it; returns how many. */
+static int take_argument(const struct verb *verb, int argc, char **argv, char *text, size_t size)
+{
+	bool may_be_signed = !strcmp(verb->name, "mask"); /* -irq takes an event away; elsewhere it is kgmon's next letter */
+
+	text[0] = '\0';
+	if (!verb->argument_name || argc == 0 || (argv[0][0] == '-' && !may_be_signed && !verb->argument_needed))
+		return 0;
+	if (!strcmp(verb->name, "mark")) {
+		join_words(text, size, argc, argv);
+		return argc;
+	}
+	join_words(text, size, 1, argv);
+	return 1;
+}
+
 static int run_words(const char *control_path, int argc, char **argv)
 {
+	char argument[CONTROL_REQUEST_BYTES];
 	const struct verb *verb;
-	const char *argument;
 	int status = 0;
 
 	for (int i = 0; i < argc && !status; i++) {
@@ -101,14 +127,12 @@ static int run_words(const char *control_path, int argc, char **argv)
 			message_error("unknown command %s; try --help", argv[i]);
 			return 2;
 		}
-		argument = NULL;
-		if (verb->argument_name && i + 1 < argc && (verb->name[0] == 'm' || argv[i + 1][0] != '-'))
-			argument = argv[++i];
-		if (verb->argument_needed && !argument) {
+		i += take_argument(verb, argc - i - 1, argv + i + 1, argument, sizeof(argument));
+		if (verb->argument_needed && !*argument) {
 			message_error("%s: %s is missing; try --help", verb->name, verb->argument_name);
 			return 2;
 		}
-		status = perform(control_path, verb, argument);
+		status = perform(control_path, verb, *argument ? argument : NULL);
 	}
 	return status;
 }

@@ -30,7 +30,7 @@ check() { # check WHAT COMMAND...: the command succeeds
 }
 run() { "$daemon" --control "$work/control" "$@"; }
 start() { # in the background of this script, until it answers
-	run "$@" 2>daemon.err &
+	"$daemon" --control "$work/control" "$@" 2>daemon.err & # no function here: $! has to be the daemon itself
 	pid=$!
 	for _ in $(seq 100); do
 		"$control" --control "$work/control" status >/dev/null 2>&1 && return
@@ -137,7 +137,7 @@ sleep 0.3
 expect 0 "older ones were overwritten" run -j flight.trace
 check "snapshot" test -s flight.trace
 expect 0 "" ask -r
-expect 0 "" ask -p flight2.trace
+expect 0 "flight2.trace: .* events" ask -p flight2.trace
 expect 0 "" run -q
 for _ in $(seq 100); do ask >/dev/null || break; sleep 0.05; done
 check "gone" test "$(ask)" = "tracedaemon: not running"
