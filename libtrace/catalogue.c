@@ -75,8 +75,13 @@ const struct trace_event_type *trace_catalogue_type(size_t idx)
 	return idx < CATALOGUE_SIZE ? &catalogue[idx] : NULL;
 }
 
-const struct trace_event_type *catalogue_by_id(uint32_t id)
+const struct trace_event_type *const *catalogue_types(void)
 {
 	pthread_once(&catalogue_once, catalogue_fill);
-	return id < TRACE_EV_MAX ? catalogue_ids[id] : NULL;
+	return catalogue_ids;
+}
+
+const struct trace_event_type *catalogue_by_id(uint32_t id)
+{
+	return id < TRACE_EV_MAX ? catalogue_types()[id] : NULL;
 }

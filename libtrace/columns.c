@@ -2,8 +2,8 @@
 /*
  * columns.c - words into byte planes and back.
  *
- * Both ways go through a tile of words that stays in the first-level cache: the loops over a tile are plain enough for
- * the compiler to make vector code of them (this file is built with -O3).
+ * Both ways go tile by tile, so that the words stay in the first-level cache while their planes are made or put together:
+ * the loops over a tile are plain enough for the compiler to make vector code of them (this file is built with -O3).
  *
  * Most words of a block have few different values (system call numbers, descriptors, thread ids), or few different upper
  * halves (addresses). A table of the values and one byte per event instead of up to eight makes less work for zstd in both
@@ -52,23 +52,15 @@ static inline unsigned int dictionary_index(struct dictionary *dictionary, uint6
 }
 
 /* Fill in the table and @indexes for the words without their @low lowest bytes. False: there are too many values. */
-static bool dictionary_build(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t stride, size_t n,
-			     unsigned int low)
+static bool dictionary_build(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t n, unsigned int low)
 {
-	uint64_t before = ~(words[0] >> (8 * low));
-	unsigned int index = 0;
-
 	memset(dictionary->slots, 0, sizeof(dictionary->slots));
 	dictionary->nr = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t value = words[i * stride] >> (8 * low);
+		unsigned int index = dictionary_index(dictionary, words[i] >> (8 * low));
 
-		if (value != before) {
-			before = value;
-			index = dictionary_index(dictionary, value);
-			if (index == DICTIONARY_MOST)
-				return false;
-		}
+		if (index == DICTIONARY_MOST)
+			return false;
 		indexes[i] = (unsigned char)index;
 	}
 	return true;
@@ -84,32 +76,30 @@ static unsigned int nr_bytes(uint64_t varying)
 }
 
 /* How many low bytes to leave out of a dictionary; 8: there is none that would save anything. */
-static unsigned int dictionary_find(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t stride, size_t n,
-				    uint64_t varying)
+static unsigned int dictionary_find(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t n, uint64_t varying)
 {
 	if (n < DICTIONARY_LEAST_WORDS)
 		return 8;
 	for (unsigned int low = 0; low < 7 && nr_bytes(varying >> (8 * low)) > 1; low++)
-		if (dictionary_build(dictionary, indexes, words, stride, n, low))
+		if (dictionary_build(dictionary, indexes, words, n, low))
 			return low;
 	return 8;
 }
 
-static uint64_t column_varying(const uint64_t *words, size_t stride, size_t n)
+static uint64_t column_varying(const uint64_t *words, size_t n)
 {
 	uint64_t varying = 0, first = words[0];
 
 	for (size_t i = 0; i < n; i++)
-		varying |= words[i * stride] ^ first;
+		varying |= words[i] ^ first;
 	return varying;
 }
 
 /* Planes 0 to @nr - 1; one byte for each constant one. Returns the end. */
-static unsigned char *put_planes(unsigned char *out, const uint64_t *words, size_t stride, size_t n, uint64_t varying, unsigned int nr)
+static unsigned char *put_planes(unsigned char *out, const uint64_t *words, size_t n, uint64_t varying, unsigned int nr)
 {
 	unsigned char *planes[8];
 	unsigned int nr_planes = 0, shifts[8];
-	uint64_t tile[TILE];
 
 	for (unsigned int plane = 0; plane < nr; plane++) {
 		if ((uint8_t)(varying >> (8 * plane))) {
@@ -123,14 +113,12 @@ static unsigned char *put_planes(unsigned char *out, const uint64_t *words, size
 	for (size_t at = 0; nr_planes && at < n; at += TILE) {
 		size_t count = n - at < TILE ? n - at : TILE;
 
-		for (size_t i = 0; i < count; i++)
-			tile[i] = words[(at + i) * stride];
 		for (unsigned int p = 0; p < nr_planes; p++) {
 			unsigned char *restrict plane = planes[p] + at;
 			unsigned int shift = shifts[p];
 
 			for (size_t i = 0; i < count; i++)
-				plane[i] = (unsigned char)(tile[i] >> shift);
+				plane[i] = (unsigned char)(words[at + i] >> shift);
 		}
 	}
 	return out;
@@ -146,19 +134,19 @@ static unsigned char constant_planes(uint64_t varying)
 	return (unsigned char)constant;
 }
 
-unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t stride, size_t n)
+unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t n)
 {
-	uint64_t varying = column_varying(words, stride, n);
+	uint64_t varying = column_varying(words, n);
 	struct dictionary dictionary;
-	unsigned int low = dictionary_find(&dictionary, out + 4, words, stride, n, varying);
+	unsigned int low = dictionary_find(&dictionary, out + 4, words, n, varying);
 
 	out[0] = low < 8 ? TRACE_COLUMN_DICTIONARY : TRACE_COLUMN_PLAIN;
 	out[1] = constant_planes(varying);
 	if (low == 8)
-		return put_planes(out + 2, words, stride, n, varying, 8);
+		return put_planes(out + 2, words, n, varying, 8);
 	out[2] = (unsigned char)low;
 	out[3] = (unsigned char)(dictionary.nr - 1);
-	out = put_planes(out + 4 + n, words, stride, n, varying, low);
+	out = put_planes(out + 4 + n, words, n, varying, low);
 	return mempcpy(out, dictionary.values, dictionary.nr * sizeof(dictionary.values[0]));
 }
 

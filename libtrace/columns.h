@@ -23,14 +23,15 @@ static inline size_t column_bound(size_t n)
 }
 
 /**
- * column_encode() - append the column of @n words, @stride words apart, to @out
+ * column_encode() - append the column of @n words to @out
  * @n: at least 1. Returns the end of what it wrote.
  */
-unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t stride, size_t n);
+unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t n);
 
 /**
  * column_decode() - the reverse
  * @in: where the column begins; moved behind it. @end: of the readable bytes
+ * @words: @n of them, @stride words apart
  * Returns false, with @words undefined, when the column does not fit before @end or its coding is unknown.
  */
 bool column_decode(const unsigned char **in, const unsigned char *end, uint64_t *words, size_t stride, size_t n);

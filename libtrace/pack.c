@@ -60,6 +60,7 @@ static bool record_is_good(const struct trace_event_type *type, const unsigned c
 
 static void scan(struct packer *packer)
 {
+	const struct trace_event_type *const *types = catalogue_types();
 	const unsigned char *records = packer->source->records;
 	size_t nr_words = packer->source->bytes / 8, nr_found = 0, nr_bad = 0;
 	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0;
@@ -74,7 +75,7 @@ static void scan(struct packer *packer)
 			break;
 		if (record.id == TRACE_EV_padding)
 			continue;
-		type = catalogue_by_id(record.id);
+		type = record.id < TRACE_EV_MAX ? types[record.id] : NULL;
 		if (!record_is_good(type, records + at * 8 + 8, (record.words - 1u) * 8)) {
 			nr_bad++;
 			continue;
@@ -145,12 +146,13 @@ static void sort_keys(struct packer *packer)
 /* ---- deal ---- */
 
 /**
- * struct lane - one type's payloads in time order
- * @words: fixed payloads; @next: where the next one goes. @lengths, @texts: of the strings
+ * struct lane - one type's payloads in time order, word by word: all first words, all second words ...
+ * @next: where the first word of the next payload goes. @lengths, @texts: of the strings
  */
 struct lane {
 	uint64_t *words;
 	uint64_t *next;
+	size_t nr_all; /* payloads, and so words from one word to the next */
 	uint64_t *lengths;
 	unsigned char *texts;
 	unsigned char *next_text;
@@ -195,6 +197,7 @@ static bool deal_prepare(const struct packer *packer, struct dealt *dealt)
 		struct lane *lane = &dealt->lanes[id];
 
 		lane->words = lane->next = (uint64_t *)at;
+		lane->nr_all = packer->count[id];
 		at += 8 * (size_t)packer->count[id] * lane->nr_words;
 		lane->lengths = (uint64_t *)at;
 		at += 8 * (size_t)packer->count[id] * lane->has_string;
@@ -230,9 +233,9 @@ static void deal(const struct packer *packer, struct dealt *dealt, unsigned char
 		ids[i] = lane->place;
 		times[i] = (uint32_t)(key >> 32) - before;
 		before = (uint32_t)(key >> 32);
-		for (size_t word = 0; word < nr_words; word++) /* few: a call of memcpy() costs more */
-			memcpy(&lane->next[word], payload + 8 * word, 8);
-		lane->next += nr_words;
+		for (size_t word = 0; word < nr_words; word++)
+			memcpy(&lane->next[word * lane->nr_all], payload + 8 * word, 8);
+		lane->next++;
 		if (lane->has_string)
 			deal_text(lane, payload + 8 * nr_words, end);
 	}
@@ -284,12 +287,12 @@ static unsigned char *put_head(unsigned char *at, const struct packer *packer, c
 	return at;
 }
 
-static unsigned char *put_lane(unsigned char *at, const struct lane *lane, size_t nr)
+static unsigned char *put_lane(unsigned char *at, const struct lane *lane)
 {
 	for (size_t word = 0; word < lane->nr_words; word++)
-		at = column_encode(at, lane->words + word, lane->nr_words, nr);
+		at = column_encode(at, lane->words + word * lane->nr_all, lane->nr_all);
 	if (lane->has_string)
-		at = column_encode(at, lane->lengths, 1, nr);
+		at = column_encode(at, lane->lengths, lane->nr_all);
 	return at;
 }
 
@@ -316,9 +319,9 @@ static struct trace_packed *block_put(const struct packer *packer, struct dealt 
 	packed->bytes = bound;
 	at = put_head(packed->raw, packer, dealt, first_ns);
 	deal(packer, dealt, at, packer->sorted);
-	at = column_encode(at + packer->nr, packer->sorted, 1, packer->nr);
+	at = column_encode(at + packer->nr, packer->sorted, packer->nr);
 	for (uint32_t i = 0; i < dealt->nr_types; i++)
-		at = put_lane(at, &dealt->lanes[dealt->ids[i]], packer->count[dealt->ids[i]]);
+		at = put_lane(at, &dealt->lanes[dealt->ids[i]]);
 	header = (struct trace_columns_header *)packed->raw;
 	header->string_bytes = (uint32_t)texts_bytes(dealt);
 	at = put_texts(at, dealt);
@@ -333,8 +336,9 @@ static uint64_t missed_total(const struct packer *packer, const struct dealt *de
 	const struct lane *lane = &dealt->lanes[TRACE_EV_trace_missed];
 	uint64_t missed = 0;
 
-	for (size_t i = 0; i < packer->count[TRACE_EV_trace_missed]; i++)
-		missed += ((const struct trace_trace_missed *)(lane->words + i * lane->nr_words))->count;
+	_Static_assert(offsetof(struct trace_trace_missed, count) == 0, "the count is the first word");
+	for (size_t i = 0; i < lane->nr_all; i++)
+		missed += lane->words[i];
 	return missed;
 }
 

@@ -25,6 +25,9 @@ void schema_add_catalogue(struct schema *schema);
 
 void schema_release(struct schema *schema);
 
+/** catalogue_types() - the library's own types by id, TRACE_EV_MAX of them, with holes: NULL */
+const struct trace_event_type *const *catalogue_types(void);
+
 /** catalogue_by_id() - the library's own type, or NULL */
 const struct trace_event_type *catalogue_by_id(uint32_t id);
 
