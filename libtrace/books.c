@@ -24,6 +24,8 @@ struct ledger {
 	uint64_t number;    /* that the next event should have */
 	uint64_t last_ns;
 	uint64_t missed_ns; /* of the last chunk with trace_missed events */
+	uint64_t inside_ns; /* begin of the last chunk, if events of it were not understood: */
+	uint64_t inside;    /* so many, there or behind it */
 	uint64_t seen_lost_before;
 	uint64_t seen_lost_write;
 };
@@ -60,6 +62,11 @@ static int add_gap(struct books *books, const struct ledger *ledger, uint64_t st
 								 .cause = cause });
 }
 
+static uint64_t positive(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /* ---- from chunk to chunk ---- */
 
 static enum trace_gap_cause declared_cause(const struct trace_chunk_header *header)
@@ -70,20 +77,21 @@ static enum trace_gap_cause declared_cause(const struct trace_chunk_header *head
 
 static int gaps_before(struct books *books, const struct ledger *ledger, const struct trace_chunk_header *header)
 {
-	uint64_t start = ledger->started ? ledger->last_ns : books->trace->info.start_ns, end = header->first_ns, declared;
-	uint64_t gone = header->events_before - ledger->number;
+	uint64_t start = ledger->started ? ledger->last_ns : books->trace->info.start_ns, end = header->first_ns;
+	uint64_t gone = header->events_before - ledger->number, unwritten = header->lost_write;
 	int error = 0;
 
 	if (start > end)
 		start = end; /* writers that nest: the blocks overlap a little */
-	if (__builtin_add_overflow(header->lost_before, header->lost_write, &declared))
-		declared = UINT64_MAX;
+	/* A piece of a block that could not be written, with a good header, is counted as a damaged chunk already. */
+	if (unwritten > positive(gone, header->lost_before))
+		unwritten = positive(gone, header->lost_before);
 	if (header->lost_before)
 		error = add_gap(books, ledger, start, end, header->lost_before, declared_cause(header));
-	if (!error && header->lost_write)
-		error = add_gap(books, ledger, start, end, header->lost_write, TRACE_GAP_UNWRITTEN);
-	if (!error && gone > declared)
-		error = add_gap(books, ledger, start, end, gone - declared, TRACE_GAP_DAMAGED);
+	if (!error && unwritten)
+		error = add_gap(books, ledger, start, end, unwritten, TRACE_GAP_UNWRITTEN);
+	if (!error && positive(gone, header->lost_before) > unwritten)
+		error = add_gap(books, ledger, start, end, gone - header->lost_before - unwritten, TRACE_GAP_DAMAGED);
 	if (!error && (header->flags & TRACE_CHUNK_FLAG_JUMP))
 		error = add_gap(books, ledger, start, end, 0, TRACE_GAP_SUSPECT);
 	return error;
@@ -98,14 +106,18 @@ static int gaps_within(struct books *books, struct ledger *ledger, const struct 
 
 	if (chunk->public.damaged)
 		error = add_gap(books, ledger, header->first_ns, header->last_ns, header->events, is_cut ? TRACE_GAP_CUT : TRACE_GAP_DAMAGED);
-	if (!error && header->lost_inside)
-		error = add_gap(books, ledger, header->first_ns, header->last_ns, header->lost_inside, TRACE_GAP_SUSPECT);
 	if (!error && header->missed) {
 		error = add_gap(books, ledger, missed_from < header->last_ns ? missed_from : header->last_ns, header->last_ns,
 				header->missed, TRACE_GAP_MISSED);
 		ledger->missed_ns = header->last_ns;
 	}
 	return error;
+}
+
+/* Events that were not understood may have stood anywhere in their block, or behind what was: up to @end_ns. */
+static int gap_inside(struct books *books, const struct ledger *ledger, uint64_t end_ns)
+{
+	return ledger->inside ? add_gap(books, ledger, ledger->inside_ns, end_ns, ledger->inside, TRACE_GAP_SUSPECT) : 0;
 }
 
 static int books_copy_found(struct books *books, struct chunk *chunk)
@@ -127,24 +139,23 @@ static int books_chunk(struct books *books, struct chunk *chunk)
 		return -EBADMSG; /* it was good a moment ago: somebody is writing into the file */
 	if (header.events_before < ledger->number || header.last_ns < header.first_ns)
 		return books_copy_found(books, chunk);
-	error = gaps_before(books, ledger, &header);
+	error = gap_inside(books, ledger, header.first_ns);
+	if (!error)
+		error = gaps_before(books, ledger, &header);
 	if (!error)
 		error = gaps_within(books, ledger, chunk, &header);
 	ledger->started = true;
 	ledger->cpu = header.cpu;
 	ledger->number = header.events_before + header.events + header.lost_inside;
 	ledger->last_ns = header.last_ns;
+	ledger->inside_ns = header.first_ns;
+	ledger->inside = header.lost_inside;
 	ledger->seen_lost_before += header.lost_before;
 	ledger->seen_lost_write += header.lost_write;
 	return error;
 }
 
 /* ---- behind the last chunk ---- */
-
-static uint64_t positive(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
 
 /* The statistics know of one stream what its chunks, of both kinds together, do not show. */
 static int gaps_behind(struct books *books, const struct trace_statistics_stream *disk)
@@ -195,6 +206,8 @@ static int gaps_at_end(struct books *books)
 	const struct trace *trace = books->trace;
 	int error = 0;
 
+	for (size_t i = 0; !error && i < books->nr; i++)
+		error = gap_inside(books, &books->ledgers[i], trace->info.end_ns);
 	for (size_t i = 0; !error && trace->books && i < trace->nr_streams; i++)
 		error = gaps_behind(books, &trace->books[i]);
 	if (!error && !trace->info.clean_end && !trace->has_index)

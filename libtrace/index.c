@@ -114,9 +114,9 @@ static uint64_t resync(const struct trace *trace, uint64_t at, uint64_t stop)
 }
 
 /* A good header whose payload is not all there: its events are known, and where. */
-static int walk_cut_chunk(struct trace *trace, uint64_t at, const struct trace_chunk_header *header)
+static int walk_cut_chunk(struct trace *trace, uint64_t at, uint64_t next, const struct trace_chunk_header *header)
 {
-	int error = trace_add_damage(trace, at, trace->bytes - at, "offset %llu: the file ends within a chunk of %u events",
+	int error = trace_add_damage(trace, at, next - at, "offset %llu: only a piece is there of a chunk of %u events",
 				     (unsigned long long)at, header->events);
 
 	if (!error)
@@ -130,6 +130,22 @@ static int walk_damage(struct trace *trace, uint64_t at, uint64_t next, const ch
 {
 	return trace_add_damage(trace, at, next - at, "offset %llu: %llu bytes cannot be used: %s", (unsigned long long)at,
 				(unsigned long long)(next - at), reason);
+}
+
+/*
+ * Is the whole chunk there? A good header may stand before a piece of its payload only, because a write to a pipe failed.
+ * Then there is no chunk where the next one should begin, and the checksum decides; otherwise it need not be computed.
+ */
+static bool is_whole(const struct trace *trace, uint64_t at, const struct trace_chunk_header *header, uint64_t stop)
+{
+	uint64_t payload = at + header->header_bytes, end;
+	struct trace_chunk_header next;
+
+	if (header->packed_bytes > stop - payload)
+		return false;
+	end = payload + header->packed_bytes;
+	return end == stop || !chunk_header_read(trace, end, &next) ||
+	       XXH3_64bits(trace->data + payload, header->packed_bytes) == header->payload_checksum;
 }
 
 static int walk(struct trace *trace, uint64_t at)
@@ -151,9 +167,11 @@ static int walk(struct trace *trace, uint64_t at)
 
 			error = walk_damage(trace, at, next, reason);
 			at = next;
-		} else if (header.packed_bytes > stop - at - header.header_bytes) {
-			error = walk_cut_chunk(trace, at, &header);
-			at = resync(trace, at + 1, stop);
+		} else if (!is_whole(trace, at, &header, stop)) {
+			uint64_t next = resync(trace, at + 1, stop);
+
+			error = walk_cut_chunk(trace, at, next, &header);
+			at = next;
 		} else {
 			if (header.kind == TRACE_CHUNK_INDEX)
 				trace->has_index = true;

@@ -62,11 +62,11 @@ static void scan(struct packer *packer)
 {
 	const struct trace_event_type *const *types = catalogue_types();
 	const unsigned char *records = packer->source->records;
-	size_t nr_words = packer->source->bytes / 8, nr_found = 0, nr_bad = 0;
+	size_t nr_words = packer->source->bytes / 8, nr_bad = 0;
 	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0;
 	struct trace_record record;
 
-	for (size_t at = 0; at < nr_words; at += record.words, nr_found++) {
+	for (size_t at = 0; at < nr_words; at += record.words) {
 		const struct trace_event_type *type;
 		uint32_t time;
 
@@ -87,8 +87,8 @@ static void scan(struct packer *packer)
 		packer->unsorted |= time < latest;
 		latest = time;
 	}
-	if (packer->source->nr_records > nr_found)
-		nr_bad += packer->source->nr_records - nr_found;
+	if (packer->source->nr_records > packer->nr + nr_bad)
+		nr_bad = packer->source->nr_records - packer->nr;
 	packer->lost_inside = (uint32_t)nr_bad;
 }
 

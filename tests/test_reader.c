@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_reader.c - what goes into a trace comes out of it: every event, in order, and every loss in its place. */
-#include "builder.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <trace/reader.h>
+#include <unistd.h>
+
+#include "image.h"
 #include "unit.h"
 
-#include <trace/reader.h>
+#define ADD(tb, cpu, ts_ns, name, string, ...) \
+	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){ __VA_ARGS__ }, sizeof(struct trace_##name), string)
+
+static uint64_t random64(void)
+{
+	return (uint64_t)random() << 62 ^ (uint64_t)random() << 31 ^ (uint64_t)random();
+}
+
+/* ---- order ---- */
 
 static void events_of_several_cpus_come_in_time_order(void)
 {
 	struct tb *tb = tb_new();
-	struct trace_error error;
-	struct trace_cursor *cursor;
 	const struct trace_event *event;
+	struct trace_cursor *cursor;
 	struct trace *trace;
 	uint64_t before = 0;
 	int nr = 0;
@@ -21,9 +43,9 @@ static void events_of_several_cpus_come_in_time_order(void)
 	tb_sys_exit(tb, 0, 1700, -2);
 	tb_exec(tb, 1, 1600, 43, "/bin/true");
 	trace = tb_open_trace(tb);
-	cursor = trace_cursor_new(trace, NULL, &error);
+	cursor = trace_cursor_new(trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor))) {
-		CU_ASSERT(event->ts_ns >= before);
+		CU_ASSERT_TRUE(event->ts_ns >= before);
 		before = event->ts_ns;
 		nr++;
 		if (event->id == TRACE_EV_sched_exec)
@@ -34,14 +56,257 @@ static void events_of_several_cpus_come_in_time_order(void)
 	CU_ASSERT_EQUAL(nr, 5);
 	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
 	CU_ASSERT_EQUAL(trace_nr_damages(trace), 0);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	CU_ASSERT_TRUE(trace_get_info(trace)->clean_end);
+	CU_ASSERT_FALSE(trace_get_info(trace)->index_rebuilt);
 	trace_cursor_free(cursor);
 	trace_close(trace);
 	tb_free(tb);
 }
 
+/* All events of @trace as "cpu@ts " */
+static void order_text(const struct trace *trace, char *text)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	const struct trace_event *event;
+
+	*text = '\0';
+	while ((event = trace_cursor_next(cursor)))
+		text += sprintf(text, "%s%u@%u ", event->id == TRACE_EV_trace_lost ? "lost:" : "", event->cpu, (unsigned int)event->ts_ns);
+	trace_cursor_free(cursor);
+}
+
+static void equal_times_come_by_cpu_and_chunks_that_overlap_are_merged(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	char text[256];
+
+	tb_switch(tb, 1, 1000, 0, 1, 0);
+	tb_switch(tb, 0, 1000, 0, 1, 0);
+	tb_switch(tb, 0, 3000, 0, 1, 0);
+	tb_cut(tb, 0);
+	tb_switch(tb, 0, 2000, 0, 1, 0); /* a writer that was interrupted across a change of sub-buffers */
+	tb_switch(tb, 0, 4000, 0, 1, 0);
+	tb_switch(tb, 1, 3000, 0, 1, 0);
+	trace = tb_open_trace(tb);
+	order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "0@1000 1@1000 0@2000 0@3000 1@3000 0@4000 ");
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void disorder_within_a_block_is_sorted_and_stays_stable(void)
+{
+	struct tb *tb = tb_new();
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace *trace;
+	uint64_t before = 0, sum = 0;
+	uint32_t before_tid = 0;
+
+	srandom(1);
+	for (uint32_t i = 0; i < 20000; i++) /* far worse than any nesting */
+		tb_switch(tb, 0, 1000 + (uint64_t)random() % 4000, 0, i, 0);
+	trace = tb_open_trace(tb);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	while ((event = trace_cursor_next(cursor))) {
+		uint32_t tid = ((const struct trace_sched_switch *)event->payload)->next_tid;
+
+		CU_ASSERT_TRUE(event->ts_ns > before || (event->ts_ns == before && tid > before_tid));
+		before = event->ts_ns;
+		before_tid = tid;
+		sum += tid;
+	}
+	CU_ASSERT_EQUAL(sum, 20000ull * 19999 / 2);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void times_may_wrap_around_32_bits(void)
+{
+	static const uint64_t bases[] = { 0, 0xfffffff0, 0x1fffffff0, 0x7fffffffffffff00 };
+
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		struct tb *tb = tb_new();
+		struct trace_cursor *cursor;
+		struct trace *trace;
+
+		tb_switch(tb, 0, bases[i], 0, 1, 0);
+		tb_switch(tb, 0, bases[i] + 0x20, 0, 2, 0);
+		tb_switch(tb, 0, bases[i] + 0xffffffff, 0, 3, 0); /* the latest that a block can hold */
+		trace = tb_open_trace(tb);
+		cursor = trace_cursor_new(trace, NULL, NULL);
+		CU_ASSERT_EQUAL(trace_cursor_next(cursor)->ts_ns, bases[i]);
+		CU_ASSERT_EQUAL(trace_cursor_next(cursor)->ts_ns, bases[i] + 0x20);
+		CU_ASSERT_EQUAL(trace_cursor_next(cursor)->ts_ns, bases[i] + 0xffffffff);
+		CU_ASSERT_PTR_NULL(trace_cursor_next(cursor));
+		CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+		trace_cursor_free(cursor);
+		trace_close(trace);
+		tb_free(tb);
+	}
+}
+
+/* ---- round trips ---- */
+
+/** struct sample - an event that was written */
+struct sample {
+	uint64_t ts_ns;
+	uint32_t cpu;
+	uint32_t id;
+	unsigned char payload[TRACE_RECORD_MAX_BYTES];
+	char string[64];
+};
+
+static void sample_make(struct sample *sample, const struct trace_event_type *type, uint64_t ts_ns, unsigned int variety)
+{
+	sample->ts_ns = ts_ns;
+	sample->cpu = (uint32_t)random() % 3;
+	sample->id = type->id;
+	memset(sample->payload, 0, sizeof(sample->payload));
+	for (size_t at = 0; at < type->fixed_bytes; at += 8) {
+		uint64_t word = variety ? random64() % variety * 0x123456789abcdef : random64();
+
+		memcpy(sample->payload + at, &word, 8);
+	}
+	for (size_t i = 0, length = (size_t)random() % 60; i <= length; i++)
+		sample->string[i] = i < length ? (char)(1 + random() % 255) : '\0';
+}
+
+static void samples_write(struct tb *tb, const struct sample *samples, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct trace_event_type *type = NULL;
+
+		for (size_t j = 0; j < trace_catalogue_size(); j++)
+			if (trace_catalogue_type(j)->id == samples[i].id)
+				type = trace_catalogue_type(j);
+		tb_event(tb, samples[i].cpu, samples[i].ts_ns, samples[i].id, samples[i].payload, type->fixed_bytes,
+			 type->has_string ? samples[i].string : NULL);
+	}
+}
+
+static bool sample_is(const struct sample *sample, const struct trace_event *event)
+{
+	size_t fixed = event->type->fixed_bytes;
+
+	return event->ts_ns == sample->ts_ns && event->cpu == sample->cpu && event->id == sample->id &&
+	       event->payload_bytes == fixed + (event->type->has_string ? strlen(sample->string) + 1 : 0) &&
+	       (uintptr_t)event->payload % 8 == 0 && !memcmp(event->payload, sample->payload, fixed) &&
+	       (!event->type->has_string || !strcmp(trace_event_string(event), sample->string));
+}
+
+/* @nr events of random types with random payloads of @variety different words; all come back as they were. */
+static void round_trip(size_t nr, unsigned int variety)
+{
+	struct sample *samples = calloc(nr, sizeof(*samples));
+	struct tb *tb = tb_new();
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace_error error;
+	struct trace *trace;
+	size_t nr_wrong = 0, at = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t idx = i < trace_catalogue_size() ? i : (size_t)random() % trace_catalogue_size();
+
+		if (trace_catalogue_type(idx)->id == TRACE_EV_trace_missed || trace_catalogue_type(idx)->id == TRACE_EV_trace_lost)
+			idx++; /* those mean something to the reader */
+		sample_make(&samples[i], trace_catalogue_type(idx), 1000 + 7 * i, variety);
+	}
+	samples_write(tb, samples, nr);
+	trace = tb_open_trace(tb);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	while ((event = trace_cursor_next(cursor)) && at < nr)
+		nr_wrong += !sample_is(&samples[at++], event);
+	CU_ASSERT_EQUAL(at, nr);
+	CU_ASSERT_EQUAL(nr_wrong, 0);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->events, nr);
+	CU_ASSERT_EQUAL(trace_verify(trace, &error), 0);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+	free(samples);
+}
+
+static void every_event_of_the_catalogue_comes_back(void)
+{
+	round_trip(2 * trace_catalogue_size(), 0);
+}
+
+static void random_events_come_back(void)
+{
+	static const unsigned int varieties[] = { 0, 1, 2, 100, 255, 256, 257, 1000 };
+
+	srandom(3);
+	for (size_t i = 0; i < sizeof(varieties) / sizeof(varieties[0]); i++)
+		round_trip(30000, varieties[i]);
+}
+
+static void columns_of_any_length_come_back(void)
+{
+	for (size_t nr = 1; nr < 1100; nr += nr < 70 ? 1 : 101) {
+		struct tb *tb = tb_new();
+		const struct trace_event *event;
+		struct trace_cursor *cursor;
+		struct trace *trace;
+		uint64_t before = 0;
+
+		for (size_t i = 0; i < nr; i++)
+			ADD(tb, 0, 1000 + i * i, sys_exit, NULL, .ret = (int64_t)(i * 0x10001));
+		trace = tb_open_trace(tb);
+		cursor = trace_cursor_new(trace, NULL, NULL);
+		while ((event = trace_cursor_next(cursor))) {
+			CU_ASSERT_EQUAL(*(const uint64_t *)event->payload, before * 0x10001);
+			before++;
+		}
+		CU_ASSERT_EQUAL(before, nr);
+		trace_cursor_free(cursor);
+		trace_close(trace);
+		tb_free(tb);
+	}
+}
+
+static void the_catalogue_is_in_the_trace(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace = tb_open_trace(tb);
+
+	CU_ASSERT_EQUAL(trace_nr_types(trace), trace_catalogue_size());
+	for (size_t i = 0; i < trace_catalogue_size(); i++) {
+		const struct trace_event_type *own = trace_catalogue_type(i), *read = trace_type_by_id(trace, own->id);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(read);
+		CU_ASSERT_PTR_EQUAL(read, trace_type_by_name(trace, own->name));
+		CU_ASSERT_STRING_EQUAL(read->text, own->text);
+		CU_ASSERT_STRING_EQUAL(read->doc, own->doc);
+		CU_ASSERT_STRING_EQUAL(read->classic, own->classic);
+		CU_ASSERT_STRING_EQUAL(read->program, own->program);
+		CU_ASSERT_EQUAL(read->category, own->category);
+		CU_ASSERT_EQUAL(read->flags, own->flags);
+		CU_ASSERT_EQUAL(read->fixed_bytes, own->fixed_bytes);
+		CU_ASSERT_EQUAL(read->has_string, own->has_string);
+		CU_ASSERT_EQUAL_FATAL(read->nr_fields, own->nr_fields);
+		for (size_t j = 0; j < own->nr_fields; j++) {
+			CU_ASSERT_STRING_EQUAL(read->fields[j].name, own->fields[j].name);
+			CU_ASSERT_EQUAL(read->fields[j].kind, own->fields[j].kind);
+			CU_ASSERT_EQUAL(read->fields[j].offset, own->fields[j].offset);
+			CU_ASSERT_EQUAL(read->fields[j].bytes, own->fields[j].bytes);
+			CU_ASSERT_EQUAL(read->fields[j].is_signed, own->fields[j].is_signed);
+		}
+	}
+	trace_close(trace);
+	tb_free(tb);
+}
+
+/* ---- losses ---- */
+
 static void a_loss_is_an_event_at_its_end(void)
 {
 	struct tb *tb = tb_new();
+	const struct trace_trace_lost *lost;
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 	struct trace *trace;
@@ -51,25 +316,847 @@ static void a_loss_is_an_event_at_its_end(void)
 	tb_switch(tb, 0, 5000, 42, 0, 1);
 	trace = tb_open_trace(tb);
 	cursor = trace_cursor_new(trace, NULL, NULL);
+	CU_ASSERT_EQUAL(trace_cursor_next(cursor)->ts_ns, 1000);
 	event = trace_cursor_next(cursor);
-	CU_ASSERT_EQUAL(event->ts_ns, 1000);
-	event = trace_cursor_next(cursor);
+	lost = event->payload;
 	CU_ASSERT_EQUAL(event->id, TRACE_EV_trace_lost);
 	CU_ASSERT_EQUAL(event->ts_ns, 5000);
-	CU_ASSERT_EQUAL(((const struct trace_trace_lost *)event->payload)->lost, 7);
-	CU_ASSERT_EQUAL(((const struct trace_trace_lost *)event->payload)->from_ns, 1000);
-	event = trace_cursor_next(cursor);
-	CU_ASSERT_EQUAL(event->id, TRACE_EV_sched_switch);
+	CU_ASSERT_EQUAL(lost->lost, 7);
+	CU_ASSERT_EQUAL(lost->from_ns, 1000);
+	CU_ASSERT_EQUAL(lost->cause, TRACE_GAP_DISCARDED);
+	CU_ASSERT_EQUAL(trace_cursor_next(cursor)->id, TRACE_EV_sched_switch);
 	CU_ASSERT_PTR_NULL(trace_cursor_next(cursor));
+	CU_ASSERT_EQUAL(trace_cursor_error(cursor, NULL), 0);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 7);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 	trace_cursor_free(cursor);
 	trace_close(trace);
 	tb_free(tb);
 }
 
+static void losses_before_the_first_and_after_the_last_event_are_gaps(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	char text[256];
+
+	tb_window(tb, 500, 9000);
+	tb_lost(tb, 0, 3);
+	tb_switch(tb, 0, 1000, 0, 42, 0);
+	tb_lost(tb, 0, 4);
+	trace = tb_open_trace(tb);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 2);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->start_ns, 500);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->end_ns, 1000);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 3);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->start_ns, 1000);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->end_ns, 9000);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->lost, 4);
+	order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "lost:0@1000 0@1000 lost:0@9000 ");
+	CU_ASSERT_EQUAL(trace_get_stream(trace, 0)->discarded, 7);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void missed_programs_are_gaps_beside_their_events(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	char text[256];
+
+	tb_window(tb, 500, 9000);
+	ADD(tb, 0, 2000, trace_missed, NULL, .count = 5, .event = TRACE_EV_sched_switch);
+	tb_cut(tb, 0);
+	ADD(tb, 0, 4000, trace_missed, NULL, .count = 6, .event = TRACE_EV_sched_switch);
+	trace = tb_open_trace(tb);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 2);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_MISSED);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->start_ns, 500);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->end_ns, 2000);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->start_ns, 2000);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->lost, 6);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 11);
+	order_text(trace, text); /* not twice: the events are there */
+	CU_ASSERT_STRING_EQUAL(text, "0@2000 0@4000 ");
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+/* ---- the writer's input ---- */
+
+/** struct rawfile - a trace whose records the test makes itself, byte by byte */
+struct rawfile {
+	struct trace_writer *writer;
+	char path[64];
+	int fd;
+	uint64_t words[512];
+	size_t nr_words;
+	uint32_t nr_records;
+	uint64_t seq;
+};
+
+static struct rawfile *rawfile_new(void)
+{
+	struct rawfile *file = calloc(1, sizeof(*file));
+
+	file->fd = memfd_create("raw", MFD_CLOEXEC);
+	snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
+	file->writer = trace_writer_new(file->fd, NULL, NULL);
+	return file;
+}
+
+static void rawfile_record(struct rawfile *file, uint32_t time, uint32_t id, uint32_t words, const void *payload, size_t bytes)
+{
+	struct trace_record record = { .time = time, .id = (uint16_t)id, .words = (uint8_t)words };
+
+	memcpy(&file->words[file->nr_words], &record, 8);
+	memcpy(&file->words[file->nr_words + 1], payload, bytes);
+	file->nr_words += 1 + (bytes + 7) / 8;
+	file->nr_records++;
+}
+
+static void rawfile_exit(struct rawfile *file, uint32_t time, int64_t ret)
+{
+	rawfile_record(file, time, TRACE_EV_sys_exit, 2, &ret, 8);
+}
+
+static int rawfile_block(struct rawfile *file, uint64_t base_ns, uint64_t lost_total, uint16_t cause)
+{
+	struct trace_source source = { .records = file->words,
+				       .bytes = file->nr_words * 8,
+				       .base_ns = base_ns,
+				       .seq = ++file->seq,
+				       .lost_total = lost_total,
+				       .stream = 9,
+				       .cpu = 2,
+				       .nr_records = file->nr_records,
+				       .kind = TRACE_CHUNK_EVENTS,
+				       .lost_cause = cause };
+
+	file->nr_words = file->nr_records = 0;
+	return trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL);
+}
+
+static struct trace *rawfile_open(struct rawfile *file, const struct trace_stream_stats *stats)
+{
+	struct trace *trace;
+
+	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, stats ? 1 : 0, 9999, NULL), 0);
+	CU_ASSERT_EQUAL(trace_writer_finish(file->writer, NULL), 0);
+	trace_writer_free(file->writer);
+	trace = trace_open(file->path, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	close(file->fd);
+	free(file);
+	return trace;
+}
+
+static void bad_records_are_left_out_and_counted(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 9, .attempted = 9 };
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	char text[256];
+
+	rawfile_exit(file, 1000, 1);
+	rawfile_record(file, 1100, 250, 2, "8 bytes.", 8);			   /* no such event */
+	rawfile_record(file, 1200, 60000, 2, "8 bytes.", 8);			   /* nor any such number */
+	rawfile_record(file, 1300, TRACE_EV_sys_enter3, 2, "8 bytes.", 8);	   /* too small */
+	rawfile_record(file, 1400, TRACE_EV_trace_mark, 2, "no NUL..", 8);	   /* its string does not end */
+	rawfile_record(file, 1450, TRACE_EV_sched_comm, 2, "8 bytes.", 8);	   /* its string is not there */
+	rawfile_exit(file, 1500, 2);
+	rawfile_record(file, 0, TRACE_EV_padding, 3, "sixteen bytes...", 16);
+	rawfile_record(file, 1600, TRACE_EV_sys_exit, 0, "8 bytes.", 8); /* no size: the end */
+	rawfile_exit(file, 1700, 3);
+	file->nr_records--; /* padding is not counted */
+	rawfile_block(file, 1000, 0, 0);
+	trace = rawfile_open(file, &stats);
+	order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "2@1000 2@1500 lost:2@9999 ");
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 1);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_SUSPECT);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 7);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
+static void a_record_that_reaches_beyond_the_block_ends_it(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	char text[256];
+
+	rawfile_exit(file, 1000, 1);
+	rawfile_record(file, 1100, TRACE_EV_sys_exit, 3, "8 bytes.", 8);
+	rawfile_block(file, 1000, 0, 0);
+	trace = rawfile_open(file, NULL);
+	order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "2@1000 lost:2@9999 ");
+	trace_close(trace);
+}
+
+static void causes_of_losses_are_kept(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	rawfile_exit(file, 1000, 1);
+	rawfile_block(file, 1000, 0, TRACE_GAP_OVERWRITTEN);
+	rawfile_exit(file, 2000, 1);
+	rawfile_block(file, 2000, 10, TRACE_GAP_OVERWRITTEN);
+	rawfile_exit(file, 3000, 1);
+	rawfile_block(file, 3000, 15, TRACE_GAP_DISCARDED);
+	trace = rawfile_open(file, NULL);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 2);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_OVERWRITTEN);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 10);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->cause, TRACE_GAP_DISCARDED);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->lost, 5);
+	trace_close(trace);
+}
+
+static void a_missing_subbuffer_that_nobody_counted_is_a_gap(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	rawfile_exit(file, 1000, 1);
+	rawfile_block(file, 1000, 0, 0);
+	rawfile_block(file, 1500, 0, 0); /* an empty one is none */
+	rawfile_exit(file, 2000, 1);
+	rawfile_block(file, 2000, 0, 0);
+	file->seq++;
+	rawfile_exit(file, 3000, 1);
+	rawfile_block(file, 3000, 0, 0);
+	trace = rawfile_open(file, NULL);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 1);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->start_ns, 2000);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->end_ns, 3000);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 0);
+	trace_close(trace);
+}
+
+static void books_that_do_not_add_up_fail_to_verify(void)
+{
+	static const struct trace_stream_stats wrong[] = {
+		{ .stream = 9, .stored = 2, .attempted = 3 },
+		{ .stream = 9, .stored = 3, .attempted = 3 },
+		{ .stream = 9, .stored = 2, .discarded = 3, .attempted = 5 },
+	};
+	static const struct trace_stream_stats right = { .stream = 9, .stored = 2, .discarded = 4, .attempted = 6 };
+
+	for (size_t i = 0; i <= sizeof(wrong) / sizeof(wrong[0]); i++) {
+		bool is_right = i == sizeof(wrong) / sizeof(wrong[0]);
+		struct rawfile *file = rawfile_new();
+		struct trace_error error = { 0 };
+		struct trace *trace;
+
+		rawfile_exit(file, 1000, 1);
+		rawfile_block(file, 1000, 0, 0);
+		rawfile_exit(file, 2000, 1);
+		rawfile_block(file, 2000, 4, 0);
+		trace = rawfile_open(file, is_right ? &right : &wrong[i]);
+		CU_ASSERT_EQUAL(trace_verify(trace, &error), is_right ? 0 : -EBADMSG);
+		CU_ASSERT_TRUE(is_right || strstr(error.message, "stream 9"));
+		trace_close(trace);
+	}
+}
+
+static void blocks_that_are_too_large_are_refused(void)
+{
+	struct trace_source source = { .records = "", .bytes = (16u << 20) + 8, .kind = TRACE_CHUNK_EVENTS };
+	struct rawfile *file = rawfile_new();
+	struct trace_error error;
+
+	CU_ASSERT_PTR_NULL(trace_writer_pack(file->writer, &source, &error));
+	CU_ASSERT_EQUAL(error.code, -EINVAL);
+	source.bytes = 0;
+	source.kind = TRACE_CHUNK_SCHEMA;
+	CU_ASSERT_PTR_NULL(trace_writer_pack(file->writer, &source, &error));
+	CU_ASSERT_EQUAL(error.code, -EINVAL);
+	trace_close(rawfile_open(file, NULL));
+}
+
+static void the_largest_block_fits(void)
+{
+	size_t bytes = 16u << 20, nr = bytes / 16;
+	uint64_t *words = malloc(bytes);
+	struct trace_source source = { .records = words, .bytes = bytes, .nr_records = (uint32_t)nr, .seq = 1, .kind = TRACE_CHUNK_EVENTS };
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	struct seen seen;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct trace_record record = { .time = (uint32_t)(i * 4096), .id = TRACE_EV_sys_exit, .words = 2 };
+
+		memcpy(&words[2 * i], &record, 8);
+		words[2 * i + 1] = random64();
+	}
+	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+	trace = rawfile_open(file, NULL);
+	seen = seen_of(trace, NULL);
+	CU_ASSERT_EQUAL(seen.nr, nr);
+	CU_ASSERT_EQUAL(seen.error, 0);
+	seen_free(&seen);
+	trace_close(trace);
+	free(words);
+}
+
+/* ---- output that fails ---- */
+
+static struct seen seen_of_path(const char *path)
+{
+	struct trace_error error;
+	struct trace *trace = trace_open(path, &error);
+	struct seen seen;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	seen = seen_of(trace, NULL);
+	trace_close(trace);
+	return seen;
+}
+
+static void tb_many(struct tb *tb, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		ADD(tb, (uint32_t)i % 2, 1000 + (uint64_t)i * 10, sys_exit, NULL, .ret = (int64_t)random64());
+}
+
+static void a_pipe_carries_a_whole_trace(void)
+{
+	struct tb *tb = tb_new();
+	char path[] = "/tmp/test_reader-XXXXXX";
+	int pipe_fds[2], saved = dup(STDIN_FILENO), fd = mkstemp(path);
+	struct seen whole, piped;
+	pid_t child;
+
+	tb_many(tb, 50000); /* more than a pipe holds */
+	tb_write(tb, fd, true);
+	whole = seen_of_path(path);
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+		abort();
+	fcntl(pipe_fds[1], F_SETFL, O_NONBLOCK); /* short writes, and waiting for room */
+	child = fork();
+	if (child == 0) {
+		close(pipe_fds[0]);
+		tb_write(tb, pipe_fds[1], true);
+		_exit(0);
+	}
+	close(pipe_fds[1]);
+	dup2(pipe_fds[0], STDIN_FILENO);
+	piped = seen_of_path("-");
+	dup2(saved, STDIN_FILENO);
+	waitpid(child, NULL, 0);
+	CU_ASSERT_EQUAL(whole.nr, 50000);
+	CU_ASSERT_EQUAL(seen_missing(&whole, &piped), 0);
+	seen_free(&whole);
+	seen_free(&piped);
+	close(pipe_fds[0]);
+	close(saved);
+	close(fd);
+	unlink(path);
+	tb_free(tb);
+}
+
+/* A block of 100 events with random payloads: about a kilobyte that does not compress. */
+static int write_random_block(struct rawfile *file, uint32_t nr)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		rawfile_exit(file, nr * 1000 + i, (int64_t)random64());
+	return rawfile_block(file, nr * 1000, 0, 0);
+}
+
+/* A file that may not grow at times: what was written stays whole, what was not is counted. */
+static void a_full_disk_costs_only_what_could_not_be_written(void)
+{
+	char path[] = "/tmp/test_reader-XXXXXX";
+	struct rawfile *file = rawfile_new();
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 2000, .attempted = 2000 };
+	struct rlimit limit, unlimited;
+	struct trace_writer_totals totals;
+	struct stat stat;
+	struct trace *trace;
+	struct seen seen;
+	int nr_failed = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	trace_writer_free(file->writer);
+	close(file->fd);
+	file->fd = mkstemp(path);
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	file->writer = trace_writer_new(file->fd, NULL, NULL);
+	getrlimit(RLIMIT_FSIZE, &unlimited);
+	for (uint32_t i = 0; i < 20; i++) {
+		bool full = i >= 5 && i < 8;
+
+		fstat(file->fd, &stat);
+		limit = unlimited;
+		limit.rlim_cur = full ? (rlim_t)stat.st_size + 300 : unlimited.rlim_cur; /* in the middle of a chunk */
+		setrlimit(RLIMIT_FSIZE, &limit);
+		nr_failed += write_random_block(file, i) == -EFBIG;
+		setrlimit(RLIMIT_FSIZE, &unlimited);
+	}
+	trace_writer_totals(file->writer, &totals);
+	CU_ASSERT_EQUAL(nr_failed, 3);
+	CU_ASSERT_EQUAL(totals.lost_write, 300);
+	CU_ASSERT_EQUAL(totals.events, 1700);
+	trace = rawfile_open(file, &stats);
+	seen = seen_of(trace, NULL);
+	CU_ASSERT_EQUAL(seen.nr, 1700);
+	CU_ASSERT_EQUAL(seen.lost, 300);
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), 0);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 1);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_UNWRITTEN);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	seen_free(&seen);
+	trace_close(trace);
+	unlink(path);
+}
+
+static void what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics(void)
+{
+	char path[] = "/tmp/test_reader-XXXXXX";
+	struct rawfile *file = rawfile_new();
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 200, .attempted = 200 };
+	struct rlimit limit, unlimited;
+	struct trace *trace;
+	struct seen seen;
+	struct stat stat;
+
+	trace_writer_free(file->writer);
+	close(file->fd);
+	file->fd = mkstemp(path);
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	file->writer = trace_writer_new(file->fd, NULL, NULL);
+	getrlimit(RLIMIT_FSIZE, &unlimited);
+	write_random_block(file, 0);
+	fstat(file->fd, &stat);
+	limit = unlimited;
+	limit.rlim_cur = (rlim_t)stat.st_size + 10;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	CU_ASSERT_EQUAL(write_random_block(file, 1), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &unlimited);
+	trace = rawfile_open(file, &stats);
+	seen = seen_of(trace, NULL);
+	CU_ASSERT_EQUAL(seen.nr, 100);
+	CU_ASSERT_EQUAL(seen.lost, 100);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	seen_free(&seen);
+	trace_close(trace);
+	unlink(path);
+}
+
+static void a_device_that_is_always_full_is_an_error_at_the_begin(void)
+{
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	struct trace_error error;
+
+	CU_ASSERT_PTR_NULL(trace_writer_new(fd, NULL, &error));
+	CU_ASSERT_EQUAL(error.code, -ENOSPC);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "No space left"));
+	close(fd);
+}
+
+/* The reader of the pipe goes away and leaves a piece of a chunk; what the next reader gets begins with it. */
+static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 300, .attempted = 300 };
+	struct image whole, broken;
+	struct trace_chunk_header header;
+	struct trace *trace;
+	struct seen seen;
+	size_t at, end;
+	unsigned char *data;
+
+	for (uint32_t i = 0; i < 3; i++)
+		write_random_block(file, i);
+	trace_writer_statistics(file->writer, &stats, 1, 9999, NULL);
+	trace_writer_finish(file->writer, NULL);
+	lseek(file->fd, 0, SEEK_SET);
+	data = malloc(1 << 20);
+	end = (size_t)read(file->fd, data, 1 << 20);
+	whole = image_of(data, end);
+	at = (size_t)image_find(&whole, TRACE_CHUNK_EVENTS, 1, &header);
+	memmove(data + at + 500, data + at + header.header_bytes + header.packed_bytes, end - at - header.header_bytes - header.packed_bytes);
+	broken = image_of(data, end + 500 - header.header_bytes - header.packed_bytes);
+	trace = trace_open(broken.path, NULL);
+	seen = seen_of(trace, NULL);
+	CU_ASSERT_EQUAL(seen.nr, 200);
+	CU_ASSERT_EQUAL(seen.lost, 100);
+	seen_free(&seen);
+	trace_close(trace);
+	image_free(&whole);
+	image_free(&broken);
+	trace_writer_free(file->writer);
+	close(file->fd);
+	free(file);
+	free(data);
+}
+
+/* ---- filters, positions ---- */
+
+static size_t nr_seen(const struct trace *trace, const struct trace_cursor_options *options)
+{
+	struct seen seen = seen_of(trace, options);
+
+	seen_free(&seen);
+	return seen.nr + seen.nr_lost;
+}
+
+static struct tb *mixed_trace(void)
+{
+	struct tb *tb = tb_new();
+
+	for (uint64_t i = 0; i < 3000; i++) {
+		uint32_t cpu = i % 3;
+
+		if (i % 300 < 3)
+			tb_cut(tb, cpu);
+		if (i % 5)
+			ADD(tb, cpu, 1000 + i, sys_exit, NULL, .ret = (int64_t)i);
+		else
+			ADD(tb, cpu, 1000 + i, sched_exec, "/bin/sh", .tid = (uint32_t)i);
+	}
+	return tb;
+}
+
+static void filters_give_what_was_asked_for(void)
+{
+	struct tb *tb = mixed_trace();
+	struct trace *trace = tb_open_trace(tb);
+	uint64_t mask[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_sched_exec }, none[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_trace_mark };
+	const uint32_t cpus[] = { 0, 2, 77 };
+	struct trace_cursor_options options = { .size = sizeof(options) };
+
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 3000);
+	options.mask = mask;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 600);
+	options.mask = none;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 0);
+	options.mask = NULL;
+	options.cpus = cpus;
+	options.nr_cpus = 3;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 2000);
+	options.cpus = NULL;
+	options.from_ns = 2000;
+	options.to_ns = 2100;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 100);
+	options.mask = mask;
+	options.cpus = cpus;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 13); /* of 20 in the window, those not of CPU 1 */
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void seeking_gives_the_first_event_at_or_after(void)
+{
+	struct tb *tb = mixed_trace();
+	struct trace *trace = tb_open_trace(tb);
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+
+	srandom(5);
+	for (int i = 0; i < 500; i++) {
+		uint64_t ts_ns = 990 + (uint64_t)random() % 3020, want = ts_ns < 1000 ? 1000 : ts_ns;
+		const struct trace_event *event;
+
+		trace_cursor_seek(cursor, ts_ns);
+		for (int step = 0; step < 5 && want < 4000; step++, want++) {
+			event = trace_cursor_next(cursor);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(event);
+			CU_ASSERT_EQUAL(event->ts_ns, want);
+			CU_ASSERT_EQUAL(event->cpu, (want - 1000) % 3);
+		}
+		if (want >= 4000)
+			CU_ASSERT_PTR_NULL(trace_cursor_next(cursor));
+	}
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void gaps_obey_filters_and_positions(void)
+{
+	struct tb *tb = tb_new();
+	uint64_t mask[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_trace_lost };
+	const uint32_t cpus[] = { 0 };
+	struct trace_cursor_options options = { .size = sizeof(options) };
+	struct trace *trace;
+
+	tb_switch(tb, 0, 1000, 0, 1, 0);
+	tb_lost(tb, 0, 1);
+	tb_switch(tb, 0, 2000, 0, 1, 0);
+	tb_switch(tb, 1, 1000, 0, 1, 0);
+	tb_lost(tb, 1, 1);
+	tb_switch(tb, 1, 3000, 0, 1, 0);
+	trace = tb_open_trace(tb);
+	CU_ASSERT_EQUAL(nr_seen(trace, NULL), 6);
+	options.mask = mask;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 6);
+	mask[0] = 1ull << TRACE_EV_sched_switch;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 4);
+	options.mask = NULL;
+	options.no_lost = true;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 4);
+	options.no_lost = false;
+	options.cpus = cpus;
+	options.nr_cpus = 1;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 3);
+	options.from_ns = 2000;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 2);
+	options.from_ns = 2001;
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 0);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void the_start_state_is_apart(void)
+{
+	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	tb_thread(tb, 42, 42, 1, "shell", 0, true);
+	tb_fd(tb, 42, 0, 0x800001, 99, 0100644, "/etc/passwd");
+	tb_switch(tb, 0, 1000, 0, 1, 0);
+	trace = tb_open_trace(tb);
+	CU_ASSERT_EQUAL(nr_seen(trace, NULL), 1);
+	CU_ASSERT_EQUAL(nr_seen(trace, &options), 2);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void *count_in_thread(void *trace)
+{
+	size_t nr = 0;
+
+	for (int i = 0; i < 10; i++)
+		nr += nr_seen(trace, NULL);
+	return (void *)nr;
+}
+
+static void cursors_of_several_threads_do_not_meet(void)
+{
+	struct tb *tb = mixed_trace();
+	struct trace *trace = tb_open_trace(tb);
+	pthread_t threads[4];
+	void *nr;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, count_in_thread, trace);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &nr);
+		CU_ASSERT_EQUAL((size_t)nr, 30000);
+	}
+	trace_close(trace);
+	tb_free(tb);
+}
+
+/* ---- strings, text ---- */
+
+static void the_later_of_two_strings_counts(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	tb_string(tb, TRACE_STRING_IRQ, 5, "new");
+	tb_string(tb, TRACE_STRING_IRQ, 5, "old"); /* the builder writes the last one first */
+	tb_string(tb, TRACE_STRING_SYMBOL, 0xffffffff81000000, "startup_64");
+	tb_string(tb, TRACE_STRING_NOT_TRACED, 0, "fault_exit: perf events are not permitted");
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_KERNEL, "6.18");
+	trace = tb_open_trace(tb);
+	CU_ASSERT_STRING_EQUAL(trace_string(trace, TRACE_STRING_IRQ, 5), "new");
+	CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_IRQ, 6));
+	CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_SOFTIRQ, 5));
+	CU_ASSERT_STRING_EQUAL(trace_string(trace, TRACE_STRING_SYMBOL, 0xffffffff81000000), "startup_64");
+	CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_SYMBOL, 0xffffffff81000001));
+	CU_ASSERT_STRING_EQUAL(trace_not_traced(trace, 0), "fault_exit: perf events are not permitted");
+	CU_ASSERT_PTR_NULL(trace_not_traced(trace, 1));
+	CU_ASSERT_STRING_EQUAL(trace_get_info(trace)->kernel, "6.18");
+	CU_ASSERT_STRING_EQUAL(trace_get_info(trace)->host, "");
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void add_address(struct tb *tb, uint64_t ts_ns, const char *local, const char *remote)
+{
+	struct trace_sock_endpoints endpoints = { .fd = 3, .family = 10, .local_port = 80, .remote_port = 4000 };
+	struct in6_addr address;
+
+	inet_pton(AF_INET6, local, &address);
+	memcpy(&endpoints.local_hi, address.s6_addr, 8);
+	memcpy(&endpoints.local_lo, address.s6_addr + 8, 8);
+	inet_pton(AF_INET6, remote, &address);
+	memcpy(&endpoints.remote_hi, address.s6_addr, 8);
+	memcpy(&endpoints.remote_lo, address.s6_addr + 8, 8);
+	tb_event(tb, 0, ts_ns, TRACE_EV_sock_endpoints, &endpoints, sizeof(endpoints), NULL);
+}
+
+static const char *const expected_texts[] = {
+	"SYSCALL : read(0x3, 0x7ffe, 0x1000)",
+	"SYSCALL : exit_32",
+	"SYSCALL : 999",
+	"RETURN : -ENOENT",
+	"RETURN : -ERESTARTSYS",
+	"RETURN : 17",
+	"RETURN : -9999",
+	"IN : 42; OUT : 41; STATE : R",
+	"IN : 42; OUT : 41; STATE : S",
+	"IN : 42; OUT : 41; STATE : D",
+	"IN : 42; OUT : 41; STATE : I",
+	"IN : 42; OUT : 41; STATE : X",
+	"WAKEUP PID : 7; FROM : softirq",
+	"SOFT IRQ : NET_RX",
+	"SOFT IRQ : 9",
+	"IRQ : virtio0",
+	"VECTOR : local timer",
+	"BLOCK ISSUE : vda 100 + 4096",
+	"BLOCK ISSUE : 8:3 100 + 4096",
+	"DELIVER SIGNAL : SIGKILL",
+	"DELIVER SIGNAL : SIG40",
+	"SO CREATE; FD : 3; inet6; LOCAL : [2001:db8::1]:80; REMOTE : 10.1.2.3:4000",
+	"SO CREATE; FD : 3; inet6; LOCAL : *:80; REMOTE : [::1]:4000",
+	"MISSED : 3 of sched_switch",
+	"EXEC : /bin/caf\xc3\xa9 \\x1b[31m\\xff\\xc3(\\xed\\xa0\\x80\\xc2\\x85|",
+	"MARK : ",
+};
+
+static struct tb *text_trace(void)
+{
+	struct tb *tb = tb_new();
+	uint64_t ts = 1000;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, 0, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL_32, 1, "exit_32");
+	tb_string(tb, TRACE_STRING_SOFTIRQ, 3, "NET_RX");
+	tb_string(tb, TRACE_STRING_IRQ, 24, "virtio0");
+	tb_string(tb, TRACE_STRING_VECTOR, TRACE_VECTOR_LOCAL_TIMER, "local timer");
+	tb_string(tb, TRACE_STRING_DEVICE, 254 << 20, "vda");
+	tb_sys_enter(tb, 0, ts++, 0, 3, 0x7ffe, 4096);
+	ADD(tb, 0, ts++, sys_enter, NULL, .nr = 1, .abi = TRACE_ABI_32);
+	ADD(tb, 0, ts++, sys_enter, NULL, .nr = 999);
+	tb_sys_exit(tb, 0, ts++, -ENOENT);
+	tb_sys_exit(tb, 0, ts++, -512);
+	tb_sys_exit(tb, 0, ts++, 17);
+	tb_sys_exit(tb, 0, ts++, -9999);
+	tb_switch(tb, 0, ts++, 41, 42, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, ts++, 41, 42, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, ts++, 41, 42, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_switch(tb, 0, ts++, 41, 42, TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD);
+	tb_switch(tb, 0, ts++, 41, 42, TRACE_TASK_DEAD);
+	tb_waking(tb, 0, ts++, 7, TRACE_CONTEXT_SOFTIRQ);
+	tb_softirq(tb, 0, ts++, 3);
+	tb_softirq(tb, 0, ts++, 9);
+	tb_irq(tb, 0, ts++, 24);
+	tb_vector(tb, 0, ts++, TRACE_VECTOR_LOCAL_TIMER);
+	ADD(tb, 0, ts++, block_issue, NULL, .sector = 100, .dev = 254 << 20, .bytes = 4096);
+	ADD(tb, 0, ts++, block_issue, NULL, .sector = 100, .dev = 8 << 20 | 3, .bytes = 4096);
+	ADD(tb, 0, ts++, signal_deliver, NULL, .signal = SIGKILL);
+	ADD(tb, 0, ts++, signal_deliver, NULL, .signal = 40);
+	add_address(tb, ts++, "2001:db8::1", "::ffff:10.1.2.3");
+	add_address(tb, ts++, "::", "::1");
+	ADD(tb, 0, ts++, trace_missed, NULL, .count = 3, .event = TRACE_EV_sched_switch);
+	tb_exec(tb, 0, ts++, 42, "/bin/caf\xc3\xa9 \x1b[31m\xff\xc3(\xed\xa0\x80\xc2\x85|");
+	ADD(tb, 0, ts++, trace_mark, "", );
+	return tb;
+}
+
+static void events_read_as_text(void)
+{
+	struct tb *tb = text_trace();
+	struct trace *trace = tb_open_trace(tb);
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	const struct trace_event *event;
+	char text[256], cut[8];
+	size_t nr = 0;
+
+	while ((event = trace_cursor_next(cursor)) && nr < sizeof(expected_texts) / sizeof(expected_texts[0])) {
+		int length = trace_event_format(trace, event, text, sizeof(text));
+
+		CU_ASSERT_STRING_EQUAL(text, expected_texts[nr]);
+		CU_ASSERT_EQUAL((size_t)length, strlen(text));
+		CU_ASSERT_EQUAL(trace_event_format(trace, event, cut, sizeof(cut)), length);
+		CU_ASSERT_NSTRING_EQUAL(cut, text, strlen(cut));
+		CU_ASSERT_EQUAL(strlen(cut), (size_t)length < 7 ? (size_t)length : 7);
+		CU_ASSERT_EQUAL(trace_event_format(trace, event, NULL, 0), length);
+		nr++;
+	}
+	CU_ASSERT_EQUAL(nr, sizeof(expected_texts) / sizeof(expected_texts[0]));
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void fields_read_by_name(void)
+{
+	struct tb *tb = tb_new();
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace *trace;
+
+	ADD(tb, 0, 1000, fs_open, "/x", .fd = -1, .mode = 0100644, .ino = 1ull << 40);
+	trace = tb_open_trace(tb);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	event = trace_cursor_next(cursor);
+	CU_ASSERT_EQUAL((int64_t)trace_event_u64(event, trace_type_field(event->type, "fd")), -1);
+	CU_ASSERT_EQUAL(trace_event_u64(event, trace_type_field(event->type, "mode")), 0100644);
+	CU_ASSERT_EQUAL(trace_event_u64(event, trace_type_field(event->type, "ino")), 1ull << 40);
+	CU_ASSERT_EQUAL(trace_event_u64(event, trace_type_field(event->type, "nothing")), 0);
+	CU_ASSERT_STRING_EQUAL(trace_event_string(event), "/x");
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void clocks_come_back(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	CU_ASSERT_EQUAL(trace_writer_clock(file->writer, 1, 2, 3, NULL), 0);
+	CU_ASSERT_EQUAL(trace_writer_clock(file->writer, 4, 5, 6, NULL), 0);
+	trace = rawfile_open(file, NULL);
+	CU_ASSERT_EQUAL(trace_nr_clocks(trace), 2);
+	CU_ASSERT_EQUAL(trace_get_clock(trace, 1)->tsc, 6);
+	CU_ASSERT_PTR_NULL(trace_get_clock(trace, 2));
+	trace_close(trace);
+}
+
 static const struct unit_case cases[] = {
 	{ "events_of_several_cpus_come_in_time_order", events_of_several_cpus_come_in_time_order },
+	{ "equal_times_come_by_cpu_and_chunks_that_overlap_are_merged", equal_times_come_by_cpu_and_chunks_that_overlap_are_merged },
+	{ "disorder_within_a_block_is_sorted_and_stays_stable", disorder_within_a_block_is_sorted_and_stays_stable },
+	{ "times_may_wrap_around_32_bits", times_may_wrap_around_32_bits },
+	{ "every_event_of_the_catalogue_comes_back", every_event_of_the_catalogue_comes_back },
+	{ "random_events_come_back", random_events_come_back },
+	{ "columns_of_any_length_come_back", columns_of_any_length_come_back },
+	{ "the_catalogue_is_in_the_trace", the_catalogue_is_in_the_trace },
 	{ "a_loss_is_an_event_at_its_end", a_loss_is_an_event_at_its_end },
+	{ "losses_before_the_first_and_after_the_last_event_are_gaps", losses_before_the_first_and_after_the_last_event_are_gaps },
+	{ "missed_programs_are_gaps_beside_their_events", missed_programs_are_gaps_beside_their_events },
+	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
+	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
+	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
+	{ "a_missing_subbuffer_that_nobody_counted_is_a_gap", a_missing_subbuffer_that_nobody_counted_is_a_gap },
+	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
+	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },
+	{ "the_largest_block_fits", the_largest_block_fits },
+	{ "a_pipe_carries_a_whole_trace", a_pipe_carries_a_whole_trace },
+	{ "a_full_disk_costs_only_what_could_not_be_written", a_full_disk_costs_only_what_could_not_be_written },
+	{ "what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics", what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics },
+	{ "a_device_that_is_always_full_is_an_error_at_the_begin", a_device_that_is_always_full_is_an_error_at_the_begin },
+	{ "a_piece_left_in_a_pipe_costs_its_chunk_only", a_piece_left_in_a_pipe_costs_its_chunk_only },
+	{ "filters_give_what_was_asked_for", filters_give_what_was_asked_for },
+	{ "seeking_gives_the_first_event_at_or_after", seeking_gives_the_first_event_at_or_after },
+	{ "gaps_obey_filters_and_positions", gaps_obey_filters_and_positions },
+	{ "the_start_state_is_apart", the_start_state_is_apart },
+	{ "cursors_of_several_threads_do_not_meet", cursors_of_several_threads_do_not_meet },
+	{ "the_later_of_two_strings_counts", the_later_of_two_strings_counts },
+	{ "events_read_as_text", events_read_as_text },
+	{ "fields_read_by_name", fields_read_by_name },
+	{ "clocks_come_back", clocks_come_back },
 	{ NULL, NULL },
 };
 

@@ -49,7 +49,7 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
  * @records, @bytes: consecutive struct trace_record
  * @base_ns: full time of which records carry the low bits; not after any of them
  * @seq: counts from 1 within a stream. @stream: any number, one per ring. @cpu: its CPU
- * @nr_records: as the producer counted; when fewer are found the difference is counted as lost
+ * @nr_records: as the producer counted, without padding; when fewer are found the difference is counted as lost
  * @lost_total: events lost in this stream before this block, ever; the writer forms differences
  * @lost_cause: TRACE_GAP_DISCARDED, OVERWRITTEN or SUSPECT
  */
