@@ -123,7 +123,7 @@ enum thread_flag {
 	THREAD_FROM_START = 32,	 /* made by the start state, and not touched by an event yet */
 	THREAD_THROTTLED = 64,	 /* fs_throttle in this system call */
 	THREAD_VFORK = 128,
-	THREAD_FREEZING = 256,
+	THREAD_RAN_AT_START = 256, /* the start state saw it on its CPU */
 };
 
 /* Totals of a thread at some moment; the difference of two is what happened between. */

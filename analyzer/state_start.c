@@ -5,8 +5,9 @@
  * The start state was read a moment after the first events. So what it says of a thread's place is a hint that the thread's first event
  * overrules (PLACE_OFF_AT_START, state_sched.c); what it says of files and mappings is taken as it is.
  *
- * Who is on a CPU at the start is told by the first scheduling change there, which may come late. It is looked up first,
- * with a cursor for that CPU and that event only. A CPU without any has the thread that the start state saw running on it, or is idle.
+ * Who is on a CPU at the start is told by the first event there that names its thread, which may come late. It is looked up
+ * first, with a cursor for that CPU and those events only. A CPU without any has the thread that the start state saw running
+ * on it, or is idle.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	process_set_comm(thread, comm);
 	thread_mode_unknown(thread, a->start_ns);
-	thread->flags |= THREAD_FROM_START;
+	thread->flags |= THREAD_FROM_START | (start->running ? THREAD_RAN_AT_START : 0);
 	if (start->nr >= 0) {
 		struct frame *frame = &thread->frames[0];
 
@@ -130,6 +131,10 @@ static void share_with_threads(struct trace_analysis *a)
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
 		struct trace_thread *first = a->processes[i]->first;
 
+		if (first && !first->fds)
+			first->fds = fds_copy(a, NULL);
+		if (first && !first->memory)
+			first->memory = memory_new(a);
 		for (struct trace_thread *thread = first; thread; thread = thread->next) {
 			if (thread != first) {
 				thread->fds = fds_ref(first->fds);
@@ -166,66 +171,95 @@ static void put_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	cpu->current = thread;
 }
 
-/* The first scheduling change of a CPU, unless a loss comes before it. Returns whether there is one; its prev_tid. */
-static int first_switch(struct trace_analysis *a, uint32_t cpu, uint32_t *ret_prev, bool *ret_lost, struct trace_error *ret_error)
+/* What the events of a CPU tell of who is on it when they begin. */
+struct first {
+	enum { FIRST_NOTHING, FIRST_TOLD, FIRST_LOST } what;
+	uint32_t tid;	  /* TOLD */
+	uint64_t lost_ns; /* LOST: before anything was told, from then on */
+};
+
+/* Who leaves at the first scheduling change was there; so was who forks, calls exec or exits before. */
+static bool tells(const struct trace_event *event, uint32_t *ret_tid)
 {
+	switch (event->id) {
+	case TRACE_EV_sched_switch:
+		*ret_tid = ((const struct trace_sched_switch *)event->payload)->prev_tid;
+		return true;
+	case TRACE_EV_sched_fork:
+		*ret_tid = ((const struct trace_sched_fork *)event->payload)->parent_tid;
+		return true;
+	case TRACE_EV_sched_exec:
+		*ret_tid = ((const struct trace_sched_exec *)event->payload)->old_tid;
+		return true;
+	case TRACE_EV_sched_exit:
+		*ret_tid = ((const struct trace_sched_exit *)event->payload)->tid;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_loss(const struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_trace_lost *lost = event->payload;
+
+	return event->id == TRACE_EV_trace_lost && lost->cause != TRACE_GAP_MISSED && lost->stream < 2 * a->nr_cpus &&
+	       lost->stream != 2 * event->cpu + 1;
+}
+
+static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_first, struct trace_error *ret_error)
+{
+	static const uint32_t ids[] = {TRACE_EV_trace_lost, TRACE_EV_sched_switch, TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit};
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .cpus = &cpu, .nr_cpus = 1};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
-	int found = 0;
 
-	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
-	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
 		return -12;
-	while (!found && (event = trace_cursor_next(cursor))) {
-		const struct trace_trace_lost *lost = event->payload;
-
-		if (event->id == TRACE_EV_sched_switch) {
-			*ret_prev = ((const struct trace_sched_switch *)event->payload)->prev_tid;
-			found = 1;
-		} else if (event->id == TRACE_EV_trace_lost && lost->cause != TRACE_GAP_MISSED && lost->stream < 2 * a->nr_cpus &&
-			   lost->stream != 2 * cpu + 1) {
-			*ret_lost = true;
-			break;
+	ret_first->what = FIRST_NOTHING;
+	while (ret_first->what == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
+		if (tells(event, &ret_first->tid)) {
+			ret_first->what = FIRST_TOLD;
+		} else if (is_loss(a, event)) {
+			ret_first->what = FIRST_LOST;
+			ret_first->lost_ns = ((const struct trace_trace_lost *)event->payload)->from_ns;
 		}
 	}
 	trace_cursor_free(cursor);
-	return found;
+	return 0;
 }
 
-static struct trace_thread *seen_running(const struct trace_analysis *a, uint32_t cpu)
+/* The thread that the start state, read before @before_ns, saw running on a CPU. */
+static struct trace_thread *seen_running(const struct trace_analysis *a, uint32_t cpu, uint64_t before_ns)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
 		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
-			if (thread->place == PLACE_OFF_AT_START && thread->cpu == cpu && thread->task_state == TRACE_TASK_RUNNING)
+			if (thread->place == PLACE_OFF_AT_START && thread->cpu == cpu && (thread->flags & THREAD_RAN_AT_START) &&
+			    thread->read_ns <= before_ns)
 				return thread;
 	return NULL;
 }
 
-static int find_current(struct trace_analysis *a, struct cpu *cpu, struct trace_error *ret_error)
+static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct first *first)
 {
-	uint32_t prev = 0;
-	bool lost = false;
-	int found = first_switch(a, cpu->cpu, &prev, &lost, ret_error);
-
-	if (found < 0)
-		return found;
-	cpu->current = &cpu->idle;
-	if (found && prev)
-		put_on_cpu(a, cpu, thread_get(a, prev));
-	else if (lost)
-		cpu->current = NULL;
-	return found;
+	if (first->what != FIRST_LOST)
+		cpu->current = &cpu->idle;
+	if (first->what == FIRST_TOLD)
+		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);
+	else
+		put_on_cpu(a, cpu, seen_running(a, cpu->cpu, first->what == FIRST_LOST ? first->lost_ns : UINT64_MAX));
+	books_log(cpu, a->start_ns);
 }
 
 int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 {
 	static const char *const pseudo[NR_PSEUDO_PROCESSES] = {"idle", "interrupts", "several", "unknown"};
-	int error = 0, found;
-	bool *told;
+	struct first *firsts;
+	int error;
 
 	for (int i = 0; i < NR_PSEUDO_PROCESSES; i++) {
 		struct trace_process *process = process_new(a, 0);
@@ -235,19 +269,18 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 		strncpy(process->comm, pseudo[i], sizeof(process->comm) - 1);
 	}
 	error = load_start_state(a, ret_error);
-	told = calloc(a->nr_cpus + 1, sizeof(*told));
-	if (!told)
+	firsts = calloc(a->nr_cpus + 1, sizeof(*firsts));
+	if (!firsts)
 		return -12;
-	for (uint32_t i = 0; i < a->nr_cpus && !error; i++) {
-		found = find_current(a, &a->cpus[i], ret_error);
-		told[i] = found > 0;
-		error = found < 0 ? found : 0;
-	}
-	for (uint32_t i = 0; i < a->nr_cpus; i++) {
-		if (!told[i] && a->cpus[i].current)
-			put_on_cpu(a, &a->cpus[i], seen_running(a, i));
-		books_log(&a->cpus[i], a->start_ns);
-	}
-	free(told);
+	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
+		error = look_ahead(a, i, &firsts[i], ret_error);
+	/* Who is told by events goes first: the start state may have seen the same thread elsewhere a moment later. */
+	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
+		if (firsts[i].what == FIRST_TOLD)
+			find_current(a, &a->cpus[i], &firsts[i]);
+	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
+		if (firsts[i].what != FIRST_TOLD)
+			find_current(a, &a->cpus[i], &firsts[i]);
+	free(firsts);
 	return error;
 }

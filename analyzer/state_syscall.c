@@ -255,6 +255,8 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 	bool anonymous = frame->args[3] & MAP_ANONYMOUS;
 	uint64_t start = (uint64_t)ret, end;
 
+	if (!thread->memory)
+		thread->memory = memory_new(a);
 	if (!thread->memory || frame->nr_args < 6 || __builtin_add_overflow(start, frame->args[1], &end))
 		return;
 	memory_map(a, thread->memory, start, end, anonymous ? 0 : fd_file(thread, (int32_t)frame->args[4]));

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state.c - the state machine: every state a thread can be in, and what is resolved afterwards.
+ *
+ * Traces begin at 1000 and end at 9000 unless a test says otherwise; thread 10 is "one", 20 is "two". All times are ns.
+ */
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/syscall.h>
+#include "analysis_case.h"
+#include "unit.h"
+
+/* ---- on the CPU ---- */
+
+static void user_syscall_and_trap_are_told_apart(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 2500, 10);
+	tb_fault(c.tb, 0, 3000, 0x1000, true);
+	tb_fault_end(c.tb, 0, 3100, 0x1000, false);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 8000 - 500 - 100);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 500);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 100);
+	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->elapsed_ns, 500);
+	CU_ASSERT_EQUAL(c.one->traps[0].calls, 1);
+	case_free(&c);
+}
+
+static void a_fault_inside_a_call_is_trap_time_of_that_call(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 100);
+	tb_fault(c.tb, 0, 2100, 0x1000, false);
+	tb_fault_end(c.tb, 0, 2300, 0x1000, false);
+	tb_sys_exit(c.tb, 0, 2500, 100);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 300);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 200);
+	CU_ASSERT_EQUAL(case_call(c.one, "read")->cpu_ns, 500);
+	case_free(&c);
+}
+
+static void a_fault_without_end_is_over_at_the_next_call(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fault(c.tb, 0, 2000, 0x1000, true);
+	tb_fault(c.tb, 0, 2100, 0x2000, true);
+	tb_fault_end(c.tb, 0, 2200, 0x2000, true);
+	tb_fault(c.tb, 0, 2500, 0x3000, true);
+	tb_sys_enter(c.tb, 0, 2600, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 2700, 10);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 300);
+	CU_ASSERT_EQUAL(c.one->traps[0].calls, 3);
+	CU_ASSERT_EQUAL(c.one->traps[0].errors, 1); /* major */
+	case_free(&c);
+}
+
+static void interrupts_nest_and_go_to_the_innermost(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_string(c.tb, TRACE_STRING_IRQ, 7, "disk");
+	tb_string(c.tb, TRACE_STRING_SOFTIRQ, 3, "NET_RX");
+	tb_softirq(c.tb, 0, 2000, 3);
+	tb_irq(c.tb, 0, 2100, 7);
+	tb_irq_exit(c.tb, 0, 2150, 7);
+	tb_softirq_exit(c.tb, 0, 2400, 3);
+	tb_sys_enter(c.tb, 0, 3000, SYS_getpid);
+	tb_vector(c.tb, 0, 3100, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(c.tb, 0, 3200, TRACE_VECTOR_LOCAL_TIMER);
+	tb_sys_exit(c.tb, 0, 3500, 10);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->interrupted_ns, 400 + 100);
+	CU_ASSERT_EQUAL(case_interrupt(c.one, "NET_RX")->ns, 350);
+	CU_ASSERT_EQUAL(case_interrupt(c.one, "disk")->ns, 50);
+	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->interrupted_ns, 100);
+	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->cpu_ns, 400);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).irq_ns, 150);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).softirq_ns, 350);
+	case_free(&c);
+}
+
+static void an_interrupt_in_idle_is_the_cpus_alone(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	tb_softirq(c.tb, 0, 2000, 1);
+	tb_softirq_exit(c.tb, 0, 2300, 1);
+	tb_switch(c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).softirq_ns, 300);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).idle_ns, 4000 - 300);
+	CU_ASSERT_EQUAL(c.one->interrupted_ns, 0);
+	case_free(&c);
+}
+
+static void an_interrupt_in_progress_at_the_start_began_with_the_trace(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_irq_exit(c.tb, 0, 1700, 7);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->interrupted_ns, 700);
+	case_free(&c);
+}
+
+static void softirqs_are_ksoftirqds_own_work(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_start_thread kernel = {.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "ksoftirqd/0");
+	tb_softirq(c.tb, 0, 2000, 3);
+	tb_softirq_exit(c.tb, 0, 3000, 3);
+	tb_switch(c.tb, 0, 4000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 3000);
+	CU_ASSERT_EQUAL(c.one->interrupted_ns, 0);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).system_ns, 3000);
+	case_free(&c);
+}
+
+/* ---- waiting for the CPU ---- */
+
+static void a_wait_for_the_cpu_names_who_had_it(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_RUNNING);
+	tb_irq(c.tb, 0, 3000, 7);
+	tb_irq_exit(c.tb, 0, 3300, 7);
+	tb_switch(c.tb, 0, 6000, 20, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 6500, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 4500);
+	CU_ASSERT_EQUAL(case_taken_by(c.one, 20, "two"), 3700);
+	CU_ASSERT_EQUAL(case_taken_by(c.one, 0, "interrupts"), 300);
+	CU_ASSERT_EQUAL(case_taken_by(c.one, 0, "idle"), 500);
+	case_free(&c);
+}
+
+static void a_migrated_waiter_is_charged_on_both_cpus(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_sched_migrate migrate = {.tid = 10, .from_cpu = 0, .to_cpu = 1};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_thread(c.tb, 30, 30, 1, "three", 1, true);
+	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 1, 3000, TRACE_EV_sched_migrate, &migrate, sizeof(migrate), NULL);
+	tb_switch(c.tb, 1, 3500, 30, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 9000, 20, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_taken_by(c.one, 20, "two"), 1000);
+	CU_ASSERT_EQUAL(case_taken_by(c.one, 30, "three"), 500);
+	case_free(&c);
+}
+
+static void a_long_queue_names_the_latest_and_keeps_the_sum(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_window(c.tb, 1000, 1000 + 400 * 10 + 1000);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_switch(c.tb, 0, 1000, 10, 100, TRACE_TASK_RUNNING);
+	for (uint32_t i = 0; i < 399; i++)
+		tb_switch(c.tb, 0, 1010 + i * 10, 100 + i, 101 + i, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 5000, 499, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 4000);
+	CU_ASSERT_EQUAL(case_taken_by(c.one, 499, ""), 10);
+	CU_ASSERT(case_taken_by(c.one, 0, "several") > 2000);
+	case_free(&c);
+}
+
+/* ---- what is resolved afterwards ---- */
+
+static void a_first_exit_means_a_call_since_the_start(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_exit(c.tb, 0, 3000, 0);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 2000);
+	CU_ASSERT_EQUAL(case_call(c.one, "(not seen)")->elapsed_ns, 2000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).system_ns, 2000);
+	case_free(&c);
+}
+
+static void a_first_entry_means_user_mode_since_the_start(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 3000, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 0, 4000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 4100, 0);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 1000 + 4900);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 100);
+	case_free(&c);
+}
+
+static void who_leaves_first_was_there_since_the_start(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_INTERRUPTIBLE); /* no start state at all */
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 8000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 4000); /* it blocked: it was in the kernel */
+	CU_ASSERT_EQUAL(c.one->blocked_ns, 4000);
+	case_free(&c);
+}
+
+static void off_the_cpu_at_the_start_the_first_event_decides(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread_in(c.tb, 10, 10, 1, "one", 0, false, SYS_nanosleep);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 3100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 3200, 0);
+	tb_switch(c.tb, 0, 4000, 10, 20, TRACE_TASK_RUNNING); /* two was never woken: it was waiting for the CPU */
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 2000);
+	CU_ASSERT_EQUAL(case_call(c.one, "nanosleep")->elapsed_ns, 2200);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 3000);
+	case_free(&c);
+}
+
+static void a_wakeup_before_the_sleep_ends_it(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_pause);
+	tb_waking(c.tb, 1, 2900, 10, TRACE_CONTEXT_TASK); /* the waker was faster than the switch */
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 3100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 3200, -4);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->blocked_ns, 0);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 100);
+	case_free(&c);
+}
+
+/* ---- birth, exec, death ---- */
+
+static void a_child_begins_at_its_fork(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_sched_wakeup_new wakeup = {.tid = 20, .target_cpu = 1};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_fork);
+	tb_fork(c.tb, 0, 2500, 10, 20, 20, "one");
+	tb_event(c.tb, 0, 2600, TRACE_EV_sched_wakeup_new, &wakeup, sizeof(wakeup), NULL);
+	tb_sys_exit(c.tb, 0, 2700, 20);
+	tb_switch(c.tb, 1, 3000, 0, 20, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 3100, 0);
+	tb_exec(c.tb, 1, 3500, 20, "/bin/two");
+	tb_comm(c.tb, 1, 3500, 20, "two");
+	tb_exit(c.tb, 1, 5000, 20, 20, true);
+	tb_switch(c.tb, 1, 6000, 20, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 3500);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_PROCESS, "one", 10, "fork"), 100);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 400);
+	CU_ASSERT_EQUAL(c.two->syscall_ns, 100);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 20)), "two");
+	CU_ASSERT_STRING_EQUAL(trace_process_exe(case_process(&c, 20)), "/bin/two");
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 10);
+	CU_ASSERT_EQUAL(trace_process_end_ns(case_process(&c, 20)), 6000);
+	case_free(&c);
+}
+
+static void a_reused_number_is_another_process(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "first");
+	tb_switch(c.tb, 1, 2500, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 3000, 20, 0, TRACE_TASK_DEAD);
+	tb_free_thread(c.tb, 1, 3100, 20);
+	tb_fork(c.tb, 0, 4000, 10, 20, 20, "second");
+	tb_switch(c.tb, 1, 4500, 0, 20, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 3);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(trace_get_process(c.analysis, 1)), "first");
+	CU_ASSERT_EQUAL(trace_process_end_ns(trace_get_process(c.analysis, 1)), 3000);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(trace_get_process(c.analysis, 2)), "second");
+	CU_ASSERT_EQUAL(trace_process_start_ns(trace_get_process(c.analysis, 2)), 4000);
+	case_free(&c);
+}
+
+static void a_thread_that_the_start_state_knew_too_early_begins_at_its_fork(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_start_thread late = {.tid = 20, .tgid = 20, .ppid = 10, .nr = -1, .state = 1};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_start(c.tb, 4000, TRACE_EV_start_thread, &late, sizeof(late), "two");
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "two");
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 7000);
+	case_free(&c);
+}
+
+static void a_threads_time_is_its_processes(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 1, "worker", 1, true);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 5000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 16000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 5000);
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 10)), 2);
+	case_free(&c);
+}
+
+static void exec_from_a_thread_takes_the_leaders_number(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_sched_exec exec = {.tid = 10, .old_tid = 11};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 1, false);
+	tb_thread(c.tb, 11, 10, 1, "worker", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_execve, 0, 0, 0);
+	tb_event(c.tb, 0, 3000, TRACE_EV_sched_exec, &exec, sizeof(exec), "/bin/two");
+	tb_sys_exit(c.tb, 0, 3100, 0);
+	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_RUNNING); /* it is 10 now */
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 1);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 2000 + 8000);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 1900);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1100);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+/* ---- losses ---- */
+
+static void a_gap_makes_the_running_thread_unknown(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 3000, 0);
+	tb_lost(c.tb, 0, 5);
+	tb_sys_enter(c.tb, 0, 5000, SYS_getpid);
+	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000); /* until the switch names it again */
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 3000);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 3000);
+	case_free(&c);
+}
+
+static void a_gap_elsewhere_cuts_its_part_out_of_a_sleep(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(c.tb, 0, 1500, SYS_nanosleep, 0, 0);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 3000, SYS_getpid);
+	tb_lost(c.tb, 1, 1);
+	tb_sys_exit(c.tb, 1, 4500, 0);
+	tb_waking(c.tb, 0, 6000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 0);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 1500);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 2500);
+	case_free(&c);
+}
+
+static void who_ended_a_wait_across_a_gap_is_not_believed(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(c.tb, 0, 1500, SYS_futex, 0, 0, 0, 0, 0, 0);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 3000, SYS_getpid);
+	tb_lost(c.tb, 1, 1);
+	tb_switch(c.tb, 1, 4500, 20, 30, 0);
+	tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 4000);
+	case_free(&c);
+}
+
+static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_switch(c.tb, 0, 2000, 10, 30, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 30 had it */
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 2000);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 2000);
+	CU_ASSERT(trace_analysis_contradictions(c.analysis) > 0);
+	case_free(&c);
+}
+
+/* ---- descriptors ---- */
+
+static uint64_t bytes_read_from(const struct trace_figures *f, const char *path)
+{
+	for (size_t i = 0; i < f->nr_files; i++)
+		if (strcmp(f->files[i].path, path) == 0)
+			return f->files[i].read_bytes;
+	return 0;
+}
+
+static void read_on(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int fd, int64_t bytes)
+{
+	tb_sys_enter(tb, cpu, ts_ns, SYS_read, (uint64_t)fd, 0, 4096);
+	tb_sys_exit(tb, cpu, ts_ns + 10, bytes);
+}
+
+static void descriptors_follow_dup_close_and_fcntl(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/a");
+	read_on(c.tb, 0, 2000, 3, 1);
+	tb_sys_enter(c.tb, 0, 2100, SYS_dup2, 3, 7);
+	tb_sys_exit(c.tb, 0, 2110, 7);
+	tb_sys_enter(c.tb, 0, 2200, SYS_close, 3);
+	tb_sys_exit(c.tb, 0, 2210, 0);
+	read_on(c.tb, 0, 2300, 3, 10); /* closed: nobody's */
+	read_on(c.tb, 0, 2400, 7, 100);
+	tb_sys_enter(c.tb, 0, 2500, SYS_fcntl, 7, F_DUPFD, 9);
+	tb_sys_exit(c.tb, 0, 2510, 9);
+	read_on(c.tb, 0, 2600, 9, 1000);
+	tb_sys_enter(c.tb, 0, 2700, SYS_close_range, 7, 9, 0);
+	tb_sys_exit(c.tb, 0, 2710, 0);
+	read_on(c.tb, 0, 2800, 9, 10000);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/a"), 1101);
+	case_free(&c);
+}
+
+static void fork_copies_exec_closes_and_threads_share(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_sched_fork thread = {.parent_tid = 10, .tid = 11, .tgid = 10, .clone_flags = CLONE_THREAD | CLONE_FILES | CLONE_VM};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_open, 0, O_CLOEXEC, 0);
+	tb_open(c.tb, 0, 2010, 3, 1, 100, 0100644, "/shared");
+	tb_sys_exit(c.tb, 0, 2020, 3);
+	tb_sys_enter(c.tb, 0, 2030, SYS_dup, 3);
+	tb_sys_exit(c.tb, 0, 2040, 4);
+	tb_sys_enter(c.tb, 0, 2050, SYS_fcntl, 4, F_SETFD, FD_CLOEXEC);
+	tb_sys_exit(c.tb, 0, 2060, 0);
+	tb_fork(c.tb, 0, 2100, 10, 20, 20, "two");
+	tb_event(c.tb, 0, 2200, TRACE_EV_sched_fork, &thread, sizeof(thread), "one");
+	tb_switch(c.tb, 1, 2300, 0, 11, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 2310, 0);
+	tb_sys_enter(c.tb, 1, 2320, SYS_open, 0, 0, 0);
+	tb_open(c.tb, 1, 2330, 5, 1, 101, 0100644, "/by the thread");
+	tb_sys_exit(c.tb, 1, 2340, 5);
+	read_on(c.tb, 0, 2400, 5, 5); /* the leader sees it */
+	tb_switch(c.tb, 1, 3000, 11, 20, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 3010, 0);
+	read_on(c.tb, 1, 3100, 3, 7); /* the child's copy */
+	read_on(c.tb, 1, 3200, 5, 7); /* opened after the fork: not in the child */
+	tb_exec(c.tb, 1, 3300, 20, "/bin/two");
+	read_on(c.tb, 1, 3400, 4, 7); /* closed by exec */
+	read_on(c.tb, 1, 3500, 3, 9); /* dup() of nothing closes on exec; open with O_CLOEXEC was not told by the event */
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/by the thread"), 5);
+	CU_ASSERT_EQUAL(bytes_read_from(c.two, "/shared"), 7 + 9);
+	CU_ASSERT_EQUAL(bytes_read_from(c.two, "/by the thread"), 0);
+	case_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(user_syscall_and_trap_are_told_apart),
+		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
+		CASE(a_fault_without_end_is_over_at_the_next_call),
+		CASE(interrupts_nest_and_go_to_the_innermost),
+		CASE(an_interrupt_in_idle_is_the_cpus_alone),
+		CASE(an_interrupt_in_progress_at_the_start_began_with_the_trace),
+		CASE(softirqs_are_ksoftirqds_own_work),
+		CASE(a_wait_for_the_cpu_names_who_had_it),
+		CASE(a_migrated_waiter_is_charged_on_both_cpus),
+		CASE(a_long_queue_names_the_latest_and_keeps_the_sum),
+		CASE(a_first_exit_means_a_call_since_the_start),
+		CASE(a_first_entry_means_user_mode_since_the_start),
+		CASE(who_leaves_first_was_there_since_the_start),
+		CASE(off_the_cpu_at_the_start_the_first_event_decides),
+		CASE(a_wakeup_before_the_sleep_ends_it),
+		CASE(a_child_begins_at_its_fork),
+		CASE(a_reused_number_is_another_process),
+		CASE(a_thread_that_the_start_state_knew_too_early_begins_at_its_fork),
+		CASE(a_threads_time_is_its_processes),
+		CASE(exec_from_a_thread_takes_the_leaders_number),
+		CASE(a_gap_makes_the_running_thread_unknown),
+		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
+		CASE(who_ended_a_wait_across_a_gap_is_not_believed),
+		CASE(an_impossible_switch_without_a_gap_is_unknown_and_counted),
+		CASE(descriptors_follow_dup_close_and_fcntl),
+		CASE(fork_copies_exec_closes_and_threads_share),
+		{NULL, NULL},
+	};
+
+	return unit_main("state", cases, argc, argv);
+}
