@@ -38,6 +38,7 @@ enum {
 	SYSCALL_PIPE = 1 << 7,	      /* arg0 points to two new descriptors */
 	SYSCALL_SOCKETPAIR = 1 << 8,  /* arg3 points to two new descriptors */
 	SYSCALL_NEW_SOCKET = 1 << 9,  /* returns a descriptor of a socket */
+	SYSCALL_RIGHTS = 1 << 10,     /* arg1 points to a message, which may bring descriptors */
 };
 
 /* What the start-state iterators write: this, then the payload with its string. @bytes counts what follows. */

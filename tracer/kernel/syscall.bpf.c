@@ -126,7 +126,8 @@ static __always_inline struct file *file_of_fd(u32 fd, u32 *ret_cloexec)
 	return file;
 }
 
-static __always_inline void record_fd(u32 fd)
+/* Global functions are verified once, not at each call. Their result means nothing. */
+__noinline int record_fd(u32 fd)
 {
 	struct path_text *s = path_scratch(&exit_scratch);
 	struct path_place place;
@@ -136,7 +137,7 @@ static __always_inline void record_fd(u32 fd)
 
 	file = file_of_fd(fd, &cloexec);
 	if (!s || !file)
-		return;
+		return 0;
 	inode = BPF_CORE_READ(file, f_inode);
 	place = file_path(s, file);
 	RECORD_IN(fs_open, true, ROUND8(place.bytes)) {
@@ -148,9 +149,10 @@ static __always_inline void record_fd(u32 fd)
 		put_text(record + 1, &s->text[place.start], place.bytes);
 		COMMIT(fs_open);
 	}
+	return 0;
 }
 
-static __always_inline void record_endpoints(u32 fd)
+__noinline int record_endpoints(u32 fd)
 {
 	u32 cloexec = 0;
 	struct file *file = file_of_fd(fd, &cloexec);
@@ -158,17 +160,18 @@ static __always_inline void record_endpoints(u32 fd)
 	struct sock *sk;
 
 	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
-		return;
+		return 0;
 	socket = BPF_CORE_READ(file, private_data);
 	sk = BPF_CORE_READ(socket, sk);
 	if (!sk)
-		return;
+		return 0;
 	RECORD_STRUCTURAL(sock_endpoints, 0) {
 		record->fd = fd;
 		record->pad = 0;
 		FILL_SOCKET(record, sk);
 		COMMIT(sock_endpoints);
 	}
+	return 0;
 }
 
 /* Descriptors that this system call made or changed. At most two; in a loop so that the code stands once. */
@@ -190,6 +193,42 @@ static __always_inline void record_new_fds(struct pt_regs *regs, u32 abi, u32 ac
 			record_fd(fd);
 		if (sockets && event_wanted(TRACE_EV_sock_endpoints))
 			record_endpoints(fd);
+	}
+}
+
+/* struct msghdr and struct cmsghdr of 64-bit programs, socket(7) */
+struct user_msghdr {
+	u64 name, name_bytes, iov, nr_iov, control, control_bytes, flags;
+};
+struct user_cmsghdr {
+	u64 bytes;
+	s32 level, type;
+};
+#define SOL_SOCKET 1
+#define SCM_RIGHTS 1
+#define MAX_RIGHTS 32 /* of the 253 that the kernel allows; nobody sends more than a few */
+
+/* Descriptors that came with a message. The kernel put them first among the control messages, where programs expect them. */
+static __always_inline void record_rights(u64 message)
+{
+	struct user_msghdr header;
+	struct user_cmsghdr control;
+	u32 nr;
+
+	if (bpf_probe_read_user(&header, sizeof(header), (void *)message) || header.control_bytes < sizeof(control) + sizeof(s32))
+		return;
+	if (bpf_probe_read_user(&control, sizeof(control), (void *)header.control) || control.level != SOL_SOCKET ||
+	    control.type != SCM_RIGHTS || control.bytes < sizeof(control))
+		return;
+	nr = (control.bytes - sizeof(control)) / sizeof(s32);
+	for (u32 i = 0; i < MAX_RIGHTS && i < nr; i++) {
+		s32 fd = -1;
+
+		bpf_probe_read_user(&fd, sizeof(fd), (void *)(header.control + sizeof(control) + i * sizeof(fd)));
+		if (fd < 0)
+			break;
+		record_fd(fd);
+		record_endpoints(fd);
 	}
 }
 
@@ -220,6 +259,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 			record_new_fds(regs, abi, action, ret);
 		if ((action & SYSCALL_ENDPOINTS) && (ret >= 0 || ret == -EINPROGRESS) && event_wanted(TRACE_EV_sock_endpoints))
 			record_endpoints(SYSCALL_ARG(regs, abi, 0));
+		if ((action & SYSCALL_RIGHTS) && ret >= 0 && abi != TRACE_ABI_32 && event_wanted(TRACE_EV_fs_open))
+			record_rights(SYSCALL_ARG(regs, abi, 1));
 	}
 	RECORD(sys_exit) {
 		record->ret = ret;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* syscalls.c - system calls by number: their names (from the C library's headers, at build time) and what to record of them. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include "config.h"
@@ -29,6 +30,12 @@ static const struct {
 	{"BIND", SYSCALL_ENDPOINTS},   {"CONNECT", SYSCALL_ENDPOINTS},
 };
 
+/* Descriptors come with messages, too (SCM_RIGHTS). */
+static bool brings_descriptors(const struct syscall_row *row)
+{
+	return strcmp(row->name, "recvmsg") == 0;
+}
+
 static unsigned short action_of(const struct syscall_row *row)
 {
 	unsigned short action = row->nr_args == 0 ? SYSCALL_ARGS_0 : row->nr_args <= 3 ? SYSCALL_ARGS_3 : SYSCALL_ARGS_6;
@@ -37,6 +44,8 @@ static unsigned short action_of(const struct syscall_row *row)
 	for (size_t i = 0; i < sizeof(class_actions) / sizeof(class_actions[0]); i++)
 		if (strcmp(row->class, class_actions[i].class) == 0)
 			action |= class_actions[i].action;
+	if (brings_descriptors(row))
+		action |= SYSCALL_RIGHTS;
 	return action;
 }
 
