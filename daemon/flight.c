@@ -206,6 +206,19 @@ static bool wait_until_complete(const struct subbuf_ring *ring, uint64_t seq)
 }
 
 /*
+ * Read memory that a producer may be writing. What was torn is found out afterwards and thrown away, as with a sequence lock; so
+ * the sanitizer, which has no word for that, must not look.
+ */
+__attribute__((no_sanitize_thread, noinline)) static void copy_racing(void *to, const void *from, size_t bytes)
+{
+	trace_u64 *to_words = to;
+	const trace_u64 *from_words = from;
+
+	for (size_t i = 0; i < bytes / sizeof(*to_words); i++)
+		to_words[i] = __atomic_load_n(&from_words[i], __ATOMIC_RELAXED);
+}
+
+/*
  * Copy sub-buffer @seq. As with a sequence lock: it is whole when its slot was not opened for seq + N by the time
  * we had read it, and an opener moves the position before it writes anything there.
  */
@@ -215,7 +228,7 @@ static bool copy_subbuf(const struct flight_ring *ring, uint64_t seq, struct sub
 
 	if (!wait_until_complete(source, seq))
 		return false;
-	memcpy(ret_copy, subbuf_slot(source, seq), source->subbuf_bytes);
+	copy_racing(ret_copy, subbuf_slot(source, seq), source->subbuf_bytes);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return ret_copy->seq == seq && newest_subbuf(ring) < seq + source->nr_subbufs;
 }
@@ -224,12 +237,15 @@ static bool copy_subbuf(const struct flight_ring *ring, uint64_t seq, struct sub
 static uint64_t overwritten_before(const struct flight_ring *ring, uint64_t seq)
 {
 	const struct subbuf_ring *source = &ring->source->ring;
-	const struct subbuf_header *overwriter = subbuf_slot(source, seq - 1);
+	uint64_t overwriter_seq = seq - 1 + source->nr_subbufs;
+	struct subbuf_header overwriter;
 
 	if (seq == ring->forgotten + 1)
 		return 0; /* nothing before it counts */
-	if (__atomic_load_n(&overwriter->seq, __ATOMIC_ACQUIRE) == seq - 1 + source->nr_subbufs)
-		return overwriter->overwritten;
+	copy_racing(&overwriter, subbuf_slot(source, overwriter_seq), sizeof(overwriter));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (overwriter.seq == overwriter_seq && newest_subbuf(ring) < overwriter_seq + source->nr_subbufs)
+		return overwriter.overwritten;
 	return __atomic_load_n(&source->control->overwritten, __ATOMIC_RELAXED);
 }
 
@@ -388,7 +404,8 @@ static int push_notes(struct snapshot *snapshot)
 /* The trace begins with the oldest ordinary event: older structural events only tell who is who. */
 static uint64_t oldest_ns(const struct flight *flight)
 {
-	uint64_t oldest = UINT64_MAX, base, seq;
+	uint64_t oldest = UINT64_MAX, seq;
+	struct subbuf_header header;
 	const struct flight_ring *ring;
 
 	for (size_t i = 0; i < flight->nr_rings; i++) {
@@ -396,9 +413,9 @@ static uint64_t oldest_ns(const struct flight *flight)
 		seq = oldest_subbuf(ring);
 		if (!overwrites(ring) || seq > newest_subbuf(ring))
 			continue;
-		base = subbuf_slot(&ring->source->ring, seq)->base;
-		if (base < oldest)
-			oldest = base;
+		copy_racing(&header, subbuf_slot(&ring->source->ring, seq), sizeof(header));
+		if (header.seq == seq && header.base < oldest)
+			oldest = header.base;
 	}
 	return oldest == UINT64_MAX || oldest < flight->begin_ns ? flight->begin_ns : oldest;
 }
