@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report.c - what tracevisualizer prints: text, JSON, lists; and what it says to bad input. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "builder.h"
+#include "unit.h"
+
+static char trace_path[] = "/tmp/test_report_XXXXXX";
+
+/* "one" reads a file, "t\"wo\x01\xff" writes to a pipe and is woken by nobody; 40 microseconds. */
+static void make_trace(void)
+{
+	struct trace_block_complete done = {.dev = 0xfe00000, .bytes = 4096};
+	struct tb *tb = tb_new();
+	int fd = mkstemp(trace_path);
+
+	tb_window(tb, 1000000, 1040000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid");
+	tb_string(tb, TRACE_STRING_IRQ, 7, "disk");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 20, 20, 1, "t\"wo\x01\xff", 0, false);
+	tb_fd(tb, 10, 3, 1, 100, S_IFREG | 0644, "/da\nta");
+	tb_sys_enter(tb, 0, 1002000, SYS_read, 3, 0, 4096);
+	tb_switch(tb, 0, 1003000, 10, 20, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(tb, 0, 1013000, 7);
+	tb_event(tb, 0, 1013100, TRACE_EV_block_complete, &done, sizeof(done), NULL);
+	tb_waking(tb, 0, 1013200, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(tb, 0, 1013500, 7);
+	tb_switch(tb, 0, 1023000, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1025000, 4096);
+	tb_fault(tb, 0, 1026000, 0x1000, true);
+	tb_fault_end(tb, 0, 1026500, 0x1000, false);
+	tb_switch(tb, 0, 1030000, 10, 0, TRACE_TASK_RUNNING);
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+}
+
+/* Run tracevisualizer, its stderr after its stdout. Returns the exit status; the text is the caller's. */
+static int run(const char *arguments, char **ret_text)
+{
+	char command[512];
+	size_t used = 0, room = 1 << 16;
+	char *text = malloc(room);
+	FILE *pipe;
+	int status;
+
+	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer %s 2>&1", arguments);
+	pipe = popen(command, "r");
+	while (!feof(pipe) && used + 1 < room)
+		used += fread(text + used, 1, room - used - 1, pipe);
+	text[used] = 0;
+	status = pclose(pipe);
+	*ret_text = text;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_on_trace(const char *options, char **ret_text)
+{
+	char arguments[256];
+
+	snprintf(arguments, sizeof(arguments), "%s %s", options, trace_path);
+	return run(arguments, ret_text);
+}
+
+static void contains(const char *text, const char *wanted)
+{
+	bool found = strstr(text, wanted) != NULL;
+
+	CU_ASSERT_TRUE(found);
+	if (!found)
+		printf("\n--- wanted:\n%s\n--- in:\n%s\n", wanted, text);
+}
+
+/* ---- text ---- */
+
+static void the_summary_has_the_labels_of_the_original(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-s", &text), 0);
+	contains(text, "Trace duration: (0, 40)\n\nNumber of occurences of:\n\tEvents: 11\n\tScheduling changes: 3\n\tKernel timer tics: 0\n"
+		       "\tSystem call entries: 1\n\tSystem call exits: 1\n\tTrap entries: 1\n\tTrap exits: 1\n\tIRQ entries: 1\n\tIRQ exits: 1\n"
+		       "\tBottom halves: 0\n\tTimer expiries: 0\n\tPage allocations: 0\n\tPage frees: 0\n\tPackets Out: 0\n\tPackets In: 0\n");
+	free(text);
+}
+
+static const char golden_page[] =
+	"\tProcess (10, 1): one:\n"
+	"\t\tNumber of system calls: 1\n"
+	"\t\tNumber of traps: 1\n"
+	"\t\tQuantity of data read from files: 4096\n"
+	"\t\tQuantity of data written to files: 0\n"
+	"\t\tTime executing process code: (0, 6) => 16.25 %\n"
+	"\t\tTime running: (0, 10) => 25.00 %\n"
+	"\t\tTime waiting for I/O: (0, 10) => 25.50 %\n"
+	"\t\tWhere the time went:\n"
+	"\t\t\t         40000  100.00             elapsed, of all threads\n"
+	"\t\t\t          6500   16.25             user mode\n"
+	"\t\t\t          3000    7.50          1  system calls\n"
+	"\t\t\t           500    1.25          1  traps\n"
+	"\t\t\t             0    0.00             interrupted\n"
+	"\t\t\t         19800   49.50             waiting for a CPU\n"
+	"\t\t\t         10200   25.50             waiting for something else\n"
+	"\t\tSystem call usage:\n"
+	"\t\t\t     count   errors        elapsed       %            CPU    interrupted   waiting: CPU          other  name\n"
+	"\t\t\t         1        0          23000   57.50           3000              0           9800          10200  read\n"
+	"\t\tTraps:\n"
+	"\t\t\t     count    major        elapsed       %            CPU    interrupted   waiting: CPU          other  name\n"
+	"\t\t\t         1        0            500    1.25            500              0              0              0  page fault\n"
+	"\t\tWaiting for a CPU that was taken by:\n"
+	"\t\t\t         10000   25.00             (idle)\n"
+	"\t\t\t          9500   23.75             process 20 t\"wo\\x01\\xff\n"
+	"\t\t\t           300    0.75             (interrupts)\n"
+	"\t\tWaiting for:\n"
+	"\t\t\t         10200   25.50          1  file /da\\x0ata\n"
+	"\t\tFiles:\n"
+	"\t\t\t        waited      reads         read     writes      written  path\n"
+	"\t\t\t         10200          1         4096          0            0  /da\\x0ata\n";
+
+static void a_process_page_is_as_expected(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-a --ns --pid=10", &text), 0);
+	contains(text, golden_page);
+	free(text);
+}
+
+static void a_report_begins_with_a_verdict_and_no_colours_in_a_pipe(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-a", &text), 0);
+	CU_ASSERT_EQUAL(strncmp(text, "In 40.00 us the 1 CPU of ", 25), 0);
+	CU_ASSERT_PTR_NULL(strchr(text, '\033'));
+	CU_ASSERT_PTR_NULL(strchr(text, '\x01'));
+	contains(text, "\tSystem-wide:\n");
+	free(text);
+}
+
+static void top_and_sort_choose_the_processes(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-a --top=1 --sort=name", &text), 0);
+	contains(text, "Process (10, 1)");
+	CU_ASSERT_PTR_NULL(strstr(text, "Process (20, 1)"));
+	contains(text, "1 more.");
+	free(text);
+}
+
+/* ---- JSON ---- */
+
+static void the_json_is_valid_and_has_the_schema(void)
+{
+	json_error_t error;
+	json_t *report, *process, *wait;
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("--json --pid=10", &text), 0);
+	report = json_loads(text, 0, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(report, "schema")), "trace-summary/1");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(json_object_get(report, "trace"), "elapsed_ns")), 40000);
+	process = json_array_get(json_object_get(report, "processes"), 0);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(process, "system_ns")), 3500);
+	wait = json_array_get(json_object_get(process, "waits"), 0);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(wait, "kind")), "file");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(wait, "target")), "/da\nta");
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(process, "threads")), 1);
+	CU_ASSERT_TRUE(json_is_array(json_object_get(report, "servers")));
+	json_decref(report);
+	free(text);
+}
+
+static void names_that_are_not_utf8_become_valid(void)
+{
+	json_error_t error;
+	json_t *report;
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("--json --pid=20", &text), 0);
+	report = json_loads(text, 0, &error); /* refuses invalid UTF-8 */
+	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(json_object_get(report, "processes"), 0), "comm")),
+			       "t\"wo\x01\xef\xbf\xbd");
+	json_decref(report);
+	free(text);
+}
+
+/* ---- lists ---- */
+
+static void the_list_has_the_columns_of_the_original(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -tSCHED", &text), 0);
+	contains(text, "####################################################################\n"
+		       "CPU-ID\tEvent                  \tTime\tPID\tLength\tDescription\n"
+		       "####################################################################\n");
+	contains(text, "0 \tSched change           \t");
+	contains(text, " \t10 \t16 \tIN : 20; OUT : 10; STATE : ");
+	contains(text, " \t20 \t16 \tIN : 10; OUT : 20; STATE : ");
+	CU_ASSERT_PTR_NULL(strstr(text, "Syscall"));
+	free(text);
+}
+
+static void columns_can_be_left_out(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -fct -fl -tsys_exit", &text), 0);
+	contains(text, "\nSyscall exit           \t10 \tRETURN : 4096\n");
+	free(text);
+}
+
+static void one_process_comes_with_the_change_that_brings_it_in(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -p20 -tsched", &text), 0);
+	contains(text, "Tracing process 20 only\n");
+	contains(text, "IN : 20; OUT : 10");
+	contains(text, "IN : 10; OUT : 20");
+	CU_ASSERT_PTR_NULL(strstr(text, "IN : 0; OUT : 10"));
+	free(text);
+}
+
+static void a_window_and_omitted_events(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d --from=0.000020 --to=0.0000255 -osched_switch", &text), 0);
+	contains(text, "RETURN : 4096");
+	CU_ASSERT_PTR_NULL(strstr(text, "Trap"));
+	CU_ASSERT_PTR_NULL(strstr(text, "Sched"));
+	free(text);
+}
+
+/* ---- usage ---- */
+
+static void wrong_usage_is_one_line_and_status_2(void)
+{
+	static const struct {
+		const char *arguments;
+		const char *says;
+	} wrong[] = {
+		{"", "no trace given"},
+		{"-Z t", "option -Z is not known"},
+		{"--nonsense t", "option --nonsense is not known"},
+		{"-c t", "needs its value glued to it"},
+		{"-cx t", "'x' is not a number"},
+		{"--sort=tallest t", "is not a key to sort by"},
+		{"--pid", "needs a value"},
+		{"--json=1 t", "takes no value"},
+		{"a b c d", "is one too many"},
+		{"-a a /nonexistent/out", "use --output /nonexistent/out"},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char *text;
+
+		CU_ASSERT_EQUAL(run(wrong[i].arguments, &text), 2);
+		contains(text, wrong[i].says);
+		CU_ASSERT_PTR_EQUAL(strchr(text, '\n'), text + strlen(text) - 1);
+		free(text);
+	}
+}
+
+static void failures_name_the_cause_and_status_is_1(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run("-a /nonexistent/t.trace", &text), 1);
+	contains(text, "/nonexistent/t.trace");
+	free(text);
+	CU_ASSERT_EQUAL(run("-a /etc/passwd", &text), 1);
+	contains(text, "/etc/passwd");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --output /nonexistent/out", &text), 1);
+	contains(text, "/nonexistent/out cannot be written: No such file or directory");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --output /dev/full", &text), 1);
+	contains(text, "/dev/full could not be written completely: No space left on device");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -tNOSUCH", &text), 2);
+	contains(text, "'NOSUCH' is no event");
+	free(text);
+}
+
+static void help_fits_a_screen(void)
+{
+	char *text;
+	int lines = 0;
+
+	CU_ASSERT_EQUAL(run("--help", &text), 0);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	CU_ASSERT(lines <= 30);
+	for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
+		CU_ASSERT(end - at <= 100);
+	free(text);
+}
+
+static void old_positionals_and_a_pipe_work(void)
+{
+	char arguments[256], *text;
+
+	snprintf(arguments, sizeof(arguments), "-a %s /etc/passwd %s.out", trace_path, trace_path);
+	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "%s.out", trace_path);
+	CU_ASSERT_EQUAL(access(arguments, R_OK), 0);
+	unlink(arguments);
+	snprintf(arguments, sizeof(arguments), "--verify - < %s", trace_path);
+	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	contains(text, "balance to the nanosecond");
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(the_summary_has_the_labels_of_the_original),
+		CASE(a_process_page_is_as_expected),
+		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
+		CASE(top_and_sort_choose_the_processes),
+		CASE(the_json_is_valid_and_has_the_schema),
+		CASE(names_that_are_not_utf8_become_valid),
+		CASE(the_list_has_the_columns_of_the_original),
+		CASE(columns_can_be_left_out),
+		CASE(one_process_comes_with_the_change_that_brings_it_in),
+		CASE(a_window_and_omitted_events),
+		CASE(wrong_usage_is_one_line_and_status_2),
+		CASE(failures_name_the_cause_and_status_is_1),
+		CASE(help_fits_a_screen),
+		CASE(old_positionals_and_a_pipe_work),
+		{NULL, NULL},
+	};
+	int result;
+
+	make_trace();
+	result = unit_main("report", cases, argc, argv);
+	unlink(trace_path);
+	return result;
+}
