@@ -210,15 +210,17 @@ void recording_get_status(struct recording *recording, struct recording_status *
 {
 	struct trace_writer_totals written;
 	struct drain_totals drained;
+	uint64_t events;
 
 	if (recording->ended)
 		trace_writer_totals(recording->writer, &written);
 	else
 		writer_thread_totals(recording->thread, &written);
 	drain_get_totals(recording->drain, &drained);
+	events = drained.events + recording->notes.stored - recording->notes.abandoned;
 	*ret_status = (struct recording_status){
 		.start_ns = recording->start_ns,
-		.events = drained.events + recording->notes.stored - recording->notes.abandoned,
+		.events = events > written.lost_write ? events - written.lost_write : 0,
 		.lost = drained.lost + recording->notes.lost + recording->notes.abandoned,
 		.lost_write = written.lost_write,
 		.missed = recording->notes.missed_total,

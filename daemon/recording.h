@@ -49,7 +49,7 @@ void recording_mark(struct recording *recording, const char *text);
 uint64_t recording_sync(struct recording *recording);
 uint64_t recording_synced(struct recording *recording);
 
-/** struct recording_status - @lost: in the rings, or not written; @missed: programs that the kernel skipped */
+/** struct recording_status - @events: in the file, or on the way to it; @lost: in the rings; @lost_write: on the way; @missed: programs that the kernel skipped */
 struct recording_status {
 	uint64_t start_ns;
 	uint64_t events;
