@@ -12,7 +12,15 @@
 
 #define BUFFER_BYTES (1u << 20)
 #define LINE_BYTES 8192u
+#define NAME_BYTES 32u /* "Syscall entry          \t", copied whole */
+#define NAME_WIDTH 23u
 #define NOBODY UINT32_MAX
+
+/* A name as it stands in the list, padded and with its tab. */
+struct name {
+	char text[NAME_BYTES];
+	size_t bytes;
+};
 
 struct list {
 	struct report *report;
@@ -20,6 +28,8 @@ struct list {
 	size_t used;
 	uint32_t *running; /* owned: by CPU, the thread on it; NOBODY: not known */
 	uint64_t mask[TRACE_MASK_WORDS]; /* events to be shown */
+	struct name names[TRACE_EV_MAX]; /* by event id */
+	char thousands[1000][4];	 /* "000" to "999" and a comma behind */
 	int64_t offset_ns;		 /* CLOCK_MONOTONIC to the time shown */
 };
 
@@ -38,8 +48,6 @@ static const struct {
 
 static const char *shown_name(const struct trace_event_type *type)
 {
-	if (!type)
-		return "(unknown event)";
 	for (size_t i = 0; i < sizeof(classic_names) / sizeof(classic_names[0]); i++)
 		if (strcmp(classic_names[i].class, type->classic) == 0)
 			return classic_names[i].shown;
@@ -118,40 +126,65 @@ static void put(struct list *list, const char *text, size_t bytes)
 	list->used += bytes;
 }
 
-static void put_number(struct list *list, uint64_t number, bool grouped)
+static void put_number(struct list *list, uint64_t number)
 {
-	char digits[32], *at = digits + sizeof(digits);
-	int nr = 0;
+	char digits[24], *at = digits + sizeof(digits);
 
-	do {
-		if (grouped && nr && nr % 3 == 0)
-			*--at = ',';
+	do
 		*--at = (char)('0' + number % 10);
-		number /= 10;
-		nr++;
-	} while (number);
+	while (number /= 10);
 	put(list, at, (size_t)(digits + sizeof(digits) - at));
 }
 
-static void put_padded(struct list *list, const char *text, size_t width)
+/* With a comma between groups of three digits. */
+static void put_grouped(struct list *list, uint64_t number)
 {
-	static const char blanks[] = "                        ";
-	size_t bytes = strlen(text);
+	char digits[32], *at = digits + sizeof(digits);
 
-	put(list, text, bytes);
-	if (bytes < width)
-		put(list, blanks, width - bytes);
+	for (; number >= 1000; number /= 1000)
+		memcpy(at -= 4, list->thousands[number % 1000], 4);
+	put_number(list, number);
+	if (at == digits + sizeof(digits))
+		return;
+	put(list, ",", 1);
+	put(list, at, (size_t)(digits + sizeof(digits) - at) - 1);
+}
+
+static void put_name(struct list *list, const struct trace_event *event)
+{
+	static const struct name unknown = {"(unknown event)        \t", NAME_WIDTH + 1};
+	const struct name *name = event->id < TRACE_EV_MAX && event->type ? &list->names[event->id] : &unknown;
+
+	memcpy(list->buffer + list->used, name->text, NAME_BYTES);
+	list->used += name->bytes;
+}
+
+static void prepare_names(struct list *list)
+{
+	const struct trace *trace = list->report->trace;
+
+	for (size_t i = 0; i < trace_nr_types(trace); i++) {
+		const struct trace_event_type *type = trace_get_type(trace, i);
+		struct name *name;
+
+		if (type->id >= TRACE_EV_MAX)
+			continue;
+		name = &list->names[type->id];
+		name->bytes = (size_t)snprintf(name->text, sizeof(name->text), "%-*.*s\t", (int)NAME_WIDTH, (int)NAME_BYTES - 2, shown_name(type));
+	}
+	for (unsigned int i = 0; i < 1000; i++) {
+		char text[8];
+
+		snprintf(text, sizeof(text), "%03u,", i);
+		memcpy(list->thousands[i], text, 4);
+	}
 }
 
 static void put_time(struct list *list, uint64_t ts_ns)
 {
 	uint64_t ns = ts_ns + (uint64_t)list->offset_ns;
 
-	if (list->report->options->exact) {
-		put_number(list, ns, true);
-		return;
-	}
-	put_number(list, ns / 1000, true);
+	put_grouped(list, list->report->options->exact ? ns : ns / 1000);
 }
 
 static void put_line(struct list *list, const struct trace_event *event, uint32_t pid)
@@ -162,11 +195,10 @@ static void put_line(struct list *list, const struct trace_event *event, uint32_
 	if (list->used > BUFFER_BYTES - LINE_BYTES)
 		flush(list);
 	if (!(forgotten & COLUMN_CPU)) {
-		put_number(list, event->cpu, false);
+		put_number(list, event->cpu);
 		put(list, " \t", 2);
 	}
-	put_padded(list, shown_name(event->type), 23);
-	put(list, "\t", 1);
+	put_name(list, event);
 	if (!(forgotten & COLUMN_TIME)) {
 		put_time(list, event->ts_ns);
 		put(list, " \t", 2);
@@ -175,11 +207,11 @@ static void put_line(struct list *list, const struct trace_event *event, uint32_
 		if (pid == NOBODY)
 			put(list, "N/A", 3);
 		else
-			put_number(list, pid, false);
+			put_number(list, pid);
 		put(list, " \t", 2);
 	}
 	if (!(forgotten & COLUMN_LENGTH)) {
-		put_number(list, event->payload_bytes, false);
+		put_number(list, event->payload_bytes);
 		put(list, " \t", 2);
 	}
 	if (!(forgotten & COLUMN_TEXT)) {
@@ -298,6 +330,7 @@ int report_list(struct report *report)
 	list.running = calloc(info->nr_cpus + 1, sizeof(*list.running));
 	error = list.buffer && list.running ? 0 : -ENOMEM;
 	if (!error) {
+		prepare_names(&list);
 		put_header(&list);
 		error = list_events(&list);
 	}

@@ -21,12 +21,11 @@
 static const struct {
 	const char *name;
 	uint8_t class;
-	uint8_t nr_args;
 } known_calls[] = {
-#define SYSCALL(name, class, nr_args, path_arg) {#name, CALL_##class, nr_args},
+#define SYSCALL(name, class, nr_args, path_arg) {#name, CALL_##class},
 #include <trace/syscalls.def>
 #undef SYSCALL
-	{"mmap2", CALL_MMAP, 6}, /* 32-bit */
+	{"mmap2", CALL_MMAP}, /* 32-bit */
 };
 
 static const uint8_t class_flags[NR_CALL_CLASSES] = {
@@ -58,7 +57,10 @@ static const uint8_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_WRITE] = CALL_HAS_FD | CALL_COUNTS_WRITTEN,
 };
 
-static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number)
+#define NR_KNOWN (sizeof(known_calls) / sizeof(known_calls[0]))
+
+/* The known names are interned first, in their order: a name's number tells its row. */
+static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number, string_id first)
 {
 	char text[32];
 
@@ -68,12 +70,10 @@ static void call_learn(struct trace_analysis *a, struct call *call, const char *
 		return;
 	}
 	call->name = strings_intern(&a->strings, name);
-	for (size_t i = 0; i < sizeof(known_calls) / sizeof(known_calls[0]); i++)
-		if (strcmp(known_calls[i].name, name) == 0) {
-			call->class = known_calls[i].class;
-			call->flags = class_flags[call->class];
-			break;
-		}
+	if (call->name < first || call->name - first >= NR_KNOWN)
+		return;
+	call->class = known_calls[call->name - first].class;
+	call->flags = class_flags[call->class];
 	if (strcmp(name, "flock") == 0)
 		call->flags |= CALL_IS_LOCK;
 	if (strcmp(name, "recvmmsg") == 0 || strcmp(name, "sendmmsg") == 0)
@@ -82,9 +82,14 @@ static void call_learn(struct trace_analysis *a, struct call *call, const char *
 
 void calls_prepare(struct trace_analysis *a)
 {
+	string_id first = strings_intern(&a->strings, known_calls[0].name);
+
+	for (size_t i = 1; i < NR_KNOWN; i++)
+		if (strings_intern(&a->strings, known_calls[i].name) != first + i)
+			a->failed = -12; /* the names are unique: only memory can be missing */
 	for (unsigned int i = 0; i < NR_CALLS; i++) {
-		call_learn(a, &a->calls[i], trace_string(a->trace, TRACE_STRING_SYSCALL, i), i);
-		call_learn(a, &a->calls[NR_CALLS + i], trace_string(a->trace, TRACE_STRING_SYSCALL_32, i), i);
+		call_learn(a, &a->calls[i], trace_string(a->trace, TRACE_STRING_SYSCALL, i), i, first);
+		call_learn(a, &a->calls[NR_CALLS + i], trace_string(a->trace, TRACE_STRING_SYSCALL_32, i), i, first);
 	}
 	a->calls[CALL_UNKNOWN].name = strings_intern(&a->strings, "(not seen)");
 }
