@@ -38,7 +38,7 @@ int BPF_PROG(fs_fault, struct address_space *mapping, unsigned long index)
 {
 	struct inode *inode;
 
-	if (!current_passes() || own_event())
+	if (!current_passes() || own_event(current_task()))
 		return 0;
 	inode = mapping->host;
 	RECORD(fs_fault) {

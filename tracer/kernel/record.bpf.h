@@ -232,9 +232,9 @@ static __always_inline bool either_passes(struct task_struct *task)
 }
 
 /* The daemon's own system calls and faults are not recorded: they would feed on themselves. */
-static __always_inline bool own_event(void)
+static __always_inline bool own_event(struct task_struct *current)
 {
-	if (config.exclude_tgid && current_task()->tgid == config.exclude_tgid) {
+	if (config.exclude_tgid && current->tgid == config.exclude_tgid) {
 		count_filtered();
 		return true;
 	}

@@ -69,11 +69,12 @@ static __always_inline void record_entry_path(struct pt_regs *regs, u32 nr, u32 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
+	struct task_struct *task = current_task(); /* a call: once */
 	u32 nr = id, abi, action;
 
-	if (!current_passes() || own_event())
+	if (!current_passes() || own_event(task))
 		return 0;
-	abi = syscall_abi(current_task(), nr);
+	abi = syscall_abi(task, nr);
 	action = syscall_action(abi, nr);
 	if ((action & SYSCALL_ARGS_MASK) == SYSCALL_ARGS_0) {
 		RECORD(sys_enter) {
@@ -238,17 +239,18 @@ static __always_inline void record_rights(u64 message)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
+	struct task_struct *task = current_task();
 	u32 nr, abi, action;
 
-	if (!current_passes() || own_event())
+	if (!current_passes() || own_event(task))
 		return 0;
 	nr = syscall_nr(regs);
-	abi = syscall_abi(current_task(), nr);
+	abi = syscall_abi(task, nr);
 	action = syscall_action(abi, nr);
 	if (action >> SYSCALL_PATH_SHIFT) { /* anything beyond plain arguments */
 		if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
 			struct path_text *s = path_scratch(&exit_scratch);
-			u32 tid = current_task()->pid;
+			u32 tid = task->pid;
 
 			if (s && bpf_map_lookup_elem(&unread_paths, &tid)) {
 				bpf_map_delete_elem(&unread_paths, &tid);
