@@ -28,27 +28,37 @@ struct ledger {
 	uint64_t inside;    /* so many, there or behind it */
 	uint64_t seen_lost_before;
 	uint64_t seen_lost_write;
+	uint32_t next; /* in its bucket of the hash table */
 };
 
+enum { BOOKS_BUCKETS = 1024 };
+
+/**
+ * struct books - all ledgers
+ * @buckets: of a hash table: index + 1 of a bucket's latest ledger, which leads to the others; 0 none
+ * @in_order: the chunks are gone through by stream and number; otherwise in file order, as long as that is the same
+ */
 struct books {
 	struct trace *trace;
 	struct ledger *ledgers; /* owned */
 	size_t nr;
 	size_t room;
-	size_t recent; /* the ledger used last: chunks of a stream often follow each other */
+	uint32_t buckets[BOOKS_BUCKETS];
+	bool in_order;
 };
 
 static struct ledger *ledger_find(struct books *books, uint16_t kind, uint32_t stream, uint32_t cpu)
 {
-	for (size_t i = 0, idx = books->recent; i < books->nr; i++, idx = idx + 1 < books->nr ? idx + 1 : 0)
-		if (books->ledgers[idx].stream == stream && books->ledgers[idx].kind == kind) {
-			books->recent = idx;
-			return &books->ledgers[idx];
-		}
+	uint32_t *bucket = &books->buckets[(stream * 2 + kind) % BOOKS_BUCKETS];
+
+	for (uint32_t idx = *bucket; idx; idx = books->ledgers[idx - 1].next)
+		if (books->ledgers[idx - 1].stream == stream && books->ledgers[idx - 1].kind == kind)
+			return &books->ledgers[idx - 1];
 	if (!trace_array_grow((void **)&books->ledgers, books->nr, &books->room, sizeof(*books->ledgers)))
 		return NULL;
-	books->ledgers[books->nr] = (struct ledger){ .stream = stream, .cpu = cpu, .kind = kind };
-	return &books->ledgers[books->nr++];
+	books->ledgers[books->nr] = (struct ledger){ .stream = stream, .cpu = cpu, .kind = kind, .next = *bucket };
+	*bucket = (uint32_t)++books->nr;
+	return &books->ledgers[books->nr - 1];
 }
 
 static int add_gap(struct books *books, const struct ledger *ledger, uint64_t start_ns, uint64_t end_ns, uint64_t lost,
@@ -122,23 +132,21 @@ static int gap_inside(struct books *books, const struct ledger *ledger, uint64_t
 
 static int books_copy_found(struct books *books, struct chunk *chunk)
 {
-	chunk->public.damaged = true;
+	trace_spoil_chunk(books->trace, chunk);
 	return trace_add_damage(books->trace, chunk->public.offset, (uint64_t)chunk->public.packed_bytes + sizeof(struct trace_chunk_header),
 				"offset %llu: this chunk stands for events that another one has already", (unsigned long long)chunk->public.offset);
 }
 
 static int books_chunk(struct books *books, struct chunk *chunk)
 {
-	struct trace_chunk_header header;
+	struct trace_chunk_header header = chunk_header_copy(books->trace, chunk);
 	struct ledger *ledger = ledger_find(books, chunk->public.kind, chunk->public.stream, chunk->public.cpu);
 	int error;
 
 	if (!ledger)
 		return -ENOMEM;
-	if (chunk_header_read(books->trace, chunk->header_at, &header))
-		return -EBADMSG; /* it was good a moment ago: somebody is writing into the file */
 	if (header.events_before < ledger->number || header.last_ns < header.first_ns)
-		return books_copy_found(books, chunk);
+		return books->in_order ? books_copy_found(books, chunk) : -EAGAIN;
 	error = gap_inside(books, ledger, header.first_ns);
 	if (!error)
 		error = gaps_before(books, ledger, &header);
@@ -269,32 +277,55 @@ static struct order *books_order(const struct trace *trace, size_t *ret_nr)
 	struct order *orders = malloc((trace->nr_chunks + 1) * sizeof(*orders));
 	size_t nr = 0;
 
-	for (size_t i = 0; orders && i < trace->nr_chunks; i++) {
-		struct trace_chunk_header header;
-
-		if (is_of_stream(&trace->chunks[i]) && !chunk_header_read(trace, trace->chunks[i].header_at, &header))
-			orders[nr++] = (struct order){ .number = header.events_before, .stream = header.stream, .idx = (uint32_t)i };
-	}
+	for (size_t i = 0; orders && i < trace->nr_chunks; i++)
+		if (is_of_stream(&trace->chunks[i]))
+			orders[nr++] = (struct order){ .number = chunk_header_copy(trace, &trace->chunks[i]).events_before,
+						       .stream = trace->chunks[i].public.stream,
+						       .idx = (uint32_t)i };
 	if (orders)
 		qsort(orders, nr, sizeof(*orders), compare_order);
 	*ret_nr = nr;
 	return orders;
 }
 
-int books_load(struct trace *trace)
+static int books_in_file_order(struct books *books)
 {
-	struct books books = { .trace = trace };
+	struct trace *trace = books->trace;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < trace->nr_chunks; i++)
+		if (is_of_stream(&trace->chunks[i]))
+			error = books_chunk(books, &trace->chunks[i]);
+	return error;
+}
+
+static int books_in_number_order(struct books *books)
+{
+	struct trace *trace = books->trace;
 	size_t nr;
 	struct order *orders = books_order(trace, &nr);
 	int error = orders ? 0 : -ENOMEM;
 
+	free(books->ledgers);
+	*books = (struct books){ .trace = trace, .in_order = true };
+	trace->nr_gaps = 0;
 	for (size_t i = 0; !error && i < nr; i++)
-		error = books_chunk(&books, &trace->chunks[orders[i].idx]);
+		error = books_chunk(books, &trace->chunks[orders[i].idx]);
+	free(orders);
+	return error;
+}
+
+int books_load(struct trace *trace)
+{
+	struct books books = { .trace = trace };
+	int error = books_in_file_order(&books);
+
+	if (error == -EAGAIN)
+		error = books_in_number_order(&books);
 	if (!error)
 		error = gaps_at_end(&books);
 	if (!error)
 		error = streams_from_chunks(&books);
 	free(books.ledgers);
-	free(orders);
 	return error;
 }

@@ -32,6 +32,14 @@ const char *chunk_header_read(const struct trace *trace, uint64_t at, struct tra
 	return NULL;
 }
 
+struct trace_chunk_header chunk_header_copy(const struct trace *trace, const struct chunk *chunk)
+{
+	struct trace_chunk_header header;
+
+	memcpy(&header, trace->data + chunk->header_at, sizeof(header));
+	return header;
+}
+
 /* The file may have shrunk since it was mapped; reading beyond its end would end the program. */
 static bool still_there(const struct trace *trace, uint64_t end)
 {
@@ -95,8 +103,50 @@ bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_byte
 	return true;
 }
 
+int trace_reserve_chunks(struct trace *trace, size_t nr)
+{
+	struct chunk *chunks;
+
+	if (nr <= trace->chunks_room)
+		return 0;
+	chunks = reallocarray(trace->chunks, nr, sizeof(*chunks));
+	if (!chunks)
+		return -ENOMEM;
+	trace->chunks = chunks;
+	trace->chunks_room = nr;
+	return 0;
+}
+
+static bool is_metadata(uint16_t kind)
+{
+	return kind == TRACE_CHUNK_SCHEMA || kind == TRACE_CHUNK_STRINGS || kind == TRACE_CHUNK_CLOCK || kind == TRACE_CHUNK_STATISTICS;
+}
+
+static int add_metadata(struct trace *trace)
+{
+	if (!trace_array_grow((void **)&trace->metadata, trace->nr_metadata, &trace->metadata_room, sizeof(*trace->metadata)))
+		return -ENOMEM;
+	trace->metadata[trace->nr_metadata++] = (uint32_t)trace->nr_chunks;
+	return 0;
+}
+
+/* What trace_get_info() tells of all chunks is gathered here: a large trace has hundreds of thousands, and opening goes through
+ * them as few times as can be. */
+static void add_to_info(struct trace *trace, const struct trace_chunk_header *header)
+{
+	trace->first_ns = trace->first_ns < header->first_ns ? trace->first_ns : header->first_ns;
+	trace->last_ns = trace->last_ns > header->last_ns ? trace->last_ns : header->last_ns;
+	trace->info.events += header->events;
+	if (header->cpu >= trace->info.nr_cpus && header->cpu != UINT32_MAX)
+		trace->info.nr_cpus = header->cpu + 1;
+}
+
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header)
 {
+	if (trace->nr_chunks == UINT32_MAX || (is_metadata(header->kind) && add_metadata(trace) < 0))
+		return -ENOMEM;
+	if (header->kind == TRACE_CHUNK_EVENTS)
+		add_to_info(trace, header);
 	if (!trace_array_grow((void **)&trace->chunks, trace->nr_chunks, &trace->chunks_room, sizeof(*trace->chunks)))
 		return -ENOMEM;
 	trace->chunks[trace->nr_chunks++] = (struct chunk){
@@ -115,6 +165,13 @@ int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, co
 		.header_at = header_at,
 	};
 	return 0;
+}
+
+void trace_spoil_chunk(struct trace *trace, struct chunk *chunk)
+{
+	if (!chunk->public.damaged && chunk->public.kind == TRACE_CHUNK_EVENTS)
+		trace->info.events -= chunk->public.events;
+	chunk->public.damaged = true;
 }
 
 int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const char *format, ...)

@@ -36,23 +36,33 @@ static bool index_entry_is_good(const struct trace *trace, const struct trace_in
 	uint64_t room = trace->bytes - end;
 
 	return entry->offset >= end && entry->offset - end <= room && header->trace_id == trace->trace_id &&
+	       header->header_bytes >= sizeof(*header) && header->events <= TRACE_CHUNK_EVENTS_MAX &&
 	       (uint64_t)header->header_bytes + header->packed_bytes <= room - (entry->offset - end);
 }
 
-/* @end: of the chunk before; moves. Returns -EBADMSG for an index that cannot be true. */
+/*
+ * @end: of the chunk before; moves. Returns -EBADMSG for an index that cannot be true. The index has a checksum; those of
+ * the single headers in it are looked at when a chunk is read.
+ */
 static int index_chunk_load(struct trace *trace, uint64_t payload, uint32_t bytes, uint64_t *end)
 {
 	int error = 0;
 
 	if (bytes % sizeof(struct trace_index_entry))
 		return -EBADMSG;
+	error = trace_reserve_chunks(trace, trace->nr_chunks + bytes / sizeof(struct trace_index_entry));
 	for (uint64_t at = payload; !error && at < payload + bytes; at += sizeof(struct trace_index_entry)) {
 		struct trace_index_entry entry;
 		uint64_t header_at = at + offsetof(struct trace_index_entry, header);
 
 		memcpy(&entry, trace->data + at, sizeof(entry));
-		if (chunk_header_read(trace, header_at, &entry.header) || !index_entry_is_good(trace, &entry, *end))
+		if (!index_entry_is_good(trace, &entry, *end))
 			return -EBADMSG;
+		if (entry.header.header_bytes > sizeof(entry.header)) { /* of a newer version: the copy is not all of it */
+			header_at = entry.offset;
+			if (chunk_header_read(trace, header_at, &entry.header))
+				return -EBADMSG;
+		}
 		if (entry.offset > *end)
 			error = trace_add_damage(trace, *end, entry.offset - *end, "offset %llu: %llu bytes between two chunks are of a write that failed",
 						 (unsigned long long)*end, (unsigned long long)(entry.offset - *end));
@@ -90,6 +100,11 @@ static int index_follow(struct trace *trace, const struct trace_end_mark *mark, 
 static void forget_chunks(struct trace *trace, size_t nr_damages)
 {
 	trace->nr_chunks = 0;
+	trace->nr_metadata = 0;
+	trace->info.events = 0;
+	trace->info.nr_cpus = 0;
+	trace->first_ns = UINT64_MAX;
+	trace->last_ns = 0;
 	while (trace->nr_damages > nr_damages)
 		free((char *)trace->damages[--trace->nr_damages].message);
 }
@@ -122,7 +137,7 @@ static int walk_cut_chunk(struct trace *trace, uint64_t at, uint64_t next, const
 	if (!error)
 		error = trace_add_chunk(trace, at, at, header);
 	if (!error)
-		trace->chunks[trace->nr_chunks - 1].public.damaged = true;
+		trace_spoil_chunk(trace, &trace->chunks[trace->nr_chunks - 1]);
 	return error;
 }
 

@@ -176,24 +176,19 @@ static int load_one(struct trace *trace, uint16_t kind, const unsigned char *raw
 	}
 }
 
-static bool is_metadata(uint16_t kind)
-{
-	return kind == TRACE_CHUNK_SCHEMA || kind == TRACE_CHUNK_STRINGS || kind == TRACE_CHUNK_CLOCK || kind == TRACE_CHUNK_STATISTICS;
-}
-
 static int load_metadata(struct trace *trace)
 {
 	struct unpacker unpacker = { 0 };
 	struct payload payload = { 0 };
 	int error = 0;
 
-	for (size_t i = 0; !error && i < trace->nr_chunks; i++) {
-		struct chunk *chunk = &trace->chunks[i];
+	for (size_t i = 0; !error && i < trace->nr_metadata; i++) {
+		struct chunk *chunk = &trace->chunks[trace->metadata[i]];
 		struct trace_chunk_header header;
 		const unsigned char *raw;
 		const char *reason = "its content makes no sense";
 
-		if (!is_metadata(chunk->public.kind) || chunk->public.damaged)
+		if (chunk->public.damaged)
 			continue;
 		error = chunk_payload(trace, chunk, &unpacker, &payload, &header, &raw, &reason);
 		if (!error) {
@@ -201,8 +196,8 @@ static int load_metadata(struct trace *trace)
 			error = load_one(trace, chunk->public.kind, raw, header.raw_bytes);
 		}
 		if (error == -EBADMSG) {
-			chunk->public.damaged = true;
-			error = trace_add_damage(trace, chunk->public.offset, header.packed_bytes, "offset %llu: a chunk of kind %u is damaged: %s",
+			trace_spoil_chunk(trace, chunk);
+			error = trace_add_damage(trace, chunk->public.offset, chunk->public.packed_bytes, "offset %llu: a chunk of kind %u is damaged: %s",
 						 (unsigned long long)chunk->public.offset, chunk->public.kind, reason);
 		}
 	}
@@ -263,6 +258,24 @@ static int compare_time(const void *a, const void *b)
 	return x->idx < y->idx ? -1 : x->idx > y->idx;
 }
 
+/* Chunks are nearly in order, because they were written as time went by: insertion, unless that turns out to be wrong. */
+static void time_sort(struct time_order *orders, size_t nr)
+{
+	size_t moves = 0;
+
+	for (size_t i = 1; i < nr && moves < 64 * nr; i++) {
+		struct time_order order = orders[i];
+		size_t j = i;
+
+		for (; j > 0 && compare_time(&orders[j - 1], &order) > 0; j--)
+			orders[j] = orders[j - 1];
+		orders[j] = order;
+		moves += i - j;
+	}
+	if (moves >= 64 * nr && nr)
+		qsort(orders, nr, sizeof(*orders), compare_time);
+}
+
 static int timeline_load(struct trace *trace, uint16_t kind, struct timeline *timeline)
 {
 	struct time_order *orders = malloc((trace->nr_chunks + 1) * sizeof(*orders));
@@ -281,7 +294,7 @@ static int timeline_load(struct trace *trace, uint16_t kind, struct timeline *ti
 		free(orders);
 		return -ENOMEM;
 	}
-	qsort(orders, nr, sizeof(*orders), compare_time);
+	time_sort(orders, nr);
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t last_ns = trace->chunks[orders[i].idx].public.last_ns;
 
@@ -295,20 +308,10 @@ static int timeline_load(struct trace *trace, uint16_t kind, struct timeline *ti
 
 static void window_load(struct trace *trace, bool header_is_good)
 {
-	uint64_t first = UINT64_MAX, last = 0;
-
-	for (size_t i = 0; i < trace->nr_chunks; i++) {
-		const struct trace_chunk *chunk = &trace->chunks[i].public;
-
-		if (chunk->kind != TRACE_CHUNK_EVENTS)
-			continue;
-		first = first < chunk->first_ns ? first : chunk->first_ns;
-		last = last > chunk->last_ns ? last : chunk->last_ns;
-	}
-	if (!header_is_good && first != UINT64_MAX)
-		trace->info.start_ns = first;
-	if (trace->info.end_ns < last)
-		trace->info.end_ns = last;
+	if (!header_is_good && trace->first_ns != UINT64_MAX)
+		trace->info.start_ns = trace->first_ns;
+	if (trace->info.end_ns < trace->last_ns)
+		trace->info.end_ns = trace->last_ns;
 	if (trace->info.end_ns < trace->info.start_ns)
 		trace->info.end_ns = trace->info.start_ns;
 }
@@ -328,15 +331,6 @@ static void info_load(struct trace *trace)
 	trace->info.kernel = info_text(trace, TRACE_INFO_KERNEL);
 	trace->info.machine = info_text(trace, TRACE_INFO_MACHINE);
 	trace->info.clock = info_text(trace, TRACE_INFO_CLOCK);
-	for (size_t i = 0; i < trace->nr_chunks; i++) {
-		const struct trace_chunk *chunk = &trace->chunks[i].public;
-
-		if (chunk->kind != TRACE_CHUNK_EVENTS || chunk->damaged)
-			continue;
-		trace->info.events += chunk->events;
-		if (chunk->cpu >= trace->info.nr_cpus && chunk->cpu != UINT32_MAX)
-			trace->info.nr_cpus = chunk->cpu + 1;
-	}
 	for (size_t i = 0; i < trace->nr_gaps; i++)
 		trace->info.lost += trace->gaps[i].lost;
 }
@@ -424,6 +418,7 @@ struct trace *trace_open(const char *path, struct trace_error *ret_error)
 		return NULL;
 	}
 	trace->fd = -1;
+	trace->first_ns = UINT64_MAX;
 	if (trace_load(trace, path, ret_error) < 0)
 		return trace_close(trace);
 	return trace;
@@ -443,6 +438,7 @@ struct trace *trace_close(struct trace *trace)
 	free(trace->start_state.chunks);
 	free(trace->start_state.latest_ns);
 	free(trace->chunks);
+	free(trace->metadata);
 	free(trace->streams);
 	free(trace->books);
 	free(trace->clocks);

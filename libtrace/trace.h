@@ -34,6 +34,11 @@ struct trace {
 	struct chunk *chunks; /* owned; in file order */
 	size_t nr_chunks;
 	size_t chunks_room;
+	uint32_t *metadata; /* owned; the chunks that are read at once: schema, strings ... */
+	size_t nr_metadata;
+	size_t metadata_room;
+	uint64_t first_ns; /* of all events; UINT64_MAX: none */
+	uint64_t last_ns;
 	struct timeline events;
 	struct timeline start_state;
 	struct trace_gap *gaps; /* owned; by start */
@@ -60,6 +65,9 @@ struct trace {
 /** chunk_header_read() - the header at @at of the file. Returns NULL when it is good, else why not (static) */
 const char *chunk_header_read(const struct trace *trace, uint64_t at, struct trace_chunk_header *ret_header);
 
+/** chunk_header_copy() - the same for a chunk that the trace has: it was found good when the trace was opened */
+struct trace_chunk_header chunk_header_copy(const struct trace *trace, const struct chunk *chunk);
+
 /** chunk_payload() - check and decompress a payload; borrowed from @payload or the file. 0, -ENOMEM, -EBADMSG with @ret_reason */
 int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct payload *payload,
 		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason);
@@ -69,7 +77,11 @@ int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unp
 
 /** trace_array_grow() - room for one more element. Returns false when there is no memory */
 bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_bytes);
+/** trace_reserve_chunks() - room for @nr chunks, known beforehand */
+int trace_reserve_chunks(struct trace *trace, size_t nr);
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header);
+/** trace_spoil_chunk() - its content cannot be used */
+void trace_spoil_chunk(struct trace *trace, struct chunk *chunk);
 int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const char *format, ...) __attribute__((format(printf, 4, 5)));
 int trace_add_gap(struct trace *trace, const struct trace_gap *gap);
 
