@@ -11,7 +11,7 @@
 #include <trace/writer.h>
 
 /* Stream numbers of the daemon; the kernel's rings count up from 0. */
-#define BLOCK_STREAM_DAEMON 0xffff0000u
+#define BLOCK_STREAM_DAEMON	 0xffff0000u
 #define BLOCK_STREAM_START_STATE 0xffff0001u
 
 #define BLOCK_MAX_BYTES (1u << 20)
@@ -40,7 +40,8 @@ int block_add(struct block *block, const struct trace_record *record, size_t byt
  * @payload, @payload_bytes: struct trace_<event>, or NULL and 0
  * @text: the string behind it, cut when too long; NULL if the event has none
  */
-int block_add_event(struct block *block, uint16_t id, const void *payload, size_t payload_bytes, const char *text, uint64_t ts_ns);
+int block_add_event(struct block *block, uint16_t id, const void *payload, size_t payload_bytes, const char *text,
+		    uint64_t ts_ns);
 
 /** block_source() - the block as the writer wants it; borrows block->data */
 struct trace_source block_source(const struct block *block, uint16_t kind, uint32_t stream, uint64_t seq);

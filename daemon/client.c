@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <trace/reader.h>
 
 #include "control.h"
@@ -35,16 +34,13 @@ int client_ask(const char *control_path, const char *line)
 /* The file is created here, with the rights of who asks, and handed over open: the daemon follows nobody's path. */
 static int save_flight(const char *control_path, const char *path)
 {
-	char answer[CONTROL_ANSWER_BYTES], made_up[64];
+	char answer[CONTROL_ANSWER_BYTES];
+	struct text made_up = text_trace_name();
 	struct output output;
 	struct trace_error error;
-	time_t now = time(NULL);
-	struct tm local;
 
-	if (!path) {
-		strftime(made_up, sizeof(made_up), "trace-%Y-%m-%d-%H%M%S.trace", localtime_r(&now, &local));
-		path = made_up;
-	}
+	if (!path)
+		path = made_up.s;
 	if (output_open(&output, path, &error)) {
 		message_error("%s", error.message);
 		return 1;
@@ -71,7 +67,8 @@ int client_dump(const char *control_path, const char *path)
 	if (!strcmp(mode, "flight"))
 		return save_flight(control_path, path);
 	if (path) {
-		message_error("the daemon is no flight recorder: it writes to a file of its own, which \"tracectl dump\" brings up to date");
+		message_error("the daemon is no flight recorder: it writes to a file of its own, which \"tracectl dump\" brings "
+			      "up to date");
 		return 1;
 	}
 	return client_ask(control_path, "dump");

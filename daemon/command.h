@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <trace/error.h>
 
-#define COMMAND_NOT_FOUND 127
+#define COMMAND_NOT_FOUND      127
 #define COMMAND_NOT_EXECUTABLE 126
 
 /** struct command - zeroed = none. @release_fd: our end of the pipe that the child waits on. @ended: reaped, with @wait_status */

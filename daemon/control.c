@@ -15,7 +15,7 @@
 #include "text.h"
 
 #define CONTROL_DIRECTORY "/run/tracedaemon"
-#define CONTROL_BACKLOG 8
+#define CONTROL_BACKLOG	  8
 
 /** struct control - @lock_fd: whoever holds the lock beside the socket owns its path, and may remove what a dead daemon left */
 struct control {
@@ -202,7 +202,8 @@ int control_receive(int client_fd, struct request *ret_request)
 		char bytes[CMSG_SPACE(4 * sizeof(int))];
 	} ancillary;
 	struct iovec text = {ret_request->line, sizeof(ret_request->line) - 1};
-	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
+	struct msghdr message = {
+		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
 	ssize_t bytes = recvmsg(client_fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
 	if (bytes < 0)

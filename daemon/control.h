@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <trace/error.h>
 
-#define CONTROL_DEFAULT_PATH "/run/tracedaemon/control"
+#define CONTROL_DEFAULT_PATH  "/run/tracedaemon/control"
 #define CONTROL_REQUEST_BYTES 4096
-#define CONTROL_ANSWER_BYTES 16384
+#define CONTROL_ANSWER_BYTES  16384
 
 /* ---- the daemon's end ---- */
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "ring.h"
 #include "text.h"
 
 /**
@@ -13,7 +14,8 @@
  * @lost_here: records that were taken, or were to be taken, and did not get that far
  * @abandoned: of @stored, what was taken out of the queue again
  * @first, @last: the sub-buffers of the recording
- * @discarded_before, @filtered_before: the ring's counters before the first; @discarded, @filtered: after the last, once it is known
+ * @discarded_before, @filtered_before: the ring's counters before the first; @discarded, @filtered: after the last, once it is
+ * known
  * @suspect: the last sub-buffer was dropped because its times are unknown
  */
 struct drain_ring {
@@ -114,16 +116,6 @@ struct drain *drain_free(struct drain *drain)
 
 /* ---- one sub-buffer ---- */
 
-/* The bytes of records in @header: its own word, but never outside of the sub-buffer. */
-static size_t record_bytes(const struct subbuf_ring *ring, const struct subbuf_header *header)
-{
-	uint32_t end = __atomic_load_n(&header->end, __ATOMIC_RELAXED);
-
-	if (end < sizeof(*header) || end > ring->subbuf_bytes)
-		return 0;
-	return end - sizeof(*header);
-}
-
 /* Events of the recording that found no room before @total had been counted. */
 static uint64_t discarded_since(const struct drain_ring *ring, uint64_t total)
 {
@@ -134,7 +126,7 @@ static struct trace_source ring_source(const struct drain_ring *ring, const stru
 {
 	return (struct trace_source){
 		.records = header + 1,
-		.bytes = record_bytes(&ring->source->ring, header),
+		.bytes = ring_record_bytes(&ring->source->ring, header),
 		.base_ns = header->base,
 		.seq = ring->blocks + 1,
 		.lost_total = discarded_since(ring, header->lost) + ring->lost_here,
@@ -243,7 +235,9 @@ uint64_t drain_abandon(struct drain *drain)
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		ring = &drain->rings[i].source->ring;
 		while (ring->control->consumed < drain->rings[i].last) {
-			here = ring->control->consumed + 1 < drain->rings[i].first ? 0 : committed_records(ring, ring->control->consumed + 1);
+			here = ring->control->consumed + 1 < drain->rings[i].first
+				       ? 0
+				       : committed_records(ring, ring->control->consumed + 1);
 			drain->rings[i].lost_here += here;
 			lost += here;
 			subbuf_release(ring);

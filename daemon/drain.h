@@ -18,8 +18,8 @@ struct drain;
 
 /**
  * drain_new() - keep books from now on; what the rings hold already is passed over
- * @tracer: borrowed until drain_free(), started. Attaching its programs takes a while, in which some events come and others do not
- *          yet: the recording begins after that. NULL: -ENOMEM
+ * @tracer: borrowed until drain_free(), started. While its programs are attached, some events come and
+ *          others do not yet: the recording begins after that. NULL: -ENOMEM
  */
 struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error);
 struct drain *drain_free(struct drain *drain); /* NULL is fine; returns NULL */

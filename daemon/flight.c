@@ -9,15 +9,16 @@
 
 #include "block.h"
 #include "clock.h"
+#include "ring.h"
 #include "start_state.h"
 #include "text.h"
 #include "tracefile.h"
 #include "writer_thread.h"
 
-#define FLIGHT_HISTORY_BYTES (16u << 20) /* of structural events, all CPUs */
-#define FLIGHT_QUEUE_BYTES (64u << 20)
-#define FLIGHT_NOTES 64
-#define FLIGHT_NOTE_TEXT 200
+#define FLIGHT_HISTORY_BYTES   (16u << 20) /* of structural events, all CPUs */
+#define FLIGHT_QUEUE_BYTES     (64u << 20)
+#define FLIGHT_NOTES	       64
+#define FLIGHT_NOTE_TEXT       200
 #define FLIGHT_STRAGGLER_TRIES 100 /* a writer that was in the middle of its record when we flushed */
 
 /** struct saved - a sub-buffer of structural events, copied out. @lost: header.lost of it */
@@ -138,17 +139,10 @@ static bool overwrites(const struct flight_ring *ring)
 	return ring->source->ring.control->overwrite;
 }
 
-static size_t record_bytes(const struct subbuf_ring *ring, const struct subbuf_header *header)
-{
-	if (header->end < sizeof(*header) || header->end > ring->subbuf_bytes)
-		return 0;
-	return header->end - sizeof(*header);
-}
-
 static void save(struct flight *flight, size_t idx, const struct subbuf_header *header)
 {
 	struct flight_ring *ring = &flight->rings[idx];
-	size_t bytes = record_bytes(&ring->source->ring, header);
+	size_t bytes = ring_record_bytes(&ring->source->ring, header);
 	uint32_t nr_records = subbuf_records(&ring->source->ring, header);
 	struct saved *saved = malloc(sizeof(*saved) + bytes);
 
@@ -156,7 +150,8 @@ static void save(struct flight *flight, size_t idx, const struct subbuf_header *
 		ring->dropped += nr_records;
 		return;
 	}
-	*saved = (struct saved){.ring = idx, .bytes = bytes, .base_ns = header->base, .lost = header->lost, .nr_records = nr_records};
+	*saved = (struct saved){
+		.ring = idx, .bytes = bytes, .base_ns = header->base, .lost = header->lost, .nr_records = nr_records};
 	memcpy(saved->records, header + 1, bytes);
 	*flight->history_end = saved;
 	flight->history_end = &saved->next;
@@ -254,10 +249,10 @@ static uint64_t overwritten_before(const struct flight_ring *ring, uint64_t seq)
 /** struct snapshot - one being written. @stats: one for each ring, and one for the notes. @scratch: a sub-buffer */
 struct snapshot {
 	struct flight *flight;
-	struct trace_writer *writer;  /* owned */
-	struct writer_thread *thread; /* owned */
+	struct trace_writer *writer;	  /* owned */
+	struct writer_thread *thread;	  /* owned */
 	struct trace_stream_stats *stats; /* owned */
-	struct subbuf_header *scratch; /* owned */
+	struct subbuf_header *scratch;	  /* owned */
 	uint64_t events;
 	uint64_t overwritten;
 };
@@ -276,7 +271,7 @@ static int push(struct snapshot *snapshot, const struct trace_source *source)
 }
 
 /* What happened in a ring, as far as the snapshot sees it. */
-static void settle(struct snapshot *snapshot, size_t idx, uint64_t stored, uint64_t overwritten, uint64_t skipped)
+static void settle(struct snapshot *snapshot, size_t idx, uint64_t stored, uint64_t overwritten)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
 	const struct subbuf_control *control = ring->source->ring.control;
@@ -286,7 +281,7 @@ static void settle(struct snapshot *snapshot, size_t idx, uint64_t stored, uint6
 	stats->cpu = ring->source->cpu;
 	stats->stored = stored;
 	stats->overwritten = overwritten;
-	stats->discarded = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED) - ring->discarded_before + skipped;
+	stats->discarded = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED) - ring->discarded_before;
 	stats->filtered = __atomic_load_n(&control->filtered, __ATOMIC_RELAXED) - ring->filtered_before;
 	stats->attempted = stats->stored + stats->overwritten + stats->discarded + stats->filtered;
 	snapshot->events += stored;
@@ -308,7 +303,7 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
 	struct subbuf_header *copy = snapshot->scratch;
-	uint64_t stored = 0, blocks = 0, overwritten = 0, skipped = 0, newest;
+	uint64_t stored = 0, blocks = 0, overwritten = 0, newest;
 	struct trace_source source;
 	int err = 0;
 
@@ -321,14 +316,14 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 			overwritten = overwritten_before(ring, seq);
 		source = ring_source(ring, ++blocks);
 		source.records = copy + 1;
-		source.bytes = record_bytes(&ring->source->ring, copy);
+		source.bytes = ring_record_bytes(&ring->source->ring, copy);
 		source.base_ns = copy->base;
 		source.nr_records = subbuf_records(&ring->source->ring, copy);
 		source.lost_total = overwritten + copy->lost - ring->discarded_before;
 		err = push(snapshot, &source);
 		stored += source.nr_records;
 	}
-	settle(snapshot, idx, stored, overwritten, skipped);
+	settle(snapshot, idx, stored, overwritten);
 	return err;
 }
 
@@ -351,7 +346,7 @@ static int push_history(struct snapshot *snapshot, size_t idx)
 		err = push(snapshot, &source);
 		stored += saved->nr_records;
 	}
-	settle(snapshot, idx, stored, ring->dropped, 0);
+	settle(snapshot, idx, stored, ring->dropped);
 	return err;
 }
 

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FLUSH_MIN_NS 1000000000ull
-#define FLUSH_MAX_NS (64 * FLUSH_MIN_NS)
+#define FLUSH_MIN_NS	   1000000000ull
+#define FLUSH_MAX_NS	   (64 * FLUSH_MIN_NS)
 #define FLUSH_NEARLY_EMPTY 64 /* of 1024: a sixteenth */
-#define FLUSH_NEVER UINT64_MAX
+#define FLUSH_NEVER	   UINT64_MAX
 
 /** struct flush - @fixed_ns: what the user wants, FLUSH_NEVER, or 0 = adapt. @period_ns: until the next flush */
 struct flush {

@@ -17,7 +17,7 @@
 #include "text.h"
 
 #define LOOP_PROGRESS_NS 250000000ull
-#define LOOP_EVENTS 16
+#define LOOP_EVENTS	 16
 
 enum source {
 	SOURCE_RINGS,
@@ -72,7 +72,8 @@ static void tell_write_error(struct session *session)
 	session->write_error_told = true;
 	session->stopping |= err == -EPIPE;
 	message_warning("%s: %s; %s", session->output.path, error.message,
-			err == -EPIPE ? "nobody reads the trace any more" : "recording goes on, and what cannot be written is counted");
+			err == -EPIPE ? "nobody reads the trace any more"
+				      : "recording goes on, and what cannot be written is counted");
 }
 
 static void drain(struct session *session)
@@ -187,9 +188,8 @@ static void on_client(struct session *session, int fd)
 }
 
 static void (*const handlers[])(struct session *, int) = {
-	[SOURCE_RINGS] = on_rings,     [SOURCE_WRITER] = on_writer, [SOURCE_SIGNAL] = on_signal,
-	[SOURCE_END] = on_end,	       [SOURCE_FLUSH] = on_flush,   [SOURCE_PROGRESS] = on_progress,
-	[SOURCE_CONTROL] = on_control, [SOURCE_CLIENT] = on_client,
+	[SOURCE_RINGS] = on_rings, [SOURCE_WRITER] = on_writer,	    [SOURCE_SIGNAL] = on_signal,   [SOURCE_END] = on_end,
+	[SOURCE_FLUSH] = on_flush, [SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control, [SOURCE_CLIENT] = on_client,
 };
 
 /* A timer that lives as long as the process. */

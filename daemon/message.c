@@ -32,7 +32,8 @@ static void message_print(const char *kind, const char *format, va_list argument
 		return;
 	}
 	message_progress(NULL);
-	fprintf(stderr, "%s: %s%s\n", message_program, kind, text); /* one call, so one write: stderr may be shared with the command */
+	/* One call, so one write: stderr may be shared with the command. */
+	fprintf(stderr, "%s: %s%s\n", message_program, kind, text);
 }
 
 void message_note(const char *format, ...)

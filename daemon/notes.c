@@ -5,7 +5,8 @@ static void add(struct notes *notes, uint16_t id, const void *payload, size_t by
 {
 	uint64_t now_ns = clock_now();
 
-	if (!block_fits(&notes->block, TRACE_RECORD_MAX_BYTES, now_ns) || block_add_event(&notes->block, id, payload, bytes, text, now_ns))
+	if (!block_fits(&notes->block, TRACE_RECORD_MAX_BYTES, now_ns) ||
+	    block_add_event(&notes->block, id, payload, bytes, text, now_ns))
 		notes->lost++;
 }
 

@@ -44,7 +44,7 @@ void notes_missed(struct notes *notes, const struct tracer *tracer);
 /** notes_push() - give the notes to the writer */
 void notes_push(struct notes *notes, struct trace_writer *writer, struct writer_thread *thread);
 
-/** notes_statistics() - the account of the stream, in which the events that the kernel missed stand; after writer_thread_stop() */
+/** notes_statistics() - the account of the stream, with the events that the kernel missed; after writer_thread_stop() */
 void notes_statistics(const struct notes *notes, struct trace_stream_stats *ret_stats);
 
 void notes_release(struct notes *notes);

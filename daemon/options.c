@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "message.h"
 #include "text.h"
@@ -33,7 +32,8 @@ static int apply_time(struct options *options, const char *value, struct trace_e
 		err = text_parse_time(number, &time_ns);
 	}
 	if (err || !time_ns || __builtin_add_overflow(options->session.duration_ns, time_ns, &options->session.duration_ns))
-		return text_error(ret_error, -EINVAL, "\"%s\" is not a time: -ts60 or --time 60s, -tu500000 or --time 500ms", value);
+		return text_error(ret_error, -EINVAL, "\"%s\" is not a time: -ts60 or --time 60s, -tu500000 or --time 500ms",
+				  value);
 	return 0;
 }
 
@@ -53,7 +53,8 @@ static int apply_subbuf_size(struct options *options, const char *value, struct 
 	uint64_t bytes;
 
 	if (text_parse_size(value, 1u << 30, &bytes) || !bytes)
-		return text_error(ret_error, -EINVAL, "\"%s\" is not a size of sub-buffers in bytes: -b1048576, or --subbuf-size 1M", value);
+		return text_error(ret_error, -EINVAL,
+				  "\"%s\" is not a size of sub-buffers in bytes: -b1048576, or --subbuf-size 1M", value);
 	options->tracer.subbuf_bytes = (uint32_t)bytes;
 	return 0;
 }
@@ -69,7 +70,8 @@ static int apply_subbufs(struct options *options, const char *value, struct trac
 }
 
 /* Ids of processes, users and groups; -1 is the kernel's "no id". */
-static int parse_id(const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *ret_id, struct trace_error *ret_error)
+static int parse_id(const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *ret_id,
+		    struct trace_error *ret_error)
 {
 	if (text_parse_number(value, max, ret_id) || *ret_id < min)
 		return text_error(ret_error, -EINVAL, "%s: \"%s\" is not an id: a number is wanted", option, value);
@@ -185,10 +187,10 @@ static int set_action(struct options *options, enum action action, struct trace_
 	return 0;
 }
 
-#define ACTION_OPTION(function, wanted)                                                                        \
-	static int function(struct options *options, const char *value, struct trace_error *ret_error) \
-	{                                                                                              \
-		return set_action(options, wanted, ret_error);                                         \
+#define ACTION_OPTION(function, wanted)                                                                                          \
+	static int function(struct options *options, const char *value, struct trace_error *ret_error)                           \
+	{                                                                                                                        \
+		return set_action(options, wanted, ret_error);                                                                   \
 	}
 ACTION_OPTION(apply_set_mask, ACTION_SET_MASK)
 ACTION_OPTION(apply_status, ACTION_STATUS)
@@ -218,6 +220,7 @@ static int apply_version(struct options *options, const char *value, struct trac
 
 /* ---- the table ---- */
 
+/* clang-format off */
 static const struct option_spec option_table[] = {
 	{'t', 'T', "time", NULL, "TIME", OPTION_VALUE, apply_time, "record so long: -ts60, -tu500000, or 60s, 500ms, 5m"},
 	{'e', 'E', "events", NULL, "LIST", OPTION_VALUE, apply_events, "record only these (-eSCHED, sched,fs), or change the usual: +NAME,-NAME"},
@@ -252,6 +255,8 @@ static const struct option_spec option_table[] = {
 	{'o', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "time stamps are nanoseconds of CLOCK_MONOTONIC"},
 	{'s', 'S', NULL, NULL, "d|l|uVALUE", OPTION_VALUE, NULL, "the address of a system call's caller is not recorded"},
 };
+
+/* clang-format on */
 
 #define OPTION_COUNT (sizeof(option_table) / sizeof(option_table[0]))
 
@@ -290,7 +295,8 @@ struct words {
 	char **end;
 };
 
-static int apply(struct options *options, const struct option_spec *spec, const char *word, const char *value, struct trace_error *ret_error)
+static int apply(struct options *options, const struct option_spec *spec, const char *word, const char *value,
+		 struct trace_error *ret_error)
 {
 	if (!spec->apply) {
 		message_note("%s is ignored: %s", word, spec->help);
@@ -351,7 +357,8 @@ static int take_positionals(struct options *options, char **words, size_t nr, st
 		nr--;
 	}
 	if (nr && options->output.path)
-		return text_error(ret_error, -EINVAL, "--output %s and %s: the trace is named twice", options->output.path, words[0]);
+		return text_error(ret_error, -EINVAL, "--output %s and %s: the trace is named twice", options->output.path,
+				  words[0]);
 	if (nr > 0)
 		options->output.path = words[0];
 	if (nr > 1)
@@ -361,11 +368,8 @@ static int take_positionals(struct options *options, char **words, size_t nr, st
 
 static void make_up_path(struct options *options)
 {
-	time_t now = time(NULL);
-	struct tm local;
-
-	strftime(options->made_up_path, sizeof(options->made_up_path), "trace-%Y-%m-%d-%H%M%S.trace", localtime_r(&now, &local));
-	options->output.path = options->made_up_path;
+	options->made_up = text_trace_name();
+	options->output.path = options->made_up.s;
 	options->output.made_up = true;
 }
 
@@ -389,7 +393,8 @@ static int check_together(struct options *options, struct trace_error *ret_error
 	if (session->background && to_stdout)
 		return text_error(ret_error, -EINVAL, "a recording in the background cannot write to stdout; name a file");
 	if (options->tracer.overwrite && options->output.path)
-		return text_error(ret_error, -EINVAL, "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
+		return text_error(ret_error, -EINVAL,
+				  "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
 				  options->output.path);
 	return 0;
 }

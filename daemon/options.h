@@ -12,6 +12,7 @@
 #include <trace/tracer.h>
 
 #include "select.h"
+#include "text.h"
 
 enum action {
 	ACTION_RECORD,
@@ -33,7 +34,8 @@ struct output_options {
 	bool made_up;
 };
 
-/** struct session_options - how the recording runs. @duration_ns: 0 = until it is stopped. @flush_ns: 0 = adaptive, UINT64_MAX = never */
+/** struct session_options - how the recording runs. @duration_ns: 0 = until it is stopped. @flush_ns: 0 = adaptive, UINT64_MAX =
+ * never */
 struct session_options {
 	uint64_t duration_ns;
 	uint64_t flush_ns;
@@ -51,7 +53,7 @@ struct options {
 	struct output_options output;
 	struct session_options session;
 	bool follow_command;
-	char made_up_path[64];
+	struct text made_up;
 };
 
 enum option_value {

@@ -24,7 +24,8 @@ static int check_stdout(struct trace_error *ret_error)
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return text_error(ret_error, -EBADF, "stdout is not open for writing");
 	if (isatty(STDOUT_FILENO))
-		return text_error(ret_error, -EINVAL, "stdout is a terminal, and a trace is not text; redirect it, or name a file");
+		return text_error(ret_error, -EINVAL,
+				  "stdout is a terminal, and a trace is not text; redirect it, or name a file");
 	return 0;
 }
 
@@ -36,10 +37,11 @@ static int check_old(const char *path, const struct stat *old, struct trace_erro
 	if (S_ISDIR(old->st_mode))
 		return text_error(ret_error, -EISDIR, "%s is a directory; name a file in it", path);
 	if (!S_ISREG(old->st_mode))
-		return text_error(ret_error, -EEXIST, "%s is not a regular file; for a pipe or a device write to stdout: - > %s", path, path);
+		return text_error(ret_error, -EEXIST, "%s is not a regular file; for a pipe or a device write to stdout: - > %s",
+				  path, path);
 	if (old->st_uid != geteuid())
-		return text_error(ret_error, -EPERM, "%s belongs to uid %u and is not replaced; remove it, or name another file", path,
-				  (unsigned int)old->st_uid);
+		return text_error(ret_error, -EPERM, "%s belongs to uid %u and is not replaced; remove it, or name another file",
+				  path, (unsigned int)old->st_uid);
 	return 0;
 }
 
@@ -112,7 +114,8 @@ int output_close(struct output *output, struct trace_error *ret_error)
 	if (output->fd < 0)
 		return 0;
 	if (output->created && fsync(output->fd) < 0)
-		err = text_error(ret_error, -errno, "cannot make %s last: %s; what was written may be lost", output->path, strerror(errno));
+		err = text_error(ret_error, -errno, "cannot make %s last: %s; what was written may be lost", output->path,
+				 strerror(errno));
 	if (output->created && close(output->fd) < 0 && !err)
 		err = text_error(ret_error, -errno, "cannot close %s: %s", output->path, strerror(errno));
 	output->fd = -1;

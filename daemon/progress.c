@@ -57,8 +57,9 @@ static void report_losses(const struct recording *recording, const struct record
 	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
 		lost = recording_lost_on_cpu(recording, cpu);
 		if (lost)
-			message_warning("CPU %u: %s events lost, its buffers were full: record fewer (-e), or give more room (-b, -n)", cpu,
-					text_count(lost).s);
+			message_warning(
+				"CPU %u: %s events lost, its buffers were full: record fewer (-e), or give more room (-b, -n)",
+				cpu, text_count(lost).s);
 	}
 	if (status->missed)
 		message_warning("%s events missed: the kernel skipped programs that ran already", text_count(status->missed).s);
@@ -66,16 +67,16 @@ static void report_losses(const struct recording *recording, const struct record
 		message_warning("%s events lost because they could not be written", text_count(status->lost_write).s);
 }
 
-void progress_report(const struct recording *recording, const struct recording_status *status, const char *path, uint64_t elapsed_ns,
-		     uint32_t nr_cpus)
+void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,
+		     uint64_t elapsed_ns, uint32_t nr_cpus)
 {
 	struct text lost = text_count(all_lost(status));
 	bool is_file = strcmp(path, "stdout");
 
 	report_losses(recording, status, nr_cpus);
-	message_note("%s: %s events, %s (%.1f B/event), %s, %s%s", path, text_count(status->events).s, text_bytes(status->file_bytes).s,
-		     status->events ? (double)status->file_bytes / (double)status->events : 0.0, text_seconds(elapsed_ns).s,
-		     all_lost(status) ? lost.s : "nothing", " lost");
+	message_note("%s: %s events, %s (%.1f B/event), %s, %s%s", path, text_count(status->events).s,
+		     text_bytes(status->file_bytes).s, status->events ? (double)status->file_bytes / (double)status->events : 0.0,
+		     text_seconds(elapsed_ns).s, all_lost(status) ? lost.s : "nothing", " lost");
 	if (is_file)
 		message_note("next: tracevisualizer -a %s", path);
 }

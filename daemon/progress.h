@@ -17,6 +17,6 @@ struct progress {
 void progress_show(struct progress *progress, const struct recording_status *status);
 
 /** progress_report() - what was recorded, what was lost and what to do about it; @nr_cpus: highest CPU number + 1 */
-void progress_report(const struct recording *recording, const struct recording_status *status, const char *path, uint64_t elapsed_ns,
-		     uint32_t nr_cpus);
+void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,
+		     uint64_t elapsed_ns, uint32_t nr_cpus);
 #endif

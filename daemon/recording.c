@@ -66,8 +66,8 @@ static int begin_events(struct recording *recording, struct clock_sample *ret_st
 	return recording->drain ? 0 : ret_error->code;
 }
 
-static int begin_file(struct recording *recording, int fd, const struct recording_options *options, const struct clock_sample *start,
-		      struct trace_error *ret_error)
+static int begin_file(struct recording *recording, int fd, const struct recording_options *options,
+		      const struct clock_sample *start, struct trace_error *ret_error)
 {
 	struct trace_writer_options writer_options = {
 		.size = sizeof(writer_options),
@@ -81,8 +81,8 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	if (!recording->writer)
 		return ret_error->code;
 	keep_error(recording, tracefile_describe(recording->tracer, recording->writer, options->command, &error), &error);
-	recording->thread = writer_thread_new(recording->writer, fd, options->queue_bytes ? options->queue_bytes : RECORDING_QUEUE_BYTES,
-					     ret_error);
+	recording->thread = writer_thread_new(recording->writer, fd,
+					      options->queue_bytes ? options->queue_bytes : RECORDING_QUEUE_BYTES, ret_error);
 	if (!recording->thread)
 		return ret_error->code;
 	drain_connect(recording->drain, recording->writer, recording->thread);
@@ -103,7 +103,8 @@ static void begin_contents(struct recording *recording, FILE *proc)
 		message_warning("the state at the start is incomplete: %s", error.message);
 }
 
-struct recording *recording_begin(struct tracer *tracer, int fd, const struct recording_options *options, struct trace_error *ret_error)
+struct recording *recording_begin(struct tracer *tracer, int fd, const struct recording_options *options,
+				  struct trace_error *ret_error)
 {
 	struct recording *recording = calloc(1, sizeof(*recording));
 	struct trace_error error = {0};

@@ -16,7 +16,8 @@
 
 struct recording;
 
-/** struct recording_options - @queue_bytes: between drain and disk, 0 = 64 MiB. @proc: the classic process list, NULL = none. @command: for the description; NULL = none */
+/** struct recording_options - @queue_bytes: between drain and disk, 0 = 64 MiB. @proc: the classic process list, NULL = none.
+ * @command: for the description; NULL = none */
 struct recording_options {
 	int level;
 	size_t queue_bytes;
@@ -28,7 +29,8 @@ struct recording_options {
  * recording_begin() - start the tracer and the trace on @fd; events flow when it returns
  * @tracer, @fd: borrowed until recording_free()
  */
-struct recording *recording_begin(struct tracer *tracer, int fd, const struct recording_options *options, struct trace_error *ret_error);
+struct recording *recording_begin(struct tracer *tracer, int fd, const struct recording_options *options,
+				  struct trace_error *ret_error);
 
 /** recording_start_ns() - the begin of the recording, CLOCK_MONOTONIC */
 uint64_t recording_start_ns(const struct recording *recording);
@@ -49,7 +51,8 @@ void recording_mark(struct recording *recording, const char *text);
 uint64_t recording_sync(struct recording *recording);
 uint64_t recording_synced(struct recording *recording);
 
-/** struct recording_status - @events: in the file, or on the way to it; @lost: in the rings; @lost_write: on the way; @missed: programs that the kernel skipped */
+/** struct recording_status - @events: in the file, or on the way to it; @lost: in the rings; @lost_write: on the way; @missed:
+ * programs that the kernel skipped */
 struct recording_status {
 	uint64_t start_ns;
 	uint64_t events;

@@ -44,8 +44,8 @@ static void halted_mask(uint64_t ret_mask[TRACE_MASK_WORDS])
 static void set_mask(struct session *session, const uint64_t mask[TRACE_MASK_WORDS], struct answer *answer)
 {
 	struct trace_error error = {0};
-	int err = session->flight ? flight_set_mask(session->flight, mask, &error) :
-				    recording_set_mask(session->recording, mask, &error);
+	int err = session->flight ? flight_set_mask(session->flight, mask, &error)
+				  : recording_set_mask(session->recording, mask, &error);
 
 	if (err)
 		answer_set(answer, err, "%s", error.message);
@@ -121,8 +121,9 @@ static size_t print_rings(const struct session *session, char *text, size_t size
 
 	for (size_t i = 0; i < tracer_nr_rings(session->tracer) && used < size; i++) {
 		ring = tracer_get_ring(session->tracer, i);
-		used += (size_t)snprintf(text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost\n", ring->cpu,
-					 ring->structural ? " structural" : "", (unsigned long long)subbufs_of_ring(ring),
+		used += (size_t)snprintf(text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost\n",
+					 ring->cpu, ring->structural ? " structural" : "",
+					 (unsigned long long)subbufs_of_ring(ring),
 					 (unsigned long long)__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED));
 	}
 	return used;
@@ -133,9 +134,10 @@ static size_t print_recording(const struct session *session, char *text, size_t 
 	struct recording_status status;
 
 	recording_get_status(session->recording, &status);
-	return (size_t)snprintf(text, size, "File: %s, %s\nEvents: %s recorded, %s lost, %s missed, %s filtered\n", session->output.path,
-				text_bytes(status.file_bytes).s, text_count(status.events).s,
-				text_count(status.lost + status.lost_write).s, text_count(status.missed).s, text_count(status.filtered).s);
+	return (size_t)snprintf(text, size, "File: %s, %s\nEvents: %s recorded, %s lost, %s missed, %s filtered\n",
+				session->output.path, text_bytes(status.file_bytes).s, text_count(status.events).s,
+				text_count(status.lost + status.lost_write).s, text_count(status.missed).s,
+				text_count(status.filtered).s);
 }
 
 static void do_status(struct session *session, const struct request *request, struct answer *answer)
@@ -146,9 +148,11 @@ static void do_status(struct session *session, const struct request *request, st
 
 	used = (size_t)snprintf(text, size,
 				"Trace status (%zu CPUs): %s, process %d, for %s\n"
-				"Mode: %s\nTimestamping: CLOCK_MONOTONIC, ns\nBuffering: lock-free, %llu bytes per CPU (%u sub-buffers x %u bytes)\n",
+				"Mode: %s\nTimestamping: CLOCK_MONOTONIC, ns\nBuffering: lock-free, %llu bytes per CPU (%u "
+				"sub-buffers x %u bytes)\n",
 				tracer_nr_rings(session->tracer) / 2, session->halted ? "halted" : "recording", (int)getpid(),
-				text_seconds(clock_now() - session->start_ns).s, session->flight ? "Flight Recorder Mode" : "Trace Mode",
+				text_seconds(clock_now() - session->start_ns).s,
+				session->flight ? "Flight Recorder Mode" : "Trace Mode",
 				(unsigned long long)ring->ring.subbuf_bytes * ring->ring.nr_subbufs, ring->ring.nr_subbufs,
 				ring->ring.subbuf_bytes);
 	if (session->recording)
@@ -183,14 +187,15 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 		answer_set(answer, error.code, "%s", error.message);
 		return;
 	}
-	answer_set(answer, 0, "%s events, %s; %s older ones were overwritten\n", text_count(result.events).s, text_bytes(result.file_bytes).s,
-		   text_count(result.overwritten).s);
+	answer_set(answer, 0, "%s events, %s; %s older ones were overwritten\n", text_count(result.events).s,
+		   text_bytes(result.file_bytes).s, text_count(result.overwritten).s);
 }
 
 static void do_reset(struct session *session, const struct request *request, struct answer *answer)
 {
 	if (!session->flight) {
-		answer_set(answer, -ENOTSUP, "this daemon writes to a file, and what is written stays; reset is for the flight recorder");
+		answer_set(answer, -ENOTSUP,
+			   "this daemon writes to a file, and what is written stays; reset is for the flight recorder");
 		return;
 	}
 	flight_reset(session->flight);
@@ -223,7 +228,7 @@ static const struct {
 	void (*run)(struct session *session, const struct request *request, struct answer *answer);
 } requests[] = {
 	{"status", do_status}, {"mode", do_mode},   {"begin", do_begin}, {"halt", do_halt},
-	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},   {"stop", do_stop},
+	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},	 {"stop", do_stop},
 };
 
 static void perform(struct session *session, const struct request *request, int client_fd, struct answer *answer)

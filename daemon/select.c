@@ -9,7 +9,7 @@
 
 #include "text.h"
 
-#define SELECT_NAME_MAX 64
+#define SELECT_NAME_MAX	   64
 #define SELECT_SUGGESTIONS 3
 
 /* ltt.md 1.2: -eCORE, and the classes that had a name but no events of their own here, or that are always on */
@@ -85,7 +85,8 @@ static bool matches_class_any_case(const struct trace_event_type *type, const ch
 
 /* In this order: the first rule that finds anything wins, so SCHED is the class and sched the category. */
 static bool (*const select_rules[])(const struct trace_event_type *, const char *) = {
-	matches_all, matches_default, matches_core, matches_class, matches_category, matches_event, matches_pattern, matches_class_any_case,
+	matches_all,	  matches_default, matches_core,    matches_class,
+	matches_category, matches_event,   matches_pattern, matches_class_any_case,
 };
 
 static bool select_resolve(const char *name, uint64_t ret_mask[TRACE_MASK_WORDS])
@@ -179,7 +180,8 @@ static int unknown_name(const char *name, struct trace_error *ret_error)
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
 		strncat(list, best.names[i], sizeof(list) - strlen(list) - 1);
 	}
-	return text_error(ret_error, -EINVAL, "no event, category or class is called \"%s\"; near ones: %s; see --list", name, list);
+	return text_error(ret_error, -EINVAL, "no event, category or class is called \"%s\"; near ones: %s; see --list", name,
+			  list);
 }
 
 /* ---- selections ---- */
@@ -218,7 +220,8 @@ int select_add(struct selection *selection, const char *names, struct trace_erro
 		if (chars == 0)
 			return text_error(ret_error, -EINVAL, "the name of an event is missing; see --list");
 		if (chars >= sizeof(name))
-			return text_error(ret_error, -EINVAL, "\"%.20s...\" is too long for the name of an event; see --list", names);
+			return text_error(ret_error, -EINVAL, "\"%.20s...\" is too long for the name of an event; see --list",
+					  names);
 		memcpy(name, names, chars);
 		name[chars] = '\0';
 		err = select_add_name(&result, name, ret_error);

@@ -17,7 +17,8 @@ struct start_state {
 
 static int push_block(struct start_state *state)
 {
-	struct trace_source source = block_source(&state->block, TRACE_CHUNK_START_STATE, BLOCK_STREAM_START_STATE, state->blocks + 1);
+	struct trace_source source =
+		block_source(&state->block, TRACE_CHUNK_START_STATE, BLOCK_STREAM_START_STATE, state->blocks + 1);
 	struct trace_packed *packed;
 	int err;
 
@@ -47,7 +48,8 @@ static void print_proc(FILE *proc, const struct trace_record *record, size_t byt
 	const struct trace_start_irq *irq = (const void *)(record + 1);
 
 	if (record->id == TRACE_EV_start_thread && bytes >= sizeof(*record) + sizeof(*thread) && thread->tid == thread->tgid)
-		fprintf(proc, "PID: %u; PPID: %u; NAME: %s\n", thread->tid, thread->ppid, record_text(record, bytes, sizeof(*thread)));
+		fprintf(proc, "PID: %u; PPID: %u; NAME: %s\n", thread->tid, thread->ppid,
+			record_text(record, bytes, sizeof(*thread)));
 	else if (record->id == TRACE_EV_start_irq && bytes >= sizeof(*record) + sizeof(*irq))
 		fprintf(proc, "IRQ: %u; NAME: %s\n", irq->irq, record_text(record, bytes, sizeof(*irq)));
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct text text_count(uint64_t count)
 {
@@ -49,6 +50,16 @@ struct text text_seconds(uint64_t time_ns)
 		snprintf(out.s, sizeof(out.s), "%llu min %02llu s", seconds / 60, seconds % 60);
 	else
 		snprintf(out.s, sizeof(out.s), "%llu h %02llu min", seconds / 3600, seconds / 60 % 60);
+	return out;
+}
+
+struct text text_trace_name(void)
+{
+	struct text out;
+	time_t now = time(NULL);
+	struct tm local;
+
+	strftime(out.s, sizeof(out.s), "trace-%Y-%m-%d-%H%M%S.trace", localtime_r(&now, &local));
 	return out;
 }
 

@@ -14,6 +14,9 @@ struct text text_count(uint64_t count);	    /* "1 234 567" */
 struct text text_bytes(uint64_t bytes);	    /* "12.3 MB" */
 struct text text_seconds(uint64_t time_ns); /* "60.0 s", "2 min 05 s" */
 
+/** text_trace_name() - a name for a trace that nobody named: trace-2026-11-21-120000.trace */
+struct text text_trace_name(void);
+
 /** text_error() - fill in @error; returns @code */
 int text_error(struct trace_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

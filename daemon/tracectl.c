@@ -68,7 +68,8 @@ static int perform(const char *control_path, const struct verb *verb, const char
 
 	if (!strcmp(verb->name, "dump"))
 		return client_dump(control_path, argument);
-	if (snprintf(line, sizeof(line), "%s%s%s", verb->name, argument ? " " : "", argument ? argument : "") >= (int)sizeof(line)) {
+	if (snprintf(line, sizeof(line), "%s%s%s", verb->name, argument ? " " : "", argument ? argument : "") >=
+	    (int)sizeof(line)) {
 		message_error("%s: the argument is too long", verb->name);
 		return 2;
 	}

@@ -35,7 +35,7 @@ struct work {
 
 struct writer_thread {
 	pthread_t thread;
-	bool running; /* the pusher's */
+	bool running;		     /* the pusher's */
 	struct trace_writer *writer; /* borrowed; used by the writer thread alone */
 	int fd;
 	int wake_fd;
@@ -75,7 +75,8 @@ static int work_write(struct writer_thread *thread, struct work *work, struct tr
 		err = trace_writer_write(thread->writer, packed, ret_error);
 		break;
 	case WORK_CLOCK:
-		err = trace_writer_clock(thread->writer, work->clock.monotonic_ns, work->clock.realtime_ns, work->clock.tsc, ret_error);
+		err = trace_writer_clock(thread->writer, work->clock.monotonic_ns, work->clock.realtime_ns, work->clock.tsc,
+					 ret_error);
 		break;
 	case WORK_SYNC:
 		if (fdatasync(thread->fd) < 0 && errno != EINVAL && errno != EROFS) /* a pipe cannot be synced */

@@ -20,7 +20,8 @@
 
 struct writer_thread;
 
-/** writer_thread_new() - start it. @fd: the file under @writer, for writer_thread_push_sync(). Both borrowed. NULL: -ENOMEM, -EAGAIN */
+/** writer_thread_new() - start it. @fd: the file under @writer, for writer_thread_push_sync(). Both borrowed. NULL: -ENOMEM,
+ * -EAGAIN */
 struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, size_t limit_bytes, struct trace_error *ret_error);
 
 /** writer_thread_full() - is more queued than the limit allows? If so, wake_fd becomes readable when there is room again */

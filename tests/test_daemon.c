@@ -367,7 +367,8 @@ static void concurrent_producers_and_drain_agree(void)
 	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++)
 		attempted += fake_attempted(bench.tracer, cpu);
 	CU_ASSERT(found.switches[0] + found.switches[1] > 0);
-	CU_ASSERT(found.switches[0] + found.switches[1] + found.lost <= attempted); /* those before the begin and after the end do not count */
+	CU_ASSERT(found.switches[0] + found.switches[1] + found.lost <=
+		  attempted); /* those before the begin and after the end do not count */
 	CU_ASSERT_EQUAL(found.lost, status.lost);
 	CU_ASSERT_EQUAL(found.disorder, 0);
 	CU_ASSERT_EQUAL(found.verify, 0);
@@ -594,7 +595,8 @@ static void control_carries_a_request_and_a_file(void)
 	child = fork();
 	if (child == 0) {
 		for (int tries = 0; tries < 2; tries++)
-			if (control_ask(path, tries ? "verb" : "dump two words\n", tries ? -1 : STDIN_FILENO, answer, &error) != (tries ? -EREMOTEIO : 0))
+			if (control_ask(path, tries ? "verb" : "dump two words\n", tries ? -1 : STDIN_FILENO, answer, &error) !=
+			    (tries ? -EREMOTEIO : 0))
 				_exit(1);
 		_exit(strcmp(error.message, "sorry"));
 	}
@@ -643,7 +645,8 @@ static const struct unit_case cases[] = {
 	{"snapshots_beside_running_producers_are_whole", snapshots_beside_running_producers_are_whole},
 	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
 	{"output_is_private_and_follows_nobody", output_is_private_and_follows_nobody},
-	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one", control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
+	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one",
+	 control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
 	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},
 	{NULL, NULL},
 };

@@ -35,12 +35,12 @@ static unsigned char *slot(const struct subbuf_writer *w, trace_u64 seq)
 	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
 }
 
-#define SUBBUF_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define SUBBUF_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define SUBBUF_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
-#define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
-#define SUBBUF_CLOCK() now_ns()
-#define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)slot(w, seq))
+#define SUBBUF_LOAD(p)				  __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define SUBBUF_STORE(p, v)			  __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define SUBBUF_ADD(p, v)			  __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
+#define SUBBUF_CAS(p, old, new)			  __sync_val_compare_and_swap(p, old, new)
+#define SUBBUF_CLOCK()				  now_ns()
+#define SUBBUF_HEADER(w, seq)			  ((struct subbuf_header *)slot(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) __atomic_store_n((trace_u64 *)(slot(w, seq) + (offset)), word, __ATOMIC_RELAXED)
 #include "../tracer/subbuf_write.h"
 
@@ -204,7 +204,8 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	memcpy(tracer->mask, options->mask, sizeof(tracer->mask));
 	tracer->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	for (size_t i = 0; i < 2 * FAKE_CPUS; i++)
-		make_ring(tracer, i, i % 2 ? SUBBUF_MIN_BYTES : subbuf_bytes, i % 2 ? 4 : nr_subbufs, i % 2 ? false : options->overwrite);
+		make_ring(tracer, i, i % 2 ? SUBBUF_MIN_BYTES : subbuf_bytes, i % 2 ? 4 : nr_subbufs,
+			  i % 2 ? false : options->overwrite);
 	tracer->thread_events = environment_number("TRACE_FAKE_EVENTS");
 	tracer->thread_pause_us = (unsigned int)environment_number("TRACE_FAKE_PAUSE_US");
 	return tracer;

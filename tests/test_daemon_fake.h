@@ -4,8 +4,8 @@
 /*
  * test_daemon_fake.h - a tracer on plain memory, to test the daemon without a kernel, root, or luck.
  *
- * Two CPUs, four rings. Records are written by fake_switch() and fake_exec(), with the producers' real code; or, when the environment
- * says so, by a thread for each CPU between tracer_start() and tracer_stop():
+ * Two CPUs, four rings. Records are written by fake_switch() and fake_exec(), with the producers' real code; or, when the
+ * environment says so, by a thread for each CPU between tracer_start() and tracer_stop():
  *
  *   TRACE_FAKE_EVENTS    sched_switch events for each CPU
  *   TRACE_FAKE_PAUSE_US  pause after every 64 of them
