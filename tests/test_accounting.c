@@ -97,15 +97,20 @@ static void a_failed_stat_waits_for_the_path_it_asked_for(void)
 
 static void a_fault_on_a_mapped_file_waits_for_the_file(void)
 {
-	struct analysis_case c = begin();
+	struct analysis_case c = case_new();
 	struct trace_start_map map = {.tgid = 10, .dev = 1, .start = 0x10000, .end = 0x20000, .ino = 100};
 
+	tb_thread(c.tb, 9, 10, 1, "one", 1, false); /* mappings belong to the process: here to a thread that is not its first */
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
 	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/lib/libc.so");
 	tb_fault(c.tb, 0, 2000, 0x12345, true);
 	block(&c, TRACE_TASK_UNINTERRUPTIBLE);
 	block_done(c.tb, 5990);
+	tb_waking(c.tb, 0, 6000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
 	tb_fault_end(c.tb, 0, 6150, 0x12345, true);
-	end(&c, 0, TRACE_CONTEXT_HARDIRQ, 0);
+	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->traps[0].wait_ns, BLOCKED_NS);
 	CU_ASSERT_EQUAL(c.one->traps[0].errors, 1);
 	expect(&c, TRACE_WAIT_FILE, "/lib/libc.so", 0, "");
@@ -207,6 +212,20 @@ static void a_signal_names_its_sender(void)
 	struct trace_signal_generate signal = {.tid = 10, .signal = 15};
 
 	tb_sys_enter(c.tb, 0, 2000, SYS_pause);
+	block(&c, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 5900, SYS_kill, 10, 15);
+	tb_event(c.tb, 1, 5950, TRACE_EV_signal_generate, &signal, sizeof(signal), NULL);
+	end(&c, 1, TRACE_CONTEXT_TASK, -4);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "signal");
+}
+
+static void a_read_that_a_signal_ends_names_the_sender(void)
+{
+	struct analysis_case c = begin();
+	struct trace_signal_generate signal = {.tid = 10, .signal = 15};
+
+	tb_fd(c.tb, 10, 3, 1, 100, S_IFIFO | 0600, "pipe:[100]");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
 	block(&c, TRACE_TASK_INTERRUPTIBLE);
 	tb_sys_enter(c.tb, 1, 5900, SYS_kill, 10, 15);
 	tb_event(c.tb, 1, 5950, TRACE_EV_signal_generate, &signal, sizeof(signal), NULL);
@@ -518,6 +537,7 @@ int main(int argc, char **argv)
 		CASE(waitpid_waits_for_the_child_that_exits),
 		CASE(a_futex_waits_for_who_releases_it),
 		CASE(a_signal_names_its_sender),
+		CASE(a_read_that_a_signal_ends_names_the_sender),
 		CASE(a_lock_on_a_file_waits_for_its_holder),
 		CASE(vfork_waits_for_the_child),
 		CASE(a_unix_socket_waits_for_its_peer),

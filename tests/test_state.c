@@ -393,6 +393,27 @@ static void a_gap_makes_the_running_thread_unknown(void)
 	case_free(&c);
 }
 
+static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
+{
+	struct trace_hrtimer_expire expire = {0};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 3000, 0);
+	tb_event(c.tb, 0, 3400, TRACE_EV_hrtimer_expire, &expire, sizeof(expire), NULL); /* known until here */
+	tb_switch(c.tb, 1, 4000, 0, 10, TRACE_TASK_RUNNING); /* CPU 0 lost how it left */
+	tb_sys_enter(c.tb, 1, 4500, SYS_getpid);
+	tb_lost(c.tb, 0, 5);
+	tb_switch(c.tb, 0, 5000, 0, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 600);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 400 + 500);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1000 + 4500);
+	case_free(&c);
+}
+
 static void a_gap_elsewhere_cuts_its_part_out_of_a_sleep(void)
 {
 	struct analysis_case c = case_new();
@@ -552,6 +573,7 @@ int main(int argc, char **argv)
 		CASE(a_threads_time_is_its_processes),
 		CASE(exec_from_a_thread_takes_the_leaders_number),
 		CASE(a_gap_makes_the_running_thread_unknown),
+		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
 		CASE(who_ended_a_wait_across_a_gap_is_not_believed),
 		CASE(an_impossible_switch_without_a_gap_is_unknown_and_counted),
