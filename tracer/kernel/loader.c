@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* loader.c - a tracer's life: open, load, map the rings, start, stop. */
+#include <bpf/btf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,10 +61,17 @@ static int check_system(struct trace_error *ret_error)
 	if (!bpf || !perfmon)
 		return tracer_fail(ret_error, -EPERM, "recording the kernel needs %s%s%s: run as root, or setcap cap_bpf,cap_perfmon+ep on the program",
 				   bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
-	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
-		return tracer_fail(ret_error, -ENOTSUP,
-				   "/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF", strerror(errno));
 	return 0;
+}
+
+static int load_types(struct tracer *tracer, struct trace_error *ret_error)
+{
+	tracer->types = btf__load_vmlinux_btf();
+	if (tracer->types)
+		return 0;
+	return tracer_fail(ret_error, -ENOTSUP,
+			   "/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF",
+			   access("/sys/kernel/btf/vmlinux", R_OK) ? strerror(errno) : "cannot be read as such");
 }
 
 static unsigned int log2_floor(uint32_t value)
@@ -121,7 +129,7 @@ static void configure_constants(struct tracer *tracer)
 	config->filter_by_gid = options->filter_gid >= 0;
 	config->filter_gid = (unsigned int)options->filter_gid;
 	config->filtering = config->filter_pid || config->filter_pgrp || config->filter_by_uid || config->filter_by_gid;
-	config->preempt_count_distance = tracer_preempt_count_distance();
+	config->preempt_count_distance = tracer_preempt_count_distance(tracer->types);
 	tracer_syscall_actions((unsigned short(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions);
 }
 
@@ -208,6 +216,8 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	choose_geometry(&tracer->options);
 	default_mask(tracer->options.mask);
 	libbpf_set_print(silent);
+	if (load_types(tracer, ret_error))
+		goto fail;
 	nr_cpus = libbpf_num_possible_cpus();
 	tracer->nr_cpus = nr_cpus > 0 ? (uint32_t)nr_cpus : 1;
 	tracer->skeleton = tracer_bpf__open();
@@ -244,6 +254,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 		if (tracer->maps[i])
 			munmap(tracer->maps[i], tracer->map_bytes[i]);
 	tracer_bpf__destroy(tracer->skeleton);
+	btf__free(tracer->types);
 	for (size_t i = 0; i < tracer->nr_not_traced; i++)
 		free(tracer->not_traced[i]);
 	free(tracer->rings);

@@ -28,6 +28,7 @@ struct tracer_program {
 
 struct tracer {
 	struct tracer_bpf *skeleton;	 /* owned */
+	struct btf *types;		 /* owned: the kernel's */
 	struct ring_buffer *wakeups;	 /* owned */
 	struct tracer_ring *rings;	 /* owned array */
 	size_t nr_rings;
@@ -51,7 +52,7 @@ void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *
 bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
 
 /* percpu.c */
-long long tracer_preempt_count_distance(void);
+long long tracer_preempt_count_distance(const struct btf *kernel);
 
 /* syscalls.c */
 void tracer_syscall_actions(unsigned short actions[2][TRACER_NR_SYSCALLS]);

@@ -51,10 +51,9 @@ static long long member_offset(const struct btf *btf, const char *structure, con
 }
 
 /** tracer_preempt_count_distance() - bytes from a CPU's run queue to its preempt_count; 0 when the kernel does not tell */
-long long tracer_preempt_count_distance(void)
+long long tracer_preempt_count_distance(const struct btf *btf)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_type *section = btf ? percpu_section(btf) : NULL;
+	const struct btf_type *section = percpu_section(btf);
 	long long queue = section ? variable_offset(btf, section, "runqueues") : -1, count = -1, distance = 0;
 
 	if (queue >= 0) {
@@ -64,6 +63,5 @@ long long tracer_preempt_count_distance(void)
 		if (count >= 0)
 			distance = count - queue;
 	}
-	btf__free(btf);
 	return distance;
 }

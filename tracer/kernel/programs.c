@@ -73,7 +73,6 @@ static bool is_perf_event(const struct bpf_program *program)
 
 void tracer_list_programs(struct tracer *tracer)
 {
-	struct btf *kernel = btf__load_vmlinux_btf();
 	struct bpf_program *program;
 
 	bpf_object__for_each_program(program, tracer->skeleton->obj)
@@ -88,13 +87,12 @@ void tracer_list_programs(struct tracer *tracer)
 		p->program = program;
 		p->event = main_event(bpf_program__name(program));
 		snprintf(type, sizeof(type), "btf_trace_%s", tracepoint ? tracepoint + 1 : "");
-		if (tracepoint && !is_iterator(program) && kernel && btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) < 0) {
+		if (tracepoint && !is_iterator(program) && btf__find_by_name_kind(tracer->types, type, BTF_KIND_TYPEDEF) < 0) {
 			bpf_program__set_autoload(program, false);
 			p->no_tracepoint = true;
 			snprintf(p->unavailable, sizeof(p->unavailable), "this kernel has no tracepoint %s", tracepoint + 1);
 		}
 	}
-	btf__free(kernel);
 }
 
 /* Would the kernel take this program? Tried in an object of its own, with the same constants and small maps. */
