@@ -113,7 +113,7 @@ static bool grow(unsigned char **memory, size_t *room, size_t bytes)
 	return true;
 }
 
-/* Times; then for each type its payloads, and for one with strings: lengths, strides, sizes, and room for the texts. */
+/* Times; then for each type its payloads, and for one with strings: lengths, sizes, and room for the texts. */
 static size_t memory_needed(const struct decoder *decoder)
 {
 	size_t bytes = 8 * (size_t)decoder->head.events;
@@ -123,7 +123,7 @@ static size_t memory_needed(const struct decoder *decoder)
 
 		bytes += nr * decoder->types[i].words * 8;
 		if (decoder->types[i].flags & 1)
-			bytes += nr * 8 + 2 * round_up_8(nr * 4) + nr * decoder->types[i].words * 8 + nr * 8;
+			bytes += nr * 8 + round_up_8(nr * 4) + nr * decoder->types[i].words * 8 + nr * 8;
 	}
 	return bytes + round_up_8(decoder->head.string_bytes);
 }
@@ -187,24 +187,26 @@ static int decode_strings(struct decoder *decoder, const struct trace_columns_ty
 	size_t nr = disk->events, fixed_bytes = disk->words * 8u;
 	unsigned char *fixed = (unsigned char *)type->next, *out;
 	uint64_t *lengths = take(decoder, nr * 8);
-	uint32_t *strides = take(decoder, nr * 4), *sizes = take(decoder, nr * 4);
+	uint32_t *sizes = take(decoder, nr * 4);
 
 	if (!column_decode(&decoder->at, decoder->end, lengths, 1, nr))
 		return malformed(decoder, "it ends within the lengths of strings");
 	out = decoder->memory;
 	type->next = out;
-	type->strides = strides;
-	type->sizes = sizes;
+	type->size = sizes;
+	type->size_step = 1;
 	for (size_t i = 0; i < nr; i++) {
+		size_t room;
+
 		if (lengths[i] > (size_t)(decoder->texts_end - decoder->texts))
 			return malformed(decoder, "its strings are longer than the payload");
 		sizes[i] = (uint32_t)(fixed_bytes + lengths[i] + 1);
-		strides[i] = (uint32_t)round_up_8(sizes[i]);
+		room = round_up_8(sizes[i]);
 		memcpy(out, fixed + i * fixed_bytes, fixed_bytes);
 		memcpy(out + fixed_bytes, decoder->texts, lengths[i]);
-		memset(out + fixed_bytes + lengths[i], 0, strides[i] - fixed_bytes - lengths[i]);
+		memset(out + fixed_bytes + lengths[i], 0, room - fixed_bytes - lengths[i]);
 		decoder->texts += lengths[i];
-		out += strides[i];
+		out += room;
 	}
 	decoder->memory = out;
 	return 0;
@@ -220,10 +222,11 @@ static int decode_types(struct decoder *decoder)
 		struct block_type *type = &decoder->block->types[i];
 		uint64_t *words = take(decoder, (size_t)disk->events * disk->words * 8);
 
-		*type = (struct block_type){ .type = decoder->schema->by_id[disk->id],
-					     .next = (const unsigned char *)words,
-					     .stride = disk->words * 8u,
-					     .payload_bytes = disk->words * 8u };
+		*type = (struct block_type){ .next = (const unsigned char *)words,
+					     .size = &type->fixed_bytes,
+					     .type = decoder->schema->by_id[disk->id],
+					     .id = disk->id,
+					     .fixed_bytes = disk->words * 8u };
 		error = decode_fixed(decoder, disk, words);
 		if (!error && (disk->flags & 1))
 			error = decode_strings(decoder, disk, type);

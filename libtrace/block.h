@@ -10,15 +10,17 @@
 
 /**
  * struct block_type - one type's events in the block, in time order
- * @next: payload of the next one; @stride: bytes to the one after it. With strings: each event's own, from @strides
+ * @next: payload of the next one. The one after it follows at the next multiple of 8
+ * @size: payload_bytes of the next one; @size_step: 1 with strings; 0: all have @fixed_bytes, to which @size points.
+ *        Types with and without strings are stepped through alike, because they mix in a way that no branch predictor can tell
  */
 struct block_type {
-	const struct trace_event_type *type;
 	const unsigned char *next;
-	const uint32_t *strides;   /* NULL: all are @stride */
-	const uint32_t *sizes;	   /* payload_bytes of each; NULL: all are @payload_bytes */
-	uint32_t stride;
-	uint32_t payload_bytes;
+	const uint32_t *size;
+	const struct trace_event_type *type;
+	uint32_t id;
+	uint32_t fixed_bytes;
+	uint32_t size_step;
 };
 
 /**
@@ -50,14 +52,11 @@ int block_decode(struct block *block, const struct schema *schema, const struct 
 static inline const unsigned char *block_step(struct block_type *type, uint32_t *ret_bytes)
 {
 	const unsigned char *payload = type->next;
+	uint32_t bytes = *type->size;
 
-	if (type->strides) {
-		*ret_bytes = *type->sizes++;
-		type->next += *type->strides++;
-	} else {
-		*ret_bytes = type->payload_bytes;
-		type->next += type->stride;
-	}
+	type->size += type->size_step;
+	type->next += (bytes + 7) & ~7u;
+	*ret_bytes = bytes;
 	return payload;
 }
 

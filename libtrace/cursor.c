@@ -167,7 +167,7 @@ static bool lane_settle(const struct trace_cursor *cursor, struct lane *lane)
 		struct block_type *type = &block->types[block->places[block->at]];
 		uint32_t bytes;
 
-		if (block->ts_ns[block->at] >= cursor->from_ns && (cursor->all_events || wants_id(cursor, type->type->id)))
+		if (block->ts_ns[block->at] >= cursor->from_ns && (cursor->all_events || wants_id(cursor, type->id)))
 			break;
 		block_step(type, &bytes);
 	}
@@ -300,9 +300,7 @@ static inline const struct trace_event *event_of_chunk(struct trace_cursor *curs
 	struct trace_event *event = &cursor->event;
 
 	event->ts_ns = block->ts_ns[block->at++];
-	event->cpu = lane->cpu;
-	event->stream = lane->stream;
-	event->id = type->type->id;
+	event->id = type->id;
 	event->type = type->type;
 	event->payload = block_step(type, &event->payload_bytes);
 	return event;
@@ -338,6 +336,8 @@ static const struct trace_event *next_turn(struct trace_cursor *cursor)
 		return NULL;
 	lane = cursor->top = cursor->heap[0];
 	cursor->turn_ends_ns = turn_end(cursor);
+	cursor->event.cpu = lane->cpu;
+	cursor->event.stream = lane->stream;
 	return lane->rank ? event_of_chunk(cursor, lane) : event_of_gap(cursor, lane);
 }
 

@@ -47,8 +47,8 @@ static int check_contents(struct verification *verification, const struct chunk 
 		uint32_t bytes;
 		const unsigned char *payload = block_step(type, &bytes);
 
-		ids[type->type->id / 64] |= 1ULL << (type->type->id % 64);
-		if (type->type->id == TRACE_EV_trace_missed && bytes >= sizeof(struct trace_trace_missed))
+		ids[type->id / 64] |= 1ULL << (type->id % 64);
+		if (type->id == TRACE_EV_trace_missed && bytes >= sizeof(struct trace_trace_missed))
 			missed += ((const struct trace_trace_missed *)payload)->count;
 	}
 	if (memcmp(ids, header->ids, sizeof(ids)) != 0)
