@@ -340,3 +340,25 @@ const char *trace_thread_file(const struct trace_analysis *a, const struct trace
 
 	return file ? strings_text(&a->strings, a->files[file].path) : NULL;
 }
+
+bool trace_thread_file_id(const struct trace_analysis *a, const struct trace_thread *thread, int fd, struct trace_file_id *ret_id)
+{
+	file_idx file = fd_file(thread, fd);
+
+	if (!file)
+		return false;
+	*ret_id = (struct trace_file_id){.ino = a->files[file].ino, .dev = a->files[file].dev, .mode = a->files[file].mode};
+	return true;
+}
+
+uint64_t trace_thread_cpu_ns(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	uint64_t ns = thread->books.user + thread->books.syscall + thread->books.trap;
+	const struct cpu *cpu = thread->cpu < a->nr_cpus ? &a->cpus[thread->cpu] : NULL;
+
+	for (uint32_t i = 0; i < thread->nr_shares; i++)
+		ns += thread->shares[i].ns;
+	if (thread->place == PLACE_ON_CPU && cpu && cpu->current == thread && a->now > cpu->mark)
+		ns += a->now - cpu->mark - (books_cpu_irq(cpu, a->now) - cpu->irq_ns);
+	return ns;
+}

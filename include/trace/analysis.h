@@ -172,6 +172,21 @@ uint64_t trace_thread_syscall_arg(const struct trace_thread *thread, unsigned in
 /** trace_thread_file() - path behind descriptor @fd of @thread, as the kernel names it; NULL if not known */
 const char *trace_thread_file(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd);
 
+/** struct trace_file_id - which file, pipe or socket: @ino of a pipe or socket is what tells it from others of its kind */
+struct trace_file_id {
+	uint64_t ino;
+	uint32_t dev;
+	uint32_t mode; /* with the type: S_ISFIFO(), S_ISSOCK() ... */
+};
+/** trace_thread_file_id() - the identity of what is behind descriptor @fd of @thread; false: not known */
+bool trace_thread_file_id(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd, struct trace_file_id *ret_id);
+/**
+ * trace_thread_cpu_ns() - CPU time of @thread until now: user + syscall + trap, in whichever of them it was
+ * Of a thread on a CPU the time since its last event is included. If it turns out later that the thread was not there, it is taken
+ * back; not so at its system calls, which prove it.
+ */
+uint64_t trace_thread_cpu_ns(const struct trace_analysis *analysis, const struct trace_thread *thread);
+
 uint32_t trace_process_pid(const struct trace_process *process);
 uint32_t trace_process_ppid(const struct trace_process *process);
 uint32_t trace_process_uid(const struct trace_process *process);
