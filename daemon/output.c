@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <trace/format.h>
+
 #include "text.h"
 
 #define OUTPUT_TRIES 8 /* somebody else creates a file of that name between our unlink and our open */
@@ -29,6 +31,20 @@ static int check_stdout(struct trace_error *ret_error)
 	return 0;
 }
 
+/* Is the file a trace, or empty? A mistyped name must not cost anybody a file. */
+static bool is_trace_or_empty(const char *path)
+{
+	unsigned char magic[TRACE_MAGIC_BYTES];
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ssize_t bytes;
+
+	if (fd < 0)
+		return false;
+	bytes = read(fd, magic, sizeof(magic));
+	close(fd);
+	return bytes == 0 || (bytes == sizeof(magic) && memcmp(magic, TRACE_FILE_MAGIC, sizeof(magic)) == 0);
+}
+
 /* May the file that stands at @path be replaced? */
 static int check_old(const char *path, const struct stat *old, struct trace_error *ret_error)
 {
@@ -42,6 +58,8 @@ static int check_old(const char *path, const struct stat *old, struct trace_erro
 	if (old->st_uid != geteuid())
 		return text_error(ret_error, -EPERM, "%s belongs to uid %u and is not replaced; remove it, or name another file",
 				  path, (unsigned int)old->st_uid);
+	if (!is_trace_or_empty(path))
+		return text_error(ret_error, -EEXIST, "%s is not a trace and is not replaced; remove it, or name another file", path);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <trace/format.h>
 #include <trace/reader.h>
 #include <unistd.h>
 
@@ -524,6 +525,8 @@ static void output_is_private_and_follows_nobody(void)
 
 	victim = open("victim", O_CREAT | O_RDWR, 0644);
 	CU_ASSERT_EQUAL(write(victim, "precious", 8), 8);
+	CU_ASSERT_EQUAL(output_open(&output, "victim", &error), -EEXIST); /* not a trace: a mistyped name */
+	CU_ASSERT_EQUAL(pwrite(victim, TRACE_FILE_MAGIC, 8, 0), 8);
 	CU_ASSERT_EQUAL(symlink("victim", "link"), 0);
 	CU_ASSERT_EQUAL(output_open(&output, "link", &error), -ELOOP);
 	CU_ASSERT_EQUAL(symlink("nowhere", "dangling"), 0);
