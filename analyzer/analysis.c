@@ -139,6 +139,8 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 		process_free(a->processes[i]);
 	for (uint32_t i = 0; i < MAX_TID / TID_PAGE; i++)
 		free(a->pages[i]);
+	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++)
+		trace_cursor_free(a->cpus[i].ahead);
 	free(a->processes);
 	free(a->cpus);
 	free(a->files);
@@ -216,6 +218,8 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 	if (event->id >= TRACE_EV_MAX)
 		return;
 	a->counts[event->id]++;
+	if (event->cpu < a->nr_cpus && a->cpus[event->cpu].hidden && event->id >= TRACE_EV_sys_enter)
+		hidden_leave(a, &a->cpus[event->cpu], ns);
 	if (a->nr_hooks)
 		hooks_event(a, event);
 	handler = a->handlers[event->id];

@@ -124,6 +124,7 @@ enum thread_flag {
 	THREAD_THROTTLED = 64,	 /* fs_throttle in this system call */
 	THREAD_VFORK = 128,
 	THREAD_RAN_AT_START = 256, /* the start state saw it on its CPU */
+	THREAD_VISIBLE = 512,	   /* its events are recorded: see state_hidden.c */
 };
 
 /* Totals of a thread at some moment; the difference of two is what happened between. */
@@ -287,6 +288,12 @@ struct cpu {
 	uint32_t signalled; /* tid of the last signal_generate in this context, 0 none */
 	uint64_t gap_until; /* events before are not to be trusted */
 	bool touched;	    /* since the start or the last gap */
+	bool hidden;	    /* current may be gone already, unseen; then successor came: state_hidden.c */
+	uint32_t successor;
+	struct trace_cursor *ahead; /* owned: the switches of this CPU to come */
+	uint64_t ahead_ns;
+	uint32_t ahead_prev;
+	bool ahead_lost; /* a loss comes first */
 	struct nest nest[MAX_NESTED];
 	uint64_t irq_ns; /* irq + softirq, for the waiters */
 	struct trace_cpu_figures figures;
@@ -396,7 +403,10 @@ struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid);
 /** thread_get() - the thread of this id; one that was never seen is made, alive since the start. NULL: id 0 or nonsense */
 struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid);
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns);
-void thread_touch(struct trace_thread *thread);
+/** thread_living() - as thread_get(), but a dead one's number was given again, unseen */
+struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid);
+/** thread_evict() - a thread that is believed on a CPU is elsewhere: its time there is unknown since the last closing */
+void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** thread_close() - at the end of the trace: close the last interval */
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
@@ -414,6 +424,13 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_hidden.c ---- */
+
+/** hidden_enter() - @thread was switched in: is it one that leaves no events? */
+void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns);
+/** hidden_leave() - an event of @cpu: the hidden thread is gone */
+void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
 
 /* ---- state_syscall.c ---- */
 

@@ -224,6 +224,15 @@ static void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	books_cpu_unknown(a, cpu, ns);
 	irq_flush(cpu);
 	cpu->current = NULL;
+	cpu->hidden = false;
+}
+
+void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	struct cpu *cpu = &a->cpus[thread->cpu];
+
+	cpu_evict(a, cpu, ns);
+	books_log(cpu, ns);
 }
 
 /* A thread turns out to be on a CPU although it was believed elsewhere: close its time until now. */
@@ -234,10 +243,7 @@ static void found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, 
 	if (thread->place != PLACE_LOST && lost == UINT64_MAX)
 		a->contradictions++;
 	if (thread->place == PLACE_ON_CPU) {
-		struct cpu *other = &a->cpus[thread->cpu];
-
-		cpu_evict(a, other, ns);
-		books_log(other, ns);
+		thread_evict(a, thread, ns);
 	} else if (lost != UINT64_MAX && lost > thread->since) { /* believed until the loss */
 		thread_close(a, thread, lost);
 	}
@@ -255,6 +261,7 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	thread->since = ns;
 	thread->cpu = cpu->cpu;
 	thread->task_state = state;
+	thread->flags |= THREAD_VISIBLE;
 	if (state & (TRACE_TASK_DEAD | TRACE_TASK_EXIT_DEAD | TRACE_TASK_EXIT_ZOMBIE)) {
 		thread->place = PLACE_BLOCKED; /* of zero length */
 		thread_end(a, thread, ns);
@@ -299,7 +306,7 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 	cpu->current = thread;
 }
 
-static struct trace_thread *living(struct trace_analysis *a, uint32_t tid)
+struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid)
 {
 	struct trace_thread *thread = thread_get(a, tid);
 
@@ -321,7 +328,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 
 	if (ns < cpu->gap_until)
 		return;
-	prev = sw->prev_tid ? living(a, sw->prev_tid) : &cpu->idle;
+	prev = sw->prev_tid ? thread_living(a, sw->prev_tid) : &cpu->idle;
 	if (cpu->nested)
 		irq_flush(cpu);
 	if (cpu->current == prev) {
@@ -339,10 +346,11 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		prev->flags &= ~THREAD_FROM_START;
 		switch_out(a, cpu, prev, ns, sw->prev_state);
 	}
-	next = sw->next_tid ? living(a, sw->next_tid) : &cpu->idle;
+	next = sw->next_tid ? thread_living(a, sw->next_tid) : &cpu->idle;
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
 		switch_in(a, cpu, next, ns);
+		hidden_enter(a, cpu, next, ns);
 	} else {
 		cpu->current = next;
 	}
@@ -510,6 +518,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		return;
 	if (fork->kthread)
 		child->flags |= THREAD_KERNEL;
+	child->flags |= THREAD_VISIBLE;
 	child->cpu = cpu->cpu;
 	child->task_state = TASK_STATE_NEW;
 	if (parent) {

@@ -460,6 +460,7 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_thread(c.tb, 30, 30, 1, "three", 0, false);
 	tb_switch(c.tb, 0, 2000, 10, 30, TRACE_TASK_RUNNING);
 	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 30 had it */
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
@@ -468,6 +469,28 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 2000);
 	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 2000);
 	CU_ASSERT(trace_analysis_contradictions(c.analysis) > 0);
+	case_free(&c);
+}
+
+static void after_a_hidden_thread_events_are_its_successors(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_switch(c.tb, 0, 3000, 10, 70, TRACE_TASK_RUNNING); /* 70 is never seen to leave */
+	tb_sys_exit(c.tb, 0, 3600, 10);
+	tb_sys_enter(c.tb, 0, 4000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 5000, 10);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 400 + 4000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1000 + 1000);
+	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->calls, 2);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 600); /* 70 left somewhere in it */
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 600);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 70)), "(hidden)");
 	case_free(&c);
 }
 
@@ -577,6 +600,7 @@ int main(int argc, char **argv)
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
 		CASE(who_ended_a_wait_across_a_gap_is_not_believed),
 		CASE(an_impossible_switch_without_a_gap_is_unknown_and_counted),
+		CASE(after_a_hidden_thread_events_are_its_successors),
 		CASE(descriptors_follow_dup_close_and_fcntl),
 		CASE(fork_copies_exec_closes_and_threads_share),
 		{NULL, NULL},
