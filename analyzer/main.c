@@ -68,7 +68,9 @@ static int print(struct report *report)
 	const struct options *options = report->options;
 	int error = 0;
 
-	if (options->json)
+	if (options->critical_path)
+		error = report_critical_path(report);
+	else if (options->json)
 		error = report_json(report);
 	else if (options->analyze)
 		error = report_text(report);
@@ -88,9 +90,11 @@ static int analyze(struct report *report, double *since)
 	const struct options *options = report->options;
 	struct trace_error error = {0};
 
-	if (!options->analyze && !options->json && !options->summary && !options->verify)
+	if (!options->analyze && !options->json && !options->summary && !options->verify && !options->critical_path)
 		return 0;
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
+	if (report->analysis && options->critical_path && critical_path_begin(report))
+		return 1;
 	if (!report->analysis || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
@@ -150,6 +154,7 @@ static int run(const struct options *options)
 		result = close_output(&report) ? 1 : result;
 		phase(&report, "report", &since, options->list ? trace_get_info(trace)->events : 0);
 	}
+	trace_history_free(report.history);
 	trace_analysis_free(report.analysis);
 	trace_close(trace);
 	return result;

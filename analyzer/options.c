@@ -13,7 +13,7 @@
 struct option_row {
 	char letter; /* 0: none */
 	const char *name;
-	const char *value; /* its name in the help; NULL: takes none */
+	const char *value; /* its name in the help; NULL: takes none; "[=...]": may be left out */
 	/* Returns NULL, or what is wrong with the value. */
 	const char *(*set)(struct options *options, const char *value);
 	const char *help;
@@ -72,6 +72,13 @@ FLAG(help)
 FLAG(version)
 FLAG(all)
 FLAG(exact)
+
+static const char *set_critical_path(struct options *options, const char *value)
+{
+	options->critical_path = true;
+	options->critical_task = *value ? value : NULL;
+	return NULL;
+}
 
 static const char *set_cpu(struct options *options, const char *value)
 {
@@ -161,6 +168,7 @@ static const struct option_row rows[] = {
 	{0, "json", NULL, set_json, "the same as JSON (trace-summary/1)"},
 	{'d', "dump", NULL, set_list, "list the events"},
 	{'s', "summary", NULL, set_summary, "times and numbers of events only (default)"},
+	{0, "critical-path", "[=TASK]", set_critical_path, "what it waited for: PID, TID, name, or the command"},
 	{0, "verify", NULL, set_verify, "check the trace and its books; fails on 1 ns"},
 	{0, "pid", "N", set_pid, "only this process; in lists also thread id"},
 	{'p', NULL, "N", set_pid, NULL},
@@ -172,8 +180,8 @@ static const struct option_row rows[] = {
 	{'c', "cpu", "N", set_cpu, "list: only this CPU"},
 	{'t', "trace", "NAME", set_traced, "list: only these events, classes, categories"},
 	{'o', "omit", "NAME", set_omitted, "list: all but these"},
-	{0, "from", "S", set_from, "list: from S seconds after the start"},
-	{0, "to", "S", set_to, "list: until S seconds after the start"},
+	{0, "from", "S", set_from, "lists, critical path: from S seconds after the start"},
+	{0, "to", "S", set_to, "lists, critical path: until S seconds after the start"},
 	{'f', "forget", "c|t|p|l|s", set_forgotten, "list: without CPU, time, PID, length, text"},
 	{0, "output", "FILE", set_output, "write there instead of standard output"},
 	{'b', "benchmark", NULL, set_benchmark, "time the phases of this program"},
@@ -181,6 +189,11 @@ static const struct option_row rows[] = {
 	{'V', "version", NULL, set_version, "the version"},
 };
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static bool is_optional(const struct option_row *row)
+{
+	return row->value && row->value[0] == '[';
+}
 
 void options_help(FILE *out)
 {
@@ -194,8 +207,9 @@ void options_help(FILE *out)
 			continue;
 		if (rows[i].letter)
 			snprintf(letter, sizeof(letter), "-%c,", rows[i].letter);
-		snprintf(words, sizeof(words), "%-3s --%s%s%s", letter, rows[i].name, rows[i].value ? "=" : "", rows[i].value ? rows[i].value : "");
-		fprintf(out, "  %-26s%s\n", words, rows[i].help);
+		snprintf(words, sizeof(words), "%-3s --%s%s%s", letter, rows[i].name, rows[i].value && !is_optional(&rows[i]) ? "=" : "",
+			 rows[i].value ? rows[i].value : "");
+		fprintf(out, "  %-27s%s\n", words, rows[i].help);
 	}
 	fputs("\nValues are glued to letters: -c0, -p42 (as --pid), -tSCHED, -fc. PROC, the process list of old\n"
 	      "traces, is ignored. Exit status: 0 done, 1 failed, 2 usage.\n",
@@ -250,6 +264,8 @@ static int parse_long(struct options *options, const char *word, const char *nex
 			continue;
 		if (!rows[i].value && equals)
 			return complain("option", word, "takes no value");
+		if (is_optional(&rows[i]))
+			return apply(options, &rows[i], word, equals ? value : "");
 		if (rows[i].value && !value)
 			return complain("option", word, "needs a value");
 		*ret_used = rows[i].value && !equals ? 2 : 1;
@@ -301,7 +317,7 @@ int options_parse(struct options *options, int argc, char **argv)
 	}
 	if (!error)
 		error = take_positionals(options, words, nr);
-	if (!options->analyze && !options->list && !options->json && !options->verify)
+	if (!options->analyze && !options->list && !options->json && !options->verify && !options->critical_path)
 		options->summary = true;
 	return error;
 }

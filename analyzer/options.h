@@ -18,6 +18,8 @@ struct options {
 	bool summary; /* -s */
 	bool json;
 	bool verify;
+	bool critical_path;
+	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
 	bool benchmark; /* -b */
 	bool help;
 	bool version;

@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <trace/analysis.h>
+#include <trace/critical_path.h>
 #include <trace/reader.h>
 #include "options.h"
 
 struct report {
 	const struct trace *trace;
 	struct trace_analysis *analysis; /* NULL for lists */
+	struct trace_history *history;	 /* of --critical-path, else NULL */
 	const struct options *options;
 	FILE *out;
 	bool colour;
@@ -24,6 +26,11 @@ int report_text(struct report *report);
 void report_summary(struct report *report);
 /** report_list() - one line per event. 0, or 2 after a message: a name that is no event */
 int report_list(struct report *report);
+
+/** critical_path_begin() - before the pass: keep what --critical-path will need. 0, or 1 after a message */
+int critical_path_begin(struct report *report);
+/** report_critical_path() - text, or JSON of schema trace-critical-path/1. 0, -ENOMEM, or 1 after a message */
+int report_critical_path(struct report *report);
 
 /* ---- which processes ---- */
 
@@ -47,5 +54,7 @@ const char *text_ns(const struct report *report, uint64_t ns, struct text *text)
 const char *text_bytes(const struct report *report, uint64_t bytes, struct text *text);
 /** text_name() - a name for a terminal: control characters and invalid UTF-8 come out as \xNN. Cut to @size. Returns @buffer. */
 const char *text_name(const char *name, char *buffer, size_t size);
+/** report_json_string() - quoted and escaped */
+void report_json_string(FILE *out, const char *text);
 double percent(uint64_t part, uint64_t whole);
 #endif

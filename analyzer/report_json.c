@@ -16,29 +16,34 @@ struct json {
 };
 
 /* Names come from the kernel and from programs: what is not UTF-8 becomes U+FFFD. */
-static void put_string(struct json *json, const char *text)
+void report_json_string(FILE *out, const char *text)
 {
 	static const char escapes[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
 
-	putc('"', json->out);
+	putc('"', out);
 	while (*text) {
 		unsigned char byte = (unsigned char)*text;
 		gunichar c = byte < 0x80 ? byte : g_utf8_get_char_validated(text, -1);
 		const char *next = text + 1;
 
 		if (byte < sizeof(escapes) && escapes[byte]) {
-			fprintf(json->out, "\\%c", escapes[byte]);
+			fprintf(out, "\\%c", escapes[byte]);
 		} else if (byte < 0x20 || byte == 0x7f) {
-			fprintf(json->out, "\\u%04x", byte);
+			fprintf(out, "\\u%04x", byte);
 		} else if (c == (gunichar)-1 || c == (gunichar)-2) {
-			fputs("\xef\xbf\xbd", json->out);
+			fputs("\xef\xbf\xbd", out);
 		} else {
 			next = g_utf8_next_char(text);
-			fwrite(text, 1, (size_t)(next - text), json->out);
+			fwrite(text, 1, (size_t)(next - text), out);
 		}
 		text = next;
 	}
-	putc('"', json->out);
+	putc('"', out);
+}
+
+static void put_string(struct json *json, const char *text)
+{
+	report_json_string(json->out, text);
 }
 
 static void separate(struct json *json)

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * critical_path.c - walk back from the end of a window, and where a thread waited for another, go on with the other.
+ *
+ *	A  =====.........................====        = on a CPU     . blocked
+ *	            ^s                   |e
+ *	B      --======........===========--         B ended A's wait at e ...
+ *	               ^s2    |e2
+ *	C   ===================----                  ... and C one of B's at e2
+ *
+ *	path   =====|=C========|===B=====|====       the window of A, told by those who worked
+ *
+ * A thread is followed back in time, interval by interval; each becomes a segment, cut to the bound. A wait that another thread ended
+ * is not a segment: we go over to that thread at the same instant e, with s as its bound, and come back at s. So nothing is
+ * explained by what went on before the wait began, every instant gets one segment, and the walk ends: time only goes back,
+ * and a thread that already waits on the way down is not entered again.
+ *
+ * Who ended a wait? In this order:
+ *
+ *	a sleep, a stop, a gap            nobody
+ *	a new thread not yet woken        the thread that forked it (and so on before that: it was not there)
+ *	woken by a user thread            that thread; but if what was waited for is another process (a local TCP peer), see next
+ *	`process` woken by an interrupt   of the other process the thread that was on a CPU last: the packet came from it
+ *	anything else                     nobody: a disk, a packet, a timer, a kernel thread that worked for us
+ *
+ * Nobody means that the wait is a segment itself. Kernel threads are not followed: a wait for a file that a writeback thread ended is
+ * a wait for the file, and says which. A wait that goes on beyond the instant of arrival was not over, so nobody ended it.
+ * A wait for a CPU is split by who had the CPU.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "critical_path_history.h"
+
+/* struct step - a segment; it lasts until the next one begins */
+struct step {
+	uint64_t from;
+	uint32_t line;
+	uint32_t moment;
+	uint32_t holder; /* WAIT_CPU */
+	uint32_t waiter; /* a line; NOBODY: this is the chosen thread */
+	uint32_t wait;	 /* the waiter's moment; HOLE: it was not born */
+	uint32_t depth;
+};
+
+/* struct visit - a thread on the way down */
+struct visit {
+	uint32_t line;
+	uint64_t bound;
+	uint32_t waiter;
+	uint32_t wait;
+};
+
+struct trace_critical_path {
+	struct trace_history *history; /* borrowed */
+	const struct trace_thread *thread;
+	uint64_t from_ns, to_ns;
+	struct step *steps; /* owned; while walking, latest first */
+	size_t nr_steps, max_steps;
+	struct visit *visits; /* owned */
+	size_t nr_visits, max_visits;
+	struct trace_contributor *contributors; /* owned */
+	size_t nr_contributors;
+	int failed;
+};
+
+static int complain(struct trace_error *ret_error, int code, const char *message)
+{
+	if (ret_error) {
+		ret_error->code = code;
+		snprintf(ret_error->message, sizeof(ret_error->message), "%s", message);
+	}
+	return code;
+}
+
+static void *grown(struct trace_critical_path *path, void *array, size_t *max, size_t bytes)
+{
+	size_t wanted = *max + *max / 2 + 16;
+	void *bigger = reallocarray(array, wanted, bytes);
+
+	if (!bigger) {
+		path->failed = -ENOMEM;
+		return array;
+	}
+	*max = wanted;
+	return bigger;
+}
+
+/* ---- segments ---- */
+
+static void step_add(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint32_t moment, uint32_t holder)
+{
+	if (path->nr_steps >= path->max_steps)
+		path->steps = grown(path, path->steps, &path->max_steps, sizeof(*path->steps));
+	if (path->failed)
+		return;
+	path->steps[path->nr_steps++] = (struct step){.from = from, .line = visit->line, .moment = moment, .holder = holder, .waiter = visit->waiter,
+						      .wait = visit->wait, .depth = (uint32_t)path->nr_visits - 1};
+}
+
+/* A wait for a CPU, piece by piece, by who had it. */
+static void step_add_queued(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to, uint32_t moment)
+{
+	int32_t cpu = path->history->moments[moment].cpu;
+	const struct series *turns = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu] : NULL;
+
+	while (to > from && !path->failed) {
+		uint32_t turn = turns ? series_before(turns, to) : UINT32_MAX;
+		uint32_t who = turn != UINT32_MAX ? turns->what[turn] : NOBODY;
+		uint64_t start = turn != UINT32_MAX && turns->from[turn] > from ? turns->from[turn] : from;
+
+		if (turn == UINT32_MAX && turns && turns->nr && turns->end < to && turns->end > from)
+			start = turns->end;
+		step_add(path, visit, start, moment, who);
+		to = start;
+	}
+}
+
+/* ---- who ended a wait ---- */
+
+static bool is_on_cpu(enum trace_state state)
+{
+	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
+}
+
+/* When between @from and @to a thread was last on a CPU; @from: never. */
+static uint64_t last_on_cpu(const struct trace_history *history, const struct line *line, uint64_t from, uint64_t to)
+{
+	uint64_t at = to < line->series.end ? to : line->series.end;
+	uint32_t idx = series_before(&line->series, at);
+
+	for (; idx != UINT32_MAX && at > from; idx--) {
+		uint32_t what = line->series.what[idx];
+
+		if (what != HOLE && is_on_cpu((enum trace_state)history->moments[what].state))
+			return at;
+		at = line->series.from[idx];
+	}
+	return from;
+}
+
+static uint32_t latest_of(const struct trace_history *history, const struct trace_process *process, uint64_t from, uint64_t to)
+{
+	uint32_t best = NOBODY;
+
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
+		uint32_t line = history_line(history, thread);
+		uint64_t at = line == NOBODY ? from : last_on_cpu(history, &history->lines[line], from, to);
+
+		if (at > from) {
+			best = line;
+			from = at;
+		}
+	}
+	return best;
+}
+
+static bool is_followed(const struct moment *moment)
+{
+	return moment->kind != TRACE_WAIT_TIMEOUT && moment->kind != TRACE_WAIT_STOPPED && moment->kind != TRACE_WAIT_UNKNOWN;
+}
+
+static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, const struct moment *moment, uint64_t from, uint64_t to)
+{
+	const struct trace_history *history = path->history;
+	const struct line *line = &history->lines[idx];
+	const struct trace_thread *waker = moment->waker == NOBODY ? NULL : history->lines[moment->waker].thread;
+	uint32_t other = NOBODY;
+
+	if (!is_followed(moment))
+		return NOBODY;
+	if (waker && trace_thread_is_kernel(waker))
+		waker = NULL;
+	if (!waker && from <= trace_thread_start_ns(line->thread) && strcmp(moment->via, "fork") == 0)
+		return line->parent;
+	if (moment->kind == TRACE_WAIT_PROCESS && moment->other && (!waker || trace_thread_process(waker) != moment->other))
+		other = latest_of(history, moment->other, from, to);
+	return other == NOBODY && waker ? moment->waker : other;
+}
+
+/* ---- the walk ---- */
+
+static bool enter(struct trace_critical_path *path, uint32_t line, uint64_t bound, uint32_t waiter, uint32_t wait)
+{
+	if (line == NOBODY || path->history->lines[line].on_path)
+		return false;
+	if (path->nr_visits >= path->max_visits)
+		path->visits = grown(path, path->visits, &path->max_visits, sizeof(*path->visits));
+	if (path->failed)
+		return false;
+	path->history->lines[line].on_path = true;
+	path->visits[path->nr_visits++] = (struct visit){.line = line, .bound = bound, .waiter = waiter, .wait = wait};
+	return true;
+}
+
+static void leave(struct trace_critical_path *path)
+{
+	path->history->lines[path->visits[--path->nr_visits].line].on_path = false;
+}
+
+/* Nothing is stored before @to. Not born yet: the parent's time. Else it is not known. Returns where to go on. */
+static uint64_t step_unseen(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to)
+{
+	const struct line *line = &path->history->lines[visit->line];
+	uint64_t born = trace_thread_start_ns(line->thread);
+
+	if (to <= born && path->nr_visits > 1 && enter(path, line->parent, visit->bound, visit->line, HOLE))
+		return to;
+	if (from < born && born < to)
+		from = born;
+	step_add(path, visit, from, HOLE, NOBODY);
+	return from;
+}
+
+/* One step back from @at; returns where it ended. */
+static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
+{
+	struct trace_history *history = path->history;
+	struct visit visit = path->visits[path->nr_visits - 1];
+	const struct series *series = &history->lines[visit.line].series;
+	uint32_t idx = series_before(series, at);
+	uint64_t from = visit.bound;
+	const struct moment *moment;
+
+	if (idx == UINT32_MAX) {
+		if (series->nr && at > series->end && series->end > from)
+			from = series->end;
+		return step_unseen(path, &visit, from, at);
+	}
+	if (series->from[idx] > from)
+		from = series->from[idx];
+	if (series->what[idx] == HOLE)
+		return step_unseen(path, &visit, from, at);
+	moment = &history->moments[series->what[idx]];
+	if (moment->state == TRACE_STATE_BLOCKED && series_to(series, idx) == at &&
+	    enter(path, who_ended(path, visit.line, moment, from, at), from, visit.line, series->what[idx]))
+		return at;
+	if (moment->state == TRACE_STATE_WAIT_CPU)
+		step_add_queued(path, &visit, from, at, series->what[idx]);
+	else
+		step_add(path, &visit, from, series->what[idx], NOBODY);
+	return from;
+}
+
+static void walk(struct trace_critical_path *path, uint32_t line)
+{
+	uint64_t at = path->to_ns;
+
+	enter(path, line, path->from_ns, NOBODY, HOLE);
+	while (path->nr_visits) {
+		if (at <= path->visits[path->nr_visits - 1].bound || path->failed)
+			leave(path);
+		else
+			at = step_back(path, at);
+	}
+	for (size_t i = 0; i < path->nr_steps / 2; i++) {
+		struct step step = path->steps[i];
+
+		path->steps[i] = path->steps[path->nr_steps - 1 - i];
+		path->steps[path->nr_steps - 1 - i] = step;
+	}
+}
+
+/* ---- contributors ---- */
+
+struct sum_row {
+	uint64_t key;
+	struct trace_contributor sum;
+};
+struct sums {
+	struct table rows;
+	struct trace_critical_path *path;
+	uint32_t own; /* process */
+};
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	while (*text)
+		hash = hash_u64(hash ^ (unsigned char)*text++);
+	return hash;
+}
+
+/* Of commands, names decide, not numbers; but the chosen process has rows of its own. */
+static bool same(const struct trace_contributor *a, const struct trace_contributor *b, uint32_t own)
+{
+	return a->by == b->by && a->state == b->state && a->kind == b->kind && a->tid == b->tid && strcmp(a->comm, b->comm) == 0 &&
+	       strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 && (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
+}
+
+static void sum_add(struct sums *sums, const struct trace_contributor *share)
+{
+	uint64_t key = hash_u64((uint64_t)share->by << 40 ^ (uint64_t)share->state << 32 ^ (uint64_t)share->kind << 24 ^ 1);
+	struct sum_row *row;
+
+	key = hash_text(hash_text(hash_text(hash_u64(key ^ share->tid), share->comm), share->target), share->via);
+	if (share->by != TRACE_BY_COMMAND || share->pid == sums->own)
+		key = hash_u64(key ^ share->pid);
+	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
+		row = table_add(&sums->rows, sizeof(*row), key);
+		if (!row) {
+			sums->path->failed = -ENOMEM;
+			return;
+		}
+		if (!row->sum.count)
+			row->sum = *share;
+		else if (!same(&row->sum, share, sums->own))
+			continue;
+		else
+			row->sum.ns += share->ns;
+		row->sum.count++;
+		if (row->sum.pid != share->pid)
+			row->sum.pid = 0;
+		return;
+	}
+}
+
+static void share_who(struct trace_contributor *share, const struct trace_thread *thread)
+{
+	share->comm = trace_process_comm(trace_thread_process(thread));
+	share->pid = trace_process_pid(trace_thread_process(thread));
+}
+
+static bool is_lock(const char *via)
+{
+	return strcmp(via, "futex") == 0 || strcmp(via, "lock") == 0 || strcmp(via, "semaphore") == 0;
+}
+
+static void sum_segment(struct sums *sums, const struct trace_path_segment *segment)
+{
+	struct trace_contributor share = {.state = segment->state, .kind = segment->kind, .target = "", .via = "",
+					  .ns = segment->to_ns - segment->from_ns};
+	struct trace_contributor command;
+
+	share_who(&share, segment->thread);
+	command = share;
+	command.by = TRACE_BY_COMMAND;
+	if (is_on_cpu(segment->state) && segment->state != TRACE_STATE_INTERRUPTED)
+		command.state = TRACE_STATE_RUNNING;
+	sum_add(sums, &command);
+	share.by = TRACE_BY_THREAD;
+	share.tid = trace_thread_tid(segment->thread);
+	share.comm = trace_thread_comm(segment->thread);
+	sum_add(sums, &share);
+	if (segment->waiter) {
+		struct trace_contributor link = {.by = is_lock(segment->waited_via) ? TRACE_BY_LOCK : TRACE_BY_LINK,
+						 .state = TRACE_STATE_BLOCKED, .kind = TRACE_WAIT_PROCESS, .target = "", .via = segment->waited_via,
+						 .ns = share.ns};
+
+		share_who(&link, segment->thread);
+		sum_add(sums, &link);
+	}
+	if (segment->state == TRACE_STATE_BLOCKED) {
+		struct trace_contributor target = {.by = TRACE_BY_TARGET, .comm = "", .state = segment->state, .kind = segment->kind,
+						   .target = segment->target, .via = segment->via, .ns = share.ns};
+
+		if (segment->other)
+			target.pid = trace_process_pid(segment->other);
+		sum_add(sums, &target);
+	}
+	if (segment->state == TRACE_STATE_WAIT_CPU) {
+		struct trace_contributor competitor = {.by = TRACE_BY_COMPETITOR, .comm = segment->holder_name, .state = segment->state,
+						       .target = "", .via = "", .ns = share.ns};
+
+		if (segment->holder)
+			share_who(&competitor, segment->holder);
+		sum_add(sums, &competitor);
+	}
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct trace_contributor *l = left, *r = right;
+
+	if (l->by != r->by)
+		return l->by < r->by ? -1 : 1;
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	if (l->pid != r->pid)
+		return l->pid < r->pid ? -1 : 1;
+	if (l->tid != r->tid)
+		return l->tid < r->tid ? -1 : 1;
+	if (l->state != r->state)
+		return l->state < r->state ? -1 : 1;
+	return strcmp(l->comm, r->comm) ? strcmp(l->comm, r->comm) : strcmp(l->target, r->target);
+}
+
+static void sum_up(struct trace_critical_path *path)
+{
+	struct sums sums = {.path = path, .own = trace_process_pid(trace_thread_process(path->thread))};
+	struct trace_path_segment segment;
+	struct sum_row *row = NULL;
+
+	for (size_t i = 0; i < path->nr_steps && !path->failed; i++) {
+		trace_critical_path_segment(path, i, &segment);
+		sum_segment(&sums, &segment);
+	}
+	path->contributors = calloc(sums.rows.used + 1, sizeof(*path->contributors));
+	if (!path->contributors)
+		path->failed = -ENOMEM;
+	while (!path->failed && (row = table_next(&sums.rows, sizeof(*row), row)))
+		path->contributors[path->nr_contributors++] = row->sum;
+	table_clear(&sums.rows);
+	if (!path->failed)
+		qsort(path->contributors, path->nr_contributors, sizeof(*path->contributors), compare);
+}
+
+/* ---- public ---- */
+
+/* The window, cut to the thread's life and to what was kept. */
+static bool cut_window(struct trace_critical_path *path)
+{
+	const struct trace_history *history = path->history;
+	uint64_t start, end, born = trace_thread_start_ns(path->thread), died = trace_thread_end_ns(path->thread);
+
+	trace_analysis_window(history->analysis, &start, &end);
+	start = start > history->from_ns ? start : history->from_ns;
+	end = end < history->to_ns ? end : history->to_ns;
+	start = start > born ? start : born;
+	if (died && died < end)
+		end = died;
+	if (path->from_ns < start)
+		path->from_ns = start;
+	if (path->to_ns > end)
+		path->to_ns = end;
+	return path->from_ns < path->to_ns;
+}
+
+struct trace_critical_path *trace_critical_path_new(struct trace_history *history, const struct trace_thread *thread, uint64_t from_ns,
+						    uint64_t to_ns, struct trace_error *ret_error)
+{
+	struct trace_critical_path *path = calloc(1, sizeof(*path));
+	uint32_t line = history_line(history, thread);
+	int error = history->failed;
+
+	if (!path && !error)
+		error = -ENOMEM;
+	if (error)
+		goto fail;
+	path->history = history;
+	path->thread = thread;
+	path->from_ns = from_ns;
+	path->to_ns = to_ns;
+	if (line == NOBODY || !cut_window(path)) {
+		error = -EINVAL;
+		goto fail;
+	}
+	walk(path, line);
+	if (!path->failed)
+		sum_up(path);
+	error = path->failed;
+	if (!error)
+		return path;
+fail:
+	if (error == -E2BIG)
+		complain(ret_error, error, "there are too many intervals to keep them all; choose a shorter window");
+	else
+		complain(ret_error, error, error == -EINVAL ? "the thread was not there in this window" : "out of memory; choose a shorter window");
+	return trace_critical_path_free(path);
+}
+
+struct trace_critical_path *trace_critical_path_free(struct trace_critical_path *path)
+{
+	if (!path)
+		return NULL;
+	free(path->steps);
+	free(path->visits);
+	free(path->contributors);
+	free(path);
+	return NULL;
+}
+
+const struct trace_thread *trace_critical_path_thread(const struct trace_critical_path *path)
+{
+	return path->thread;
+}
+
+void trace_critical_path_window(const struct trace_critical_path *path, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+	*ret_from_ns = path->from_ns;
+	*ret_to_ns = path->to_ns;
+}
+
+size_t trace_critical_path_nr_segments(const struct trace_critical_path *path)
+{
+	return path->nr_steps;
+}
+
+static const char *waited_via(const struct moment *wait)
+{
+	if (wait->kind == TRACE_WAIT_UNKNOWN) /* HOLE */
+		return "fork";
+	return *wait->via ? wait->via : trace_wait_kind_name((enum trace_wait_kind)wait->kind);
+}
+
+void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx, struct trace_path_segment *ret_segment)
+{
+	const struct trace_history *history = path->history;
+	const struct step *step = &path->steps[idx];
+	const struct moment *moment = &history->moments[step->moment];
+	struct trace_path_segment *s = ret_segment;
+
+	*s = (struct trace_path_segment){.thread = history->lines[step->line].thread, .from_ns = step->from, .to_ns = path->to_ns, .name = moment->name,
+					 .state = (enum trace_state)moment->state, .kind = (enum trace_wait_kind)moment->kind, .idle = moment->idle,
+					 .target = moment->target, .via = moment->via, .other = moment->other, .holder_name = "", .waited_via = "",
+					 .depth = step->depth};
+	if (idx + 1 < path->nr_steps)
+		s->to_ns = path->steps[idx + 1].from;
+	if (s->state == TRACE_STATE_WAIT_CPU) {
+		s->holder = step->holder < history->nr_lines ? history->lines[step->holder].thread : NULL;
+		s->holder_name = s->holder ? trace_thread_comm(s->holder) : step->holder == INTERRUPTS ? "interrupts" : "nobody";
+	}
+	if (step->waiter != NOBODY) {
+		s->waiter = history->lines[step->waiter].thread;
+		s->waited_via = waited_via(&history->moments[step->wait]);
+	}
+}
+
+size_t trace_critical_path_nr_contributors(const struct trace_critical_path *path)
+{
+	return path->nr_contributors;
+}
+
+const struct trace_contributor *trace_critical_path_contributor(const struct trace_critical_path *path, size_t idx)
+{
+	return idx < path->nr_contributors ? &path->contributors[idx] : NULL;
+}
+
+const char *trace_contributor_by_name(enum trace_contributor_by by)
+{
+	static const char *const names[TRACE_NR_CONTRIBUTORS_BY] = {"command", "thread", "target", "lock", "link", "competitor"};
+
+	return (unsigned int)by < TRACE_NR_CONTRIBUTORS_BY ? names[by] : "unknown";
+}
+
+/* ---- verify ---- */
+
+static int violation(struct trace_error *ret_error, const char *what, uint64_t got, uint64_t expected)
+{
+	if (ret_error) {
+		ret_error->code = -EBADMSG;
+		snprintf(ret_error->message, sizeof(ret_error->message),
+			 "critical path: %s: %" PRIu64 " ns instead of %" PRIu64 "; this is a bug of the analysis", what, got, expected);
+	}
+	return -EBADMSG;
+}
+
+int trace_critical_path_verify(const struct trace_critical_path *path, struct trace_error *ret_error)
+{
+	uint64_t sums[TRACE_NR_CONTRIBUTORS_BY] = {0}, at = path->from_ns, queued = 0, blocked = 0, window = path->to_ns - path->from_ns;
+	struct trace_path_segment segment;
+
+	for (size_t i = 0; i < path->nr_steps; i++) {
+		trace_critical_path_segment(path, i, &segment);
+		if (segment.from_ns != at || segment.to_ns <= segment.from_ns)
+			return violation(ret_error, "a segment begins at", segment.from_ns, at);
+		at = segment.to_ns;
+		queued += segment.state == TRACE_STATE_WAIT_CPU ? segment.to_ns - segment.from_ns : 0;
+		blocked += segment.state == TRACE_STATE_BLOCKED ? segment.to_ns - segment.from_ns : 0;
+	}
+	if (at != path->to_ns)
+		return violation(ret_error, "the last segment ends at", at, path->to_ns);
+	for (size_t i = 0; i < path->nr_contributors; i++)
+		sums[path->contributors[i].by] += path->contributors[i].ns;
+	if (sums[TRACE_BY_COMMAND] != window)
+		return violation(ret_error, "the sum by command is", sums[TRACE_BY_COMMAND], window);
+	if (sums[TRACE_BY_THREAD] != window)
+		return violation(ret_error, "the sum by thread is", sums[TRACE_BY_THREAD], window);
+	if (sums[TRACE_BY_COMPETITOR] != queued)
+		return violation(ret_error, "the sum by competitor is", sums[TRACE_BY_COMPETITOR], queued);
+	if (sums[TRACE_BY_TARGET] != blocked)
+		return violation(ret_error, "the sum by target is", sums[TRACE_BY_TARGET], blocked);
+	return 0;
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * critical_path_report.c - tracevisualizer --critical-path: whose path, and how it is told.
+ *
+ * As text: what the command waited for in one sentence, the contributors as tables, and with --all every segment. As JSON:
+ * schema trace-critical-path/1, keys may be added, never renamed.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report.h"
+
+#define NAME_BYTES 256
+#define ROWS_SHOWN 10  /* of each table, unless --top says otherwise */
+#define NAMED_IN_VERDICT 3
+#define WORTH_NAMING 0.5 /* percent */
+
+static int complain(const char *format, const char *word) __attribute__((format(printf, 1, 0)));
+static int complain(const char *format, const char *word)
+{
+	fputs("tracevisualizer: ", stderr);
+	fprintf(stderr, format, word);
+	fputs("\n", stderr);
+	return 1;
+}
+
+/* ---- whose path ---- */
+
+static uint64_t from_ns(const struct report *report)
+{
+	return trace_get_info(report->trace)->start_ns + (uint64_t)(report->options->from_s * 1e9);
+}
+
+static uint64_t to_ns(const struct report *report)
+{
+	return report->options->to_s >= 0 ? trace_get_info(report->trace)->start_ns + (uint64_t)(report->options->to_s * 1e9) : UINT64_MAX;
+}
+
+int critical_path_begin(struct report *report)
+{
+	struct trace_history_options options = {.size = sizeof(options)};
+	struct trace_error error = {0};
+
+	if (report->options->from_s > 0)
+		options.from_ns = from_ns(report);
+	if (report->options->to_s >= 0)
+		options.to_ns = to_ns(report);
+	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
+	if (!options.command && !report->options->critical_task)
+		return complain("no command was recorded with this trace%s; choose a process: --critical-path=PID or --critical-path=NAME", "");
+	report->history = trace_history_new(report->analysis, &options, &error);
+	return report->history ? 0 : complain("--critical-path: %s", error.message);
+}
+
+static uint64_t overlap(const struct report *report, const struct trace_thread *thread)
+{
+	uint64_t from = from_ns(report), to = to_ns(report);
+
+	if (from < trace_thread_start_ns(thread))
+		from = trace_thread_start_ns(thread);
+	if (to > trace_thread_end_ns(thread))
+		to = trace_thread_end_ns(thread);
+	return to > from ? to - from : 0;
+}
+
+/* A number is a thread id; a process' number is that of its first thread. A name is of a process, or of a thread. */
+static int match(const struct trace_thread *thread, const char *task, uint32_t tid)
+{
+	const struct trace_process *process = trace_thread_process(thread);
+
+	if (tid)
+		return trace_thread_tid(thread) == tid;
+	if (trace_thread_tid(thread) == trace_process_pid(process) && strcmp(trace_process_comm(process), task) == 0)
+		return 2;
+	return strcmp(trace_thread_comm(thread), task) == 0;
+}
+
+/* Of several the one that is there longest: numbers and names are used again. */
+static const struct trace_thread *find(const struct report *report, const char *task, size_t *ret_nr)
+{
+	const struct trace_thread *best = NULL;
+	unsigned long tid;
+	int best_match = 0;
+	char *end;
+
+	tid = strtoul(task, &end, 10);
+	tid = *end || tid > UINT32_MAX ? 0 : tid;
+	*ret_nr = 0;
+	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
+		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(trace_get_process(report->analysis, i), thread));) {
+			int matched = match(thread, task, (uint32_t)tid);
+
+			if (!matched || matched < best_match || !overlap(report, thread))
+				continue;
+			*ret_nr = matched > best_match ? 1 : *ret_nr + 1;
+			if (matched > best_match || overlap(report, thread) > overlap(report, best))
+				best = thread;
+			best_match = matched;
+		}
+	return best;
+}
+
+static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
+{
+	const char *task = report->options->critical_task;
+	const struct trace_thread *thread;
+	uint64_t from = from_ns(report), begun = 0;
+	size_t nr = 1;
+
+	thread = task ? find(report, task, &nr) : trace_history_command(report->history, &begun);
+	if (!thread) {
+		if (task)
+			complain("no thread %s in this window; tracevisualizer -a lists the processes", task);
+		else
+			complain("the recorded command was not seen to start%s; choose a process: --critical-path=PID or --critical-path=NAME", "");
+		return NULL;
+	}
+	if (nr > 1)
+		fprintf(stderr, "tracevisualizer: %zu are called %s; this is %u, the longest-lived. --critical-path=PID for another\n", nr, task,
+			trace_thread_tid(thread));
+	return trace_critical_path_new(report->history, thread, begun > from ? begun : from, to_ns(report), ret_error);
+}
+
+/* ---- words ---- */
+
+static const char *state_word(const struct trace_contributor *row)
+{
+	static const char *const words[] = {[TRACE_STATE_USER] = "user mode",	 [TRACE_STATE_SYSCALL] = "system calls", [TRACE_STATE_TRAP] = "traps",
+					    [TRACE_STATE_INTERRUPTED] = "interrupted", [TRACE_STATE_WAIT_CPU] = "waiting for a CPU",
+					    [TRACE_STATE_RUNNING] = "CPU"};
+
+	return row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : words[row->state];
+}
+
+static void row_text(const struct trace_contributor *row, char *text, size_t size)
+{
+	char name[NAME_BYTES], pid[32] = "";
+
+	text_name(row->by == TRACE_BY_TARGET ? row->target : row->comm, name, sizeof(name));
+	if (row->pid)
+		snprintf(pid, sizeof(pid), " %u", row->tid ? row->tid : row->pid);
+	switch (row->by) {
+	case TRACE_BY_COMMAND:
+	case TRACE_BY_THREAD:
+		snprintf(text, size, "%s%s: %s", name, pid, state_word(row));
+		break;
+	case TRACE_BY_TARGET:
+		snprintf(text, size, "%s%s%s%s%s%s", trace_wait_kind_name(row->kind), pid, *name ? " " : "", name, *row->via ? " via " : "", row->via);
+		break;
+	default:
+		snprintf(text, size, "%s%s%s%s", name, pid, *row->via ? " via " : "", row->via);
+	}
+}
+
+/* ---- text ---- */
+
+struct telling {
+	const struct report *report;
+	const struct trace_critical_path *path;
+	const struct trace_process *own;
+	uint64_t from, to;
+};
+
+static void heading(const struct report *report, const char *text)
+{
+	fprintf(report->out, "%s%s%s\n", report->colour ? "\033[1m" : "", text, report->colour ? "\033[0m" : "");
+}
+
+static bool is_own(const struct telling *t, const struct trace_contributor *row)
+{
+	return row->pid == trace_process_pid(t->own) && strcmp(row->comm, trace_process_comm(t->own)) == 0;
+}
+
+static void reason(const struct telling *t, const struct trace_contributor *row, char *text, size_t size)
+{
+	static const char *const own_waits[TRACE_NR_WAIT_KINDS] = {
+		[TRACE_WAIT_FILE] = "for files",	 [TRACE_WAIT_PROCESS] = "for other processes", [TRACE_WAIT_NETWORK] = "for the network",
+		[TRACE_WAIT_TIMEOUT] = "for timeouts",	 [TRACE_WAIT_DEVICE] = "for devices",	       [TRACE_WAIT_MEMORY] = "for memory",
+		[TRACE_WAIT_STOPPED] = "to be continued", [TRACE_WAIT_OTHER] = "in system calls",       [TRACE_WAIT_UNKNOWN] = "for something unknown"};
+	char name[NAME_BYTES];
+
+	if (!is_own(t, row))
+		snprintf(text, size, "for %s (%s)", text_name(row->comm, name, sizeof(name)), state_word(row));
+	else if (row->state == TRACE_STATE_WAIT_CPU)
+		snprintf(text, size, "for a CPU");
+	else if (row->state == TRACE_STATE_INTERRUPTED)
+		snprintf(text, size, "for interrupts");
+	else
+		snprintf(text, size, "%s", own_waits[row->kind]);
+}
+
+static const struct trace_contributor *greatest(const struct telling *t, enum trace_contributor_by by)
+{
+	for (size_t i = 0; i < trace_critical_path_nr_contributors(t->path); i++)
+		if (trace_critical_path_contributor(t->path, i)->by == by)
+			return trace_critical_path_contributor(t->path, i);
+	return NULL;
+}
+
+static void verdict(const struct telling *t)
+{
+	const struct trace_contributor *row, *target = greatest(t, TRACE_BY_TARGET), *taker = greatest(t, TRACE_BY_COMPETITOR);
+	char name[NAME_BYTES], text[2 * NAME_BYTES];
+	uint64_t window = t->to - t->from, own_cpu = 0;
+	struct text time;
+	int named = 0;
+	FILE *out = t->report->out;
+
+	fprintf(out, "%s", text_name(trace_process_comm(t->own), name, sizeof(name)));
+	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)) && row->by == TRACE_BY_COMMAND; i++) {
+		if (row->state == TRACE_STATE_RUNNING && is_own(t, row)) {
+			own_cpu = row->ns;
+			continue;
+		}
+		if (named == NAMED_IN_VERDICT || (named && percent(row->ns, window) < WORTH_NAMING))
+			continue;
+		reason(t, row, text, sizeof(text));
+		if (named++)
+			fprintf(out, ", %.1f %% %s", percent(row->ns, window), text);
+		else
+			fprintf(out, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(t->report, window, &time), text);
+	}
+	if (named)
+		fprintf(out, "; %.1f %% it worked on a CPU itself.", percent(own_cpu, window));
+	else
+		fprintf(out, " worked on a CPU itself for all of its %s.", text_ns(t->report, window, &time));
+	if (target && percent(target->ns, window) >= WORTH_NAMING) {
+		row_text(target, text, sizeof(text));
+		fprintf(out, " What nobody could have ended sooner: %s for %s.", text_ns(t->report, target->ns, &time), text);
+	}
+	if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
+		row_text(taker, text, sizeof(text));
+		fprintf(out, " CPU taken by others: most by %s, %s.", text, text_ns(t->report, taker->ns, &time));
+	}
+	fputs("\n\n", out);
+}
+
+static void time_line(const struct telling *t, uint64_t ns, uint64_t count, const char *text)
+{
+	struct text time;
+
+	fprintf(t->report->out, "\t%14s %7.2f %10" PRIu64 "  %s\n", text_ns(t->report, ns, &time), percent(ns, t->to - t->from), count, text);
+}
+
+static void contributor_tables(const struct telling *t)
+{
+	static const char *const titles[TRACE_NR_CONTRIBUTORS_BY] = {
+		"By command:", "By thread:", "Waits that no other thread ended, for:", "Waited for the holder of a lock:", "Waited for another:",
+		"Waited for a CPU that was taken by:"};
+	long limit = t->report->options->top ? t->report->options->top : ROWS_SHOWN, shown = 0, left = 0;
+	const struct trace_contributor *row, *last = NULL;
+	char text[3 * NAME_BYTES];
+
+	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)); i++, last = row) {
+		if (!last || last->by != row->by) {
+			if (left)
+				fprintf(t->report->out, "\t%ld more (--top=N shows N).\n", left);
+			if (last)
+				fputs("\n", t->report->out);
+			shown = left = 0;
+			heading(t->report, titles[row->by]);
+			fprintf(t->report->out, "\t%14s %7s %10s\n", "time", "%", "segments");
+		}
+		if (shown++ >= limit && !(t->report->options->all && !t->report->options->top)) {
+			left++;
+			continue;
+		}
+		row_text(row, text, sizeof(text));
+		time_line(t, row->ns, row->count, text);
+	}
+	if (left)
+		fprintf(t->report->out, "\t%ld more (--top=N shows N).\n", left);
+}
+
+static void segment_text(const struct trace_path_segment *s, char *text, size_t size)
+{
+	char name[NAME_BYTES], target[NAME_BYTES];
+
+	if (s->state == TRACE_STATE_WAIT_CPU)
+		snprintf(text, size, "wait-cpu, taken by %s", text_name(s->holder_name, name, sizeof(name)));
+	else if (s->state == TRACE_STATE_BLOCKED)
+		snprintf(text, size, "blocked: %s%s%s%s%s%s%s%s", trace_wait_kind_name(s->kind), *s->target ? " " : "",
+			 text_name(s->target, target, sizeof(target)), *s->via ? " via " : "", s->via, s->idle ? " (idle)" : "", *s->name ? " in " : "", s->name);
+	else
+		snprintf(text, size, "%s%s%s", trace_state_name(s->state), *s->name ? " " : "", text_name(s->name, name, sizeof(name)));
+}
+
+/* Each thread is indented by how many it was reached through. */
+static void segment_lines(const struct telling *t)
+{
+	struct trace_path_segment s;
+	char text[3 * NAME_BYTES], name[NAME_BYTES];
+	struct text begin, time;
+	uint64_t start = trace_get_info(t->report->trace)->start_ns;
+
+	heading(t->report, "\nSegments:");
+	fprintf(t->report->out, "\t%14s %14s %8s  %s\n", "at", "for", "TID", "thread: state");
+	for (size_t i = 0; i < trace_critical_path_nr_segments(t->path); i++) {
+		trace_critical_path_segment(t->path, i, &s);
+		segment_text(&s, text, sizeof(text));
+		fprintf(t->report->out, "\t%14s %14s %8u  %*s%s: %s%s%s\n", text_ns(t->report, s.from_ns - start, &begin),
+			text_ns(t->report, s.to_ns - s.from_ns, &time), trace_thread_tid(s.thread), (int)(s.depth < 20 ? s.depth * 2 : 40), "",
+			text_name(trace_thread_comm(s.thread), name, sizeof(name)), text, s.waiter ? "  <- " : "", s.waited_via);
+	}
+}
+
+static void tell(const struct report *report, const struct trace_critical_path *path)
+{
+	struct telling t = {.report = report, .path = path, .own = trace_thread_process(trace_critical_path_thread(path))};
+
+	trace_critical_path_window(path, &t.from, &t.to);
+	verdict(&t);
+	contributor_tables(&t);
+	if (report->options->all)
+		segment_lines(&t);
+}
+
+/* ---- JSON ---- */
+
+static void member(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, ",\"%s\":", key);
+	report_json_string(out, value);
+}
+
+static void put_segment(FILE *out, const struct trace_path_segment *s)
+{
+	fprintf(out, "{\"tid\":%u,\"pid\":%u", trace_thread_tid(s->thread), trace_process_pid(trace_thread_process(s->thread)));
+	member(out, "comm", trace_thread_comm(s->thread));
+	fprintf(out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, s->from_ns, s->to_ns);
+	member(out, "state", trace_state_name(s->state));
+	member(out, "name", s->name);
+	if (s->state == TRACE_STATE_BLOCKED) {
+		member(out, "kind", trace_wait_kind_name(s->kind));
+		member(out, "target", s->target);
+		fprintf(out, ",\"target_pid\":%u", s->other ? trace_process_pid(s->other) : 0);
+		member(out, "via", s->via);
+		fprintf(out, ",\"idle\":%s", s->idle ? "true" : "false");
+	}
+	if (s->state == TRACE_STATE_WAIT_CPU) {
+		fprintf(out, ",\"holder_tid\":%u", s->holder ? trace_thread_tid(s->holder) : 0);
+		member(out, "holder", s->holder_name);
+	}
+	fprintf(out, ",\"depth\":%u,\"waiter_tid\":%u", s->depth, s->waiter ? trace_thread_tid(s->waiter) : 0);
+	member(out, "waited_via", s->waited_via);
+	fputs("}", out);
+}
+
+static void put_contributor(FILE *out, const struct trace_contributor *row)
+{
+	fputs("{\"by\":", out);
+	report_json_string(out, trace_contributor_by_name(row->by));
+	member(out, "comm", row->comm);
+	fprintf(out, ",\"pid\":%u,\"tid\":%u", row->pid, row->tid);
+	member(out, "state", row->by == TRACE_BY_COMMAND && row->state == TRACE_STATE_RUNNING ? "cpu" : trace_state_name(row->state));
+	member(out, "kind", row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : "");
+	member(out, "target", row->target);
+	member(out, "via", row->via);
+	fprintf(out, ",\"ns\":%" PRIu64 ",\"count\":%" PRIu64 "}", row->ns, row->count);
+}
+
+static void put_json(const struct report *report, const struct trace_critical_path *path)
+{
+	const struct trace_thread *thread = trace_critical_path_thread(path);
+	struct trace_path_segment segment;
+	FILE *out = report->out;
+	uint64_t from, to;
+
+	trace_critical_path_window(path, &from, &to);
+	fputs("{\"schema\":\"trace-critical-path/1\"", out);
+	fprintf(out, ",\"thread\":{\"tid\":%u,\"pid\":%u", trace_thread_tid(thread), trace_process_pid(trace_thread_process(thread)));
+	member(out, "comm", trace_thread_comm(thread));
+	fprintf(out, "},\"window\":{\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"ns\":%" PRIu64 "},\n\"segments\":[", from, to, to - from);
+	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
+		trace_critical_path_segment(path, i, &segment);
+		fputs(i ? ",\n" : "\n", out);
+		put_segment(out, &segment);
+	}
+	fputs("],\n\"contributors\":[", out);
+	for (size_t i = 0; i < trace_critical_path_nr_contributors(path); i++) {
+		fputs(i ? ",\n" : "\n", out);
+		put_contributor(out, trace_critical_path_contributor(path, i));
+	}
+	fputs("]}\n", out);
+}
+
+int report_critical_path(struct report *report)
+{
+	struct trace_error error = {0};
+	struct trace_critical_path *path = choose(report, &error);
+
+	if (!path)
+		return error.code ? complain("--critical-path: %s", error.message) : 1;
+	if (trace_critical_path_verify(path, &error) < 0) {
+		trace_critical_path_free(path);
+		return complain("%s", error.message);
+	}
+	if (report->options->json)
+		put_json(report, path);
+	else
+		tell(report, path);
+	trace_critical_path_free(path);
+	return 0;
+}

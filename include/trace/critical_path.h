@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_CRITICAL_PATH_H
+#define TRACE_CRITICAL_PATH_H
+/*
+ * critical_path.h - what a thread really waited for: the chain through those who woke it, as segments that add up to the window.
+ *
+ * A history keeps the intervals of all threads while the analysis runs; afterwards any number of paths can be asked of it.
+ *
+ *	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
+ *	struct trace_history *history = trace_history_new(analysis, NULL, &error);
+ *
+ *	trace_analysis_run(analysis, &error);
+ *	struct trace_critical_path *path = trace_critical_path_new(history, thread, 0, UINT64_MAX, &error);
+ *	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
+ *		trace_critical_path_segment(path, i, &segment);
+ *		...
+ *	}
+ *	path = trace_critical_path_free(path);
+ *	history = trace_history_free(history);
+ *	analysis = trace_analysis_free(analysis);
+ *
+ * The rules, and why: analyzer/critical_path.c. They are those of Giraldeau and Dagenais, "Wait Analysis of Distributed Systems
+ * Using Kernel Tracing", TPDS 2016, bounded: nothing is explained by what went on before the wait began.
+ *
+ * Memory. To go back from a wakeup, all threads' intervals of the window must be at hand: this is the one analysis whose memory
+ * grows with the length of the recording. An interval takes 12 bytes (up to 18 while its array has room to grow), two per system
+ * call and a few per scheduling change; a path 32 bytes for each of its segments. A window keeps it small: what lies outside is not stored.
+ * At @max_intervals the history gives up, and paths of it fail with -E2BIG.
+ *
+ * Borrowed pointers live as long as the analysis. One thread at a time per history.
+ */
+#include <trace/analysis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default) /* the library is built with -fvisibility=hidden */
+
+/* ---- the intervals of a window ---- */
+
+struct trace_history;
+
+/**
+ * struct trace_history_options - zeroed = the defaults
+ * @size: sizeof of the caller's struct: later versions add fields at the end
+ * @from_ns, @to_ns: keep only what lies in this window; @to_ns 0 = to the end
+ * @max_intervals: give up at so many; 0 = 16 Mi, about 200 MB
+ * @command: watch for the start of this command, see trace_history_command(); borrowed until the pass is over; may be NULL
+ */
+struct trace_history_options {
+	size_t size;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	size_t max_intervals;
+	const char *command;
+};
+
+/**
+ * trace_history_new() - keep the intervals of @analysis, which must not have been run yet
+ * @options: NULL = the defaults
+ * It adds hooks to @analysis, so it must be released after the pass, and before the analysis.
+ * Returns NULL with -ENOMEM, -EBUSY (the pass began) or -EINVAL (an empty window).
+ */
+struct trace_history *trace_history_new(struct trace_analysis *analysis, const struct trace_history_options *options,
+					struct trace_error *ret_error);
+struct trace_history *trace_history_free(struct trace_history *history); /* NULL is fine; returns NULL */
+
+/** trace_history_nr_intervals() - how many it keeps, those of the CPUs included */
+size_t trace_history_nr_intervals(const struct trace_history *history);
+
+/**
+ * trace_history_command() - the thread that began to run options.command
+ * @ret_exec_ns: when; may be NULL
+ * What was recorded with tracedaemon TRACE -- COMMAND is trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND). It is found
+ * by the first exec of its name. NULL: it was never seen to start.
+ */
+const struct trace_thread *trace_history_command(const struct trace_history *history, uint64_t *ret_exec_ns);
+
+/* ---- the path ---- */
+
+struct trace_critical_path;
+
+/**
+ * struct trace_path_segment - from @from_ns to @to_ns the chosen thread waited for this, or did it itself
+ * @thread: whose time it is
+ * @state: as in struct trace_interval
+ * @name: system call or interrupt; "" if none
+ * @kind, @target, @via, @idle, @other: BLOCKED only, as in struct trace_interval; "" if none
+ * @holder, @holder_name: WAIT_CPU only: who had the CPU; without a thread "interrupts", or "nobody": the CPU was idle, or
+ *	nothing was seen on it. Else NULL and "".
+ * @waiter: who waited for @thread, in a wait for which see @waited_via ("pipe", "futex" ...; the kind of wait if it has no via); NULL
+ *	and "" if @thread is the chosen one. "fork": @waiter was not born yet.
+ * @depth: number of threads between this one and the chosen one, both included, less 1
+ */
+struct trace_path_segment {
+	const struct trace_thread *thread;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	enum trace_state state;
+	enum trace_wait_kind kind;
+	bool idle;
+	const char *name;
+	const char *target;
+	const char *via;
+	const struct trace_process *other;
+	const struct trace_thread *holder;
+	const char *holder_name;
+	const struct trace_thread *waiter;
+	const char *waited_via;
+	uint32_t depth;
+};
+
+/** enum trace_contributor_by - rows of one sort; those by COMMAND add up to the window, and so do those by THREAD */
+enum trace_contributor_by {
+	TRACE_BY_COMMAND = 0,	 /* all processes of one name: on a CPU (state RUNNING), or in one state or kind of wait */
+	TRACE_BY_THREAD = 1,	 /* one thread in one state, and for BLOCKED one kind */
+	TRACE_BY_TARGET = 2,	 /* waits that nobody else ended: one file, address, device ... */
+	TRACE_BY_LOCK = 3,	 /* who was waited for via futex, lock or semaphore, and for how long */
+	TRACE_BY_LINK = 4,	 /* the same via all else: waitpid, pipe, unix ... */
+	TRACE_BY_COMPETITOR = 5, /* who had the CPU that was waited for */
+	TRACE_NR_CONTRIBUTORS_BY,
+};
+/** trace_contributor_by_name() - "command", "thread" ...; static */
+const char *trace_contributor_by_name(enum trace_contributor_by by);
+
+/**
+ * struct trace_contributor - @ns of the path in @count segments
+ * @comm, @pid, @tid: of whom; a command of several processes has pid 0, and the chosen thread's process is a command of its own.
+ *	For TARGET only the pid, if a process was waited for.
+ * @state, @kind, @target, @via: as far as the sort has them. @target: "" but for TARGET
+ */
+struct trace_contributor {
+	enum trace_contributor_by by;
+	const char *comm;
+	uint32_t pid;
+	uint32_t tid;
+	enum trace_state state;
+	enum trace_wait_kind kind;
+	const char *target;
+	const char *via;
+	uint64_t ns;
+	uint64_t count;
+};
+
+/**
+ * trace_critical_path_new() - the path of @thread
+ * @from_ns, @to_ns: the window, cut to the thread's life and to the history's window
+ * After the pass. Linear in the intervals of the path, times the threads that wait for each other at one time.
+ * Returns the path, to be released before @history; NULL with -ENOMEM, -E2BIG (the history gave up) or -EINVAL (nothing of the thread
+ * lies in the window).
+ */
+struct trace_critical_path *trace_critical_path_new(struct trace_history *history, const struct trace_thread *thread, uint64_t from_ns,
+						    uint64_t to_ns, struct trace_error *ret_error);
+struct trace_critical_path *trace_critical_path_free(struct trace_critical_path *path); /* NULL is fine; returns NULL */
+
+const struct trace_thread *trace_critical_path_thread(const struct trace_critical_path *path);
+void trace_critical_path_window(const struct trace_critical_path *path, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
+
+/** trace_critical_path_segment() - the segments follow each other from one end of the window to the other, without hole or overlap */
+size_t trace_critical_path_nr_segments(const struct trace_critical_path *path);
+void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx, struct trace_path_segment *ret_segment);
+
+/** trace_critical_path_contributor() - by sort, then greatest first; borrowed from @path */
+size_t trace_critical_path_nr_contributors(const struct trace_critical_path *path);
+const struct trace_contributor *trace_critical_path_contributor(const struct trace_critical_path *path, size_t idx);
+
+/**
+ * trace_critical_path_verify() - do the segments follow each other, and do they and the sums of the contributors equal the window?
+ * Returns 0, or -EBADMSG with the first violation in @ret_error, to the nanosecond.
+ */
+int trace_critical_path_verify(const struct trace_critical_path *path, struct trace_error *ret_error);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
