@@ -460,7 +460,7 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
-	tb_thread(c.tb, 30, 30, 1, "three", 0, false);
+	tb_fork(c.tb, 0, 1500, 10, 30, 30, "three");
 	tb_switch(c.tb, 0, 2000, 10, 30, TRACE_TASK_RUNNING);
 	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 30 had it */
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
