@@ -41,7 +41,7 @@ static int save_flight(const char *control_path, const char *path)
 
 	if (!path)
 		path = made_up.s;
-	if (output_open(&output, path, &error)) {
+	if (output_open(&output, path, OUTPUT_TRACE, &error)) {
 		message_error("%s", error.message);
 		return 1;
 	}

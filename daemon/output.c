@@ -31,22 +31,31 @@ static int check_stdout(struct trace_error *ret_error)
 	return 0;
 }
 
-/* Is the file a trace, or empty? A mistyped name must not cost anybody a file. */
-static bool is_trace_or_empty(const char *path)
+static const struct {
+	const char *name;
+	const char *beginning;
+} kinds[] = {
+	[OUTPUT_TRACE] = {"trace", TRACE_FILE_MAGIC},
+	[OUTPUT_PROC] = {"list of processes", "PID: "},
+};
+
+/* Is the file of that kind, or empty? A mistyped name must not cost anybody a file. */
+static bool is_kind_or_empty(const char *path, enum output_kind kind)
 {
-	unsigned char magic[TRACE_MAGIC_BYTES];
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	size_t length = strlen(kinds[kind].beginning);
+	char beginning[16];
 	ssize_t bytes;
 
 	if (fd < 0)
 		return false;
-	bytes = read(fd, magic, sizeof(magic));
+	bytes = read(fd, beginning, length);
 	close(fd);
-	return bytes == 0 || (bytes == sizeof(magic) && memcmp(magic, TRACE_FILE_MAGIC, sizeof(magic)) == 0);
+	return bytes == 0 || (bytes == (ssize_t)length && memcmp(beginning, kinds[kind].beginning, length) == 0);
 }
 
 /* May the file that stands at @path be replaced? */
-static int check_old(const char *path, const struct stat *old, struct trace_error *ret_error)
+static int check_old(const char *path, const struct stat *old, enum output_kind kind, struct trace_error *ret_error)
 {
 	if (S_ISLNK(old->st_mode))
 		return text_error(ret_error, -ELOOP, "%s is a symbolic link, which is not followed; name the file itself", path);
@@ -58,8 +67,9 @@ static int check_old(const char *path, const struct stat *old, struct trace_erro
 	if (old->st_uid != geteuid())
 		return text_error(ret_error, -EPERM, "%s belongs to uid %u and is not replaced; remove it, or name another file",
 				  path, (unsigned int)old->st_uid);
-	if (!is_trace_or_empty(path))
-		return text_error(ret_error, -EEXIST, "%s is not a trace and is not replaced; remove it, or name another file", path);
+	if (!is_kind_or_empty(path, kind))
+		return text_error(ret_error, -EEXIST, "%s is not a %s and is not replaced; remove it, or name another file", path,
+				  kinds[kind].name);
 	return 0;
 }
 
@@ -74,7 +84,7 @@ static int create_failed(const char *path, int err, struct trace_error *ret_erro
 	return text_error(ret_error, err, "cannot create %s: %s%s", path, strerror(-err), advice);
 }
 
-static int create(const char *path, struct trace_error *ret_error)
+static int create(const char *path, enum output_kind kind, struct trace_error *ret_error)
 {
 	struct stat old;
 	int fd, err;
@@ -87,7 +97,7 @@ static int create(const char *path, struct trace_error *ret_error)
 			return create_failed(path, -errno, ret_error);
 		if (lstat(path, &old) < 0)
 			continue; /* gone again */
-		err = check_old(path, &old, ret_error);
+		err = check_old(path, &old, kind, ret_error);
 		if (err)
 			return err;
 		if (unlink(path) < 0 && errno != ENOENT)
@@ -96,7 +106,7 @@ static int create(const char *path, struct trace_error *ret_error)
 	return text_error(ret_error, -EEXIST, "cannot create %s: somebody else keeps creating it", path);
 }
 
-int output_open(struct output *ret_output, const char *path, struct trace_error *ret_error)
+int output_open(struct output *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error)
 {
 	struct output output = {.fd = STDOUT_FILENO, .path = "stdout"};
 	struct stat status;
@@ -110,7 +120,7 @@ int output_open(struct output *ret_output, const char *path, struct trace_error 
 		return 0;
 	}
 	output.path = path;
-	output.fd = create(path, ret_error);
+	output.fd = create(path, kind, ret_error);
 	if (output.fd < 0)
 		return output.fd;
 	if (fstat(output.fd, &status) < 0) {

@@ -8,6 +8,8 @@
 #include <sys/types.h>
 #include <trace/error.h>
 
+enum output_kind { OUTPUT_TRACE, OUTPUT_PROC };
+
 /** struct output - an open file. @path: borrowed, "stdout" for "-". @created: by us, with @dev and @ino as its identity */
 struct output {
 	int fd;
@@ -19,10 +21,10 @@ struct output {
 
 /**
  * output_open() - a new file, mode 0600 from its creation, that nobody else prepared
- * @path: "-" is stdout. A regular file of ours of that name is replaced (its readers keep the old one); symbolic links, devices
- *        and other people's files are refused.
+ * @path: "-" is stdout. A regular file of ours of that name is replaced (its readers keep the old one) if it is of the same kind;
+ *        symbolic links, devices and other people's files are refused.
  */
-int output_open(struct output *ret_output, const char *path, struct trace_error *ret_error);
+int output_open(struct output *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error);
 
 /** output_close() - make the file last (fsync) and close it. 0 or negative errno of the fsync */
 int output_close(struct output *output, struct trace_error *ret_error);

@@ -85,7 +85,7 @@ static FILE *open_proc(const char *path, struct trace_error *ret_error)
 	struct output output;
 	FILE *file;
 
-	if (output_open(&output, path, ret_error))
+	if (output_open(&output, path, OUTPUT_PROC, ret_error))
 		return NULL;
 	file = fdopen(output.fd, "w");
 	if (!file) {
@@ -108,7 +108,7 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 	struct recording_options recording_options = {.level = options->session.level, .command = options->session.command};
 	struct trace_error error;
 
-	if (output_open(&session->output, options->output.path, ret_error))
+	if (output_open(&session->output, options->output.path, OUTPUT_TRACE, ret_error))
 		return ret_error->code;
 	if (options->output.proc_path) {
 		recording_options.proc = open_proc(options->output.proc_path, ret_error);

@@ -316,6 +316,7 @@ static void a_stalled_reader_stops_neither_the_drain_nor_the_end(void)
 	struct recording_options options = {.level = 1, .queue_bytes = 1 << 20};
 	struct recording *recording;
 	struct recording_status status;
+	uint64_t counted;
 	int ends[2], blocked = 0;
 
 	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
@@ -332,7 +333,8 @@ static void a_stalled_reader_stops_neither_the_drain_nor_the_end(void)
 	CU_ASSERT_EQUAL(recording_end(recording, hurry, NULL, &bench.error), -EPIPE);
 	recording_get_status(recording, &status);
 	CU_ASSERT(status.lost > 0);
-	CU_ASSERT_EQUAL(status.events + status.lost + status.lost_write, 300000 + 2); /* with a heartbeat and a mask */
+	counted = status.events + status.lost + status.lost_write;
+	CU_ASSERT(counted >= 300000 + 2 && counted <= 300000 + 12); /* with a mask, and heartbeats: more of them on a slow machine */
 	recording_free(recording);
 	close(ends[1]);
 	bench_free(&bench);
@@ -518,28 +520,28 @@ static void output_is_private_and_follows_nobody(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
 	CU_ASSERT_EQUAL_FATAL(chdir(directory), 0);
 	umask(0);
-	CU_ASSERT_EQUAL(output_open(&output, "new", &error), 0);
+	CU_ASSERT_EQUAL(output_open(&output, "new", OUTPUT_TRACE, &error), 0);
 	CU_ASSERT_EQUAL(fstat(output.fd, &status), 0);
 	CU_ASSERT_EQUAL(status.st_mode & 0777, 0600);
 	CU_ASSERT_EQUAL(output_close(&output, &error), 0);
 
 	victim = open("victim", O_CREAT | O_RDWR, 0644);
 	CU_ASSERT_EQUAL(write(victim, "precious", 8), 8);
-	CU_ASSERT_EQUAL(output_open(&output, "victim", &error), -EEXIST); /* not a trace: a mistyped name */
+	CU_ASSERT_EQUAL(output_open(&output, "victim", OUTPUT_TRACE, &error), -EEXIST); /* not a trace: a mistyped name */
 	CU_ASSERT_EQUAL(pwrite(victim, TRACE_FILE_MAGIC, 8, 0), 8);
 	CU_ASSERT_EQUAL(symlink("victim", "link"), 0);
-	CU_ASSERT_EQUAL(output_open(&output, "link", &error), -ELOOP);
+	CU_ASSERT_EQUAL(output_open(&output, "link", OUTPUT_TRACE, &error), -ELOOP);
 	CU_ASSERT_EQUAL(symlink("nowhere", "dangling"), 0);
-	CU_ASSERT_EQUAL(output_open(&output, "dangling", &error), -ELOOP);
+	CU_ASSERT_EQUAL(output_open(&output, "dangling", OUTPUT_TRACE, &error), -ELOOP);
 	CU_ASSERT_EQUAL(mkfifo("fifo", 0666), 0);
-	CU_ASSERT_EQUAL(output_open(&output, "fifo", &error), -EEXIST);
-	CU_ASSERT_EQUAL(output_open(&output, "/dev/null", &error), -EEXIST);
-	CU_ASSERT_EQUAL(output_open(&output, directory, &error), -EISDIR);
-	CU_ASSERT_EQUAL(output_open(&output, "none/new", &error), -ENOENT);
+	CU_ASSERT_EQUAL(output_open(&output, "fifo", OUTPUT_TRACE, &error), -EEXIST);
+	CU_ASSERT_EQUAL(output_open(&output, "/dev/null", OUTPUT_TRACE, &error), -EEXIST);
+	CU_ASSERT_EQUAL(output_open(&output, directory, OUTPUT_TRACE, &error), -EISDIR);
+	CU_ASSERT_EQUAL(output_open(&output, "none/new", OUTPUT_TRACE, &error), -ENOENT);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "none/new"));
 
 	CU_ASSERT_EQUAL(link("victim", "hard"), 0); /* replaced, not written through */
-	CU_ASSERT_EQUAL(output_open(&output, "hard", &error), 0);
+	CU_ASSERT_EQUAL(output_open(&output, "hard", OUTPUT_TRACE, &error), 0);
 	CU_ASSERT_EQUAL(write(output.fd, "x", 1), 1);
 	CU_ASSERT_EQUAL(fstat(victim, &status), 0);
 	CU_ASSERT_EQUAL(status.st_size, 8);
