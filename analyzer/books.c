@@ -20,7 +20,7 @@
  * overloaded machine one wait may see hundreds, and a report names a few. */
 #define MAX_NAMED_HOLDERS 128
 
-void *books_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
+void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
 {
 	void *row = table_add(table, row_bytes, key);
 

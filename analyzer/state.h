@@ -384,8 +384,14 @@ void books_decided(struct trace_analysis *a, struct trace_thread *thread, const 
 void books_log(struct cpu *cpu, uint64_t ns);
 /** books_cpu_irq() - interrupt time of @cpu until @ns */
 uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
-/** books_row() - a row of a table, or a sink when memory ran out */
-void *books_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
+void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
+/** books_row() - a row of a table, or a sink when memory ran out. Inline: @row_bytes is a constant where it is called */
+static inline void *books_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
+{
+	void *row = table_find(table, row_bytes, key);
+
+	return row ? row : books_new_row(a, table, row_bytes, key);
+}
 
 /* ---- state_lost.c ---- */
 
