@@ -90,8 +90,26 @@ static void *grown(struct trace_critical_path *path, void *array, size_t *max, s
 
 /* ---- segments ---- */
 
+static bool is_on_cpu(enum trace_state state)
+{
+	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
+}
+
+/* Two visits of a thread may share what it did: the parent of a thread that waited for its birth, and of one not yet born. */
+static bool step_joins(const struct trace_critical_path *path, const struct visit *visit, uint32_t moment)
+{
+	const struct step *last = path->nr_steps ? &path->steps[path->nr_steps - 1] : NULL;
+
+	return last && last->line == visit->line && last->moment == moment && last->waiter == visit->waiter &&
+	       last->depth == path->nr_visits - 1 && is_on_cpu((enum trace_state)path->history->moments[moment].state);
+}
+
 static void step_add(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint32_t moment, uint32_t holder)
 {
+	if (step_joins(path, visit, moment)) {
+		path->steps[path->nr_steps - 1].from = from;
+		return;
+	}
 	if (path->nr_steps >= path->max_steps)
 		path->steps = grown(path, path->steps, &path->max_steps, sizeof(*path->steps));
 	if (path->failed)
@@ -119,11 +137,6 @@ static void step_add_queued(struct trace_critical_path *path, const struct visit
 }
 
 /* ---- who ended a wait ---- */
-
-static bool is_on_cpu(enum trace_state state)
-{
-	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
-}
 
 /* When between @from and @to a thread was last on a CPU; @from: never. */
 static uint64_t last_on_cpu(const struct trace_history *history, const struct line *line, uint64_t from, uint64_t to)

@@ -1,0 +1,713 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test_critical_path.c - each rule of the walk on a trace of a few events, and its promises on random traces.
+ *
+ * A path is compared as text, a line for each segment:
+ *
+ *	2000 20 user <waitpid        from 2000 ns on, thread 20 in user mode, reached through a wait via waitpid
+ *	3000 20 timeout              a wait that nobody ended
+ *	4000 10 wait-cpu 20          thread 20 had the CPU
+ *	9000                         the end
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <trace/critical_path.h>
+#include "analysis_case.h"
+#include "builder.h"
+#include "unit.h"
+
+struct path_case {
+	struct analysis_case c;
+	struct trace_history *history;
+	struct trace_critical_path *path;
+	char text[8192];
+};
+
+static struct path_case path_new(void)
+{
+	struct path_case p = {.c = case_new()};
+
+	return p;
+}
+
+static void path_analyze_with(struct path_case *p, const struct trace_history_options *options)
+{
+	struct trace_error error = {0};
+
+	p->c.trace = tb_open_trace(p->c.tb);
+	p->c.analysis = trace_analysis_new(p->c.trace, NULL, &error);
+	p->history = trace_history_new(p->c.analysis, options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p->history);
+	CU_ASSERT_EQUAL(trace_analysis_run(p->c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(p->c.analysis, &error), 0);
+}
+
+static void path_analyze(struct path_case *p)
+{
+	path_analyze_with(p, NULL);
+}
+
+/* The @nth thread that had this number. */
+static const struct trace_thread *thread_of(const struct path_case *p, uint32_t tid, int nth)
+{
+	for (size_t i = 0; i < trace_nr_processes(p->c.analysis); i++)
+		for (const struct trace_thread *t = NULL; (t = trace_next_thread(trace_get_process(p->c.analysis, i), t));)
+			if (trace_thread_tid(t) == tid && nth-- == 0)
+				return t;
+	return NULL;
+}
+
+static void describe(const struct trace_path_segment *s, char *text, size_t size)
+{
+	if (s->state == TRACE_STATE_BLOCKED)
+		snprintf(text, size, "%s%s%s", trace_wait_kind_name(s->kind), *s->target ? " " : "", s->target);
+	else if (s->state == TRACE_STATE_WAIT_CPU && s->holder)
+		snprintf(text, size, "wait-cpu %u", trace_thread_tid(s->holder));
+	else if (s->state == TRACE_STATE_WAIT_CPU)
+		snprintf(text, size, "wait-cpu %s", s->holder_name);
+	else
+		snprintf(text, size, "%s%s%s", trace_state_name(s->state), *s->name ? " " : "", s->name);
+}
+
+static const char *path_text(struct path_case *p)
+{
+	struct trace_path_segment s;
+	uint64_t from, to;
+	size_t used = 0;
+	char what[128];
+
+	for (size_t i = 0; i < trace_critical_path_nr_segments(p->path); i++) {
+		trace_critical_path_segment(p->path, i, &s);
+		describe(&s, what, sizeof(what));
+		used += (size_t)snprintf(p->text + used, sizeof(p->text) - used, "%llu %u %s%s%s\n", (unsigned long long)s.from_ns,
+					 trace_thread_tid(s.thread), what, s.waiter ? " <" : "", s.waited_via);
+	}
+	trace_critical_path_window(p->path, &from, &to);
+	snprintf(p->text + used, sizeof(p->text) - used, "%llu\n", (unsigned long long)to);
+	return p->text;
+}
+
+static void path_find(struct path_case *p, const struct trace_thread *thread, uint64_t from, uint64_t to)
+{
+	struct trace_error error = {0};
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(thread);
+	p->path = trace_critical_path_free(p->path);
+	p->path = trace_critical_path_new(p->history, thread, from, to, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p->path);
+	CU_ASSERT_EQUAL(trace_critical_path_verify(p->path, &error), 0);
+}
+
+static void path_is(struct path_case *p, uint32_t tid, const char *expected)
+{
+	path_find(p, thread_of(p, tid, 0), 0, UINT64_MAX);
+	if (strcmp(path_text(p), expected) != 0)
+		printf("\n--- expected\n%s--- got\n%s", expected, p->text);
+	CU_ASSERT_STRING_EQUAL(p->text, expected);
+}
+
+static void path_free(struct path_case *p)
+{
+	trace_critical_path_free(p->path);
+	trace_history_free(p->history);
+	case_free(&p->c);
+}
+
+static uint64_t contributed(const struct path_case *p, enum trace_contributor_by by, uint32_t pid, enum trace_state state, const char *target)
+{
+	const struct trace_contributor *row;
+
+	for (size_t i = 0; (row = trace_critical_path_contributor(p->path, i)); i++)
+		if (row->by == by && row->pid == pid && row->state == state && strcmp(row->target, target) == 0)
+			return row->ns;
+	return 0;
+}
+
+static void wakeup_new(struct tb *tb, uint32_t cpu, uint64_t ns, uint32_t tid)
+{
+	struct trace_sched_wakeup_new event = {.tid = tid, .target_cpu = (uint16_t)cpu};
+
+	tb_event(tb, cpu, ns, TRACE_EV_sched_wakeup_new, &event, sizeof(event), NULL);
+}
+
+/* A timer's softirq on an idle CPU wakes @tid, which runs there at once. */
+static void timer_wakes(struct tb *tb, uint32_t cpu, uint64_t ns, uint32_t tid)
+{
+	tb_softirq(tb, cpu, ns - 20, 1);
+	tb_waking(tb, cpu, ns, tid, TRACE_CONTEXT_SOFTIRQ);
+	tb_softirq_exit(tb, cpu, ns + 10, 1);
+	tb_switch(tb, cpu, ns + 20, 0, tid, TRACE_TASK_RUNNING);
+}
+
+/* ---- one thread ---- */
+
+static void running_is_its_own_path(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(p.c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(p.c.tb, 0, 3000, 10);
+	tb_sys_enter(p.c.tb, 0, 4000, SYS_getpid);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"2000 10 syscall getpid\n"
+		"3000 10 user\n"
+		"4000 10 syscall getpid\n"
+		"9000\n");
+	path_free(&p);
+}
+
+static void a_sleep_stays_a_sleep(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread_in(p.c.tb, 10, 10, 1, "one", 0, true, SYS_nanosleep);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	timer_wakes(p.c.tb, 0, 5000, 10);
+	tb_sys_exit(p.c.tb, 0, 6000, 0);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"2000 10 timeout\n"
+		"5000 10 wait-cpu nobody\n"
+		"5020 10 syscall nanosleep\n"
+		"6000 10 user\n"
+		"9000\n");
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_TARGET, 0, TRACE_STATE_BLOCKED, ""), 3000);
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_COMMAND, 10, TRACE_STATE_RUNNING, ""), 4980);
+	path_free(&p);
+}
+
+/* A disk's interrupt woke the thread, while another one happened to run there: that one is no waker. */
+static void a_file_stays_a_file(void)
+{
+	struct trace_block_complete complete = {.dev = 8};
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+	tb_fd(p.c.tb, 10, 3, 8, 77, 0100644, "/data");
+	tb_sys_enter(p.c.tb, 0, 1500, SYS_read, 3, 0, 100);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(p.c.tb, 1, 5980, 7);
+	tb_event(p.c.tb, 1, 5990, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(p.c.tb, 1, 6010, 7);
+	tb_switch(p.c.tb, 1, 6500, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 1, 7000, 100);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"1500 10 syscall read\n"
+		"2000 10 file /data\n"
+		"6000 10 wait-cpu interrupts\n"
+		"6010 10 wait-cpu 20\n"
+		"6500 10 syscall read\n"
+		"7000 10 user\n"
+		"9000\n");
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_TARGET, 0, TRACE_STATE_BLOCKED, "/data"), 4000);
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_COMPETITOR, 20, TRACE_STATE_WAIT_CPU, ""), 490);
+	path_free(&p);
+}
+
+static void a_kernel_threads_wakeup_is_not_followed(void)
+{
+	struct path_case p = path_new();
+	struct trace_sched_fork kthread = {.parent_tid = 2, .tid = 30, .tgid = 30, .kthread = 1};
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_event(p.c.tb, 1, 1100, TRACE_EV_sched_fork, &kthread, sizeof(kthread), "jbd2");
+	wakeup_new(p.c.tb, 1, 1110, 30);
+	tb_switch(p.c.tb, 1, 1120, 0, 30, TRACE_TASK_RUNNING);
+	tb_fd(p.c.tb, 10, 3, 8, 77, 0100644, "/data");
+	tb_sys_enter(p.c.tb, 0, 1500, SYS_fsync, 3);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 1, 6000, 30, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 1, 7000, 0);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"1500 10 syscall fsync\n"
+		"2000 10 file /data\n"
+		"6000 10 syscall fsync\n"
+		"7000 10 user\n"
+		"9000\n");
+	path_free(&p);
+}
+
+/* ---- through wakers ---- */
+
+/* 10 waits for its child 20, which works, sleeps and works. */
+static void waiting_for_a_child_is_what_the_child_did(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 10, "two", 1, true);
+	tb_sys_enter(p.c.tb, 1, 1100, SYS_getpid);
+	tb_sys_exit(p.c.tb, 1, 1200, 0);
+	tb_sys_enter(p.c.tb, 0, 1500, SYS_wait4, 20, 0, 0, 0);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(p.c.tb, 1, 3000, SYS_nanosleep, 0, 0);
+	tb_switch(p.c.tb, 1, 3100, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	timer_wakes(p.c.tb, 1, 5000, 20);
+	tb_sys_exit(p.c.tb, 1, 5200, 0);
+	tb_sys_enter(p.c.tb, 1, 6000, SYS_exit_group, 0);
+	tb_exit(p.c.tb, 1, 6100, 20, 20, true);
+	tb_waking(p.c.tb, 1, 6200, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 1, 6300, 20, 10, TRACE_TASK_DEAD);
+	tb_sys_exit(p.c.tb, 1, 6500, 20);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"1500 10 syscall wait4\n"
+		"2000 20 user <waitpid\n"
+		"3000 20 syscall nanosleep <waitpid\n"
+		"3100 20 timeout <waitpid\n"
+		"5000 20 wait-cpu nobody <waitpid\n"
+		"5020 20 syscall nanosleep <waitpid\n"
+		"5200 20 user <waitpid\n"
+		"6000 20 syscall exit_group <waitpid\n"
+		"6200 10 wait-cpu 20\n"
+		"6300 10 syscall wait4\n"
+		"6500 10 user\n"
+		"9000\n");
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_COMMAND, 20, TRACE_STATE_RUNNING, ""), 1000 + 100 + 180 + 800 + 200);
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_COMMAND, 20, TRACE_STATE_BLOCKED, ""), 1900);
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_LINK, 20, TRACE_STATE_BLOCKED, ""), 4200);
+	path_free(&p);
+}
+
+/* @waiter blocks in a pipe's read at @from; @waker wakes it there at @to on its CPU, and goes on. */
+static void pipe_wait(struct tb *tb, uint32_t cpu, uint64_t from, uint32_t waiter, uint32_t next)
+{
+	tb_sys_enter(tb, cpu, from - 50, SYS_read, 0, 0, 1);
+	tb_switch(tb, cpu, from, waiter, next, TRACE_TASK_INTERRUPTIBLE);
+}
+
+/* 10 waits for 20, and 20 for 30 in between: on one CPU, one after the other. */
+static void a_chain_is_followed_to_its_end(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 0, false);
+	tb_thread(p.c.tb, 30, 30, 1, "three", 0, false);
+	for (uint32_t tid = 10; tid <= 30; tid += 10)
+		tb_fd(p.c.tb, tid, 0, 0, 99, 0010600, "pipe:[99]");
+	tb_waking(p.c.tb, 0, 1100, 20, TRACE_CONTEXT_TASK);
+	tb_waking(p.c.tb, 0, 1200, 30, TRACE_CONTEXT_TASK);
+	tb_sys_enter(p.c.tb, 0, 1300, SYS_getpid);
+	tb_sys_exit(p.c.tb, 0, 1400, 0);
+	pipe_wait(p.c.tb, 0, 2000, 10, 20);
+	tb_sys_exit(p.c.tb, 0, 2100, 1);
+	pipe_wait(p.c.tb, 0, 3000, 20, 30);
+	tb_sys_exit(p.c.tb, 0, 3100, 1);
+	tb_waking(p.c.tb, 0, 5000, 20, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 5000, 30, 20, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 5100, 1);
+	tb_waking(p.c.tb, 0, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 6100, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 6200, 1);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"1300 10 syscall getpid\n"
+		"1400 10 user\n"
+		"1950 10 syscall read\n"
+		"2000 20 syscall (not seen) <pipe\n"
+		"2100 20 user <pipe\n"
+		"2950 20 syscall read <pipe\n"
+		"3000 30 syscall (not seen) <pipe\n"
+		"3100 30 user <pipe\n"
+		"5000 20 syscall read <pipe\n"
+		"5100 20 user <pipe\n"
+		"6000 10 wait-cpu 20\n"
+		"6100 10 syscall read\n"
+		"6200 10 user\n"
+		"9000\n");
+	path_free(&p);
+}
+
+/* 30 was asleep, and 20 too, before 10 began to wait: neither sleep is 10's from before 4000. */
+static void nothing_before_the_wait_explains_it(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+	tb_thread_in(p.c.tb, 30, 30, 1, "three", 1, false, SYS_nanosleep);
+	tb_fd(p.c.tb, 10, 0, 0, 99, 0010600, "pipe:[99]");
+	tb_fd(p.c.tb, 20, 0, 0, 98, 0010600, "pipe:[98]");
+	pipe_wait(p.c.tb, 1, 2000, 20, 0);
+	pipe_wait(p.c.tb, 0, 4000, 10, 0);
+	timer_wakes(p.c.tb, 1, 5000, 30);
+	tb_sys_exit(p.c.tb, 1, 5100, 0);
+	tb_waking(p.c.tb, 1, 6000, 20, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 1, 6000, 30, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(p.c.tb, 1, 6100, 1);
+	tb_waking(p.c.tb, 1, 7000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 1, 7000, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 1, 7100, 1);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"3950 10 syscall read\n"
+		"4000 30 timeout <pipe\n"
+		"5000 30 wait-cpu nobody <pipe\n"
+		"5020 30 syscall nanosleep <pipe\n"
+		"5100 30 user <pipe\n"
+		"6000 20 syscall read <pipe\n"
+		"6100 20 user <pipe\n"
+		"7000 10 syscall read\n"
+		"7100 10 user\n"
+		"9000\n");
+	path_free(&p);
+}
+
+/* The waker was born while it was waited for: before that, what its parent did. */
+static void before_its_birth_a_waker_is_its_parent(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 10, "two", 1, true);
+	tb_fd(p.c.tb, 10, 0, 0, 99, 0010600, "pipe:[99]");
+	pipe_wait(p.c.tb, 0, 2000, 10, 0);
+	tb_sys_enter(p.c.tb, 1, 3000, SYS_fork);
+	tb_fork(p.c.tb, 1, 3200, 20, 30, 30, "three");
+	wakeup_new(p.c.tb, 0, 3300, 30);
+	tb_switch(p.c.tb, 0, 3400, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 3500, 0);
+	tb_sys_exit(p.c.tb, 1, 3500, 30);
+	tb_waking(p.c.tb, 0, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 6000, 30, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 6100, 1);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"1950 10 syscall read\n"
+		"2000 20 running <fork\n"
+		"3000 20 syscall fork <fork\n"
+		"3300 30 wait-cpu nobody <pipe\n"
+		"3400 30 syscall fork <pipe\n"
+		"3500 30 user <pipe\n"
+		"6000 10 syscall read\n"
+		"6100 10 user\n"
+		"9000\n");
+	path_free(&p);
+}
+
+/* Two children in turn have the number 20. */
+static void a_number_used_again_is_another_thread(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	for (uint64_t at = 1000; at <= 4000; at += 3000) {
+		tb_sys_enter(p.c.tb, 0, at + 100, SYS_fork);
+		tb_fork(p.c.tb, 0, at + 150, 10, 20, 20, at == 1000 ? "first" : "second");
+		wakeup_new(p.c.tb, 1, at + 160, 20);
+		tb_switch(p.c.tb, 1, at + 200, 0, 20, TRACE_TASK_RUNNING);
+		tb_sys_exit(p.c.tb, 1, at + 250, 0);
+		tb_sys_exit(p.c.tb, 0, at + 250, 20);
+		tb_sys_enter(p.c.tb, 0, at + 300, SYS_wait4, 20, 0, 0, 0);
+		tb_switch(p.c.tb, 0, at + 400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_exit(p.c.tb, 1, at + 2000, 20, 20, true);
+		tb_waking(p.c.tb, 1, at + 2000, 10, TRACE_CONTEXT_TASK);
+		tb_switch(p.c.tb, 0, at + 2010, 0, 10, TRACE_TASK_RUNNING);
+		tb_switch(p.c.tb, 1, at + 2100, 20, 0, TRACE_TASK_DEAD);
+		tb_sys_exit(p.c.tb, 0, at + 2200, 20);
+		tb_free_thread(p.c.tb, 0, at + 2300, 20);
+	}
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"1100 10 syscall fork\n"
+		"1250 10 user\n"
+		"1300 10 syscall wait4\n"
+		"1400 20 user <waitpid\n"
+		"3000 10 wait-cpu 20\n"
+		"3010 10 syscall wait4\n"
+		"3200 10 user\n"
+		"4100 10 syscall fork\n"
+		"4250 10 user\n"
+		"4300 10 syscall wait4\n"
+		"4400 20 user <waitpid\n"
+		"6000 10 wait-cpu 20\n"
+		"6010 10 syscall wait4\n"
+		"6200 10 user\n"
+		"9000\n");
+	for (int nth = 0; nth < 2; nth++) {
+		struct trace_path_segment s;
+
+		trace_critical_path_segment(p.path, nth ? 11 : 4, &s);
+		CU_ASSERT_PTR_EQUAL(s.thread, thread_of(&p, 20, nth));
+	}
+	path_free(&p);
+}
+
+/* The end of the window comes before the wakeup: nobody ended the wait yet. */
+static void a_wait_that_is_not_over_stays_as_it_is(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+	tb_fd(p.c.tb, 10, 0, 0, 99, 0010600, "pipe:[99]");
+	pipe_wait(p.c.tb, 0, 2000, 10, 0);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 6010, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 6100, 1);
+	path_analyze(&p);
+	path_find(&p, thread_of(&p, 10, 0), 1960, 5000);
+	CU_ASSERT_STRING_EQUAL(path_text(&p), "1960 10 syscall read\n2000 10 process two\n5000\n");
+	path_find(&p, thread_of(&p, 10, 0), 3000, 6050);
+	CU_ASSERT_STRING_EQUAL(path_text(&p), "3000 20 running <pipe\n6000 10 wait-cpu 20\n6010 10 syscall read\n6050\n");
+	path_free(&p);
+}
+
+/* Two threads each claim to have ended the other's wait at one instant: a wait stays a wait rather than a circle. */
+static void a_circle_ends(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+	tb_fd(p.c.tb, 10, 0, 0, 99, 0010600, "pipe:[99]");
+	tb_fd(p.c.tb, 20, 0, 0, 99, 0010600, "pipe:[99]");
+	pipe_wait(p.c.tb, 0, 2000, 10, 0);
+	tb_waking(p.c.tb, 1, 3000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 3000, 0, 10, TRACE_TASK_RUNNING);
+	pipe_wait(p.c.tb, 1, 3000, 20, 0);
+	tb_waking(p.c.tb, 0, 5000, 20, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 1, 5000, 0, 20, TRACE_TASK_RUNNING);
+	pipe_wait(p.c.tb, 0, 5000, 10, 0);
+	tb_waking(p.c.tb, 1, 5000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+	path_analyze(&p);
+	path_find(&p, thread_of(&p, 10, 0), 0, UINT64_MAX);
+	path_find(&p, thread_of(&p, 20, 0), 0, UINT64_MAX);
+	path_free(&p);
+}
+
+/* ---- the history ---- */
+
+static void a_window_keeps_only_what_lies_in_it(void)
+{
+	struct trace_history_options options = {.size = sizeof(options), .from_ns = 2500, .to_ns = 3500};
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	for (uint64_t at = 1100; at < 9000; at += 200) {
+		tb_sys_enter(p.c.tb, 0, at, SYS_getpid);
+		tb_sys_exit(p.c.tb, 0, at + 100, 0);
+	}
+	path_analyze_with(&p, &options);
+	CU_ASSERT(trace_history_nr_intervals(p.history) <= 14);
+	path_find(&p, thread_of(&p, 10, 0), 0, UINT64_MAX);
+	CU_ASSERT_EQUAL(strncmp(path_text(&p), "2500 10 syscall getpid\n2600 10 user\n", 36), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p.text, "\n3500\n"));
+	path_free(&p);
+}
+
+static void too_many_intervals_are_refused(void)
+{
+	struct trace_history_options options = {.size = sizeof(options), .max_intervals = 10};
+	struct trace_error error = {0};
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	for (uint64_t at = 1100; at < 9000; at += 200) {
+		tb_sys_enter(p.c.tb, 0, at, SYS_getpid);
+		tb_sys_exit(p.c.tb, 0, at + 100, 0);
+	}
+	path_analyze_with(&p, &options);
+	CU_ASSERT_PTR_NULL(trace_critical_path_new(p.history, thread_of(&p, 10, 0), 0, UINT64_MAX, &error));
+	CU_ASSERT_EQUAL(error.code, -E2BIG);
+	path_free(&p);
+}
+
+static void misuse_is_told(void)
+{
+	struct trace_history_options options = {.size = sizeof(options), .from_ns = 5, .to_ns = 5};
+	struct trace_error error = {0};
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(p.c.tb, 0, 2000, SYS_getpid);
+	path_analyze(&p);
+	CU_ASSERT_PTR_NULL(trace_history_new(p.c.analysis, &options, &error));
+	CU_ASSERT_EQUAL(error.code, -EINVAL);
+	CU_ASSERT_PTR_NULL(trace_history_new(p.c.analysis, NULL, &error));
+	CU_ASSERT_EQUAL(error.code, -EBUSY);
+	CU_ASSERT_PTR_NULL(trace_critical_path_new(p.history, thread_of(&p, 10, 0), 9500, UINT64_MAX, &error));
+	CU_ASSERT_EQUAL(error.code, -EINVAL);
+	CU_ASSERT_PTR_NULL(trace_history_command(p.history, NULL));
+	path_free(&p);
+}
+
+/* Other processes of that name run first; the recorder's child is the command. */
+static void the_command_is_the_recorders_child(void)
+{
+	struct trace_history_options options = {.size = sizeof(options), .command = "bin/make -j2"};
+	uint64_t begun = 0;
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 5, 5, 1, "tracedaemon", 0, false);
+	tb_thread(p.c.tb, 10, 10, 5, "tracedaemon", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "bash", 1, true);
+	tb_comm(p.c.tb, 1, 1500, 20, "make");
+	tb_exec(p.c.tb, 1, 1500, 20, "/usr/bin/make");
+	tb_comm(p.c.tb, 0, 2000, 10, "make");
+	tb_exec(p.c.tb, 0, 2000, 10, "/usr/bin/gmake");
+	tb_exec(p.c.tb, 0, 3000, 10, "/usr/bin/make");
+	path_analyze_with(&p, &options);
+	CU_ASSERT_PTR_EQUAL(trace_history_command(p.history, &begun), thread_of(&p, 10, 0));
+	CU_ASSERT_EQUAL(begun, 2000);
+	path_free(&p);
+}
+
+/* ---- random traces ---- */
+
+#define NR_TIDS 10
+#define NR_CPUS 3
+#define NR_EVENTS 3000
+
+static uint64_t dice;
+
+static uint32_t below(uint32_t n)
+{
+	uint64_t x = dice += 0x9e3779b97f4a7c15ULL; /* splitmix64 */
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return (uint32_t)((x ^ x >> 31) % n);
+}
+
+/* A machine that may be impossible now and then: @noise percent of the switches and wakeups are not checked. */
+static void random_trace(struct tb *tb, uint32_t noise, bool losses)
+{
+	static const uint32_t calls[] = {SYS_read, SYS_write, SYS_wait4, SYS_futex, SYS_nanosleep, SYS_poll, SYS_fork};
+	uint32_t running[NR_CPUS] = {0}, parent, tid, cpu;
+	uint64_t ns = 1000;
+
+	for (int i = 0; i < NR_EVENTS; i++) {
+		cpu = below(NR_CPUS);
+		tid = 1 + below(NR_TIDS);
+		ns += below(4) ? below(40) : 0;
+		for (uint32_t other = 0; other < NR_CPUS && below(100) >= noise; other++)
+			if (running[other] == tid)
+				tid = 0;
+		if (losses && below(400) == 0)
+			tb_lost(tb, cpu, 1 + below(5));
+		switch (below(9)) {
+		case 0:
+		case 1:
+			tb_switch(tb, cpu, ns, running[cpu], tid, below(3) ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+			running[cpu] = tid;
+			break;
+		case 2:
+		case 3:
+			tb_waking(tb, cpu, ns, tid, below(4) ? TRACE_CONTEXT_TASK : TRACE_CONTEXT_SOFTIRQ);
+			break;
+		case 4:
+			tb_sys_enter(tb, cpu, ns, calls[below(7)], 0, 0, 0);
+			break;
+		case 5:
+			tb_sys_exit(tb, cpu, ns, 0);
+			break;
+		case 6:
+			tb_softirq(tb, cpu, ns, below(10));
+			break;
+		case 7:
+			tb_softirq_exit(tb, cpu, ns, below(10));
+			break;
+		default:
+			parent = running[cpu];
+			if (below(10) || !parent || !tid || parent == tid)
+				break;
+			tb_fork(tb, cpu, ns, parent, tid, tid, "child");
+			wakeup_new(tb, cpu, ns, tid);
+		}
+	}
+}
+
+static void check_all_paths(struct path_case *p)
+{
+	uint64_t start, end;
+
+	trace_analysis_window(p->c.analysis, &start, &end);
+	for (size_t i = 0; i < trace_nr_processes(p->c.analysis); i++)
+		for (const struct trace_thread *t = NULL; (t = trace_next_thread(trace_get_process(p->c.analysis, i), t));)
+			for (int window = 0; window < 3; window++) {
+				uint64_t from = window ? start + below((uint32_t)(end - start)) : 0, to = window ? from + below(20000) : UINT64_MAX;
+				struct trace_error error = {0};
+				struct trace_critical_path *path = trace_critical_path_new(p->history, t, from, to, &error);
+
+				CU_ASSERT(path || error.code == -EINVAL);
+				if (path)
+					CU_ASSERT_EQUAL(trace_critical_path_verify(path, &error), 0);
+				if (path && error.code)
+					printf("%s\n", error.message);
+				trace_critical_path_free(path);
+			}
+}
+
+static void random_traces(uint32_t noise, bool losses)
+{
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct path_case p = {.c = {.tb = tb_new()}};
+
+		dice = seed * 1000 + noise;
+		random_trace(p.c.tb, noise, losses);
+		path_analyze(&p);
+		check_all_paths(&p);
+		path_free(&p);
+	}
+}
+
+static void random_paths_add_up_to_the_window(void)
+{
+	random_traces(0, false);
+}
+
+static void impossible_paths_add_up_to_the_window(void)
+{
+	random_traces(50, false);
+}
+
+static void paths_through_gaps_add_up_to_the_window(void)
+{
+	random_traces(5, true);
+}
+
+static const struct unit_case cases[] = {
+	{"running_is_its_own_path", running_is_its_own_path},
+	{"a_sleep_stays_a_sleep", a_sleep_stays_a_sleep},
+	{"a_file_stays_a_file", a_file_stays_a_file},
+	{"a_kernel_threads_wakeup_is_not_followed", a_kernel_threads_wakeup_is_not_followed},
+	{"waiting_for_a_child_is_what_the_child_did", waiting_for_a_child_is_what_the_child_did},
+	{"a_chain_is_followed_to_its_end", a_chain_is_followed_to_its_end},
+	{"nothing_before_the_wait_explains_it", nothing_before_the_wait_explains_it},
+	{"before_its_birth_a_waker_is_its_parent", before_its_birth_a_waker_is_its_parent},
+	{"a_number_used_again_is_another_thread", a_number_used_again_is_another_thread},
+	{"a_wait_that_is_not_over_stays_as_it_is", a_wait_that_is_not_over_stays_as_it_is},
+	{"a_circle_ends", a_circle_ends},
+	{"a_window_keeps_only_what_lies_in_it", a_window_keeps_only_what_lies_in_it},
+	{"too_many_intervals_are_refused", too_many_intervals_are_refused},
+	{"misuse_is_told", misuse_is_told},
+	{"the_command_is_the_recorders_child", the_command_is_the_recorders_child},
+	{"random_paths_add_up_to_the_window", random_paths_add_up_to_the_window},
+	{"impossible_paths_add_up_to_the_window", impossible_paths_add_up_to_the_window},
+	{"paths_through_gaps_add_up_to_the_window", paths_through_gaps_add_up_to_the_window},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("critical path", cases, argc, argv);
+}
