@@ -56,7 +56,8 @@ static int verify(const struct report *report)
 {
 	struct trace_error error = {0};
 
-	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0)
+	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
+	    trace_servers_verify(report->servers, &error) < 0)
 		return complain(error.message);
 	fprintf(report->out, "verified: every event is accounted for, and the books of %zu processes and %zu CPUs balance to the nanosecond\n",
 		trace_nr_processes(report->analysis), trace_nr_cpus(report->analysis));
@@ -95,7 +96,9 @@ static int analyze(struct report *report, double *since)
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
 	if (report->analysis && options->critical_path && critical_path_begin(report))
 		return 1;
-	if (!report->analysis || trace_analysis_run(report->analysis, &error) < 0)
+	if (report->analysis)
+		report->servers = trace_servers_new(report->trace, report->analysis, &error);
+	if (!report->servers || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	return 0;
@@ -155,6 +158,7 @@ static int run(const struct options *options)
 		phase(&report, "report", &since, options->list ? trace_get_info(trace)->events : 0);
 	}
 	trace_history_free(report.history);
+	trace_servers_free(report.servers);
 	trace_analysis_free(report.analysis);
 	trace_close(trace);
 	return result;

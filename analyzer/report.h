@@ -7,11 +7,13 @@
 #include <trace/analysis.h>
 #include <trace/critical_path.h>
 #include <trace/reader.h>
+#include <trace/servers.h>
 #include "options.h"
 
 struct report {
 	const struct trace *trace;
 	struct trace_analysis *analysis; /* NULL for lists */
+	struct trace_servers *servers;	 /* the same */
 	struct trace_history *history;	 /* of --critical-path, else NULL */
 	const struct options *options;
 	FILE *out;

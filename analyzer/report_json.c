@@ -188,6 +188,10 @@ static void put_calls(struct json *json, const char *key, const struct trace_cal
 		member_u64(json, "interrupted_ns", calls[i].interrupted_ns);
 		member_u64(json, "wait_cpu_ns", calls[i].wait_cpu_ns);
 		member_u64(json, "wait_ns", calls[i].wait_ns);
+		member_u64(json, "min_ns", calls[i].min_ns);
+		member_u64(json, "p50_ns", calls[i].p50_ns);
+		member_u64(json, "p99_ns", calls[i].p99_ns);
+		member_u64(json, "max_ns", calls[i].max_ns);
 		close_with(json, "}");
 	}
 	close_with(json, "]");
@@ -294,6 +298,41 @@ static bool put_process(struct json *json, const struct report *report, const st
 	return ok;
 }
 
+static void put_client(struct json *json, const struct trace_server_client *client)
+{
+	open_with(json, NULL, "{");
+	member_u64(json, "pid", client->pid);
+	member_string(json, "comm", client->comm);
+	member_string(json, "address", client->address);
+	member_u64(json, "cpu_ns", client->cpu_ns);
+	member_u64(json, "exact_ns", client->exact_ns);
+	member_u64(json, "shared_ns", client->shared_ns);
+	member_u64(json, "requests", client->requests);
+	close_with(json, "}");
+}
+
+static void put_servers(struct json *json, const struct report *report)
+{
+	open_with(json, "servers", "[");
+	for (size_t i = 0; i < trace_nr_servers(report->servers); i++) {
+		const struct trace_server *server = trace_get_server(report->servers, i);
+
+		open_with(json, NULL, "{");
+		member_u64(json, "pid", server->pid);
+		member_string(json, "comm", server->comm);
+		member_u64(json, "cpu_ns", server->cpu_ns);
+		member_u64(json, "exact_ns", server->exact_ns);
+		member_u64(json, "shared_ns", server->shared_ns);
+		member_u64(json, "background_ns", server->background_ns);
+		open_with(json, "clients", "[");
+		for (size_t j = 0; j < server->nr_clients; j++)
+			put_client(json, &server->clients[j]);
+		close_with(json, "]");
+		close_with(json, "}");
+	}
+	close_with(json, "]");
+}
+
 int report_json(struct report *report)
 {
 	struct json json = {.out = report->out, .first = true};
@@ -314,8 +353,7 @@ int report_json(struct report *report)
 		ok = put_process(&json, report, rows[i].process);
 	}
 	close_with(&json, "]");
-	open_with(&json, "servers", "[");
-	close_with(&json, "]");
+	put_servers(&json, report);
 	close_with(&json, "}\n");
 	free(rows);
 	return ok ? 0 : -ENOMEM;

@@ -407,6 +407,37 @@ static bool process_page(const struct report *report, const struct process_row *
 	return true;
 }
 
+/* How much of a server's CPU time is known to be for whom: the greater the exact share, the surer the bill. */
+static void server_table(const struct report *report)
+{
+	char name[NAME_BYTES];
+	struct text t[4];
+
+	if (!trace_nr_servers(report->servers))
+		return;
+	heading(report, "", "Servers:");
+	for (size_t i = 0; i < trace_nr_servers(report->servers); i++) {
+		const struct trace_server *server = trace_get_server(report->servers, i);
+
+		fprintf(report->out, "\t%s (%u): %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background\n",
+			text_name(server->comm, name, sizeof(name)), server->pid, text_ns(report, server->cpu_ns, &t[0]),
+			percent(server->exact_ns, server->cpu_ns), percent(server->shared_ns, server->cpu_ns),
+			percent(server->background_ns, server->cpu_ns));
+		fprintf(report->out, "\t\t%14s %14s %14s %10s  %s\n", "CPU time", "exact", "shared", "requests", "for client");
+		for (size_t j = 0; j < server->nr_clients; j++) {
+			const struct trace_server_client *client = &server->clients[j];
+			char pid[24] = "";
+
+			if (client->process)
+				snprintf(pid, sizeof(pid), " (%u)", client->pid);
+			fprintf(report->out, "\t\t%14s %14s %14s %10" PRIu64 "  %s%s\n", text_ns(report, client->cpu_ns, &t[1]),
+				text_ns(report, client->exact_ns, &t[2]), text_ns(report, client->shared_ns, &t[3]), client->requests,
+				text_name(client->process ? client->comm : client->address, name, sizeof(name)), pid);
+		}
+	}
+	fputs("\n", report->out);
+}
+
 static void system_page(const struct report *report, const struct trace_figures *f, uint64_t trace_ns)
 {
 	struct cpu_total cpus = cpu_total(report);
@@ -435,6 +466,7 @@ int report_text(struct report *report)
 		fputs("\n", report->out);
 		cpu_table(report);
 		process_table(report, rows, nr, limit);
+		server_table(report);
 		heading(report, "", "Analysis details:");
 		for (size_t i = 0; i < nr && shown < limit && ok; i++)
 			if (!rows[i].folded) {

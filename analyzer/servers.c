@@ -1,0 +1,1105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * servers.c - servers: the threads that work on requests, and the bills.
+ *
+ * A thread has a set of requests. It changes only at the thread's own system calls, so that is where its CPU time is billed: what it used since
+ * the last time goes to the set that it had (charge()). Nothing is added up per interval, and no ns can be billed twice or not at all: of
+ * each thread there is one mark, and at the end the rest of it is billed too.
+ *
+ *   enters poll, select, epoll, accept      the set becomes empty: whoever looks for work has finished
+ *   enters a receive, a futex wait, a sleep those that are answered leave the set
+ *   leaves a receive, accept                what came in joins the set; the CPU time of the call itself is already for it
+ *   leaves a wait that another thread of the process ended    the other's set: a job was handed on
+ *   leaves a send that answered             the answered one leaves, if others are in the set; else it stays until the next rest
+ *   is made by fork or clone                its parent's set
+ *
+ * From a gap on all sets are empty. Interrupts are nobody's here: they are not in the CPU time of a thread.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <linux/futex.h>
+#include "servers_ledger.h"
+
+#define FUTEX_LOCK_CONTENDED 2 /* the value that a lock of the C library waits on; its condition variables do not */
+#define FUTEX_COMMAND 127
+
+static const struct {
+	const char *name;
+	uint8_t role;
+} call_roles[] = {
+	{"accept", CALL_ACCEPT},	 {"accept4", CALL_ACCEPT},	{"clock_nanosleep", CALL_REST}, {"connect", CALL_CONNECT},
+	{"epoll_pwait", CALL_POLL},	 {"epoll_pwait2", CALL_POLL},	{"epoll_wait", CALL_POLL},	{"futex", CALL_FUTEX},
+	{"futex_wait", CALL_FUTEX},	 {"futex_waitv", CALL_FUTEX},	{"io_uring_enter", CALL_REST},	{"nanosleep", CALL_REST},
+	{"open", CALL_OPEN},		 {"openat", CALL_OPEN},		{"pause", CALL_REST},		{"pipe", CALL_MAKE},
+	{"pipe2", CALL_MAKE},		 {"poll", CALL_POLL},		{"ppoll", CALL_POLL},		{"pselect6", CALL_POLL},
+	{"read", CALL_RECEIVE},		 {"readv", CALL_RECEIVE},	{"recvfrom", CALL_RECEIVE},	{"recvmmsg", CALL_RECEIVE},
+	{"recvmsg", CALL_RECEIVE},	 {"rt_sigtimedwait", CALL_REST}, {"select", CALL_POLL},		{"sendfile", CALL_SEND},
+	{"sendmmsg", CALL_SEND},	 {"sendmsg", CALL_SEND},	{"sendto", CALL_SEND},		{"socket", CALL_MAKE},
+	{"socketpair", CALL_MAKE},	 {"splice", CALL_SPLICE},	{"tee", CALL_TEE},		{"vmsplice", CALL_VMSPLICE},
+	{"wait4", CALL_REST},		 {"waitid", CALL_REST},		{"write", CALL_SEND},		{"writev", CALL_SEND},
+	{"_newselect", CALL_POLL},
+};
+
+static bool is_replied(const struct request *request, const void *unused)
+{
+	return request->replied;
+}
+
+/* ---- threads and processes ---- */
+
+static struct ledger_process *process_of(struct trace_servers *s, const struct trace_process *process)
+{
+	struct pointer_row *row = table_add(&s->processes, sizeof(*row), (uintptr_t)process);
+	struct ledger_process **bigger, *made;
+
+	if (row && row->pointer)
+		return row->pointer;
+	made = row ? calloc(1, sizeof(*made)) : NULL;
+	bigger = made ? reallocarray(s->by_idx, s->nr_processes + 1, sizeof(struct ledger_process *)) : NULL;
+	if (!bigger) {
+		free(made);
+		s->failed = -ENOMEM;
+		return NULL;
+	}
+	s->by_idx = bigger;
+	made->process = process;
+	made->idx = s->nr_processes;
+	s->by_idx[s->nr_processes++] = made;
+	row->pointer = made;
+	return made;
+}
+
+static struct ledger_thread *thread_known(const struct trace_servers *s, const struct trace_thread *thread)
+{
+	const struct pointer_row *row = table_find(&s->threads, sizeof(*row), (uintptr_t)thread);
+
+	return row ? row->pointer : NULL;
+}
+
+static struct ledger_thread *thread_of(struct trace_servers *s, const struct trace_thread *thread)
+{
+	struct ledger_thread *known = thread ? thread_known(s, thread) : NULL, *made;
+	struct ledger_process *process;
+	struct pointer_row *row;
+	struct birth *birth;
+
+	if (known || !thread || trace_thread_is_kernel(thread))
+		return known;
+	process = process_of(s, trace_thread_process(thread));
+	row = process ? table_add(&s->threads, sizeof(*row), (uintptr_t)thread) : NULL;
+	made = row ? calloc(1, sizeof(*made)) : NULL;
+	if (!made) {
+		s->failed = -ENOMEM;
+		return NULL;
+	}
+	made->thread = thread;
+	made->process = process;
+	row->pointer = made;
+	birth = table_find(&s->births, sizeof(*birth), trace_thread_tid(thread) + 1ull);
+	if (birth) {
+		made->set = birth->set;
+		birth->set = NULL;
+	}
+	return made;
+}
+
+static struct ledger_thread *current_thread(struct trace_servers *s, const struct trace_event *event)
+{
+	return thread_of(s, trace_thread_on_cpu(s->analysis, event->cpu));
+}
+
+/* ---- bills ---- */
+
+static uint32_t distinct_origins(const struct set *set, uint32_t *origins)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < set->nr; i++) {
+		uint32_t j = 0;
+
+		while (j < nr && origins[j] != set->items[i]->origin)
+			j++;
+		if (j == nr)
+			origins[nr++] = set->items[i]->origin;
+	}
+	return nr;
+}
+
+static void bill_share(struct trace_servers *s, struct ledger_process *process, uint32_t origin, uint64_t ns, bool shared)
+{
+	struct bill *bill = table_add(&process->bills, sizeof(*bill), origin + 1ull);
+
+	if (!bill) {
+		s->failed = -ENOMEM;
+		return;
+	}
+	*(shared ? &bill->shared : &bill->exact) += ns;
+	process->billed += ns;
+}
+
+static void bill_set(struct trace_servers *s, struct ledger_process *process, const struct set *set, uint64_t ns)
+{
+	uint32_t few[16], *origins = set->nr <= 16 ? few : malloc(set->nr * sizeof(*origins)), nr;
+
+	if (!origins) {
+		s->failed = -ENOMEM;
+		return;
+	}
+	nr = distinct_origins(set, origins);
+	for (uint32_t i = 0; i < nr; i++) /* the odd ns go to each in turn */
+		bill_share(s, process, origins[i], ns / nr + ((i + process->rotor) % nr < ns % nr), nr > 1);
+	process->rotor++;
+	if (origins != few)
+		free(origins);
+}
+
+/* Bill what @thread used until its total was @cpu_ns. For nobody: it is in no bill, and so background. */
+static void charge_until(struct trace_servers *s, struct ledger_thread *thread, uint64_t cpu_ns)
+{
+	if (cpu_ns <= thread->charged)
+		return;
+	if (thread->set)
+		bill_set(s, thread->process, thread->set, cpu_ns - thread->charged);
+	thread->charged = cpu_ns;
+}
+
+static void charge(struct trace_servers *s, struct ledger_thread *thread)
+{
+	charge_until(s, thread, trace_thread_cpu_ns(s->analysis, thread->thread));
+}
+
+static void replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns)
+{
+	charge_until(s, thread, cpu_ns);
+	set_assign(&thread->set, set);
+	thread->tentative = false;
+}
+
+static bool any_replied(const struct set *set)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (set->items[i]->replied)
+			return true;
+	return false;
+}
+
+static void leave_replied(struct trace_servers *s, struct ledger_thread *thread)
+{
+	charge(s, thread);
+	if (any_replied(thread->set))
+		set_filter(s, &thread->set, is_replied, NULL);
+}
+
+/* ---- gaps ---- */
+
+static void gap_find(struct trace_servers *s)
+{
+	uint32_t streams = 2 * trace_get_info(s->trace)->nr_cpus;
+
+	s->next_gap_ns = UINT64_MAX;
+	for (; s->next_gap < trace_nr_gaps(s->trace) && s->next_gap_ns == UINT64_MAX; s->next_gap++) {
+		const struct trace_gap *gap = trace_get_gap(s->trace, s->next_gap);
+
+		/* A program that the kernel skipped now and then, and programs' own buffers: see analyzer/state_lost.c. */
+		if (gap->cause == TRACE_GAP_MISSED || gap->stream >= streams)
+			continue;
+		s->next_gap_ns = gap->start_ns;
+		s->next_gap_end = gap->end_ns;
+	}
+}
+
+static void forget_all(struct trace_servers *s)
+{
+	s->epoch++;
+	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));) {
+		struct ledger_thread *thread = row->pointer;
+
+		charge(s, thread);
+		set_assign(&thread->set, NULL);
+		set_assign(&thread->incoming, NULL);
+		set_assign(&thread->inherited, NULL);
+		set_assign(&thread->outgoing, NULL);
+		thread->answer = NULL;
+		thread->call = CALL_NONE;
+		thread->slept_ns = 0;
+	}
+	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));) {
+		struct endpoint *endpoint = row->pointer;
+
+		set_assign(&endpoint->open, NULL);
+		set_assign(&endpoint->awaiting, NULL);
+		set_assign(&endpoint->connect_set, NULL);
+	}
+	for (struct birth *birth = NULL; (birth = table_next(&s->births, sizeof(*birth), birth));)
+		set_assign(&birth->set, NULL);
+}
+
+/* A gap is known from its beginning on: what comes in between is from other CPUs, and may depend on what is missing. */
+static void gaps_pass(struct trace_servers *s, uint64_t ns)
+{
+	while (ns >= s->next_gap_ns) {
+		if (!s->gap_until)
+			forget_all(s);
+		if (s->next_gap_end >= s->gap_until)
+			s->gap_until = s->next_gap_end + 1; /* the event at its end is the loss itself */
+		gap_find(s);
+	}
+	if (s->gap_until && ns >= s->gap_until) {
+		s->gap_until = 0;
+		forget_all(s);
+	}
+}
+
+/* ---- system calls: entry ---- */
+
+static struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
+{
+	struct trace_file_id id;
+
+	if (!trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id))
+		return NULL;
+	if (S_ISFIFO(id.mode))
+		return pipe_get(s, id.dev, id.ino);
+	return S_ISSOCK(id.mode) ? endpoint_find(s, id.ino) : NULL;
+}
+
+static struct channel *channel_out(struct endpoint *endpoint)
+{
+	return endpoint && endpoint->kind != ENDPOINT_DATAGRAM && endpoint->kind != ENDPOINT_OTHER ? &endpoint->channel : NULL;
+}
+
+static void send_begin(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+{
+	thread->destination = 0;
+	if (!endpoint)
+		return;
+	request_prepare(s, thread, endpoint);
+	if (channel_out(endpoint))
+		channel_begin(s, channel_out(endpoint), thread);
+}
+
+static bool from_endpoint(const struct request *request, const void *endpoint)
+{
+	return request->endpoint == endpoint;
+}
+
+/* Whoever may block for the next message of a queue has finished with the last. */
+static void receive_begin(struct trace_servers *s, struct ledger_thread *thread)
+{
+	leave_replied(s, thread);
+	if (thread->endpoint && !thread->nonblock && (thread->endpoint->kind == ENDPOINT_PIPE || thread->endpoint->kind == ENDPOINT_DATAGRAM))
+		set_filter(s, &thread->set, from_endpoint, thread->endpoint);
+}
+
+static const uint64_t *event_args(const struct trace_event *event, unsigned int *ret_nr)
+{
+	const struct trace_sys_enter6 *enter = event->payload;
+
+	*ret_nr = event->id == TRACE_EV_sys_enter6 ? 6 : event->id == TRACE_EV_sys_enter3 ? 3 : 0;
+	return &enter->arg0;
+}
+
+static void receive_flags(struct ledger_thread *thread, const char *name, const uint64_t *args, unsigned int nr)
+{
+	uint64_t flags = 0;
+
+	if (strcmp(name, "recvfrom") == 0 && nr == 6)
+		flags = args[3];
+	else if (strcmp(name, "recvmsg") == 0)
+		flags = args[2];
+	else if (strcmp(name, "recvmmsg") == 0 && nr == 6)
+		flags = args[3];
+	thread->peek = flags & MSG_PEEK;
+	thread->nonblock = flags & MSG_DONTWAIT;
+	if (strcmp(name, "read") == 0 || strcmp(name, "recvfrom") == 0)
+		thread->asked = args[2];
+}
+
+static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args, unsigned int nr)
+{
+	uint32_t command = nr >= 3 ? (uint32_t)args[1] & FUTEX_COMMAND : FUTEX_WAIT;
+
+	if (strcmp(name, "futex") != 0)
+		thread->lock = false;
+	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
+		thread->lock = command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED;
+	else
+		thread->call = CALL_NONE; /* it wakes others, or takes a lock */
+	if (thread->call == CALL_FUTEX && !thread->lock)
+		leave_replied(s, thread);
+}
+
+static void call_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args, unsigned int nr)
+{
+	switch (thread->call) {
+	case CALL_ACCEPT:
+	case CALL_POLL:
+		replace_set(s, thread, NULL, thread->enter_cpu);
+		break;
+	case CALL_RECEIVE:
+		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
+		receive_flags(thread, name, args, nr);
+		receive_begin(s, thread);
+		break;
+	case CALL_SEND:
+	case CALL_VMSPLICE:
+		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
+		send_begin(s, thread, thread->endpoint);
+		break;
+	case CALL_SPLICE:
+		leave_replied(s, thread);
+		thread->target = endpoint_of_fd(s, thread, args[0]);
+		thread->endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
+		send_begin(s, thread, thread->endpoint);
+		break;
+	case CALL_TEE:
+		thread->endpoint = endpoint_of_fd(s, thread, args[1]);
+		send_begin(s, thread, thread->endpoint);
+		break;
+	case CALL_CONNECT:
+		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
+		if (thread->endpoint)
+			set_assign(&thread->endpoint->connect_set, thread->set);
+		break;
+	case CALL_FUTEX:
+		futex_begin(s, thread, name, args, nr);
+		break;
+	case CALL_REST:
+		leave_replied(s, thread);
+		break;
+	default:
+		break;
+	}
+}
+
+static void call_forget(struct ledger_thread *thread)
+{
+	if (channel_out(thread->endpoint))
+		channel_end(channel_out(thread->endpoint), thread);
+	set_assign(&thread->incoming, NULL);
+	set_assign(&thread->inherited, NULL);
+	set_assign(&thread->outgoing, NULL);
+	thread->call = CALL_NONE;
+	thread->endpoint = thread->target = NULL;
+	thread->answer = NULL;
+	thread->waker = NULL;
+	thread->asked = 0;
+	thread->slept = thread->peek = thread->nonblock = thread->lock = thread->handed = thread->idle_read = false;
+}
+
+static void on_enter(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sys_enter *enter = event->payload;
+	uint32_t nr = enter->nr & 0x3fffffff, abi = enter->abi == TRACE_ABI_32;
+	struct ledger_thread *thread;
+	const uint64_t *args;
+	const char *name;
+	unsigned int nr_args;
+
+	if (nr >= 1024 || !s->calls[abi][nr])
+		return;
+	thread = current_thread(s, event);
+	if (!thread)
+		return;
+	call_forget(thread);
+	thread->call = s->calls[abi][nr];
+	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
+	args = event_args(event, &nr_args);
+	name = trace_string(s->trace, abi ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL, nr);
+	if (nr_args || thread->call == CALL_POLL || thread->call == CALL_REST || thread->call == CALL_ACCEPT)
+		call_begin(s, thread, name, args, nr_args);
+}
+
+/* ---- system calls: exit ---- */
+
+static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
+{
+	if (!thread->incoming) {
+		if (thread->idle_read)
+			replace_set(s, thread, NULL, trace_thread_cpu_ns(s->analysis, thread->thread));
+		return;
+	}
+	if (thread->handed || thread->idle_read || thread->tentative) {
+		replace_set(s, thread, thread->incoming, thread->enter_cpu);
+		return;
+	}
+	charge_until(s, thread, thread->enter_cpu);
+	for (uint32_t i = 0; i < thread->incoming->nr; i++)
+		set_put(s, &thread->set, thread->incoming->items[i]);
+}
+
+static void send_end(struct trace_servers *s, struct ledger_thread *thread)
+{
+	bool others = false;
+
+	for (uint32_t i = 0; thread->set && i < thread->set->nr; i++)
+		others |= !thread->set->items[i]->replied;
+	if (others && any_replied(thread->set))
+		leave_replied(s, thread);
+}
+
+static void pipe_write(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
+{
+	channel_end(&pipe->channel, thread);
+	if (ret <= 0)
+		return;
+	channel_send(s, &pipe->channel, thread, (uint64_t)ret, 0);
+	request_send(s, thread, pipe);
+}
+
+static void pipe_read(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
+{
+	if (ret == -EAGAIN)
+		channel_drained(s, &pipe->channel, trace_analysis_now(s->analysis));
+	if (ret <= 0)
+		return;
+	pipe->owner = thread->process;
+	channel_receive(s, pipe, &pipe->channel, thread, (uint64_t)ret, 0);
+}
+
+static bool is_pipe(const struct endpoint *endpoint)
+{
+	return endpoint && endpoint->kind == ENDPOINT_PIPE;
+}
+
+static void call_end(struct trace_servers *s, struct ledger_thread *thread, int64_t ret)
+{
+	switch (thread->call) {
+	case CALL_RECEIVE:
+		if (is_pipe(thread->endpoint))
+			pipe_read(s, thread, thread->endpoint, ret);
+		break;
+	case CALL_SPLICE:
+		if (is_pipe(thread->target))
+			pipe_read(s, thread, thread->target, ret);
+		/* fall through */
+	case CALL_SEND:
+	case CALL_TEE:
+	case CALL_VMSPLICE:
+		if (is_pipe(thread->endpoint))
+			pipe_write(s, thread, thread->endpoint, ret);
+		send_end(s, thread);
+		break;
+	default:
+		break;
+	}
+	set_filter(s, &thread->inherited, is_replied, NULL);
+	if (thread->inherited && !thread->incoming) {
+		replace_set(s, thread, thread->inherited, thread->enter_cpu);
+		thread->tentative = true;
+	}
+	if (thread->call == CALL_RECEIVE || thread->call == CALL_ACCEPT || thread->call == CALL_SPLICE)
+		receive_end(s, thread);
+}
+
+/* A call that began before the trace, and what it acts on. */
+static void call_recover(struct trace_servers *s, struct ledger_thread *thread)
+{
+	const char *name = trace_thread_syscall(s->analysis, thread->thread);
+
+	thread->recovered = true;
+	if (!name)
+		return;
+	for (size_t i = 0; i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
+		if (strcmp(name, call_roles[i].name) == 0)
+			thread->call = call_roles[i].role;
+	if (thread->call == CALL_RECEIVE)
+		thread->endpoint = endpoint_of_fd(s, thread, trace_thread_syscall_arg(thread->thread, 0));
+	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
+}
+
+static void on_exit_call(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sys_exit *exit = event->payload;
+	const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, event->cpu);
+	struct ledger_thread *thread = on_cpu ? thread_known(s, on_cpu) : NULL;
+
+	if (thread && !thread->call && !thread->recovered)
+		call_recover(s, thread);
+	if (!thread || !thread->call)
+		return;
+	call_end(s, thread, exit->ret);
+	call_forget(thread);
+}
+
+/* ---- sockets ---- */
+
+static void on_endpoints(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sock_endpoints *ends = event->payload;
+	struct ledger_thread *thread = current_thread(s, event);
+	struct endpoint *endpoint;
+
+	if (!thread)
+		return;
+	if (!thread->call)
+		call_recover(s, thread);
+	endpoint_learn(s, ends, thread->process, thread->call == CALL_MAKE || thread->call == CALL_ACCEPT);
+	endpoint = endpoint_find(s, ends->ino);
+	if (!endpoint)
+		return;
+	if (thread->call == CALL_ACCEPT && !endpoint->listening) {
+		/* A connection from before the trace may have been waiting to be accepted, with data in it. */
+		request_accept(s, thread, endpoint);
+	} else if (thread->call == CALL_CONNECT && endpoint->kind != ENDPOINT_DATAGRAM) {
+		endpoint->role = ROLE_CLIENT;
+		if (endpoint->peer)
+			endpoint->peer->role = ROLE_SERVER;
+	}
+}
+
+static bool in_interrupt(const struct trace_servers *s, const struct trace_event *event)
+{
+	return trace_cpu_interrupt(s->analysis, event->cpu) != NULL;
+}
+
+static struct ledger_thread *transferring(struct trace_servers *s, const struct trace_event *event)
+{
+	struct ledger_thread *thread = in_interrupt(s, event) ? NULL : current_thread(s, event);
+
+	if (thread && !thread->call)
+		call_recover(s, thread);
+	return thread;
+}
+
+static void on_send(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sock_send *send = event->payload;
+	struct ledger_thread *thread = transferring(s, event);
+	struct endpoint *endpoint = thread ? endpoint_get(s, send->ino, send->family, 0, send->protocol) : NULL;
+
+	if (!endpoint)
+		return;
+	endpoint->owner = thread->process;
+	if (thread->endpoint != endpoint) { /* its descriptor was not known, or it is a splice */
+		thread->endpoint = endpoint;
+		request_prepare(s, thread, endpoint);
+	}
+	if (channel_out(endpoint))
+		channel_end(channel_out(endpoint), thread);
+	if (send->ret <= 0)
+		return;
+	if (channel_out(endpoint))
+		channel_send(s, channel_out(endpoint), thread, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)send->ret, (uint32_t)send->position);
+	request_send(s, thread, endpoint);
+	request_prepare(s, thread, endpoint); /* sendmmsg: the next */
+}
+
+/* A datagram stands in the queue of the socket it was sent to: told in the sender's own context. */
+static void on_ready(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sock_ready *ready = event->payload;
+	struct endpoint *target = endpoint_find(s, ready->ino);
+	struct ledger_thread *thread;
+
+	if (!target || target->kind != ENDPOINT_DATAGRAM)
+		return;
+	thread = transferring(s, event);
+	if (!thread || (thread->call != CALL_SEND && thread->call != CALL_SPLICE))
+		return;
+	thread->destination = ready->ino;
+	if (thread->endpoint)
+		request_prepare(s, thread, thread->endpoint);
+	channel_send(s, &target->channel, thread, 1, 0);
+}
+
+static void on_receive(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sock_recv *receive = event->payload;
+	struct ledger_thread *thread = transferring(s, event);
+	struct endpoint *endpoint = thread ? endpoint_get(s, receive->ino, receive->family, 0, receive->protocol) : NULL;
+	struct channel *channel = endpoint ? channel_in(s, endpoint) : NULL;
+	bool messages = endpoint && (endpoint->kind == ENDPOINT_DATAGRAM || endpoint->kind == ENDPOINT_SEQPACKET);
+
+	if (!endpoint || thread->peek || endpoint->kind == ENDPOINT_OTHER)
+		return;
+	if (receive->ret == -EAGAIN && channel)
+		channel_drained(s, channel, trace_analysis_now(s->analysis));
+	if (receive->ret <= 0)
+		return;
+	endpoint->owner = thread->process;
+	thread->endpoint = endpoint;
+	if (messages)
+		thread->asked = 0; /* a short message says nothing of the next */
+	if (channel)
+		channel_receive(s, endpoint, channel, thread, messages ? 1 : (uint64_t)receive->ret, (uint32_t)receive->position);
+	else
+		request_receive(s, thread, endpoint, NULL, NULL, 0);
+}
+
+static void on_open(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_fs_open *open = event->payload;
+	struct ledger_thread *thread = S_ISFIFO(open->mode) ? current_thread(s, event) : NULL;
+	struct endpoint *pipe = thread ? pipe_get(s, open->dev, open->ino) : NULL;
+
+	if (!pipe)
+		return;
+	if (!pipe->is_new && (thread->call == CALL_MAKE || thread->call == CALL_OPEN) && !pipe->is_old && !s->gap_until) {
+		pipe->is_new = true;
+		if (!pipe->channel.sent && !pipe->channel.received)
+			pipe->channel.in_step = true;
+	}
+	if ((open->flags & 3) == 0 && thread->call == CALL_OPEN) /* O_RDONLY */
+		pipe->owner = thread->process;
+}
+
+/* ---- scheduling ---- */
+
+static bool has_request_from(const struct set *set, const struct endpoint *endpoint)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (set->items[i]->endpoint == endpoint)
+			return true;
+	return false;
+}
+
+static void on_switch(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sched_switch *sw = event->payload;
+	const struct trace_thread *leaves = sw->prev_state ? trace_thread_on_cpu(s->analysis, event->cpu) : NULL;
+	struct ledger_thread *thread = leaves && trace_thread_tid(leaves) == sw->prev_tid ? thread_known(s, leaves) : NULL;
+
+	if (!thread || (thread->call != CALL_RECEIVE && thread->call != CALL_POLL))
+		return;
+	thread->slept = true;
+	thread->slept_ns = event->ts_ns;
+	if (thread->call == CALL_RECEIVE && thread->set && thread->endpoint && thread->endpoint->role == ROLE_SERVER &&
+	    !has_request_from(thread->set, thread->endpoint))
+		thread->idle_read = true;
+}
+
+/* A wait that ends because another thread of the process has a job for this one. */
+static bool takes_over(const struct ledger_thread *thread)
+{
+	switch (thread->call) {
+	case CALL_FUTEX:
+		return !thread->lock;
+	case CALL_POLL:
+		return !thread->set;
+	case CALL_RECEIVE:
+		return !thread->endpoint; /* eventfd and the like; of a pipe, the bytes tell */
+	default:
+		return false;
+	}
+}
+
+static void on_waking(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sched_waking *waking = event->payload;
+	const struct trace_thread *woken = trace_find_thread(s->analysis, waking->tid);
+	struct ledger_thread *thread = woken ? thread_known(s, woken) : NULL, *waker;
+
+	if (!woken || trace_thread_is_kernel(woken))
+		return;
+	if (!thread) {
+		thread = thread_of(s, woken); /* asleep until now: it waits since before the trace */
+		if (thread && trace_thread_start_ns(woken) <= s->start_ns)
+			thread->slept_ns = s->start_ns;
+	}
+	if (!thread || waking->context != TRACE_CONTEXT_TASK || in_interrupt(s, event))
+		return;
+	waker = current_thread(s, event);
+	if (!waker)
+		return;
+	thread->waker = waker;
+	if (!thread->call)
+		call_recover(s, thread);
+	if (waker->process == thread->process && waker->set && takes_over(thread))
+		set_assign(&thread->inherited, waker->set);
+}
+
+static void on_fork(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sched_fork *fork = event->payload;
+	const struct trace_thread *parent = trace_find_thread(s->analysis, fork->parent_tid);
+	struct ledger_thread *known = parent ? thread_known(s, parent) : NULL;
+	struct birth *birth;
+
+	birth = known && known->set ? table_add(&s->births, sizeof(*birth), fork->tid + 1ull) :
+				      table_find(&s->births, sizeof(*birth), fork->tid + 1ull);
+	if (birth)
+		set_assign(&birth->set, known ? known->set : NULL);
+}
+
+/* ---- before the pass ---- */
+
+static const struct {
+	uint32_t id;
+	uint32_t bytes; /* of the struct that is read */
+} wanted_events[] = {
+#define WANTED(event) {TRACE_EV_##event, sizeof(struct trace_##event)}
+	WANTED(sys_enter), WANTED(sys_enter3), WANTED(sys_enter6), WANTED(sys_exit), WANTED(sock_endpoints), WANTED(sock_send), WANTED(sock_recv),
+	WANTED(sock_ready), WANTED(fs_open), WANTED(sched_switch), WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new),
+#undef WANTED
+};
+
+static void calls_prepare(struct trace_servers *s)
+{
+	static const enum trace_string_space spaces[] = {TRACE_STRING_SYSCALL, TRACE_STRING_SYSCALL_32};
+
+	for (int abi = 0; abi < 2; abi++)
+		for (uint32_t nr = 0; nr < 1024; nr++) {
+			const char *name = trace_string(s->trace, spaces[abi], nr);
+
+			for (size_t i = 0; name && i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
+				if (strcmp(name, call_roles[i].name) == 0)
+					s->calls[abi][nr] = call_roles[i].role;
+		}
+}
+
+static struct ledger_process *process_of_tgid(struct trace_servers *s, uint32_t tgid)
+{
+	const struct trace_thread *leader = trace_find_thread(s->analysis, tgid);
+
+	return leader && !trace_thread_is_kernel(leader) ? process_of(s, trace_thread_process(leader)) : NULL;
+}
+
+static void start_socket(struct trace_servers *s, const struct trace_start_socket *start)
+{
+	struct trace_sock_endpoints ends = {
+		.ino = start->ino, .peer_ino = start->peer_ino, .family = start->family, .type = start->type, .state = start->state,
+		.local_port = start->local_port, .remote_port = start->remote_port, .local_hi = start->local_hi, .local_lo = start->local_lo,
+		.remote_hi = start->remote_hi, .remote_lo = start->remote_lo, .protocol = start->protocol};
+
+	endpoint_learn(s, &ends, process_of_tgid(s, start->tgid), false);
+}
+
+static void start_event(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_start_fd *fd = event->payload;
+	struct endpoint *pipe;
+
+	if (event->id == TRACE_EV_start_socket && event->type->fixed_bytes >= sizeof(struct trace_start_socket))
+		start_socket(s, event->payload);
+	if (event->id != TRACE_EV_start_fd || event->type->fixed_bytes < sizeof(*fd) || !S_ISFIFO(fd->mode))
+		return;
+	pipe = pipe_get(s, fd->dev, fd->ino);
+	if (!pipe)
+		return;
+	pipe->is_old = true;
+	if ((fd->flags & 3) == 0) /* O_RDONLY */
+		pipe->owner = process_of_tgid(s, fd->tgid);
+}
+
+/* What was open before. With the first event, because then the analysis knows the processes. */
+static void start_load(struct trace_servers *s)
+{
+	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
+	struct trace_cursor *cursor = trace_cursor_new(s->trace, &options, NULL);
+	const struct trace_event *event;
+
+	s->started = true;
+	s->start_ns = trace_analysis_now(s->analysis);
+	if (!cursor) {
+		s->failed = -ENOMEM;
+		return;
+	}
+	while ((event = trace_cursor_next(cursor)))
+		start_event(s, event);
+	trace_cursor_free(cursor);
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	struct trace_servers *s = data;
+	const struct trace_thread *born;
+
+	if (!s->started)
+		start_load(s);
+	if (event->ts_ns >= s->next_gap_ns || s->gap_until)
+		gaps_pass(s, event->ts_ns);
+	switch (event->id) {
+	case TRACE_EV_sys_enter:
+	case TRACE_EV_sys_enter3:
+	case TRACE_EV_sys_enter6:
+		on_enter(s, event);
+		break;
+	case TRACE_EV_sys_exit:
+		on_exit_call(s, event);
+		break;
+	case TRACE_EV_sock_endpoints:
+		on_endpoints(s, event);
+		break;
+	case TRACE_EV_sock_send:
+		on_send(s, event);
+		break;
+	case TRACE_EV_sock_recv:
+		on_receive(s, event);
+		break;
+	case TRACE_EV_sock_ready:
+		on_ready(s, event);
+		break;
+	case TRACE_EV_fs_open:
+		on_open(s, event);
+		break;
+	case TRACE_EV_sched_switch:
+		on_switch(s, event);
+		break;
+	case TRACE_EV_sched_waking:
+		on_waking(s, event);
+		break;
+	case TRACE_EV_sched_fork:
+		on_fork(s, event);
+		break;
+	case TRACE_EV_sched_wakeup_new:
+		born = trace_find_thread(analysis, ((const struct trace_sched_wakeup_new *)event->payload)->tid);
+		thread_of(s, born);
+		break;
+	default:
+		break;
+	}
+}
+
+static int fail(struct trace_error *ret_error, int code, const char *message)
+{
+	if (ret_error) {
+		ret_error->code = code;
+		snprintf(ret_error->message, sizeof(ret_error->message), "%s", message);
+	}
+	return code;
+}
+
+struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error)
+{
+	struct trace_servers *s = calloc(1, sizeof(*s));
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	int error = -ENOMEM;
+
+	if (!s)
+		goto fail;
+	s->trace = trace;
+	s->analysis = analysis;
+	for (size_t i = 0; i < sizeof(wanted_events) / sizeof(wanted_events[0]); i++) {
+		const struct trace_event_type *type = trace_type_by_id(trace, wanted_events[i].id);
+
+		if (type && type->fixed_bytes >= wanted_events[i].bytes)
+			mask[wanted_events[i].id / 64] |= 1ull << wanted_events[i].id % 64;
+	}
+	calls_prepare(s);
+	gap_find(s);
+	error = trace_analysis_on_event(analysis, mask, on_event, s);
+	if (!error)
+		return s;
+fail:
+	fail(ret_error, error, error == -EBUSY ? "the analysis was run before; make the servers' before its pass" :
+						 "out of memory for the servers' requests");
+	return trace_servers_free(s);
+}
+
+static void results_free(struct trace_servers *s)
+{
+	for (size_t i = 0; i < s->nr_servers; i++)
+		free((void *)s->servers[i].clients);
+	free(s->servers);
+}
+
+struct trace_servers *trace_servers_free(struct trace_servers *s)
+{
+	if (!s)
+		return NULL;
+	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));) {
+		struct ledger_thread *thread = row->pointer;
+
+		set_unref(thread->set);
+		set_unref(thread->incoming);
+		set_unref(thread->inherited);
+		set_unref(thread->outgoing);
+		free(thread);
+	}
+	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));)
+		endpoint_free(row->pointer);
+	for (const struct birth *birth = NULL; (birth = table_next(&s->births, sizeof(*birth), birth));)
+		set_unref(birth->set);
+	for (uint32_t i = 0; i < s->nr_processes; i++) {
+		table_clear(&s->by_idx[i]->bills);
+		free(s->by_idx[i]);
+	}
+	results_free(s);
+	free(s->by_idx);
+	free(s->origins);
+	table_clear(&s->threads);
+	table_clear(&s->processes);
+	table_clear(&s->endpoints);
+	table_clear(&s->tuples);
+	table_clear(&s->pairs);
+	table_clear(&s->births);
+	table_clear(&s->origin_by_hash);
+	strings_clear(&s->strings);
+	free(s);
+	return NULL;
+}
+
+/* ---- results ---- */
+
+static uint64_t cpu_of(const struct trace_servers *s, const struct trace_process *process)
+{
+	uint64_t ns = 0;
+
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
+		ns += trace_thread_cpu_ns(s->analysis, thread);
+	return ns;
+}
+
+/* A gap may prove later that a thread was not on its CPU: what was billed for that time is taken back, the greatest bill first. */
+static void take_back(struct ledger_process *process, uint64_t ns)
+{
+	while (ns) {
+		struct bill *greatest = NULL;
+		uint64_t *column, part;
+
+		for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
+			if (!greatest || bill->exact + bill->shared > greatest->exact + greatest->shared)
+				greatest = bill;
+		if (!greatest || !(greatest->exact + greatest->shared))
+			return;
+		column = greatest->exact ? &greatest->exact : &greatest->shared;
+		part = *column < ns ? *column : ns;
+		*column -= part;
+		process->billed -= part;
+		ns -= part;
+	}
+}
+
+static struct trace_server_client *client_of(struct trace_server_client *clients, size_t *nr, const struct ledger_process *process, const char *address)
+{
+	const struct trace_process *wanted = process ? process->process : NULL;
+
+	for (size_t i = 0; i < *nr; i++)
+		if (clients[i].process == wanted && strcmp(clients[i].address, address) == 0)
+			return &clients[i];
+	clients[*nr] = (struct trace_server_client){.process = wanted, .comm = "", .address = address};
+	if (wanted) {
+		clients[*nr].pid = trace_process_pid(wanted);
+		clients[*nr].comm = trace_process_comm(wanted);
+	}
+	return &clients[(*nr)++];
+}
+
+static int by_cpu(const void *left, const void *right)
+{
+	const struct trace_server_client *l = left, *r = right;
+
+	if (l->cpu_ns != r->cpu_ns)
+		return l->cpu_ns > r->cpu_ns ? -1 : 1;
+	return l->pid != r->pid ? (l->pid > r->pid ? 1 : -1) : strcmp(l->address, r->address);
+}
+
+static void server_finish(struct trace_servers *s, struct ledger_process *process, struct trace_server *ret_server)
+{
+	struct trace_server server = {.process = process->process, .pid = trace_process_pid(process->process),
+				      .comm = trace_process_comm(process->process), .cpu_ns = cpu_of(s, process->process)};
+	struct trace_server_client *clients = calloc(process->bills.used + 1, sizeof(*clients));
+
+	if (!clients) {
+		s->failed = -ENOMEM;
+		return;
+	}
+	if (process->billed > server.cpu_ns)
+		take_back(process, process->billed - server.cpu_ns);
+	for (const struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));) {
+		uint32_t origin = (uint32_t)(bill->key - 1);
+		const char *address;
+		struct ledger_process *who = origin_resolve(s, origin, &address);
+		struct trace_server_client *client;
+
+		if (who == process && s->origins[origin].kind == ORIGIN_LINK)
+			continue; /* a pipeline: its own work */
+		client = client_of(clients, &server.nr_clients, who, address);
+		client->exact_ns += bill->exact;
+		client->shared_ns += bill->shared;
+		client->cpu_ns += bill->exact + bill->shared;
+		client->requests += bill->requests;
+		server.exact_ns += bill->exact;
+		server.shared_ns += bill->shared;
+		server.requests += bill->requests;
+	}
+	server.background_ns = server.cpu_ns - server.exact_ns - server.shared_ns;
+	qsort(clients, server.nr_clients, sizeof(*clients), by_cpu);
+	server.clients = clients;
+	*ret_server = server;
+}
+
+static int by_server(const void *left, const void *right)
+{
+	const struct trace_server *l = left, *r = right;
+
+	if (l->cpu_ns != r->cpu_ns)
+		return l->cpu_ns > r->cpu_ns ? -1 : 1;
+	return l->pid > r->pid ? 1 : l->pid < r->pid ? -1 : 0;
+}
+
+static void finish(struct trace_servers *s)
+{
+	if (s->finished)
+		return;
+	s->finished = true;
+	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));)
+		charge(s, row->pointer);
+	s->servers = calloc(s->nr_processes + 1, sizeof(*s->servers));
+	if (!s->servers)
+		s->failed = -ENOMEM;
+	for (uint32_t i = 0; i < s->nr_processes && !s->failed; i++) {
+		struct trace_server *server = &s->servers[s->nr_servers];
+
+		if (!request_is_server(s->by_idx[i]))
+			continue;
+		server_finish(s, s->by_idx[i], server);
+		if (server->requests || server->exact_ns || server->shared_ns)
+			s->nr_servers++;
+		else
+			free((void *)server->clients);
+	}
+	if (!s->failed)
+		qsort(s->servers, s->nr_servers, sizeof(*s->servers), by_server);
+}
+
+size_t trace_nr_servers(struct trace_servers *s)
+{
+	finish(s);
+	return s->failed ? 0 : s->nr_servers;
+}
+
+const struct trace_server *trace_get_server(struct trace_servers *s, size_t idx)
+{
+	return idx < trace_nr_servers(s) ? &s->servers[idx] : NULL;
+}
+
+static int server_verify(const struct trace_servers *s, const struct trace_server *server, struct trace_error *ret_error)
+{
+	struct trace_figures *f = trace_process_figures(s->analysis, server->process);
+	uint64_t exact = 0, shared = 0, cpu_ns;
+	char message[200];
+
+	if (!f)
+		return fail(ret_error, -ENOMEM, "out of memory to verify the servers' bills");
+	cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns;
+	trace_figures_free(f);
+	for (size_t i = 0; i < server->nr_clients; i++) {
+		exact += server->clients[i].exact_ns;
+		shared += server->clients[i].shared_ns;
+	}
+	if (exact == server->exact_ns && shared == server->shared_ns && cpu_ns == server->cpu_ns &&
+	    exact + shared + server->background_ns == cpu_ns && server->background_ns <= cpu_ns)
+		return 0;
+	snprintf(message, sizeof(message), "server %u: its bills of %" PRIu64 " exact + %" PRIu64 " shared + %" PRIu64
+		 " background ns are not its CPU time of %" PRIu64 " ns", server->pid, exact, shared, server->background_ns, cpu_ns);
+	return fail(ret_error, -EBADMSG, message);
+}
+
+int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
+{
+	int error = 0;
+
+	finish(s);
+	if (s->failed)
+		return fail(ret_error, -ENOMEM, "out of memory for the servers' bills");
+	for (size_t i = 0; i < s->nr_servers && !error; i++)
+		error = server_verify(s, &s->servers[i], ret_error);
+	return error;
+}

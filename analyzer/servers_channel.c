@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * servers_channel.c - channels: whose bytes these are.
+ *
+ * A channel is one direction of a connection, or the content of a pipe. Both sides count: who sends appends a range that ends at the
+ * position after it, who receives takes the ranges that its own position moves across. So each byte is matched with the call
+ * that sent it, whatever happened in between; time is never compared.
+ *
+ * TCP's positions are the sequence numbers, the same on both sides. For the others we count bytes (datagrams, seqpackets:
+ * messages) from zero, which is the same on both sides only if the channel was empty when we began. A channel that existed before the trace, or
+ * before a gap, is therefore out of step until it is seen to be empty: its reader went to sleep waiting for data, or found none, or got less
+ * than it asked for. Until then nothing is known of what comes out.
+ *
+ * A receiver may be done before the sender's call returns, which is when its event is recorded: then the bytes are of the one who is
+ * in a sending call (channel.sending); of several, of the one who woke the receiver, else of all of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include "servers_ledger.h"
+
+#define TCP_LISTEN 10 /* also of unix sockets */
+#define PROTOCOL_TCP 6
+
+/* ---- endpoints ---- */
+
+static uint64_t pipe_key(uint32_t dev, uint64_t ino)
+{
+	return hash_u64(hash_u64(ino) ^ (uint64_t)dev << 32 ^ 0x70697065) | 1;
+}
+
+static uint64_t socket_key(uint64_t ino)
+{
+	return hash_u64(ino) | 1;
+}
+
+static struct endpoint *endpoint_at(struct trace_servers *s, uint64_t key, uint64_t ino, enum endpoint_kind kind)
+{
+	struct pointer_row *row = table_add(&s->endpoints, sizeof(*row), key);
+	struct endpoint *endpoint = row ? row->pointer : NULL;
+
+	if (endpoint || !row)
+		return endpoint;
+	endpoint = row->pointer = calloc(1, sizeof(*endpoint));
+	if (!endpoint) {
+		s->failed = -12;
+		return NULL;
+	}
+	endpoint->ino = ino;
+	endpoint->kind = (uint8_t)kind;
+	endpoint->channel.absolute = kind == ENDPOINT_TCP;
+	endpoint->channel.epoch = s->epoch;
+	return endpoint;
+}
+
+static enum endpoint_kind kind_of(uint16_t family, uint16_t type, uint16_t protocol)
+{
+	if (family == AF_UNIX)
+		return type == SOCK_DGRAM ? ENDPOINT_DATAGRAM : type == SOCK_SEQPACKET ? ENDPOINT_SEQPACKET : ENDPOINT_STREAM;
+	if ((family == AF_INET || family == AF_INET6) && (protocol == PROTOCOL_TCP || (!protocol && type == SOCK_STREAM)))
+		return ENDPOINT_TCP;
+	return ENDPOINT_OTHER;
+}
+
+struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino)
+{
+	const struct pointer_row *row = ino ? table_find(&s->endpoints, sizeof(*row), socket_key(ino)) : NULL;
+
+	return row ? row->pointer : NULL;
+}
+
+struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t family, uint16_t type, uint16_t protocol)
+{
+	return ino ? endpoint_at(s, socket_key(ino), ino, kind_of(family, type, protocol)) : NULL;
+}
+
+struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino)
+{
+	return ino ? endpoint_at(s, pipe_key(dev, ino), ino, ENDPOINT_PIPE) : NULL;
+}
+
+static uint64_t tuple_key(const uint64_t from[2], uint16_t from_port, const uint64_t to[2], uint16_t to_port)
+{
+	uint64_t hash = hash_u64(from[0] ^ hash_u64(from[1]));
+
+	hash = hash_u64(hash ^ to[0]);
+	hash = hash_u64(hash ^ to[1]);
+	return hash_u64(hash ^ ((uint64_t)from_port << 16 | to_port)) | 1;
+}
+
+struct endpoint *tuple_peer(const struct trace_servers *s, const struct endpoint *endpoint)
+{
+	const struct pointer_row *row = table_find(&s->tuples, sizeof(*row),
+						   tuple_key(endpoint->remote, endpoint->remote_port, endpoint->local, endpoint->local_port));
+	struct endpoint *peer = row ? row->pointer : NULL;
+
+	if (!peer || peer->local_port != endpoint->remote_port || peer->remote_port != endpoint->local_port ||
+	    memcmp(peer->local, endpoint->remote, sizeof(peer->local)) != 0 || memcmp(peer->remote, endpoint->local, sizeof(peer->remote)) != 0)
+		return NULL;
+	return peer;
+}
+
+static void learn_tuple(struct trace_servers *s, struct endpoint *endpoint, const struct trace_sock_endpoints *ends)
+{
+	struct pointer_row *row;
+
+	endpoint->local_port = ends->local_port;
+	endpoint->remote_port = ends->remote_port;
+	endpoint->local[0] = ends->local_hi;
+	endpoint->local[1] = ends->local_lo;
+	endpoint->remote[0] = ends->remote_hi;
+	endpoint->remote[1] = ends->remote_lo;
+	if (!ends->remote_port)
+		return;
+	row = table_add(&s->tuples, sizeof(*row), tuple_key(endpoint->local, endpoint->local_port, endpoint->remote, endpoint->remote_port));
+	if (row)
+		row->pointer = endpoint;
+}
+
+/* The end that was made first does not know the other yet, or its last event tells less than was known: a link holds for both. */
+static void link_ends(struct endpoint *one, struct endpoint *two)
+{
+	if (!one || !two || one == two)
+		return;
+	if (one->peer && one->peer->peer == one)
+		one->peer->peer = NULL;
+	if (two->peer && two->peer->peer == two)
+		two->peer->peer = NULL;
+	one->peer = two;
+	two->peer = one;
+}
+
+static bool in_gap(const struct trace_servers *s)
+{
+	return trace_analysis_now(s->analysis) < s->gap_until;
+}
+
+void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *ends, struct ledger_process *owner, bool is_new)
+{
+	struct endpoint *endpoint = endpoint_get(s, ends->ino, ends->family, ends->type, (uint16_t)ends->protocol);
+
+	if (!endpoint)
+		return;
+	endpoint->kind = (uint8_t)kind_of(ends->family, ends->type, (uint16_t)ends->protocol);
+	endpoint->channel.absolute = endpoint->kind == ENDPOINT_TCP;
+	if (owner)
+		endpoint->owner = owner;
+	if (is_new && !in_gap(s))
+		endpoint->is_new = endpoint->channel.in_step = true;
+	if (ends->state == TCP_LISTEN) {
+		endpoint->listening = true;
+		if (owner)
+			owner->listens = true;
+		s->listen_ports[ends->local_port / 8] |= (uint8_t)(1 << ends->local_port % 8);
+	}
+	if (endpoint->kind == ENDPOINT_TCP) {
+		learn_tuple(s, endpoint, ends);
+		if (ends->remote_port)
+			link_ends(endpoint, tuple_peer(s, endpoint));
+	} else if (ends->family == AF_UNIX && ends->peer_ino && ends->peer_ino != ends->ino && endpoint->kind != ENDPOINT_DATAGRAM) {
+		link_ends(endpoint, endpoint_get(s, ends->peer_ino, ends->family, ends->type, 0));
+	}
+}
+
+/* ---- ranges ---- */
+
+static struct range *range_at(const struct channel *channel, uint32_t idx)
+{
+	return &channel->ranges[(channel->first + idx) % channel->capacity];
+}
+
+static void drop_first(struct channel *channel)
+{
+	set_unref(range_at(channel, 0)->set);
+	channel->first = (channel->first + 1) % channel->capacity;
+	channel->nr--;
+}
+
+static void out_of_step(struct channel *channel)
+{
+	while (channel->nr)
+		drop_first(channel);
+	channel->in_step = channel->has_position = false;
+	channel->received = channel->sent;
+}
+
+void endpoint_free(struct endpoint *endpoint)
+{
+	out_of_step(&endpoint->channel);
+	set_unref(endpoint->open);
+	set_unref(endpoint->connect_set);
+	set_unref(endpoint->awaiting);
+	free(endpoint->channel.ranges);
+	free(endpoint);
+}
+
+/* Events are missing since this channel was used: nothing on its way is what we believe. */
+static void check_epoch(struct trace_servers *s, struct channel *channel)
+{
+	if (channel->epoch == s->epoch)
+		return;
+	channel->epoch = s->epoch;
+	channel->nr_sending = 0;
+	out_of_step(channel);
+}
+
+static bool reserve(struct trace_servers *s, struct channel *channel)
+{
+	uint32_t capacity = channel->capacity ? channel->capacity * 2 : 4;
+	struct range *bigger;
+
+	if (channel->nr < channel->capacity)
+		return true;
+	bigger = capacity <= MAX_RANGES ? malloc(capacity * sizeof(*bigger)) : NULL;
+	if (!bigger) {
+		if (capacity <= MAX_RANGES)
+			s->failed = -12;
+		return false;
+	}
+	for (uint32_t i = 0; i < channel->nr; i++)
+		bigger[i] = *range_at(channel, i);
+	free(channel->ranges);
+	channel->ranges = bigger;
+	channel->capacity = capacity;
+	channel->first = 0;
+	return true;
+}
+
+static void append(struct trace_servers *s, struct channel *channel, const struct range *range)
+{
+	struct range *last = channel->nr ? range_at(channel, channel->nr - 1) : NULL;
+
+	if (channel->in_step && last && last->set == range->set && last->sender == range->sender && last->from_ino == range->from_ino) {
+		last->end = range->end;
+		last->ns = range->ns;
+		return;
+	}
+	if (!reserve(s, channel)) {
+		out_of_step(channel);
+		return;
+	}
+	*range_at(channel, channel->nr++) = *range;
+	set_ref(range->set);
+}
+
+/* ---- sending ---- */
+
+void channel_begin(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread)
+{
+	check_epoch(s, channel);
+	channel_end(channel, thread);
+	if (channel->nr_sending < MAX_SENDING)
+		channel->sending[channel->nr_sending++] = thread;
+}
+
+void channel_end(struct channel *channel, struct ledger_thread *thread)
+{
+	for (uint32_t i = 0; i < channel->nr_sending; i++)
+		if (channel->sending[i] == thread) {
+			channel->sending[i] = channel->sending[--channel->nr_sending];
+			break;
+		}
+	if (!channel->nr_sending && channel->received > channel->sent && !channel->absolute)
+		channel->received = channel->sent; /* taken from a call that sent less: others sent, unseen */
+}
+
+/* The sequence number nearest to what was seen last. */
+static uint64_t unwrap(struct channel *channel, uint32_t position)
+{
+	uint64_t reference = channel->sent > channel->received ? channel->sent : channel->received;
+
+	if (!reference)
+		return (1ull << 32) + position;
+	return reference + (uint64_t)(int64_t)(int32_t)(position - (uint32_t)reference);
+}
+
+void channel_send(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread, uint64_t amount, uint32_t position)
+{
+	struct range range = {.ns = trace_analysis_now(s->analysis), .set = thread->outgoing, .sender = thread->process};
+	struct range hole = {.ns = range.ns};
+
+	check_epoch(s, channel);
+	if (thread->endpoint)
+		range.from_ino = thread->endpoint->ino;
+	if (channel->absolute) {
+		uint64_t end = unwrap(channel, position);
+
+		hole.end = end - amount;
+		if (!channel->has_position || hole.end > channel->sent)
+			append(s, channel, &hole); /* before we looked, or unseen */
+		channel->has_position = channel->in_step = true;
+		channel->sent = end;
+	} else {
+		channel->sent += amount;
+	}
+	range.end = channel->sent;
+	if (!channel->in_step || range.end > channel->received)
+		append(s, channel, &range);
+}
+
+/* ---- receiving ---- */
+
+void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t ns)
+{
+	check_epoch(s, channel);
+	if (channel->in_step || in_gap(s) || ns < s->gap_until)
+		return;
+	while (channel->nr && range_at(channel, 0)->ns <= ns) {
+		channel->received = range_at(channel, 0)->end;
+		drop_first(channel);
+	}
+	if (!channel->nr)
+		channel->received = channel->sent;
+	channel->in_step = true;
+}
+
+/* Bytes that no finished call sent: of those who are sending now. */
+static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread)
+{
+	bool waker_sends = false;
+
+	for (uint32_t i = 0; i < channel->nr_sending; i++)
+		waker_sends |= channel->sending[i] == thread->waker;
+	for (uint32_t i = 0; i < channel->nr_sending; i++) {
+		struct ledger_thread *sender = channel->sending[i];
+
+		if (waker_sends && sender != thread->waker)
+			continue;
+		request_receive(s, thread, endpoint, sender->process, sender->outgoing, sender->endpoint ? sender->endpoint->ino : 0);
+	}
+	return channel->nr_sending;
+}
+
+static void receive_until(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread, uint64_t to)
+{
+	while (channel->nr && channel->received < to) {
+		struct range *range = range_at(channel, 0);
+
+		request_receive(s, thread, endpoint, range->sender, range->set, range->from_ino);
+		if (range->end > to) {
+			channel->received = to;
+			return;
+		}
+		channel->received = range->end;
+		drop_first(channel);
+	}
+	if (channel->received >= to || (channel->received < channel->sent && channel->nr))
+		return;
+	/* What is beyond the end of all that was sent. */
+	if (receive_unfinished(s, endpoint, channel, thread) || channel->absolute)
+		channel->received = to;
+}
+
+void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread, uint64_t amount,
+		     uint32_t position)
+{
+	uint64_t to, begin;
+	bool all = thread->asked && amount < thread->asked;
+
+	check_epoch(s, channel);
+	if (!channel->in_step && thread->slept_ns)
+		channel_drained(s, channel, thread->slept_ns);
+	if (channel->absolute) {
+		to = unwrap(channel, position);
+		begin = to - amount;
+		while (channel->nr && range_at(channel, 0)->end <= begin)
+			drop_first(channel);
+		if (!channel->has_position && !channel->in_step) {
+			request_receive(s, thread, endpoint, NULL, NULL, 0);
+			channel->received = to;
+			return;
+		}
+		channel->received = begin;
+		receive_until(s, endpoint, channel, thread, to);
+		channel->received = to;
+		return;
+	}
+	if (channel->in_step) {
+		receive_until(s, endpoint, channel, thread, channel->received + amount);
+		return;
+	}
+	request_receive(s, thread, endpoint, NULL, NULL, 0);
+	if (all && !channel->nr_sending) /* nothing is left in it */
+		channel_drained(s, channel, trace_analysis_now(s->analysis));
+}
+
+struct channel *channel_in(const struct trace_servers *s, struct endpoint *endpoint)
+{
+	switch (endpoint->kind) {
+	case ENDPOINT_DATAGRAM:
+	case ENDPOINT_PIPE:
+		return &endpoint->channel;
+	case ENDPOINT_TCP:
+		return endpoint->peer ? &endpoint->peer->channel : NULL;
+	default:
+		return endpoint->peer ? &endpoint->peer->channel : NULL;
+	}
+}

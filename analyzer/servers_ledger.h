@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_SERVERS_LEDGER_H
+#define ANALYZER_SERVERS_LEDGER_H
+/*
+ * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom) and servers_channel.c (whose bytes these
+ * are) share. The mechanism: docs/SERVERS.md.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/servers.h>
+#include "table.h"
+
+/* Where a request came from first. A LINK is not decided before the end: data from a pipe makes a request only if data went back. */
+enum origin_kind { ORIGIN_PROCESS, ORIGIN_ADDRESS, ORIGIN_LINK };
+struct origin {
+	uint8_t kind;
+	uint32_t of;	    /* PROCESS: ledger_process.idx; ADDRESS: string_id; LINK: the origin that was handed over */
+	uint32_t sender;    /* LINK: processes */
+	uint32_t messenger;
+};
+
+struct bill { /* row: what an origin cost a process */
+	uint64_t key; /* origin + 1 */
+	uint64_t exact;
+	uint64_t shared;
+	uint64_t requests;
+};
+
+struct ledger_process {
+	const struct trace_process *process;
+	uint32_t idx;
+	bool accepted; /* it served a connection that it had accepted, or a queue that others sent to */
+	bool answered; /* it sent to a process that had sent to it first */
+	bool listens;
+	uint64_t billed; /* exact and shared, of all */
+	uint64_t rotor;	 /* whose turn it is to get the odd ns */
+	struct table bills;
+};
+
+/* A request that came in. Alive while a thread works on it, or data that carries it is on its way. */
+struct request {
+	uint32_t refs;
+	uint32_t origin;
+	struct ledger_process *sender; /* NULL: another host */
+	struct request *parent;	       /* what the sender worked on; a reference */
+	struct endpoint *endpoint;     /* it came in here */
+	uint64_t peer_ino;	       /* datagrams: the socket it came from */
+	uint16_t depth;
+	bool replied;
+	bool counted;
+};
+
+/* The requests that a thread works on, or that data carries. Never changed once made: shared by reference. NULL is the empty set. */
+struct set {
+	uint32_t refs;
+	uint32_t nr;
+	struct request *items[];
+};
+
+/* Data on its way: up to position @end, since the range before. */
+struct range {
+	uint64_t end;
+	uint64_t ns; /* sent, at the latest */
+	struct set *set;
+	struct ledger_process *sender; /* NULL: not known */
+	uint64_t from_ino;
+};
+
+#define MAX_RANGES 4096u  /* on its way in one channel; more: nobody that we see reads it */
+#define MAX_SENDING 8u
+
+struct channel {
+	struct range *ranges; /* owned; a ring */
+	uint32_t first, nr, capacity;
+	uint64_t sent;	   /* bytes or messages until now; TCP: its sequence number, unwrapped */
+	uint64_t received;
+	uint32_t epoch;	   /* of the last gap */
+	bool in_step;	   /* both positions mean the same byte */
+	bool absolute;	   /* TCP */
+	bool has_position;
+	uint8_t nr_sending;
+	struct ledger_thread *sending[MAX_SENDING]; /* in a call that sends, result not known yet */
+};
+
+enum endpoint_kind { ENDPOINT_STREAM, ENDPOINT_SEQPACKET, ENDPOINT_DATAGRAM, ENDPOINT_TCP, ENDPOINT_PIPE, ENDPOINT_OTHER };
+enum role { ROLE_UNKNOWN, ROLE_SERVER, ROLE_CLIENT };
+
+struct endpoint {
+	uint64_t ino;
+	uint8_t kind;
+	uint8_t role;
+	bool is_new;	 /* made during the trace */
+	bool guessed;	 /* the role comes from the first transfer of an older connection */
+	bool listening;
+	bool is_old;	 /* a pipe that was open at the start */
+	uint16_t local_port, remote_port;
+	uint64_t local[2], remote[2];
+	struct endpoint *peer;	      /* streams */
+	struct ledger_process *owner; /* who used it last; of a pipe: who reads it */
+	struct set *connect_set;      /* what the thread that connected worked on */
+	struct set *awaiting;	      /* what was asked for here as a client */
+	struct set *open;	      /* requests that came in here and are not answered, oldest first */
+	struct channel channel; /* stream, TCP: what this end sends; datagrams: what it receives; pipe: what is in it */
+};
+
+enum call_role {
+	CALL_NONE = 0, CALL_RECEIVE, CALL_SEND, CALL_SPLICE, CALL_TEE, CALL_VMSPLICE, CALL_ACCEPT, CALL_CONNECT, CALL_POLL, CALL_FUTEX, CALL_REST,
+	CALL_MAKE, CALL_OPEN,
+};
+
+struct ledger_thread {
+	const struct trace_thread *thread;
+	struct ledger_process *process;
+	struct set *set;
+	uint64_t charged;   /* CPU time billed until */
+	uint64_t enter_cpu; /* CPU time at the entry of the call in progress */
+	uint64_t asked;	    /* bytes; 0: not known */
+	uint64_t slept_ns;  /* last time it went to sleep in a call that waits for data; 0 never */
+	struct set *incoming; /* came in during this call */
+	struct set *inherited; /* from who woke it in this call */
+	struct set *outgoing; /* what the data that it sends in this call carries */
+	struct endpoint *endpoint; /* the call acts on */
+	struct endpoint *target;   /* splice: and writes to */
+	struct ledger_thread *waker;
+	uint64_t destination; /* datagrams: the socket that the last one went to */
+	uint8_t call;
+	struct request *answer; /* that the call in progress answers; of the set */
+	bool tentative; /* the set was inherited with a wakeup */
+	bool handed; /* what came in during this call was handed on in the same process */
+	bool idle_read; /* slept in a receive although all its requests are from elsewhere */
+	bool slept;	/* in this call */
+	bool peek, nonblock, lock;
+	bool recovered; /* its first call was looked up */
+};
+
+struct birth { /* row: what a forked thread inherits */
+	uint64_t key; /* tid + 1 */
+	struct set *set;
+};
+
+struct trace_servers {
+	const struct trace *trace;
+	struct trace_analysis *analysis;
+	int failed;
+	bool started, finished;
+	uint32_t epoch;
+	size_t next_gap;
+	uint64_t gap_until;
+	uint64_t next_gap_ns, next_gap_end;
+	uint64_t start_ns;
+	uint8_t calls[2][1024]; /* enum call_role by ABI and number */
+	uint8_t listen_ports[65536 / 8]; /* TCP */
+	uint32_t talks; /* pairs so far */
+	struct table threads;	/* pointer -> struct ledger_thread */
+	struct table processes; /* pointer -> struct ledger_process */
+	struct ledger_process **by_idx; /* owned */
+	uint32_t nr_processes;
+	struct table endpoints; /* inode -> struct endpoint */
+	struct table tuples;
+	struct table pairs; /* (from, to) processes -> channel that data went through */
+	struct table births;
+	struct origin *origins; /* owned */
+	uint32_t nr_origins;
+	struct table origin_by_hash;
+	struct strings strings;
+	struct trace_server *servers; /* owned; results */
+	size_t nr_servers;
+};
+
+struct pointer_row {
+	uint64_t key;
+	void *pointer;
+};
+
+/* ---- servers_request.c ---- */
+
+struct request *request_ref(struct request *request);
+void request_unref(struct request *request);
+struct set *set_ref(struct set *set);
+void set_unref(struct set *set);
+/** set_put() - *@place = *@place + @request. The caller keeps its reference to @request. */
+void set_put(struct trace_servers *s, struct set **place, struct request *request);
+void set_put_all(struct trace_servers *s, struct set **place, const struct set *more);
+/** set_filter() - *@place without those that @drop tells */
+void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *), const void *data);
+void set_assign(struct set **place, struct set *set); /* takes a new reference */
+bool set_has(const struct set *set, const struct request *request);
+uint32_t origin_process(struct trace_servers *s, const struct ledger_process *process);
+uint32_t origin_address(struct trace_servers *s, const struct endpoint *endpoint);
+/** origin_resolve() - after the pass: the process (NULL: none) or address behind an origin */
+struct ledger_process *origin_resolve(struct trace_servers *s, uint32_t origin, const char **ret_address);
+
+/** request_receive() - @thread got data through @endpoint that @sender had sent while it worked on @carried */
+void request_receive(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, struct ledger_process *sender, struct set *carried,
+		     uint64_t from_ino);
+/** request_accept() - @thread accepted @endpoint */
+void request_accept(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
+/** request_prepare() - @thread is about to send through @endpoint: which request does it answer? Sets thread->answer, ->outgoing */
+void request_prepare(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
+/** request_send() - it has sent */
+void request_send(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
+/** request_talk() - data went from one process to another */
+void request_talk(struct trace_servers *s, struct ledger_process *from, struct ledger_process *to, const void *through);
+bool request_is_server(const struct ledger_process *process);
+
+/* ---- servers_channel.c ---- */
+
+/** endpoint_get() - of a socket; made if it was never seen. NULL: out of memory, or inode 0 */
+struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t family, uint16_t type, uint16_t protocol);
+struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino);
+struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino);
+struct endpoint *tuple_peer(const struct trace_servers *s, const struct endpoint *endpoint);
+void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *ends, struct ledger_process *owner, bool is_new);
+/** channel_in() - what @endpoint receives from; NULL if the other end is not known */
+struct channel *channel_in(const struct trace_servers *s, struct endpoint *endpoint);
+void channel_begin(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread); /* a call that sends begins */
+void channel_end(struct channel *channel, struct ledger_thread *thread);
+/** channel_send() - @amount bytes or messages went in; TCP: @position is the sequence number after them */
+void channel_send(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread, uint64_t amount, uint32_t position);
+/** channel_receive() - @amount came out: request_receive() for all that is known about them */
+void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread, uint64_t amount,
+		     uint32_t position);
+/** channel_drained() - @channel was empty at @ns */
+void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t ns);
+void endpoint_free(struct endpoint *endpoint);
+#endif

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * servers_request.c - requests: who works for whom.
+ *
+ * A request begins when data (or a connection) comes in from another process or host, on the server's end of a connection. It remembers
+ * what the sender was working on at that time, its parent, and takes over the parent's origin: so the origin travels with all that is sent,
+ * through any number of servers. It ends with the first data that goes back the same way.
+ *
+ * Data that comes back to who asked carries requests whose ancestor this process had sent: that is no new request, but the
+ * return of what it worked on then (restore()). So an event loop that gave a part of its work to another server goes on for the right client.
+ *
+ * The server's end: of an accepted connection, the one that accepted. Of a socket pair, of datagrams and of connections from before the trace,
+ * where nobody listens: the one that is the first to receive.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include "servers_ledger.h"
+
+#define MAX_DEPTH 32u
+#define MAX_OPEN 64u /* unanswered requests of one connection; more: it never answers */
+
+/* ---- sets ---- */
+
+struct request *request_ref(struct request *request)
+{
+	if (request)
+		request->refs++;
+	return request;
+}
+
+void request_unref(struct request *request)
+{
+	while (request && --request->refs == 0) {
+		struct request *parent = request->parent;
+
+		free(request);
+		request = parent;
+	}
+}
+
+struct set *set_ref(struct set *set)
+{
+	if (set)
+		set->refs++;
+	return set;
+}
+
+void set_unref(struct set *set)
+{
+	if (!set || --set->refs)
+		return;
+	for (uint32_t i = 0; i < set->nr; i++)
+		request_unref(set->items[i]);
+	free(set);
+}
+
+void set_assign(struct set **place, struct set *set)
+{
+	set_ref(set);
+	set_unref(*place);
+	*place = set;
+}
+
+bool set_has(const struct set *set, const struct request *request)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (set->items[i] == request)
+			return true;
+	return false;
+}
+
+static struct set *set_new(struct trace_servers *s, uint32_t max)
+{
+	struct set *set = calloc(1, sizeof(*set) + max * sizeof(set->items[0]));
+
+	if (set)
+		set->refs = 1;
+	else
+		s->failed = -12;
+	return set;
+}
+
+void set_put(struct trace_servers *s, struct set **place, struct request *request)
+{
+	struct set *old = *place, *set;
+
+	if (set_has(old, request))
+		return;
+	set = set_new(s, (old ? old->nr : 0) + 1);
+	if (!set)
+		return;
+	for (uint32_t i = 0; old && i < old->nr; i++)
+		set->items[set->nr++] = request_ref(old->items[i]);
+	set->items[set->nr++] = request_ref(request);
+	set_unref(old);
+	*place = set;
+}
+
+void set_put_all(struct trace_servers *s, struct set **place, const struct set *more)
+{
+	for (uint32_t i = 0; more && i < more->nr; i++)
+		if (!more->items[i]->replied)
+			set_put(s, place, more->items[i]);
+}
+
+void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *), const void *data)
+{
+	struct set *old = *place, *set;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; old && i < old->nr; i++)
+		kept += !drop(old->items[i], data);
+	if (!old || kept == old->nr)
+		return;
+	set = kept ? set_new(s, kept) : NULL;
+	for (uint32_t i = 0; set && i < old->nr; i++)
+		if (!drop(old->items[i], data))
+			set->items[set->nr++] = request_ref(old->items[i]);
+	set_unref(old);
+	*place = set;
+}
+
+static bool is_same(const struct request *request, const void *other)
+{
+	return request == other;
+}
+
+/* ---- origins ---- */
+
+struct hash_row {
+	uint64_t key;
+	uint32_t idx;
+};
+
+static uint32_t origin_intern(struct trace_servers *s, const struct origin *wanted)
+{
+	uint64_t key = hash_u64(hash_u64(wanted->kind + 1ull + ((uint64_t)wanted->of << 32)) ^ ((uint64_t)wanted->sender << 32 | wanted->messenger));
+	struct hash_row *row;
+	struct origin *bigger;
+
+	for (;; key++) {
+		key += !key;
+		row = table_add(&s->origin_by_hash, sizeof(*row), key);
+		if (!row || !row->idx)
+			break;
+		if (memcmp(&s->origins[row->idx - 1], wanted, sizeof(*wanted)) == 0)
+			return row->idx - 1;
+	}
+	if (!(s->nr_origins & (s->nr_origins - 1)) && row) { /* full at each power of two */
+		bigger = reallocarray(s->origins, s->nr_origins ? s->nr_origins * 2 : 1, sizeof(*bigger));
+		if (bigger)
+			s->origins = bigger;
+		else
+			row = NULL;
+	}
+	if (!row) {
+		s->failed = -12;
+		return 0;
+	}
+	s->origins[s->nr_origins] = *wanted;
+	row->idx = ++s->nr_origins;
+	return row->idx - 1;
+}
+
+uint32_t origin_process(struct trace_servers *s, const struct ledger_process *process)
+{
+	struct origin origin;
+
+	memset(&origin, 0, sizeof(origin)); /* compared as bytes */
+	origin.kind = ORIGIN_PROCESS;
+	origin.of = process->idx;
+	return origin_intern(s, &origin);
+}
+
+uint32_t origin_address(struct trace_servers *s, const struct endpoint *endpoint)
+{
+	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	char host[INET6_ADDRSTRLEN] = "";
+	unsigned char raw[16];
+	struct origin origin;
+
+	memcpy(raw, endpoint->remote, sizeof(raw));
+	if (memcmp(raw, v4_mapped, sizeof(v4_mapped)) == 0)
+		inet_ntop(AF_INET, raw + 12, host, sizeof(host));
+	else
+		inet_ntop(AF_INET6, raw, host, sizeof(host));
+	memset(&origin, 0, sizeof(origin));
+	origin.kind = ORIGIN_ADDRESS;
+	origin.of = strings_intern(&s->strings, host);
+	return origin_intern(s, &origin);
+}
+
+static uint32_t origin_link(struct trace_servers *s, uint32_t of, const struct ledger_process *sender, const struct ledger_process *messenger)
+{
+	struct origin origin;
+
+	memset(&origin, 0, sizeof(origin));
+	origin.kind = ORIGIN_LINK;
+	origin.of = of;
+	origin.sender = sender->idx;
+	origin.messenger = messenger->idx;
+	return origin_intern(s, &origin);
+}
+
+/* ---- who talked to whom ---- */
+
+struct pair_row {
+	uint64_t key;
+	const void *through; /* the first channel */
+	uint32_t order;
+	bool several; /* channels */
+};
+
+static uint64_t pair_key(const struct ledger_process *from, const struct ledger_process *to)
+{
+	return (uint64_t)(from->idx + 1) << 32 | (to->idx + 1);
+}
+
+static const struct pair_row *pair_find(const struct trace_servers *s, const struct ledger_process *from, const struct ledger_process *to)
+{
+	return table_find(&s->pairs, sizeof(struct pair_row), pair_key(from, to));
+}
+
+/* Did @by answer @who: data went both ways, not through one and the same pipe, which many fill and empty alike? */
+static bool pair_answered(const struct trace_servers *s, const struct ledger_process *who, const struct ledger_process *by)
+{
+	const struct pair_row *there = pair_find(s, who, by), *back = pair_find(s, by, who);
+
+	return there && back && (there->through != back->through || there->several || back->several);
+}
+
+void request_talk(struct trace_servers *s, struct ledger_process *from, struct ledger_process *to, const void *through)
+{
+	struct pair_row *row = table_add(&s->pairs, sizeof(*row), pair_key(from, to));
+	const struct pair_row *there;
+
+	if (!row) {
+		s->failed = -12;
+		return;
+	}
+	if (!row->order) {
+		row->order = ++s->talks;
+		row->through = through;
+	} else if (row->through != through) {
+		row->several = true;
+	}
+	there = pair_find(s, to, from);
+	if (there && there->order < row->order && pair_answered(s, to, from))
+		from->answered = true;
+}
+
+struct ledger_process *origin_resolve(struct trace_servers *s, uint32_t idx, const char **ret_address)
+{
+	*ret_address = "";
+	while (s->origins[idx].kind == ORIGIN_LINK) {
+		const struct origin *link = &s->origins[idx];
+		struct ledger_process *messenger = s->by_idx[link->messenger];
+
+		if (!pair_answered(s, s->by_idx[link->sender], messenger))
+			return messenger; /* a pipeline: it works for itself */
+		idx = link->of;
+	}
+	if (s->origins[idx].kind == ORIGIN_PROCESS)
+		return s->by_idx[s->origins[idx].of];
+	*ret_address = strings_text(&s->strings, s->origins[idx].of);
+	return NULL;
+}
+
+bool request_is_server(const struct ledger_process *process)
+{
+	return process->accepted || process->answered;
+}
+
+/* ---- roles ---- */
+
+static bool listens_at(const struct trace_servers *s, uint16_t port)
+{
+	return s->listen_ports[port / 8] >> port % 8 & 1;
+}
+
+static bool is_stream(const struct endpoint *endpoint)
+{
+	return endpoint->kind == ENDPOINT_STREAM || endpoint->kind == ENDPOINT_SEQPACKET || endpoint->kind == ENDPOINT_TCP;
+}
+
+/* Which end is the server's, if neither was seen to accept or connect. */
+static void role_find(struct trace_servers *s, struct endpoint *endpoint, enum role first)
+{
+	struct endpoint *peer = endpoint->peer;
+	enum role role = first;
+
+	if (endpoint->role != ROLE_UNKNOWN)
+		return;
+	endpoint->guessed = true;
+	if (endpoint->kind == ENDPOINT_TCP && (listens_at(s, endpoint->local_port) || !peer || listens_at(s, endpoint->remote_port))) {
+		role = listens_at(s, endpoint->local_port) ? ROLE_SERVER : ROLE_CLIENT;
+		endpoint->guessed = false;
+	} else if (is_stream(endpoint) && !endpoint->is_new && peer && peer->owner && endpoint->owner &&
+		   peer->owner->listens != endpoint->owner->listens) {
+		role = endpoint->owner->listens ? ROLE_SERVER : ROLE_CLIENT;
+		endpoint->guessed = false;
+	} else if (endpoint->is_new) {
+		endpoint->guessed = false;
+	}
+	endpoint->role = (uint8_t)role;
+	if (peer && is_stream(endpoint) && peer->role == ROLE_UNKNOWN) {
+		peer->role = role == ROLE_SERVER ? ROLE_CLIENT : ROLE_SERVER;
+		peer->guessed = endpoint->guessed;
+	}
+}
+
+static bool is_remote(const struct endpoint *endpoint)
+{
+	const unsigned char *raw = (const unsigned char *)endpoint->remote;
+
+	if (endpoint->kind != ENDPOINT_TCP || !endpoint->remote_port || endpoint->peer)
+		return false;
+	if (memcmp(endpoint->remote, endpoint->local, sizeof(endpoint->remote)) == 0)
+		return false;
+	return !(raw[10] == 0xff && raw[12] == 127); /* 127.0.0.0/8: here, but unseen */
+}
+
+/* ---- coming in ---- */
+
+static struct bill *bill_of(struct trace_servers *s, struct ledger_process *process, uint32_t origin)
+{
+	struct bill *bill = table_add(&process->bills, sizeof(*bill), origin + 1ull);
+
+	if (!bill)
+		s->failed = -12;
+	return bill;
+}
+
+static void count(struct trace_servers *s, struct ledger_process *process, struct request *request)
+{
+	struct bill *bill = request->counted ? NULL : bill_of(s, process, request->origin);
+
+	request->counted = true;
+	if (bill)
+		bill->requests++;
+}
+
+static struct request *request_new(struct trace_servers *s, struct endpoint *endpoint, uint32_t origin, struct ledger_process *sender,
+				   struct request *parent, uint64_t from_ino)
+{
+	struct request *request = calloc(1, sizeof(*request));
+
+	if (!request) {
+		s->failed = -12;
+		return NULL;
+	}
+	request->refs = 1;
+	request->origin = origin;
+	request->sender = sender;
+	request->endpoint = endpoint;
+	request->peer_ino = from_ino;
+	if (parent && parent->depth < MAX_DEPTH) {
+		request->parent = request_ref(parent);
+		request->depth = (uint16_t)(parent->depth + 1);
+	}
+	return request;
+}
+
+/* A request in several pieces is one; a message is always one of its own. */
+static struct request *request_continued(const struct endpoint *endpoint, uint32_t origin, const struct request *parent)
+{
+	if (endpoint->kind != ENDPOINT_STREAM && endpoint->kind != ENDPOINT_TCP)
+		return NULL;
+	for (uint32_t i = 0; endpoint->open && i < endpoint->open->nr; i++) {
+		struct request *open = endpoint->open->items[i];
+
+		if (open->origin == origin && (open->parent == parent || !open->parent || !parent))
+			return open;
+	}
+	return NULL;
+}
+
+static struct request *request_open(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, uint32_t origin,
+				    struct ledger_process *sender, struct request *parent, uint64_t from_ino)
+{
+	struct request *request;
+
+	if (endpoint->kind == ENDPOINT_PIPE && sender)
+		origin = origin_link(s, origin, sender, thread->process);
+	request = request_ref(request_continued(endpoint, origin, parent));
+	if (!request)
+		request = request_new(s, endpoint, origin, sender, parent, from_ino);
+	if (!request)
+		return NULL;
+	if (is_stream(endpoint)) {
+		if (endpoint->open && endpoint->open->nr >= MAX_OPEN)
+			set_filter(s, &endpoint->open, is_same, endpoint->open->items[0]);
+		set_put(s, &endpoint->open, request);
+	}
+	set_put(s, &thread->incoming, request);
+	request_unref(request); /* the sets hold it */
+	return request;
+}
+
+static void open_all(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, struct ledger_process *sender,
+		     struct set *carried, uint64_t from_ino, bool counted)
+{
+	for (uint32_t i = 0; i < (carried ? carried->nr : 1); i++) {
+		struct request *parent = carried ? carried->items[i] : NULL, *request;
+
+		request = request_open(s, thread, endpoint, parent ? parent->origin : origin_process(s, sender), sender, parent, from_ino);
+		if (request && counted)
+			count(s, thread->process, request);
+	}
+}
+
+/* What comes back from those that this process asked: the work it was then at. */
+static bool restore(struct trace_servers *s, struct ledger_thread *thread, const struct set *carried)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; carried && i < carried->nr; i++)
+		for (const struct request *at = carried->items[i]; at; at = at->parent)
+			if (at->sender == thread->process) {
+				found = true;
+				if (at->parent && !at->parent->replied)
+					set_put(s, &thread->incoming, at->parent);
+				break;
+			}
+	return found;
+}
+
+static void receive_remote(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+{
+	struct request *request;
+
+	role_find(s, endpoint, ROLE_SERVER);
+	if (endpoint->role == ROLE_CLIENT) {
+		set_put_all(s, &thread->incoming, endpoint->awaiting);
+		return;
+	}
+	thread->process->accepted = true;
+	request = request_open(s, thread, endpoint, origin_address(s, endpoint), NULL, NULL, 0);
+	if (request)
+		count(s, thread->process, request);
+}
+
+/* Through a pipe, or a pair of sockets that are both older than the trace: did the sender only answer? */
+static bool is_answer(struct trace_servers *s, const struct ledger_thread *thread, const struct endpoint *endpoint, const struct ledger_process *sender)
+{
+	const struct pair_row *there, *back;
+
+	if (endpoint->kind != ENDPOINT_PIPE)
+		return endpoint->role == ROLE_CLIENT && (!endpoint->guessed || (request_is_server(sender) && !request_is_server(thread->process)));
+	there = pair_find(s, thread->process, sender);
+	back = pair_find(s, sender, thread->process);
+	return there && back && there->order < back->order;
+}
+
+void request_receive(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, struct ledger_process *sender, struct set *carried,
+		     uint64_t from_ino)
+{
+	bool restored;
+
+	if (!sender) {
+		if (is_remote(endpoint))
+			receive_remote(s, thread, endpoint);
+		return;
+	}
+	if (sender == thread->process) {
+		thread->handed = true;
+		set_put_all(s, &thread->incoming, carried);
+		return;
+	}
+	request_talk(s, sender, thread->process, endpoint);
+	if (endpoint->kind != ENDPOINT_PIPE)
+		role_find(s, endpoint, ROLE_SERVER);
+	restored = (endpoint->role != ROLE_SERVER || endpoint->guessed) && restore(s, thread, carried);
+	if (restored)
+		return;
+	if (is_answer(s, thread, endpoint, sender)) {
+		set_put_all(s, &thread->incoming, endpoint->awaiting);
+		return;
+	}
+	open_all(s, thread, endpoint, sender, carried, from_ino, true);
+}
+
+void request_accept(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+{
+	struct endpoint *peer = endpoint->peer;
+
+	endpoint->role = ROLE_SERVER;
+	if (peer)
+		peer->role = ROLE_CLIENT;
+	if (peer && peer->owner) {
+		if (peer->owner == thread->process)
+			return;
+		thread->process->accepted = true;
+		open_all(s, thread, endpoint, peer->owner, peer->connect_set, 0, false);
+	} else if (is_remote(endpoint)) {
+		thread->process->accepted = true;
+		request_open(s, thread, endpoint, origin_address(s, endpoint), NULL, NULL, 0);
+	}
+}
+
+/* ---- going out ---- */
+
+static bool answers(const struct request *request, const struct ledger_thread *thread, const struct endpoint *endpoint)
+{
+	if (endpoint->kind == ENDPOINT_PIPE)
+		return request->endpoint->kind == ENDPOINT_PIPE && endpoint->owner && endpoint->owner == request->sender;
+	if (request->endpoint != endpoint)
+		return false;
+	return endpoint->kind != ENDPOINT_DATAGRAM || !thread->destination || !request->peer_ino || request->peer_ino == thread->destination;
+}
+
+static struct request *find_answered(const struct set *set, const struct ledger_thread *thread, const struct endpoint *endpoint, bool replied)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (set->items[i]->replied == replied && answers(set->items[i], thread, endpoint))
+			return set->items[i];
+	return NULL;
+}
+
+void request_prepare(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+{
+	struct request *answer = find_answered(thread->set, thread, endpoint, false), *again = NULL;
+
+	if (!answer)
+		again = find_answered(thread->set, thread, endpoint, true); /* one more piece of an answer */
+	if (!answer && !again && (!thread->set || thread->tentative) && endpoint->role == ROLE_SERVER && endpoint->open) {
+		/* It took the request from a queue, without waiting for it: what it did since its last rest was for this one. */
+		answer = endpoint->open->items[0];
+		set_assign(&thread->set, NULL);
+		set_put(s, &thread->set, answer);
+		thread->tentative = false;
+	}
+	thread->answer = answer;
+	set_assign(&thread->outgoing, NULL);
+	if (answer || again)
+		set_put(s, &thread->outgoing, answer ? answer : again);
+	else
+		set_assign(&thread->outgoing, thread->set);
+}
+
+void request_send(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+{
+	if (endpoint->kind != ENDPOINT_PIPE)
+		role_find(s, endpoint, ROLE_CLIENT);
+	if (thread->answer) {
+		thread->answer->replied = true;
+		thread->tentative = false;
+		count(s, thread->process, thread->answer);
+		set_filter(s, &thread->answer->endpoint->open, is_same, thread->answer);
+		thread->answer = NULL;
+	} else if (endpoint->role == ROLE_CLIENT) {
+		set_assign(&endpoint->awaiting, thread->set);
+	}
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_SERVERS_H
+#define TRACE_SERVERS_H
+/*
+ * servers.h - on behalf of which client a server spent its CPU.
+ *
+ *	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
+ *	struct trace_servers *servers = trace_servers_new(trace, analysis, &error);
+ *
+ *	trace_analysis_run(analysis, &error);
+ *	for (size_t i = 0; i < trace_nr_servers(servers); i++) {
+ *		const struct trace_server *server = trace_get_server(servers, i);
+ *		...
+ *	}
+ *	servers = trace_servers_free(servers);
+ *	analysis = trace_analysis_free(analysis);
+ *
+ * It is an analysis like any other: hooks of <trace/analysis.h> in the same pass. How requests are followed, and where that ends:
+ * docs/SERVERS.md. One thread at a time. Memory grows with processes, threads, sockets and data on its way, not with events.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <trace/analysis.h>
+#include <trace/error.h>
+#include <trace/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default) /* the library is built with -fvisibility=hidden */
+
+struct trace_servers;
+
+/**
+ * struct trace_server_client - what one client cost a server
+ * The client is where the request came from first, however many servers it went through.
+ * @process: NULL if it is on another host: then @address tells which, @pid is 0 and @comm ""
+ * @cpu_ns: @exact_ns, spent on this client alone, + @shared_ns, its even part of what was spent on several at once
+ * @requests: exchanges: what came before an answer counts once
+ */
+struct trace_server_client {
+	const struct trace_process *process;
+	uint32_t pid;
+	const char *comm;
+	const char *address; /* "" if on this machine */
+	uint64_t cpu_ns;
+	uint64_t exact_ns;
+	uint64_t shared_ns;
+	uint64_t requests;
+};
+
+/**
+ * struct trace_server - a process that worked for others
+ * @cpu_ns: its user + system time, all threads: exactly @exact_ns + @shared_ns + @background_ns
+ * @background_ns: for nobody: its own start, its timers, requests from before the trace or from a gap
+ * @clients: greatest CPU time first
+ */
+struct trace_server {
+	const struct trace_process *process;
+	uint32_t pid;
+	const char *comm;
+	uint64_t cpu_ns;
+	uint64_t exact_ns;
+	uint64_t shared_ns;
+	uint64_t background_ns;
+	uint64_t requests;
+	size_t nr_clients;
+	const struct trace_server_client *clients;
+};
+
+/**
+ * trace_servers_new() - follow requests in the pass of @analysis
+ * @trace, @analysis: borrowed, must outlive it. Before trace_analysis_run().
+ * Returns NULL with -ENOMEM, or -EBUSY after the pass began.
+ */
+struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error);
+struct trace_servers *trace_servers_free(struct trace_servers *servers); /* NULL is fine; returns NULL */
+
+/** trace_nr_servers() - after the pass: processes that worked for others; 0 when out of memory, see trace_servers_verify() */
+size_t trace_nr_servers(struct trace_servers *servers);
+/** trace_get_server() - the greatest CPU time first; borrowed from @servers; NULL past the last */
+const struct trace_server *trace_get_server(struct trace_servers *servers, size_t idx);
+
+/**
+ * trace_servers_verify() - after the pass: do the bills add up?
+ * exact + shared + background = the CPU time in the books of each server, to the nanosecond, and so do its clients' rows.
+ * Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
+ */
+int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
