@@ -53,7 +53,9 @@ int output_write(struct output *output, struct iovec *parts, int nr_parts, struc
 	while (nr_parts) {
 		ssize_t bytes = writev(output->fd, parts, nr_parts);
 
-		if (bytes >= 0) {
+		if (bytes == 0)
+			errno = EIO; /* a device that takes nothing and says nothing */
+		if (bytes > 0) {
 			done += (uint64_t)bytes;
 			parts_advance(&parts, &nr_parts, (size_t)bytes);
 		} else if (errno == EAGAIN) {
