@@ -121,6 +121,8 @@ static void process_free(struct trace_process *process)
 		memory_unref(thread->memory);
 		table_clear(&thread->books.calls);
 		table_clear(&thread->books.traps);
+		table_clear(&thread->books.call_times);
+		table_clear(&thread->books.trap_times);
 		table_clear(&thread->books.waits);
 		table_clear(&thread->books.who);
 		table_clear(&thread->books.interrupts);

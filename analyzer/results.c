@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "latency.h"
 #include "state.h"
 
 const char *trace_state_name(enum trace_state state)
@@ -135,6 +136,29 @@ static bool add_rows(struct table *to, const struct table *from, size_t row_byte
 	return true;
 }
 
+/* Rows of calls: the last two members are extremes. */
+static bool add_calls(struct table *to, const struct table *from)
+{
+	const struct call_row *row = NULL;
+
+	while ((row = table_next(from, sizeof(*row), row))) {
+		struct call_row *sum = table_add(to, sizeof(*row), row->key);
+
+		if (!sum)
+			return false;
+		sum->calls += row->calls;
+		sum->errors += row->errors;
+		sum->elapsed += row->elapsed;
+		sum->cpu += row->cpu;
+		sum->interrupted += row->interrupted;
+		sum->wait_cpu += row->wait_cpu;
+		sum->wait += row->wait;
+		sum->longest = row->longest > sum->longest ? row->longest : sum->longest;
+		sum->shortest = row->shortest > sum->shortest ? row->shortest : sum->shortest;
+	}
+	return true;
+}
+
 static bool add_books(struct books *sum, const struct books *books)
 {
 	sum->user += books->user;
@@ -143,7 +167,9 @@ static bool add_books(struct books *sum, const struct books *books)
 	sum->interrupted += books->interrupted;
 	sum->wait_cpu += books->wait_cpu;
 	sum->blocked += books->blocked;
-	return add_rows(&sum->calls, &books->calls, sizeof(struct call_row)) && add_rows(&sum->traps, &books->traps, sizeof(struct call_row)) &&
+	return add_calls(&sum->calls, &books->calls) && add_calls(&sum->traps, &books->traps) &&
+	       add_rows(&sum->call_times, &books->call_times, sizeof(struct latency_row)) &&
+	       add_rows(&sum->trap_times, &books->trap_times, sizeof(struct latency_row)) &&
 	       add_rows(&sum->waits, &books->waits, sizeof(struct wait_row)) && add_rows(&sum->who, &books->who, sizeof(struct who_row)) &&
 	       add_rows(&sum->interrupts, &books->interrupts, sizeof(struct interrupt_row)) &&
 	       add_rows(&sum->files, &books->files, sizeof(struct file_row));
@@ -153,6 +179,8 @@ static void clear_books(struct books *books)
 {
 	table_clear(&books->calls);
 	table_clear(&books->traps);
+	table_clear(&books->call_times);
+	table_clear(&books->trap_times);
 	table_clear(&books->waits);
 	table_clear(&books->who);
 	table_clear(&books->interrupts);
@@ -220,11 +248,67 @@ static struct trace_wait *figures_waits(const struct trace_analysis *a, const st
 	return list;
 }
 
-static struct trace_call *figures_calls(const struct trace_analysis *a, const struct table *rows, bool traps, size_t *ret_nr)
+/* ---- quantiles ---- */
+
+static int order_times(const void *left, const void *right)
+{
+	const struct latency_row *l = left, *r = right;
+
+	return l->key < r->key ? -1 : l->key > r->key;
+}
+
+/* The rows of all calls, those of one call together and by time. Returns NULL when out of memory. */
+static struct latency_row *sorted_times(const struct table *times)
+{
+	struct latency_row *list = calloc(times->used + 1, sizeof(*list)), *at = list;
+
+	for (const struct latency_row *row = NULL; list && (row = table_next(times, sizeof(*row), row));)
+		*at++ = *row;
+	if (list)
+		qsort(list, times->used, sizeof(*list), order_times);
+	return list;
+}
+
+static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)
+{
+	return ns < low ? low : ns > high ? high : ns;
+}
+
+/* The @percent-th of a hundred: the smallest time that so many are not above. */
+static uint64_t quantile(const struct latency_row *times, size_t nr, const struct call_row *row, unsigned int percent)
+{
+	uint64_t rank = row->calls / 100 * percent + (row->calls % 100 * percent + 99) / 100, seen = 0;
+	size_t low = 0, high = nr;
+
+	while (low < high) { /* the first row of this call */
+		size_t middle = (low + high) / 2;
+
+		if (times[middle].key >> LATENCY_KEY_BITS < row->key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < nr && times[low].key >> LATENCY_KEY_BITS == row->key; low++) {
+		seen += times[low].count;
+		if (seen >= rank)
+			return clamp(latency_middle(times[low].key & ((1u << LATENCY_KEY_BITS) - 1)), ~row->shortest, row->longest);
+	}
+	return row->longest;
+}
+
+static struct trace_call *figures_calls(const struct trace_analysis *a, const struct table *rows, const struct table *by_time, bool traps,
+					size_t *ret_nr)
 {
 	struct trace_call *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
+	struct latency_row *times = sorted_times(by_time);
 
-	for (const struct call_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++)
+	if (!list || !times) {
+		free(list);
+		free(times);
+		return NULL;
+	}
+
+	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row)); at++)
 		*at = (struct trace_call){
 			.name = traps ? "page fault" : strings_text(&a->strings, a->calls[row->key - 1].name),
 			.calls = row->calls,
@@ -234,9 +318,13 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 			.interrupted_ns = row->interrupted,
 			.wait_cpu_ns = row->wait_cpu,
 			.wait_ns = row->wait,
+			.min_ns = ~row->shortest,
+			.p50_ns = quantile(times, by_time->used, row, 50),
+			.p99_ns = quantile(times, by_time->used, row, 99),
+			.max_ns = row->longest,
 		};
-	if (list)
-		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
+	free(times);
+	qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
 	return list;
 }
 
@@ -288,8 +376,8 @@ static struct trace_figures *figures_of(const struct trace_analysis *a, const st
 	f->blocked_ns = books->blocked;
 	f->wait_cpu_for = figures_who(a, &books->who, &f->nr_wait_cpu_for);
 	f->waits = figures_waits(a, &books->waits, &f->nr_waits);
-	f->syscalls = figures_calls(a, &books->calls, false, &f->nr_syscalls_rows);
-	f->traps = figures_calls(a, &books->traps, true, &f->nr_traps_rows);
+	f->syscalls = figures_calls(a, &books->calls, &books->call_times, false, &f->nr_syscalls_rows);
+	f->traps = figures_calls(a, &books->traps, &books->trap_times, true, &f->nr_traps_rows);
 	f->interrupts = figures_interrupts(a, &books->interrupts, &f->nr_interrupts);
 	f->files = figures_files(a, &books->files, &f->nr_files);
 	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->traps || !f->interrupts || !f->files)
@@ -415,8 +503,10 @@ static uint64_t sum_column(const struct table *table, size_t row_bytes, size_t c
 	return sum;
 }
 
-static int verify_calls(const struct trace_thread *thread, const struct table *rows, struct trace_error *ret_error)
+static int verify_calls(const struct trace_thread *thread, const struct table *rows, const struct table *times, struct trace_error *ret_error)
 {
+	if (sum_column(rows, sizeof(struct call_row), 1) != sum_column(times, sizeof(struct latency_row), 1))
+		return violation(ret_error, "thread %u (%s): its histograms do not hold all of its calls", thread->tid, thread->comm);
 	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row));)
 		if (row->elapsed != row->cpu + row->interrupted + row->wait_cpu + row->wait)
 			return violation(ret_error, "thread %u (%s): a call's elapsed time is %" PRId64 " ns off its parts", thread->tid,
@@ -442,8 +532,8 @@ static int verify_thread(const struct trace_thread *thread, struct trace_error *
 		if (sums[i].whole != sums[i].parts)
 			return violation(ret_error, "thread %u (%s): %s is %" PRIu64 " ns, its parts are %" PRId64 " ns off", thread->tid,
 					 thread->comm, sums[i].what, sums[i].whole, (int64_t)(sums[i].parts - sums[i].whole));
-	error = verify_calls(thread, &b->calls, ret_error);
-	return error ? error : verify_calls(thread, &b->traps, ret_error);
+	error = verify_calls(thread, &b->calls, &b->call_times, ret_error);
+	return error ? error : verify_calls(thread, &b->traps, &b->trap_times, ret_error);
 }
 
 int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *ret_error)

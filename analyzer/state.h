@@ -188,6 +188,9 @@ struct call_row {
 	uint64_t interrupted;
 	uint64_t wait_cpu;
 	uint64_t wait;
+	/* Merged by the greater one, not added. */
+	uint64_t longest;
+	uint64_t shortest; /* ~ the shortest: 0 is none */
 };
 struct wait_row {
 	uint64_t key; /* wait_key() */
@@ -220,6 +223,7 @@ struct books {
 	uint64_t wait_cpu;
 	uint64_t blocked;
 	struct table calls, traps, waits, who, interrupts, files;
+	struct table call_times, trap_times; /* latency.h */
 };
 
 struct trace_thread {

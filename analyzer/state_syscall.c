@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <linux/sched.h>
+#include "latency.h"
 #include "state.h"
 
 #define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
@@ -115,13 +116,21 @@ static void frame_account(struct trace_analysis *a, struct trace_thread *thread,
 {
 	bool trap = frame->kind == FRAME_TRAP;
 	struct call_row *row = books_row(a, trap ? &thread->books.traps : &thread->books.calls, sizeof(*row), trap ? 1 : frame->call + 1ull);
+	uint64_t elapsed = ns - frame->begin.ns;
+	struct latency_row *time;
 	struct snapshot end;
 
 	books_snapshot(thread, ns, &end);
+	time = books_row(a, trap ? &thread->books.trap_times : &thread->books.call_times, sizeof(*time), latency_key(row->key, elapsed));
+	time->count++;
+	if (elapsed > row->longest)
+		row->longest = elapsed;
+	if (~elapsed > row->shortest)
+		row->shortest = ~elapsed;
 	row->calls++;
 	/* -512..-516 tell the kernel to restart the call: not an error of the program's. */
 	row->errors += trap ? frame->major : ret < 0 && ret >= -4095 && !(ret <= -512 && ret >= -516);
-	row->elapsed += end.ns - frame->begin.ns;
+	row->elapsed += elapsed;
 	row->cpu += end.cpu - frame->begin.cpu;
 	row->interrupted += end.interrupted - frame->begin.interrupted;
 	row->wait_cpu += end.wait_cpu - frame->begin.wait_cpu;
