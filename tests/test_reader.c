@@ -538,6 +538,32 @@ static void a_missing_subbuffer_that_nobody_counted_is_a_gap(void)
 	trace_close(trace);
 }
 
+/* One event at 1000 ns on @cpu, in its own @stream. */
+static void rawfile_single(struct rawfile *file, uint32_t stream, uint32_t cpu)
+{
+	struct trace_source source = { .records = file->words, .bytes = 16, .base_ns = 1000, .seq = 1, .stream = stream, .cpu = cpu,
+				       .nr_records = 1, .kind = TRACE_CHUNK_EVENTS };
+
+	file->nr_words = 0;
+	rawfile_exit(file, 1000, 0);
+	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+}
+
+static void equal_times_come_by_cpu_before_stream(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	char text[256];
+
+	rawfile_single(file, 1, 5);
+	rawfile_single(file, 2, 3);
+	rawfile_single(file, 3, 4);
+	trace = rawfile_open(file, NULL);
+	order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "3@1000 4@1000 5@1000 ");
+	trace_close(trace);
+}
+
 static void books_that_do_not_add_up_fail_to_verify(void)
 {
 	static const struct trace_stream_stats wrong[] = {
@@ -1140,6 +1166,7 @@ static const struct unit_case cases[] = {
 	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
 	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
 	{ "a_missing_subbuffer_that_nobody_counted_is_a_gap", a_missing_subbuffer_that_nobody_counted_is_a_gap },
+	{ "equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream },
 	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
 	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },
 	{ "the_largest_block_fits", the_largest_block_fits },
