@@ -438,6 +438,25 @@ static void unknown_kinds_are_skipped(void)
 	fixture_free(&fixture);
 }
 
+static void a_header_that_lists_other_events_fails_to_verify(void)
+{
+	struct fixture fixture = fixture_new(false);
+	struct trace_chunk_header header;
+	size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 1, &header);
+	struct trace_error error = { 0 };
+	struct trace *trace = trace_open(fixture.image.path, NULL);
+
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+	header.ids[0] &= ~(1ull << TRACE_EV_sys_exit); /* a filter would skip the chunk */
+	image_put_chunk(&fixture.image, at, &header);
+	trace = trace_open(fixture.image.path, NULL);
+	CU_ASSERT_EQUAL(trace_verify(trace, &error), -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "lists other events"));
+	trace_close(trace);
+	fixture_free(&fixture);
+}
+
 static void a_newer_major_version_is_refused_clearly(void)
 {
 	struct fixture fixture = fixture_new(true);
@@ -648,6 +667,7 @@ static const struct unit_case cases[] = {
 	{ "random_overwrites_cost_the_chunks_they_touch", random_overwrites_cost_the_chunks_they_touch },
 	{ "a_chunk_of_another_trace_is_not_taken", a_chunk_of_another_trace_is_not_taken },
 	{ "unknown_kinds_are_skipped", unknown_kinds_are_skipped },
+	{ "a_header_that_lists_other_events_fails_to_verify", a_header_that_lists_other_events_fails_to_verify },
 	{ "a_newer_major_version_is_refused_clearly", a_newer_major_version_is_refused_clearly },
 	{ "a_newer_minor_version_with_longer_headers_is_read", a_newer_minor_version_with_longer_headers_is_read },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },

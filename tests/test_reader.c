@@ -735,6 +735,8 @@ static void a_full_disk_costs_only_what_could_not_be_written(void)
 	CU_ASSERT_EQUAL(trace_nr_damages(trace), 0);
 	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 1);
 	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_UNWRITTEN);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->start_ns, 4099);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->end_ns, 8000);
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 	seen_free(&seen);
 	trace_close(trace);
