@@ -84,7 +84,11 @@ struct cred {
 	kuid_t uid, euid;
 	kgid_t gid, egid;
 };
+typedef struct {
+	int counter;
+} atomic_t;
 struct signal_struct {
+	atomic_t live;
 	struct pid *pids[4];
 };
 struct super_block {

@@ -90,11 +90,13 @@ static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u
 /* The rare case is a function of its own, global so that it is verified once and not with each program; it finds the ring again, and
  * so does its caller the header, for pointers do not come through. */
 struct subbuf_reservation;
-int reserve_slow(u32 size, u64 position, u32 structural, struct subbuf_reservation *ret_reservation);
+int reserve_slow(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
+int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
 #define SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation)                                                                  \
 	({                                                                                                                       \
 		struct subbuf_reservation slow_ = {0};                                                                           \
-		int reserved_ = reserve_slow(size, position, (w)->structural, &slow_);                                           \
+		int reserved_ = (w)->structural ? reserve_slow_structural(size, position, &slow_)                                \
+						: reserve_slow(size, position, &slow_);                                          \
                                                                                                                                  \
 		slow_.header = SUBBUF_HEADER(w, slow_.seq);                                                                      \
 		*(ret_reservation) = slow_;                                                                                      \
@@ -133,22 +135,22 @@ static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural
 	return true;
 }
 
-__noinline int reserve_slow(u32 size, u64 position, u32 structural, struct subbuf_reservation *ret_reservation)
+static __always_inline int reserve_slow_in(bool structural, u32 size, u64 position, struct subbuf_reservation *ret_reservation)
 {
-	struct subbuf_reservation reservation = {0};
 	struct subbuf_writer w;
-	int reserved;
 
-	if (!ret_reservation || !ring_of_cpu(&w, structural))
-		return 0;
-	reserved = subbuf_reserve_slow(&w, size, position, &reservation);
-	ret_reservation->seq = reservation.seq;
-	ret_reservation->offset = reservation.offset;
-	ret_reservation->size = reservation.size;
-	ret_reservation->time = reservation.time;
-	ret_reservation->lap = reservation.lap;
-	ret_reservation->completed = reservation.completed;
-	return reserved;
+	return ret_reservation && ring_of_cpu(&w, structural) && subbuf_reserve_slow(&w, size, position, ret_reservation);
+}
+
+/* Two, so that the kind of ring is a constant: older verifiers do not see that the size goes with the map. */
+__noinline int reserve_slow(u32 size, u64 position, struct subbuf_reservation *ret_reservation)
+{
+	return reserve_slow_in(false, size, position, ret_reservation);
+}
+
+__noinline int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation)
+{
+	return reserve_slow_in(true, size, position, ret_reservation);
 }
 
 static __always_inline void wake_daemon(void)

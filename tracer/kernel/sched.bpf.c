@@ -164,14 +164,14 @@ int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_bin
 }
 
 SEC("tp_btf/sched_process_exit")
-int BPF_PROG(sched_exit, struct task_struct *task, bool group_dead)
+int BPF_PROG(sched_exit, struct task_struct *task)
 {
 	if (!current_passes())
 		return 0;
 	RECORD_STRUCTURAL(sched_exit, 0) {
 		record->tid = task->pid;
 		record->tgid = task->tgid;
-		record->group_dead = group_dead;
+		record->group_dead = BPF_CORE_READ(task, signal, live.counter) == 0; /* an argument only since 6.13 */
 		record->code = task->exit_code;
 		COMMIT(sched_exit);
 	}

@@ -39,12 +39,17 @@ static __always_inline u64 path_argument(struct pt_regs *regs, u32 abi, u32 whic
 	}
 }
 
-static __always_inline bool record_path(struct path_text *s, u64 address, u32 nr, u32 abi, bool late)
+/* Returns 1 when the path could be read. A global function is verified once, and keeps its stack to itself. */
+__noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 {
-	long bytes = bpf_probe_read_user_str(s->text, TRACER_PATH_BYTES, (void *)address);
+	struct path_text *s = late ? path_scratch(&exit_scratch) : path_scratch(&enter_scratch);
+	long bytes;
 
+	if (!s)
+		return 0;
+	bytes = bpf_probe_read_user_str(s->text, TRACER_PATH_BYTES, (void *)address);
 	if (bytes <= 0 || bytes > TRACER_PATH_BYTES)
-		return false;
+		return 0;
 	RECORD_IN(sys_path, false, ROUND8((u32)bytes)) {
 		record->nr = nr;
 		record->abi = abi;
@@ -52,17 +57,16 @@ static __always_inline bool record_path(struct path_text *s, u64 address, u32 nr
 		put_text(record + 1, s->text, bytes);
 		COMMIT(sys_path);
 	}
-	return true;
+	return 1;
 }
 
 static __always_inline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, u32 action)
 {
-	struct path_text *s = path_scratch(&enter_scratch);
 	u64 address = path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK);
 	u32 tid = current_task()->pid;
 	u8 one = 1;
 
-	if (s && address && !record_path(s, address, nr, abi, false))
+	if (address && !record_path(address, nr, abi, false))
 		bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY);
 }
 
@@ -127,7 +131,7 @@ static __always_inline struct file *file_of_fd(u32 fd, u32 *ret_cloexec)
 	return file;
 }
 
-/* Global functions are verified once, not at each call. Their result means nothing. */
+/* The results of this and the next mean nothing; global functions have one. */
 __noinline int record_fd(u32 fd)
 {
 	struct path_text *s = path_scratch(&exit_scratch);
@@ -197,10 +201,11 @@ static __always_inline void record_new_fds(struct pt_regs *regs, u32 abi, u32 ac
 	}
 }
 
-/* struct msghdr and struct cmsghdr of 64-bit programs, socket(7) */
-struct user_msghdr {
-	u64 name, name_bytes, iov, nr_iov, control, control_bytes, flags;
+/* struct cmsghdr of 64-bit programs, and what struct msghdr tells of where they are, socket(7). The stack is short here. */
+struct user_control {
+	u64 control, control_bytes;
 };
+#define MSGHDR_CONTROL 32 /* offset of msg_control */
 struct user_cmsghdr {
 	u64 bytes;
 	s32 level, type;
@@ -212,11 +217,11 @@ struct user_cmsghdr {
 /* Descriptors that came with a message. The kernel put them first among the control messages, where programs expect them. */
 static __always_inline void record_rights(u64 message)
 {
-	struct user_msghdr header;
+	struct user_control header;
 	struct user_cmsghdr control;
 	u32 nr;
 
-	if (bpf_probe_read_user(&header, sizeof(header), (void *)message) || header.control_bytes < sizeof(control) + sizeof(s32))
+	if (bpf_probe_read_user(&header, sizeof(header), (void *)(message + MSGHDR_CONTROL)) || header.control_bytes < sizeof(control) + sizeof(s32))
 		return;
 	if (bpf_probe_read_user(&control, sizeof(control), (void *)header.control) || control.level != SOL_SOCKET ||
 	    control.type != SCM_RIGHTS || control.bytes < sizeof(control))
@@ -249,12 +254,11 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	action = syscall_action(abi, nr);
 	if (action >> SYSCALL_PATH_SHIFT) { /* anything beyond plain arguments */
 		if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
-			struct path_text *s = path_scratch(&exit_scratch);
 			u32 tid = task->pid;
 
-			if (s && bpf_map_lookup_elem(&unread_paths, &tid)) {
+			if (bpf_map_lookup_elem(&unread_paths, &tid)) {
 				bpf_map_delete_elem(&unread_paths, &tid);
-				record_path(s, path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi, true);
+				record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi, true);
 			}
 		}
 		if ((action & SYSCALL_NEW_FDS) && ret >= 0)
