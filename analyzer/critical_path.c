@@ -282,8 +282,15 @@ struct sum_row {
 	uint64_t key;
 	struct trace_contributor sum;
 };
+struct alike_row { /* steps that differ in nothing but their time */
+	uint64_t key;
+	size_t step; /* one of them */
+	uint64_t ns;
+	uint64_t count;
+};
 struct sums {
 	struct table rows;
+	struct table alike;
 	struct trace_critical_path *path;
 	uint32_t own; /* process */
 };
@@ -302,6 +309,7 @@ static bool same(const struct trace_contributor *a, const struct trace_contribut
 	       strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 && (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
 }
 
+/* The caller's count is at least 1. */
 static void sum_add(struct sums *sums, const struct trace_contributor *share)
 {
 	uint64_t key = hash_u64((uint64_t)share->by << 40 ^ (uint64_t)share->state << 32 ^ (uint64_t)share->kind << 24 ^ 1);
@@ -316,17 +324,17 @@ static void sum_add(struct sums *sums, const struct trace_contributor *share)
 			sums->path->failed = -ENOMEM;
 			return;
 		}
-		if (!row->sum.count)
+		if (!row->sum.count) {
 			row->sum = *share;
-		else if (!same(&row->sum, share, sums->own))
-			continue;
-		else
-			row->sum.ns += share->ns;
-		row->sum.count++;
-		if (row->sum.pid != share->pid)
-			row->sum.pid = 0;
-		return;
+			return;
+		}
+		if (same(&row->sum, share, sums->own))
+			break;
 	}
+	row->sum.ns += share->ns;
+	row->sum.count += share->count;
+	if (row->sum.pid != share->pid)
+		row->sum.pid = 0;
 }
 
 static void share_who(struct trace_contributor *share, const struct trace_thread *thread)
@@ -340,10 +348,9 @@ static bool is_lock(const char *via)
 	return strcmp(via, "futex") == 0 || strcmp(via, "lock") == 0 || strcmp(via, "semaphore") == 0;
 }
 
-static void sum_segment(struct sums *sums, const struct trace_path_segment *segment)
+static void sum_segments(struct sums *sums, const struct trace_path_segment *segment, uint64_t ns, uint64_t count)
 {
-	struct trace_contributor share = {.state = segment->state, .kind = segment->kind, .target = "", .via = "",
-					  .ns = segment->to_ns - segment->from_ns};
+	struct trace_contributor share = {.state = segment->state, .kind = segment->kind, .target = "", .via = "", .ns = ns, .count = count};
 	struct trace_contributor command;
 
 	share_who(&share, segment->thread);
@@ -359,14 +366,14 @@ static void sum_segment(struct sums *sums, const struct trace_path_segment *segm
 	if (segment->waiter) {
 		struct trace_contributor link = {.by = is_lock(segment->waited_via) ? TRACE_BY_LOCK : TRACE_BY_LINK,
 						 .state = TRACE_STATE_BLOCKED, .kind = TRACE_WAIT_PROCESS, .target = "", .via = segment->waited_via,
-						 .ns = share.ns};
+						 .ns = ns, .count = count};
 
 		share_who(&link, segment->thread);
 		sum_add(sums, &link);
 	}
 	if (segment->state == TRACE_STATE_BLOCKED) {
 		struct trace_contributor target = {.by = TRACE_BY_TARGET, .comm = "", .state = segment->state, .kind = segment->kind,
-						   .target = segment->target, .via = segment->via, .ns = share.ns};
+						   .target = segment->target, .via = segment->via, .ns = ns, .count = count};
 
 		if (segment->other)
 			target.pid = trace_process_pid(segment->other);
@@ -374,7 +381,7 @@ static void sum_segment(struct sums *sums, const struct trace_path_segment *segm
 	}
 	if (segment->state == TRACE_STATE_WAIT_CPU) {
 		struct trace_contributor competitor = {.by = TRACE_BY_COMPETITOR, .comm = segment->holder_name, .state = segment->state,
-						       .target = "", .via = "", .ns = share.ns};
+						       .target = "", .via = "", .ns = ns, .count = count};
 
 		if (segment->holder)
 			share_who(&competitor, segment->holder);
@@ -399,15 +406,47 @@ static int compare(const void *left, const void *right)
 	return strcmp(l->comm, r->comm) ? strcmp(l->comm, r->comm) : strcmp(l->target, r->target);
 }
 
+static bool steps_alike(const struct step *a, const struct step *b)
+{
+	return a->line == b->line && a->moment == b->moment && a->holder == b->holder && a->waiter == b->waiter && a->wait == b->wait;
+}
+
+/* A path may have millions of steps, and few different ones: those are put together by number before names are looked at. */
+static void alike_add(struct sums *sums, size_t idx)
+{
+	const struct trace_critical_path *path = sums->path;
+	const struct step *step = &path->steps[idx];
+	uint64_t key = hash_u64(hash_u64((uint64_t)step->line << 32 | step->moment) ^ ((uint64_t)step->waiter << 32 | step->wait));
+	struct alike_row *row;
+
+	key = hash_u64(key ^ step->holder);
+	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
+		row = table_add(&sums->alike, sizeof(*row), key);
+		if (!row) {
+			sums->path->failed = -ENOMEM;
+			return;
+		}
+		if (!row->count)
+			row->step = idx;
+		if (steps_alike(step, &path->steps[row->step]))
+			break;
+	}
+	row->ns += (idx + 1 < path->nr_steps ? path->steps[idx + 1].from : path->to_ns) - step->from;
+	row->count++;
+}
+
 static void sum_up(struct trace_critical_path *path)
 {
 	struct sums sums = {.path = path, .own = trace_process_pid(trace_thread_process(path->thread))};
 	struct trace_path_segment segment;
+	struct alike_row *alike = NULL;
 	struct sum_row *row = NULL;
 
-	for (size_t i = 0; i < path->nr_steps && !path->failed; i++) {
-		trace_critical_path_segment(path, i, &segment);
-		sum_segment(&sums, &segment);
+	for (size_t i = 0; i < path->nr_steps && !path->failed; i++)
+		alike_add(&sums, i);
+	while (!path->failed && (alike = table_next(&sums.alike, sizeof(*alike), alike))) {
+		trace_critical_path_segment(path, alike->step, &segment);
+		sum_segments(&sums, &segment, alike->ns, alike->count);
 	}
 	path->contributors = calloc(sums.rows.used + 1, sizeof(*path->contributors));
 	if (!path->contributors)
@@ -415,6 +454,7 @@ static void sum_up(struct trace_critical_path *path)
 	while (!path->failed && (row = table_next(&sums.rows, sizeof(*row), row)))
 		path->contributors[path->nr_contributors++] = row->sum;
 	table_clear(&sums.rows);
+	table_clear(&sums.alike);
 	if (!path->failed)
 		qsort(path->contributors, path->nr_contributors, sizeof(*path->contributors), compare);
 }

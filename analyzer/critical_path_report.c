@@ -190,11 +190,14 @@ static void reason(const struct telling *t, const struct trace_contributor *row,
 		snprintf(text, size, "%s", own_waits[row->kind]);
 }
 
+/* Of what is not known there is nothing to say. */
 static const struct trace_contributor *greatest(const struct telling *t, enum trace_contributor_by by)
 {
-	for (size_t i = 0; i < trace_critical_path_nr_contributors(t->path); i++)
-		if (trace_critical_path_contributor(t->path, i)->by == by)
-			return trace_critical_path_contributor(t->path, i);
+	const struct trace_contributor *row;
+
+	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)); i++)
+		if (row->by == by && row->kind != TRACE_WAIT_UNKNOWN)
+			return row;
 	return NULL;
 }
 
@@ -227,11 +230,11 @@ static void verdict(const struct telling *t)
 		fprintf(out, " worked on a CPU itself for all of its %s.", text_ns(t->report, window, &time));
 	if (target && percent(target->ns, window) >= WORTH_NAMING) {
 		row_text(target, text, sizeof(text));
-		fprintf(out, " What nobody could have ended sooner: %s for %s.", text_ns(t->report, target->ns, &time), text);
+		fprintf(out, " What no thread could hasten was mostly %s: %s.", text, text_ns(t->report, target->ns, &time));
 	}
 	if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
 		row_text(taker, text, sizeof(text));
-		fprintf(out, " CPU taken by others: most by %s, %s.", text, text_ns(t->report, taker->ns, &time));
+		fprintf(out, " The CPU that it waited for was mostly taken by %s: %s.", text, text_ns(t->report, taker->ns, &time));
 	}
 	fputs("\n\n", out);
 }

@@ -450,6 +450,49 @@ static void a_number_used_again_is_another_thread(void)
 	path_free(&p);
 }
 
+static void endpoints(struct tb *tb, uint32_t cpu, uint64_t ns, uint64_t ino, uint16_t local_port, uint16_t remote_port)
+{
+	struct trace_sock_endpoints ends = {.fd = 3, .state = 1, .ino = ino, .family = 2, .type = 1, .local_port = local_port, .remote_port = remote_port,
+					    .protocol = 6};
+
+	tb_event(tb, cpu, ns, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+}
+
+/* The packet of a local peer comes through a softirq, which says nothing of the sender. Of the peer's threads 21 slept, so it was 20. */
+static void a_local_tcp_peer_is_followed(void)
+{
+	struct trace_sock_ready ready = {.ino = 71, .family = 2, .protocol = 6};
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+	tb_thread_in(p.c.tb, 21, 20, 1, "two", 1, false, SYS_nanosleep);
+	tb_fd(p.c.tb, 10, 3, 0, 71, 0140644, "socket:[71]");
+	endpoints(p.c.tb, 0, 1100, 71, 1000, 2000);
+	endpoints(p.c.tb, 1, 1100, 72, 2000, 1000);
+	tb_sys_enter(p.c.tb, 0, 1900, SYS_read, 3, 0, 1);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(p.c.tb, 1, 5900, SYS_write, 3, 0, 1);
+	tb_softirq(p.c.tb, 1, 5990, 3);
+	tb_event(p.c.tb, 1, 5995, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_SOFTIRQ);
+	tb_softirq_exit(p.c.tb, 1, 6020, 3);
+	tb_sys_exit(p.c.tb, 1, 6100, 1);
+	tb_switch(p.c.tb, 0, 6200, 0, 10, TRACE_TASK_RUNNING);
+	path_analyze(&p);
+	path_find(&p, thread_of(&p, 10, 0), 1900, 6300);
+	CU_ASSERT_STRING_EQUAL(path_text(&p),
+			       "1900 10 syscall read\n"
+			       "2000 20 running <tcp\n"
+			       "5900 20 syscall write <tcp\n"
+			       "5990 20 interrupted softirq 3 <tcp\n"
+			       "6000 10 wait-cpu interrupts\n"
+			       "6020 10 wait-cpu 20\n"
+			       "6200 10 syscall read\n"
+			       "6300\n");
+	path_free(&p);
+}
+
 /* The end of the window comes before the wakeup: nobody ended the wait yet. */
 static void a_wait_that_is_not_over_stays_as_it_is(void)
 {
@@ -695,6 +738,7 @@ static const struct unit_case cases[] = {
 	{"nothing_before_the_wait_explains_it", nothing_before_the_wait_explains_it},
 	{"before_its_birth_a_waker_is_its_parent", before_its_birth_a_waker_is_its_parent},
 	{"a_number_used_again_is_another_thread", a_number_used_again_is_another_thread},
+	{"a_local_tcp_peer_is_followed", a_local_tcp_peer_is_followed},
 	{"a_wait_that_is_not_over_stays_as_it_is", a_wait_that_is_not_over_stays_as_it_is},
 	{"a_circle_ends", a_circle_ends},
 	{"a_window_keeps_only_what_lies_in_it", a_window_keeps_only_what_lies_in_it},
