@@ -173,10 +173,16 @@ static void charge(struct trace_servers *s, struct ledger_thread *thread)
 	charge_until(s, thread, trace_thread_cpu_ns(s->analysis, thread->thread));
 }
 
+static bool is_in(const struct request *request, const void *set)
+{
+	return set_has(set, request);
+}
+
 static void replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns)
 {
 	charge_until(s, thread, cpu_ns);
 	set_assign(&thread->set, set);
+	set_assign(&thread->passed, NULL);
 	thread->tentative = false;
 }
 
@@ -224,6 +230,7 @@ static void forget_all(struct trace_servers *s)
 		set_assign(&thread->incoming, NULL);
 		set_assign(&thread->inherited, NULL);
 		set_assign(&thread->outgoing, NULL);
+		set_assign(&thread->passed, NULL);
 		thread->answer = NULL;
 		thread->call = CALL_NONE;
 		thread->slept_ns = 0;
@@ -417,6 +424,12 @@ static void on_enter(struct trace_servers *s, const struct trace_event *event)
 
 /* ---- system calls: exit ---- */
 
+/* Accepted, and nothing read yet: whoever reads from another connection has left it for later. */
+static bool is_only_accepted(const struct request *request, const void *unused)
+{
+	return !request->counted;
+}
+
 static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
 {
 	if (!thread->incoming) {
@@ -429,18 +442,23 @@ static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
 		return;
 	}
 	charge_until(s, thread, thread->enter_cpu);
-	for (uint32_t i = 0; i < thread->incoming->nr; i++)
-		set_put(s, &thread->set, thread->incoming->items[i]);
+	set_filter(s, &thread->set, is_in, thread->passed);
+	set_filter(s, &thread->set, is_only_accepted, NULL);
+	set_assign(&thread->passed, NULL);
+	set_put_all(s, &thread->set, thread->incoming);
 }
 
 static void send_end(struct trace_servers *s, struct ledger_thread *thread)
 {
 	bool others = false;
 
-	for (uint32_t i = 0; thread->set && i < thread->set->nr; i++)
+	if (!any_replied(thread->set))
+		return;
+	charge(s, thread);
+	for (uint32_t i = 0; i < thread->set->nr; i++)
 		others |= !thread->set->items[i]->replied;
-	if (others && any_replied(thread->set))
-		leave_replied(s, thread);
+	if (others)
+		set_filter(s, &thread->set, is_replied, NULL);
 }
 
 static void pipe_write(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
@@ -710,8 +728,10 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 	thread->waker = waker;
 	if (!thread->call)
 		call_recover(s, thread);
-	if (waker->process == thread->process && waker->set && takes_over(thread))
-		set_assign(&thread->inherited, waker->set);
+	if (waker->process != thread->process || !waker->set || !takes_over(thread))
+		return;
+	set_assign(&thread->inherited, waker->set);
+	set_put_all(s, &waker->passed, waker->set);
 }
 
 static void on_fork(struct trace_servers *s, const struct trace_event *event)
@@ -910,6 +930,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		set_unref(thread->incoming);
 		set_unref(thread->inherited);
 		set_unref(thread->outgoing);
+		set_unref(thread->passed);
 		free(thread);
 	}
 	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));)

@@ -119,6 +119,7 @@ struct ledger_thread {
 	struct set *incoming; /* came in during this call */
 	struct set *inherited; /* from who woke it in this call */
 	struct set *outgoing; /* what the data that it sends in this call carries */
+	struct set *passed;   /* of its set, what it has sent something for, or handed on: leaves when something new comes in */
 	struct endpoint *endpoint; /* the call acts on */
 	struct endpoint *target;   /* splice: and writes to */
 	struct ledger_thread *waker;

@@ -518,19 +518,38 @@ static struct request *find_answered(const struct set *set, const struct ledger_
 	return NULL;
 }
 
+static bool has_unanswered(const struct set *set)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (!set->items[i]->replied)
+			return true;
+	return false;
+}
+
+/*
+ * Whoever took a job from a queue without having to wait for it was told by nobody whose it is; and whoever was woken may find another
+ * one there, or several. The answer tells: what the thread did since its last rest or answer was for the one that it answers now.
+ */
+static void believe_answer(struct trace_servers *s, struct ledger_thread *thread, struct request *answer)
+{
+	struct set *only = NULL;
+
+	set_put(s, &only, answer);
+	set_unref(thread->set);
+	thread->set = only;
+	thread->tentative = false;
+}
+
 void request_prepare(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
 {
 	struct request *answer = find_answered(thread->set, thread, endpoint, false), *again = NULL;
 
 	if (!answer)
 		again = find_answered(thread->set, thread, endpoint, true); /* one more piece of an answer */
-	if (!answer && !again && (!thread->set || thread->tentative) && endpoint->role == ROLE_SERVER && endpoint->open) {
-		/* It took the request from a queue, without waiting for it: what it did since its last rest was for this one. */
-		answer = endpoint->open->items[0];
-		set_assign(&thread->set, NULL);
-		set_put(s, &thread->set, answer);
-		thread->tentative = false;
-	}
+	if (!answer && !again && (!has_unanswered(thread->set) || thread->tentative) && endpoint->role == ROLE_SERVER && endpoint->open)
+		believe_answer(s, thread, answer = endpoint->open->items[0]);
+	else if (answer && thread->tentative)
+		believe_answer(s, thread, answer);
 	thread->answer = answer;
 	set_assign(&thread->outgoing, NULL);
 	if (answer || again)
@@ -543,6 +562,7 @@ void request_send(struct trace_servers *s, struct ledger_thread *thread, struct 
 {
 	if (endpoint->kind != ENDPOINT_PIPE)
 		role_find(s, endpoint, ROLE_CLIENT);
+	set_put_all(s, &thread->passed, thread->outgoing);
 	if (thread->answer) {
 		thread->answer->replied = true;
 		thread->tentative = false;
