@@ -412,9 +412,9 @@ void tb_fault(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint64_t address, boo
 	EVENT(tb, cpu, ts_ns, fault_entry, NULL, .address = address, .ip = 0x401000, .error = user ? 4 : 0, .user = user);
 }
 
-void tb_fault_end(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint64_t address, bool major)
+void tb_fault_end(struct tb *tb, uint32_t cpu, uint64_t ts_ns, bool major)
 {
-	EVENT(tb, cpu, ts_ns, fault_exit, NULL, .address = address, .major = major);
+	EVENT(tb, cpu, ts_ns, fault_exit, NULL, .major = major);
 }
 
 void tb_irq(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t irq)

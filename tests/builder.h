@@ -62,7 +62,7 @@ void tb_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, uint32_t
 void tb_free_thread(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid);
 void tb_comm(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, const char *comm);
 void tb_fault(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint64_t address, bool user);
-void tb_fault_end(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint64_t address, bool major);
+void tb_fault_end(struct tb *tb, uint32_t cpu, uint64_t ts_ns, bool major);
 void tb_irq(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t irq);
 void tb_irq_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t irq);
 void tb_softirq(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vec);

@@ -109,7 +109,7 @@ static void a_fault_on_a_mapped_file_waits_for_the_file(void)
 	block_done(c.tb, 5990);
 	tb_waking(c.tb, 0, 6000, 10, TRACE_CONTEXT_HARDIRQ);
 	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
-	tb_fault_end(c.tb, 0, 6150, 0x12345, true);
+	tb_fault_end(c.tb, 0, 6150, true);
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->traps[0].wait_ns, BLOCKED_NS);
 	CU_ASSERT_EQUAL(c.one->traps[0].errors, 1);
@@ -128,7 +128,7 @@ static void a_mapping_made_by_mmap_names_its_file(void)
 	tb_fault(c.tb, 0, 2000, 0x72000, true);
 	block(&c, TRACE_TASK_UNINTERRUPTIBLE);
 	block_done(c.tb, 5990);
-	tb_fault_end(c.tb, 0, 6150, 0x72000, true);
+	tb_fault_end(c.tb, 0, 6150, true);
 	end(&c, 0, TRACE_CONTEXT_HARDIRQ, 0);
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "");
 }
@@ -140,7 +140,7 @@ static void a_fault_of_no_file_waits_for_memory(void)
 	tb_fault(c.tb, 0, 2000, 0x12345, true);
 	block(&c, TRACE_TASK_UNINTERRUPTIBLE);
 	block_done(c.tb, 5990);
-	tb_fault_end(c.tb, 0, 6150, 0x12345, true);
+	tb_fault_end(c.tb, 0, 6150, true);
 	end(&c, 0, TRACE_CONTEXT_HARDIRQ, 0);
 	expect(&c, TRACE_WAIT_MEMORY, "", 0, "");
 }

@@ -35,7 +35,7 @@ static void make_trace(void)
 	tb_switch(tb, 0, 1023000, 20, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 1025000, 4096);
 	tb_fault(tb, 0, 1026000, 0x1000, true);
-	tb_fault_end(tb, 0, 1026500, 0x1000, false);
+	tb_fault_end(tb, 0, 1026500, false);
 	tb_switch(tb, 0, 1030000, 10, 0, TRACE_TASK_RUNNING);
 	tb_write(tb, fd, true);
 	close(fd);

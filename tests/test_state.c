@@ -20,7 +20,7 @@ static void user_syscall_and_trap_are_told_apart(void)
 	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
 	tb_sys_exit(c.tb, 0, 2500, 10);
 	tb_fault(c.tb, 0, 3000, 0x1000, true);
-	tb_fault_end(c.tb, 0, 3100, 0x1000, false);
+	tb_fault_end(c.tb, 0, 3100, false);
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->user_ns, 8000 - 500 - 100);
@@ -38,7 +38,7 @@ static void a_fault_inside_a_call_is_trap_time_of_that_call(void)
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 100);
 	tb_fault(c.tb, 0, 2100, 0x1000, false);
-	tb_fault_end(c.tb, 0, 2300, 0x1000, false);
+	tb_fault_end(c.tb, 0, 2300, false);
 	tb_sys_exit(c.tb, 0, 2500, 100);
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
@@ -55,7 +55,7 @@ static void a_fault_without_end_is_over_at_the_next_call(void)
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_fault(c.tb, 0, 2000, 0x1000, true);
 	tb_fault(c.tb, 0, 2100, 0x2000, true);
-	tb_fault_end(c.tb, 0, 2200, 0x2000, true);
+	tb_fault_end(c.tb, 0, 2200, true);
 	tb_fault(c.tb, 0, 2500, 0x3000, true);
 	tb_sys_enter(c.tb, 0, 2600, SYS_getpid);
 	tb_sys_exit(c.tb, 0, 2700, 10);

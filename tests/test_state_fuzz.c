@@ -127,7 +127,7 @@ static void plausible_event(struct tb *tb, struct dice *dice, struct machine *ma
 		tb_fault(tb, cpu, ts_ns, below(dice, 1 << 16) << 12, below(dice, 2));
 		break;
 	case 6:
-		tb_fault_end(tb, cpu, ts_ns, 0, below(dice, 2));
+		tb_fault_end(tb, cpu, ts_ns, below(dice, 2));
 		break;
 	default:
 		if (below(dice, 2))

@@ -82,6 +82,8 @@ int BPF_PROG(uring_submit, struct io_kiocb *req)
 		record->user_data = BPF_CORE_READ(req, cqe.user_data);
 		record->opcode = BPF_CORE_READ(req, opcode);
 		record->flags = BPF_CORE_READ(req, flags);
+		record->fd = BPF_CORE_READ(req, cqe.fd);
+		record->pad = 0;
 		COMMIT(uring_submit);
 	}
 	return 0;

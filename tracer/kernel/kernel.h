@@ -219,6 +219,10 @@ struct io_kiocb {
 	struct {
 		u64 user_data;
 		s32 res;
+		union {
+			u32 flags;
+			int fd; /* until it is completed */
+		};
 	} cqe;
 };
 struct io_ring_ctx {
@@ -338,16 +342,6 @@ struct bpf_iter__task_vma {
 };
 
 #pragma clang attribute pop
-
-struct bpf_perf_event_data {
-#if defined(__TARGET_ARCH_x86)
-	unsigned long regs[21]; /* bpf_user_pt_regs_t */
-#else
-	unsigned long regs[34];
-#endif
-	u64 sample_period;
-	u64 addr;
-};
 
 /* Several kernels keep these under other names; the programs test for them with bpf_core_field_exists(). */
 struct task_struct___pre_5_14 {

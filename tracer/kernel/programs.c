@@ -172,7 +172,6 @@ static int open_fault_counter(uint32_t cpu, bool major)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_ADDR,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attributes, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);

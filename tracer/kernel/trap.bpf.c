@@ -32,12 +32,11 @@ int BPF_PROG(fault_entry__kernel, unsigned long address, struct pt_regs *regs, u
 }
 #endif
 
-static __always_inline int record_fault_end(struct bpf_perf_event_data *ctx, bool major)
+static __always_inline int record_fault_end(bool major)
 {
 	if (!current_passes() || own_event(current_task()))
 		return 0;
 	RECORD(fault_exit) {
-		record->address = ctx->addr;
 		record->major = major;
 		record->pad = 0;
 		COMMIT(fault_exit);
@@ -46,13 +45,13 @@ static __always_inline int record_fault_end(struct bpf_perf_event_data *ctx, boo
 }
 
 SEC("perf_event")
-int fault_exit__minor(struct bpf_perf_event_data *ctx)
+int fault_exit__minor(void *ctx)
 {
-	return record_fault_end(ctx, false);
+	return record_fault_end(false);
 }
 
 SEC("perf_event")
-int fault_exit__major(struct bpf_perf_event_data *ctx)
+int fault_exit__major(void *ctx)
 {
-	return record_fault_end(ctx, true);
+	return record_fault_end(true);
 }
