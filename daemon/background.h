@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_BACKGROUND_H
 #define DAEMON_BACKGROUND_H
 /* background.h - leave the terminal, but not before it is known that recording works. */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_CLIENT_H
 #define DAEMON_CLIENT_H
 /* client.h - ask a running daemon: what tracectl and tracedaemon -p -m -v -j -q share. */

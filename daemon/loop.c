@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * loop.c - what wakes the main thread while it records. Nothing here waits for a disk or for a client.
  */

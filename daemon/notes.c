@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "notes.h"
 
 static void add(struct notes *notes, uint16_t id, const void *payload, size_t bytes, const char *text)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The classic spelling glues values to their letter (-ts60, -b1048576, -eSCHED); a value may also follow as the next word.
  * Two letters changed their meaning in the classic's life and both spellings work: -p prints the mask, -pPID filters.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What these lines guard against (CVE-2025-27591, CVE-2024-45770, CVE-2021-24032): a root daemon that follows a planted link,
  * writes through a hard link, or creates a file that others may read before its mode is set. So the file is always

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* requests.c - what a running daemon can be asked for. One function for each verb; a table finds it. */
 #include <errno.h>
 #include <stdarg.h>

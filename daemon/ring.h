@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_RING_H
 #define DAEMON_RING_H
 /* ring.h - what both readers of rings, drain.c and flight.c, need beyond <trace/subbuf.h>. */

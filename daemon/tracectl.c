@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* tracectl: see docs/man/tracectl.1. kgmon(8)'s letters work too. */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_TRACEFILE_H
 #define DAEMON_TRACEFILE_H
 /* tracefile.h - what stands in every trace besides events: where it was recorded, and the names of numbers. */
