@@ -4,7 +4,7 @@
 /* arch.bpf.h - where an architecture keeps a system call's number, arguments and ABI. */
 
 #if defined(__TARGET_ARCH_x86)
-#define TS_COMPAT 0x0002
+#define TS_COMPAT	0x0002
 #define X32_SYSCALL_BIT 0x40000000u
 
 static __always_inline u32 syscall_abi(struct task_struct *task, u32 nr)
@@ -26,7 +26,7 @@ static __always_inline long syscall_nr(struct pt_regs *regs)
 
 /* A macro: @n is a constant, and regs must stay the kernel's pointer that the verifier knows. */
 #define SYSCALL_ARG(regs, abi, n)                                                                                                \
-	((abi) == TRACE_ABI_32 ? (u32)((n) == 0 ? (regs)->bx                                                                     \
+	((abi) == TRACE_ABI_32 ? (u32)((n) == 0	  ? (regs)->bx                                                                   \
 				       : (n) == 1 ? (regs)->cx                                                                   \
 				       : (n) == 2 ? (regs)->dx                                                                   \
 				       : (n) == 3 ? (regs)->si                                                                   \

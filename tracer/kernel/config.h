@@ -3,8 +3,8 @@
 #define TRACER_CONFIG_H
 /* config.h - what the loader tells the BPF programs; the same structs on both sides. */
 
-#define TRACER_NR_SYSCALLS 512 /* numbers beyond are recorded with six arguments */
-#define TRACER_PATH_BYTES 1920 /* longest path recorded, NUL included: a record has at most 2040 bytes */
+#define TRACER_NR_SYSCALLS 512	/* numbers beyond are recorded with six arguments */
+#define TRACER_PATH_BYTES  1920 /* longest path recorded, NUL included: a record has at most 2040 bytes */
 
 /* struct tracer_config - constants of a session. Sizes as powers of two; filters: 0 = off. */
 struct tracer_config {
@@ -33,12 +33,12 @@ enum {
 	SYSCALL_ARGS_MASK = 3,
 	SYSCALL_PATH_SHIFT = 2, /* 1 + index of the argument that is a path; 0 = none */
 	SYSCALL_PATH_MASK = 7,
-	SYSCALL_NEW_FD = 1 << 5,      /* returns a descriptor of a file to be identified */
-	SYSCALL_ENDPOINTS = 1 << 6,   /* arg0 is a socket whose endpoints may have changed */
-	SYSCALL_PIPE = 1 << 7,	      /* arg0 points to two new descriptors */
-	SYSCALL_SOCKETPAIR = 1 << 8,  /* arg3 points to two new descriptors */
-	SYSCALL_NEW_SOCKET = 1 << 9,  /* returns a descriptor of a socket */
-	SYSCALL_RIGHTS = 1 << 10,     /* arg1 points to a message, which may bring descriptors */
+	SYSCALL_NEW_FD = 1 << 5,     /* returns a descriptor of a file to be identified */
+	SYSCALL_ENDPOINTS = 1 << 6,  /* arg0 is a socket whose endpoints may have changed */
+	SYSCALL_PIPE = 1 << 7,	     /* arg0 points to two new descriptors */
+	SYSCALL_SOCKETPAIR = 1 << 8, /* arg3 points to two new descriptors */
+	SYSCALL_NEW_SOCKET = 1 << 9, /* returns a descriptor of a socket */
+	SYSCALL_RIGHTS = 1 << 10,    /* arg1 points to a message, which may bring descriptors */
 };
 
 /* What the start-state iterators write: this, then the payload with its string. @bytes counts what follows. */

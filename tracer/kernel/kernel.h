@@ -25,7 +25,12 @@ enum { /* linux/bpf.h, which pulls in too much */
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024, BPF_RB_FORCE_WAKEUP = 2, BPF_ANY = 0 };
+enum {
+	BPF_F_NO_PREALLOC = 1,
+	BPF_F_MMAPABLE = 1024,
+	BPF_RB_FORCE_WAKEUP = 2,
+	BPF_ANY = 0
+};
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -11,8 +11,8 @@
 #include "loader.h"
 
 #define CAP_BIT_SYS_ADMIN 21
-#define CAP_BIT_PERFMON 38
-#define CAP_BIT_BPF 39
+#define CAP_BIT_PERFMON	  38
+#define CAP_BIT_BPF	  39
 
 int tracer_fail(struct trace_error *ret_error, int code, const char *format, ...)
 {
@@ -59,8 +59,10 @@ static int check_system(struct trace_error *ret_error)
 	bool perfmon = admin || (capabilities >> CAP_BIT_PERFMON & 1);
 
 	if (!bpf || !perfmon)
-		return tracer_fail(ret_error, -EPERM, "recording the kernel needs %s%s%s: run as root, or setcap cap_bpf,cap_perfmon+ep on the program",
-				   bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
+		return tracer_fail(
+			ret_error, -EPERM,
+			"recording the kernel needs %s%s%s: run as root, or setcap cap_bpf,cap_perfmon+ep on the program",
+			bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
 	return 0;
 }
 
@@ -69,9 +71,10 @@ static int load_types(struct tracer *tracer, struct trace_error *ret_error)
 	tracer->types = btf__load_vmlinux_btf();
 	if (tracer->types)
 		return 0;
-	return tracer_fail(ret_error, -ENOTSUP,
-			   "/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF",
-			   access("/sys/kernel/btf/vmlinux", R_OK) ? strerror(errno) : "cannot be read as such");
+	return tracer_fail(
+		ret_error, -ENOTSUP,
+		"/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF",
+		access("/sys/kernel/btf/vmlinux", R_OK) ? strerror(errno) : "cannot be read as such");
 }
 
 static unsigned int log2_floor(uint32_t value)
@@ -92,19 +95,24 @@ static void choose_geometry(struct tracer_options *options)
 		options->nr_subbufs = TRACER_DEFAULT_NR_SUBBUFS;
 	options->subbuf_bytes = 1u << log2_floor(clamp(options->subbuf_bytes, SUBBUF_MIN_BYTES, SUBBUF_MAX_BYTES));
 	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, 256));
-	while ((uint64_t)options->subbuf_bytes * options->nr_subbufs > 128u << 20) /* a map's value has to be allocated in one piece */
+	while ((uint64_t)options->subbuf_bytes * options->nr_subbufs >
+	       128u << 20) /* a map's value has to be allocated in one piece */
 		options->nr_subbufs /= 2;
 }
 
 static void default_mask(uint64_t mask[TRACE_MASK_WORDS])
 {
-	enum { ON = 1, STRUCTURAL = 2, OFF = 0 };
+	enum {
+		ON = 1,
+		STRUCTURAL = 2,
+		OFF = 0
+	};
 
 	for (int i = 0; i < TRACE_MASK_WORDS; i++)
 		if (mask[i])
 			return;
 #define TRACE_EVENT(id, name, category, classic, program, flags, fields, text, doc)                                              \
-	if ((flags) & ON)                                                                                                        \
+	if ((flags)&ON)                                                                                                          \
 		mask[(id) / 64] |= 1ULL << ((id) % 64);
 #include <trace/events.def>
 #undef TRACE_EVENT
@@ -146,7 +154,8 @@ static int size_ring_map(struct bpf_map *map, uint32_t nr_cpus, size_t value_byt
 	return result ? result : bpf_map__set_value_size(map, (uint32_t)value_bytes);
 }
 
-static int map_rings(struct tracer *tracer, int which, struct bpf_map *map, uint32_t subbuf_bytes, uint32_t nr_subbufs, bool overwrite)
+static int map_rings(struct tracer *tracer, int which, struct bpf_map *map, uint32_t subbuf_bytes, uint32_t nr_subbufs,
+		     bool overwrite)
 {
 	size_t value_bytes = ring_value_bytes(subbuf_bytes, nr_subbufs);
 	void *memory;
@@ -177,7 +186,8 @@ static int make_rings(struct tracer *tracer, struct trace_error *ret_error)
 	tracer->rings = calloc(tracer->nr_rings, sizeof(*tracer->rings));
 	if (!tracer->rings)
 		return tracer_fail(ret_error, -ENOMEM, "out of memory for %zu rings", tracer->nr_rings);
-	result = map_rings(tracer, 0, tracer->skeleton->maps.rings, options->subbuf_bytes, options->nr_subbufs, options->overwrite);
+	result = map_rings(tracer, 0, tracer->skeleton->maps.rings, options->subbuf_bytes, options->nr_subbufs,
+			   options->overwrite);
 	if (!result)
 		result = map_rings(tracer, 1, tracer->skeleton->maps.structural_rings, TRACER_STRUCTURAL_SUBBUF_BYTES,
 				   TRACER_STRUCTURAL_NR_SUBBUFS, false);
@@ -212,7 +222,8 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	}
 	tracer->options.filter_uid = tracer->options.filter_gid = -1;
 	if (options)
-		memcpy(&tracer->options, options, options->size && options->size < sizeof(*options) ? options->size : sizeof(*options));
+		memcpy(&tracer->options, options,
+		       options->size && options->size < sizeof(*options) ? options->size : sizeof(*options));
 	choose_geometry(&tracer->options);
 	default_mask(tracer->options.mask);
 	libbpf_set_print(silent);

@@ -27,18 +27,18 @@ struct tracer_program {
 };
 
 struct tracer {
-	struct tracer_bpf *skeleton;	 /* owned */
-	struct btf *types;		 /* owned: the kernel's */
-	struct ring_buffer *wakeups;	 /* owned */
-	struct tracer_ring *rings;	 /* owned array */
+	struct tracer_bpf *skeleton; /* owned */
+	struct btf *types;	     /* owned: the kernel's */
+	struct ring_buffer *wakeups; /* owned */
+	struct tracer_ring *rings;   /* owned array */
 	size_t nr_rings;
-	void *maps[2];			 /* owned mappings of the two ring maps */
+	void *maps[2]; /* owned mappings of the two ring maps */
 	size_t map_bytes[2];
 	struct tracer_options options;
 	uint32_t nr_cpus;
 	struct tracer_program programs[TRACER_MAX_PROGRAMS];
 	size_t nr_programs;
-	char *not_traced[TRACE_EV_MAX];	 /* owned */
+	char *not_traced[TRACE_EV_MAX]; /* owned */
 	size_t nr_not_traced;
 };
 

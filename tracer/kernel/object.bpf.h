@@ -3,23 +3,23 @@
 #define TRACER_OBJECT_BPF_H
 /* object.bpf.h - what the kernel's objects are called outside: paths of files, endpoints of sockets, ids of threads. */
 
-#define S_IFMT 0170000
-#define S_IFSOCK 0140000
-#define S_IFDIR 0040000
-#define O_CLOEXEC 02000000
-#define AF_UNIX 1
-#define AF_INET 2
-#define AF_INET6 10
+#define S_IFMT	    0170000
+#define S_IFSOCK    0140000
+#define S_IFDIR	    0040000
+#define O_CLOEXEC   02000000
+#define AF_UNIX	    1
+#define AF_INET	    2
+#define AF_INET6    10
 #define IPPROTO_TCP 6
-#define PF_KTHREAD 0x00200000
+#define PF_KTHREAD  0x00200000
 
 /* ---- paths ---- */
 #define PATH_COMPONENTS 40
-#define NAME_BYTES 256 /* longest component (255) and a slash */
+#define NAME_BYTES	256 /* longest component (255) and a slash */
 
 /*
- * Where a path is put together: one per program and CPU, for a program never runs twice at once on a CPU. The state of the walk stands here
- * too and not on the stack: what is in a map is unknown to the verifier, so that all steps look alike to it.
+ * Where a path is put together: one per program and CPU, for a program never runs twice at once on a CPU. The state of the walk
+ * stands here too and not on the stack: what is in a map is unknown to the verifier, so that all steps look alike to it.
  */
 struct path_text {
 	char text[4096]; /* the path lies in the first half; the verifier allows any place there and any length */
@@ -173,7 +173,8 @@ static __always_inline u32 pid_in_namespace(struct pid *pid)
 	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
 	u32 nr = 0;
 
-	bpf_probe_read_kernel(&nr, sizeof(nr), numbers + level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr));
+	bpf_probe_read_kernel(&nr, sizeof(nr),
+			      numbers + level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr));
 	return nr;
 }
 

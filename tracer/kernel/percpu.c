@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * percpu.c - where the kernel keeps a CPU's preempt_count, from its type information: BTF lists the variables of the per-CPU section with
- * their offsets. Until 6.1 and since 6.15 it is a variable of its own, in between a member of pcpu_hot.
+ * percpu.c - where the kernel keeps a CPU's preempt_count, from its type information: BTF lists the variables of the per-CPU
+ * section with their offsets. Until 6.1 and since 6.15 it is a variable of its own, in between a member of pcpu_hot.
  */
 #include <bpf/btf.h>
 #include <string.h>
@@ -58,7 +58,8 @@ long long tracer_preempt_count_distance(const struct btf *btf)
 
 	if (queue >= 0) {
 		count = variable_offset(btf, section, "__preempt_count");
-		if (count < 0 && variable_offset(btf, section, "pcpu_hot") >= 0 && member_offset(btf, "pcpu_hot", "preempt_count") >= 0)
+		if (count < 0 && variable_offset(btf, section, "pcpu_hot") >= 0 &&
+		    member_offset(btf, "pcpu_hot", "preempt_count") >= 0)
 			count = variable_offset(btf, section, "pcpu_hot") + member_offset(btf, "pcpu_hot", "preempt_count");
 		if (count >= 0)
 			distance = count - queue;

@@ -2,8 +2,8 @@
 /*
  * programs.c - which programs there are, which of them this kernel takes, and attaching them.
  *
- * A program belongs to the events whose catalogue entry names it; a program called NAME__variant belongs where NAME does. What the
- * kernel does not have is found out in two steps: a tracepoint without a type in the kernel's BTF is not even tried; and if
+ * A program belongs to the events whose catalogue entry names it; a program called NAME__variant belongs where NAME does. What
+ * the kernel does not have is found out in two steps: a tracepoint without a type in the kernel's BTF is not even tried; and if
  * loading all programs together fails, each is tried alone and the refused ones are left out.
  */
 #include <bpf/bpf.h>
@@ -145,22 +145,30 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 	if (!result)
 		return 0;
 	if (result == -ENOMEM)
-		return tracer_fail(ret_error, result, "the kernel has no memory for the buffers (%u CPUs x %u x %u bytes): choose smaller ones (-b, -n)",
-				   tracer->nr_cpus, tracer->options.nr_subbufs, tracer->options.subbuf_bytes);
+		return tracer_fail(
+			ret_error, result,
+			"the kernel has no memory for the buffers (%u CPUs x %u x %u bytes): choose smaller ones (-b, -n)",
+			tracer->nr_cpus, tracer->options.nr_subbufs, tracer->options.subbuf_bytes);
 	if (result == -EPERM)
-		return tracer_fail(ret_error, result, "the kernel refuses BPF programs: CAP_BPF and CAP_PERFMON are needed, and lockdown must allow them");
+		return tracer_fail(
+			ret_error, result,
+			"the kernel refuses BPF programs: CAP_BPF and CAP_PERFMON are needed, and lockdown must allow them");
 	for (size_t i = 0; i < tracer->nr_programs; i++) {
 		struct tracer_program *p = &tracer->programs[i];
 
 		if (p->unavailable[0] || loads_alone(tracer, bpf_program__name(p->program)))
 			continue;
-		snprintf(p->unavailable, sizeof(p->unavailable), "this kernel refuses the program %s", bpf_program__name(p->program));
+		snprintf(p->unavailable, sizeof(p->unavailable), "this kernel refuses the program %s",
+			 bpf_program__name(p->program));
 		refused++;
 	}
 	if (!refused || reopen(tracer))
-		return tracer_fail(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)", strerror(-result));
+		return tracer_fail(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
+				   strerror(-result));
 	result = tracer_bpf__load(tracer->skeleton);
-	return result ? tracer_fail(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)", strerror(-result)) : 0;
+	return result ? tracer_fail(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
+				    strerror(-result))
+		      : 0;
 }
 
 /* ---- attaching ---- */
@@ -247,7 +255,8 @@ static bool mask_has(const uint64_t *mask, uint32_t event)
 /* Children can only be followed by seeing forks and frees. */
 static bool is_needed(const struct tracer *tracer, const struct tracer_program *p, const uint64_t *mask)
 {
-	if (tracer->options.follow && (tracer_program_serves(p, TRACE_EV_sched_fork) || tracer_program_serves(p, TRACE_EV_sched_free)))
+	if (tracer->options.follow &&
+	    (tracer_program_serves(p, TRACE_EV_sched_fork) || tracer_program_serves(p, TRACE_EV_sched_free)))
 		return true;
 	for (size_t i = 0; i < NR_ROWS && !is_iterator(p->program); i++)
 		if (mask_has(mask, catalogue[i].event) && same_stem(bpf_program__name(p->program), catalogue[i].program))
@@ -309,7 +318,8 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 		attached += p->attached;
 	}
 	if (wanted && !attached)
-		return tracer_fail(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)", wanted, tracer->not_traced[0]);
+		return tracer_fail(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)", wanted,
+				   tracer->not_traced[0]);
 	return 0;
 }
 

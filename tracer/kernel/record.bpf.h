@@ -62,13 +62,13 @@ struct subbuf_writer {
 	u8 structural;
 };
 
-#define SUBBUF_LOAD(p) (*(volatile typeof(*(p)) *)(p))
-#define SUBBUF_STORE(p, v) (*(volatile typeof(*(p)) *)(p) = (v))
-#define SUBBUF_ADD(p, v) __sync_fetch_and_add(p, v)
-#define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
-#define SUBBUF_CLOCK() bpf_ktime_get_ns()
-#define SUBBUF_TRIES 4
-#define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)slot_of(w, seq))
+#define SUBBUF_LOAD(p)				  (*(volatile typeof(*(p)) *)(p))
+#define SUBBUF_STORE(p, v)			  (*(volatile typeof(*(p)) *)(p) = (v))
+#define SUBBUF_ADD(p, v)			  __sync_fetch_and_add(p, v)
+#define SUBBUF_CAS(p, old, new)			  __sync_val_compare_and_swap(p, old, new)
+#define SUBBUF_CLOCK()				  bpf_ktime_get_ns()
+#define SUBBUF_TRIES				  4
+#define SUBBUF_HEADER(w, seq)			  ((struct subbuf_header *)slot_of(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) (*(volatile u64 *)record_of(w, seq, offset) = (word))
 
 /* The verifier follows these masks, which are constants to it: a slot lies in the ring, a record begins in its slot at a
@@ -87,8 +87,8 @@ static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u
 	return w->data + at;
 }
 
-/* The rare case is a function of its own, global so that it is verified once and not with each program; it finds the ring again, and
- * so does its caller the header, for pointers do not come through. */
+/* The rare case is a function of its own, global so that it is verified once and not with each program; it finds the ring again,
+ * and so does its caller the header, for pointers do not come through. */
 struct subbuf_reservation;
 int reserve_slow(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
 int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
@@ -252,11 +252,11 @@ static __always_inline bool event_wanted(u32 id)
 #define STRUCTURAL_no 0
 #define RECORD_IN(event, structural, extra)                                                                                      \
 	struct recording recording;                                                                                              \
-	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));              \
+	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));             \
 	if (record)
-#define RECORD(event) RECORD_IN(event, false, 0)
+#define RECORD(event)			RECORD_IN(event, false, 0)
 #define RECORD_STRUCTURAL(event, extra) RECORD_IN(event, true, extra)
-#define COMMIT(event) record_end(&recording, TRACE_EV_##event)
+#define COMMIT(event)			record_end(&recording, TRACE_EV_##event)
 
 #define ROUND8(n) (((n) + 7u) & ~7u)
 

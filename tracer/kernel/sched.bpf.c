@@ -4,8 +4,8 @@
 PATH_SCRATCH(exec_scratch);
 
 /*
- * preempt_count of this CPU tells task from interrupt. Its address is not to be had by name (kernels without CONFIG_KALLSYMS_ALL list no
- * variables), but the kernel's type information places it in the same per-CPU section as the run queue, and to that the
+ * preempt_count of this CPU tells task from interrupt. Its address is not to be had by name (kernels without CONFIG_KALLSYMS_ALL
+ * list no variables), but the kernel's type information places it in the same per-CPU section as the run queue, and to that the
  * current thread has a pointer. The loader knows the distance of the two.
  */
 #if defined(__TARGET_ARCH_x86)

@@ -24,7 +24,7 @@ int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 		u16 family = sk->__sk_common.skc_family;                                                                         \
 		u16 protocol = sk->sk_protocol;                                                                                  \
                                                                                                                                  \
-		if (!current_passes() || own_event(current_task()))                                                                            \
+		if (!current_passes() || own_event(current_task()))                                                              \
 			return 0;                                                                                                \
 		RECORD(event) {                                                                                                  \
 			record->ino = sock_ino(sk);                                                                              \

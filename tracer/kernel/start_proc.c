@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * start_proc.c - the start state as /proc tells it, for threads that the iterators leave out: all of them where a kernel has no iterators,
- * some where it hides a process from them.
+ * start_proc.c - the start state as /proc tells it, for threads that the iterators leave out: all of them where a kernel has no
+ * iterators, some where it hides a process from them.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -16,8 +16,8 @@
 #include "start_state.h"
 
 /* Call @visit for each numbered entry of a folder, until one returns non-zero. A folder that is gone has none. */
-static int each_number(struct tracer_collector *c, uint32_t tgid, int (*visit)(struct tracer_collector *c, uint32_t tgid, uint32_t number),
-		       const char *format, ...)
+static int each_number(struct tracer_collector *c, uint32_t tgid,
+		       int (*visit)(struct tracer_collector *c, uint32_t tgid, uint32_t number), const char *format, ...)
 {
 	char path[64];
 	va_list arguments;
@@ -65,8 +65,9 @@ static uint32_t state_of_letter(char letter)
 		char letter;
 		uint32_t state;
 	} letters[] = {
-		{'S', TRACE_TASK_INTERRUPTIBLE}, {'D', TRACE_TASK_UNINTERRUPTIBLE}, {'T', TRACE_TASK_STOPPED},
-		{'t', TRACE_TASK_TRACED},	 {'Z', TRACE_TASK_EXIT_ZOMBIE},	    {'X', TRACE_TASK_EXIT_DEAD},
+		{'S', TRACE_TASK_INTERRUPTIBLE}, {'D', TRACE_TASK_UNINTERRUPTIBLE},
+		{'T', TRACE_TASK_STOPPED},	 {'t', TRACE_TASK_TRACED},
+		{'Z', TRACE_TASK_EXIT_ZOMBIE},	 {'X', TRACE_TASK_EXIT_DEAD},
 		{'P', TRACE_TASK_PARKED},	 {'I', TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD},
 	};
 
@@ -96,7 +97,8 @@ static void fill_syscall(struct trace_start_thread *thread)
 
 #define PF_KTHREAD 0x00200000
 
-/* /proc/PID/stat, proc(5): "pid (comm) state ppid pgrp session tty tpgid flags ... 18 priority ... 22 starttime ... 39 processor" */
+/* /proc/PID/stat, proc(5): "pid (comm) state ppid pgrp session tty tpgid flags ... 18 priority ... 22 starttime ... 39 processor"
+ */
 static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 {
 	struct trace_start_thread thread = {.tid = tid, .tgid = tgid, .ns_tid = tid, .ns_tgid = tgid};
@@ -115,7 +117,9 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 	if (!open || !close)
 		return 0;
 	*close = '\0';
-	sscanf(close + 1, " %c %u %u %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*u %*u %ld %*d %*d %*d %lu %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %d",
+	sscanf(close + 1,
+	       " %c %u %u %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*u %*u %ld %*d %*d %*d %lu %*u %*d %*u %*u %*u %*u %*u %*u "
+	       "%*u %*u %*u %*u %*u %*u %*u %*d %d",
 	       &letter, &thread.ppid, &thread.pgrp, &flags, &priority, &start_ticks, &cpu);
 	snprintf(path, sizeof(path), "/proc/%u", tgid);
 	if (stat(path, &owner) == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * start_state.bpf.c - what exists when the recording starts: iterators over threads, descriptors and mappings. The loader reads their output,
- * a sequence of struct tracer_iter_record and payload.
+ * start_state.bpf.c - what exists when the recording starts: iterators over threads, descriptors and mappings. The loader reads
+ * their output, a sequence of struct tracer_iter_record and payload.
  */
 
 PATH_SCRATCH(iter_scratch);
@@ -32,7 +32,8 @@ static __always_inline void *iter_begin(struct iter_buffer **ret_buffer)
 }
 
 /* Hand over the payload of @payload_bytes and, if @text, its string: two writes, so that nothing is copied together. */
-static __always_inline void iter_end(struct iter_buffer *b, void *seq, u32 id, u32 payload_bytes, const char *text, u32 text_bytes)
+static __always_inline void iter_end(struct iter_buffer *b, void *seq, u32 id, u32 payload_bytes, const char *text,
+				     u32 text_bytes)
 {
 	b->head.bytes = payload_bytes + text_bytes;
 	b->head.id = id;

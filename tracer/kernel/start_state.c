@@ -21,7 +21,8 @@ uint64_t tracer_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes, const char *text)
+int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes,
+		       const char *text)
 {
 	uint64_t storage[TRACE_RECORD_MAX_BYTES / 8] = {0};
 	struct trace_record *record = (struct trace_record *)storage;
@@ -94,7 +95,8 @@ static ssize_t emit_buffer(struct tracer_collector *c, const unsigned char *buff
 		text[head.bytes - fixed] = '\0';
 		if (head.id == TRACE_EV_start_thread)
 			remember_thread(c, (const void *)(buffer + used + sizeof(head)));
-		result = tracer_emit_record(c, head.id, head.ts_ns, buffer + used + sizeof(head), fixed, head.bytes > fixed ? text : NULL);
+		result = tracer_emit_record(c, head.id, head.ts_ns, buffer + used + sizeof(head), fixed,
+					    head.bytes > fixed ? text : NULL);
 		if (result)
 			return result;
 		used += sizeof(head) + head.bytes;
@@ -169,7 +171,8 @@ static int emit_cgroup(struct tracer_collector *c, size_t idx)
 	while (result == 0 && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "0::", 3) == 0)
-			result = tracer_emit_record(c, TRACE_EV_start_cgroup, tracer_now_ns(), &payload, sizeof(payload), line + 3);
+			result = tracer_emit_record(c, TRACE_EV_start_cgroup, tracer_now_ns(), &payload, sizeof(payload),
+						    line + 3);
 	}
 	fclose(file);
 	return result;

@@ -4,7 +4,7 @@
 /* start_state.h - what the two sources of the start state, iterators and /proc, share. */
 #include <trace/tracer.h>
 
-#define TRACER_MAX_TID (1u << 22) /* the kernel's limit for pid_max */
+#define TRACER_MAX_TID	   (1u << 22) /* the kernel's limit for pid_max */
 #define TRACER_MAX_CGROUPS 4096
 
 /** struct tracer_collector - where records go, which threads are known already, which control groups were met */
@@ -18,7 +18,8 @@ struct tracer_collector {
 };
 
 /** tracer_emit_record() - one record out of a payload and a string (NULL: none, or too long: cut) */
-int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes, const char *text);
+int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes,
+		       const char *text);
 uint64_t tracer_now_ns(void);
 
 /** tracer_start_state_of_proc() - the threads that the iterators did not show, with their files, as /proc has them */

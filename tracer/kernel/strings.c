@@ -11,7 +11,8 @@
 #include "loader.h"
 
 /* include/linux/interrupt.h, Linux 6.18 */
-static const char *const softirq_names[] = {"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"};
+static const char *const softirq_names[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",
+					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
 static const char *const vector_names[TRACE_NR_VECTORS] = {
 	[TRACE_VECTOR_LOCAL_TIMER] = "local_timer",

@@ -221,7 +221,8 @@ static __always_inline void record_rights(u64 message)
 	struct user_cmsghdr control;
 	u32 nr;
 
-	if (bpf_probe_read_user(&header, sizeof(header), (void *)(message + MSGHDR_CONTROL)) || header.control_bytes < sizeof(control) + sizeof(s32))
+	if (bpf_probe_read_user(&header, sizeof(header), (void *)(message + MSGHDR_CONTROL)) ||
+	    header.control_bytes < sizeof(control) + sizeof(s32))
 		return;
 	if (bpf_probe_read_user(&control, sizeof(control), (void *)header.control) || control.level != SOL_SOCKET ||
 	    control.type != SCM_RIGHTS || control.bytes < sizeof(control))
@@ -239,7 +240,7 @@ static __always_inline void record_rights(u64 message)
 }
 
 #define SYSCALL_NEW_FDS (SYSCALL_NEW_FD | SYSCALL_NEW_SOCKET | SYSCALL_PIPE | SYSCALL_SOCKETPAIR)
-#define EINPROGRESS 115
+#define EINPROGRESS	115
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
@@ -258,7 +259,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 
 			if (bpf_map_lookup_elem(&unread_paths, &tid)) {
 				bpf_map_delete_elem(&unread_paths, &tid);
-				record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi, true);
+				record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi,
+					    true);
 			}
 		}
 		if ((action & SYSCALL_NEW_FDS) && ret >= 0)

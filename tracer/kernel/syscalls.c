@@ -25,9 +25,9 @@ static const struct {
 	const char *class;
 	unsigned short action;
 } class_actions[] = {
-	{"OPEN", SYSCALL_NEW_FD},      {"FD_NEW", SYSCALL_NEW_FD},     {"PIPE", SYSCALL_PIPE},
+	{"OPEN", SYSCALL_NEW_FD},	{"FD_NEW", SYSCALL_NEW_FD},	{"PIPE", SYSCALL_PIPE},
 	{"SOCKET", SYSCALL_NEW_SOCKET}, {"ACCEPT", SYSCALL_NEW_SOCKET}, {"SOCKETPAIR", SYSCALL_SOCKETPAIR},
-	{"BIND", SYSCALL_ENDPOINTS},   {"CONNECT", SYSCALL_ENDPOINTS},
+	{"BIND", SYSCALL_ENDPOINTS},	{"CONNECT", SYSCALL_ENDPOINTS},
 };
 
 /* Descriptors come with messages, too (SCM_RIGHTS). */

@@ -2,8 +2,8 @@
 /*
  * tracer.bpf.c - all programs as one object: one program per event, named like it. A domain of the kernel has a file of its own.
  *
- * Programs are tp_btf, never tp/: those of the second kind skip each other when they nest. A program that serves one event through several
- * tracepoints is called event__tracepoint.
+ * Programs are tp_btf, never tp/: those of the second kind skip each other when they nest. A program that serves one event
+ * through several tracepoints is called event__tracepoint.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
