@@ -92,6 +92,7 @@ struct endpoint {
 	bool is_new;	 /* made during the trace */
 	bool guessed;	 /* the role comes from the first transfer of an older connection */
 	bool listening;
+	bool accepted;	 /* by a server, not one of a pair */
 	bool is_old;	 /* a pipe that was open at the start */
 	uint16_t local_port, remote_port;
 	uint64_t local[2], remote[2];

@@ -296,10 +296,12 @@ static void role_find(struct trace_servers *s, struct endpoint *endpoint, enum r
 	if (endpoint->kind == ENDPOINT_TCP && (listens_at(s, endpoint->local_port) || !peer || listens_at(s, endpoint->remote_port))) {
 		role = listens_at(s, endpoint->local_port) ? ROLE_SERVER : ROLE_CLIENT;
 		endpoint->guessed = false;
+		endpoint->accepted = role == ROLE_SERVER;
 	} else if (is_stream(endpoint) && !endpoint->is_new && peer && peer->owner && endpoint->owner &&
 		   peer->owner->listens != endpoint->owner->listens) {
 		role = endpoint->owner->listens ? ROLE_SERVER : ROLE_CLIENT;
 		endpoint->guessed = false;
+		endpoint->accepted = role == ROLE_SERVER;
 	} else if (endpoint->is_new) {
 		endpoint->guessed = false;
 	}
@@ -307,6 +309,7 @@ static void role_find(struct trace_servers *s, struct endpoint *endpoint, enum r
 	if (peer && is_stream(endpoint) && peer->role == ROLE_UNKNOWN) {
 		peer->role = role == ROLE_SERVER ? ROLE_CLIENT : ROLE_SERVER;
 		peer->guessed = endpoint->guessed;
+		peer->accepted = role == ROLE_CLIENT && !endpoint->guessed && !endpoint->is_new;
 	}
 }
 
@@ -394,6 +397,8 @@ static struct request *request_open(struct trace_servers *s, struct ledger_threa
 		set_put(s, &endpoint->open, request);
 	}
 	set_put(s, &thread->incoming, request);
+	if (endpoint->accepted)
+		thread->process->accepted = true;
 	request_unref(request); /* the sets hold it */
 	return request;
 }
@@ -435,7 +440,6 @@ static void receive_remote(struct trace_servers *s, struct ledger_thread *thread
 		set_put_all(s, &thread->incoming, endpoint->awaiting);
 		return;
 	}
-	thread->process->accepted = true;
 	request = request_open(s, thread, endpoint, origin_address(s, endpoint), NULL, NULL, 0);
 	if (request)
 		count(s, thread->process, request);
@@ -486,15 +490,14 @@ void request_accept(struct trace_servers *s, struct ledger_thread *thread, struc
 	struct endpoint *peer = endpoint->peer;
 
 	endpoint->role = ROLE_SERVER;
+	endpoint->accepted = true;
 	if (peer)
 		peer->role = ROLE_CLIENT;
 	if (peer && peer->owner) {
 		if (peer->owner == thread->process)
 			return;
-		thread->process->accepted = true;
 		open_all(s, thread, endpoint, peer->owner, peer->connect_set, 0, false);
 	} else if (is_remote(endpoint)) {
-		thread->process->accepted = true;
 		request_open(s, thread, endpoint, origin_address(s, endpoint), NULL, NULL, 0);
 	}
 }
@@ -565,6 +568,8 @@ void request_send(struct trace_servers *s, struct ledger_thread *thread, struct 
 	set_put_all(s, &thread->passed, thread->outgoing);
 	if (thread->answer) {
 		thread->answer->replied = true;
+		if (thread->answer->endpoint->accepted)
+			thread->process->accepted = true; /* a child that was forked for it */
 		thread->tentative = false;
 		count(s, thread->process, thread->answer);
 		set_filter(s, &thread->answer->endpoint->open, is_same, thread->answer);

@@ -1,0 +1,807 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test_servers.c - whose CPU time a server's is, on traces of a few events.
+ *
+ * Processes 10 and 20 are clients on CPUs 0 and 1, 30 and 40 servers on CPUs 2 and 3; all run all the time, from 1000 to 9000, so the CPU time of a
+ * server is the time itself. A system call lasts 10 ns, its socket event comes in the middle. A bill begins at the entry of the
+ * call that brought the request.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <trace/servers.h>
+#include "analysis_case.h"
+#include "unit.h"
+
+#define LOCALHOST 0x0100007fffff0000ull
+#define OTHER_HOST 0x0200000affff0000ull /* 10.0.0.2 */
+#define NOTHING_TO_READ (-EAGAIN)
+
+struct case_of_servers {
+	struct analysis_case c;
+	struct trace_servers *servers;
+};
+
+static const uint32_t processes[] = {10, 20, 30, 40};
+
+static struct case_of_servers begin(void)
+{
+	static const struct {
+		int nr;
+		const char *name;
+	} names[] = {{SYS_socket, "socket"}, {SYS_socketpair, "socketpair"}, {SYS_pipe, "pipe"}, {SYS_sendmsg, "sendmsg"}, {SYS_recvmsg, "recvmsg"}};
+	struct case_of_servers k = {.c = case_new()};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		tb_string(k.c.tb, TRACE_STRING_SYSCALL, (uint64_t)names[i].nr, names[i].name);
+	for (uint32_t i = 0; i < 4; i++)
+		tb_thread(k.c.tb, processes[i], processes[i], 1, i < 2 ? "client" : "server", i, true);
+	return k;
+}
+
+static void run(struct case_of_servers *k)
+{
+	struct trace_error error = {0};
+
+	for (uint32_t i = 0; i < 4; i++) /* who is on each CPU, at the end at the latest */
+		tb_switch(k->c.tb, i, 8999, processes[i], processes[i], TRACE_TASK_RUNNING);
+	k->c.trace = tb_open_trace(k->c.tb);
+	k->c.analysis = trace_analysis_new(k->c.trace, NULL, &error);
+	k->servers = trace_servers_new(k->c.trace, k->c.analysis, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(k->servers);
+	CU_ASSERT_EQUAL(trace_analysis_run(k->c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(k->c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_servers_verify(k->servers, &error), 0);
+	if (error.code)
+		printf("%s\n", error.message);
+}
+
+static void end(struct case_of_servers *k)
+{
+	trace_servers_free(k->servers);
+	case_free(&k->c);
+}
+
+static const struct trace_server *server_of(const struct case_of_servers *k, uint32_t pid)
+{
+	for (size_t i = 0; i < trace_nr_servers(k->servers); i++)
+		if (trace_get_server(k->servers, i)->pid == pid)
+			return trace_get_server(k->servers, i);
+	return NULL;
+}
+
+static struct trace_server_client bill(const struct case_of_servers *k, uint32_t server_pid, uint32_t client_pid)
+{
+	const struct trace_server *server = server_of(k, server_pid);
+
+	for (size_t i = 0; server && i < server->nr_clients; i++)
+		if (server->clients[i].pid == client_pid)
+			return server->clients[i];
+	return (struct trace_server_client){0};
+}
+
+#define EXACT(k, server, client, ns) CU_ASSERT_EQUAL(bill(k, server, client).exact_ns, ns)
+#define SHARED(k, server, client, ns) CU_ASSERT_EQUAL(bill(k, server, client).shared_ns, ns)
+#define REQUESTS(k, server, client, nr) CU_ASSERT_EQUAL(bill(k, server, client).requests, nr)
+
+/* ---- events ---- */
+
+struct end { /* of a connection */
+	uint32_t cpu;
+	int fd;
+	uint64_t ino;
+	uint64_t peer;
+	uint16_t family;
+	uint16_t type;
+	uint16_t local_port, remote_port;
+	uint64_t local, remote;
+};
+
+static struct trace_sock_endpoints endpoints(const struct end *e, uint64_t peer)
+{
+	return (struct trace_sock_endpoints){.fd = e->fd, .ino = e->ino, .peer_ino = peer, .family = e->family ? e->family : AF_UNIX,
+					     .type = e->type ? e->type : SOCK_STREAM, .local_port = e->local_port, .remote_port = e->remote_port,
+					     .local_lo = e->local, .remote_lo = e->remote, .protocol = e->family ? 6 : 0, .state = 1};
+}
+
+static void make(struct case_of_servers *k, const struct end *e, uint64_t ns, uint32_t nr, uint64_t peer)
+{
+	struct trace_sock_endpoints ends = endpoints(e, peer);
+
+	tb_sys_enter(k->c.tb, e->cpu, ns, nr, (uint64_t)e->fd, 0, 0);
+	if (nr != SYS_connect)
+		tb_open(k->c.tb, e->cpu, ns + 4, e->fd, 8, e->ino, S_IFSOCK | 0777, "socket:[]");
+	tb_event(k->c.tb, e->cpu, ns + 5, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+	tb_sys_exit(k->c.tb, e->cpu, ns + 10, nr == SYS_connect ? 0 : e->fd);
+}
+
+/* It was open when the trace began. */
+static void was_open(struct case_of_servers *k, const struct end *e, uint64_t peer, uint32_t state)
+{
+	struct trace_sock_endpoints ends = endpoints(e, peer);
+	struct trace_start_socket start = {.tgid = processes[e->cpu], .fd = e->fd, .ino = e->ino, .peer_ino = peer, .family = ends.family,
+					   .type = ends.type, .local_port = ends.local_port, .remote_port = ends.remote_port,
+					   .local_lo = ends.local_lo, .remote_lo = ends.remote_lo, .protocol = ends.protocol, .state = state};
+
+	tb_fd(k->c.tb, processes[e->cpu], e->fd, 8, e->ino, S_IFSOCK | 0777, "socket:[]");
+	tb_start(k->c.tb, 1000, TRACE_EV_start_socket, &start, sizeof(start), NULL);
+}
+
+static void transfer(struct case_of_servers *k, const struct end *e, uint64_t ns, bool out, int32_t bytes, uint32_t position)
+{
+	struct trace_sock_send event = {.ino = e->ino, .position = position, .ret = bytes, .family = e->family ? e->family : AF_UNIX,
+					.protocol = e->family ? 6 : 0};
+
+	tb_sys_enter(k->c.tb, e->cpu, ns, out ? SYS_write : SYS_read, (uint64_t)e->fd, 0, 16);
+	tb_event(k->c.tb, e->cpu, ns + 5, out ? TRACE_EV_sock_send : TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, e->cpu, ns + 10, bytes);
+}
+
+static void sends(struct case_of_servers *k, const struct end *e, uint64_t ns)
+{
+	transfer(k, e, ns, true, 16, 0);
+}
+
+static void receives(struct case_of_servers *k, const struct end *e, uint64_t ns)
+{
+	transfer(k, e, ns, false, 16, 0);
+}
+
+static void polls(struct case_of_servers *k, uint32_t cpu, uint64_t ns)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, SYS_poll, 0, 1, 1000);
+	tb_sys_exit(k->c.tb, cpu, ns + 10, 1);
+}
+
+/* A client's end and the server's: made at 1010 and 1030, connected, accepted at @ns. */
+static const struct end one = {.cpu = 0, .fd = 3, .ino = 101, .peer = 201}, one_server = {.cpu = 2, .fd = 4, .ino = 201, .peer = 101};
+static const struct end two = {.cpu = 1, .fd = 3, .ino = 102, .peer = 202}, two_server = {.cpu = 2, .fd = 5, .ino = 202, .peer = 102};
+static const struct end down = {.cpu = 2, .fd = 6, .ino = 103, .peer = 203}, down_server = {.cpu = 3, .fd = 4, .ino = 203, .peer = 103};
+
+static void connects(struct case_of_servers *k, const struct end *client, const struct end *server, uint64_t ns)
+{
+	make(k, client, 1010, SYS_socket, 0);
+	make(k, client, 1030, SYS_connect, 0); /* nobody accepted yet: the peer has no inode */
+	make(k, server, ns, SYS_accept, client->ino);
+}
+
+/* ---- one request ---- */
+
+static void one_client_is_exact(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	sends(&k, &one_server, 2000);
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, 2500 - 1200);
+	REQUESTS(&k, 30, 10, 1);
+	CU_ASSERT_EQUAL(server_of(&k, 30)->cpu_ns, 8000);
+	CU_ASSERT_EQUAL(server_of(&k, 30)->background_ns, 8000 - 1300);
+	CU_ASSERT_EQUAL(server_of(&k, 30)->nr_clients, 1);
+	CU_ASSERT_PTR_NULL(server_of(&k, 10)); /* to get an answer does not make a server */
+	end(&k);
+}
+
+static void a_receiver_may_be_done_before_the_sender(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
+
+	connects(&k, &one, &one_server, 1200);
+	polls(&k, 2, 1220);
+	tb_sys_enter(k.c.tb, 0, 1250, SYS_write, 3, 0, 16);
+	receives(&k, &one_server, 1300);
+	tb_event(k.c.tb, 0, 1350, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 1360, 16);
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, 20 + 2500 - 1300);
+	end(&k);
+}
+
+static void pieces_are_one_request(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	polls(&k, 2, 1220);
+	for (uint64_t ns = 1300; ns < 1600; ns += 100) {
+		sends(&k, &one, ns);
+		receives(&k, &one_server, ns + 50);
+	}
+	sends(&k, &one_server, 2000);
+	sends(&k, &one_server, 2100); /* so is an answer */
+	polls(&k, 2, 2200);
+	sends(&k, &one, 2300);
+	receives(&k, &one_server, 2400);
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, 20 + (2200 - 1350) + (2500 - 2400));
+	REQUESTS(&k, 30, 10, 2);
+	end(&k);
+}
+
+/* ---- several ---- */
+
+static void several_requests_share_evenly(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1300);
+	sends(&k, &two, 1300);
+	receives(&k, &one_server, 1400);
+	receives(&k, &two_server, 1500);
+	polls(&k, 2, 2501);
+	run(&k);
+	EXACT(&k, 30, 10, 20 + 100); /* accepting, and until the other came */
+	EXACT(&k, 30, 20, 20);
+	CU_ASSERT_EQUAL(bill(&k, 30, 10).shared_ns + bill(&k, 30, 20).shared_ns, 1001);
+	CU_ASSERT(bill(&k, 30, 10).shared_ns == 500 || bill(&k, 30, 10).shared_ns == 501);
+	end(&k);
+}
+
+static void an_answer_leaves_the_others_alone(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1300);
+	sends(&k, &two, 1300);
+	receives(&k, &one_server, 1400);
+	receives(&k, &two_server, 1410);
+	sends(&k, &one_server, 2000);
+	sends(&k, &two_server, 2500);
+	polls(&k, 2, 3000);
+	run(&k);
+	SHARED(&k, 30, 10, (2010 - 1410) / 2);
+	EXACT(&k, 30, 20, 20 + 3000 - 2010);
+	end(&k);
+}
+
+static void a_read_that_sleeps_for_a_new_request_ends_the_old(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 202, .ret = 16, .family = AF_UNIX};
+
+	connects(&k, &two, &two_server, 1200);
+	connects(&k, &one, &one_server, 1220);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_sys_enter(k.c.tb, 2, 2000, SYS_read, 5, 0, 16);
+	tb_switch(k.c.tb, 2, 2100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	sends(&k, &two, 2200);
+	tb_waking(k.c.tb, 1, 2204, 30, TRACE_CONTEXT_TASK);
+	tb_switch(k.c.tb, 2, 2300, 0, 30, TRACE_TASK_RUNNING);
+	tb_event(k.c.tb, 2, 2400, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 2410, 16);
+	polls(&k, 2, 3000);
+	run(&k);
+	EXACT(&k, 30, 10, 2000 - 1220);
+	EXACT(&k, 30, 20, 20 + 100 + 3000 - 2300);
+	end(&k);
+}
+
+/* ---- hand on ---- */
+
+static void a_job_goes_on_with_the_wakeup(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_fork(k.c.tb, 2, 1050, 30, 31, 30, "worker");
+	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4},
+		 sizeof(struct trace_sched_wakeup_new), NULL);
+	tb_switch(k.c.tb, 4, 1100, 0, 31, TRACE_TASK_RUNNING);
+	tb_sys_enter(k.c.tb, 4, 1110, SYS_futex, 0x1000, FUTEX_WAIT_BITSET_PRIVATE, 0, 0, 0, 0);
+	tb_switch(k.c.tb, 4, 1120, 31, 0, TRACE_TASK_INTERRUPTIBLE);
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_sys_enter(k.c.tb, 2, 1400, SYS_futex, 0x1000, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+	tb_waking(k.c.tb, 2, 1405, 31, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 2, 1410, 1);
+	polls(&k, 2, 1500);
+	tb_switch(k.c.tb, 4, 1500, 0, 31, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 4, 1510, 0);
+	transfer(&k, &(struct end){.cpu = 4, .fd = 4, .ino = 201}, 2000, true, 16, 0);
+	tb_sys_enter(k.c.tb, 4, 2100, SYS_futex, 0x1000, FUTEX_WAIT_BITSET_PRIVATE, 0, 0, 0, 0);
+	tb_switch(k.c.tb, 4, 2200, 31, 0, TRACE_TASK_INTERRUPTIBLE);
+	run(&k);
+	/* The worker's bill begins at the entry of its wait, of which only 10 ns were on the CPU. */
+	EXACT(&k, 30, 10, (1500 - 1200) + 10 + (2100 - 1500));
+	REQUESTS(&k, 30, 10, 1);
+	end(&k);
+}
+
+static void a_lock_hands_on_nothing(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_fork(k.c.tb, 2, 1050, 30, 31, 30, "worker");
+	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4},
+		 sizeof(struct trace_sched_wakeup_new), NULL);
+	tb_switch(k.c.tb, 4, 1100, 0, 31, TRACE_TASK_RUNNING);
+	tb_sys_enter(k.c.tb, 4, 1110, SYS_futex, 0x1000, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
+	tb_switch(k.c.tb, 4, 1120, 31, 0, TRACE_TASK_INTERRUPTIBLE);
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_sys_enter(k.c.tb, 2, 1400, SYS_futex, 0x1000, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+	tb_waking(k.c.tb, 2, 1405, 31, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 2, 1410, 1);
+	polls(&k, 2, 1500);
+	tb_switch(k.c.tb, 4, 1500, 0, 31, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 4, 1510, 0);
+	run(&k);
+	EXACT(&k, 30, 10, 1500 - 1200);
+	end(&k);
+}
+
+static void a_job_taken_without_waiting_is_told_by_its_answer(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_fork(k.c.tb, 2, 1050, 30, 31, 30, "worker");
+	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4},
+		 sizeof(struct trace_sched_wakeup_new), NULL);
+	tb_switch(k.c.tb, 4, 1100, 0, 31, TRACE_TASK_RUNNING);
+	polls(&k, 4, 1400); /* its last rest */
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	polls(&k, 2, 1500);
+	transfer(&k, &(struct end){.cpu = 4, .fd = 4, .ino = 201}, 2000, true, 16, 0);
+	polls(&k, 4, 2100);
+	run(&k);
+	EXACT(&k, 30, 10, (1500 - 1200) + (2100 - 1400));
+	end(&k);
+}
+
+static void a_forked_child_inherits(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	tb_fork(k.c.tb, 2, 1300, 30, 50, 50, "server");
+	tb_event(k.c.tb, 2, 1305, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 50, .target_cpu = 4},
+		 sizeof(struct trace_sched_wakeup_new), NULL);
+	tb_switch(k.c.tb, 4, 1400, 0, 50, TRACE_TASK_RUNNING);
+	sends(&k, &one, 1450);
+	receives(&k, &(struct end){.cpu = 4, .fd = 4, .ino = 201}, 1500);
+	sends(&k, &(struct end){.cpu = 4, .fd = 4, .ino = 201}, 2000);
+	tb_exit(k.c.tb, 4, 2500, 50, 50, true);
+	tb_switch(k.c.tb, 4, 2600, 50, 0, TRACE_TASK_DEAD);
+	make(&k, &two_server, 3000, SYS_accept, 0);
+	run(&k);
+	EXACT(&k, 50, 10, 2600 - 1400);
+	REQUESTS(&k, 50, 10, 1);
+	EXACT(&k, 30, 10, 3000 - 1200);
+	end(&k);
+}
+
+/* ---- several servers ---- */
+
+static void the_origin_travels(void)
+{
+	struct case_of_servers k = begin();
+
+	make(&k, &down, 1010, SYS_socket, 0);
+	make(&k, &down, 1030, SYS_connect, 0);
+	make(&k, &down_server, 1050, SYS_accept, 103);
+	polls(&k, 3, 1070);
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	sends(&k, &down, 1400);
+	polls(&k, 2, 1500); /* it would work for others now */
+	receives(&k, &down_server, 1500);
+	sends(&k, &down_server, 2000);
+	polls(&k, 3, 2200);
+	receives(&k, &down, 2300); /* and goes on with what came back */
+	sends(&k, &one_server, 2500);
+	polls(&k, 2, 2600);
+	run(&k);
+	EXACT(&k, 40, 10, 2200 - 1500);
+	EXACT(&k, 40, 30, 20); /* accepted before there was a request */
+	EXACT(&k, 30, 10, (1500 - 1200) + (2600 - 2300));
+	REQUESTS(&k, 30, 10, 1);
+	REQUESTS(&k, 40, 10, 1);
+	REQUESTS(&k, 40, 30, 0);
+	end(&k);
+}
+
+static void what_was_passed_on_leaves_when_something_new_comes(void)
+{
+	struct case_of_servers k = begin();
+
+	make(&k, &down, 1010, SYS_socket, 0);
+	make(&k, &down, 1030, SYS_connect, 0);
+	make(&k, &down_server, 1050, SYS_accept, 103);
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1300);
+	sends(&k, &two, 1300);
+	receives(&k, &one_server, 1400);
+	sends(&k, &down, 1500);
+	receives(&k, &two_server, 1600);
+	polls(&k, 2, 2000);
+	run(&k);
+	EXACT(&k, 30, 10, 20 + 1600 - 1400);
+	EXACT(&k, 30, 20, 20 + 2000 - 1600);
+	end(&k);
+}
+
+/* ---- TCP ---- */
+
+static struct end tcp(struct end base, uint16_t local, uint16_t remote)
+{
+	base.family = AF_INET;
+	base.local = base.remote = LOCALHOST;
+	base.local_port = local;
+	base.remote_port = remote;
+	return base;
+}
+
+static void tcp_positions_may_wrap(void)
+{
+	struct case_of_servers k = begin();
+	struct end client = tcp(one, 4000, 80), server = tcp(one_server, 80, 4000);
+	uint32_t position = UINT32_MAX - 20;
+
+	was_open(&k, &client, 0, 1);
+	was_open(&k, &server, 0, 1);
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300, .family = AF_INET, .local_port = 80}, 0, 10);
+	for (uint64_t ns = 1300; ns < 2300; ns += 200) {
+		position += 16;
+		transfer(&k, &client, ns, true, 16, position);
+		transfer(&k, &server, ns + 50, false, 16, position);
+		polls(&k, 2, ns + 100);
+	}
+	run(&k);
+	EXACT(&k, 30, 10, 5 * 50);
+	end(&k);
+}
+
+static void what_tcp_had_on_its_way_is_nobodys(void)
+{
+	struct case_of_servers k = begin();
+	struct end client = tcp(one, 4000, 80), server = tcp(one_server, 80, 4000);
+
+	was_open(&k, &client, 0, 1);
+	was_open(&k, &server, 0, 1);
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300, .family = AF_INET, .local_port = 80}, 0, 10);
+	transfer(&k, &client, 1100, true, 16, 1032); /* 1016 to 1032 */
+	transfer(&k, &server, 1300, false, 16, 1016);
+	polls(&k, 2, 1400);
+	transfer(&k, &server, 1500, false, 16, 1032);
+	polls(&k, 2, 1700);
+	run(&k);
+	EXACT(&k, 30, 10, 1700 - 1500);
+	end(&k);
+}
+
+static void a_client_elsewhere_is_an_address(void)
+{
+	struct case_of_servers k = begin();
+	struct end server = tcp(one_server, 80, 4000);
+
+	server.remote = OTHER_HOST;
+	server.local = 0x0100000affff0000ull;
+	make(&k, &server, 1200, SYS_accept, 0);
+	transfer(&k, &server, 1300, false, 16, 1016);
+	polls(&k, 2, 1700);
+	run(&k);
+	EXACT(&k, 30, 0, 1700 - 1200);
+	CU_ASSERT_STRING_EQUAL(bill(&k, 30, 0).address, "10.0.0.2");
+	CU_ASSERT_STRING_EQUAL(bill(&k, 30, 0).comm, "");
+	end(&k);
+}
+
+/* ---- before the trace, and gaps ---- */
+
+static void what_was_on_its_way_at_the_start_is_nobodys(void)
+{
+	struct case_of_servers k = begin();
+
+	was_open(&k, &one, 201, 1);
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* 30 listens */
+	was_open(&k, &one_server, 101, 1);
+	sends(&k, &one, 1100);
+	receives(&k, &one_server, 1300); /* this one, or one from before? */
+	polls(&k, 2, 1500);
+	transfer(&k, &one_server, 1600, false, NOTHING_TO_READ, 0); /* now they are in step */
+	sends(&k, &one, 1700);
+	receives(&k, &one_server, 1800);
+	polls(&k, 2, 2000);
+	run(&k);
+	EXACT(&k, 30, 10, 2000 - 1800);
+	end(&k);
+}
+
+static void a_short_read_brings_them_in_step(void)
+{
+	struct case_of_servers k = begin();
+
+	was_open(&k, &one, 201, 1);
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* 30 listens */
+	was_open(&k, &one_server, 101, 1);
+	transfer(&k, &one, 1100, true, 8, 0);
+	transfer(&k, &one_server, 1300, false, 8, 0); /* of 16 that it asked for */
+	polls(&k, 2, 1500);
+	transfer(&k, &one, 1600, true, 8, 0);
+	transfer(&k, &one_server, 1700, false, 8, 0);
+	polls(&k, 2, 2000);
+	run(&k);
+	EXACT(&k, 30, 10, 2000 - 1700);
+	end(&k);
+}
+
+static void a_gap_makes_background(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	polls(&k, 1, 1990);
+	tb_lost(k.c.tb, 1, 3);
+	polls(&k, 1, 3000);
+	sends(&k, &one, 3500);
+	receives(&k, &one_server, 3600); /* not known to be in step any more */
+	polls(&k, 2, 4000);
+	run(&k);
+	EXACT(&k, 30, 10, 2000 - 1200);
+	end(&k);
+}
+
+/* ---- pipes and datagrams ---- */
+
+static void pipe_io(struct case_of_servers *k, uint32_t cpu, int fd, uint64_t ns, bool out)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, out ? SYS_write : SYS_read, (uint64_t)fd, 0, 16);
+	tb_sys_exit(k->c.tb, cpu, ns + 10, 16);
+}
+
+static void pipe_made(struct case_of_servers *k, uint64_t ns, int fd, uint64_t ino)
+{
+	tb_sys_enter(k->c.tb, 0, ns, SYS_pipe, 0x1000, 0, 0);
+	tb_open(k->c.tb, 0, ns + 4, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
+	tb_sys_exit(k->c.tb, 0, ns + 10, 0);
+	tb_fd(k->c.tb, 30, fd, 9, ino + 1000, S_IFREG | 0600, "/x"); /* a table for 30 */
+	tb_open(k->c.tb, 2, ns + 6, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
+}
+
+static void a_pipeline_is_no_server(void)
+{
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_io(&k, 0, 7, 1100, true);
+	pipe_io(&k, 2, 7, 1200, false);
+	polls(&k, 2, 2000);
+	run(&k);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 0);
+	end(&k);
+}
+
+static void two_pipes_are(void)
+{
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_made(&k, 1030, 8, 800);
+	pipe_io(&k, 0, 7, 1100, true);
+	pipe_io(&k, 2, 7, 1200, false);
+	pipe_io(&k, 2, 8, 2000, true);
+	pipe_io(&k, 0, 8, 2100, false);
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, 2500 - 1200);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	end(&k);
+}
+
+static void a_pipeline_passes_on_its_own_name(void)
+{
+	struct case_of_servers k = begin();
+	struct end asks = {.cpu = 2, .fd = 4, .ino = 201}, serves = {.cpu = 3, .fd = 4, .ino = 301};
+
+	pipe_made(&k, 1010, 7, 700);
+	make(&k, &asks, 1030, SYS_socket, 0);
+	make(&k, &asks, 1050, SYS_connect, 0);
+	make(&k, &serves, 1080, SYS_accept, 201);
+	polls(&k, 3, 1100);
+	pipe_io(&k, 0, 7, 1100, true);
+	pipe_io(&k, 2, 7, 1200, false);
+	sends(&k, &asks, 1300); /* cat queries | client: the client is 30, not cat */
+	receives(&k, &serves, 1400);
+	polls(&k, 3, 2000);
+	run(&k);
+	EXACT(&k, 40, 30, 20 + 2000 - 1400);
+	EXACT(&k, 40, 10, 0);
+	end(&k);
+}
+
+static void datagram(struct case_of_servers *k, const struct end *from, uint64_t to, uint64_t ns)
+{
+	struct trace_sock_send event = {.ino = from->ino, .ret = 16, .family = AF_UNIX};
+	struct trace_sock_ready ready = {.ino = to, .family = AF_UNIX};
+
+	tb_sys_enter(k->c.tb, from->cpu, ns, SYS_sendto, (uint64_t)from->fd, 0, 16, 0, 0, 0);
+	tb_event(k->c.tb, from->cpu, ns + 3, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	tb_event(k->c.tb, from->cpu, ns + 5, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, from->cpu, ns + 10, 16);
+}
+
+static void datagrams_are_told_apart_by_their_sender(void)
+{
+	struct case_of_servers k = begin();
+	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM}, b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+		   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
+
+	make(&k, &a, 1010, SYS_socket, 0);
+	make(&k, &b, 1010, SYS_socket, 0);
+	make(&k, &s, 1010, SYS_socket, 0);
+	datagram(&k, &a, 103, 1100);
+	datagram(&k, &b, 103, 1200);
+	receives(&k, &s, 1300);
+	datagram(&k, &s, 101, 1500);
+	receives(&k, &a, 1550);
+	receives(&k, &s, 1600);
+	datagram(&k, &s, 102, 2000);
+	polls(&k, 2, 2100);
+	run(&k);
+	EXACT(&k, 30, 10, 1600 - 1300);
+	EXACT(&k, 30, 20, 2100 - 1600);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	end(&k);
+}
+
+/* ---- the whole ---- */
+
+static void it_has_to_be_made_before_the_pass(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_error error = {0};
+
+	run(&k);
+	CU_ASSERT_PTR_NULL(trace_servers_new(k.c.trace, k.c.analysis, &error));
+	CU_ASSERT_EQUAL(error.code, -EBUSY);
+	CU_ASSERT_PTR_NULL(trace_get_server(k.servers, 0));
+	CU_ASSERT_PTR_NULL(trace_servers_free(NULL));
+	end(&k);
+}
+
+static uint32_t seed;
+static uint32_t any(uint32_t below)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (seed >> 8) % below;
+}
+
+static void random_event(struct tb *tb, uint32_t cpu, uint64_t ns)
+{
+	static const uint32_t calls[] = {SYS_read, SYS_write, SYS_poll, SYS_accept, SYS_futex, SYS_connect, SYS_sendto, SYS_recvfrom, SYS_nanosleep, SYS_pipe};
+	static const uint16_t types[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET};
+	struct trace_sock_send transfer = {.ino = 100 + any(6), .position = any(4) ? any(100) : any(UINT32_MAX), .ret = (int32_t)any(40) - 12,
+					   .family = any(2) ? AF_UNIX : AF_INET};
+	struct trace_sock_endpoints ends = {.fd = (int32_t)any(6), .ino = 100 + any(6), .peer_ino = any(2) ? 100 + any(6) : 0,
+					    .family = transfer.family, .type = types[any(3)], .local_port = (uint16_t)any(3), .remote_port = (uint16_t)any(3),
+					    .state = any(11)};
+	struct trace_sched_wakeup_new born = {.tid = 10 + any(12)};
+
+	transfer.protocol = transfer.family == AF_INET ? 6 : 0;
+	ends.protocol = transfer.protocol;
+	switch (any(13)) {
+	case 0:
+	case 1:
+	case 2:
+		tb_sys_enter(tb, cpu, ns, calls[any(10)], any(6), any(3), any(40), any(3), 0, 0);
+		break;
+	case 3:
+	case 4:
+		tb_sys_exit(tb, cpu, ns, (int64_t)any(40) - 12);
+		break;
+	case 5:
+		tb_switch(tb, cpu, ns, any(3) ? 10 + any(12) : 0, any(3) ? 10 + any(12) : 0, any(2));
+		break;
+	case 6:
+		tb_waking(tb, cpu, ns, 10 + any(12), any(4) ? TRACE_CONTEXT_TASK : TRACE_CONTEXT_SOFTIRQ);
+		break;
+	case 7:
+		tb_event(tb, cpu, ns, TRACE_EV_sock_send, &transfer, sizeof(transfer), NULL);
+		break;
+	case 8:
+		tb_event(tb, cpu, ns, TRACE_EV_sock_recv, &transfer, sizeof(transfer), NULL);
+		break;
+	case 9:
+		tb_event(tb, cpu, ns, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+		break;
+	case 10:
+		tb_open(tb, cpu, ns, (int)any(6), 8, 100 + any(6), any(2) ? S_IFSOCK : S_IFIFO, "it");
+		break;
+	case 11:
+		tb_fork(tb, cpu, ns, 10 + any(12), 10 + any(12), 10 + any(12), "it");
+		tb_event(tb, cpu, ns + 1, TRACE_EV_sched_wakeup_new, &born, sizeof(born), NULL);
+		break;
+	default:
+		if (any(20) == 0)
+			tb_lost(tb, cpu, 1 + any(3));
+		else
+			tb_event(tb, cpu, ns, TRACE_EV_sock_ready, &(struct trace_sock_ready){.ino = 100 + any(6)}, sizeof(struct trace_sock_ready), NULL);
+	}
+}
+
+static void bills_add_up_whatever_happens(void)
+{
+	size_t servers = 0;
+
+	for (uint32_t round = 1; round <= 300; round++) {
+		struct case_of_servers k = {.c = case_new()};
+		struct trace_error error = {0};
+		uint64_t ns = 1001;
+
+		seed = round;
+		tb_window(k.c.tb, 1000, 9000);
+		for (uint32_t i = 0; i < 6; i++)
+			tb_thread(k.c.tb, 10 + i, 10 + i / 2 * 2, 1, "it", i % 3, i < 3);
+		for (int i = 0; i < 400; i++, ns += 1 + any(15))
+			random_event(k.c.tb, any(3), ns);
+		k.c.trace = tb_open_trace(k.c.tb);
+		k.c.analysis = trace_analysis_new(k.c.trace, NULL, &error);
+		k.servers = trace_servers_new(k.c.trace, k.c.analysis, &error);
+		CU_ASSERT_EQUAL(trace_analysis_run(k.c.analysis, &error), 0);
+		CU_ASSERT_EQUAL(trace_analysis_verify(k.c.analysis, &error), 0);
+		CU_ASSERT_EQUAL(trace_servers_verify(k.servers, &error), 0);
+		if (error.code)
+			printf("round %u: %s\n", round, error.message);
+		servers += trace_nr_servers(k.servers);
+		end(&k);
+	}
+	CU_ASSERT(servers > 0);
+}
+
+static const struct unit_case cases[] = {
+	{"one_client_is_exact", one_client_is_exact},
+	{"a_receiver_may_be_done_before_the_sender", a_receiver_may_be_done_before_the_sender},
+	{"pieces_are_one_request", pieces_are_one_request},
+	{"several_requests_share_evenly", several_requests_share_evenly},
+	{"an_answer_leaves_the_others_alone", an_answer_leaves_the_others_alone},
+	{"a_read_that_sleeps_for_a_new_request_ends_the_old", a_read_that_sleeps_for_a_new_request_ends_the_old},
+	{"a_job_goes_on_with_the_wakeup", a_job_goes_on_with_the_wakeup},
+	{"a_lock_hands_on_nothing", a_lock_hands_on_nothing},
+	{"a_job_taken_without_waiting_is_told_by_its_answer", a_job_taken_without_waiting_is_told_by_its_answer},
+	{"a_forked_child_inherits", a_forked_child_inherits},
+	{"the_origin_travels", the_origin_travels},
+	{"what_was_passed_on_leaves_when_something_new_comes", what_was_passed_on_leaves_when_something_new_comes},
+	{"tcp_positions_may_wrap", tcp_positions_may_wrap},
+	{"what_tcp_had_on_its_way_is_nobodys", what_tcp_had_on_its_way_is_nobodys},
+	{"a_client_elsewhere_is_an_address", a_client_elsewhere_is_an_address},
+	{"what_was_on_its_way_at_the_start_is_nobodys", what_was_on_its_way_at_the_start_is_nobodys},
+	{"a_short_read_brings_them_in_step", a_short_read_brings_them_in_step},
+	{"a_gap_makes_background", a_gap_makes_background},
+	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
+	{"two_pipes_are", two_pipes_are},
+	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
+	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
+	{"it_has_to_be_made_before_the_pass", it_has_to_be_made_before_the_pass},
+	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("servers", cases, argc, argv);
+}
