@@ -151,6 +151,8 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	free(a->gaps);
 	free(a->doubts);
 	free(a->cpu_gaps);
+	table_clear(&a->locks);
+	table_clear(&a->interrupts);
 	table_clear(&a->process_by_pid);
 	table_clear(&a->file_by_identity);
 	table_clear(&a->file_by_inode);

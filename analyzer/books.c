@@ -171,6 +171,7 @@ static void book_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t
 
 	*(top->type == NEST_SOFTIRQ ? &cpu->figures.softirq_ns : &cpu->figures.irq_ns) += to - from;
 	cpu->irq_ns += to - from;
+	((struct interrupt_row *)books_row(a, &a->interrupts, sizeof(*row), nest_key(top)))->ns += to - from;
 	if (thread == &cpu->idle)
 		return;
 	thread->books.interrupted += to - from;
@@ -327,6 +328,8 @@ void books_decided(struct trace_analysis *a, struct trace_thread *thread, const 
 		if (v.kind == TRACE_WAIT_FILE)
 			((struct file_row *)books_row(a, &thread->books.files, sizeof(struct file_row), v.target + 1ull))->wait_ns +=
 				pending->known_ns;
+		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK))
+			lock_waited(a, thread, &v, pending->known_ns);
 	}
 	if (a->watched)
 		emit_blocked(a, thread, pending, &v);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 #include "options.h"
@@ -98,10 +99,22 @@ static int analyze(struct report *report, double *since)
 		return 1;
 	if (report->analysis)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
-	if (!report->servers || trace_analysis_run(report->analysis, &error) < 0)
+	if (!report->servers || command_begin(report) < 0 || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	return 0;
+}
+
+/* COLUMNS tells, and otherwise the terminal; a pipe has no width. */
+static size_t output_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	long width = columns ? strtol(columns, NULL, 10) : 0;
+	struct winsize size;
+
+	if (width > 0 && width < 1 << 16)
+		return (size_t)width;
+	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 static int open_output(struct report *report)
@@ -118,6 +131,7 @@ static int open_output(struct report *report)
 		}
 	}
 	setvbuf(report->out, NULL, _IOFBF, OUTPUT_BUFFER);
+	report->width = output_width(fileno(report->out));
 	report->colour = isatty(fileno(report->out)) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 	return 0;
 }

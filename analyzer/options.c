@@ -147,14 +147,14 @@ static const char *set_top(struct options *options, const char *value)
 
 static const char *set_sort(struct options *options, const char *value)
 {
-	static const char *const keys[] = {"elapsed", "cpu", "user", "system", "wait", "wait-cpu", "pid", "name"};
+	static const char *const keys[] = {"cpu", "elapsed", "user", "system", "wait", "wait-cpu", "pid", "name"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i], value) == 0) {
 			options->sort = (enum sort_key)i;
 			return NULL;
 		}
-	return "is not a key to sort by: elapsed, cpu, user, system, wait, wait-cpu, pid or name";
+	return "is not a key to sort by: cpu, elapsed, user, system, wait, wait-cpu, pid or name";
 }
 
 static const char *set_output(struct options *options, const char *value)
@@ -174,7 +174,7 @@ static const struct option_row rows[] = {
 	{'p', NULL, "N", set_pid, NULL},
 	{0, "comm", "NAME", set_comm, "only processes of this name"},
 	{0, "top", "N", set_top, "only the first N processes"},
-	{0, "sort", "KEY", set_sort, "elapsed cpu user system wait wait-cpu pid name"},
+	{0, "sort", "KEY", set_sort, "cpu elapsed user system wait wait-cpu pid name"},
 	{0, "all", NULL, set_all, "kernel threads and idle processes one by one"},
 	{0, "ns", NULL, set_exact, "exact times, in nanoseconds"},
 	{'c', "cpu", "N", set_cpu, "list: only this CPU"},

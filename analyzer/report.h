@@ -10,20 +10,30 @@
 #include <trace/servers.h>
 #include "options.h"
 
+struct process_row;
 struct report {
 	const struct trace *trace;
 	struct trace_analysis *analysis; /* NULL for lists */
 	struct trace_servers *servers;	 /* the same */
 	struct trace_history *history;	 /* of --critical-path, else NULL */
+	const struct trace_process *command; /* that the recorder started; NULL: none, or not seen */
+	bool command_is_sure;
 	const struct options *options;
 	FILE *out;
 	bool colour;
+	size_t width; /* columns of the terminal; 0: no limit */
 };
 
 /** report_json() - schema trace-summary/1. The reports return 0, or -ENOMEM. */
 int report_json(struct report *report);
 /** report_text() - the verdict, the classic summary, and the time of every process */
 int report_text(struct report *report);
+/** command_begin() - before the pass: look for the command that was recorded, for @report->command. 0 or -ENOMEM */
+int command_begin(struct report *report);
+/** report_verdict() - the first paragraph: of the processes asked for, or of the command, and of the machine */
+void report_verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system);
+/** report_sections() - machine-wide: by kind of wait, file, lock, pair of processes, interrupt, device, system call. False: out of memory */
+bool report_sections(const struct report *report, const struct trace_figures *system);
 /** report_summary() - times and numbers of events */
 void report_summary(struct report *report);
 /** report_list() - one line per event. 0, or 2 after a message: a name that is no event */
@@ -39,11 +49,26 @@ int report_critical_path(struct report *report);
 struct process_row {
 	const struct trace_process *process;
 	uint64_t elapsed_ns, user_ns, system_ns, interrupted_ns, wait_cpu_ns, blocked_ns;
-	bool folded; /* a kernel thread, or one that did nothing: one line for all of them, unless --all */
+	struct trace_wait worst; /* the longest of its waits; ns 0: none */
+	bool folded;		 /* too little to matter: one line for all of them, unless --all */
 };
 
 /** process_rows() - those that the options ask for, sorted; owned by the caller. NULL: out of memory */
 struct process_row *process_rows(const struct report *report, size_t *ret_nr);
+
+/* ---- which rows of a table ---- */
+
+#define WORTH_A_ROW 0.1 /* percent */
+
+struct fold {
+	const struct report *report;
+	size_t most, shown, left;
+	uint64_t left_ns;
+};
+/** fold_begin() - at most @most rows, unless --top or --all say otherwise */
+struct fold fold_begin(const struct report *report, size_t most);
+/** fold_shows() - is this row shown, that has @part of @whole? Otherwise it is counted for fold_rest(). */
+bool fold_shows(struct fold *fold, uint64_t part, uint64_t whole);
 
 /* ---- how values are written ---- */
 
@@ -51,6 +76,10 @@ struct text { /* room for one formatted value */
 	char bytes[64];
 };
 
+/** fold_rest() - "12 more rows, 3.45 ms", or "" */
+const char *fold_rest(const struct fold *fold, struct text *text);
+/** text_wait() - what a thread waited for: "file /etc/passwd", "cc1 (4711) via waitpid", "timeout" */
+const char *text_wait(const struct trace_wait *wait, char *buffer, size_t size);
 /** text_ns() - "1.234 ms", or "1234567" with --ns */
 const char *text_ns(const struct report *report, uint64_t ns, struct text *text);
 const char *text_bytes(const struct report *report, uint64_t bytes, struct text *text);

@@ -2,16 +2,21 @@
 /*
  * report_text.c - the summary for people: the labels and the order of the original, and what it could not know: what each process waited for.
  *
- * From the general to the particular: a verdict of the machine, the numbers of events, the CPUs, a line for each process,
- * a page for each process, and the sums of the whole system.
+ * From the general to the particular: a verdict (report_verdict.c), the CPUs, a line for each process, the machine by files, locks
+ * and so on (report_sections.c); then as the original had it: the numbers of events, a page for each process, the whole system.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "report.h"
+#include "grid.h"
 
 #define NAME_BYTES 256
+#define INDENT "  "
+#define PAGE_INDENT "\t\t  "
+#define PROCESSES 40 /* in the table, unless --top or --all say otherwise */
+#define PAGES 10
+#define ROWS 15 /* of each table of a page */
 
 static void heading(const struct report *report, const char *indent, const char *text)
 {
@@ -90,7 +95,7 @@ void report_summary(struct report *report)
 	put_losses(report);
 }
 
-/* ---- the verdict ---- */
+/* ---- the CPUs ---- */
 
 struct cpu_total {
 	uint64_t user, system, interrupts, idle, unknown, all;
@@ -113,250 +118,252 @@ static struct cpu_total cpu_total(const struct report *report)
 	return total;
 }
 
-static const struct process_row *busiest(const struct process_row *rows, size_t nr)
-{
-	const struct process_row *best = NULL;
-
-	for (size_t i = 0; i < nr; i++)
-		if (!best || rows[i].user_ns + rows[i].system_ns > best->user_ns + best->system_ns)
-			best = &rows[i];
-	return best && best->user_ns + best->system_ns ? best : NULL;
-}
-
-static const struct process_row *hungriest(const struct process_row *rows, size_t nr)
-{
-	const struct process_row *best = NULL;
-
-	for (size_t i = 0; i < nr; i++)
-		if (!best || rows[i].wait_cpu_ns > best->wait_cpu_ns)
-			best = &rows[i];
-	return best && best->wait_cpu_ns ? best : NULL;
-}
-
-/* The greatest wait of the machine that somebody should look at: neither idle nor the sleep of a process that wanted it. */
-static bool worst_wait(const struct trace_figures *f, struct trace_wait *ret_wait)
-{
-	for (size_t i = 0; i < f->nr_waits; i++)
-		if (!f->waits[i].idle && (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_NETWORK ||
-					  f->waits[i].kind == TRACE_WAIT_DEVICE || f->waits[i].kind == TRACE_WAIT_MEMORY)) {
-			*ret_wait = f->waits[i];
-			return true;
-		}
-	return false;
-}
-
-static void verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
-{
-	const struct trace_info *info = trace_get_info(report->trace);
-	struct cpu_total cpus = cpu_total(report);
-	const struct process_row *busy = busiest(rows, nr), *hungry = hungriest(rows, nr);
-	struct trace_wait wait;
-	struct text one, two;
-	uint64_t start, end;
-	char name[NAME_BYTES];
-	FILE *out = report->out;
-
-	trace_analysis_window(report->analysis, &start, &end);
-	fprintf(out, "In %s", text_ns(report, end - start, &one));
-	fprintf(out, " the %zu CPU%s of %s %s %.1f %% busy: %.1f %% in user mode, %.1f %% in the kernel, %.1f %% in interrupts; %.1f %% idle",
-		trace_nr_cpus(report->analysis), trace_nr_cpus(report->analysis) == 1 ? "" : "s", *info->host ? info->host : "the machine",
-		trace_nr_cpus(report->analysis) == 1 ? "was" : "were", percent(cpus.user + cpus.system + cpus.interrupts, cpus.all),
-		percent(cpus.user, cpus.all), percent(cpus.system, cpus.all), percent(cpus.interrupts, cpus.all), percent(cpus.idle, cpus.all));
-	if (cpus.unknown)
-		fprintf(out, ", %.1f %% unknown", percent(cpus.unknown, cpus.all));
-	fputs(".", out);
-	if (busy)
-		fprintf(out, " Most of it went to %s (%u): %s.", text_name(trace_process_comm(busy->process), name, sizeof(name)),
-			trace_process_pid(busy->process), text_ns(report, busy->user_ns + busy->system_ns, &one));
-	if (hungry)
-		fprintf(out, " Threads waited %s for a CPU, %s (%u) the longest, %s.", text_ns(report, system->wait_cpu_ns, &one),
-			text_name(trace_process_comm(hungry->process), name, sizeof(name)), trace_process_pid(hungry->process),
-			text_ns(report, hungry->wait_cpu_ns, &two));
-	if (worst_wait(system, &wait))
-		fprintf(out, " The longest wait for input or output: %s for the %s %s.", text_ns(report, wait.ns, &one),
-			trace_wait_kind_name(wait.kind), text_name(wait.target, name, sizeof(name)));
-	if (trace_nr_gaps(report->trace))
-		fprintf(out, " %" PRIu64 " events were lost: what they touch is unknown.", info->lost);
-	fputs("\n\n", out);
-}
-
-/* ---- tables ---- */
-
 static void cpu_table(const struct report *report)
 {
+	static const struct grid_column columns[] = {{"CPU", GRID_RIGHT}, {"busy %", GRID_RIGHT}, {"programs", GRID_RIGHT}, {"kernel", GRID_RIGHT},
+						     {"irq", GRID_RIGHT}, {"softirq", GRID_RIGHT}, {"idle", GRID_RIGHT}, {"unknown", GRID_OPTIONAL}};
+	struct grid *grid = grid_new(report, INDENT, columns, 8);
 	struct trace_cpu_figures f;
-	struct text t[6];
+	struct text cpu;
 
-	heading(report, "", "CPUs:");
-	fprintf(report->out, "\t%4s %14s %14s %14s %14s %14s %14s\n", "CPU", "user", "system", "irq", "softirq", "idle", "unknown");
+	heading(report, "", "CPUs (% of the trace):");
 	for (size_t i = 0; i < trace_nr_cpus(report->analysis); i++) {
+		uint64_t busy;
+
 		trace_cpu_figures(report->analysis, i, &f);
-		fprintf(report->out, "\t%4u %14s %14s %14s %14s %14s %14s\n", f.cpu, text_ns(report, f.user_ns, &t[0]),
-			text_ns(report, f.system_ns, &t[1]), text_ns(report, f.irq_ns, &t[2]), text_ns(report, f.softirq_ns, &t[3]),
-			text_ns(report, f.idle_ns, &t[4]), text_ns(report, f.unknown_ns, &t[5]));
+		busy = f.user_ns + f.system_ns + f.irq_ns + f.softirq_ns;
+		snprintf(cpu.bytes, sizeof(cpu.bytes), "%u", f.cpu);
+		grid_text(grid, cpu.bytes);
+		grid_percent(grid, busy, busy + f.idle_ns + f.unknown_ns);
+		grid_ns(grid, f.user_ns);
+		grid_ns(grid, f.system_ns);
+		grid_ns(grid, f.irq_ns);
+		grid_ns(grid, f.softirq_ns);
+		grid_ns(grid, f.idle_ns);
+		grid_ns(grid, f.unknown_ns);
 	}
+	grid_end(grid, NULL);
 	fputs("\n", report->out);
 }
 
-static void process_line(const struct report *report, const struct process_row *row)
-{
-	struct text t[6];
-	char name[NAME_BYTES];
+/* ---- the processes ---- */
 
-	fprintf(report->out, "\t%8u %8u %14s %14s %14s %14s %14s %14s  %s\n", trace_process_pid(row->process), trace_process_ppid(row->process),
-		text_ns(report, row->elapsed_ns, &t[0]), text_ns(report, row->user_ns, &t[1]), text_ns(report, row->system_ns, &t[2]),
-		text_ns(report, row->interrupted_ns, &t[3]), text_ns(report, row->wait_cpu_ns, &t[4]), text_ns(report, row->blocked_ns, &t[5]),
-		text_name(trace_process_comm(row->process), name, sizeof(name)));
+static void process_line(struct grid *grid, const struct process_row *row)
+{
+	char text[2 * NAME_BYTES];
+	struct text pid;
+
+	snprintf(pid.bytes, sizeof(pid.bytes), "%u", trace_process_pid(row->process));
+	grid_text(grid, pid.bytes);
+	snprintf(pid.bytes, sizeof(pid.bytes), "%u", trace_process_ppid(row->process));
+	grid_text(grid, pid.bytes);
+	grid_ns(grid, row->elapsed_ns);
+	grid_percent(grid, row->user_ns + row->system_ns, row->elapsed_ns);
+	grid_ns(grid, row->user_ns);
+	grid_ns(grid, row->system_ns);
+	grid_ns(grid, row->interrupted_ns);
+	grid_ns(grid, row->wait_cpu_ns);
+	grid_ns(grid, row->blocked_ns);
+	grid_name(grid, trace_process_comm(row->process));
+	grid_text(grid, row->worst.ns ? text_wait(&row->worst, text, sizeof(text)) : "");
 }
 
-static void folded_line(const struct report *report, const struct process_row *rows, size_t nr)
+static void process_table(const struct report *report, const struct process_row *rows, size_t nr)
 {
-	uint64_t kernel_ns = 0;
-	size_t kernel = 0, idle = 0;
+	static const struct grid_column columns[] = {
+		{"PID", GRID_RIGHT}, {"parent", GRID_OPTIONAL}, {"elapsed", GRID_RIGHT}, {"CPU %", GRID_OPTIONAL}, {"programs", GRID_RIGHT},
+		{"kernel", GRID_RIGHT}, {"interrupted", GRID_OPTIONAL}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT},
+		{"command", GRID_ELASTIC}, {"most of it for", GRID_EXTRA}};
+	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PROCESSES, shown = 0;
+	struct grid *grid = grid_new(report, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
+	size_t kernel = 0, others = 0;
+	uint64_t cpu_ns = 0;
+	char rest[128] = "";
 	struct text t;
 
+	heading(report, "", "Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for else):");
 	for (size_t i = 0; i < nr; i++) {
-		if (!rows[i].folded)
-			continue;
-		if (trace_process_is_kernel(rows[i].process)) {
-			kernel++;
-			kernel_ns += rows[i].system_ns;
-		} else {
-			idle++;
-		}
-	}
-	if (kernel + idle)
-		fprintf(report->out, "\t%zu kernel threads used %s of CPU; %zu processes did nothing (--all shows them).\n", kernel,
-			text_ns(report, kernel_ns, &t), idle);
-}
-
-static void process_table(const struct report *report, const struct process_row *rows, size_t nr, size_t limit)
-{
-	size_t shown = 0, left = 0;
-
-	heading(report, "", "Processes:");
-	fprintf(report->out, "\t%8s %8s %14s %14s %14s %14s %14s %14s  %s\n", "PID", "PPID", "elapsed", "user", "system", "interrupted",
-		"waiting: CPU", "other", "command");
-	for (size_t i = 0; i < nr; i++) {
-		if (rows[i].folded)
-			continue;
-		if (shown < limit) {
-			process_line(report, &rows[i]);
+		if (!rows[i].folded && shown < most) {
+			process_line(grid, &rows[i]);
 			shown++;
-		} else {
-			left++;
+			continue;
 		}
+		*(trace_process_is_kernel(rows[i].process) ? &kernel : &others) += 1;
+		cpu_ns += rows[i].user_ns + rows[i].system_ns;
 	}
-	if (left)
-		fprintf(report->out, "\t%zu more.\n", left);
-	folded_line(report, rows, nr);
+	if (kernel + others)
+		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s of CPU; --all shows them", others + kernel, kernel,
+			 text_ns(report, cpu_ns, &t));
+	grid_end(grid, rest);
 	fputs("\n", report->out);
 }
+
+/* ---- a page for each process ---- */
 
 static void call_table(const struct report *report, const char *title, const struct trace_call *calls, size_t nr, const char *errors,
 		       uint64_t whole)
 {
-	struct text t[5];
+	const struct grid_column columns[] = {
+		{"calls", GRID_RIGHT},	  {errors, GRID_RIGHT},	       {"elapsed", GRID_RIGHT},	 {"%", GRID_RIGHT},
+		{"CPU", GRID_RIGHT},	  {"interrupted", GRID_OPTIONAL}, {"for a CPU", GRID_OPTIONAL}, {"for else", GRID_OPTIONAL},
+		{"shortest", GRID_OPTIONAL}, {"median", GRID_OPTIONAL},   {"99th %", GRID_OPTIONAL},	 {"longest", GRID_OPTIONAL},
+		{"name", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	struct text rest;
+	struct grid *grid;
 
-	if (!nr)
+	if (!nr || (calls[0].elapsed_ns == 0 && !report->options->all))
 		return;
 	heading(report, "\t\t", title);
-	fprintf(report->out, "\t\t\t%10s %8s %14s %7s %14s %14s %14s %14s  %s\n", "count", errors, "elapsed", "%", "CPU", "interrupted",
-		"waiting: CPU", "other", "name");
-	for (size_t i = 0; i < nr; i++)
-		fprintf(report->out, "\t\t\t%10" PRIu64 " %8" PRIu64 " %14s %7.2f %14s %14s %14s %14s  %s\n", calls[i].calls, calls[i].errors,
-			text_ns(report, calls[i].elapsed_ns, &t[0]), percent(calls[i].elapsed_ns, whole),
-			text_ns(report, calls[i].cpu_ns, &t[1]), text_ns(report, calls[i].interrupted_ns, &t[2]),
-			text_ns(report, calls[i].wait_cpu_ns, &t[3]), text_ns(report, calls[i].wait_ns, &t[4]), calls[i].name);
+	grid = grid_new(report, PAGE_INDENT, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < nr; i++) {
+		if (!fold_shows(&fold, calls[i].elapsed_ns, whole))
+			continue;
+		grid_count(grid, calls[i].calls);
+		grid_count(grid, calls[i].errors);
+		grid_ns(grid, calls[i].elapsed_ns);
+		grid_percent(grid, calls[i].elapsed_ns, whole);
+		grid_ns(grid, calls[i].cpu_ns);
+		grid_ns(grid, calls[i].interrupted_ns);
+		grid_ns(grid, calls[i].wait_cpu_ns);
+		grid_ns(grid, calls[i].wait_ns);
+		grid_ns(grid, calls[i].min_ns);
+		grid_ns(grid, calls[i].p50_ns);
+		grid_ns(grid, calls[i].p99_ns);
+		grid_ns(grid, calls[i].max_ns);
+		grid_text(grid, calls[i].name);
+	}
+	grid_end(grid, fold_rest(&fold, &rest));
 }
 
-static void time_line(const struct report *report, uint64_t ns, uint64_t whole, uint64_t count, const char *text)
+static struct grid *time_grid(const struct report *report, const char *title)
 {
-	struct text t, n;
+	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"count", GRID_RIGHT}, {"", GRID_ELASTIC}};
+
+	heading(report, "\t\t", title);
+	return grid_new(report, PAGE_INDENT, columns, 4);
+}
+
+static void time_line(struct grid *grid, uint64_t ns, uint64_t whole, uint64_t count, const char *text)
+{
+	struct text n;
 
 	snprintf(n.bytes, sizeof(n.bytes), "%" PRIu64, count);
-	fprintf(report->out, "\t\t\t%14s %7.2f %10s  %s\n", text_ns(report, ns, &t), percent(ns, whole), count ? n.bytes : "", text);
+	grid_ns(grid, ns);
+	grid_percent(grid, ns, whole);
+	grid_text(grid, count ? n.bytes : "");
+	grid_text(grid, text);
+}
+
+static void end_time_grid(struct grid *grid, const struct fold *fold)
+{
+	struct text rest;
+
+	grid_end(grid, fold_rest(fold, &rest));
 }
 
 static void mode_table(const struct report *report, const struct trace_figures *f)
 {
-	heading(report, "\t\t", "Where the time went:");
-	time_line(report, f->elapsed_ns, f->elapsed_ns, 0, "elapsed, of all threads");
-	time_line(report, f->user_ns, f->elapsed_ns, 0, "user mode");
-	time_line(report, f->syscall_ns, f->elapsed_ns, f->nr_syscalls, "system calls");
-	time_line(report, f->trap_ns, f->elapsed_ns, f->nr_traps, "traps");
-	time_line(report, f->interrupted_ns, f->elapsed_ns, 0, "interrupted");
-	time_line(report, f->wait_cpu_ns, f->elapsed_ns, 0, "waiting for a CPU");
-	time_line(report, f->blocked_ns, f->elapsed_ns, 0, "waiting for something else");
+	struct grid *grid = time_grid(report, "Where the time went (% of the elapsed time of all its threads):");
+
+	time_line(grid, f->elapsed_ns, f->elapsed_ns, 0, "elapsed, of all threads");
+	time_line(grid, f->user_ns, f->elapsed_ns, 0, "on a CPU, in its own code");
+	time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls, "on a CPU, in system calls");
+	time_line(grid, f->trap_ns, f->elapsed_ns, f->nr_traps, "on a CPU, in traps (page faults)");
+	time_line(grid, f->interrupted_ns, f->elapsed_ns, 0, "interrupted");
+	time_line(grid, f->wait_cpu_ns, f->elapsed_ns, 0, "waiting for a CPU");
+	time_line(grid, f->blocked_ns, f->elapsed_ns, 0, "waiting for something else");
+	grid_end(grid, NULL);
 }
 
 static void interrupt_table(const struct report *report, const struct trace_figures *f)
 {
-	char text[NAME_BYTES + 64], name[NAME_BYTES];
+	struct fold fold = fold_begin(report, ROWS);
+	struct grid *grid;
 
+	if (percent(f->interrupted_ns, f->elapsed_ns) < WORTH_A_ROW && !report->options->all)
+		return;
 	if (!f->nr_interrupts)
 		return;
-	heading(report, "\t\t", "Interrupted by:");
+	grid = time_grid(report, "Interrupted by:");
 	for (size_t i = 0; i < f->nr_interrupts; i++) {
+		char text[NAME_BYTES + 64], name[NAME_BYTES];
+
+		if (!fold_shows(&fold, f->interrupts[i].ns, f->interrupted_ns))
+			continue;
 		snprintf(text, sizeof(text), "%s %s", f->interrupts[i].type, text_name(f->interrupts[i].name, name, sizeof(name)));
-		time_line(report, f->interrupts[i].ns, f->elapsed_ns, f->interrupts[i].count, text);
+		time_line(grid, f->interrupts[i].ns, f->elapsed_ns, f->interrupts[i].count, text);
 	}
+	end_time_grid(grid, &fold);
 }
 
 static void cpu_wait_table(const struct report *report, const struct trace_figures *f)
 {
-	char text[NAME_BYTES + 64], name[NAME_BYTES];
+	struct fold fold = fold_begin(report, ROWS);
+	struct grid *grid;
 
 	if (!f->nr_wait_cpu_for)
 		return;
-	heading(report, "\t\t", "Waiting for a CPU that was taken by:");
+	grid = time_grid(report, "Waiting for a CPU that was taken by:");
 	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
+		char text[NAME_BYTES + 64], name[NAME_BYTES];
+
+		if (!fold_shows(&fold, f->wait_cpu_for[i].ns, f->elapsed_ns))
+			continue;
 		text_name(f->wait_cpu_for[i].comm, name, sizeof(name));
 		if (f->wait_cpu_for[i].pid)
 			snprintf(text, sizeof(text), "process %u %s", f->wait_cpu_for[i].pid, name);
 		else
 			snprintf(text, sizeof(text), "(%s)", name);
-		time_line(report, f->wait_cpu_for[i].ns, f->elapsed_ns, 0, text);
+		time_line(grid, f->wait_cpu_for[i].ns, f->elapsed_ns, 0, text);
 	}
-}
-
-static void wait_text(const struct trace_wait *wait, char *text, size_t size)
-{
-	char name[NAME_BYTES], pid[32] = "";
-
-	text_name(wait->target, name, sizeof(name));
-	if (wait->kind == TRACE_WAIT_PROCESS)
-		snprintf(pid, sizeof(pid), "%u ", wait->pid);
-	snprintf(text, size, "%s%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *pid || *name ? " " : "", pid, name, *wait->via ? " via " : "",
-		 wait->via, wait->idle ? " (idle)" : "");
+	end_time_grid(grid, &fold);
 }
 
 static void wait_table(const struct report *report, const struct trace_figures *f)
 {
-	char text[2 * NAME_BYTES];
+	struct fold fold = fold_begin(report, ROWS);
+	struct grid *grid;
 
 	if (!f->nr_waits)
 		return;
-	heading(report, "\t\t", "Waiting for:");
+	grid = time_grid(report, "Waiting for:");
 	for (size_t i = 0; i < f->nr_waits; i++) {
-		wait_text(&f->waits[i], text, sizeof(text));
-		time_line(report, f->waits[i].ns, f->elapsed_ns, f->waits[i].count, text);
+		char text[2 * NAME_BYTES];
+
+		if (fold_shows(&fold, f->waits[i].ns, f->elapsed_ns))
+			time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count, text_wait(&f->waits[i], text, sizeof(text)));
 	}
+	end_time_grid(grid, &fold);
 }
 
 static void file_table(const struct report *report, const struct trace_figures *f)
 {
-	struct text t[3];
-	char name[NAME_BYTES];
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT}, {"reads", GRID_OPTIONAL},  {"read", GRID_RIGHT},
+						     {"writes", GRID_OPTIONAL}, {"written", GRID_RIGHT}, {"path", GRID_ELASTIC}};
+	uint64_t bytes = f->read_bytes + f->written_bytes;
+	struct fold fold = fold_begin(report, ROWS);
+	struct grid *grid;
+	struct text rest;
 
 	if (!f->nr_files)
 		return;
 	heading(report, "\t\t", "Files:");
-	fprintf(report->out, "\t\t\t%14s %10s %12s %10s %12s  %s\n", "waited", "reads", "read", "writes", "written", "path");
-	for (size_t i = 0; i < f->nr_files; i++)
-		fprintf(report->out, "\t\t\t%14s %10" PRIu64 " %12s %10" PRIu64 " %12s  %s\n", text_ns(report, f->files[i].wait_ns, &t[0]),
-			f->files[i].reads, text_bytes(report, f->files[i].read_bytes, &t[1]), f->files[i].writes,
-			text_bytes(report, f->files[i].written_bytes, &t[2]), text_name(f->files[i].path, name, sizeof(name)));
+	grid = grid_new(report, PAGE_INDENT, columns, 6);
+	for (size_t i = 0; i < f->nr_files; i++) {
+		const struct trace_file_use *file = &f->files[i];
+		bool much = percent(file->read_bytes + file->written_bytes, bytes) >= 10 * WORTH_A_ROW;
+
+		if (!fold_shows(&fold, much ? f->elapsed_ns : file->wait_ns, f->elapsed_ns))
+			continue;
+		grid_ns(grid, file->wait_ns);
+		grid_count(grid, file->reads);
+		grid_bytes(grid, file->read_bytes);
+		grid_count(grid, file->writes);
+		grid_bytes(grid, file->written_bytes);
+		grid_name(grid, *file->path ? file->path : "(pipes and others without a name)");
+	}
+	grid_end(grid, fold_rest(&fold, &rest));
 }
 
 static uint64_t io_ns(const struct trace_figures *f)
@@ -450,31 +457,49 @@ static void system_page(const struct report *report, const struct trace_figures 
 	call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "errors", f->elapsed_ns);
 }
 
+/* A page for each of the processes that matter, the first ones only. */
+static bool process_pages(const struct report *report, const struct process_row *rows, size_t nr, uint64_t trace_ns)
+{
+	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PAGES, shown = 0, left = 0;
+
+	heading(report, "", "Analysis details:");
+	for (size_t i = 0; i < nr; i++) {
+		if (rows[i].folded)
+			continue;
+		if (shown++ >= most)
+			left++;
+		else if (!process_page(report, &rows[i], trace_ns))
+			return false;
+	}
+	if (left)
+		fprintf(report->out, "\t(%zu more processes have no page here; --top=%zu shows them, --pid=N one)\n\n", left, shown);
+	return true;
+}
+
 int report_text(struct report *report)
 {
-	size_t nr, limit, shown = 0;
+	size_t nr;
 	struct process_row *rows = process_rows(report, &nr);
 	struct trace_figures *system = trace_system_figures(report->analysis);
+	bool chosen = report->options->pid >= 0 || report->options->comm, ok = rows && system;
 	uint64_t start, end;
-	bool ok = rows && system;
 
 	if (ok) {
 		trace_analysis_window(report->analysis, &start, &end);
-		limit = report->options->top ? (size_t)report->options->top : nr;
-		verdict(report, rows, nr, system);
+		report_verdict(report, rows, nr, system);
+		cpu_table(report);
+		process_table(report, rows, nr);
+		server_table(report);
+		if (!chosen)
+			ok = report_sections(report, system);
+	}
+	if (ok) {
 		report_summary(report);
 		fputs("\n", report->out);
-		cpu_table(report);
-		process_table(report, rows, nr, limit);
-		server_table(report);
-		heading(report, "", "Analysis details:");
-		for (size_t i = 0; i < nr && shown < limit && ok; i++)
-			if (!rows[i].folded) {
-				ok = process_page(report, &rows[i], end - start);
-				shown++;
-			}
-		system_page(report, system, end - start);
+		ok = process_pages(report, rows, nr, end - start);
 	}
+	if (ok)
+		system_page(report, system, end - start);
 	trace_figures_free(system);
 	free(rows);
 	return ok ? 0 : -ENOMEM;

@@ -343,6 +343,11 @@ static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a
 	return list;
 }
 
+struct trace_interrupt *trace_system_interrupts(const struct trace_analysis *a, size_t *ret_nr)
+{
+	return figures_interrupts(a, &a->interrupts, ret_nr);
+}
+
 static struct trace_file_use *figures_files(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
 {
 	struct trace_file_use *list = calloc(rows->used + 1, sizeof(*list)), *at = list;

@@ -61,9 +61,22 @@ static int compare(const void *left, const void *right, void *data)
 	return order ? order : -descending(trace_process_pid(l->process), trace_process_pid(r->process));
 }
 
+/* What a process did or would have done, had it not been kept: all but rest and sleep. */
+static uint64_t weight_ns(const struct trace_figures *f)
+{
+	uint64_t ns = f->user_ns + f->syscall_ns + f->trap_ns + f->wait_cpu_ns;
+
+	for (size_t i = 0; i < f->nr_waits; i++)
+		if (!f->waits[i].idle && (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_NETWORK ||
+					  f->waits[i].kind == TRACE_WAIT_MEMORY))
+			ns += f->waits[i].ns;
+	return ns;
+}
+
 static bool fill(const struct report *report, const struct trace_process *process, struct process_row *row)
 {
 	struct trace_figures *f = trace_process_figures(report->analysis, process);
+	uint64_t start, end;
 
 	if (!f)
 		return false;
@@ -76,7 +89,10 @@ static bool fill(const struct report *report, const struct trace_process *proces
 		.wait_cpu_ns = f->wait_cpu_ns,
 		.blocked_ns = f->blocked_ns,
 	};
-	row->folded = trace_process_is_kernel(process) || cpu_ns(row) == 0;
+	if (f->nr_waits)
+		row->worst = f->waits[0];
+	trace_analysis_window(report->analysis, &start, &end);
+	row->folded = !weight_ns(f) || (!report->options->top && percent(weight_ns(f), end - start) < WORTH_A_ROW);
 	trace_figures_free(f);
 	return true;
 }
@@ -108,7 +124,53 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 	return list;
 }
 
+/* ---- which rows of a table ---- */
+
+struct fold fold_begin(const struct report *report, size_t most)
+{
+	if (report->options->all)
+		most = SIZE_MAX;
+	else if (report->options->top)
+		most = (size_t)report->options->top;
+	return (struct fold){.report = report, .most = most};
+}
+
+bool fold_shows(struct fold *fold, uint64_t part, uint64_t whole)
+{
+	if (fold->shown < fold->most && (fold->report->options->all || percent(part, whole) >= WORTH_A_ROW)) {
+		fold->shown++;
+		return true;
+	}
+	fold->left++;
+	fold->left_ns += part;
+	return false;
+}
+
+const char *fold_rest(const struct fold *fold, struct text *text)
+{
+	struct text ns;
+
+	text->bytes[0] = 0;
+	if (fold->left)
+		snprintf(text->bytes, sizeof(text->bytes), "%zu more row%s, %.30s", fold->left, fold->left == 1 ? "" : "s",
+			 text_ns(fold->report, fold->left_ns, &ns));
+	return text->bytes;
+}
+
 /* ---- values ---- */
+
+const char *text_wait(const struct trace_wait *wait, char *buffer, size_t size)
+{
+	char name[256];
+
+	text_name(wait->target, name, sizeof(name));
+	if (wait->kind == TRACE_WAIT_PROCESS)
+		snprintf(buffer, size, "process %u %s%s%s%s", wait->pid, name, *wait->via ? " via " : "", wait->via, wait->idle ? " (idle)" : "");
+	else
+		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, *wait->via ? " via " : "",
+			 wait->via, wait->idle ? " (idle)" : "");
+	return buffer;
+}
 
 const char *text_ns(const struct report *report, uint64_t ns, struct text *text)
 {

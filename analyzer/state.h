@@ -215,6 +215,15 @@ struct file_row {
 	uint64_t wait_ns;
 };
 
+struct lock_row { /* see locks.c */
+	uint64_t key;
+	uint64_t subject; /* address of a futex, string_id of a file's path */
+	uint32_t waiter, holder; /* processes */
+	uint64_t via;
+	uint64_t ns;
+	uint64_t count;
+};
+
 struct books {
 	uint64_t user;
 	uint64_t syscall;
@@ -342,6 +351,8 @@ struct trace_analysis {
 	uint32_t nr_processes, max_processes;
 	struct table process_by_pid;		/* pid + 1 -> idx of the latest */
 	struct call calls[CALL_UNKNOWN + 1];
+	struct table locks;	 /* lock_row */
+	struct table interrupts; /* interrupt_row: of all CPUs, whoever was interrupted, idle CPUs too */
 	struct strings strings;
 	struct file *files; /* owned; [0] unused */
 	uint32_t nr_files, max_files;
@@ -561,6 +572,11 @@ static inline uint64_t wait_key(const struct verdict *v)
 {
 	return 1ull << 63 | (uint64_t)v->kind << 48 | (uint64_t)v->via << 40 | (uint64_t)v->idle << 39 | v->target;
 }
+/* ---- locks.c ---- */
+
+/** lock_waited() - @thread waited for a lock; its system call is still its frame */
+void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct verdict *v, uint64_t ns);
+
 /** interval_emit() - to the interval hooks */
 void interval_emit(struct trace_analysis *a, const struct trace_interval *interval);
 #endif

@@ -100,29 +100,86 @@ static const char golden_page[] =
 	"\t\tTime executing process code: (0, 6) => 16.25 %\n"
 	"\t\tTime running: (0, 10) => 25.00 %\n"
 	"\t\tTime waiting for I/O: (0, 10) => 25.50 %\n"
-	"\t\tWhere the time went:\n"
-	"\t\t\t         40000  100.00             elapsed, of all threads\n"
-	"\t\t\t          6500   16.25             user mode\n"
-	"\t\t\t          3000    7.50          1  system calls\n"
-	"\t\t\t           500    1.25          1  traps\n"
-	"\t\t\t             0    0.00             interrupted\n"
-	"\t\t\t         19800   49.50             waiting for a CPU\n"
-	"\t\t\t         10200   25.50             waiting for something else\n"
+	"\t\tWhere the time went (% of the elapsed time of all its threads):\n"
+	"\t\t   time       %  count\n"
+	"\t\t  40000  100.00         elapsed, of all threads\n"
+	"\t\t   6500   16.25         on a CPU, in its own code\n"
+	"\t\t   3000    7.50      1  on a CPU, in system calls\n"
+	"\t\t    500    1.25      1  on a CPU, in traps (page faults)\n"
+	"\t\t      0    0.00         interrupted\n"
+	"\t\t  19800   49.50         waiting for a CPU\n"
+	"\t\t  10200   25.50         waiting for something else\n"
 	"\t\tSystem call usage:\n"
-	"\t\t\t     count   errors        elapsed       %            CPU    interrupted   waiting: CPU          other  name\n"
-	"\t\t\t         1        0          23000   57.50           3000              0           9800          10200  read\n"
+	"\t\t  calls  errors  elapsed      %   CPU  interrupted  for a CPU  for else  shortest  median  99th %  longest  name\n"
+	"\t\t      1       0    23000  57.50  3000            0       9800     10200     23000   23000   23000    23000  read\n"
 	"\t\tTraps:\n"
-	"\t\t\t     count    major        elapsed       %            CPU    interrupted   waiting: CPU          other  name\n"
-	"\t\t\t         1        0            500    1.25            500              0              0              0  page fault\n"
+	"\t\t  calls  major  elapsed     %  CPU  interrupted  for a CPU  for else  shortest  median  99th %  longest  name\n"
+	"\t\t      1      0      500  1.25  500            0          0         0       500     500     500      500  page fault\n"
 	"\t\tWaiting for a CPU that was taken by:\n"
-	"\t\t\t         10000   25.00             (idle)\n"
-	"\t\t\t          9500   23.75             process 20 t\"wo\\x01\\xff\n"
-	"\t\t\t           300    0.75             (interrupts)\n"
+	"\t\t   time      %  count\n"
+	"\t\t  10000  25.00         (idle)\n"
+	"\t\t   9500  23.75         process 20 t\"wo\\x01\\xff\n"
+	"\t\t    300   0.75         (interrupts)\n"
 	"\t\tWaiting for:\n"
-	"\t\t\t         10200   25.50          1  file /da\\x0ata\n"
+	"\t\t   time      %  count\n"
+	"\t\t  10200  25.50      1  file /da\\x0ata\n"
 	"\t\tFiles:\n"
-	"\t\t\t        waited      reads         read     writes      written  path\n"
-	"\t\t\t         10200          1         4096          0            0  /da\\x0ata\n";
+	"\t\t  waited  reads  read  writes  written  path\n"
+	"\t\t   10200      1  4096       0        0  /da\\x0ata\n";
+
+static const char golden_front[] =
+	"one (10) waited 26 % of its 40000 ns for the file /da\\x0ata; it waited 50 % for a CPU, taken mostly\n"
+	"by t\"wo\\x01\\xff (20), and used 25 % CPU (6500 ns in its own code, 3500 ns in the kernel).\n"
+	"\n"
+	"In 40000 ns the 1 CPU of the machine was 75 % busy: 65 % in programs, 8.8 % in the kernel, 1.2 % in\n"
+	"interrupts.\n"
+	"\n"
+	"CPUs (% of the trace):\n"
+	"  CPU  busy %  programs  kernel  irq  softirq   idle  unknown\n"
+	"    0   75.00     26000    3500  500        0  10000        0\n"
+	"\n"
+	"Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for else):\n"
+	"  PID  parent  elapsed  CPU %  programs  kernel  interrupted  for a CPU  for else  command  most of it for\n"
+	"   10       1    40000  25.00      6500    3500            0      19800     10200  one      file /da\\x0ata\n"
+	"\n";
+
+static void the_verdict_and_the_tables_of_one_process_come_first(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-a --ns --pid=10", &text), 0);
+	CU_ASSERT_EQUAL(strncmp(text, golden_front, strlen(golden_front)), 0);
+	contains(text, golden_front);
+	free(text);
+}
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0, width = 0;
+
+	for (; *text; text++) {
+		if (*text == '\n')
+			width = 0;
+		else if (*text == '\t')
+			width += 8 - width % 8;
+		else if ((*text & 0xc0) != 0x80)
+			width++;
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}
+
+static void nothing_is_wider_than_the_terminal(void)
+{
+	char *text;
+
+	setenv("COLUMNS", "80", 1);
+	CU_ASSERT_EQUAL(run_on_trace("-a", &text), 0);
+	CU_ASSERT(widest_line(text) <= 80);
+	CU_ASSERT(widest_line(text) > 60);
+	unsetenv("COLUMNS");
+	free(text);
+}
 
 static void a_process_page_is_as_expected(void)
 {
@@ -152,7 +209,7 @@ static void top_and_sort_choose_the_processes(void)
 	CU_ASSERT_EQUAL(run_on_trace("-a --top=1 --sort=name", &text), 0);
 	contains(text, "Process (10, 1)");
 	CU_ASSERT_PTR_NULL(strstr(text, "Process (20, 1)"));
-	contains(text, "1 more.");
+	contains(text, "(1 more, 0 of them kernel threads, used 19.50 us of CPU; --all shows them)");
 	free(text);
 }
 
@@ -332,6 +389,8 @@ int main(int argc, char **argv)
 #define CASE(name) {#name, name}
 		CASE(the_summary_has_the_labels_of_the_original),
 		CASE(a_process_page_is_as_expected),
+		CASE(the_verdict_and_the_tables_of_one_process_come_first),
+		CASE(nothing_is_wider_than_the_terminal),
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
 		CASE(top_and_sort_choose_the_processes),
 		CASE(the_json_is_valid_and_has_the_schema),

@@ -311,6 +311,27 @@ struct trace_cpu_figures {
 size_t trace_nr_cpus(const struct trace_analysis *analysis);
 void trace_cpu_figures(const struct trace_analysis *analysis, size_t cpu, struct trace_cpu_figures *ret_figures);
 
+/** trace_system_interrupts() - all interrupts of all CPUs, idle ones too; greatest time first, to be released with free(). NULL: out of memory */
+struct trace_interrupt *trace_system_interrupts(const struct trace_analysis *analysis, size_t *ret_nr);
+
+/**
+ * struct trace_lock_wait - a process waited for a lock that another held, or for what another had to do first (condition, join)
+ * @waiter, @holder: the same one if its threads waited for each other
+ * @via: "futex" or "lock" (of a file)
+ * @path, @address: of the locked file; of the futex, in the memory of @waiter. The other is "" or 0.
+ */
+struct trace_lock_wait {
+	const struct trace_process *waiter;
+	const struct trace_process *holder;
+	const char *via;
+	const char *path;
+	uint64_t address;
+	uint64_t ns;
+	uint64_t count;
+};
+/** trace_lock_waits() - greatest time first, to be released with free(). NULL: out of memory */
+struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *analysis, size_t *ret_nr);
+
 /** trace_analysis_window() - first and last instant of the books, ns: the trace's window, and no event is outside */
 void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_start_ns, uint64_t *ret_end_ns);
 /** trace_analysis_count() - events of this id that the pass met */

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* grid.c - tables for people. */
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+#include "grid.h"
+
+#define MAX_COLUMNS 16
+#define NARROWEST 8 /* an elastic column is not cut below */
+#define EXTRA 20    /* nor an extra one: it goes */
+#define NAME_BYTES 512
+
+struct grid {
+	const struct report *report;
+	const char *indent;
+	const struct grid_column *columns;
+	size_t nr;
+	GPtrArray *cells; /* owned strings, row by row */
+};
+
+struct grid *grid_new(const struct report *report, const char *indent, const struct grid_column *columns, size_t nr)
+{
+	struct grid *grid = g_new0(struct grid, 1);
+
+	g_assert(nr <= MAX_COLUMNS);
+	*grid = (struct grid){.report = report, .indent = indent, .columns = columns, .nr = nr, .cells = g_ptr_array_new_with_free_func(g_free)};
+	return grid;
+}
+
+void grid_text(struct grid *grid, const char *text)
+{
+	g_ptr_array_add(grid->cells, g_strdup(text));
+}
+
+void grid_name(struct grid *grid, const char *name)
+{
+	char buffer[NAME_BYTES];
+
+	grid_text(grid, text_name(name, buffer, sizeof(buffer)));
+}
+
+void grid_ns(struct grid *grid, uint64_t ns)
+{
+	struct text text;
+
+	grid_text(grid, text_ns(grid->report, ns, &text));
+}
+
+void grid_bytes(struct grid *grid, uint64_t bytes)
+{
+	struct text text;
+
+	grid_text(grid, !bytes && !grid->report->options->exact ? "-" : text_bytes(grid->report, bytes, &text));
+}
+
+void grid_count(struct grid *grid, uint64_t count)
+{
+	struct text text;
+
+	snprintf(text.bytes, sizeof(text.bytes), "%" PRIu64, count);
+	grid_text(grid, !count && !grid->report->options->exact ? "-" : text.bytes);
+}
+
+void grid_percent(struct grid *grid, uint64_t part, uint64_t whole)
+{
+	struct text text;
+
+	snprintf(text.bytes, sizeof(text.bytes), "%.2f", percent(part, whole));
+	grid_text(grid, text.bytes);
+}
+
+void grid_process(struct grid *grid, const char *comm, uint32_t pid)
+{
+	char buffer[NAME_BYTES], both[NAME_BYTES + 32];
+
+	snprintf(both, sizeof(both), "%s (%u)", text_name(comm, buffer, sizeof(buffer)), pid);
+	grid_text(grid, both);
+}
+
+/* ---- widths, in columns of a terminal ---- */
+
+static size_t display_width(const char *text)
+{
+	size_t width = 0;
+
+	for (; *text; text = g_utf8_next_char(text)) {
+		gunichar c = g_utf8_get_char(text);
+
+		width += *text == '\t' ? 8 - width % 8 : g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+	}
+	return width;
+}
+
+static void measure(const struct grid *grid, size_t *widths)
+{
+	for (size_t i = 0; i < grid->nr; i++)
+		widths[i] = display_width(grid->columns[i].heading);
+	for (size_t i = 0; i < grid->cells->len; i++) {
+		size_t width = display_width(grid->cells->pdata[i]);
+
+		if (width > widths[i % grid->nr])
+			widths[i % grid->nr] = width;
+	}
+}
+
+static size_t total(const struct grid *grid, const size_t *widths)
+{
+	size_t sum = display_width(grid->indent);
+	bool first = true;
+
+	for (size_t i = 0; i < grid->nr; i++)
+		if (widths[i]) {
+			sum += widths[i] + (first ? 0 : 2);
+			first = false;
+		}
+	return sum;
+}
+
+/* Width 0: the column is left out. */
+static void fit(const struct grid *grid, size_t *widths)
+{
+	size_t room = grid->report->width, most;
+
+	measure(grid, widths);
+	if (!room)
+		return;
+	for (size_t i = 0; i < grid->nr && total(grid, widths) > room; i++)
+		if (grid->columns[i].kind == GRID_OPTIONAL)
+			widths[i] = 0;
+	for (size_t i = 0; i < grid->nr; i++)
+		if (grid->columns[i].kind == GRID_EXTRA && total(grid, widths) > room)
+			widths[i] = widths[i] + room >= total(grid, widths) + EXTRA ? widths[i] + room - total(grid, widths) : 0;
+	while (total(grid, widths) > room) { /* the widest first */
+		most = grid->nr;
+		for (size_t i = 0; i < grid->nr; i++)
+			if (grid->columns[i].kind == GRID_ELASTIC && widths[i] > NARROWEST && (most == grid->nr || widths[i] > widths[most]))
+				most = i;
+		if (most == grid->nr)
+			return;
+		widths[most]--;
+	}
+}
+
+/* ---- output ---- */
+
+static const char *skip_width(const char *text, size_t width)
+{
+	while (*text && display_width(text) > width)
+		text = g_utf8_next_char(text);
+	return text;
+}
+
+static char *cut(const char *text, size_t width)
+{
+	GString *cut = g_string_new(NULL);
+
+	if (display_width(text) <= width)
+		return g_string_free(g_string_append(cut, text), FALSE);
+	if (*text == '/') {
+		g_string_append(cut, "\xe2\x80\xa6");
+		g_string_append(cut, skip_width(text, width - 1));
+		return g_string_free(cut, FALSE);
+	}
+	for (; *text && display_width(cut->str) < width - 1; text = g_utf8_next_char(text))
+		g_string_append_len(cut, text, g_utf8_next_char(text) - text);
+	g_string_append(cut, "\xe2\x80\xa6");
+	return g_string_free(cut, FALSE);
+}
+
+static void put_row(const struct grid *grid, const size_t *widths, const char *const *cells)
+{
+	size_t owed = 0; /* blanks before the next cell: none at the end of a line */
+
+	fputs(grid->indent, grid->report->out);
+	for (size_t i = 0; i < grid->nr; i++) {
+		bool right = grid->columns[i].kind == GRID_RIGHT || grid->columns[i].kind == GRID_OPTIONAL;
+		char *text;
+		size_t blanks;
+
+		if (!widths[i])
+			continue;
+		if (!*cells[i]) {
+			owed += widths[i] + 2;
+			continue;
+		}
+		text = cut(cells[i], widths[i]);
+		blanks = widths[i] > display_width(text) ? widths[i] - display_width(text) : 0;
+		fprintf(grid->report->out, "%*s%s", (int)(owed + (right ? blanks : 0)), "", text);
+		owed = 2 + (right ? 0 : blanks);
+		g_free(text);
+	}
+	fputs("\n", grid->report->out);
+}
+
+void grid_end(struct grid *grid, const char *rest)
+{
+	size_t widths[MAX_COLUMNS] = {0};
+	const char *headings[MAX_COLUMNS];
+	bool headed = false;
+
+	fit(grid, widths);
+	for (size_t i = 0; i < grid->nr; i++) {
+		headings[i] = grid->columns[i].heading;
+		headed |= *headings[i] != 0;
+	}
+	if (headed && grid->cells->len)
+		put_row(grid, widths, headings);
+	for (size_t i = 0; i + grid->nr <= grid->cells->len; i += grid->nr)
+		put_row(grid, widths, (const char *const *)&grid->cells->pdata[i]);
+	if (rest && *rest)
+		fprintf(grid->report->out, "%s(%s)\n", grid->indent, rest);
+	g_ptr_array_free(grid->cells, TRUE);
+	g_free(grid);
+}

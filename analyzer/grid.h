@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_GRID_H
+#define ANALYZER_GRID_H
+/*
+ * grid.h - tables for people: columns as wide as what stands in them, and nothing wider than the terminal.
+ *
+ *	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"path", GRID_ELASTIC}};
+ *	struct grid *grid = grid_new(report, "\t", columns, 2);
+ *
+ *	grid_ns(grid, ns);
+ *	grid_name(grid, path);
+ *	grid_end(grid, "3 more rows");
+ *
+ * Cells are given row by row. Where the terminal is too narrow first the optional columns go, then the elastic ones are cut:
+ * a path at its beginning, anything else at its end. On a pipe nothing is cut.
+ */
+#include "report.h"
+
+enum grid_kind {
+	GRID_RIGHT,    /* numbers */
+	GRID_OPTIONAL, /* the same, and left out where there is no room: the first ones first */
+	GRID_ELASTIC,  /* text, to the left */
+	GRID_EXTRA,    /* the same, and left out where little of it would be seen */
+};
+struct grid_column {
+	const char *heading;
+	enum grid_kind kind;
+};
+struct grid;
+
+struct grid *grid_new(const struct report *report, const char *indent, const struct grid_column *columns, size_t nr);
+void grid_text(struct grid *grid, const char *text); /* as it is */
+void grid_name(struct grid *grid, const char *name); /* made harmless */
+void grid_ns(struct grid *grid, uint64_t ns);
+void grid_bytes(struct grid *grid, uint64_t bytes);
+void grid_count(struct grid *grid, uint64_t count);
+void grid_percent(struct grid *grid, uint64_t part, uint64_t whole);
+/** grid_process() - "cc1 (4711)" */
+void grid_process(struct grid *grid, const char *comm, uint32_t pid);
+/** grid_end() - print it, with a line below unless @rest is NULL or empty, and free it */
+void grid_end(struct grid *grid, const char *rest);
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * locks.c - for which lock a process waited, and who held it.
+ *
+ * One row for each lock, process that waited, and process that ended the wait. Two of one hash take neighbouring keys.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "state.h"
+
+static bool is_row(const struct lock_row *row, const struct lock_row *wanted)
+{
+	return row->subject == wanted->subject && row->waiter == wanted->waiter && row->holder == wanted->holder && row->via == wanted->via;
+}
+
+void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct verdict *v, uint64_t ns)
+{
+	const struct frame *frame = thread->depth ? &thread->frames[0] : NULL;
+	struct lock_row wanted = {.waiter = thread->process->idx, .holder = v->target, .via = v->via}, *row;
+	uint64_t key;
+
+	if (!frame || frame->kind != FRAME_SYSCALL)
+		return;
+	wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : a->files[frame->file].path;
+	key = hash_u64(wanted.subject ^ hash_u64((uint64_t)wanted.waiter << 32 | wanted.holder) ^ wanted.via << 60);
+	for (;; key++) {
+		key += !key;
+		row = books_row(a, &a->locks, sizeof(*row), key);
+		if (a->failed)
+			return;
+		if (!row->count) {
+			row->subject = wanted.subject;
+			row->waiter = wanted.waiter;
+			row->holder = wanted.holder;
+			row->via = wanted.via;
+		}
+		if (is_row(row, &wanted))
+			break;
+	}
+	row->ns += ns;
+	row->count++;
+}
+
+/* Equal times are ordered by what stands in the row, so that a report is the same every time. */
+static int order(const void *left, const void *right)
+{
+	const struct trace_lock_wait *l = left, *r = right;
+
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	if (l->address != r->address)
+		return l->address < r->address ? -1 : 1;
+	return strcmp(l->path, r->path);
+}
+
+struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *a, size_t *ret_nr)
+{
+	struct trace_lock_wait *list = calloc(a->locks.used + 1, sizeof(*list)), *at = list;
+
+	for (const struct lock_row *row = NULL; list && (row = table_next(&a->locks, sizeof(*row), row)); at++)
+		*at = (struct trace_lock_wait){
+			.waiter = a->processes[row->waiter],
+			.holder = a->processes[row->holder],
+			.via = via_name((enum via)row->via),
+			.path = row->via == VIA_FUTEX ? "" : strings_text(&a->strings, (string_id)row->subject),
+			.address = row->via == VIA_FUTEX ? row->subject : 0,
+			.ns = row->ns,
+			.count = row->count,
+		};
+	if (list)
+		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order);
+	return list;
+}

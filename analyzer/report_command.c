@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_command.c - which process is the command that was recorded?
+ *
+ * The trace has its words, not its number. The recorder forks it before it begins to record and lets it go then: so it is there from the
+ * start, a child of the recorder, and its first program is that of the command. Failing that, the first of the name to be started.
+ */
+#include <string.h>
+#include "report.h"
+
+static const char *base_name(const char *path, size_t *bytes)
+{
+	const char *slash = memrchr(path, '/', *bytes);
+
+	if (!slash)
+		return path;
+	*bytes -= (size_t)(slash + 1 - path);
+	return slash + 1;
+}
+
+/* The kernel names a thread after the file that it was told to run, not after what that links to, and cuts the name to 15 bytes. */
+static bool runs(const struct trace_thread *thread, const char *path, const char *command)
+{
+	size_t bytes = strcspn(command, " "), path_bytes = strlen(path), cut;
+	const char *name = base_name(command, &bytes), *file = base_name(path, &path_bytes), *comm = trace_thread_comm(thread);
+
+	cut = bytes < 15 ? bytes : 15;
+	if (!bytes)
+		return false;
+	return (strlen(comm) == cut && memcmp(comm, name, cut) == 0) || (path_bytes == bytes && memcmp(file, name, bytes) == 0);
+}
+
+static bool is_child_of_recorder(const struct trace_analysis *analysis, const struct trace_thread *thread)
+{
+	const struct trace_thread *parent = trace_find_thread(analysis, trace_process_ppid(trace_thread_process(thread)));
+	uint64_t start, end;
+
+	trace_analysis_window(analysis, &start, &end);
+	return parent && trace_thread_start_ns(thread) <= start && strcmp(trace_thread_comm(parent), "tracedaemon") == 0;
+}
+
+static void on_exec(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_sched_exec *exec = event->payload;
+	const struct trace_thread *thread;
+	struct report *report = data;
+
+	if (report->command_is_sure || event->type->fixed_bytes < sizeof(*exec))
+		return;
+	thread = trace_find_thread(analysis, exec->old_tid);
+	if (!thread || !runs(thread, trace_event_string(event), trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
+		return;
+	report->command_is_sure = is_child_of_recorder(analysis, thread);
+	if (report->command_is_sure || !report->command)
+		report->command = trace_thread_process(thread);
+}
+
+int command_begin(struct report *report)
+{
+	const char *command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+
+	if (!command || !*command)
+		return 0;
+	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
+	return trace_analysis_on_event(report->analysis, mask, on_exec, report);
+}

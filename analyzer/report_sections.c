@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_sections.c - the machine seen from its files, locks, pairs of processes, interrupts, devices and system calls.
+ */
+#include <glib.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "grid.h"
+
+#define ROWS 15 /* of each table, unless --top or --all say otherwise */
+#define INDENT "  "
+
+static void title(const struct report *report, const char *text)
+{
+	fprintf(report->out, "%s%s%s\n", report->colour ? "\033[1m" : "", text, report->colour ? "\033[0m" : "");
+}
+
+static void end(struct grid *grid, const struct report *report, const struct fold *fold)
+{
+	struct text rest;
+
+	grid_end(grid, fold_rest(fold, &rest));
+	fputs("\n", report->out);
+}
+
+/* ---- by kind ---- */
+
+static void by_kind(const struct report *report, const struct trace_figures *f)
+{
+	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
+	static const char *const words[] = {
+		"files", "other processes", "the network", "timers (sleeps and timeouts)", "devices and terminals", "memory",
+		"being continued (job control, tracing)", "none of these (calls that nothing ended)", "unknown (events were lost)",
+		"the next request (servers at rest)", "the next job (kernel threads)",
+	};
+	enum { AT_REST = TRACE_NR_WAIT_KINDS, KERNEL, NR_ROWS };
+	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0};
+	struct grid *grid = grid_new(report, INDENT, columns, 4);
+
+	for (size_t i = 0; i < f->nr_waits; i++) {
+		const struct trace_wait *wait = &f->waits[i];
+		int row = (int)wait->kind;
+
+		if (wait->idle)
+			row = AT_REST;
+		else if (wait->kind == TRACE_WAIT_OTHER && strcmp(wait->target, "kernel") == 0)
+			row = KERNEL;
+		ns[row] += wait->ns;
+		count[row] += wait->count;
+	}
+	title(report, "What threads waited for (all threads added up; % of that sum):");
+	for (int i = 0; i < NR_ROWS; i++) {
+		if (!ns[i])
+			continue;
+		grid_ns(grid, ns[i]);
+		grid_percent(grid, ns[i], f->blocked_ns + f->wait_cpu_ns);
+		grid_count(grid, count[i]);
+		grid_text(grid, words[i]);
+	}
+	grid_ns(grid, f->wait_cpu_ns);
+	grid_percent(grid, f->wait_cpu_ns, f->blocked_ns + f->wait_cpu_ns);
+	grid_text(grid, "");
+	grid_text(grid, "a CPU");
+	grid_end(grid, NULL);
+	fputs("\n", report->out);
+}
+
+/* ---- by file ---- */
+
+static void by_file(const struct report *report, const struct trace_figures *f)
+{
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT}, {"reads", GRID_OPTIONAL},  {"read", GRID_RIGHT},
+						     {"writes", GRID_OPTIONAL}, {"written", GRID_RIGHT}, {"path", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	struct grid *grid;
+	uint64_t bytes = f->read_bytes + f->written_bytes, wait_ns = 0;
+
+	if (!f->nr_files)
+		return;
+	for (size_t i = 0; i < f->nr_files; i++)
+		wait_ns += f->files[i].wait_ns;
+	title(report, "Files (waited: how long threads were blocked on them):");
+	grid = grid_new(report, INDENT, columns, 6);
+	for (size_t i = 0; i < f->nr_files; i++) {
+		const struct trace_file_use *file = &f->files[i];
+		bool much = percent(file->read_bytes + file->written_bytes, bytes) >= 10 * WORTH_A_ROW;
+
+		if (!fold_shows(&fold, much ? wait_ns : file->wait_ns, wait_ns) && !(much && fold.shown < fold.most))
+			continue;
+		grid_ns(grid, file->wait_ns);
+		grid_count(grid, file->reads);
+		grid_bytes(grid, file->read_bytes);
+		grid_count(grid, file->writes);
+		grid_bytes(grid, file->written_bytes);
+		grid_name(grid, *file->path ? file->path : "(pipes and others without a name)");
+	}
+	end(grid, report, &fold);
+}
+
+/* ---- by lock ---- */
+
+static void put_lock(struct grid *grid, const struct trace_lock_wait *lock)
+{
+	struct text text;
+
+	grid_ns(grid, lock->ns);
+	grid_count(grid, lock->count);
+	grid_process(grid, trace_process_comm(lock->waiter), trace_process_pid(lock->waiter));
+	if (lock->holder == lock->waiter)
+		grid_text(grid, "another of its threads");
+	else
+		grid_process(grid, trace_process_comm(lock->holder), trace_process_pid(lock->holder));
+	snprintf(text.bytes, sizeof(text.bytes), "futex 0x%" PRIx64, lock->address);
+	if (lock->address || !*lock->path)
+		grid_text(grid, text.bytes);
+	else
+		grid_name(grid, lock->path);
+}
+
+static bool by_lock(const struct report *report)
+{
+	static const struct grid_column columns[] = {
+		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"who waited", GRID_ELASTIC}, {"until this let go", GRID_ELASTIC}, {"lock", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	struct trace_lock_wait *locks;
+	uint64_t whole = 0;
+	struct grid *grid;
+	size_t nr = 0;
+
+	locks = trace_lock_waits(report->analysis, &nr);
+	for (size_t i = 0; locks && i < nr; i++)
+		whole += locks[i].ns;
+	if (nr) {
+		title(report, "Locks (futexes: mutexes, conditions, joins; and file locks):");
+		grid = grid_new(report, INDENT, columns, 5);
+		for (size_t i = 0; i < nr; i++)
+			if (fold_shows(&fold, locks[i].ns, whole))
+				put_lock(grid, &locks[i]);
+		end(grid, report, &fold);
+	}
+	free(locks);
+	return locks != NULL;
+}
+
+/* ---- by pair ---- */
+
+struct pair {
+	const struct trace_process *waiter;
+	struct trace_wait wait;
+};
+
+static gint order_pairs(gconstpointer left, gconstpointer right)
+{
+	const struct pair *l = left, *r = right;
+
+	if (l->wait.ns != r->wait.ns)
+		return l->wait.ns > r->wait.ns ? -1 : 1;
+	return trace_process_pid(l->waiter) < trace_process_pid(r->waiter) ? -1 : 1;
+}
+
+static GArray *collect_pairs(const struct report *report)
+{
+	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));
+
+	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) {
+		struct pair pair = {.waiter = trace_get_process(report->analysis, i)};
+		struct trace_figures *f = trace_process_figures(report->analysis, pair.waiter);
+
+		for (size_t j = 0; f && j < f->nr_waits; j++)
+			if (f->waits[j].kind == TRACE_WAIT_PROCESS) {
+				pair.wait = f->waits[j];
+				g_array_append_val(pairs, pair);
+			}
+		if (!f) {
+			g_array_free(pairs, TRUE);
+			return NULL;
+		}
+		trace_figures_free(f);
+	}
+	g_array_sort(pairs, order_pairs);
+	return pairs;
+}
+
+static bool by_pair(const struct report *report)
+{
+	static const struct grid_column columns[] = {
+		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"who waited", GRID_ELASTIC}, {"for whom", GRID_ELASTIC}, {"via", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	GArray *pairs = collect_pairs(report);
+	struct grid *grid;
+	uint64_t whole = 0;
+
+	if (!pairs)
+		return false;
+	for (guint i = 0; i < pairs->len; i++)
+		whole += g_array_index(pairs, struct pair, i).wait.ns;
+	if (pairs->len) {
+		title(report, "Who waited for whom:");
+		grid = grid_new(report, INDENT, columns, 5);
+		for (guint i = 0; i < pairs->len; i++) {
+			const struct pair *pair = &g_array_index(pairs, struct pair, i);
+
+			if (!fold_shows(&fold, pair->wait.ns, whole))
+				continue;
+			grid_ns(grid, pair->wait.ns);
+			grid_count(grid, pair->wait.count);
+			grid_process(grid, trace_process_comm(pair->waiter), trace_process_pid(pair->waiter));
+			if (pair->wait.pid == trace_process_pid(pair->waiter))
+				grid_text(grid, "another of its threads");
+			else
+				grid_process(grid, pair->wait.comm, pair->wait.pid);
+			grid_text(grid, pair->wait.idle ? "(at rest)" : pair->wait.via);
+		}
+		end(grid, report, &fold);
+	}
+	g_array_free(pairs, TRUE);
+	return true;
+}
+
+/* ---- by interrupt, by device ---- */
+
+static bool by_interrupt(const struct report *report)
+{
+	static const struct grid_column columns[] = {
+		{"time", GRID_RIGHT}, {"count", GRID_RIGHT}, {"mean", GRID_RIGHT}, {"kind", GRID_ELASTIC}, {"name", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	struct trace_interrupt *list;
+	struct grid *grid;
+	uint64_t whole = 0;
+	size_t nr = 0;
+
+	list = trace_system_interrupts(report->analysis, &nr);
+	for (size_t i = 0; list && i < nr; i++)
+		whole += list[i].ns;
+	if (nr) {
+		title(report, "Interrupts (time of the CPUs that they took, idle ones included):");
+		grid = grid_new(report, INDENT, columns, 5);
+		for (size_t i = 0; i < nr; i++) {
+			if (!fold_shows(&fold, list[i].ns, whole))
+				continue;
+			grid_ns(grid, list[i].ns);
+			grid_count(grid, list[i].count);
+			grid_ns(grid, list[i].count ? list[i].ns / list[i].count : 0);
+			grid_text(grid, list[i].type);
+			grid_name(grid, list[i].name);
+		}
+		end(grid, report, &fold);
+	}
+	free(list);
+	return list != NULL;
+}
+
+static void by_device(const struct report *report, const struct trace_figures *f)
+{
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	struct grid *grid = NULL;
+	uint64_t whole = 0;
+
+	for (size_t i = 0; i < f->nr_waits; i++)
+		if (f->waits[i].kind == TRACE_WAIT_DEVICE || f->waits[i].kind == TRACE_WAIT_NETWORK)
+			whole += f->waits[i].ns;
+	if (!whole)
+		return;
+	title(report, "Devices and hosts of the network:");
+	grid = grid_new(report, INDENT, columns, 3);
+	for (size_t i = 0; i < f->nr_waits; i++) {
+		char text[512];
+
+		if ((f->waits[i].kind != TRACE_WAIT_DEVICE && f->waits[i].kind != TRACE_WAIT_NETWORK) || !fold_shows(&fold, f->waits[i].ns, whole))
+			continue;
+		grid_ns(grid, f->waits[i].ns);
+		grid_count(grid, f->waits[i].count);
+		grid_text(grid, text_wait(&f->waits[i], text, sizeof(text)));
+	}
+	end(grid, report, &fold);
+}
+
+bool report_sections(const struct report *report, const struct trace_figures *system)
+{
+	by_kind(report, system);
+	by_file(report, system);
+	if (!by_lock(report) || !by_pair(report) || !by_interrupt(report))
+		return false;
+	by_device(report, system);
+	return true;
+}

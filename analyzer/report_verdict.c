@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_verdict.c - the beginning of the report: what somebody would say who had read all of it.
+ *
+ * First whoever was asked about: the process of --pid, those of --comm, or the command that was recorded with all that it started.
+ * What one of them waited for is told by its longest waits; of several together, the waits for one another are left out: that
+ * time is what the others did. A second paragraph tells of the machine, and of what is missing.
+ */
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+#include "report.h"
+
+#define NAME_BYTES 256
+#define NAMED 2		/* waits that the verdict names */
+#define WORTH_NAMING 1	/* percent */
+#define TIE "\x01"	/* a blank where no line breaks; names have none: text_name() */
+#define LINE_WIDTH 100	/* where the paragraph breaks; on a narrower terminal, there */
+
+/* ---- words ---- */
+
+static void add_percent(GString *s, uint64_t part, uint64_t whole)
+{
+	double share = percent(part, whole);
+
+	if (share >= 9.95 || part == 0)
+		g_string_append_printf(s, "%.0f" TIE "%%", share);
+	else if (share >= 0.095)
+		g_string_append_printf(s, "%.1f" TIE "%%", share);
+	else
+		g_string_append(s, "under" TIE "0.1" TIE "%");
+}
+
+static void add_ns(GString *s, const struct report *report, uint64_t ns)
+{
+	struct text t;
+
+	text_ns(report, ns, &t);
+	g_string_append(s, ns ? g_strdelimit(t.bytes, " ", *TIE) : "0");
+	if (report->options->exact)
+		g_string_append(s, TIE "ns");
+}
+
+static void add_name(GString *s, const char *name)
+{
+	char buffer[NAME_BYTES];
+
+	g_string_append(s, text_name(name, buffer, sizeof(buffer)));
+}
+
+static void add_process(GString *s, const char *comm, uint32_t pid)
+{
+	add_name(s, comm);
+	if (pid)
+		g_string_append_printf(s, " (%u)", pid);
+}
+
+static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid)
+{
+	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
+		[TRACE_WAIT_FILE] = "the file ",     [TRACE_WAIT_PROCESS] = "process ", [TRACE_WAIT_NETWORK] = "the network, ",
+		[TRACE_WAIT_TIMEOUT] = "a timer",    [TRACE_WAIT_DEVICE] = "the device ", [TRACE_WAIT_MEMORY] = "memory",
+		[TRACE_WAIT_STOPPED] = "being continued after a stop", [TRACE_WAIT_OTHER] = "the end of ", [TRACE_WAIT_UNKNOWN] = "nobody knows what",
+	};
+
+	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {
+		g_string_append(s, "another of its threads");
+	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
+		g_string_append(s, "processes named ");
+		add_name(s, wait->target);
+	} else {
+		g_string_append(s, plain[wait->kind]);
+		if (wait->kind == TRACE_WAIT_PROCESS)
+			g_string_append_printf(s, "%u" TIE, wait->pid);
+		add_name(s, wait->target);
+	}
+	if (*wait->via)
+		g_string_append_printf(s, " via %s", wait->via);
+	if (wait->idle)
+		g_string_append(s, ", at rest between requests");
+}
+
+/* ---- sums over several processes ---- */
+
+struct sum {
+	uint64_t user, system, interrupted, wait_cpu, blocked, elapsed;
+	uint64_t among; /* waits of these processes for one another */
+	GHashTable *pids;
+	GArray *waits;	/* struct trace_wait, for others */
+	GArray *holders; /* struct trace_cpu_wait, others that had the CPU */
+	size_t nr, threads;
+};
+
+/* Processes of one name are one: pid 0 then, and via "" if they differ in it. */
+static bool merge_wait(struct trace_wait *sum, const struct trace_wait *wait)
+{
+	if (sum->kind != wait->kind || sum->idle != wait->idle || strcmp(sum->target, wait->target) != 0)
+		return false;
+	if (sum->kind != TRACE_WAIT_PROCESS && strcmp(sum->via, wait->via) != 0)
+		return false;
+	if (sum->pid != wait->pid)
+		sum->pid = 0;
+	if (strcmp(sum->via, wait->via) != 0)
+		sum->via = "";
+	sum->ns += wait->ns;
+	return true;
+}
+
+/* The lists are short: what one process waited for most is at the front of its own. */
+#define MERGED 64
+
+static void sum_waits(struct sum *sum, const struct trace_figures *f)
+{
+	for (size_t i = 0; i < f->nr_waits; i++) {
+		const struct trace_wait *wait = &f->waits[i];
+		guint at = 0;
+
+		if (wait->kind == TRACE_WAIT_PROCESS && sum->nr > 1 && g_hash_table_contains(sum->pids, GUINT_TO_POINTER(wait->pid))) {
+			sum->among += wait->ns;
+			continue;
+		}
+		while (at < sum->waits->len && !merge_wait(&g_array_index(sum->waits, struct trace_wait, at), wait))
+			at++;
+		if (at == sum->waits->len && at < MERGED)
+			g_array_append_vals(sum->waits, wait, 1);
+	}
+}
+
+static void sum_holders(struct sum *sum, const struct trace_figures *f)
+{
+	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
+		const struct trace_cpu_wait *holder = &f->wait_cpu_for[i];
+		guint at = 0;
+
+		if (!holder->pid || (sum->nr > 1 && g_hash_table_contains(sum->pids, GUINT_TO_POINTER(holder->pid))))
+			continue;
+		while (at < sum->holders->len && g_array_index(sum->holders, struct trace_cpu_wait, at).pid != holder->pid)
+			at++;
+		if (at < sum->holders->len)
+			g_array_index(sum->holders, struct trace_cpu_wait, at).ns += holder->ns;
+		else if (at < MERGED)
+			g_array_append_vals(sum->holders, holder, 1);
+	}
+}
+
+static gint order_waits(gconstpointer left, gconstpointer right)
+{
+	const struct trace_wait *l = left, *r = right;
+
+	return l->ns > r->ns ? -1 : l->ns < r->ns;
+}
+
+static gint order_holders(gconstpointer left, gconstpointer right)
+{
+	const struct trace_cpu_wait *l = left, *r = right;
+
+	return l->ns > r->ns ? -1 : l->ns < r->ns;
+}
+
+static void sum_add(struct sum *sum, const struct report *report, const struct trace_process *process)
+{
+	struct trace_figures *f = trace_process_figures(report->analysis, process);
+
+	if (!f)
+		return;
+	sum->elapsed += f->elapsed_ns;
+	sum->user += f->user_ns;
+	sum->system += f->syscall_ns + f->trap_ns;
+	sum->interrupted += f->interrupted_ns;
+	sum->wait_cpu += f->wait_cpu_ns;
+	sum->blocked += f->blocked_ns;
+	sum->threads += trace_nr_threads(process);
+	sum_waits(sum, f);
+	sum_holders(sum, f);
+	trace_figures_free(f);
+}
+
+static struct sum sum_new(const struct report *report, const GPtrArray *processes)
+{
+	struct sum sum = {.pids = g_hash_table_new(NULL, NULL), .waits = g_array_new(FALSE, FALSE, sizeof(struct trace_wait)),
+			  .holders = g_array_new(FALSE, FALSE, sizeof(struct trace_cpu_wait)), .nr = processes->len};
+
+	for (guint i = 0; i < processes->len; i++)
+		g_hash_table_add(sum.pids, GUINT_TO_POINTER(trace_process_pid(processes->pdata[i])));
+	for (guint i = 0; i < processes->len; i++)
+		sum_add(&sum, report, processes->pdata[i]);
+	g_array_sort(sum.waits, order_waits);
+	g_array_sort(sum.holders, order_holders);
+	return sum;
+}
+
+static void sum_clear(struct sum *sum)
+{
+	g_hash_table_destroy(sum->pids);
+	g_array_free(sum->waits, TRUE);
+	g_array_free(sum->holders, TRUE);
+}
+
+/* ---- whom the verdict is about ---- */
+
+static GPtrArray *descendants(const struct report *report, const struct trace_process *root)
+{
+	GPtrArray *list = g_ptr_array_new();
+	GHashTable *pids = g_hash_table_new(NULL, NULL);
+
+	g_ptr_array_add(list, (gpointer)root);
+	g_hash_table_add(pids, GUINT_TO_POINTER(trace_process_pid(root)));
+	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) { /* parents come before their children */
+		const struct trace_process *process = trace_get_process(report->analysis, i);
+
+		if (process == root || !trace_nr_threads(process) || trace_process_start_ns(process) < trace_process_start_ns(root) ||
+		    !g_hash_table_contains(pids, GUINT_TO_POINTER(trace_process_ppid(process))))
+			continue;
+		g_ptr_array_add(list, (gpointer)process);
+		g_hash_table_add(pids, GUINT_TO_POINTER(trace_process_pid(process)));
+	}
+	g_hash_table_destroy(pids);
+	return list;
+}
+
+/* ---- sentences ---- */
+
+static void add_holders(GString *s, const struct report *report, const struct sum *sum)
+{
+	const struct trace_cpu_wait *first = sum->holders->len ? &g_array_index(sum->holders, struct trace_cpu_wait, 0) : NULL;
+
+	if (!first || percent(first->ns, sum->wait_cpu) < 10)
+		return;
+	g_string_append(s, ", taken mostly by ");
+	add_process(s, first->comm, first->pid);
+}
+
+/* @whole not 0: as shares of it. */
+static void add_waits(GString *s, const struct report *report, const struct sum *sum, uint64_t least, uint64_t whole, uint32_t own_pid)
+{
+	for (guint i = 0, named = 0; i < sum->waits->len && named < NAMED; i++) {
+		const struct trace_wait *wait = &g_array_index(sum->waits, struct trace_wait, i);
+
+		if (percent(wait->ns, least) < WORTH_NAMING)
+			return;
+		g_string_append(s, named++ ? ", then " : ", mostly ");
+		if (whole)
+			add_percent(s, wait->ns, whole);
+		else
+			add_ns(s, report, wait->ns);
+		g_string_append(s, " for ");
+		add_wait(s, wait, own_pid);
+	}
+}
+
+/* One wait, if there is hardly another. */
+static void add_main_wait(GString *s, const struct report *report, const struct sum *sum, uint32_t own_pid)
+{
+	const struct trace_wait *first = sum->waits->len ? &g_array_index(sum->waits, struct trace_wait, 0) : NULL;
+
+	if (first && percent(first->ns, sum->blocked) > 100 - WORTH_NAMING) {
+		g_string_append(s, " for ");
+		add_wait(s, first, own_pid);
+		return;
+	}
+	g_string_append(s, " for something");
+	add_waits(s, report, sum, sum->elapsed, sum->elapsed, own_pid);
+}
+
+/* One process: the shares of its elapsed time. */
+static void about_one(GString *s, const struct report *report, const struct trace_process *process, const struct sum *sum)
+{
+	add_process(s, trace_process_comm(process), trace_process_pid(process));
+	g_string_append(s, " waited ");
+	add_percent(s, sum->blocked, sum->elapsed);
+	g_string_append(s, " of its ");
+	add_ns(s, report, sum->elapsed);
+	if (sum->threads > 1)
+		g_string_append_printf(s, " (%zu threads, added up)", sum->threads);
+	add_main_wait(s, report, sum, trace_process_pid(process));
+	g_string_append(s, "; it waited ");
+	add_percent(s, sum->wait_cpu, sum->elapsed);
+	g_string_append(s, " for a CPU");
+	if (percent(sum->wait_cpu, sum->elapsed) >= WORTH_NAMING)
+		add_holders(s, report, sum);
+	g_string_append(s, ", and used ");
+	add_percent(s, sum->user + sum->system, sum->elapsed);
+	g_string_append(s, " CPU (");
+	add_ns(s, report, sum->user);
+	g_string_append(s, " in its own code, ");
+	add_ns(s, report, sum->system);
+	g_string_append(s, " in the kernel).");
+}
+
+static const struct trace_process *busiest(const struct report *report, const GPtrArray *processes, uint64_t *ret_ns)
+{
+	const struct trace_process *best = NULL;
+
+	*ret_ns = 0;
+	for (guint i = 0; i < processes->len; i++) {
+		uint64_t ns = 0;
+
+		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(processes->pdata[i], thread));)
+			ns += trace_thread_cpu_ns(report->analysis, thread);
+		if (ns > *ret_ns) {
+			best = processes->pdata[i];
+			*ret_ns = ns;
+		}
+	}
+	return best;
+}
+
+/* Several: what they did, and what they waited for that was none of them. */
+static void about_several(GString *s, const struct report *report, const GPtrArray *processes, const struct sum *sum, uint64_t span)
+{
+	uint64_t others = sum->blocked - sum->among, most, whole = sum->user + sum->system + sum->interrupted + sum->wait_cpu + others;
+	const struct trace_process *busy = busiest(report, processes, &most);
+
+	g_string_append(s, " used ");
+	add_ns(s, report, sum->user + sum->system);
+	g_string_append_printf(s, " of CPU, %.2f CPUs at a time", span ? (double)(sum->user + sum->system) / (double)span : 0);
+	if (busy) {
+		g_string_append(s, ", the busiest ");
+		add_process(s, trace_process_comm(busy), trace_process_pid(busy));
+		g_string_append(s, " with ");
+		add_ns(s, report, most);
+	}
+	g_string_append(s, "; they waited ");
+	add_ns(s, report, sum->wait_cpu);
+	g_string_append(s, " for a CPU");
+	if (sum->wait_cpu)
+		add_holders(s, report, sum);
+	g_string_append(s, ", and ");
+	add_ns(s, report, others);
+	g_string_append(s, " for something other than one another");
+	add_waits(s, report, sum, whole, 0, 0);
+	g_string_append(s, ".");
+}
+
+static void about_command(GString *s, const struct report *report, const struct trace_process *root)
+{
+	GPtrArray *tree = descendants(report, root), *alone = g_ptr_array_new();
+	uint64_t span = trace_process_end_ns(root) - trace_process_start_ns(root);
+	struct sum all = sum_new(report, tree), own;
+
+	g_ptr_array_add(alone, (gpointer)root);
+	own = sum_new(report, alone);
+	g_string_append_printf(s, "The command ran for ");
+	add_ns(s, report, span);
+	g_string_append(s, ": ");
+	about_one(s, report, root, &own);
+	if (tree->len > 1) {
+		g_string_append_printf(s, " It and the %u processes that it started", tree->len - 1);
+		about_several(s, report, tree, &all, span);
+	}
+	sum_clear(&own);
+	sum_clear(&all);
+	g_ptr_array_free(alone, TRUE);
+	g_ptr_array_free(tree, TRUE);
+}
+
+static void about_chosen(GString *s, const struct report *report, const struct process_row *rows, size_t nr)
+{
+	GPtrArray *list = g_ptr_array_new();
+	uint64_t start, end;
+	struct sum sum;
+
+	for (size_t i = 0; i < nr; i++)
+		g_ptr_array_add(list, (gpointer)rows[i].process);
+	trace_analysis_window(report->analysis, &start, &end);
+	sum = sum_new(report, list);
+	if (nr == 1) {
+		about_one(s, report, rows[0].process, &sum);
+	} else if (nr) {
+		g_string_append_printf(s, "The %zu processes", nr);
+		about_several(s, report, list, &sum, end - start);
+	} else {
+		g_string_append(s, "No process of this trace is called so; without --pid and --comm all are listed.");
+	}
+	sum_clear(&sum);
+	g_ptr_array_free(list, TRUE);
+}
+
+static const struct process_row *hungriest(const struct process_row *rows, size_t nr)
+{
+	const struct process_row *best = NULL;
+
+	for (size_t i = 0; i < nr; i++)
+		if (!best || rows[i].wait_cpu_ns > best->wait_cpu_ns)
+			best = &rows[i];
+	return best && best->wait_cpu_ns ? best : NULL;
+}
+
+static const struct process_row *hottest(const struct process_row *rows, size_t nr)
+{
+	const struct process_row *best = NULL;
+
+	for (size_t i = 0; i < nr; i++)
+		if (!best || rows[i].user_ns + rows[i].system_ns > best->user_ns + best->system_ns)
+			best = &rows[i];
+	return best && best->user_ns + best->system_ns ? best : NULL;
+}
+
+/* The greatest wait of the machine that somebody should look at: neither idle nor the sleep of a process that wanted it. */
+static const struct trace_wait *worst_wait(const struct trace_figures *f)
+{
+	for (size_t i = 0; i < f->nr_waits; i++)
+		if (!f->waits[i].idle && (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_NETWORK ||
+					  f->waits[i].kind == TRACE_WAIT_DEVICE || f->waits[i].kind == TRACE_WAIT_MEMORY))
+			return &f->waits[i];
+	return NULL;
+}
+
+static void about_cpus(GString *s, const struct report *report)
+{
+	const struct trace_info *info = trace_get_info(report->trace);
+	size_t nr = trace_nr_cpus(report->analysis);
+	struct trace_cpu_figures f, sum = {0};
+	uint64_t start, end, all;
+
+	for (size_t i = 0; i < nr; i++) {
+		trace_cpu_figures(report->analysis, i, &f);
+		sum.user_ns += f.user_ns;
+		sum.system_ns += f.system_ns;
+		sum.irq_ns += f.irq_ns + f.softirq_ns;
+		sum.idle_ns += f.idle_ns;
+		sum.unknown_ns += f.unknown_ns;
+	}
+	all = sum.user_ns + sum.system_ns + sum.irq_ns + sum.idle_ns + sum.unknown_ns;
+	trace_analysis_window(report->analysis, &start, &end);
+	g_string_append(s, "In ");
+	add_ns(s, report, end - start);
+	g_string_append_printf(s, " the %zu CPU%s of ", nr, nr == 1 ? "" : "s");
+	add_name(s, *info->host ? info->host : "the machine");
+	g_string_append(s, nr == 1 ? " was " : " were ");
+	add_percent(s, sum.user_ns + sum.system_ns + sum.irq_ns, all);
+	g_string_append(s, " busy: ");
+	add_percent(s, sum.user_ns, all);
+	g_string_append(s, " in programs, ");
+	add_percent(s, sum.system_ns, all);
+	g_string_append(s, " in the kernel, ");
+	add_percent(s, sum.irq_ns, all);
+	g_string_append(s, " in interrupts");
+	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {
+		g_string_append(s, ", and ");
+		add_percent(s, sum.unknown_ns, all);
+		g_string_append(s, " is unknown");
+	}
+	g_string_append(s, ".");
+}
+
+static void about_machine(GString *s, const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
+{
+	const struct process_row *hot = hottest(rows, nr), *hungry = hungriest(rows, nr);
+	const struct trace_wait *wait = worst_wait(system);
+
+	about_cpus(s, report);
+	if (hot) {
+		g_string_append(s, " The busiest process was ");
+		add_process(s, trace_process_comm(hot->process), trace_process_pid(hot->process));
+		g_string_append(s, " with ");
+		add_ns(s, report, hot->user_ns + hot->system_ns);
+		g_string_append(s, " of CPU.");
+	}
+	if (hungry) {
+		g_string_append(s, " Threads waited ");
+		add_ns(s, report, system->wait_cpu_ns);
+		g_string_append(s, " for a CPU, those of ");
+		add_process(s, trace_process_comm(hungry->process), trace_process_pid(hungry->process));
+		g_string_append(s, " the longest, ");
+		add_ns(s, report, hungry->wait_cpu_ns);
+		g_string_append(s, ".");
+	}
+	if (wait) {
+		g_string_append(s, " The longest wait for input or output: ");
+		add_ns(s, report, wait->ns);
+		g_string_append(s, " for ");
+		add_wait(s, wait, 0);
+		g_string_append(s, ".");
+	}
+}
+
+/* ---- the paragraph ---- */
+
+static void put_wrapped(const struct report *report, char *text)
+{
+	size_t width = report->width && report->width < LINE_WIDTH ? report->width : LINE_WIDTH, at = 0;
+
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+		size_t length = (size_t)g_utf8_strlen(word, -1);
+
+		if (at && at + 1 + length > width) {
+			fputs("\n", report->out);
+			at = 0;
+		}
+		fprintf(report->out, "%s%s", at ? " " : "", g_strdelimit(word, TIE, ' '));
+		at += length + (at ? 1 : 0);
+	}
+	fputs("\n\n", report->out);
+}
+
+void report_verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
+{
+	bool chosen = report->options->pid >= 0 || report->options->comm;
+	const struct trace_process *command = chosen ? NULL : report->command;
+	GString *s = g_string_new(NULL);
+
+	if (chosen)
+		about_chosen(s, report, rows, nr);
+	else if (command)
+		about_command(s, report, command);
+	if (s->len)
+		put_wrapped(report, s->str);
+	g_string_truncate(s, 0);
+	if (chosen)
+		about_cpus(s, report);
+	else
+		about_machine(s, report, rows, nr, system);
+	if (trace_nr_gaps(report->trace))
+		g_string_append_printf(s, " %" PRIu64 " events were lost: what they touch is unknown.", trace_get_info(report->trace)->lost);
+	put_wrapped(report, s->str);
+	g_string_free(s, TRUE);
+}
