@@ -35,6 +35,7 @@ static const struct {
 	HANDLER(sched_exit, on_sched_exit),
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
+	HANDLER(cgroup_attach, on_cgroup_attach),
 	HANDLER(fs_open, on_fs_open),
 	HANDLER(fs_fault, on_fs_fault),
 	HANDLER(fs_writeback_wait, on_fs_writeback_wait),
@@ -52,6 +53,11 @@ static const struct {
 	HANDLER(sock_ready, on_sock_ready),
 	HANDLER(signal_generate, on_signal_generate),
 	HANDLER(net_rx, on_net_rx),
+	HANDLER(work_queue, on_work_queue),
+	HANDLER(work_start, on_work_start),
+	HANDLER(work_end, on_work_end),
+	HANDLER(uring_submit, on_uring_submit),
+	HANDLER(uring_complete, on_uring_complete),
 #undef HANDLER
 };
 
@@ -158,6 +164,9 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->file_by_inode);
 	table_clear(&a->sock_by_inode);
 	table_clear(&a->sock_by_tuple);
+	table_clear(&a->works);
+	table_clear(&a->requests);
+	table_clear(&a->cgroups);
 	strings_clear(&a->strings);
 	free(a);
 	return NULL;
@@ -355,7 +364,7 @@ bool trace_thread_file_id(const struct trace_analysis *a, const struct trace_thr
 
 	if (!file)
 		return false;
-	*ret_id = (struct trace_file_id){.ino = a->files[file].ino, .dev = a->files[file].dev, .mode = a->files[file].mode};
+	*ret_id = (struct trace_file_id){.ino = a->files[file].ino, .dev = a->files[file].dev, .mode = a->files[file].mode & ~FILE_WRITE_END};
 	return true;
 }
 

@@ -60,6 +60,7 @@ struct call {
 typedef uint32_t file_idx; /* 0: not known */
 typedef uint32_t sock_idx;
 
+#define FILE_WRITE_END 0x80000000u /* in the mode of a pipe: this is the end to write to, another file than the end to read from */
 struct file {
 	uint64_t ino;
 	uint32_t dev;
@@ -73,7 +74,7 @@ struct fd_table { /* shared by CLONE_FILES */
 	uint32_t *files; /* owned: file_idx | FD_CLOEXEC_BIT */
 	uint32_t nr;
 	uint32_t refs;
-	uint32_t nr_listening; /* sockets that were told to listen; never counted down */
+	uint32_t nr_listening; /* of them, sockets that listen */
 };
 
 struct mapping {
@@ -125,6 +126,7 @@ enum thread_flag {
 	THREAD_VFORK = 128,
 	THREAD_RAN_AT_START = 256, /* the start state saw it on its CPU */
 	THREAD_VISIBLE = 512,	   /* its events are recorded: see state_hidden.c */
+	THREAD_IO_WORKER = 1024,   /* of io_uring: makes no system calls of its own */
 };
 
 /* Totals of a thread at some moment; the difference of two is what happened between. */
@@ -159,6 +161,7 @@ struct waker {
 	file_idx file;		     /* and the file it acts on */
 	uint8_t context;
 	uint8_t cause;
+	uint8_t via; /* enum via, where it tells how; else NONE */
 	bool by_signal;
 };
 
@@ -252,6 +255,9 @@ struct trace_thread {
 	struct fd_table *fds;	   /* a reference */
 	struct memory *memory;	   /* a reference */
 	struct waker early;	   /* a wakeup that came while still on the CPU */
+	struct trace_thread *work_for; /* kworker: who queued the work that it does; NULL: nobody known */
+	uint64_t last_wait;	   /* wait_key() of the wait that was decided last, 0 none */
+	uint64_t last_wait_ns;	   /* and its end */
 	uint64_t read_ns;	   /* FROM_START: when the start state was read */
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
@@ -268,6 +274,11 @@ struct trace_process {
 	uint32_t uid;
 	string_id exe;
 	bool kernel;
+	uint32_t ns_pid;  /* its number in its own pid namespace */
+	uint64_t cgroup;  /* number */
+	string_id cgroup_path;
+	file_idx uring_file; /* of the io_uring request that was completed last */
+	uint64_t uring_ns;   /* when */
 	char comm[16];
 	struct strings *strings; /* borrowed */
 	struct trace_thread *first, *last;
@@ -299,6 +310,8 @@ struct cpu {
 	uint8_t cause; /* what the current context did last */
 	uint64_t cause_detail;
 	uint32_t signalled; /* tid of the last signal_generate in this context, 0 none */
+	struct trace_thread *woken; /* last in this context, NULL none */
+	bool loopback;	    /* the packet in progress came from this machine */
 	uint64_t gap_until; /* events before are not to be trusted */
 	bool touched;	    /* since the start or the last gap */
 	bool hidden;	    /* current may be gone already, unseen; then successor came: state_hidden.c */
@@ -361,6 +374,10 @@ struct trace_analysis {
 	struct sock *socks; /* owned; [0] unused */
 	uint32_t nr_socks, max_socks;
 	struct table sock_by_inode, sock_by_tuple;
+	struct table works;	/* queued work -> who queued it: state_work.c */
+	struct table requests;	/* of io_uring -> whose, and on which file: state_uring.c */
+	struct table cgroups;	/* number -> path: state_container.c */
+	uint32_t loopback;	/* interface number + 1; 0: not looked for yet, 1: none */
 	struct hook *hooks; /* owned */
 	size_t nr_hooks;
 	bool watched; /* an interval hook exists */
@@ -511,10 +528,16 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 
 file_idx file_get(struct trace_analysis *a, string_id path, uint32_t dev, uint64_t ino, uint32_t mode);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
+/** file_connects() - are these the two ends of one pipe or of two connected sockets? */
+bool file_connects(const struct trace_analysis *a, file_idx one, file_idx other);
+/** file_holder() - the process other than @self that has the other end of @file open now; PROCESS_SEVERAL; PROCESS_UNKNOWN: none known */
+uint32_t file_holder(const struct trace_analysis *a, const struct trace_process *self, file_idx file);
+/** file_mode() - the mode of an open file, from that of its inode and the flags of open(2) */
+uint32_t file_mode(uint32_t mode, uint32_t flags);
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec);
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec);
-void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last);
+void fd_close_range(struct trace_analysis *a, struct trace_thread *thread, uint64_t first, uint64_t last);
 struct fd_table *fds_ref(struct fd_table *fds);
 struct fd_table *fds_unref(struct fd_table *fds);
 struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds);
@@ -547,6 +570,19 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t owner);
 
+/* ---- state_work.c, state_uring.c, state_container.c ---- */
+
+void on_work_queue(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_work_start(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_uring_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+/** cgroup_learn() - the path of a control group */
+void cgroup_learn(struct trace_analysis *a, uint64_t cgroup, const char *path);
+/** cgroup_put() - @process is in this control group from now on */
+void cgroup_put(struct trace_analysis *a, struct trace_process *process, uint64_t cgroup);
+void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
 /* ---- state_start.c ---- */
 
 int start_load(struct trace_analysis *a, struct trace_error *ret_error);
@@ -568,6 +604,8 @@ struct verdict {
 /** wait_decide() - what did @thread wait for? */
 struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
 const char *via_name(enum via via);
+/** file_via() - how one waits for this file, if it is of a kind that tells: eventfd, pipe ...; else NONE */
+enum via file_via(const struct trace_analysis *a, file_idx file);
 static inline uint64_t wait_key(const struct verdict *v)
 {
 	return 1ull << 63 | (uint64_t)v->kind << 48 | (uint64_t)v->via << 40 | (uint64_t)v->idle << 39 | v->target;

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include "state.h"
+
+#define TCP_LISTEN 10 /* also of unix sockets */
 
 struct idx_row {
 	uint64_t key;
@@ -76,6 +79,54 @@ file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t in
 	return row && a->files[row->idx].ino == ino && a->files[row->idx].dev == dev ? row->idx : 0;
 }
 
+bool file_connects(const struct trace_analysis *a, file_idx one, file_idx other)
+{
+	const struct file *left, *right;
+	const struct sock *sock;
+
+	if (!one || !other)
+		return false;
+	left = &a->files[one];
+	right = &a->files[other];
+	if ((left->mode & S_IFMT) != (right->mode & S_IFMT))
+		return false;
+	if (S_ISFIFO(left->mode))
+		return left->ino == right->ino && left->dev == right->dev && ((left->mode ^ right->mode) & FILE_WRITE_END);
+	sock = sock_of_file(a, one);
+	return sock && sock->peer_ino && sock->peer_ino == right->ino;
+}
+
+uint32_t file_mode(uint32_t mode, uint32_t flags)
+{
+	return mode | (S_ISFIFO(mode) && (flags & O_ACCMODE) == O_WRONLY ? FILE_WRITE_END : 0);
+}
+
+static bool holds(const struct trace_analysis *a, const struct trace_process *process, file_idx file)
+{
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		if (thread->place != PLACE_DEAD && thread->fds) {
+			for (uint32_t i = 0; i < thread->fds->nr; i++)
+				if (file_connects(a, file, fd_file(thread, i)))
+					return true;
+			return false; /* its other threads share the table, but for very few programs */
+		}
+	return false;
+}
+
+/* Asked for waits that nothing ended, which are few. */
+uint32_t file_holder(const struct trace_analysis *a, const struct trace_process *self, file_idx file)
+{
+	uint32_t found = PROCESS_UNKNOWN;
+
+	for (uint32_t i = NR_PSEUDO_PROCESSES; file && i < a->nr_processes; i++)
+		if (a->processes[i] != self && holds(a, a->processes[i], file)) {
+			if (found != PROCESS_UNKNOWN)
+				return PROCESS_SEVERAL;
+			found = i;
+		}
+	return found;
+}
+
 /* ---- descriptors ---- */
 
 struct fd_table *fds_ref(struct fd_table *fds)
@@ -124,12 +175,29 @@ void fds_own(struct trace_analysis *a, struct trace_thread *thread)
 	thread->fds = own;
 }
 
+static bool is_listening(const struct trace_analysis *a, file_idx file)
+{
+	const struct sock *sock = sock_of_file(a, file);
+
+	return sock && sock->state == TCP_LISTEN;
+}
+
+/* A listening socket was closed: is there another? */
+static void count_listening(const struct trace_analysis *a, struct fd_table *fds)
+{
+	fds->nr_listening = 0;
+	for (uint32_t i = 0; i < fds->nr; i++)
+		fds->nr_listening += is_listening(a, fds->files[i] & ~FD_CLOEXEC_BIT);
+}
+
 void fds_exec(struct trace_analysis *a, struct trace_thread *thread)
 {
 	fds_own(a, thread);
 	for (uint32_t i = 0; thread->fds && i < thread->fds->nr; i++)
 		if (thread->fds->files[i] & FD_CLOEXEC_BIT)
 			thread->fds->files[i] = 0;
+	if (thread->fds && thread->fds->nr_listening)
+		count_listening(a, thread->fds);
 }
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd)
@@ -159,6 +227,8 @@ static bool fds_reach(struct fd_table *fds, int64_t fd)
 
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec)
 {
+	bool was_listening;
+
 	if (fd < 0 || fd >= MAX_FD || (!file && (!thread->fds || fd >= thread->fds->nr)))
 		return;
 	if (!thread->fds)
@@ -167,7 +237,10 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		a->failed = -12;
 		return;
 	}
+	was_listening = thread->fds->nr_listening && is_listening(a, fd_file(thread, fd));
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
+	if (was_listening)
+		count_listening(a, thread->fds);
 }
 
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec)
@@ -178,10 +251,12 @@ void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec)
 		thread->fds->files[fd] = file | (cloexec ? FD_CLOEXEC_BIT : 0);
 }
 
-void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last)
+void fd_close_range(struct trace_analysis *a, struct trace_thread *thread, uint64_t first, uint64_t last)
 {
 	for (uint64_t fd = first; thread->fds && fd < thread->fds->nr && fd <= last; fd++)
 		thread->fds->files[fd] = 0;
+	if (thread->fds && thread->fds->nr_listening)
+		count_listening(a, thread->fds);
 }
 
 /* ---- events ---- */
@@ -189,6 +264,12 @@ void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last)
 static struct trace_thread *current_thread(struct cpu *cpu)
 {
 	return cpu->current == &cpu->idle ? NULL : cpu->current;
+}
+
+/* Since Linux 6.9 a pidfd is a file of a file system of its own, and its name is "/". */
+static bool is_pidfd(const struct trace_analysis *a, const struct frame *frame)
+{
+	return frame && frame_class(a, frame) == CALL_FD_NEW && strcmp(strings_text(&a->strings, a->calls[frame->call].name), "pidfd_open") == 0;
 }
 
 void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -200,9 +281,13 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 
 	if (!thread)
 		return;
-	file = file_get(a, strings_intern(&a->strings, trace_event_string(event)), open->dev, open->ino, open->mode);
-	fd_put(a, thread, open->fd, file, open->flags & O_CLOEXEC);
 	frame = frame_syscall(thread);
+	if (is_pidfd(a, frame))
+		file = file_get(a, strings_intern(&a->strings, "[pidfd]"), open->dev, open->ino, 0);
+	else
+		file = file_get(a, strings_intern(&a->strings, trace_event_string(event)), open->dev, open->ino,
+				file_mode(open->mode, open->flags));
+	fd_put(a, thread, open->fd, file, open->flags & O_CLOEXEC);
 	if (!frame)
 		return;
 	frame->fd_seen = true;

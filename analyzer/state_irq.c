@@ -13,6 +13,7 @@ void irq_flush(struct cpu *cpu)
 	cpu->nested = 0;
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
+	cpu->woken = NULL;
 }
 
 static void nest_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, enum nest_type type, uint64_t number)
@@ -20,6 +21,7 @@ static void nest_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, e
 	books_cpu(a, cpu, ns);
 	cpu->touched = true;
 	cpu->cause = CAUSE_NONE;
+	cpu->woken = NULL;
 	if (cpu->nested == MAX_NESTED)
 		return;
 	cpu->nest[cpu->nested++] = (struct nest){.type = type, .number = number};

@@ -17,8 +17,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <linux/sched.h>
 #include "state.h"
+
+#define SOFTIRQ_NET_RX 3 /* include/linux/interrupt.h */
 
 struct idx_row {
 	uint64_t key;
@@ -77,6 +80,8 @@ void process_set_comm(struct trace_thread *thread, const char *comm)
 		memcpy(thread->process->comm, thread->comm, sizeof(thread->comm));
 	if ((thread->flags & THREAD_KERNEL) && strncmp(comm, "ksoftirqd/", 10) == 0)
 		thread->flags |= THREAD_SOFTIRQ_DAEMON;
+	if (!(thread->flags & THREAD_KERNEL) && (strncmp(comm, "iou-wrk-", 8) == 0 || strncmp(comm, "iou-sqp-", 8) == 0))
+		thread->flags |= THREAD_IO_WORKER;
 }
 
 /* ---- threads ---- */
@@ -341,6 +346,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->touched = true;
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
+	cpu->woken = NULL;
 	cpu->current = NULL;
 	if (is_thread(cpu, prev)) {
 		prev->flags &= ~THREAD_FROM_START;
@@ -359,8 +365,69 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 
 /* ---- wakeups ---- */
 
+/* Calls in which packets are sent. */
+static bool sends_packets(const struct trace_analysis *a, const struct frame *frame)
+{
+	static const bool sends[NR_CALL_CLASSES] = {
+		[CALL_ACCEPT] = true, [CALL_CLOSE] = true, [CALL_CONNECT] = true, [CALL_EXIT] = true,	  [CALL_OTHER] = true,	[CALL_READ] = true,
+		[CALL_RECV] = true,   [CALL_SEND] = true,  [CALL_SENDFILE] = true, [CALL_SPLICE] = true, [CALL_URING_ENTER] = true, [CALL_WRITE] = true,
+	};
+
+	return sends[frame_class(a, frame)] && (!frame->file || S_ISSOCK(a->files[frame->file].mode));
+}
+
+/*
+ * A packet to this machine itself is delivered in a softirq at once, still in the system call of who sent it: no other packet can be in
+ * the queue of this CPU. So this softirq is no mere interruption of the thread under it.
+ */
+static struct trace_thread *loopback_sender(const struct trace_analysis *a, const struct cpu *cpu, const struct waker *waker)
+{
+	const struct frame *frame = is_thread(cpu, cpu->current) ? frame_syscall(cpu->current) : NULL;
+
+	if (!cpu->loopback || !frame || cpu->nested != 1 || cpu->nest[0].type != NEST_SOFTIRQ || cpu->nest[0].number != SOFTIRQ_NET_RX)
+		return NULL;
+	if ((waker->cause != CAUSE_SOCKET && waker->cause != CAUSE_NETWORK) || !sends_packets(a, frame))
+		return NULL;
+	return cpu->current;
+}
+
+static bool waits_for_many(const struct trace_analysis *a, struct trace_thread *thread)
+{
+	const struct frame *frame = frame_syscall(thread);
+	enum call_class class = frame ? frame_class(a, frame) : CALL_OTHER;
+
+	return class == CALL_POLL || class == CALL_SELECT || class == CALL_EPOLL_WAIT;
+}
+
+/* Who has both ends of a pipe open never sees it closed. */
+static bool has_both_ends(const struct trace_analysis *a, const struct trace_thread *thread, file_idx pipe)
+{
+	for (uint32_t i = 0; S_ISFIFO(a->files[pipe].mode) && i < thread->fds->nr; i++)
+		if (file_connects(a, pipe, fd_file(thread, i)))
+			return true;
+	return false;
+}
+
+/* Who exits closes its files: the other end of one of them is what the poller was told of. */
+static void note_exit(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller, struct waker *waker)
+{
+	bool closes = dead->fds && dead->fds->refs == 1;
+
+	for (uint32_t i = 0; poller->fds && i < poller->fds->nr && !waker->file; i++) {
+		file_idx file = fd_file(poller, i);
+
+		if (!file)
+			continue;
+		if (file_via(a, file) == VIA_PIDFD)
+			waker->via = VIA_PIDFD;
+		for (uint32_t j = 0; closes && j < dead->fds->nr && !waker->file; j++)
+			if (file_connects(a, file, fd_file(dead, j)) && !has_both_ends(a, poller, file))
+				waker->file = fd_file(dead, j);
+	}
+}
+
 static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_sched_waking *waking,
-		       const struct trace_thread *woken, struct waker *waker)
+		       struct trace_thread *woken, struct waker *waker)
 {
 	struct frame *frame;
 
@@ -377,11 +444,20 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	}
 	if (waking->context != TRACE_CONTEXT_TASK) {
 		irq_waker(a, cpu, waking->context, waker);
+		waker->thread = loopback_sender(a, cpu, waker);
 		return;
 	}
 	if (!is_thread(cpu, cpu->current))
 		return;
 	waker->thread = cpu->current;
+	if ((cpu->current->flags & THREAD_KERNEL) && cpu->current->work_for && cpu->current->work_for != woken) {
+		waker->thread = cpu->current->work_for;
+		return; /* what that does now is something else */
+	}
+	if ((cpu->current->flags & THREAD_EXITING) && waits_for_many(a, woken))
+		note_exit(a, cpu->current, woken, waker);
+	if (waker->file)
+		return;
 	frame = frame_syscall(cpu->current);
 	if (frame) {
 		waker->call = frame->call;
@@ -399,6 +475,7 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		return;
 	books_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
+	cpu->woken = thread;
 	if (thread->place == PLACE_ON_CPU) {
 		thread->early = waker;
 		return;
@@ -477,7 +554,10 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
 	if (parent) {
 		process->ppid = fork->clone_flags & CLONE_PARENT ? parent->process->ppid : parent->process->pid;
 		process->exe = parent->process->exe;
+		process->cgroup = parent->process->cgroup;
+		process->cgroup_path = parent->process->cgroup_path;
 	}
+	process->ns_pid = fork->ns_tid;
 	return process;
 }
 
@@ -602,4 +682,8 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		return;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	process_set_comm(thread, comm);
+	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)
+		return;
+	books_cpu(a, cpu, ns); /* it was made in its submitter's call, and is in none from now on */
+	frames_pop(a, thread, ns, 0, 0);
 }

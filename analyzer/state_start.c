@@ -32,6 +32,8 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	process->kernel = start->flags & TRACE_THREAD_KERNEL;
 	process->ppid = start->ppid;
 	process->uid = start->uid;
+	process->cgroup = start->cgroup;
+	process->ns_pid = start->ns_tgid;
 	thread->place = PLACE_OFF_AT_START;
 	thread->task_state = start->running ? TRACE_TASK_RUNNING : start->state;
 	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
@@ -66,7 +68,8 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 	struct trace_thread *leader = leader_of(a, start->tgid);
 
 	if (leader)
-		fd_put(a, leader, start->fd, file_get(a, strings_intern(&a->strings, trace_event_string(event)), start->dev, start->ino, start->mode),
+		fd_put(a, leader, start->fd, file_get(a, strings_intern(&a->strings, trace_event_string(event)), start->dev, start->ino,
+					     file_mode(start->mode, start->flags)),
 		       start->flags & O_CLOEXEC);
 }
 
@@ -104,6 +107,11 @@ static void load_exe(struct trace_analysis *a, const struct trace_event *event)
 		process->exe = strings_intern(&a->strings, trace_event_string(event));
 }
 
+static void load_cgroup(struct trace_analysis *a, const struct trace_event *event)
+{
+	cgroup_learn(a, ((const struct trace_start_cgroup *)event->payload)->cgroup, trace_event_string(event));
+}
+
 static const struct {
 	uint32_t id;
 	size_t bytes;
@@ -114,6 +122,7 @@ static const struct {
 	{TRACE_EV_start_fd, sizeof(struct trace_start_fd), load_fd},
 	{TRACE_EV_start_socket, sizeof(struct trace_start_socket), load_socket},
 	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
+	{TRACE_EV_start_cgroup, sizeof(struct trace_start_cgroup), load_cgroup},
 };
 
 static void load_event(struct trace_analysis *a, const struct trace_event *event)
@@ -131,6 +140,7 @@ static void share_with_threads(struct trace_analysis *a)
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
 		struct trace_thread *first = a->processes[i]->first;
 
+		cgroup_put(a, a->processes[i], a->processes[i]->cgroup);
 		if (first && !first->fds)
 			first->fds = fds_copy(a, NULL);
 		if (first && !first->memory)

@@ -188,7 +188,7 @@ static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread
 		if (frame->args[2] & RANGE_UNSHARE)
 			fds_own(a, thread);
 		if (!(frame->args[2] & RANGE_CLOEXEC))
-			fd_close_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
+			fd_close_range(a, thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
 		break;
 	default:
 		break;
@@ -210,7 +210,8 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 		frames_pop(a, thread, ns, 0, 0);
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
-	thread->flags &= ~(THREAD_THROTTLED | THREAD_RECLAIM);
+	cpu->woken = NULL;
+	thread->flags &= ~(THREAD_THROTTLED | THREAD_RECLAIM | THREAD_VFORK);
 	frame = &thread->frames[0];
 	thread->depth = 1;
 	enter = copy_args(event, frame);

@@ -17,8 +17,15 @@
  * A wakeup by an interrupt names what the interrupt did (timer: timeout; packet: network; disk: file), never who was interrupted.
  * A wakeup by a kernel thread names the system call (`other`): the thread was not what was waited for.
  *
+ * On whose behalf. A kworker wakes for whoever queued its work; the softirq that delivers a packet to this machine itself, for the sender. A wakeup in
+ * io_uring_enter is for the file of the request that was completed; if a worker of io_uring completed it, for what that had waited for.
+ *
  * Cut waits. What ended a wait that crosses a gap is not believed: unless the call alone tells (a sleep, a file), it is `unknown`. A wait that lasts
- * until the end of the trace was ended by nothing: it is what the call alone tells, else `other` by system call, with the via it would have had.
+ * until the end of the trace was ended by nothing: it is what the call alone tells, with the via it would have had: a child, if there is just one; who
+ * else has the pipe or the other end of the socket open; the own process for a futex that no other can wake. "several" stands for more than one.
+ * Else it is `other` by system call.
+ *
+ * Kernel threads wait for `other` "kernel": at rest (idle) if a signal or work might end it, at work otherwise.
  *
  * Idle. accept, and poll, select and epoll of a process that has ever listened on a socket, are a server's rest: between requests. That
  * a worker may also poll for the answer of a server of its own is not seen here.
@@ -90,11 +97,69 @@ static struct verdict the_waker(const struct question *q, enum via via)
 
 static struct verdict by_socket(const struct question *q, const struct sock *sock);
 
+/* ---- nothing ended it ---- */
+
+static bool lives(const struct trace_process *process)
+{
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		if (thread->place != PLACE_DEAD)
+			return true;
+	return false;
+}
+
+/* wait4(), waitid(): the child that was named, or the only one. */
+static uint32_t awaited_child(const struct question *q)
+{
+	const struct trace_process *self = q->thread->process;
+	int32_t named = q->frame->nr_args ? (int32_t)q->frame->args[0] : 0;
+	bool is_wait4 = strcmp(strings_text(&q->a->strings, q->a->calls[q->frame->call].name), "wait4") == 0;
+	uint32_t found = PROCESS_UNKNOWN;
+
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < q->a->nr_processes; i++) {
+		const struct trace_process *child = q->a->processes[i];
+
+		if (child->ppid != self->pid || child == self || !lives(child))
+			continue;
+		if (is_wait4 && named > 0 && child->pid != (uint32_t)named && child->ns_pid != (uint32_t)named)
+			continue;
+		if (found != PROCESS_UNKNOWN)
+			return PROCESS_SEVERAL;
+		found = i;
+	}
+	return found;
+}
+
+#define FUTEX_PRIVATE 128 /* FUTEX_PRIVATE_FLAG of the operation */
+
+static uint32_t told_by_call(const struct question *q, enum via via)
+{
+	switch (via) {
+	case VIA_WAITPID:
+		return awaited_child(q);
+	case VIA_PIPE:
+	case VIA_UNIX:
+		return file_holder(q->a, q->thread->process, q->frame->file);
+	case VIA_FUTEX:
+		return q->frame->nr_args > 1 && (q->frame->args[1] & FUTEX_PRIVATE) ? q->thread->process->idx : (uint32_t)PROCESS_UNKNOWN;
+	default:
+		return PROCESS_UNKNOWN;
+	}
+}
+
+static struct verdict by_call_alone(const struct question *q, enum via via)
+{
+	uint32_t process = told_by_call(q, via);
+
+	return process == PROCESS_UNKNOWN ? other_call(q, via) : verdict_of(TRACE_WAIT_PROCESS, via, process);
+}
+
+/* ---- by who or what ended it ---- */
+
 /* Whoever or whatever woke, the socket that it said became ready left aside. */
 static struct verdict by_waker_alone(const struct question *q, enum via via)
 {
 	if (q->pending->cut)
-		return q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : other_call(q, via);
+		return q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_call_alone(q, via);
 	if (woken_by_task(q))
 		return the_waker(q, via);
 	switch (q->waker->cause) {
@@ -147,7 +212,7 @@ static struct verdict by_socket(const struct question *q, const struct sock *soc
 	if (woken_by_task(q))
 		return the_waker(q, via);
 	if (via == VIA_UNIX)
-		return other_call(q, via);
+		return by_waker_alone(q, via);
 	return verdict_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(q->a, sock));
 }
 
@@ -155,18 +220,34 @@ static const struct {
 	const char *prefix;
 	uint8_t via;
 } anonymous_files[] = {
-	{"anon_inode:[eventfd", VIA_EVENTFD},	{"anon_inode:[signalfd", VIA_SIGNAL}, {"anon_inode:[eventpoll", VIA_POLL},
-	{"anon_inode:[io_uring", VIA_URING},	{"anon_inode:[pidfd", VIA_PIDFD},     {"pidfd:", VIA_PIDFD},
-	{"anon_inode:inotify", VIA_INOTIFY},	{"anon_inode:[fanotify", VIA_INOTIFY}, {"anon_inode:[inotify", VIA_INOTIFY},
-	{"pipe:", VIA_PIPE},			{"socket:", VIA_SOCKET},
+	{"[eventfd", VIA_EVENTFD}, {"[signalfd", VIA_SIGNAL},  {"[eventpoll", VIA_POLL}, {"[io_uring", VIA_URING}, {"[pidfd", VIA_PIDFD},
+	{"pidfd:", VIA_PIDFD},	   {"inotify", VIA_INOTIFY},   {"[inotify", VIA_INOTIFY}, {"[fanotify", VIA_INOTIFY}, {"pipe:", VIA_PIPE},
+	{"socket:", VIA_SOCKET},   {"/dev/pts/", VIA_TTY},     {"/dev/ptmx", VIA_TTY}, /* no real terminal: a process has the other end */
 };
+
+/* "anon_inode:[eventfd]" in /proc, "[eventfd]" in the kernel. */
+static const char *anonymous_name(const char *path)
+{
+	return strncmp(path, "anon_inode:", 11) == 0 ? path + 11 : path;
+}
 
 static enum via via_of_path(const char *path)
 {
+	path = anonymous_name(path);
 	for (size_t i = 0; i < sizeof(anonymous_files) / sizeof(anonymous_files[0]); i++)
 		if (strncmp(path, anonymous_files[i].prefix, strlen(anonymous_files[i].prefix)) == 0)
 			return (enum via)anonymous_files[i].via;
 	return VIA_NONE;
+}
+
+enum via file_via(const struct trace_analysis *a, file_idx file)
+{
+	return file ? via_of_path(strings_text(&a->strings, a->files[file].path)) : VIA_NONE;
+}
+
+static bool is_terminal(const struct question *q, file_idx file)
+{
+	return file_via(q->a, file) == VIA_TTY;
 }
 
 static struct verdict by_file(const struct question *q, file_idx idx)
@@ -186,12 +267,14 @@ static struct verdict by_file(const struct question *q, file_idx idx)
 	case S_IFIFO:
 		return by_waker(q, VIA_PIPE);
 	case S_IFCHR:
+		if (is_terminal(q, idx) && woken_by_task(q) && !q->pending->cut)
+			return the_waker(q, VIA_TTY);
 		return verdict_of(TRACE_WAIT_DEVICE, VIA_NONE, file->path);
 	case S_IFSOCK:
 		sock = sock_of_file(q->a, idx);
 		return sock ? by_socket(q, sock) : by_waker(q, VIA_SOCKET);
 	default: /* no type: an anonymous inode, or a file of which only the path is known */
-		if (strncmp(strings_text(&q->a->strings, file->path), "anon_inode:[timerfd", 19) == 0)
+		if (strncmp(anonymous_name(strings_text(&q->a->strings, file->path)), "[timerfd", 8) == 0)
 			return timeout();
 		if (strings_text(&q->a->strings, file->path)[0] == '/')
 			return verdict_of(TRACE_WAIT_FILE, VIA_NONE, file->path);
@@ -285,9 +368,37 @@ static struct verdict call_ipc(const struct question *q)
 	return by_waker(q, strncmp(name, "sem", 3) == 0 ? VIA_SEMAPHORE : VIA_MQUEUE);
 }
 
+/* The wait of a worker of io_uring that was decided last, as its submitter's. */
+static struct verdict the_workers(const struct question *q)
+{
+	uint64_t key = q->waker->thread->last_wait;
+
+	return (struct verdict){.kind = key >> 48 & 0x7fff, .via = VIA_URING, .target = (uint32_t)key};
+}
+
 static struct verdict call_uring(const struct question *q)
 {
-	return by_waker(q, VIA_URING);
+	const struct trace_process *self = q->thread->process;
+	file_idx file = self->uring_ns >= q->pending->from && !q->pending->cut ? self->uring_file : 0;
+	const struct trace_thread *waker = q->pending->cut ? NULL : q->waker->thread;
+	struct verdict v;
+
+	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self && waker->last_wait_ns > q->pending->from &&
+	    !(file && q->a->files[file].path && S_ISREG(q->a->files[file].mode)))
+		return the_workers(q);
+	v = file ? by_file(q, file) : by_waker(q, VIA_URING);
+	if (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_FILE)
+		v.via = VIA_URING;
+	return v;
+}
+
+/* A worker of io_uring: it waits for work from its submitter, or for the file that it does it on. */
+static struct verdict io_worker(const struct question *q)
+{
+	struct verdict v = by_waker(q, VIA_URING);
+
+	v.idle = v.kind == TRACE_WAIT_TIMEOUT || (v.kind == TRACE_WAIT_PROCESS && v.target == q->thread->process->idx);
+	return v;
 }
 
 static struct verdict call_exec(const struct question *q)
@@ -326,16 +437,19 @@ static struct verdict call_accept(const struct question *q)
 static struct verdict call_poll(const struct question *q)
 {
 	const struct sock *sock = q->waker->cause == CAUSE_SOCKET ? sock_of_inode(q->a, q->waker->detail) : NULL;
+	const struct sock *wakers = sock_of_file(q->a, q->waker->file); /* its end */
 	struct verdict v;
 
-	if (q->waker->file && q->a->files[q->waker->file].mode && S_ISFIFO(q->a->files[q->waker->file].mode))
+	if (q->waker->file && S_ISFIFO(q->a->files[q->waker->file].mode))
 		v = by_waker(q, VIA_PIPE);
 	else if (sock)
 		v = by_socket(q, sock);
-	else if (q->waker->file && via_of_path(strings_text(&q->a->strings, q->a->files[q->waker->file].path)))
-		v = by_waker(q, via_of_path(strings_text(&q->a->strings, q->a->files[q->waker->file].path)));
+	else if (wakers)
+		v = by_waker(q, via_of_socket(wakers));
+	else if (q->waker->via)
+		v = by_waker(q, (enum via)q->waker->via);
 	else
-		v = by_waker(q, VIA_POLL);
+		v = by_waker(q, file_via(q->a, q->waker->file) ? file_via(q->a, q->waker->file) : VIA_POLL);
 	v.idle = v.kind != TRACE_WAIT_UNKNOWN && q->thread->fds && q->thread->fds->nr_listening;
 	return v;
 }
@@ -382,7 +496,19 @@ static struct verdict new_child(const struct question *q)
 
 #define STOPPED_STATES (TRACE_TASK_STOPPED | TRACE_TASK_TRACED | TRACE_TASK_FROZEN)
 
-struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
+/* A thread of the kernel. What its work is for, it does not tell; a disk it does. */
+static struct verdict kernel_thread(const struct question *q)
+{
+	struct verdict v = {.kind = TRACE_WAIT_OTHER};
+
+	if (!q->pending->cut && !q->waker->thread && q->waker->cause == CAUSE_BLOCK)
+		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, device_name(q->a, q->waker->detail));
+	v.target = strings_intern(&q->a->strings, "kernel");
+	v.idle = q->pending->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_NOLOAD | TRACE_TASK_PARKED);
+	return v;
+}
+
+static struct verdict decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	static const struct frame none = {.call = CALL_UNKNOWN};
 	const struct frame *top = pending->depth ? &thread->frames[pending->depth - 1] : NULL;
@@ -394,13 +520,15 @@ struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread
 	if (pending->task_state == TASK_STATE_NEW)
 		return new_child(&q);
 	if (thread->flags & THREAD_KERNEL)
-		return verdict_of(TRACE_WAIT_OTHER, VIA_NONE, strings_intern(&a->strings, "kernel"));
+		return kernel_thread(&q);
 	if (pending->task_state & STOPPED_STATES)
 		return verdict_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
 	if (pending->flags & THREAD_RECLAIM)
 		return verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
 	if (pending->waker.by_signal && woken_by_task(&q) && top && frame_class(a, q.frame) != CALL_WAIT)
 		return the_waker(&q, VIA_SIGNAL);
+	if (thread->flags & THREAD_IO_WORKER)
+		return io_worker(&q);
 	if (!top) {
 		struct verdict v = by_waker(&q, VIA_NONE);
 
@@ -409,4 +537,13 @@ struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread
 		return v;
 	}
 	return top->kind == FRAME_TRAP ? by_fault(&q, top) : by_class[frame_class(a, q.frame)](&q);
+}
+
+struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
+{
+	struct verdict v = decide(a, thread, pending);
+
+	thread->last_wait = wait_key(&v);
+	thread->last_wait_ns = pending->to;
+	return v;
 }

@@ -190,6 +190,10 @@ uint64_t trace_thread_cpu_ns(const struct trace_analysis *analysis, const struct
 uint32_t trace_process_pid(const struct trace_process *process);
 uint32_t trace_process_ppid(const struct trace_process *process);
 uint32_t trace_process_uid(const struct trace_process *process);
+/** trace_process_ns_pid() - its number in its own pid namespace (a container's), as its programs see it; 0 if not known */
+uint32_t trace_process_ns_pid(const struct trace_process *process);
+/** trace_process_cgroup() - path of its control group at the end, or when it died; "" if not known */
+const char *trace_process_cgroup(const struct trace_process *process);
 const char *trace_process_comm(const struct trace_process *process); /* "" if not known */
 const char *trace_process_exe(const struct trace_process *process);  /* "" if not known */
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* state_container.c - the control group of each process. Children are born into their parent's. */
+#include "state.h"
+
+struct cgroup_row {
+	uint64_t key; /* number + 1 */
+	string_id path;
+};
+
+void cgroup_learn(struct trace_analysis *a, uint64_t cgroup, const char *path)
+{
+	struct cgroup_row *row = books_row(a, &a->cgroups, sizeof(*row), cgroup + 1);
+
+	row->path = strings_intern(&a->strings, path);
+}
+
+void cgroup_put(struct trace_analysis *a, struct trace_process *process, uint64_t cgroup)
+{
+	const struct cgroup_row *row = table_find(&a->cgroups, sizeof(*row), cgroup + 1);
+
+	process->cgroup = cgroup;
+	process->cgroup_path = row ? row->path : 0;
+}
+
+void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_cgroup_attach *attach = event->payload;
+	struct trace_thread *thread = thread_find(a, attach->tid);
+
+	cgroup_learn(a, attach->cgroup, trace_event_string(event));
+	if (thread)
+		cgroup_put(a, thread->process, attach->cgroup);
+}
+
+uint32_t trace_process_ns_pid(const struct trace_process *process)
+{
+	return process->ns_pid;
+}
+
+const char *trace_process_cgroup(const struct trace_process *process)
+{
+	return process->strings ? strings_text(process->strings, process->cgroup_path) : "";
+}

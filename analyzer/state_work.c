@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_work.c - work that the kernel puts off: what a kworker does, it does for the thread that queued the work.
+ *
+ * So a wakeup by a kworker is the queuer's (a terminal hands its input on this way). Work that an interrupt or a timer queued is nobody's;
+ * work that other work queued is for whom that was done.
+ */
+#include "state.h"
+
+struct work_row {
+	uint64_t key; /* address of the work */
+	struct trace_thread *queuer;
+};
+
+static struct trace_thread *queuer_on(const struct cpu *cpu)
+{
+	if (!cpu->current || cpu->current == &cpu->idle || cpu->nested)
+		return NULL;
+	return cpu->current->flags & THREAD_KERNEL ? cpu->current->work_for : cpu->current;
+}
+
+void on_work_queue(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	struct work_row *row = books_row(a, &a->works, sizeof(*row), ((const struct trace_work_queue *)event->payload)->work | 1);
+
+	row->queuer = queuer_on(cpu);
+}
+
+void on_work_start(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	struct work_row *row = table_find(&a->works, sizeof(*row), ((const struct trace_work_start *)event->payload)->work | 1);
+
+	if (!cpu->current || !(cpu->current->flags & THREAD_KERNEL))
+		return;
+	cpu->current->work_for = row ? row->queuer : NULL;
+	if (row)
+		row->queuer = NULL; /* the address may be used again */
+}
+
+void on_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	if (cpu->current)
+		cpu->current->work_for = NULL;
+}

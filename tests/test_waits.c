@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test_waits.c - one recording of one wait of every kind (workload_waits.c), and what the report says of each: how long, for what, for whom.
+ * Root only; skipped (77) where the kernel cannot be recorded.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "unit.h"
+
+#define SLACK_NS 1000000
+
+static char folder[] = "/var/tmp/trace-waits-XXXXXX"; /* a real file system: /tmp may be memory */
+static json_t *report;
+static bool verified;
+
+static int run(const char *format, const char *one, const char *two, const char *three)
+{
+	char command[1024];
+
+	snprintf(command, sizeof(command), format, one, two, three);
+	return system(command);
+}
+
+static json_t *load_report(void)
+{
+	char command[512];
+	json_t *loaded;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer --json %s/t.trace", folder);
+	pipe = popen(command, "r");
+	loaded = pipe ? json_loadf(pipe, 0, NULL) : NULL;
+	if (pipe)
+		pclose(pipe);
+	return loaded;
+}
+
+/* Once, for all test cases. */
+static void record(void)
+{
+	if (report)
+		return;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	CU_ASSERT_EQUAL_FATAL(run(TRACE_BIN "/tracedaemon %s/t.trace -- " TRACE_WORKLOAD_WAITS " %s/truth %s 2>/dev/null", folder, folder, folder), 0);
+	verified = run(TRACE_BIN "/tracevisualizer --verify %s/t.trace >/dev/null", folder, "", "") == 0;
+	report = load_report();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+}
+
+static long long truth_of(const char *scenario, const char *key)
+{
+	char path[128], wanted[96], name[96];
+	long long value, found = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/truth", folder);
+	snprintf(wanted, sizeof(wanted), "%s.%s", scenario, key);
+	file = fopen(path, "r");
+	while (file && fscanf(file, "%95s %lld", name, &value) == 2)
+		if (strcmp(name, wanted) == 0)
+			found = value;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static long long number(json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static bool is_text(json_t *object, const char *key, const char *text)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return strcmp(value ? value : "", text) == 0;
+}
+
+static json_t *process_of(const char *scenario)
+{
+	json_t *process;
+	size_t i;
+
+	json_array_foreach(json_object_get(report, "processes"), i, process)
+		if (number(process, "pid") == truth_of(scenario, "pid"))
+			return process;
+	return NULL;
+}
+
+static bool ends_with(json_t *object, const char *key, const char *end)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value && strlen(value) >= strlen(end) && strcmp(value + strlen(value) - strlen(end), end) == 0;
+}
+
+/* An expected row: kind, via, for a process the one that the truth names ("who"), for a file the end of its path. */
+struct expected {
+	const char *scenario;
+	const char *kind;
+	const char *via;
+	const char *path;
+};
+
+static bool matches(json_t *wait, const struct expected *e)
+{
+	if (!is_text(wait, "kind", e->kind) || !is_text(wait, "via", e->via))
+		return false;
+	if (strcmp(e->kind, "process") == 0)
+		return number(wait, "pid") == truth_of(e->scenario, "who");
+	return !e->path || ends_with(wait, "target", e->path);
+}
+
+static void tell_waits(json_t *process)
+{
+	json_t *wait;
+	size_t i;
+
+	json_array_foreach(json_object_get(process, "waits"), i, wait)
+		fprintf(stderr, "    %s\n", json_dumps(wait, JSON_COMPACT));
+}
+
+/* The row's time within 1 % of the time measured from inside, or what the way onto a CPU took. */
+static void check(const struct expected *e)
+{
+	json_t *process, *wait;
+	long long ns = 0, expected, allowed, off;
+	size_t i;
+
+	record();
+	if (truth_of(e->scenario, "skipped") == 1)
+		return;
+	process = process_of(e->scenario);
+	expected = truth_of(e->scenario, "waited_ns");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(process);
+	CU_ASSERT_FATAL(expected > 0);
+	json_array_foreach(json_object_get(process, "waits"), i, wait)
+		if (matches(wait, e))
+			ns += number(wait, "ns");
+	allowed = expected / 100 + number(process, "wait_cpu_ns") + SLACK_NS;
+	off = ns > expected ? ns - expected : expected - ns;
+	if (off > allowed) {
+		fprintf(stderr, "\n    %s: %lld, expected %lld (%s via '%s')\n", e->scenario, ns, expected, e->kind, e->via);
+		tell_waits(process);
+	}
+	CU_ASSERT(off <= allowed);
+}
+
+static void all_books_balance(void)
+{
+	record();
+	CU_ASSERT(verified);
+}
+
+#define PROCESS(claim, scenario, via)                                      \
+	static void claim(void)                                            \
+	{                                                                  \
+		check(&(struct expected){#scenario, "process", via, NULL}); \
+	}
+#define KIND(claim, scenario, kind, path)                                  \
+	static void claim(void)                                            \
+	{                                                                  \
+		check(&(struct expected){#scenario, kind, "", path});       \
+	}
+#define CLAIMS                                                                     \
+	PROCESS(a_pipe_names_its_writer, pipe_read, "pipe")                        \
+	PROCESS(a_unix_stream_names_its_peer, unix_stream, "unix")                 \
+	PROCESS(a_unix_datagram_names_its_sender, unix_dgram, "unix")              \
+	PROCESS(a_unix_seqpacket_names_its_sender, unix_seqpacket, "unix")         \
+	PROCESS(local_tcp_names_its_peer, tcp, "tcp")                              \
+	PROCESS(local_udp_names_its_peer, udp, "udp")                              \
+	PROCESS(unconnected_udp_names_its_sender, udp_unconnected, "udp")          \
+	PROCESS(an_eventfd_names_its_writer, read_eventfd, "eventfd")              \
+	PROCESS(poll_names_the_pipes_writer, poll_pipe, "pipe")                    \
+	PROCESS(poll_names_the_unix_peer, poll_unix, "unix")                       \
+	PROCESS(poll_names_the_tcp_peer, poll_tcp, "tcp")                          \
+	PROCESS(poll_names_the_eventfds_writer, poll_eventfd, "eventfd")           \
+	PROCESS(poll_of_many_names_the_one, poll_many_eventfd, "eventfd")          \
+	PROCESS(poll_of_many_names_the_pipe, poll_many_pipe, "pipe")               \
+	PROCESS(select_names_the_pipes_writer, select_pipe, "pipe")                \
+	PROCESS(epoll_names_the_pipes_writer, epoll_pipe, "pipe")                  \
+	PROCESS(epoll_names_the_unix_peer, epoll_unix, "unix")                     \
+	PROCESS(epoll_names_the_tcp_peer, epoll_tcp, "tcp")                        \
+	PROCESS(epoll_names_the_eventfds_writer, epoll_eventfd, "eventfd")         \
+	PROCESS(epoll_in_epoll_names_the_pipes_writer, epoll_in_epoll, "pipe")     \
+	PROCESS(a_full_pipe_names_its_reader, full_pipe, "pipe")                   \
+	PROCESS(a_full_unix_socket_names_its_reader, full_unix, "unix")            \
+	PROCESS(a_full_tcp_connection_names_its_reader, full_tcp, "tcp")           \
+	PROCESS(accept_names_who_connected, accept_tcp, "tcp")                     \
+	PROCESS(poll_of_a_listener_names_who_connected, poll_accept, "tcp")        \
+	PROCESS(accept_names_who_connected_by_unix, accept_unix, "unix")           \
+	PROCESS(connect_names_who_accepted, connect_full, "unix")                  \
+	PROCESS(a_condition_variable_names_who_signalled, condvar, "futex")        \
+	PROCESS(a_join_names_the_process_of_the_thread, join, "futex")             \
+	PROCESS(a_posix_semaphore_names_who_posted, posix_semaphore, "futex")      \
+	PROCESS(a_sysv_semaphore_names_who_posted, sysv_semaphore, "semaphore")    \
+	PROCESS(a_sysv_message_queue_names_its_sender, sysv_messages, "mqueue")    \
+	PROCESS(a_posix_message_queue_names_its_sender, posix_messages, "mqueue")  \
+	PROCESS(flock_names_the_holder, file_lock, "lock")                         \
+	PROCESS(a_record_lock_names_the_holder, record_lock, "lock")               \
+	PROCESS(waitpid_names_the_child_that_exits, waitpid_any, "waitpid")        \
+	PROCESS(vfork_names_the_child, vfork_waits, "vfork")                       \
+	PROCESS(a_polled_pidfd_names_the_child, pidfd, "pidfd")                    \
+	PROCESS(pause_names_who_signalled, pause_for_signal, "signal")             \
+	PROCESS(sigwait_names_who_signalled, sigwait_for_signal, "signal")         \
+	PROCESS(a_signalfd_names_who_signalled, signalfd_read, "signal")           \
+	PROCESS(a_polled_signalfd_names_who_signalled, poll_signalfd, "signal")    \
+	PROCESS(inotify_names_who_changed_the_folder, inotify, "inotify")          \
+	PROCESS(opening_a_fifo_names_who_opened_the_other_end, fifo, "pipe")       \
+	PROCESS(a_pseudo_terminal_names_who_typed, terminal_read, "tty")           \
+	PROCESS(a_passed_descriptor_is_known, passed_descriptor, "pipe")           \
+	PROCESS(a_duplicated_descriptor_is_known, duplicated_descriptor, "pipe")   \
+	PROCESS(a_ring_names_the_pipes_writer, uring_pipe, "io_uring")             \
+	PROCESS(a_ring_names_the_unix_peer, uring_unix, "io_uring")                \
+	PROCESS(a_rings_worker_waits_for_its_submitter, uring_worker, "io_uring")  \
+	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)               \
+	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                 \
+	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                \
+	KIND(a_polled_timerfd_is_a_timeout, poll_timerfd, "timeout", NULL)         \
+	KIND(a_timerfd_in_epoll_is_a_timeout, epoll_timerfd, "timeout", NULL)      \
+	KIND(a_futex_that_times_out_is_a_timeout, condvar_timeout, "timeout", NULL) \
+	KIND(a_receive_that_times_out_is_a_timeout, receive_timeout, "timeout", NULL) \
+	KIND(a_32_bit_sleep_is_a_timeout, sleep_by_32_bit_call, "timeout", NULL)   \
+	KIND(a_mapped_file_is_named, mapped_file, "file", "mapped_file-data")      \
+	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")
+CLAIMS
+
+static const struct unit_case cases[] = {
+	{"all_books_balance", all_books_balance},
+#undef PROCESS
+#undef KIND
+#define PROCESS(claim, scenario, via) {#claim, claim},
+#define KIND(claim, scenario, kind, path) {#claim, claim},
+	CLAIMS {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	int failed;
+
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_waits: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	failed = unit_main("waits", cases, argc, argv);
+	json_decref(report);
+	run("rm -rf %s", folder, "", "");
+	return failed;
+}
