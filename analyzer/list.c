@@ -2,12 +2,13 @@
 /*
  * list.c - the event list: one line per event, in the columns of the original.
  *
- * Needs no analysis: the PID column is who ran on the CPU, and that follows from the scheduling changes alone. Lines are put
- * together in a large buffer by hand; printf() would be most of the time.
+ * Needs no analysis: the PID column is who ran on the CPU, and that follows from the scheduling changes alone. Only for the paths of
+ * descriptors (-y) the state is followed. Lines are put together in a large buffer by hand; printf() would be most of the time.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "call_text.h"
 #include "report.h"
 
 #define BUFFER_BYTES (1u << 20)
@@ -31,6 +32,9 @@ struct list {
 	struct name names[TRACE_EV_MAX]; /* by event id */
 	char thousands[1000][4];	 /* "000" to "999" and a comma behind */
 	int64_t offset_ns;		 /* CLOCK_MONOTONIC to the time shown */
+	struct call_texts *calls;	 /* owned */
+	struct trace_analysis *state;	 /* owned; NULL without -y */
+	const struct trace_thread *thread; /* of the line, with -y */
 };
 
 /* ---- names of the original ---- */
@@ -187,10 +191,40 @@ static void put_time(struct list *list, uint64_t ts_ns)
 	put_grouped(list, list->report->options->exact ? ns : ns / 1000);
 }
 
+static const char *path_of(void *data, int fd)
+{
+	struct list *list = data;
+
+	return trace_thread_file(list->state, list->thread, fd);
+}
+
+static size_t put_call(struct list *list, const struct trace_event *event)
+{
+	char *at = list->buffer + list->used;
+	const char *name;
+
+	list->thread = list->state ? trace_thread_on_cpu(list->state, event->cpu) : NULL;
+	if (!list->thread)
+		return call_text(list->calls, event, at, NULL, NULL, false);
+	name = event->id == TRACE_EV_sys_exit ? trace_thread_syscall(list->state, list->thread) : NULL;
+	return call_text(list->calls, event, at, path_of, list, name && call_text_makes_fd(name));
+}
+
+static void put_text(struct list *list, const struct trace_event *event)
+{
+	size_t room = LINE_BYTES / 2, known = event->id >= TRACE_EV_sys_enter && event->id <= TRACE_EV_sys_exit ? put_call(list, event) : 0;
+	int bytes;
+
+	list->used += known;
+	if (known)
+		return;
+	bytes = trace_event_format(list->report->trace, event, list->buffer + list->used, room);
+	list->used += bytes < (int)room ? (size_t)bytes : room - 1;
+}
+
 static void put_line(struct list *list, const struct trace_event *event, uint32_t pid)
 {
 	unsigned int forgotten = list->report->options->forgotten;
-	int bytes;
 
 	if (list->used > BUFFER_BYTES - LINE_BYTES)
 		flush(list);
@@ -214,10 +248,8 @@ static void put_line(struct list *list, const struct trace_event *event, uint32_
 		put_number(list, event->payload_bytes);
 		put(list, " \t", 2);
 	}
-	if (!(forgotten & COLUMN_TEXT)) {
-		bytes = trace_event_format(list->report->trace, event, list->buffer + list->used, LINE_BYTES / 2);
-		list->used += bytes < (int)(LINE_BYTES / 2) ? (size_t)bytes : LINE_BYTES / 2 - 1;
-	}
+	if (!(forgotten & COLUMN_TEXT))
+		put_text(list, event);
 	put(list, "\n", 1);
 }
 
@@ -287,6 +319,39 @@ static void list_event(struct list *list, const struct trace_event *event, uint3
 		*running = NOBODY;
 }
 
+/* With -y: the same events from within an analysis. The window and the CPUs are chosen here, for the state needs all events. */
+static void list_hook(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	struct list *list = data;
+	const struct options *options = list->report->options;
+	const struct trace_info *info = trace_get_info(list->report->trace);
+
+	if (options->cpu >= 0 && event->cpu != (uint32_t)options->cpu)
+		return;
+	if (event->ts_ns < info->start_ns + (uint64_t)(options->from_s * 1e9))
+		return;
+	if (options->to_s < 0 || event->ts_ns < info->start_ns + (uint64_t)(options->to_s * 1e9))
+		list_event(list, event, info->nr_cpus);
+}
+
+static int list_with_state(struct list *list)
+{
+	const struct trace_info *info = trace_get_info(list->report->trace);
+	int error;
+
+	list->state = trace_analysis_new(list->report->trace, NULL, NULL);
+	if (!list->state)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < info->nr_cpus; i++)
+		list->running[i] = first_running(list->report->trace, i, info->start_ns + (uint64_t)(list->report->options->from_s * 1e9));
+	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
+	if (!error)
+		error = trace_analysis_run(list->state, NULL);
+	flush(list);
+	trace_analysis_free(list->state);
+	return error;
+}
+
 static int list_events(struct list *list)
 {
 	const struct options *options = list->report->options;
@@ -328,13 +393,15 @@ int report_list(struct report *report)
 		list.offset_ns = 0;
 	list.buffer = malloc(BUFFER_BYTES);
 	list.running = calloc(info->nr_cpus + 1, sizeof(*list.running));
-	error = list.buffer && list.running ? 0 : -ENOMEM;
+	list.calls = call_texts_new(report->trace);
+	error = list.buffer && list.running && list.calls ? 0 : -ENOMEM;
 	if (!error) {
 		prepare_names(&list);
 		put_header(&list);
-		error = list_events(&list);
+		error = report->options->paths ? list_with_state(&list) : list_events(&list);
 	}
 	free(list.buffer);
 	free(list.running);
+	call_texts_free(list.calls);
 	return error;
 }

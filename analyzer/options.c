@@ -72,6 +72,7 @@ FLAG(help)
 FLAG(version)
 FLAG(all)
 FLAG(exact)
+FLAG(paths)
 
 static const char *set_critical_path(struct options *options, const char *value)
 {
@@ -182,6 +183,7 @@ static const struct option_row rows[] = {
 	{'o', "omit", "NAME", set_omitted, "list: all but these"},
 	{0, "from", "S", set_from, "lists, critical path: from S seconds after the start"},
 	{0, "to", "S", set_to, "lists, critical path: until S seconds after the start"},
+	{'y', "paths", NULL, set_paths, "list: descriptors with their paths"},
 	{'f', "forget", "c|t|p|l|s", set_forgotten, "list: without CPU, time, PID, length, text"},
 	{0, "output", "FILE", set_output, "write there instead of standard output"},
 	{'b', "benchmark", NULL, set_benchmark, "time the phases of this program"},

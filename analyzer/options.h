@@ -31,6 +31,7 @@ struct options {
 	size_t nr_traced;
 	const char **omitted; /* owned array; -o */
 	size_t nr_omitted;
+	bool paths; /* -y */
 	double from_s;
 	double to_s; /* < 0: to the end */
 	/* how */

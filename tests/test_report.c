@@ -278,6 +278,18 @@ static void columns_can_be_left_out(void)
 	free(text);
 }
 
+static void calls_show_the_arguments_that_they_have(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -fctpl -tSYS_ENTRY", &text), 0);
+	contains(text, "\nSyscall entry          \tSYSCALL : read(3, 0, 4096)\n");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -y -fctpl -tSYS_ENTRY", &text), 0);
+	contains(text, "\nSyscall entry          \tSYSCALL : read(3</da\\x0ata>, 0, 4096)\n");
+	free(text);
+}
+
 static void one_process_comes_with_the_change_that_brings_it_in(void)
 {
 	char *text;
@@ -397,6 +409,7 @@ int main(int argc, char **argv)
 		CASE(names_that_are_not_utf8_become_valid),
 		CASE(the_list_has_the_columns_of_the_original),
 		CASE(columns_can_be_left_out),
+		CASE(calls_show_the_arguments_that_they_have),
 		CASE(one_process_comes_with_the_change_that_brings_it_in),
 		CASE(a_window_and_omitted_events),
 		CASE(wrong_usage_is_one_line_and_status_2),
