@@ -507,7 +507,7 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 		return path;
 fail:
 	if (error == -E2BIG)
-		complain(ret_error, error, "there are too many intervals to keep them all; choose a shorter window");
+		complain(ret_error, error, "there are too many scheduling changes to keep them all; choose a shorter window");
 	else
 		complain(ret_error, error, error == -EINVAL ? "the thread was not there in this window" : "out of memory; choose a shorter window");
 	return trace_critical_path_free(path);

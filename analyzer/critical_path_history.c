@@ -5,6 +5,9 @@
  * A thread's intervals come almost in order. A blocked one comes when its cause is known, after what the thread did since. So an
  * interval that begins later than the last one ended leaves a hole, and a late one fills its hole. Nothing else is ever
  * overwritten: whatever a trace says, a series has one entry for each instant.
+ *
+ * When there are too many, the history becomes coarse: what a thread did on a CPU is no longer told apart, from its beginning on. Programs enter and
+ * leave the kernel much more often than they are switched, so that is most of the intervals, and the path does not need them to be exact.
  */
 #include "critical_path_history.h"
 #include <errno.h>
@@ -55,10 +58,6 @@ static bool series_room(struct trace_history *history, struct series *series, ui
 	uint64_t *from;
 	uint32_t *what;
 
-	if (history->nr_intervals >= history->max_intervals) {
-		fail(history, -E2BIG);
-		return false;
-	}
 	if (series->nr + nr <= series->max)
 		return true;
 	from = reallocarray(series->from, max, sizeof(*from));
@@ -265,6 +264,63 @@ static uint32_t line_get(struct trace_history *history, const struct trace_threa
 	return idx == NOBODY ? line_new(history, thread) : idx;
 }
 
+/* ---- too many ---- */
+
+static bool is_on_cpu(uint8_t state)
+{
+	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
+}
+
+static void line_coarsen(struct trace_history *history, struct series *series)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < series->nr; i++) {
+		uint32_t what = series->what[i];
+
+		if (what != HOLE && is_on_cpu(history->moments[what].state))
+			what = history->running;
+		if (nr && what == history->running && series->what[nr - 1] == what)
+			continue;
+		series->from[nr] = series->from[i];
+		series->what[nr++] = what;
+	}
+	history->nr_intervals -= series->nr - nr;
+	series->nr = nr;
+}
+
+/* Interrupts go to the one whose turn it was. */
+static void cpu_coarsen(struct trace_history *history, struct series *series)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < series->nr; i++) {
+		if (nr && (series->what[i] == INTERRUPTS || series->what[i] == series->what[nr - 1]))
+			continue;
+		series->from[nr] = series->from[i];
+		series->what[nr++] = series->what[i];
+	}
+	history->nr_intervals -= series->nr - nr;
+	series->nr = nr;
+}
+
+static void coarsen(struct trace_history *history)
+{
+	struct moment running = {.name = text_of(NULL), .target = text_of(NULL), .via = text_of(NULL), .waker = NOBODY, .cpu = -1,
+				 .state = TRACE_STATE_RUNNING};
+
+	if (!history->coarse) {
+		history->running = moment_get(history, &running);
+		history->coarse = true;
+		for (uint32_t i = 0; i < history->nr_lines; i++)
+			line_coarsen(history, &history->lines[i].series);
+		for (uint32_t i = 0; i < history->nr_cpus; i++)
+			cpu_coarsen(history, &history->cpus[i]);
+	}
+	if (history->nr_intervals >= history->max_intervals)
+		fail(history, -E2BIG);
+}
+
 /* ---- from the hooks ---- */
 
 static struct series *cpu_series(struct trace_history *history, uint32_t cpu)
@@ -309,7 +365,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	struct trace_history *history = data;
 	uint64_t from = interval->from_ns > history->from_ns ? interval->from_ns : history->from_ns;
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
-	bool off_cpu = interval->state == TRACE_STATE_WAIT_CPU || interval->state == TRACE_STATE_BLOCKED;
+	bool off_cpu = !is_on_cpu((uint8_t)interval->state);
 	struct moment moment = {.name = text_of(interval->name), .target = text_of(NULL), .via = text_of(NULL), .waker = NOBODY, .cpu = -1,
 				.state = (uint8_t)interval->state};
 	uint32_t line;
@@ -329,9 +385,12 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	} else if (interval->state == TRACE_STATE_WAIT_CPU) {
 		moment.cpu = interval->cpu;
 	}
-	series_put(history, &history->lines[line].series, from, to, moment_get(history, &moment));
+	if (history->nr_intervals >= history->max_intervals)
+		coarsen(history);
+	series_put(history, &history->lines[line].series, from, to, history->coarse && !off_cpu ? history->running : moment_get(history, &moment));
 	if (!off_cpu && interval->cpu >= 0)
-		keep_turn(history, (uint32_t)interval->cpu, from, to, interval->state == TRACE_STATE_INTERRUPTED ? INTERRUPTS : line);
+		keep_turn(history, (uint32_t)interval->cpu, from, to,
+			  interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : line);
 }
 
 /* Of "/usr/bin/make -j2": "make" */
@@ -473,6 +532,11 @@ struct trace_history *trace_history_free(struct trace_history *history)
 	free(history->moments);
 	free(history);
 	return NULL;
+}
+
+bool trace_history_is_coarse(const struct trace_history *history)
+{
+	return history->coarse;
 }
 
 size_t trace_history_nr_intervals(const struct trace_history *history)

@@ -47,6 +47,8 @@ struct trace_history {
 	uint64_t from_ns, to_ns;
 	size_t nr_intervals, max_intervals;
 	int failed; /* -ENOMEM, -E2BIG */
+	bool coarse;
+	uint32_t running; /* the moment of all time on a CPU, once coarse */
 	struct line *lines; /* owned */
 	uint32_t nr_lines, max_lines;
 	struct table line_by_thread;

@@ -371,7 +371,7 @@ static void put_json(const struct report *report, const struct trace_critical_pa
 	uint64_t from, to;
 
 	trace_critical_path_window(path, &from, &to);
-	fputs("{\"schema\":\"trace-critical-path/1\"", out);
+	fprintf(out, "{\"schema\":\"trace-critical-path/1\",\"coarse\":%s", trace_history_is_coarse(report->history) ? "true" : "false");
 	fprintf(out, ",\"thread\":{\"tid\":%u,\"pid\":%u", trace_thread_tid(thread), trace_process_pid(trace_thread_process(thread)));
 	member(out, "comm", trace_thread_comm(thread));
 	fprintf(out, "},\"window\":{\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"ns\":%" PRIu64 "},\n\"segments\":[", from, to, to - from);
@@ -395,6 +395,9 @@ int report_critical_path(struct report *report)
 
 	if (!path)
 		return error.code ? complain("--critical-path: %s", error.message) : 1;
+	if (trace_history_is_coarse(report->history))
+		fputs("tracevisualizer: warning: the window is too long to tell apart what threads did on a CPU; --from and --to choose a shorter one\n",
+		      stderr);
 	if (trace_critical_path_verify(path, &error) < 0) {
 		trace_critical_path_free(path);
 		return complain("%s", error.message);

@@ -557,7 +557,37 @@ static void a_window_keeps_only_what_lies_in_it(void)
 	path_free(&p);
 }
 
-static void too_many_intervals_are_refused(void)
+/* What 20 did on the CPU is not told apart any more, also not what was kept before; the path is the same. */
+static void with_too_many_intervals_it_becomes_coarse(void)
+{
+	struct trace_history_options options = {.size = sizeof(options), .max_intervals = 20};
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 10, "two", 1, true);
+	tb_sys_enter(p.c.tb, 0, 1500, SYS_wait4, 20, 0, 0, 0);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	for (uint64_t at = 1100; at < 6000; at += 200) {
+		tb_sys_enter(p.c.tb, 1, at, SYS_getpid);
+		tb_sys_exit(p.c.tb, 1, at + 100, 0);
+	}
+	tb_irq(p.c.tb, 1, 3210, 7);
+	tb_irq_exit(p.c.tb, 1, 3220, 7);
+	tb_waking(p.c.tb, 1, 6200, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 1, 6300, 20, 10, TRACE_TASK_DEAD);
+	tb_sys_exit(p.c.tb, 1, 6500, 20);
+	path_analyze_with(&p, &options);
+	CU_ASSERT(trace_history_is_coarse(p.history));
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"2000 20 running <waitpid\n"
+		"6200 10 wait-cpu 20\n"
+		"6300 10 running\n"
+		"9000\n");
+	path_free(&p);
+}
+
+static void too_many_switches_are_refused(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .max_intervals = 10};
 	struct trace_error error = {0};
@@ -565,8 +595,8 @@ static void too_many_intervals_are_refused(void)
 
 	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
 	for (uint64_t at = 1100; at < 9000; at += 200) {
-		tb_sys_enter(p.c.tb, 0, at, SYS_getpid);
-		tb_sys_exit(p.c.tb, 0, at + 100, 0);
+		tb_switch(p.c.tb, 0, at, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		timer_wakes(p.c.tb, 0, at + 100, 10);
 	}
 	path_analyze_with(&p, &options);
 	CU_ASSERT_PTR_NULL(trace_critical_path_new(p.history, thread_of(&p, 10, 0), 0, UINT64_MAX, &error));
@@ -692,6 +722,7 @@ static void check_all_paths(struct path_case *p)
 				struct trace_critical_path *path = trace_critical_path_new(p->history, t, from, to, &error);
 
 				CU_ASSERT(path || error.code == -EINVAL);
+				CU_ASSERT_NOT_EQUAL(error.code, -E2BIG);
 				if (path)
 					CU_ASSERT_EQUAL(trace_critical_path_verify(path, &error), 0);
 				if (path && error.code)
@@ -702,12 +733,15 @@ static void check_all_paths(struct path_case *p)
 
 static void random_traces(uint32_t noise, bool losses)
 {
+	struct trace_history_options options = {.size = sizeof(options)};
+
 	for (uint64_t seed = 1; seed <= 12; seed++) {
 		struct path_case p = {.c = {.tb = tb_new()}};
 
 		dice = seed * 1000 + noise;
+		options.max_intervals = seed % 3 ? 0 : 2500; /* every third one becomes coarse on its way */
 		random_trace(p.c.tb, noise, losses);
-		path_analyze(&p);
+		path_analyze_with(&p, &options);
 		check_all_paths(&p);
 		path_free(&p);
 	}
@@ -728,6 +762,78 @@ static void paths_through_gaps_add_up_to_the_window(void)
 	random_traces(5, true);
 }
 
+/* The next stretch of one thread in one state from segment *@at on, whatever it did on the CPU and whoever had it. */
+static bool next_stretch(const struct trace_critical_path *path, size_t *at, struct trace_path_segment *ret_stretch)
+{
+	struct trace_path_segment s;
+
+	if (*at >= trace_critical_path_nr_segments(path))
+		return false;
+	trace_critical_path_segment(path, (*at)++, ret_stretch);
+	if (ret_stretch->state != TRACE_STATE_WAIT_CPU && ret_stretch->state != TRACE_STATE_BLOCKED)
+		ret_stretch->state = TRACE_STATE_RUNNING;
+	for (; *at < trace_critical_path_nr_segments(path); (*at)++) {
+		trace_critical_path_segment(path, *at, &s);
+		if (s.state != TRACE_STATE_WAIT_CPU && s.state != TRACE_STATE_BLOCKED)
+			s.state = TRACE_STATE_RUNNING;
+		if (s.thread != ret_stretch->thread || s.state != ret_stretch->state || s.waiter != ret_stretch->waiter ||
+		    s.state == TRACE_STATE_BLOCKED)
+			break;
+		ret_stretch->to_ns = s.to_ns;
+	}
+	return true;
+}
+
+static void compare_paths(const struct trace_critical_path *fine, const struct trace_critical_path *coarse)
+{
+	struct trace_path_segment one, two;
+	size_t at[2] = {0};
+
+	while (next_stretch(fine, &at[0], &one)) {
+		CU_ASSERT_FATAL(next_stretch(coarse, &at[1], &two));
+		CU_ASSERT_PTR_EQUAL(one.thread, two.thread);
+		CU_ASSERT_PTR_EQUAL(one.waiter, two.waiter);
+		CU_ASSERT_EQUAL(one.state, two.state);
+		CU_ASSERT_EQUAL(one.from_ns, two.from_ns);
+		CU_ASSERT_EQUAL(one.to_ns, two.to_ns);
+	}
+	CU_ASSERT_FALSE(next_stretch(coarse, &at[1], &two));
+}
+
+static void a_coarse_path_is_the_same_path(void)
+{
+	struct trace_history_options options = {.size = sizeof(options)};
+
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct path_case p = {.c = {.tb = tb_new()}};
+		struct trace_history *coarse;
+
+		dice = seed;
+		random_trace(p.c.tb, 0, false);
+		p.c.trace = tb_open_trace(p.c.tb);
+		p.c.analysis = trace_analysis_new(p.c.trace, NULL, NULL);
+		p.history = trace_history_new(p.c.analysis, NULL, NULL);
+		options.max_intervals = 1900 + 50 * seed;
+		coarse = trace_history_new(p.c.analysis, &options, NULL);
+		CU_ASSERT_EQUAL(trace_analysis_run(p.c.analysis, NULL), 0);
+		CU_ASSERT_FALSE(trace_history_is_coarse(p.history));
+		CU_ASSERT(trace_history_is_coarse(coarse));
+		for (size_t i = 0; i < trace_nr_processes(p.c.analysis); i++)
+			for (const struct trace_thread *t = NULL; (t = trace_next_thread(trace_get_process(p.c.analysis, i), t));) {
+				struct trace_critical_path *one = trace_critical_path_new(p.history, t, 0, UINT64_MAX, NULL);
+				struct trace_critical_path *two = trace_critical_path_new(coarse, t, 0, UINT64_MAX, NULL);
+
+				CU_ASSERT_EQUAL(one != NULL, two != NULL);
+				if (one && two)
+					compare_paths(one, two);
+				trace_critical_path_free(one);
+				trace_critical_path_free(two);
+			}
+		trace_history_free(coarse);
+		path_free(&p);
+	}
+}
+
 static const struct unit_case cases[] = {
 	{"running_is_its_own_path", running_is_its_own_path},
 	{"a_sleep_stays_a_sleep", a_sleep_stays_a_sleep},
@@ -742,12 +848,14 @@ static const struct unit_case cases[] = {
 	{"a_wait_that_is_not_over_stays_as_it_is", a_wait_that_is_not_over_stays_as_it_is},
 	{"a_circle_ends", a_circle_ends},
 	{"a_window_keeps_only_what_lies_in_it", a_window_keeps_only_what_lies_in_it},
-	{"too_many_intervals_are_refused", too_many_intervals_are_refused},
+	{"with_too_many_intervals_it_becomes_coarse", with_too_many_intervals_it_becomes_coarse},
+	{"too_many_switches_are_refused", too_many_switches_are_refused},
 	{"misuse_is_told", misuse_is_told},
 	{"the_command_is_the_recorders_child", the_command_is_the_recorders_child},
 	{"random_paths_add_up_to_the_window", random_paths_add_up_to_the_window},
 	{"impossible_paths_add_up_to_the_window", impossible_paths_add_up_to_the_window},
 	{"paths_through_gaps_add_up_to_the_window", paths_through_gaps_add_up_to_the_window},
+	{"a_coarse_path_is_the_same_path", a_coarse_path_is_the_same_path},
 	{NULL, NULL},
 };
 

@@ -25,7 +25,9 @@
  * Memory. To go back from a wakeup, all threads' intervals of the window must be at hand: this is the one analysis whose memory
  * grows with the length of the recording. An interval takes 12 bytes (up to 18 while its array has room to grow), two per system
  * call and a few per scheduling change; a path 32 bytes for each of its segments. A window keeps it small: what lies outside is not stored.
- * At @max_intervals the history gives up, and paths of it fail with -E2BIG.
+ * At @max_intervals the history becomes coarse: all that a thread does on a CPU between two switches is one interval from then on, and from the
+ * beginning too. Paths stay exact; only user mode, system calls, traps and interrupts are no longer told apart. When even that is too
+ * much, it gives up, and paths of it fail with -E2BIG.
  *
  * Borrowed pointers live as long as the analysis. One thread at a time per history.
  */
@@ -44,7 +46,7 @@ struct trace_history;
  * struct trace_history_options - zeroed = the defaults
  * @size: sizeof of the caller's struct: later versions add fields at the end
  * @from_ns, @to_ns: keep only what lies in this window; @to_ns 0 = to the end
- * @max_intervals: give up at so many; 0 = 16 Mi, about 200 MB
+ * @max_intervals: become coarse at so many; 0 = 16 Mi, about 200 MB
  * @command: watch for the start of this command, see trace_history_command(); borrowed until the pass is over; may be NULL
  */
 struct trace_history_options {
@@ -67,6 +69,8 @@ struct trace_history *trace_history_free(struct trace_history *history); /* NULL
 
 /** trace_history_nr_intervals() - how many it keeps, those of the CPUs included */
 size_t trace_history_nr_intervals(const struct trace_history *history);
+/** trace_history_is_coarse() - were there too many to tell apart what threads did on a CPU? Then that is state RUNNING in all paths. */
+bool trace_history_is_coarse(const struct trace_history *history);
 
 /**
  * trace_history_command() - the thread that began to run options.command
