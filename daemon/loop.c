@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "message.h"
+#include "priority.h"
 #include "session.h"
 #include "text.h"
 
@@ -246,6 +247,7 @@ void loop_run(struct session *session)
 	struct epoll_event events[LOOP_EVENTS];
 	int nr;
 
+	priority_set(PRIORITY_DRAIN); /* after the command was forked: it would inherit it */
 	while (!session->stopping) {
 		nr = epoll_wait(session->epoll_fd, events, LOOP_EVENTS, -1);
 		for (int i = 0; i < nr; i++)

@@ -7,14 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "priority.h"
 #include "text.h"
-
-/* Compression gives way to the traced programs; the queue bridges what that delays. */
-#define WRITER_THREAD_NICE 5
 
 enum work_kind {
 	WORK_BLOCK,
@@ -136,7 +132,7 @@ static void *writer_thread_main(void *context)
 	struct work *work;
 	int err;
 
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), WRITER_THREAD_NICE);
+	priority_set(PRIORITY_WRITER);
 	pthread_mutex_lock(&thread->mutex);
 	while ((work = next_work_locked(thread))) {
 		pthread_mutex_unlock(&thread->mutex);
