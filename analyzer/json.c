@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* json.c - JSON, written as it goes. */
+#include <glib.h>
+#include <inttypes.h>
+#include "json.h"
+#include "report.h"
+
+/* Names come from the kernel and from programs: what is not UTF-8 becomes U+FFFD. */
+void report_json_string(FILE *out, const char *text)
+{
+	static const char escapes[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+
+	putc('"', out);
+	while (*text) {
+		unsigned char byte = (unsigned char)*text;
+		gunichar c = byte < 0x80 ? byte : g_utf8_get_char_validated(text, -1);
+		const char *next = text + 1;
+
+		if (byte < sizeof(escapes) && escapes[byte]) {
+			fprintf(out, "\\%c", escapes[byte]);
+		} else if (byte < 0x20 || byte == 0x7f) {
+			fprintf(out, "\\u%04x", byte);
+		} else if (c == (gunichar)-1 || c == (gunichar)-2) {
+			fputs("\xef\xbf\xbd", out);
+		} else {
+			next = g_utf8_next_char(text);
+			fwrite(text, 1, (size_t)(next - text), out);
+		}
+		text = next;
+	}
+	putc('"', out);
+}
+
+void json_string(struct json *json, const char *text)
+{
+	report_json_string(json->out, text);
+}
+
+void json_separate(struct json *json)
+{
+	if (!json->first)
+		fputs(",", json->out);
+	json->first = false;
+}
+
+void json_key(struct json *json, const char *key)
+{
+	json_separate(json);
+	json_string(json, key);
+	putc(':', json->out);
+}
+
+void json_open(struct json *json, const char *key, const char *bracket)
+{
+	if (key)
+		json_key(json, key);
+	else
+		json_separate(json);
+	fputs(bracket, json->out);
+	json->first = true;
+}
+
+void json_close(struct json *json, const char *bracket)
+{
+	fputs(bracket, json->out);
+	json->first = false;
+}
+
+void json_u64(struct json *json, const char *key, uint64_t value)
+{
+	json_key(json, key);
+	fprintf(json->out, "%" PRIu64, value);
+}
+
+void json_text(struct json *json, const char *key, const char *value)
+{
+	json_key(json, key);
+	json_string(json, value);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+	json_key(json, key);
+	fputs(value ? "true" : "false", json->out);
+}
+
+void json_i64(struct json *json, const char *key, int64_t value)
+{
+	json_key(json, key);
+	fprintf(json->out, "%" PRId64, value);
+}
