@@ -21,7 +21,7 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 
 	if (!frame || frame->kind != FRAME_SYSCALL)
 		return;
-	wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : a->files[frame->file].path;
+	wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : frame->file ? a->files[frame->file].path : 0;
 	key = hash_u64(wanted.subject ^ hash_u64((uint64_t)wanted.waiter << 32 | wanted.holder) ^ wanted.via << 60);
 	for (;; key++) {
 		key += !key;

@@ -74,7 +74,7 @@ struct fd_table { /* shared by CLONE_FILES */
 	uint32_t *files; /* owned: file_idx | FD_CLOEXEC_BIT */
 	uint32_t nr;
 	uint32_t refs;
-	uint32_t nr_listening; /* of them, sockets that listen */
+	uint32_t nr_listening; /* sockets that were told to listen; never counted down */
 };
 
 struct mapping {
@@ -537,7 +537,7 @@ uint32_t file_mode(uint32_t mode, uint32_t flags);
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec);
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec);
-void fd_close_range(struct trace_analysis *a, struct trace_thread *thread, uint64_t first, uint64_t last);
+void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last);
 struct fd_table *fds_ref(struct fd_table *fds);
 struct fd_table *fds_unref(struct fd_table *fds);
 struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds);

@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include "state.h"
 
-#define TCP_LISTEN 10 /* also of unix sockets */
-
 struct idx_row {
 	uint64_t key;
 	uint32_t idx;
@@ -175,29 +173,12 @@ void fds_own(struct trace_analysis *a, struct trace_thread *thread)
 	thread->fds = own;
 }
 
-static bool is_listening(const struct trace_analysis *a, file_idx file)
-{
-	const struct sock *sock = sock_of_file(a, file);
-
-	return sock && sock->state == TCP_LISTEN;
-}
-
-/* A listening socket was closed: is there another? */
-static void count_listening(const struct trace_analysis *a, struct fd_table *fds)
-{
-	fds->nr_listening = 0;
-	for (uint32_t i = 0; i < fds->nr; i++)
-		fds->nr_listening += is_listening(a, fds->files[i] & ~FD_CLOEXEC_BIT);
-}
-
 void fds_exec(struct trace_analysis *a, struct trace_thread *thread)
 {
 	fds_own(a, thread);
 	for (uint32_t i = 0; thread->fds && i < thread->fds->nr; i++)
 		if (thread->fds->files[i] & FD_CLOEXEC_BIT)
 			thread->fds->files[i] = 0;
-	if (thread->fds && thread->fds->nr_listening)
-		count_listening(a, thread->fds);
 }
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd)
@@ -227,8 +208,6 @@ static bool fds_reach(struct fd_table *fds, int64_t fd)
 
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec)
 {
-	bool was_listening;
-
 	if (fd < 0 || fd >= MAX_FD || (!file && (!thread->fds || fd >= thread->fds->nr)))
 		return;
 	if (!thread->fds)
@@ -237,10 +216,7 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		a->failed = -12;
 		return;
 	}
-	was_listening = thread->fds->nr_listening && is_listening(a, fd_file(thread, fd));
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
-	if (was_listening)
-		count_listening(a, thread->fds);
 }
 
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec)
@@ -251,12 +227,10 @@ void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec)
 		thread->fds->files[fd] = file | (cloexec ? FD_CLOEXEC_BIT : 0);
 }
 
-void fd_close_range(struct trace_analysis *a, struct trace_thread *thread, uint64_t first, uint64_t last)
+void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last)
 {
 	for (uint64_t fd = first; thread->fds && fd < thread->fds->nr && fd <= last; fd++)
 		thread->fds->files[fd] = 0;
-	if (thread->fds && thread->fds->nr_listening)
-		count_listening(a, thread->fds);
 }
 
 /* ---- events ---- */

@@ -188,7 +188,7 @@ static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread
 		if (frame->args[2] & RANGE_UNSHARE)
 			fds_own(a, thread);
 		if (!(frame->args[2] & RANGE_CLOEXEC))
-			fd_close_range(a, thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
+			fd_close_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
 		break;
 	default:
 		break;

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state_waits.c - on whose behalf a wakeup was made, and what a wait was for that nothing ended.
+ *
+ * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
+ */
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include "analysis_case.h"
+#include "unit.h"
+
+#define BLOCKED_NS 3000
+#define PIPE_MODE (S_IFIFO | 0600)
+#define SOFTIRQ_NET_RX 3
+
+static struct analysis_case begin(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	return c;
+}
+
+static void block(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+}
+
+/* Woken at 6000, it runs at 6100 and returns. */
+static void wake(struct analysis_case *c, enum trace_context context)
+{
+	tb_waking(c->tb, 1, 6000, 10, context);
+}
+
+static void finish(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, 6200, 1);
+	case_run(c);
+}
+
+static void expect(struct analysis_case *c, enum trace_wait_kind kind, const char *target, uint32_t pid, const char *via)
+{
+	CU_ASSERT_EQUAL(case_wait(c->one, kind, target, pid, via), BLOCKED_NS);
+	case_free(c);
+}
+
+static void signal_to(struct analysis_case *c, uint64_t ts_ns, uint32_t tid, uint16_t number, uint16_t result)
+{
+	struct trace_signal_generate generate = {.tid = tid, .signal = number, .result = result, .group = 1};
+
+	tb_event(c->tb, 1, ts_ns, TRACE_EV_signal_generate, &generate, sizeof(generate), NULL);
+}
+
+/* ---- wakeups that were for something else ---- */
+
+static void a_wakeup_while_running_does_not_end_a_later_sleep(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_pause);
+	tb_waking(c.tb, 1, 2500, 10, TRACE_CONTEXT_TASK); /* it stays on its CPU, then sleeps after all */
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 100);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "signal");
+}
+
+static void a_signal_is_told_after_its_wakeup(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 5, 9, 70, 0, "[signalfd]");
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0, 1, 0);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_kill, 10, SIGUSR1, 0);
+	wake(&c, TRACE_CONTEXT_TASK);
+	signal_to(&c, 6050, 10, SIGUSR1, 0);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "signal");
+}
+
+static void an_ignored_signal_ended_nothing(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_flock, 3, 2, 0);
+	block(&c);
+	tb_exit(c.tb, 1, 5000, 20, 20, true);
+	wake(&c, TRACE_CONTEXT_TASK);
+	signal_to(&c, 6050, 10, SIGCHLD, 1);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
+}
+
+static void a_death_ends_a_lock_by_the_lock(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_flock, 3, 2, 0);
+	block(&c);
+	tb_exit(c.tb, 1, 5000, 20, 20, true);
+	wake(&c, TRACE_CONTEXT_TASK);
+	signal_to(&c, 6050, 10, SIGCHLD, 0); /* there is a handler */
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
+}
+
+/* ---- on whose behalf ---- */
+
+static void receive_by(struct analysis_case *c, uint32_t ifindex)
+{
+	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_DGRAM, .local_port = 53, .protocol = 17};
+	struct trace_net_rx rx = {.ifindex = ifindex, .bytes = 60};
+	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 17};
+
+	tb_string(c->tb, TRACE_STRING_NETDEV, 1, "lo");
+	tb_string(c->tb, TRACE_STRING_NETDEV, 2, "eth0");
+	tb_fd(c->tb, 10, 3, 9, 500, S_IFSOCK, "socket:[500]");
+	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	tb_sys_enter(c->tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+	block(c);
+	tb_sys_enter(c->tb, 1, 5000, SYS_sendto, 4, 0, 0);
+	tb_softirq(c->tb, 1, 5500, SOFTIRQ_NET_RX);
+	tb_event(c->tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
+	tb_event(c->tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	wake(c, TRACE_CONTEXT_SOFTIRQ);
+	finish(c);
+}
+
+static void a_packet_on_loopback_is_its_senders(void)
+{
+	struct analysis_case c = begin();
+
+	receive_by(&c, 1);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "udp");
+}
+
+static void a_packet_from_elsewhere_is_not_of_who_was_interrupted(void)
+{
+	struct analysis_case c = begin();
+
+	receive_by(&c, 2);
+	expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
+}
+
+static void a_kworker_wakes_for_who_queued_its_work(void)
+{
+	struct trace_start_thread kworker = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	struct trace_work_queue queue = {.work = 0xabc0};
+	struct trace_work_start start = {.work = 0xabc0};
+	struct analysis_case c = begin();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kworker, sizeof(kworker), "kworker/1:0");
+	tb_fd(c.tb, 10, 0, 8, 3, S_IFCHR | 0620, "/dev/pts/0");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 0, 0, 1);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 4000, SYS_write, 5, 0, 1);
+	tb_event(c.tb, 1, 4500, TRACE_EV_work_queue, &queue, sizeof(queue), NULL);
+	tb_waking(c.tb, 1, 4600, 30, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 5000, 20, 30, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 1, 5500, TRACE_EV_work_start, &start, sizeof(start), NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 7000, 30, 20, TRACE_TASK_NOLOAD);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tty");
+}
+
+static void a_ring_waits_for_the_file_of_its_request(void)
+{
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 4};
+	struct trace_uring_complete complete = {.req = 0xf00, .res = 512};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 4, 9, 80, S_IFREG | 0600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_event(c.tb, 0, 2100, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	block(&c);
+	tb_irq(c.tb, 1, 5000, 7);
+	wake(&c, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 0, 6150, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	tb_sys_exit(c.tb, 0, 6200, 1);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
+}
+
+static void poll_until_two_dies(struct analysis_case *c)
+{
+	tb_sys_enter(c->tb, 0, 2000, SYS_poll, 0, 2, 0);
+	block(c);
+	tb_exit(c->tb, 1, 5000, 20, 20, true);
+	wake(c, TRACE_CONTEXT_TASK);
+	finish(c);
+}
+
+static void pipe_fd(struct analysis_case *c, uint32_t tgid, int fd, uint64_t ino, uint32_t flags)
+{
+	struct trace_start_fd start = {.tgid = tgid, .fd = fd, .dev = 12, .mode = PIPE_MODE, .ino = ino, .flags = flags};
+
+	tb_start(c->tb, 1000, TRACE_EV_start_fd, &start, sizeof(start), "pipe:");
+}
+
+static void a_poll_that_a_death_ends_names_the_pipe_it_closed(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	poll_until_two_dies(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+static void a_shared_end_of_a_pipe_connects_nobody(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 6, 13, 91, 0, "[pidfd]");
+	pipe_fd(&c, 10, 1, 90, O_WRONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	poll_until_two_dies(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pidfd");
+}
+
+static void eventfds_have_the_kernels_name(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 20, 7, 14, 1, 0, "[eventfd]");
+	tb_sys_enter(c.tb, 0, 2000, SYS_epoll_wait, 4, 0, 1);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_write, 7, 0, 8);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "eventfd");
+}
+
+static void a_vfork_is_over_with_its_call(void)
+{
+	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 30, .tgid = 30, .clone_flags = CLONE_VFORK | CLONE_VM};
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 1500, SYS_vfork);
+	tb_event(c.tb, 0, 1600, TRACE_EV_sched_fork, &fork, sizeof(fork), "one");
+	tb_sys_exit(c.tb, 0, 1700, 30);
+	tb_sys_enter(c.tb, 0, 2000, SYS_fork);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "fork");
+}
+
+/* ---- waits that nothing ended ---- */
+
+static void until_the_end(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 6000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c->tb, 1, 9000, 20, 0, TRACE_TASK_RUNNING);
+	case_run(c);
+}
+
+static void a_wait_until_the_end_names_the_only_child(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "child", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "child", 40, "waitpid");
+}
+
+static void a_wait_until_the_end_names_the_child_that_was_asked_for(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "first", 1, false);
+	tb_thread(c.tb, 41, 41, 10, "second", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, 41, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "second", 41, "waitpid");
+}
+
+static void a_wait_until_the_end_for_any_child_is_for_several(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "first", 1, false);
+	tb_thread(c.tb, 41, 41, 10, "second", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "waitpid");
+}
+
+static void a_wait_without_children_is_other(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_OTHER, "wait4", 0, "waitpid");
+}
+
+static void a_read_until_the_end_names_who_holds_the_other_end(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 1, "reader too", 1, false);
+	pipe_fd(&c, 10, 3, 90, O_RDONLY);
+	pipe_fd(&c, 20, 4, 90, O_WRONLY);
+	pipe_fd(&c, 40, 5, 90, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+static void a_private_futex_until_the_end_is_the_own_process(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 128, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "futex");
+}
+
+static void a_shared_futex_until_the_end_is_other(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_OTHER, "futex", 0, "futex");
+}
+
+/* ---- the kernel's threads ---- */
+
+static bool kernel_thread_is_idle(uint32_t state)
+{
+	struct trace_start_thread kernel = {.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
+	struct analysis_case c = case_new();
+	bool idle;
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "kworker/0:0");
+	tb_switch(c.tb, 0, 3000, 10, 0, state);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_OTHER, "kernel", 0, ""), 6000);
+	idle = c.one->waits[0].idle;
+	case_free(&c);
+	return idle;
+}
+
+static void a_kernel_thread_rests_unless_it_cannot_be_interrupted(void)
+{
+	CU_ASSERT_TRUE(kernel_thread_is_idle(TRACE_TASK_INTERRUPTIBLE));
+	CU_ASSERT_TRUE(kernel_thread_is_idle(TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD));
+	CU_ASSERT_FALSE(kernel_thread_is_idle(TRACE_TASK_UNINTERRUPTIBLE));
+}
+
+/* ---- containers, 32-bit programs ---- */
+
+static void children_are_born_into_the_cgroup_and_moved(void)
+{
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = -1, .running = 1, .ns_tid = 3, .ns_tgid = 3, .cgroup = 77};
+	struct trace_start_cgroup known = {.cgroup = 77};
+	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20, .ns_tid = 4};
+	struct trace_cgroup_attach attach = {.cgroup = 78, .tid = 30};
+	struct analysis_case c = case_new();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &known, sizeof(known), "/box");
+	tb_event(c.tb, 0, 2000, TRACE_EV_sched_fork, &fork, sizeof(fork), "two");
+	fork.tid = fork.tgid = 30;
+	tb_event(c.tb, 0, 3000, TRACE_EV_sched_fork, &fork, sizeof(fork), "three");
+	tb_event(c.tb, 0, 4000, TRACE_EV_cgroup_attach, &attach, sizeof(attach), "/other");
+	case_run(&c);
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 10)), "/box");
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 20)), "/box");
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 30)), "/other");
+	CU_ASSERT_EQUAL(trace_process_ns_pid(case_process(&c, 10)), 3);
+	CU_ASSERT_EQUAL(trace_process_ns_pid(case_process(&c, 20)), 4);
+	case_free(&c);
+}
+
+static void calls_of_32_bit_programs_have_their_own_numbers(void)
+{
+	struct trace_sys_enter3 enter = {.nr = 162, .abi = TRACE_ABI_32};
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL_32, 162, "nanosleep");
+	tb_event(c.tb, 0, 2000, TRACE_EV_sys_enter3, &enter, sizeof(enter), NULL);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_HARDIRQ);
+	finish(&c);
+	CU_ASSERT_EQUAL(case_call(c.one, "nanosleep")->calls, 1);
+	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
+}
+
+#define CASE(name) {#name, name}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_wakeup_while_running_does_not_end_a_later_sleep),
+		CASE(a_signal_is_told_after_its_wakeup),
+		CASE(an_ignored_signal_ended_nothing),
+		CASE(a_death_ends_a_lock_by_the_lock),
+		CASE(a_packet_on_loopback_is_its_senders),
+		CASE(a_packet_from_elsewhere_is_not_of_who_was_interrupted),
+		CASE(a_kworker_wakes_for_who_queued_its_work),
+		CASE(a_ring_waits_for_the_file_of_its_request),
+		CASE(a_poll_that_a_death_ends_names_the_pipe_it_closed),
+		CASE(a_shared_end_of_a_pipe_connects_nobody),
+		CASE(eventfds_have_the_kernels_name),
+		CASE(a_vfork_is_over_with_its_call),
+		CASE(a_wait_until_the_end_names_the_only_child),
+		CASE(a_wait_until_the_end_names_the_child_that_was_asked_for),
+		CASE(a_wait_until_the_end_for_any_child_is_for_several),
+		CASE(a_wait_without_children_is_other),
+		CASE(a_read_until_the_end_names_who_holds_the_other_end),
+		CASE(a_private_futex_until_the_end_is_the_own_process),
+		CASE(a_shared_futex_until_the_end_is_other),
+		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
+		CASE(children_are_born_into_the_cgroup_and_moved),
+		CASE(calls_of_32_bit_programs_have_their_own_numbers),
+		{NULL, NULL},
+	};
+
+	return unit_main("waits", cases, argc, argv);
+}
