@@ -97,6 +97,12 @@ static const char *set_comm(struct options *options, const char *value)
 	return NULL;
 }
 
+static const char *set_cgroup(struct options *options, const char *value)
+{
+	options->cgroup = value;
+	return NULL;
+}
+
 static const char *set_traced(struct options *options, const char *value)
 {
 	return append(&options->traced, &options->nr_traced, value);
@@ -174,6 +180,7 @@ static const struct option_row rows[] = {
 	{0, "pid", "N", set_pid, "only this process; in lists also thread id"},
 	{'p', NULL, "N", set_pid, NULL},
 	{0, "comm", "NAME", set_comm, "only processes of this name"},
+	{0, "cgroup", "PATH", set_cgroup, "only processes of this control group"},
 	{0, "top", "N", set_top, "only the first N processes"},
 	{0, "sort", "KEY", set_sort, "cpu elapsed user system wait wait-cpu pid name"},
 	{0, "all", NULL, set_all, "kernel threads and idle processes one by one"},

@@ -27,6 +27,7 @@ struct options {
 	int64_t cpu; /* -1: all */
 	int64_t pid; /* -1: all */
 	const char *comm;
+	const char *cgroup; /* path; NULL: all */
 	const char **traced; /* owned array; -t */
 	size_t nr_traced;
 	const char **omitted; /* owned array; -o */

@@ -198,6 +198,8 @@ static bool put_process(struct json *json, const struct report *report, const st
 	json_open(json, NULL, "{");
 	json_u64(json, "pid", trace_process_pid(process));
 	json_u64(json, "ppid", trace_process_ppid(process));
+	json_u64(json, "ns_pid", trace_process_ns_pid(process));
+	json_text(json, "cgroup", trace_process_cgroup(process));
 	json_text(json, "comm", trace_process_comm(process));
 	json_text(json, "exe", trace_process_exe(process));
 	json_u64(json, "uid", trace_process_uid(process));

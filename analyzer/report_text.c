@@ -389,6 +389,21 @@ static void classic_lines(const struct report *report, const struct trace_figure
 	share(report->out, "\t\tTime waiting for I/O: ", io_ns(f), trace_ns);
 }
 
+/* Nothing, for a process in no container. */
+static void container_lines(const struct report *report, const struct trace_process *process)
+{
+	const char *cgroup = trace_process_cgroup(process);
+	uint32_t ns_pid = trace_process_ns_pid(process);
+	char name[NAME_BYTES];
+
+	if (ns_pid && ns_pid != trace_process_pid(process))
+		fprintf(report->out, "\t\tNumber in its own namespace: %u\n", ns_pid);
+	if (*cgroup && strcmp(cgroup, "/") != 0) {
+		text_name(cgroup, name, sizeof(name));
+		fprintf(report->out, "\t\tControl group: %s\n", name);
+	}
+}
+
 static bool process_page(const struct report *report, const struct process_row *row, uint64_t trace_ns)
 {
 	struct trace_figures *f = trace_process_figures(report->analysis, row->process);
@@ -401,6 +416,7 @@ static bool process_page(const struct report *report, const struct process_row *
 	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process), trace_process_ppid(row->process), name,
 		 *exe ? "  " : "", exe);
 	heading(report, "\t", title);
+	container_lines(report, row->process);
 	classic_lines(report, f, trace_ns);
 	mode_table(report, f);
 	call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "errors", f->elapsed_ns);
@@ -481,7 +497,7 @@ int report_text(struct report *report)
 	size_t nr;
 	struct process_row *rows = process_rows(report, &nr);
 	struct trace_figures *system = trace_system_figures(report->analysis);
-	bool chosen = report->options->pid >= 0 || report->options->comm, ok = rows && system;
+	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup, ok = rows && system;
 	uint64_t start, end;
 
 	if (ok) {

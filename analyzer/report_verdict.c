@@ -496,7 +496,7 @@ static void put_wrapped(const struct report *report, char *text)
 
 void report_verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
 {
-	bool chosen = report->options->pid >= 0 || report->options->comm;
+	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup;
 	const struct trace_process *command = chosen ? NULL : report->command;
 	GString *s = g_string_new(NULL);
 

@@ -6,11 +6,24 @@
 #include <string.h>
 #include "report.h"
 
+/* In the control group @cgroup, or in one below. */
+static bool is_in_cgroup(const struct trace_process *process, const char *cgroup)
+{
+	const char *path = trace_process_cgroup(process);
+	size_t length = strlen(cgroup);
+
+	while (length && cgroup[length - 1] == '/')
+		length--;
+	return *path && strncmp(path, cgroup, length) == 0 && (path[length] == 0 || path[length] == '/');
+}
+
 static bool wanted(const struct report *report, const struct trace_process *process)
 {
 	const struct options *options = report->options;
 
 	if (options->pid >= 0 && trace_process_pid(process) != (uint32_t)options->pid)
+		return false;
+	if (options->cgroup && !is_in_cgroup(process, options->cgroup))
 		return false;
 	return !options->comm || strcmp(trace_process_comm(process), options->comm) == 0;
 }
@@ -102,7 +115,7 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 	size_t all = trace_nr_processes(report->analysis), nr = 0;
 	struct process_row *list = calloc(all + 1, sizeof(*list));
 	enum sort_key key = report->options->sort;
-	bool named = report->options->pid >= 0 || report->options->comm || report->options->all;
+	bool named = report->options->pid >= 0 || report->options->comm || report->options->cgroup || report->options->all;
 
 	for (size_t i = 0; list && i < all; i++) {
 		const struct trace_process *process = trace_get_process(report->analysis, i);
