@@ -287,6 +287,29 @@ static bool put_system_interrupts(struct json *json, const struct report *report
 	return list != NULL;
 }
 
+static void put_server_waits(struct json *json, const struct report *report)
+{
+	json_open(json, "server_waits", "[");
+	for (size_t i = 0; i < trace_nr_server_waits(report->servers); i++) {
+		const struct trace_server_wait *wait = trace_get_server_wait(report->servers, i);
+
+		json_open(json, NULL, "{");
+		json_u64(json, "client_pid", trace_process_pid(wait->client));
+		json_text(json, "client_comm", trace_process_comm(wait->client));
+		json_u64(json, "server_pid", trace_process_pid(wait->server));
+		json_text(json, "server_comm", trace_process_comm(wait->server));
+		json_u64(json, "count", wait->count);
+		json_u64(json, "wait_ns", wait->wait_ns);
+		json_u64(json, "for_client_ns", wait->for_client_ns);
+		json_u64(json, "for_others_ns", wait->for_others_ns);
+		json_u64(json, "server_waited_ns", wait->server_waited_ns);
+		json_u64(json, "server_wait_cpu_ns", wait->server_wait_cpu_ns);
+		json_u64(json, "rest_ns", wait->rest_ns);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+}
+
 int report_json(struct report *report)
 {
 	struct json json = {.out = report->out, .first = true};
@@ -308,6 +331,7 @@ int report_json(struct report *report)
 	}
 	json_close(&json, "]");
 	put_servers(&json, report);
+	put_server_waits(&json, report);
 	ok = ok && put_locks(&json, report) && put_system_interrupts(&json, report);
 	json_close(&json, "}\n");
 	free(rows);

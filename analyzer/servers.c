@@ -180,10 +180,14 @@ static bool is_in(const struct request *request, const void *set)
 
 static void replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns)
 {
+	bool changes = thread->set != set;
+
 	charge_until(s, thread, cpu_ns);
 	set_assign(&thread->set, set);
 	set_assign(&thread->passed, NULL);
 	thread->tentative = false;
+	if (changes)
+		log_set(s, thread);
 }
 
 static bool any_replied(const struct set *set)
@@ -197,8 +201,10 @@ static bool any_replied(const struct set *set)
 static void leave_replied(struct trace_servers *s, struct ledger_thread *thread)
 {
 	charge(s, thread);
-	if (any_replied(thread->set))
-		set_filter(s, &thread->set, is_replied, NULL);
+	if (!any_replied(thread->set))
+		return;
+	set_filter(s, &thread->set, is_replied, NULL);
+	log_set(s, thread);
 }
 
 /* ---- gaps ---- */
@@ -416,6 +422,7 @@ static void on_enter(struct trace_servers *s, const struct trace_event *event)
 	call_forget(thread);
 	thread->call = s->calls[abi][nr];
 	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
+	thread->enter_ns = trace_analysis_now(s->analysis);
 	args = event_args(event, &nr_args);
 	name = trace_string(s->trace, abi ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL, nr);
 	if (nr_args || thread->call == CALL_POLL || thread->call == CALL_REST || thread->call == CALL_ACCEPT)
@@ -446,6 +453,7 @@ static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
 	set_filter(s, &thread->set, is_only_accepted, NULL);
 	set_assign(&thread->passed, NULL);
 	set_put_all(s, &thread->set, thread->incoming);
+	log_set(s, thread);
 }
 
 static void send_end(struct trace_servers *s, struct ledger_thread *thread)
@@ -457,8 +465,10 @@ static void send_end(struct trace_servers *s, struct ledger_thread *thread)
 	charge(s, thread);
 	for (uint32_t i = 0; i < thread->set->nr; i++)
 		others |= !thread->set->items[i]->replied;
-	if (others)
-		set_filter(s, &thread->set, is_replied, NULL);
+	if (!others)
+		return;
+	set_filter(s, &thread->set, is_replied, NULL);
+	log_set(s, thread);
 }
 
 static void pipe_write(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
@@ -529,6 +539,7 @@ static void call_recover(struct trace_servers *s, struct ledger_thread *thread)
 	if (thread->call == CALL_RECEIVE)
 		thread->endpoint = endpoint_of_fd(s, thread, trace_thread_syscall_arg(thread->thread, 0));
 	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
+	thread->enter_ns = trace_analysis_now(s->analysis);
 }
 
 static void on_exit_call(struct trace_servers *s, const struct trace_event *event)
@@ -677,19 +688,32 @@ static bool has_request_from(const struct set *set, const struct endpoint *endpo
 	return false;
 }
 
-static void on_switch(struct trace_servers *s, const struct trace_event *event)
+static void leave_cpu(struct trace_servers *s, const struct trace_event *event, struct ledger_thread *thread)
 {
 	const struct trace_sched_switch *sw = event->payload;
-	const struct trace_thread *leaves = sw->prev_state ? trace_thread_on_cpu(s->analysis, event->cpu) : NULL;
-	struct ledger_thread *thread = leaves && trace_thread_tid(leaves) == sw->prev_tid ? thread_known(s, leaves) : NULL;
 
-	if (!thread || (thread->call != CALL_RECEIVE && thread->call != CALL_POLL))
+	log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, thread->thread), sw->prev_state ? LOG_BLOCKED : LOG_QUEUED);
+	if (!sw->prev_state || (thread->call != CALL_RECEIVE && thread->call != CALL_POLL))
 		return;
 	thread->slept = true;
-	thread->slept_ns = event->ts_ns;
+	thread->slept_ns = thread->wait_from = event->ts_ns;
+	thread->wait_to = 0;
 	if (thread->call == CALL_RECEIVE && thread->set && thread->endpoint && thread->endpoint->role == ROLE_SERVER &&
 	    !has_request_from(thread->set, thread->endpoint))
 		thread->idle_read = true;
+}
+
+static void on_switch(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sched_switch *sw = event->payload;
+	const struct trace_thread *leaves = trace_thread_on_cpu(s->analysis, event->cpu), *comes = trace_find_thread(s->analysis, sw->next_tid);
+	struct ledger_thread *thread = leaves && trace_thread_tid(leaves) == sw->prev_tid ? thread_known(s, leaves) : NULL;
+
+	if (thread)
+		leave_cpu(s, event, thread);
+	thread = comes ? thread_known(s, comes) : NULL;
+	if (thread && thread->log)
+		log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, comes), LOG_CPU);
 }
 
 /* A wait that ends because another thread of the process has a job for this one. */
@@ -720,7 +744,13 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 		if (thread && trace_thread_start_ns(woken) <= s->start_ns)
 			thread->slept_ns = s->start_ns;
 	}
-	if (!thread || waking->context != TRACE_CONTEXT_TASK || in_interrupt(s, event))
+	if (!thread)
+		return;
+	if (thread->log)
+		log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, woken), LOG_QUEUED);
+	if (thread->slept && !thread->wait_to)
+		thread->wait_to = event->ts_ns;
+	if (waking->context != TRACE_CONTEXT_TASK || in_interrupt(s, event))
 		return;
 	waker = current_thread(s, event);
 	if (!waker)
@@ -931,6 +961,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		set_unref(thread->inherited);
 		set_unref(thread->outgoing);
 		set_unref(thread->passed);
+		log_free(thread);
 		free(thread);
 	}
 	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));)
@@ -942,6 +973,8 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		free(s->by_idx[i]);
 	}
 	results_free(s);
+	table_clear(&s->waits);
+	free(s->server_waits);
 	free(s->by_idx);
 	free(s->origins);
 	table_clear(&s->threads);
@@ -1076,6 +1109,7 @@ static void finish(struct trace_servers *s)
 		else
 			free((void *)server->clients);
 	}
+	waits_finish(s);
 	if (!s->failed)
 		qsort(s->servers, s->nr_servers, sizeof(*s->servers), by_server);
 }
@@ -1089,6 +1123,29 @@ size_t trace_nr_servers(struct trace_servers *s)
 const struct trace_server *trace_get_server(struct trace_servers *s, size_t idx)
 {
 	return idx < trace_nr_servers(s) ? &s->servers[idx] : NULL;
+}
+
+size_t trace_nr_server_waits(struct trace_servers *s)
+{
+	finish(s);
+	return s->failed ? 0 : s->nr_server_waits;
+}
+
+const struct trace_server_wait *trace_get_server_wait(struct trace_servers *s, size_t idx)
+{
+	return idx < trace_nr_server_waits(s) ? &s->server_waits[idx] : NULL;
+}
+
+static int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error)
+{
+	uint64_t sum = wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns + wait->rest_ns;
+	char message[160];
+
+	if (sum == wait->wait_ns)
+		return 0;
+	snprintf(message, sizeof(message), "client %u waited %" PRIu64 " ns for server %u, but the pieces are %" PRIu64 " ns",
+		 trace_process_pid(wait->client), wait->wait_ns, trace_process_pid(wait->server), sum);
+	return fail(ret_error, -EBADMSG, message);
 }
 
 static int server_verify(const struct trace_servers *s, const struct trace_server *server, struct trace_error *ret_error)
@@ -1122,5 +1179,7 @@ int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
 		return fail(ret_error, -ENOMEM, "out of memory for the servers' bills");
 	for (size_t i = 0; i < s->nr_servers && !error; i++)
 		error = server_verify(s, &s->servers[i], ret_error);
+	for (size_t i = 0; i < s->nr_server_waits && !error; i++)
+		error = wait_verify(&s->server_waits[i], ret_error);
 	return error;
 }

@@ -230,7 +230,7 @@ static void append(struct trace_servers *s, struct channel *channel, const struc
 {
 	struct range *last = channel->nr ? range_at(channel, channel->nr - 1) : NULL;
 
-	if (channel->in_step && last && last->set == range->set && last->sender == range->sender && last->from_ino == range->from_ino) {
+	if (channel->in_step && last && last->set == range->set && last->thread == range->thread && last->from_ino == range->from_ino) {
 		last->end = range->end;
 		last->ns = range->ns;
 		return;
@@ -276,7 +276,7 @@ static uint64_t unwrap(struct channel *channel, uint32_t position)
 
 void channel_send(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread, uint64_t amount, uint32_t position)
 {
-	struct range range = {.ns = trace_analysis_now(s->analysis), .set = thread->outgoing, .sender = thread->process};
+	struct range range = {.ns = trace_analysis_now(s->analysis), .set = thread->outgoing, .sender = thread->process, .thread = thread};
 	struct range hole = {.ns = range.ns};
 
 	check_epoch(s, channel);
@@ -326,6 +326,7 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 
 		if (waker_sends && sender != thread->waker)
 			continue;
+		s->sender = sender;
 		request_receive(s, thread, endpoint, sender->process, sender->outgoing, sender->endpoint ? sender->endpoint->ino : 0);
 	}
 	return channel->nr_sending;
@@ -336,6 +337,7 @@ static void receive_until(struct trace_servers *s, struct endpoint *endpoint, st
 	while (channel->nr && channel->received < to) {
 		struct range *range = range_at(channel, 0);
 
+		s->sender = range->thread;
 		request_receive(s, thread, endpoint, range->sender, range->set, range->from_ino);
 		if (range->end > to) {
 			channel->received = to;

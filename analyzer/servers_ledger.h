@@ -63,6 +63,7 @@ struct range {
 	uint64_t ns; /* sent, at the latest */
 	struct set *set;
 	struct ledger_process *sender; /* NULL: not known */
+	struct ledger_thread *thread;  /* of it */
 	uint64_t from_ino;
 };
 
@@ -109,12 +110,27 @@ enum call_role {
 	CALL_MAKE, CALL_OPEN,
 };
 
+/* The last changes of a server's thread: servers_wait.c. */
+enum log_state { LOG_CPU, LOG_QUEUED, LOG_BLOCKED, LOG_SAME };
+struct log_entry { /* from then on */
+	uint64_t ns;
+	uint64_t cpu_ns; /* the thread's CPU time until then */
+	struct set *set;
+	uint8_t state;
+};
+#define LOG_ENTRIES 128u
+struct log {
+	uint64_t nr; /* ever */
+	struct log_entry entries[LOG_ENTRIES];
+};
+
 struct ledger_thread {
 	const struct trace_thread *thread;
 	struct ledger_process *process;
 	struct set *set;
 	uint64_t charged;   /* CPU time billed until */
 	uint64_t enter_cpu; /* CPU time at the entry of the call in progress */
+	uint64_t enter_ns;
 	uint64_t asked;	    /* bytes; 0: not known */
 	uint64_t slept_ns;  /* last time it went to sleep in a call that waits for data; 0 never */
 	struct set *incoming; /* came in during this call */
@@ -124,6 +140,9 @@ struct ledger_thread {
 	struct endpoint *endpoint; /* the call acts on */
 	struct endpoint *target;   /* splice: and writes to */
 	struct ledger_thread *waker;
+	struct log *log;    /* owned; servers only */
+	uint64_t wait_from; /* its last sleep in a call that waits for data, */
+	uint64_t wait_to;   /* until it was woken; 0: it is accounted for, or not over */
 	uint64_t destination; /* datagrams: the socket that the last one went to */
 	uint8_t call;
 	struct request *answer; /* that the call in progress answers; of the set */
@@ -167,6 +186,10 @@ struct trace_servers {
 	struct strings strings;
 	struct trace_server *servers; /* owned; results */
 	size_t nr_servers;
+	struct ledger_thread *sender; /* of the data that is being received; NULL: not known */
+	struct table waits;
+	struct trace_server_wait *server_waits; /* owned; results */
+	size_t nr_server_waits;
 };
 
 struct pointer_row {
@@ -204,6 +227,17 @@ void request_send(struct trace_servers *s, struct ledger_thread *thread, struct 
 /** request_talk() - data went from one process to another */
 void request_talk(struct trace_servers *s, struct ledger_process *from, struct ledger_process *to, const void *through);
 bool request_is_server(const struct ledger_process *process);
+
+/* ---- servers_wait.c ---- */
+
+/** log_set() - @thread, if it is a server's, works for others, since the entry of its call if its CPU time was billed until there */
+void log_set(struct trace_servers *s, struct ledger_thread *thread);
+/** log_put() - its state changes; LOG_SAME: only its set */
+void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state);
+void log_free(struct ledger_thread *thread);
+/** wait_answered() - what @thread slept for last was the answer that @server sent */
+void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server);
+void waits_finish(struct trace_servers *s);
 
 /* ---- servers_channel.c ---- */
 

@@ -476,9 +476,12 @@ void request_receive(struct trace_servers *s, struct ledger_thread *thread, stru
 	if (endpoint->kind != ENDPOINT_PIPE)
 		role_find(s, endpoint, ROLE_SERVER);
 	restored = (endpoint->role != ROLE_SERVER || endpoint->guessed) && restore(s, thread, carried);
-	if (restored)
+	if (restored) {
+		wait_answered(s, thread, s->sender);
 		return;
+	}
 	if (is_answer(s, thread, endpoint, sender)) {
+		wait_answered(s, thread, s->sender);
 		set_put_all(s, &thread->incoming, endpoint->awaiting);
 		return;
 	}

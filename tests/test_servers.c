@@ -669,6 +669,55 @@ static void datagrams_are_told_apart_by_their_sender(void)
 	end(&k);
 }
 
+/* ---- the client's side ---- */
+
+static void the_pieces_of_a_wait_tell_what_the_server_did(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	const struct trace_server_wait *wait;
+
+	connects(&k, &two, &two_server, 1200);
+	connects(&k, &one, &one_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &two, 1260);
+	receives(&k, &two_server, 1300); /* at work for 20 */
+	sends(&k, &one, 1350);
+	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	sends(&k, &two_server, 2000);
+	polls(&k, 2, 2200);
+	receives(&k, &one_server, 2300);
+	tb_sys_enter(k.c.tb, 2, 2500, SYS_nanosleep, 0, 0);
+	tb_switch(k.c.tb, 2, 2600, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(k.c.tb, 2, 3600, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(k.c.tb, 2, 3900, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 3910, 0);
+	tb_sys_enter(k.c.tb, 2, 4000, SYS_write, 4, 0, 16);
+	tb_waking(k.c.tb, 2, 4002, 10, TRACE_CONTEXT_TASK);
+	event.ino = 201;
+	tb_event(k.c.tb, 2, 4005, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 4010, 16);
+	tb_switch(k.c.tb, 0, 4100, 0, 10, TRACE_TASK_RUNNING);
+	event.ino = 101;
+	tb_event(k.c.tb, 0, 4110, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 4120, 16);
+	run(&k);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
+	wait = trace_get_server_wait(k.servers, 0);
+	CU_ASSERT_EQUAL(trace_process_pid(wait->client), 10);
+	CU_ASSERT_EQUAL(trace_process_pid(wait->server), 30);
+	CU_ASSERT_EQUAL(wait->count, 1);
+	CU_ASSERT_EQUAL(wait->wait_ns, 4002 - 1400);
+	CU_ASSERT_EQUAL(wait->server_waited_ns, 1000);
+	CU_ASSERT_EQUAL(wait->server_wait_cpu_ns, 300);
+	CU_ASSERT(wait->for_client_ns >= 390 && wait->for_client_ns <= 410); /* from the receive on, which took 10 */
+	CU_ASSERT_EQUAL(wait->for_others_ns + wait->for_client_ns, 4002 - 1400 - 1300);
+	CU_ASSERT_EQUAL(wait->rest_ns, 0);
+	CU_ASSERT_PTR_NULL(trace_get_server_wait(k.servers, 1));
+	end(&k);
+}
+
 /* ---- the whole ---- */
 
 static void it_has_to_be_made_before_the_pass(void)
@@ -796,6 +845,7 @@ static const struct unit_case cases[] = {
 	{"two_pipes_are", two_pipes_are},
 	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
 	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
+	{"the_pieces_of_a_wait_tell_what_the_server_did", the_pieces_of_a_wait_tell_what_the_server_did},
 	{"it_has_to_be_made_before_the_pass", it_has_to_be_made_before_the_pass},
 	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
 	{NULL, NULL},

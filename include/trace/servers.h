@@ -82,8 +82,32 @@ size_t trace_nr_servers(struct trace_servers *servers);
 const struct trace_server *trace_get_server(struct trace_servers *servers, size_t idx);
 
 /**
+ * struct trace_server_wait - what servers did while a client slept until their answer
+ * All of a client process's sleeps, of all its threads, that ended with an answer of this server: wait = for_client + for_others + server_waited +
+ * server_wait_cpu + rest, exactly. Seen from the thread of the server that sent the answer: @for_client_ns, @for_others_ns: its CPU
+ * time; @server_waited_ns: it was blocked itself, or rested because the request was still with another thread of the server;
+ * @server_wait_cpu_ns: another had the CPU; @rest_ns: interrupts, and what is too long ago to be known.
+ */
+struct trace_server_wait {
+	const struct trace_process *client;
+	const struct trace_process *server;
+	uint64_t count;
+	uint64_t wait_ns;
+	uint64_t for_client_ns;
+	uint64_t for_others_ns;
+	uint64_t server_waited_ns;
+	uint64_t server_wait_cpu_ns;
+	uint64_t rest_ns;
+};
+/** trace_nr_server_waits() - after the pass: pairs of a client and a server that it waited for */
+size_t trace_nr_server_waits(struct trace_servers *servers);
+/** trace_get_server_wait() - the longest wait first; borrowed from @servers; NULL past the last */
+const struct trace_server_wait *trace_get_server_wait(struct trace_servers *servers, size_t idx);
+
+/**
  * trace_servers_verify() - after the pass: do the bills add up?
- * exact + shared + background = the CPU time in the books of each server, to the nanosecond, and so do its clients' rows.
+ * exact + shared + background = the CPU time in the books of each server, to the nanosecond, and so do its clients' rows; and the pieces of
+ * each client's wait are the wait.
  * Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
  */
 int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error);
