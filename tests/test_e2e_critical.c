@@ -104,7 +104,13 @@ static void record(struct session *s, const char *scenario)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(s->folder));
 	snprintf(s->trace, sizeof(s->trace), "%s/t.trace", s->folder);
 	snprintf(s->truth, sizeof(s->truth), "%s/truth", s->folder);
-	CU_ASSERT_EQUAL_FATAL(run("%s/tracedaemon %s -- %s %s %s 2>%s/stderr", TRACE_BIN, s->trace, TRACE_SCENARIOS, scenario, s->truth, s->folder), 0);
+	for (int attempt = 0; attempt < 3; attempt++) { /* a machine in distress loses events; what is unknown then is not the matter here */
+		CU_ASSERT_EQUAL_FATAL(run("rm -f %s %s; %s/tracedaemon %s -- %s %s %s 2>%s/stderr", s->trace, s->truth, TRACE_BIN, s->trace,
+					  TRACE_SCENARIOS, scenario, s->truth, s->folder),
+				      0);
+		if (run("%s/tracevisualizer -s %s 2>/dev/null | grep -q '^Lost'", TRACE_BIN, s->trace) != 0)
+			break;
+	}
 	s->report = load(s, "--critical-path");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
 	CU_ASSERT_EQUAL(number(json_object_get(s->report, "thread"), "tid"), truth_of(s, "pid"));
@@ -150,16 +156,18 @@ static void check_between(const char *what, long long got, long long low, long l
 static void a_family_waits_for_the_grandchild(void)
 {
 	struct session s;
-	long long grandchild, cpu, window;
+	long long grandchild, cpu, window, unknown;
 
 	record(&s, "family");
 	grandchild = truth_of(&s, "grandchild");
 	cpu = truth_of(&s, "grandchild_cpu_ns");
 	window = number(json_object_get(s.report, "window"), "ns");
-	check_between("CPU of the grandchild", share(s.report, "thread", grandchild, "cpu", ""), cpu, cpu);
-	check_between("its sleep", share(s.report, "thread", grandchild, "blocked", "timeout"), 200 * MS, truth_of(&s, "slept_ns"));
+	unknown = share(s.report, "thread", 0, "blocked", "unknown"); /* the kernel hides some threads, and who comes after them */
+	CU_ASSERT(unknown < window / 20);
+	check_between("CPU of the grandchild", share(s.report, "thread", grandchild, "cpu", ""), cpu - unknown, cpu);
+	check_between("its sleep", share(s.report, "thread", grandchild, "blocked", "timeout"), 200 * MS - unknown, truth_of(&s, "slept_ns"));
 	CU_ASSERT_EQUAL(share(s.report, "thread", 0, "blocked", "process"), 0);
-	CU_ASSERT(share(s.report, "link", grandchild, "blocked", "") >= cpu + 200 * MS);
+	CU_ASSERT(share(s.report, "link", grandchild, "blocked", "") >= cpu + 200 * MS - unknown);
 	CU_ASSERT(window >= truth_of(&s, "elapsed_ns"));
 	CU_ASSERT_EQUAL(share(s.report, "command", 0, "cpu", "") + share(s.report, "command", 0, "wait-cpu", "") +
 				share(s.report, "command", 0, "blocked", ""),
@@ -176,7 +184,8 @@ static void a_pipeline_waits_for_its_slowest_stage(void)
 	b = truth_of(&s, "b");
 	b_cpu = truth_of(&s, "b_cpu_ns");
 	/* While c does its own work, or waits for a CPU, b may go on unnoticed; and before a has made its first item, b waits for it. */
-	beside = share(s.report, "thread", truth_of(&s, "c"), "cpu", "") + share(s.report, "thread", truth_of(&s, "c"), "wait-cpu", "");
+	beside = share(s.report, "thread", truth_of(&s, "c"), "cpu", "") + share(s.report, "thread", truth_of(&s, "c"), "wait-cpu", "") +
+		 share(s.report, "thread", 0, "blocked", "unknown");
 	check_between("CPU of b", share(s.report, "thread", b, "cpu", ""), b_cpu - beside, b_cpu);
 	CU_ASSERT(share(s.report, "thread", truth_of(&s, "a"), "cpu", "") < b_cpu / 10);
 	CU_ASSERT(share(s.report, "link", b, "blocked", "") > b_cpu / 2);
@@ -192,7 +201,7 @@ static void a_convoy_is_the_work_under_the_lock(void)
 	pid = truth_of(&s, "pid");
 	cpu = truth_of(&s, "workers_cpu_ns");
 	/* A worker that was woken but finds the lock taken again, or has no CPU yet, is on the path for a moment beside the holder. */
-	queued = share(s.report, "thread", pid, "wait-cpu", "");
+	queued = share(s.report, "thread", pid, "wait-cpu", "") + share(s.report, "thread", 0, "blocked", "unknown");
 	check_between("CPU of all", share(s.report, "thread", pid, "cpu", ""), cpu - queued, cpu + 5 * MS);
 	CU_ASSERT(share(s.report, "lock", pid, "blocked", "") >= cpu / 2);
 	session_end(&s);
