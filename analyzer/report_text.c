@@ -461,6 +461,30 @@ static void server_table(const struct report *report)
 	fputs("\n", report->out);
 }
 
+/* What the servers did meanwhile: the client's side. */
+static void server_wait_table(const struct report *report)
+{
+	char client[NAME_BYTES], server[NAME_BYTES];
+	struct text t[6];
+
+	if (!trace_nr_server_waits(report->servers))
+		return;
+	heading(report, "", "Waiting for servers:");
+	fprintf(report->out, "\t%14s %8s %14s %14s %14s %14s %14s  %s\n", "waited", "times", "for client", "for others", "blocked", "wait CPU", "rest",
+		"client => server");
+	for (size_t i = 0; i < trace_nr_server_waits(report->servers); i++) {
+		const struct trace_server_wait *wait = trace_get_server_wait(report->servers, i);
+
+		fprintf(report->out, "\t%14s %8" PRIu64 " %14s %14s %14s %14s %14s  %s (%u) => %s (%u)\n", text_ns(report, wait->wait_ns, &t[0]), wait->count,
+			text_ns(report, wait->for_client_ns, &t[1]), text_ns(report, wait->for_others_ns, &t[2]),
+			text_ns(report, wait->server_waited_ns, &t[3]), text_ns(report, wait->server_wait_cpu_ns, &t[4]),
+			text_ns(report, wait->rest_ns, &t[5]), text_name(trace_process_comm(wait->client), client, sizeof(client)),
+			trace_process_pid(wait->client), text_name(trace_process_comm(wait->server), server, sizeof(server)),
+			trace_process_pid(wait->server));
+	}
+	fputs("\n", report->out);
+}
+
 static void system_page(const struct report *report, const struct trace_figures *f, uint64_t trace_ns)
 {
 	struct cpu_total cpus = cpu_total(report);
@@ -506,6 +530,7 @@ int report_text(struct report *report)
 		cpu_table(report);
 		process_table(report, rows, nr);
 		server_table(report);
+		server_wait_table(report);
 		if (!chosen)
 			ok = report_sections(report, system);
 	}

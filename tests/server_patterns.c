@@ -97,12 +97,12 @@ static long switches(void)
 }
 
 /*
- * Spend CPU time. Wall time that passed while the thread's clock stood still, without a switch to another, was taken by a hypervisor: no tracer
- * in the guest can see it, so it will be in the bill. *@stolen grows by it.
+ * Spend CPU time. Wall time that passed while the thread's clock stood still, without a switch to another or too short for one, was
+ * taken by a hypervisor: no tracer in the guest can see it, so it will be in the bill. *@stolen grows by it.
  */
 static long long spin(long long ns, long long *stolen)
 {
-	long long begin = thread_cpu(), at = begin, at_wall = wall(), next, next_wall;
+	long long begin = thread_cpu(), at = begin, at_wall = wall(), next, next_wall, gap, lost = 0;
 	long before = switches(), now;
 
 	while (at < begin + ns) {
@@ -110,15 +110,15 @@ static long long spin(long long ns, long long *stolen)
 			;
 		next = thread_cpu();
 		next_wall = wall();
-		if ((next_wall - at_wall) - (next - at) > 50000) {
-			now = switches();
-			if (now == before)
-				*stolen += (next_wall - at_wall) - (next - at);
-			before = now;
-		}
+		gap = (next_wall - at_wall) - (next - at);
+		now = gap > 50000 ? switches() : before;
+		if (now == before)
+			lost += gap;
+		before = now;
 		at = next;
 		at_wall = next_wall;
 	}
+	*stolen += lost > 0 ? lost : 0;
 	return at - begin;
 }
 

@@ -126,7 +126,7 @@ static void check_bill(json_t *from, json_t *server, const struct truth *t)
 	CU_ASSERT_EQUAL(number(client, "requests"), t->requests);
 	CU_ASSERT_EQUAL(number(client, "cpu_ns"), number(client, "exact_ns") + number(client, "shared_ns"));
 	rest = number(client, shared ? "exact_ns" : "shared_ns"); /* receiving and sending may fall into the other column */
-	CU_ASSERT(rest <= 100000 + (long long)t->requests * PER_REQUEST);
+	CU_ASSERT(rest <= 100000 + PER_CLIENT + t->stolen + (long long)t->requests * PER_REQUEST);
 }
 
 static void check_sums(json_t *from, json_t *server)
