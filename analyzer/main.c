@@ -178,6 +178,40 @@ static int run(const struct options *options)
 	return result;
 }
 
+static int open_side(struct report *report, const char *path)
+{
+	struct trace_error error = {0};
+
+	report->trace = trace_open(path, &error);
+	if (!report->trace)
+		return complain(error.message);
+	warn_losses(report->trace);
+	report->analysis = trace_analysis_new(report->trace, NULL, &error);
+	if (!report->analysis || command_begin(report) < 0 || trace_analysis_run(report->analysis, &error) < 0)
+		return complain(error.message);
+	return 0;
+}
+
+static int run_diff(const struct options *options)
+{
+	struct report sides[2] = {{.options = options}, {.options = options}};
+	int result = open_side(&sides[0], options->trace);
+
+	if (!result)
+		result = open_side(&sides[1], options->other);
+	if (!result)
+		result = open_output(&sides[0]);
+	if (!result) {
+		result = report_diff(sides) < 0 ? complain("out of memory for the comparison") : 0;
+		result = close_output(&sides[0]) ? 1 : result;
+	}
+	for (int i = 0; i < 2; i++) {
+		trace_analysis_free(sides[i].analysis);
+		trace_close((struct trace *)sides[i].trace);
+	}
+	return result;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -188,7 +222,7 @@ int main(int argc, char **argv)
 	else if (!result && options.version)
 		puts("tracevisualizer " TRACE_VERSION);
 	else if (!result)
-		result = run(&options);
+		result = options.diff ? run_diff(&options) : run(&options);
 	options_release(&options);
 	return result;
 }

@@ -71,6 +71,7 @@ FLAG(benchmark)
 FLAG(help)
 FLAG(version)
 FLAG(all)
+FLAG(diff)
 FLAG(exact)
 FLAG(paths)
 
@@ -170,32 +171,34 @@ static const char *set_output(struct options *options, const char *value)
 	return *value ? NULL : "is not a file name";
 }
 
+/* In the help a row with the text "" stands beside the one before it. */
 static const struct option_row rows[] = {
 	{'a', "analyze", NULL, set_analyze, "where the time of every process went"},
-	{0, "json", NULL, set_json, "the same as JSON (trace-summary/1)"},
+	{0, "json", NULL, set_json, "the same, or --diff, --critical-path, as JSON"},
 	{'d', "dump", NULL, set_list, "list the events"},
 	{'s', "summary", NULL, set_summary, "times and numbers of events only (default)"},
 	{0, "critical-path", "[=TASK]", set_critical_path, "what it waited for: PID, TID, name, or the command"},
+	{0, "diff", NULL, set_diff, "compare two traces: tracevisualizer --diff A B"},
 	{0, "verify", NULL, set_verify, "check the trace and its books; fails on 1 ns"},
 	{0, "pid", "N", set_pid, "only this process; in lists also thread id"},
 	{'p', NULL, "N", set_pid, NULL},
-	{0, "comm", "NAME", set_comm, "only processes of this name"},
-	{0, "cgroup", "PATH", set_cgroup, "only processes of this control group"},
-	{0, "top", "N", set_top, "only the first N processes"},
+	{0, "comm", "NAME", set_comm, "only processes of this name; of this control group"},
+	{0, "cgroup", "PATH", set_cgroup, ""},
+	{0, "top", "N", set_top, "N rows of each table; all, also the smallest"},
+	{0, "all", NULL, set_all, ""},
 	{0, "sort", "KEY", set_sort, "cpu elapsed user system wait wait-cpu pid name"},
-	{0, "all", NULL, set_all, "kernel threads and idle processes one by one"},
 	{0, "ns", NULL, set_exact, "exact times, in nanoseconds"},
 	{'c', "cpu", "N", set_cpu, "list: only this CPU"},
 	{'t', "trace", "NAME", set_traced, "list: only these events, classes, categories"},
 	{'o', "omit", "NAME", set_omitted, "list: all but these"},
-	{0, "from", "S", set_from, "lists, critical path: from S seconds after the start"},
-	{0, "to", "S", set_to, "lists, critical path: until S seconds after the start"},
+	{0, "from", "S", set_from, "list, critical path: seconds after the start"},
+	{0, "to", "S", set_to, ""},
 	{'y', "paths", NULL, set_paths, "list: descriptors with their paths"},
 	{'f', "forget", "c|t|p|l|s", set_forgotten, "list: without CPU, time, PID, length, text"},
 	{0, "output", "FILE", set_output, "write there instead of standard output"},
 	{'b', "benchmark", NULL, set_benchmark, "time the phases of this program"},
-	{'h', "help", NULL, set_help, "this text"},
-	{'V', "version", NULL, set_version, "the version"},
+	{'h', "help", NULL, set_help, "this text; the version"},
+	{'V', "version", NULL, set_version, ""},
 };
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
@@ -204,24 +207,38 @@ static bool is_optional(const struct option_row *row)
 	return row->value && row->value[0] == '[';
 }
 
+static size_t help_words(const struct option_row *row, char *words, size_t size)
+{
+	char letter[8] = "";
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	return (size_t)snprintf(words, size, "%s--%s%s%s", letter, row->name, row->value && !is_optional(row) ? "=" : "", row->value ? row->value : "");
+}
+
 void options_help(FILE *out)
 {
-	fputs("Usage: tracevisualizer [OPTION]... TRACE [PROC] [OUT]\n"
-	      "Read a trace and tell where the time went. TRACE may be - for standard input.\n\n",
+	fputs("Usage: tracevisualizer [OPTION]... TRACE [PROC] [OUT]    (TRACE may be -)\n",
 	      out);
 	for (size_t i = 0; i < NR_ROWS; i++) {
-		char words[40], letter[4] = "";
+		const char *help = rows[i].help;
+		char words[64];
+		size_t used;
 
-		if (!rows[i].help)
+		if (!help)
 			continue;
-		if (rows[i].letter)
-			snprintf(letter, sizeof(letter), "-%c,", rows[i].letter);
-		snprintf(words, sizeof(words), "%-3s --%s%s%s", letter, rows[i].name, rows[i].value && !is_optional(&rows[i]) ? "=" : "",
-			 rows[i].value ? rows[i].value : "");
-		fprintf(out, "  %-27s%s\n", words, rows[i].help);
+		used = help_words(&rows[i], words, sizeof(words));
+		for (size_t j = i + 1; j < NR_ROWS && (!rows[j].help || !*rows[j].help); j++) {
+			if (!rows[j].help)
+				continue;
+			used += (size_t)snprintf(words + used, sizeof(words) - used, ", ");
+			used += help_words(&rows[j], words + used, sizeof(words) - used);
+			i = j;
+		}
+		fprintf(out, "  %-28s%s\n", words, help);
 	}
-	fputs("\nValues are glued to letters: -c0, -p42 (as --pid), -tSCHED, -fc. PROC, the process list of old\n"
-	      "traces, is ignored. Exit status: 0 done, 1 failed, 2 usage.\n",
+	fputs("Values are glued to letters: -c0, -p42 (as --pid). PROC of old is ignored.\n"
+	      "Exit status: 0 done, 1 failed, 2 usage. More: man tracevisualizer\n",
 	      out);
 }
 
@@ -296,13 +313,17 @@ static int take_positionals(struct options *options, const char **words, int nr)
 	if (nr > 3)
 		return complain("argument", words[3], "is one too many");
 	options->trace = words[0];
+	if (nr == 3)
+		options->output = words[2];
+	if (options->diff) {
+		options->other = words[1];
+		return nr > 1 ? 0 : complain("option", "--diff", "needs two traces");
+	}
 	options->proc = nr > 1 ? words[1] : NULL;
 	if (nr == 2 && access(words[1], F_OK) != 0) {
 		fprintf(stderr, "tracevisualizer: '%s' is not a process list; to write the report there use --output %s\n", words[1], words[1]);
 		return 2;
 	}
-	if (nr == 3)
-		options->output = words[2];
 	return 0;
 }
 
@@ -326,7 +347,8 @@ int options_parse(struct options *options, int argc, char **argv)
 	}
 	if (!error)
 		error = take_positionals(options, words, nr);
-	if (!options->analyze && !options->list && !options->json && !options->verify && !options->critical_path)
+	if (!options->analyze && !options->list && !options->json && !options->verify && !options->critical_path &&
+	    !options->diff)
 		options->summary = true;
 	return error;
 }

@@ -20,6 +20,7 @@ struct options {
 	bool verify;
 	bool critical_path;
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
+	bool diff;
 	bool benchmark; /* -b */
 	bool help;
 	bool version;
@@ -44,6 +45,7 @@ struct options {
 	const char *output;
 	/* positionals, borrowed from argv */
 	const char *trace;
+	const char *other; /* the second trace of --diff */
 	const char *proc;
 };
 

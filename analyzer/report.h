@@ -2,6 +2,7 @@
 #ifndef ANALYZER_REPORT_H
 #define ANALYZER_REPORT_H
 /* report.h - the outputs of tracevisualizer, and what they share: which processes in which order, and how values are written. */
+#include <glib.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <trace/analysis.h>
@@ -30,10 +31,14 @@ int report_json(struct report *report);
 int report_text(struct report *report);
 /** command_begin() - before the pass: look for the command that was recorded, for @report->command. 0 or -ENOMEM */
 int command_begin(struct report *report);
+/** command_family() - after it: report->command, and all that it started; the caller's list of struct trace_process */
+GPtrArray *command_family(const struct report *report);
 /** report_verdict() - the first paragraph: of the processes asked for, or of the command, and of the machine */
 void report_verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system);
 /** report_sections() - machine-wide: by kind of wait, file, lock, pair of processes, interrupt, device, system call. False: out of memory */
 bool report_sections(const struct report *report, const struct trace_figures *system);
+/** report_diff() - @sides: two of them, analyzed; the first has the output. Text, or JSON of schema trace-diff/1 */
+int report_diff(struct report *sides);
 /** report_summary() - times and numbers of events */
 void report_summary(struct report *report);
 /** report_list() - one line per event. 0, or 2 after a message: a name that is no event */
@@ -69,6 +74,8 @@ struct fold {
 struct fold fold_begin(const struct report *report, size_t most);
 /** fold_shows() - is this row shown, that has @part of @whole? Otherwise it is counted for fold_rest(). */
 bool fold_shows(struct fold *fold, uint64_t part, uint64_t whole);
+/** fold_shows_if() - the same, where something else than the time tells whether it matters */
+bool fold_shows_if(struct fold *fold, bool matters, uint64_t ns);
 
 /* ---- how values are written ---- */
 

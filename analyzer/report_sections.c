@@ -86,7 +86,7 @@ static void by_file(const struct report *report, const struct trace_figures *f)
 		const struct trace_file_use *file = &f->files[i];
 		bool much = percent(file->read_bytes + file->written_bytes, bytes) >= 10 * WORTH_A_ROW;
 
-		if (!fold_shows(&fold, much ? wait_ns : file->wait_ns, wait_ns) && !(much && fold.shown < fold.most))
+		if (!fold_shows_if(&fold, much || percent(file->wait_ns, wait_ns) >= WORTH_A_ROW, file->wait_ns))
 			continue;
 		grid_ns(grid, file->wait_ns);
 		grid_count(grid, file->reads);

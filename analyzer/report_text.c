@@ -354,7 +354,7 @@ static void file_table(const struct report *report, const struct trace_figures *
 		const struct trace_file_use *file = &f->files[i];
 		bool much = percent(file->read_bytes + file->written_bytes, bytes) >= 10 * WORTH_A_ROW;
 
-		if (!fold_shows(&fold, much ? f->elapsed_ns : file->wait_ns, f->elapsed_ns))
+		if (!fold_shows_if(&fold, much || percent(file->wait_ns, f->elapsed_ns) >= WORTH_A_ROW, file->wait_ns))
 			continue;
 		grid_ns(grid, file->wait_ns);
 		grid_count(grid, file->reads);

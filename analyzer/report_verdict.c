@@ -196,28 +196,6 @@ static void sum_clear(struct sum *sum)
 	g_array_free(sum->holders, TRUE);
 }
 
-/* ---- whom the verdict is about ---- */
-
-static GPtrArray *descendants(const struct report *report, const struct trace_process *root)
-{
-	GPtrArray *list = g_ptr_array_new();
-	GHashTable *pids = g_hash_table_new(NULL, NULL);
-
-	g_ptr_array_add(list, (gpointer)root);
-	g_hash_table_add(pids, GUINT_TO_POINTER(trace_process_pid(root)));
-	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) { /* parents come before their children */
-		const struct trace_process *process = trace_get_process(report->analysis, i);
-
-		if (process == root || !trace_nr_threads(process) || trace_process_start_ns(process) < trace_process_start_ns(root) ||
-		    !g_hash_table_contains(pids, GUINT_TO_POINTER(trace_process_ppid(process))))
-			continue;
-		g_ptr_array_add(list, (gpointer)process);
-		g_hash_table_add(pids, GUINT_TO_POINTER(trace_process_pid(process)));
-	}
-	g_hash_table_destroy(pids);
-	return list;
-}
-
 /* ---- sentences ---- */
 
 static void add_holders(GString *s, const struct report *report, const struct sum *sum)
@@ -334,7 +312,7 @@ static void about_several(GString *s, const struct report *report, const GPtrArr
 
 static void about_command(GString *s, const struct report *report, const struct trace_process *root)
 {
-	GPtrArray *tree = descendants(report, root), *alone = g_ptr_array_new();
+	GPtrArray *tree = command_family(report), *alone = g_ptr_array_new();
 	uint64_t span = trace_process_end_ns(root) - trace_process_start_ns(root);
 	struct sum all = sum_new(report, tree), own;
 

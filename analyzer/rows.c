@@ -148,15 +148,20 @@ struct fold fold_begin(const struct report *report, size_t most)
 	return (struct fold){.report = report, .most = most};
 }
 
-bool fold_shows(struct fold *fold, uint64_t part, uint64_t whole)
+bool fold_shows_if(struct fold *fold, bool matters, uint64_t ns)
 {
-	if (fold->shown < fold->most && (fold->report->options->all || percent(part, whole) >= WORTH_A_ROW)) {
+	if (fold->shown < fold->most && (fold->report->options->all || matters)) {
 		fold->shown++;
 		return true;
 	}
 	fold->left++;
-	fold->left_ns += part;
+	fold->left_ns += ns;
 	return false;
+}
+
+bool fold_shows(struct fold *fold, uint64_t part, uint64_t whole)
+{
+	return fold_shows_if(fold, percent(part, whole) >= WORTH_A_ROW, part);
 }
 
 const char *fold_rest(const struct fold *fold, struct text *text)

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_diff.c - two traces side by side: tracevisualizer --diff A B.
+ *
+ * Numbers of processes differ between recordings, names do not: processes of one name are added up. What tells two recordings apart is what
+ * their processes did and were kept by; rest and sleep last as long as the recording and tell nothing. So names are ordered by the
+ * absolute differences of all but those. JSON: schema trace-diff/1, keys may be added, never renamed.
+ */
+#include <errno.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+#include "grid.h"
+#include "json.h"
+
+#define NAMES 10 /* unless --top or --all say otherwise */
+
+enum quantity {
+	Q_ELAPSED, Q_USER, Q_SYSTEM, Q_INTERRUPTED, Q_WAIT_CPU, Q_WAITS, /* one for each kind of wait */
+	Q_IDLE = Q_WAITS + TRACE_NR_WAIT_KINDS, NR_QUANTITIES,
+};
+static const struct {
+	const char *key;
+	const char *text;
+	bool tells; /* the order of names */
+} quantities[NR_QUANTITIES] = {
+	[Q_ELAPSED] = {"elapsed_ns", "elapsed, of all threads", false},
+	[Q_USER] = {"user_ns", "on a CPU, in its own code", true},
+	[Q_SYSTEM] = {"system_ns", "on a CPU, in the kernel", true},
+	[Q_INTERRUPTED] = {"interrupted_ns", "interrupted", true},
+	[Q_WAIT_CPU] = {"wait_cpu_ns", "waiting for a CPU", true},
+	[Q_WAITS + TRACE_WAIT_FILE] = {"wait_file_ns", "waiting for files", true},
+	[Q_WAITS + TRACE_WAIT_PROCESS] = {"wait_process_ns", "waiting for processes", true},
+	[Q_WAITS + TRACE_WAIT_NETWORK] = {"wait_network_ns", "waiting for the network", true},
+	[Q_WAITS + TRACE_WAIT_TIMEOUT] = {"wait_timeout_ns", "waiting for timers", false},
+	[Q_WAITS + TRACE_WAIT_DEVICE] = {"wait_device_ns", "waiting for devices", false},
+	[Q_WAITS + TRACE_WAIT_MEMORY] = {"wait_memory_ns", "waiting for memory", true},
+	[Q_WAITS + TRACE_WAIT_STOPPED] = {"wait_stopped_ns", "stopped", false},
+	[Q_WAITS + TRACE_WAIT_OTHER] = {"wait_other_ns", "waiting for none of these", false},
+	[Q_WAITS + TRACE_WAIT_UNKNOWN] = {"wait_unknown_ns", "unknown (events were lost)", false},
+	[Q_IDLE] = {"idle_ns", "at rest between requests", false},
+};
+
+/* All processes of one name, in both traces. */
+struct name {
+	char comm[16];
+	uint64_t nr[2];
+	uint64_t ns[2][NR_QUANTITIES];
+};
+
+struct diff {
+	struct report *sides; /* 2 */
+	GHashTable *by_comm;  /* borrowed keys of @names */
+	GPtrArray *names;     /* owned struct name */
+};
+
+static struct name *name_get(struct diff *diff, const char *comm)
+{
+	struct name *name = g_hash_table_lookup(diff->by_comm, comm);
+
+	if (name)
+		return name;
+	name = g_new0(struct name, 1);
+	g_strlcpy(name->comm, comm, sizeof(name->comm));
+	g_ptr_array_add(diff->names, name);
+	g_hash_table_insert(diff->by_comm, name->comm, name);
+	return name;
+}
+
+static bool add_process(struct diff *diff, int side, const struct trace_process *process)
+{
+	struct trace_figures *f = trace_process_figures(diff->sides[side].analysis, process);
+	struct name *name;
+
+	if (!f)
+		return false;
+	if (!f->user_ns && !f->syscall_ns && !f->trap_ns && !diff->sides[side].options->all) { /* it slept all the time */
+		trace_figures_free(f);
+		return true;
+	}
+	name = name_get(diff, trace_process_comm(process));
+	name->nr[side]++;
+	name->ns[side][Q_ELAPSED] += f->elapsed_ns;
+	name->ns[side][Q_USER] += f->user_ns;
+	name->ns[side][Q_SYSTEM] += f->syscall_ns + f->trap_ns;
+	name->ns[side][Q_INTERRUPTED] += f->interrupted_ns;
+	name->ns[side][Q_WAIT_CPU] += f->wait_cpu_ns;
+	for (size_t i = 0; i < f->nr_waits; i++)
+		name->ns[side][f->waits[i].idle ? Q_IDLE : Q_WAITS + (int)f->waits[i].kind] += f->waits[i].ns;
+	trace_figures_free(f);
+	return true;
+}
+
+static uint64_t distance(uint64_t one, uint64_t two)
+{
+	return one > two ? one - two : two - one;
+}
+
+static uint64_t weight(const struct name *name)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < NR_QUANTITIES; i++)
+		if (quantities[i].tells)
+			sum += distance(name->ns[0][i], name->ns[1][i]);
+	return sum;
+}
+
+static gint order(gconstpointer left, gconstpointer right)
+{
+	const struct name *l = *(const struct name *const *)left, *r = *(const struct name *const *)right;
+	uint64_t one = weight(l), two = weight(r);
+
+	return one > two ? -1 : one < two ? 1 : strcmp(l->comm, r->comm);
+}
+
+/* Of two recordings of commands only these are compared, unless it is asked for more. */
+static bool of_commands(const struct diff *diff)
+{
+	const struct options *options = diff->sides[0].options;
+
+	return diff->sides[0].command && diff->sides[1].command && !options->all && !options->comm;
+}
+
+static bool collect_side(struct diff *diff, int side)
+{
+	const struct report *report = &diff->sides[side];
+	GPtrArray *list = of_commands(diff) ? command_family(report) : g_ptr_array_new();
+	const char *comm = report->options->comm;
+	bool ok = true;
+
+	for (size_t i = 0; !of_commands(diff) && i < trace_nr_processes(report->analysis); i++)
+		g_ptr_array_add(list, (gpointer)trace_get_process(report->analysis, i));
+	for (guint i = 0; i < list->len && ok; i++)
+		if (trace_nr_threads(list->pdata[i]) && (!comm || strcmp(comm, trace_process_comm(list->pdata[i])) == 0))
+			ok = add_process(diff, side, list->pdata[i]);
+	g_ptr_array_free(list, TRUE);
+	return ok;
+}
+
+static bool collect(struct diff *diff)
+{
+	if (!collect_side(diff, 0) || !collect_side(diff, 1))
+		return false;
+	g_ptr_array_sort(diff->names, order);
+	return true;
+}
+
+/* ---- text ---- */
+
+static uint64_t elapsed_ns(const struct report *report)
+{
+	uint64_t start, end;
+
+	trace_analysis_window(report->analysis, &start, &end);
+	return end - start;
+}
+
+static const char *text_difference(const struct report *report, uint64_t a, uint64_t b, struct text *text)
+{
+	struct text ns;
+
+	if (a == b)
+		snprintf(text->bytes, sizeof(text->bytes), report->options->exact ? "0" : "-");
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%c%.40s", b > a ? '+' : '-', text_ns(report, distance(a, b), &ns));
+	return text->bytes;
+}
+
+static const char *text_ratio(uint64_t a, uint64_t b, struct text *text)
+{
+	if (!a || !b)
+		snprintf(text->bytes, sizeof(text->bytes), "%s", a ? "gone" : b ? "new" : "");
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%.*f", b < 10 * a ? 2 : 0, (double)b / (double)a);
+	return text->bytes;
+}
+
+static void put_line(struct grid *grid, const struct report *report, const char *what, uint64_t a, uint64_t b)
+{
+	struct text text;
+
+	grid_text(grid, what);
+	grid_ns(grid, a);
+	grid_ns(grid, b);
+	grid_text(grid, text_difference(report, a, b, &text));
+	grid_text(grid, text_ratio(a, b, &text));
+}
+
+static void put_verdict(const struct diff *diff)
+{
+	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
+	char name[256];
+	struct text t;
+	uint64_t spans[2];
+
+	fprintf(a->out, "A: %s, ", text_name(trace_get_info(a->trace)->file, name, sizeof(name)));
+	fprintf(a->out, "%s\nB: ", text_ns(a, elapsed_ns(a), &t));
+	fprintf(a->out, "%s, %s\n", text_name(trace_get_info(b->trace)->file, name, sizeof(name)), text_ns(a, elapsed_ns(b), &t));
+	for (int i = 0; i < 2; i++)
+		spans[i] = diff->sides[i].command ? trace_process_end_ns(diff->sides[i].command) - trace_process_start_ns(diff->sides[i].command) : 0;
+	if (spans[0] && spans[1]) {
+		fprintf(a->out, "The command %s ran for %s in A", text_name(trace_process_comm(a->command), name, sizeof(name)),
+			text_ns(a, spans[0], &t));
+		fprintf(a->out, ", %s for %s in B", text_name(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
+		fprintf(a->out, ": %.2f times as long.\n", (double)spans[1] / (double)spans[0]);
+	}
+	fprintf(a->out, "%sProcesses of one name are added up. Greatest differences first, rest and sleep left aside.\n\n",
+		of_commands(diff) ? "Only the commands and what they started; --all compares everything. " : "");
+}
+
+static void put_name(const struct diff *diff, const struct name *name)
+{
+	static const struct grid_column columns[] = {
+		{"", GRID_ELASTIC}, {"A", GRID_RIGHT}, {"B", GRID_RIGHT}, {"B - A", GRID_RIGHT}, {"B / A", GRID_RIGHT}};
+	const struct report *report = &diff->sides[0];
+	struct grid *grid = grid_new(report, "  ", columns, 5);
+	struct fold fold = fold_begin(report, NR_QUANTITIES);
+	char comm[64];
+
+	fprintf(report->out, "%s%s%s: %" PRIu64 " process%s in A, %" PRIu64 " in B\n", report->colour ? "\033[1m" : "",
+		text_name(*name->comm ? name->comm : "(no name)", comm, sizeof(comm)), report->colour ? "\033[0m" : "", name->nr[0],
+		name->nr[0] == 1 ? "" : "es", name->nr[1]);
+	fold.most = NR_QUANTITIES; /* --top is for names */
+	for (int i = 0; i < NR_QUANTITIES; i++) {
+		uint64_t a = name->ns[0][i], b = name->ns[1][i];
+
+		if ((a || b) && (i == Q_ELAPSED || fold_shows(&fold, a > b ? a : b, MAX(name->ns[0][Q_ELAPSED], name->ns[1][Q_ELAPSED]))))
+			put_line(grid, report, quantities[i].text, a, b);
+	}
+	grid_end(grid, NULL);
+	fputs("\n", report->out);
+}
+
+static void put_text(const struct diff *diff)
+{
+	const struct report *report = &diff->sides[0];
+	uint64_t whole = MAX(elapsed_ns(report), elapsed_ns(&diff->sides[1]));
+	struct fold fold = fold_begin(report, NAMES);
+
+	put_verdict(diff);
+	for (guint i = 0; i < diff->names->len; i++)
+		if (fold_shows(&fold, weight(diff->names->pdata[i]), whole))
+			put_name(diff, diff->names->pdata[i]);
+	if (fold.left)
+		fprintf(report->out, "(%zu more names differ less; --all shows them)\n", fold.left);
+}
+
+/* ---- JSON ---- */
+
+static void json_pair(struct json *json, const char *key, uint64_t a, uint64_t b)
+{
+	json_open(json, key, "{");
+	json_u64(json, "a", a);
+	json_u64(json, "b", b);
+	json_i64(json, "difference", (int64_t)(b - a));
+	json_key(json, "ratio");
+	if (a)
+		fprintf(json->out, "%.6g", (double)b / (double)a);
+	else
+		fputs("null", json->out);
+	json_close(json, "}");
+}
+
+static void put_json(const struct diff *diff)
+{
+	struct json json = {.out = diff->sides[0].out, .first = true};
+	size_t most = diff->sides[0].options->top ? (size_t)diff->sides[0].options->top : SIZE_MAX;
+
+	json_open(&json, NULL, "{");
+	json_text(&json, "schema", "trace-diff/1");
+	json_text(&json, "a", trace_get_info(diff->sides[0].trace)->file);
+	json_text(&json, "b", trace_get_info(diff->sides[1].trace)->file);
+	json_pair(&json, "elapsed_ns", elapsed_ns(&diff->sides[0]), elapsed_ns(&diff->sides[1]));
+	json_open(&json, "names", "[");
+	for (guint i = 0; i < diff->names->len && i < most; i++) {
+		const struct name *name = diff->names->pdata[i];
+
+		json_open(&json, NULL, "{");
+		json_text(&json, "comm", name->comm);
+		json_pair(&json, "processes", name->nr[0], name->nr[1]);
+		for (int j = 0; j < NR_QUANTITIES; j++)
+			json_pair(&json, quantities[j].key, name->ns[0][j], name->ns[1][j]);
+		json_close(&json, "}");
+	}
+	json_close(&json, "]");
+	json_close(&json, "}\n");
+}
+
+int report_diff(struct report *sides)
+{
+	struct diff diff = {.sides = sides, .by_comm = g_hash_table_new(g_str_hash, g_str_equal), .names = g_ptr_array_new_with_free_func(g_free)};
+	bool ok = collect(&diff);
+
+	if (ok && sides[0].options->json)
+		put_json(&diff);
+	else if (ok)
+		put_text(&diff);
+	g_hash_table_destroy(diff.by_comm);
+	g_ptr_array_free(diff.names, TRUE);
+	return ok ? 0 : -ENOMEM;
+}
