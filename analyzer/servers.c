@@ -201,10 +201,10 @@ static bool any_replied(const struct set *set)
 static void leave_replied(struct trace_servers *s, struct ledger_thread *thread)
 {
 	charge(s, thread);
-	if (!any_replied(thread->set))
-		return;
-	set_filter(s, &thread->set, is_replied, NULL);
-	log_set(s, thread);
+	if (any_replied(thread->set))
+		set_filter(s, &thread->set, is_replied, NULL);
+	if (thread->log)
+		log_set(s, thread);
 }
 
 /* ---- gaps ---- */
@@ -465,9 +465,8 @@ static void send_end(struct trace_servers *s, struct ledger_thread *thread)
 	charge(s, thread);
 	for (uint32_t i = 0; i < thread->set->nr; i++)
 		others |= !thread->set->items[i]->replied;
-	if (!others)
-		return;
-	set_filter(s, &thread->set, is_replied, NULL);
+	if (others)
+		set_filter(s, &thread->set, is_replied, NULL);
 	log_set(s, thread);
 }
 

@@ -234,6 +234,7 @@ bool request_is_server(const struct ledger_process *process);
 void log_set(struct trace_servers *s, struct ledger_thread *thread);
 /** log_put() - its state changes; LOG_SAME: only its set */
 void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state);
+void log_believe(struct ledger_thread *thread);
 void log_free(struct ledger_thread *thread);
 /** wait_answered() - what @thread slept for last was the answer that @server sent */
 void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server);

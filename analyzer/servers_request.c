@@ -544,6 +544,7 @@ static void believe_answer(struct trace_servers *s, struct ledger_thread *thread
 	set_unref(thread->set);
 	thread->set = only;
 	thread->tentative = false;
+	log_believe(thread);
 }
 
 void request_prepare(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)

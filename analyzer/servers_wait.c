@@ -53,6 +53,15 @@ void log_set(struct trace_servers *s, struct ledger_thread *thread)
 		log_put(s, thread, trace_analysis_now(s->analysis), trace_thread_cpu_ns(s->analysis, thread->thread), LOG_SAME);
 }
 
+/* Only its answer told for whom it worked since its last bill. */
+void log_believe(struct ledger_thread *thread)
+{
+	uint64_t nr = thread->log ? thread->log->nr : 0, oldest = nr > LOG_ENTRIES ? nr - LOG_ENTRIES : 0;
+
+	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->cpu_ns >= thread->charged; i--)
+		set_assign(&log_at(thread, i - 1)->set, thread->set);
+}
+
 void log_free(struct ledger_thread *thread)
 {
 	for (uint32_t i = 0; thread->log && i < LOG_ENTRIES; i++)
