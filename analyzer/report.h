@@ -85,8 +85,8 @@ struct text { /* room for one formatted value */
 
 /** fold_rest() - "12 more rows, 3.45 ms", or "" */
 const char *fold_rest(const struct fold *fold, struct text *text);
-/** text_wait() - what a thread waited for: "file /etc/passwd", "cc1 (4711) via waitpid", "timeout" */
-const char *text_wait(const struct trace_wait *wait, char *buffer, size_t size);
+/** text_wait() - what a thread waited for: "file /etc/passwd", "process 4711 cc1 via waitpid", "timeout"; @own_pid: whose wait it is */
+const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size);
 /** text_ns() - "1.234 ms", or "1234567" with --ns */
 const char *text_ns(const struct report *report, uint64_t ns, struct text *text);
 const char *text_bytes(const struct report *report, uint64_t bytes, struct text *text);

@@ -165,7 +165,7 @@ static void process_line(struct grid *grid, const struct process_row *row)
 	grid_ns(grid, row->wait_cpu_ns);
 	grid_ns(grid, row->blocked_ns);
 	grid_name(grid, trace_process_comm(row->process));
-	grid_text(grid, row->worst.ns ? text_wait(&row->worst, text, sizeof(text)) : "");
+	grid_text(grid, row->worst.ns ? text_wait(&row->worst, trace_process_pid(row->process), text, sizeof(text)) : "");
 }
 
 static void process_table(const struct report *report, const struct process_row *rows, size_t nr)
@@ -297,7 +297,7 @@ static void interrupt_table(const struct report *report, const struct trace_figu
 	end_time_grid(grid, &fold);
 }
 
-static void cpu_wait_table(const struct report *report, const struct trace_figures *f)
+static void cpu_wait_table(const struct report *report, const struct trace_figures *f, uint32_t own_pid)
 {
 	struct fold fold = fold_begin(report, ROWS);
 	struct grid *grid;
@@ -311,7 +311,9 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 		if (!fold_shows(&fold, f->wait_cpu_for[i].ns, f->elapsed_ns))
 			continue;
 		text_name(f->wait_cpu_for[i].comm, name, sizeof(name));
-		if (f->wait_cpu_for[i].pid)
+		if (f->wait_cpu_for[i].pid == own_pid)
+			snprintf(text, sizeof(text), "another of its threads");
+		else if (f->wait_cpu_for[i].pid)
 			snprintf(text, sizeof(text), "process %u %s", f->wait_cpu_for[i].pid, name);
 		else
 			snprintf(text, sizeof(text), "(%s)", name);
@@ -320,7 +322,7 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 	end_time_grid(grid, &fold);
 }
 
-static void wait_table(const struct report *report, const struct trace_figures *f)
+static void wait_table(const struct report *report, const struct trace_figures *f, uint32_t own_pid)
 {
 	struct fold fold = fold_begin(report, ROWS);
 	struct grid *grid;
@@ -332,7 +334,7 @@ static void wait_table(const struct report *report, const struct trace_figures *
 		char text[2 * NAME_BYTES];
 
 		if (fold_shows(&fold, f->waits[i].ns, f->elapsed_ns))
-			time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count, text_wait(&f->waits[i], text, sizeof(text)));
+			time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count, text_wait(&f->waits[i], own_pid, text, sizeof(text)));
 	}
 	end_time_grid(grid, &fold);
 }
@@ -422,8 +424,8 @@ static bool process_page(const struct report *report, const struct process_row *
 	call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "errors", f->elapsed_ns);
 	call_table(report, "Traps:", f->traps, f->nr_traps_rows, "major", f->elapsed_ns);
 	interrupt_table(report, f);
-	cpu_wait_table(report, f);
-	wait_table(report, f);
+	cpu_wait_table(report, f, trace_process_pid(row->process));
+	wait_table(report, f, trace_process_pid(row->process));
 	file_table(report, f);
 	fputs("\n", report->out);
 	trace_figures_free(f);

@@ -303,10 +303,12 @@ static void about_several(GString *s, const struct report *report, const GPtrArr
 	g_string_append(s, " for a CPU");
 	if (sum->wait_cpu)
 		add_holders(s, report, sum);
-	g_string_append(s, ", and ");
-	add_ns(s, report, others);
-	g_string_append(s, " for something other than one another");
-	add_waits(s, report, sum, whole, 0, 0);
+	if (others) {
+		g_string_append(s, ", and ");
+		add_ns(s, report, others);
+		g_string_append(s, " for something other than one another");
+		add_waits(s, report, sum, whole, 0, 0);
+	}
 	g_string_append(s, ".");
 }
 
@@ -323,7 +325,7 @@ static void about_command(GString *s, const struct report *report, const struct 
 	g_string_append(s, ": ");
 	about_one(s, report, root, &own);
 	if (tree->len > 1) {
-		g_string_append_printf(s, " It and the %u processes that it started", tree->len - 1);
+		g_string_append_printf(s, " It and the %u process%s that it started", tree->len - 1, tree->len == 2 ? "" : "es");
 		about_several(s, report, tree, &all, span);
 	}
 	sum_clear(&own);

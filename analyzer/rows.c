@@ -177,16 +177,18 @@ const char *fold_rest(const struct fold *fold, struct text *text)
 
 /* ---- values ---- */
 
-const char *text_wait(const struct trace_wait *wait, char *buffer, size_t size)
+const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size)
 {
+	const char *via = *wait->via ? " via " : "", *idle = wait->idle ? " (idle)" : "";
 	char name[256];
 
 	text_name(wait->target, name, sizeof(name));
-	if (wait->kind == TRACE_WAIT_PROCESS)
-		snprintf(buffer, size, "process %u %s%s%s%s", wait->pid, name, *wait->via ? " via " : "", wait->via, wait->idle ? " (idle)" : "");
+	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid)
+		snprintf(buffer, size, "another of its threads%s%s%s", via, wait->via, idle);
+	else if (wait->kind == TRACE_WAIT_PROCESS)
+		snprintf(buffer, size, "process %u %s%s%s%s", wait->pid, name, via, wait->via, idle);
 	else
-		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, *wait->via ? " via " : "",
-			 wait->via, wait->idle ? " (idle)" : "");
+		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, via, wait->via, idle);
 	return buffer;
 }
 

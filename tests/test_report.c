@@ -316,6 +316,85 @@ static void sections_tell_of_locks_pairs_and_interrupts(void)
 	free(text);
 }
 
+/* ---- what needs traces of its own ---- */
+
+static char *report_of(struct tb *tb, const char *options)
+{
+	char path[] = "/tmp/test_report_own_XXXXXX", arguments[256], *text;
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(arguments, sizeof(arguments), "%s %s", options, path);
+	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	unlink(path);
+	return text;
+}
+
+static void within_3_percent(json_t *call, const char *key, int64_t truth)
+{
+	int64_t value = json_integer_value(json_object_get(call, key));
+
+	CU_ASSERT(value * 100 >= truth * 97 && value * 100 <= truth * 103);
+}
+
+/* 1000 calls of 1, 2, ... 1000 microseconds */
+static void quantiles_are_within_3_percent_and_extremes_exact(void)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = 1000000;
+	json_error_t error;
+	json_t *report, *call;
+	char *text;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	for (uint64_t i = 1; i <= 1000; i++) {
+		tb_sys_enter(tb, 0, ns + 100, SYS_getpid);
+		tb_sys_exit(tb, 0, ns + 100 + i * 1000, 10);
+		ns += 200 + i * 1000;
+	}
+	text = report_of(tb, "--json --pid=10");
+	report = json_loads(text, 0, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+	call = json_array_get(json_object_get(json_array_get(json_object_get(report, "processes"), 0), "syscalls"), 0);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(call, "calls")), 1000);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(call, "min_ns")), 1000);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(call, "max_ns")), 1000000);
+	within_3_percent(call, "p50_ns", 500000);
+	within_3_percent(call, "p99_ns", 990000);
+	json_decref(report);
+	free(text);
+}
+
+static void the_verdict_is_about_the_command_and_what_it_started(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/make -j2");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_wait4, "wait4");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, false);
+	tb_thread(tb, 40, 40, 39, "tracedaemon", 0, true);
+	tb_comm(tb, 0, 1001000, 40, "make");
+	tb_exec(tb, 0, 1001000, 40, "/usr/bin/make");
+	tb_fork(tb, 0, 1005000, 40, 41, 41, "cc1");
+	tb_sys_enter(tb, 0, 1010000, SYS_wait4, 41, 0, 0);
+	tb_switch(tb, 0, 1020000, 40, 41, TRACE_TASK_INTERRUPTIBLE);
+	tb_exit(tb, 0, 1090000, 41, 41, true);
+	tb_waking(tb, 0, 1090000, 40, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 1090000, 41, 40, TRACE_TASK_DEAD);
+	tb_sys_exit(tb, 0, 1095000, 41);
+	text = report_of(tb, "-a");
+	contains(text, "The command ran for 100.00 us: make (40) waited 70 % of its 100.00 us for process 41 cc1 via\n"
+		       "waitpid; it waited 0 % for a CPU, and used 30 % CPU (15.00 us in its own code, 15.00 us in the\n"
+		       "kernel). It and the 1 process that it started used 100.00 us of CPU, 1.00 CPUs at a time, the\n"
+		       "busiest cc1 (41) with 70.00 us; they waited 15.00 us for a CPU.\n\nIn 100.00 us");
+	free(text);
+}
+
 /* ---- comparison ---- */
 
 static void two_traces_are_compared_by_name(void)
@@ -557,6 +636,8 @@ int main(int argc, char **argv)
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
 		CASE(top_and_sort_choose_the_processes),
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
+		CASE(quantiles_are_within_3_percent_and_extremes_exact),
+		CASE(the_verdict_is_about_the_command_and_what_it_started),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_comparison_as_json_has_its_schema),
 		CASE(the_json_is_valid_and_has_the_schema),
