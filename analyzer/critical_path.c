@@ -306,7 +306,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 static bool same(const struct trace_contributor *a, const struct trace_contributor *b, uint32_t own)
 {
 	return a->by == b->by && a->state == b->state && a->kind == b->kind && a->tid == b->tid && strcmp(a->comm, b->comm) == 0 &&
-	       strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 && (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
+	       a->address == b->address && strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 && (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
 }
 
 /* The caller's count is at least 1. */
@@ -315,7 +315,7 @@ static void sum_add(struct sums *sums, const struct trace_contributor *share)
 	uint64_t key = hash_u64((uint64_t)share->by << 40 ^ (uint64_t)share->state << 32 ^ (uint64_t)share->kind << 24 ^ 1);
 	struct sum_row *row;
 
-	key = hash_text(hash_text(hash_text(hash_u64(key ^ share->tid), share->comm), share->target), share->via);
+	key = hash_text(hash_text(hash_text(hash_u64(hash_u64(key ^ share->tid) ^ share->address), share->comm), share->target), share->via);
 	if (share->by != TRACE_BY_COMMAND || share->pid == sums->own)
 		key = hash_u64(key ^ share->pid);
 	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
@@ -369,6 +369,10 @@ static void sum_segments(struct sums *sums, const struct trace_path_segment *seg
 						 .ns = ns, .count = count};
 
 		share_who(&link, segment->thread);
+		if (link.by == TRACE_BY_LOCK) {
+			link.target = segment->waited_path;
+			link.address = segment->waited_address;
+		}
 		sum_add(sums, &link);
 	}
 	if (segment->state == TRACE_STATE_BLOCKED) {
@@ -556,7 +560,7 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 
 	*s = (struct trace_path_segment){.thread = history->lines[step->line].thread, .from_ns = step->from, .to_ns = path->to_ns, .name = moment->name,
 					 .state = (enum trace_state)moment->state, .kind = (enum trace_wait_kind)moment->kind, .idle = moment->idle,
-					 .target = moment->target, .via = moment->via, .other = moment->other, .holder_name = "", .waited_via = "",
+					 .target = moment->target, .via = moment->via, .other = moment->other, .holder_name = "", .waited_via = "", .waited_path = "",
 					 .depth = step->depth};
 	if (idx + 1 < path->nr_steps)
 		s->to_ns = path->steps[idx + 1].from;
@@ -567,6 +571,8 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 	if (step->waiter != NOBODY) {
 		s->waiter = history->lines[step->waiter].thread;
 		s->waited_via = waited_via(&history->moments[step->wait]);
+		s->waited_path = history->moments[step->wait].path;
+		s->waited_address = history->moments[step->wait].address;
 	}
 }
 

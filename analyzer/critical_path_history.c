@@ -167,7 +167,7 @@ static const char *text_of(const char *text)
 
 static uint64_t moment_hash(const struct moment *m)
 {
-	uint64_t parts[] = {(uintptr_t)m->name, (uintptr_t)m->target, (uintptr_t)m->via, (uintptr_t)m->other, m->waker,
+	uint64_t parts[] = {(uintptr_t)m->name, (uintptr_t)m->target, (uintptr_t)m->via, (uintptr_t)m->other, (uintptr_t)m->path, m->address, m->waker,
 			    (uint64_t)(uint32_t)m->cpu << 32 | (uint64_t)m->state << 16 | (uint64_t)m->kind << 8 | m->idle};
 	uint64_t hash = 1;
 
@@ -179,6 +179,7 @@ static uint64_t moment_hash(const struct moment *m)
 static bool moment_equal(const struct moment *a, const struct moment *b)
 {
 	return a->name == b->name && a->target == b->target && a->via == b->via && a->other == b->other && a->waker == b->waker &&
+	       a->path == b->path && a->address == b->address &&
 	       a->cpu == b->cpu && a->state == b->state && a->kind == b->kind && a->idle == b->idle;
 }
 
@@ -306,7 +307,7 @@ static void cpu_coarsen(struct trace_history *history, struct series *series)
 
 static void coarsen(struct trace_history *history)
 {
-	struct moment running = {.name = text_of(NULL), .target = text_of(NULL), .via = text_of(NULL), .waker = NOBODY, .cpu = -1,
+	struct moment running = {.name = text_of(NULL), .target = text_of(NULL), .via = text_of(NULL), .path = text_of(NULL), .waker = NOBODY, .cpu = -1,
 				 .state = TRACE_STATE_RUNNING};
 
 	if (!history->coarse) {
@@ -360,13 +361,24 @@ static void keep_turn(struct trace_history *history, uint32_t cpu, uint64_t from
 	series->end = to;
 }
 
+/* Which lock a thread waited for is an argument of the call that is about to end. */
+static void note_lock(struct trace_analysis *analysis, const struct trace_thread *thread, struct moment *moment)
+{
+	uint64_t argument = trace_thread_syscall_arg(thread, 0);
+
+	if (strcmp(moment->via, "futex") == 0)
+		moment->address = argument;
+	else if (strcmp(moment->via, "lock") == 0)
+		moment->path = text_of(trace_thread_file(analysis, thread, (int)argument));
+}
+
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
 	struct trace_history *history = data;
 	uint64_t from = interval->from_ns > history->from_ns ? interval->from_ns : history->from_ns;
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
 	bool off_cpu = !is_on_cpu((uint8_t)interval->state);
-	struct moment moment = {.name = text_of(interval->name), .target = text_of(NULL), .via = text_of(NULL), .waker = NOBODY, .cpu = -1,
+	struct moment moment = {.name = text_of(interval->name), .target = text_of(NULL), .via = text_of(NULL), .path = text_of(NULL), .waker = NOBODY, .cpu = -1,
 				.state = (uint8_t)interval->state};
 	uint32_t line;
 
@@ -381,6 +393,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 		moment.target = text_of(interval->target);
 		moment.via = text_of(interval->via);
 		moment.other = interval->other;
+		note_lock(analysis, interval->thread, &moment);
 		moment.waker = interval->waker ? line_get(history, interval->waker) : NOBODY;
 	} else if (interval->state == TRACE_STATE_WAIT_CPU) {
 		moment.cpu = interval->cpu;
@@ -500,7 +513,7 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	history->to_ns = options->to_ns ? options->to_ns : UINT64_MAX;
 	history->command_line = options->command && *options->command ? options->command : NULL;
 	history->max_intervals = options->max_intervals ? options->max_intervals : MAX_INTERVALS;
-	moment_new(history, &(struct moment){.name = text_of(NULL), .target = text_of(NULL), .via = text_of(NULL), .waker = NOBODY, .cpu = -1,
+	moment_new(history, &(struct moment){.name = text_of(NULL), .target = text_of(NULL), .via = text_of(NULL), .path = text_of(NULL), .waker = NOBODY, .cpu = -1,
 					     .state = TRACE_STATE_BLOCKED, .kind = TRACE_WAIT_UNKNOWN});
 	mask[TRACE_EV_sched_fork / 64] |= 1ull << TRACE_EV_sched_fork % 64;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;

@@ -18,6 +18,8 @@
 struct moment {
 	uint64_t hash; /* the key */
 	const char *name, *target, *via; /* borrowed from the analysis; never NULL, and equal if the same pointer */
+	const char *path; /* the same: of the locked file */
+	uint64_t address; /* of the futex */
 	const struct trace_process *other;
 	uint32_t waker; /* into history.lines, or NOBODY */
 	int32_t cpu;	/* WAIT_CPU only */

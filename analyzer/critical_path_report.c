@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "json.h"
 #include "report.h"
 
 #define NAME_BYTES 256
@@ -135,7 +136,7 @@ static const char *state_word(const struct trace_contributor *row)
 
 static void row_text(const struct trace_contributor *row, char *text, size_t size)
 {
-	char name[NAME_BYTES], pid[32] = "";
+	char name[NAME_BYTES], path[NAME_BYTES], pid[32] = "";
 
 	text_name(row->by == TRACE_BY_TARGET ? row->target : row->comm, name, sizeof(name));
 	if (row->pid)
@@ -147,6 +148,12 @@ static void row_text(const struct trace_contributor *row, char *text, size_t siz
 		break;
 	case TRACE_BY_TARGET:
 		snprintf(text, size, "%s%s%s%s%s%s", trace_wait_kind_name(row->kind), pid, *name ? " " : "", name, *row->via ? " via " : "", row->via);
+		break;
+	case TRACE_BY_LOCK:
+		text_name(row->target, path, sizeof(path));
+		if (row->address)
+			snprintf(path, sizeof(path), "0x%" PRIx64, row->address);
+		snprintf(text, size, "%s%s via %s%s%s", name, pid, row->via, *path ? " " : "", path);
 		break;
 	default:
 		snprintf(text, size, "%s%s%s%s", name, pid, *row->via ? " via " : "", row->via);
@@ -321,71 +328,97 @@ static void tell(const struct report *report, const struct trace_critical_path *
 
 /* ---- JSON ---- */
 
-static void member(FILE *out, const char *key, const char *value)
+static void put_segment(struct json *json, const struct trace_path_segment *s)
 {
-	fprintf(out, ",\"%s\":", key);
-	report_json_string(out, value);
-}
-
-static void put_segment(FILE *out, const struct trace_path_segment *s)
-{
-	fprintf(out, "{\"tid\":%u,\"pid\":%u", trace_thread_tid(s->thread), trace_process_pid(trace_thread_process(s->thread)));
-	member(out, "comm", trace_thread_comm(s->thread));
-	fprintf(out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, s->from_ns, s->to_ns);
-	member(out, "state", trace_state_name(s->state));
-	member(out, "name", s->name);
+	json_open(json, NULL, "{");
+	json_u64(json, "tid", trace_thread_tid(s->thread));
+	json_u64(json, "pid", trace_process_pid(trace_thread_process(s->thread)));
+	json_text(json, "comm", trace_thread_comm(s->thread));
+	json_u64(json, "from_ns", s->from_ns);
+	json_u64(json, "to_ns", s->to_ns);
+	json_text(json, "state", trace_state_name(s->state));
+	json_text(json, "name", s->name);
 	if (s->state == TRACE_STATE_BLOCKED) {
-		member(out, "kind", trace_wait_kind_name(s->kind));
-		member(out, "target", s->target);
-		fprintf(out, ",\"target_pid\":%u", s->other ? trace_process_pid(s->other) : 0);
-		member(out, "via", s->via);
-		fprintf(out, ",\"idle\":%s", s->idle ? "true" : "false");
+		json_text(json, "kind", trace_wait_kind_name(s->kind));
+		json_text(json, "target", s->target);
+		json_u64(json, "target_pid", s->other ? trace_process_pid(s->other) : 0);
+		json_text(json, "via", s->via);
+		json_bool(json, "idle", s->idle);
 	}
 	if (s->state == TRACE_STATE_WAIT_CPU) {
-		fprintf(out, ",\"holder_tid\":%u", s->holder ? trace_thread_tid(s->holder) : 0);
-		member(out, "holder", s->holder_name);
+		json_u64(json, "holder_tid", s->holder ? trace_thread_tid(s->holder) : 0);
+		json_text(json, "holder", s->holder_name);
 	}
-	fprintf(out, ",\"depth\":%u,\"waiter_tid\":%u", s->depth, s->waiter ? trace_thread_tid(s->waiter) : 0);
-	member(out, "waited_via", s->waited_via);
-	fputs("}", out);
+	json_u64(json, "depth", s->depth);
+	json_u64(json, "waiter_tid", s->waiter ? trace_thread_tid(s->waiter) : 0);
+	json_text(json, "waited_via", s->waited_via);
+	if (*s->waited_path)
+		json_text(json, "waited_path", s->waited_path);
+	if (s->waited_address)
+		json_u64(json, "waited_address", s->waited_address);
+	json_close(json, "}");
 }
 
-static void put_contributor(FILE *out, const struct trace_contributor *row)
+static void put_contributor(struct json *json, const struct trace_contributor *row)
 {
-	fputs("{\"by\":", out);
-	report_json_string(out, trace_contributor_by_name(row->by));
-	member(out, "comm", row->comm);
-	fprintf(out, ",\"pid\":%u,\"tid\":%u", row->pid, row->tid);
-	member(out, "state", row->by == TRACE_BY_COMMAND && row->state == TRACE_STATE_RUNNING ? "cpu" : trace_state_name(row->state));
-	member(out, "kind", row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : "");
-	member(out, "target", row->target);
-	member(out, "via", row->via);
-	fprintf(out, ",\"ns\":%" PRIu64 ",\"count\":%" PRIu64 "}", row->ns, row->count);
+	bool cpu = row->by == TRACE_BY_COMMAND && row->state == TRACE_STATE_RUNNING;
+
+	json_open(json, NULL, "{");
+	json_text(json, "by", trace_contributor_by_name(row->by));
+	json_text(json, "comm", row->comm);
+	json_u64(json, "pid", row->pid);
+	json_u64(json, "tid", row->tid);
+	json_text(json, "state", cpu ? "cpu" : trace_state_name(row->state));
+	json_text(json, "kind", row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : "");
+	json_text(json, "target", row->target);
+	json_text(json, "via", row->via);
+	json_u64(json, "address", row->address);
+	json_u64(json, "ns", row->ns);
+	json_u64(json, "count", row->count);
+	json_close(json, "}");
+}
+
+static void put_window(struct json *json, const struct trace_critical_path *path)
+{
+	const struct trace_thread *thread = trace_critical_path_thread(path);
+	uint64_t from, to;
+
+	trace_critical_path_window(path, &from, &to);
+	json_open(json, "thread", "{");
+	json_u64(json, "tid", trace_thread_tid(thread));
+	json_u64(json, "pid", trace_process_pid(trace_thread_process(thread)));
+	json_text(json, "comm", trace_thread_comm(thread));
+	json_close(json, "}");
+	json_open(json, "window", "{");
+	json_u64(json, "from_ns", from);
+	json_u64(json, "to_ns", to);
+	json_u64(json, "ns", to - from);
+	json_close(json, "}");
 }
 
 static void put_json(const struct report *report, const struct trace_critical_path *path)
 {
-	const struct trace_thread *thread = trace_critical_path_thread(path);
+	struct json json = {.out = report->out, .first = true};
 	struct trace_path_segment segment;
-	FILE *out = report->out;
-	uint64_t from, to;
 
-	trace_critical_path_window(path, &from, &to);
-	fprintf(out, "{\"schema\":\"trace-critical-path/1\",\"coarse\":%s", trace_history_is_coarse(report->history) ? "true" : "false");
-	fprintf(out, ",\"thread\":{\"tid\":%u,\"pid\":%u", trace_thread_tid(thread), trace_process_pid(trace_thread_process(thread)));
-	member(out, "comm", trace_thread_comm(thread));
-	fprintf(out, "},\"window\":{\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"ns\":%" PRIu64 "},\n\"segments\":[", from, to, to - from);
+	json_open(&json, NULL, "{");
+	json_text(&json, "schema", "trace-critical-path/1");
+	json_bool(&json, "coarse", trace_history_is_coarse(report->history));
+	put_window(&json, path);
+	json_open(&json, "segments", "[");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
 		trace_critical_path_segment(path, i, &segment);
-		fputs(i ? ",\n" : "\n", out);
-		put_segment(out, &segment);
+		putc('\n', report->out);
+		put_segment(&json, &segment);
 	}
-	fputs("],\n\"contributors\":[", out);
+	json_close(&json, "]");
+	json_open(&json, "contributors", "[");
 	for (size_t i = 0; i < trace_critical_path_nr_contributors(path); i++) {
-		fputs(i ? ",\n" : "\n", out);
-		put_contributor(out, trace_critical_path_contributor(path, i));
+		putc('\n', report->out);
+		put_contributor(&json, trace_critical_path_contributor(path, i));
 	}
-	fputs("]}\n", out);
+	json_close(&json, "]");
+	json_close(&json, "}\n");
 }
 
 int report_critical_path(struct report *report)

@@ -493,6 +493,44 @@ static void a_local_tcp_peer_is_followed(void)
 	path_free(&p);
 }
 
+/* Two threads of a process, a mutex: who held it works, and the mutex is known by its address. */
+static void a_lock_is_known_by_its_address(void)
+{
+	const struct trace_contributor *row, *lock = NULL;
+	struct trace_path_segment s;
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 11, 10, 1, "one", 1, true);
+	tb_sys_enter(p.c.tb, 0, 1500, SYS_futex, 0xabc0, 128, 2, 0, 0, 0);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(p.c.tb, 1, 5000, SYS_futex, 0xabc0, 129, 1, 0, 0, 0);
+	tb_waking(p.c.tb, 1, 5100, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(p.c.tb, 1, 5200, 1);
+	tb_switch(p.c.tb, 0, 5300, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 5400, 0);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"1500 10 syscall futex\n"
+		"2000 11 running <futex\n"
+		"5000 11 syscall futex <futex\n"
+		"5100 10 wait-cpu 11\n"
+		"5300 10 syscall futex\n"
+		"5400 10 user\n"
+		"9000\n");
+	trace_critical_path_segment(p.path, 2, &s);
+	CU_ASSERT_EQUAL(s.waited_address, 0xabc0);
+	for (size_t i = 0; (row = trace_critical_path_contributor(p.path, i)); i++)
+		if (row->by == TRACE_BY_LOCK)
+			lock = row;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lock);
+	CU_ASSERT_EQUAL(lock->address, 0xabc0);
+	CU_ASSERT_EQUAL(lock->ns, 3100);
+	CU_ASSERT_EQUAL(lock->count, 2);
+	path_free(&p);
+}
+
 /* The end of the window comes before the wakeup: nobody ended the wait yet. */
 static void a_wait_that_is_not_over_stays_as_it_is(void)
 {
@@ -844,6 +882,7 @@ static const struct unit_case cases[] = {
 	{"nothing_before_the_wait_explains_it", nothing_before_the_wait_explains_it},
 	{"before_its_birth_a_waker_is_its_parent", before_its_birth_a_waker_is_its_parent},
 	{"a_number_used_again_is_another_thread", a_number_used_again_is_another_thread},
+	{"a_lock_is_known_by_its_address", a_lock_is_known_by_its_address},
 	{"a_local_tcp_peer_is_followed", a_local_tcp_peer_is_followed},
 	{"a_wait_that_is_not_over_stays_as_it_is", a_wait_that_is_not_over_stays_as_it_is},
 	{"a_circle_ends", a_circle_ends},

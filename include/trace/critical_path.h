@@ -94,6 +94,7 @@ struct trace_critical_path;
  *	nothing was seen on it. Else NULL and "".
  * @waiter: who waited for @thread, in a wait for which see @waited_via ("pipe", "futex" ...; the kind of wait if it has no via); NULL
  *	and "" if @thread is the chosen one. "fork": @waiter was not born yet.
+ * @waited_path, @waited_address: of the locked file, or of the futex in the memory of @waiter; else "" and 0
  * @depth: number of threads between this one and the chosen one, both included, less 1
  */
 struct trace_path_segment {
@@ -111,6 +112,8 @@ struct trace_path_segment {
 	const char *holder_name;
 	const struct trace_thread *waiter;
 	const char *waited_via;
+	const char *waited_path;
+	uint64_t waited_address;
 	uint32_t depth;
 };
 
@@ -119,7 +122,7 @@ enum trace_contributor_by {
 	TRACE_BY_COMMAND = 0,	 /* all processes of one name: on a CPU (state RUNNING), or in one state or kind of wait */
 	TRACE_BY_THREAD = 1,	 /* one thread in one state, and for BLOCKED one kind */
 	TRACE_BY_TARGET = 2,	 /* waits that nobody else ended: one file, address, device ... */
-	TRACE_BY_LOCK = 3,	 /* who was waited for via futex, lock or semaphore, and for how long */
+	TRACE_BY_LOCK = 3,	 /* one lock (futex, lock of a file, semaphore), and whose process held it */
 	TRACE_BY_LINK = 4,	 /* the same via all else: waitpid, pipe, unix ... */
 	TRACE_BY_COMPETITOR = 5, /* who had the CPU that was waited for */
 	TRACE_NR_CONTRIBUTORS_BY,
@@ -131,7 +134,8 @@ const char *trace_contributor_by_name(enum trace_contributor_by by);
  * struct trace_contributor - @ns of the path in @count segments
  * @comm, @pid, @tid: of whom; a command of several processes has pid 0, and the chosen thread's process is a command of its own.
  *	For TARGET only the pid, if a process was waited for.
- * @state, @kind, @target, @via: as far as the sort has them. @target: "" but for TARGET
+ * @state, @kind, @target, @via: as far as the sort has them. @target: "" but for TARGET, and LOCK: the path of a locked file
+ * @address: LOCK: of the futex; else 0. Condition variables and joins are futexes too.
  */
 struct trace_contributor {
 	enum trace_contributor_by by;
@@ -142,6 +146,7 @@ struct trace_contributor {
 	enum trace_wait_kind kind;
 	const char *target;
 	const char *via;
+	uint64_t address;
 	uint64_t ns;
 	uint64_t count;
 };
