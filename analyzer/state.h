@@ -52,6 +52,7 @@ struct call {
 	string_id name;
 	uint8_t class;
 	uint8_t flags;
+	uint8_t nr_args; /* that the kernel defines; more are recorded, of no meaning */
 };
 #define CALL_UNKNOWN (2 * NR_CALLS) /* a call whose entry was not seen */
 

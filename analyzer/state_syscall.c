@@ -22,11 +22,12 @@
 static const struct {
 	const char *name;
 	uint8_t class;
+	uint8_t nr_args;
 } known_calls[] = {
-#define SYSCALL(name, class, nr_args, path_arg) {#name, CALL_##class},
+#define SYSCALL(name, class, nr_args, path_arg) {#name, CALL_##class, nr_args},
 #include <trace/syscalls.def>
 #undef SYSCALL
-	{"mmap2", CALL_MMAP}, /* 32-bit */
+	{"mmap2", CALL_MMAP, 6}, /* 32-bit */
 };
 
 static const uint8_t class_flags[NR_CALL_CLASSES] = {
@@ -65,6 +66,7 @@ static void call_learn(struct trace_analysis *a, struct call *call, const char *
 {
 	char text[32];
 
+	call->nr_args = 6;
 	if (!name) {
 		snprintf(text, sizeof(text), "syscall_%u", number);
 		call->name = strings_intern(&a->strings, text);
@@ -74,6 +76,7 @@ static void call_learn(struct trace_analysis *a, struct call *call, const char *
 	if (call->name < first || call->name - first >= NR_KNOWN)
 		return;
 	call->class = known_calls[call->name - first].class;
+	call->nr_args = known_calls[call->name - first].nr_args;
 	call->flags = class_flags[call->class];
 	if (strcmp(name, "flock") == 0)
 		call->flags |= CALL_IS_LOCK;
@@ -217,6 +220,8 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	enter = copy_args(event, frame);
 	frame->kind = FRAME_SYSCALL;
 	frame->call = call_idx(enter->nr, enter->abi);
+	if (frame->nr_args > a->calls[frame->call].nr_args)
+		frame->nr_args = a->calls[frame->call].nr_args;
 	frame->path = 0;
 	frame->fd_seen = false;
 	frame->file = call_file(a, thread, frame);

@@ -440,7 +440,9 @@ static struct verdict call_poll(const struct question *q)
 	const struct sock *wakers = sock_of_file(q->a, q->waker->file); /* its end */
 	struct verdict v;
 
-	if (q->waker->file && S_ISFIFO(q->a->files[q->waker->file].mode))
+	if (q->waker->by_signal && woken_by_task(q)) /* of a signalfd, or it interrupted the call */
+		v = the_waker(q, VIA_SIGNAL);
+	else if (q->waker->file && S_ISFIFO(q->a->files[q->waker->file].mode))
 		v = by_waker(q, VIA_PIPE);
 	else if (sock)
 		v = by_socket(q, sock);
@@ -496,6 +498,13 @@ static struct verdict new_child(const struct question *q)
 
 #define STOPPED_STATES (TRACE_TASK_STOPPED | TRACE_TASK_TRACED | TRACE_TASK_FROZEN)
 
+static bool polls(const struct question *q)
+{
+	enum call_class class = frame_class(q->a, q->frame);
+
+	return class == CALL_POLL || class == CALL_SELECT || class == CALL_EPOLL_WAIT;
+}
+
 /* A thread of the kernel. What its work is for, it does not tell; a disk it does. */
 static struct verdict kernel_thread(const struct question *q)
 {
@@ -525,7 +534,7 @@ static struct verdict decide(struct trace_analysis *a, struct trace_thread *thre
 		return verdict_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
 	if (pending->flags & THREAD_RECLAIM)
 		return verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
-	if (pending->waker.by_signal && woken_by_task(&q) && top && frame_class(a, q.frame) != CALL_WAIT)
+	if (pending->waker.by_signal && woken_by_task(&q) && top && frame_class(a, q.frame) != CALL_WAIT && !polls(&q))
 		return the_waker(&q, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)
 		return io_worker(&q);

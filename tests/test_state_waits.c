@@ -400,6 +400,22 @@ static void calls_of_32_bit_programs_have_their_own_numbers(void)
 	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
 }
 
+/* The tracer records three arguments of dup2, which has two. */
+static void an_argument_that_a_call_does_not_have_means_nothing(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 3, 90, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 1100, SYS_dup2, 3, 0, -1);
+	tb_sys_exit(c.tb, 0, 1200, 0);
+	tb_exec(c.tb, 0, 1500, 10, "/bin/tail");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 0, 0, 1);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
 #define CASE(name) {#name, name}
 
 int main(int argc, char **argv)
@@ -427,6 +443,7 @@ int main(int argc, char **argv)
 		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
 		CASE(children_are_born_into_the_cgroup_and_moved),
 		CASE(calls_of_32_bit_programs_have_their_own_numbers),
+		CASE(an_argument_that_a_call_does_not_have_means_nothing),
 		{NULL, NULL},
 	};
 
