@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* socket.bpf.c - what flows through sockets, with the byte positions of TCP. */
 
+/* As sock_ino(), for a socket whose type the verifier knows: four plain loads instead of two calls. */
+#define TYPED_SOCK_INO(sk) ((sk)->sk_socket->file->f_inode->i_ino)
+
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 {
 	if (!current_passes())
 		return 0;
 	RECORD(sock_state) {
-		record->ino = sock_ino(sk);
+		record->ino = TYPED_SOCK_INO(sk);
 		record->family = sk->__sk_common.skc_family;
 		record->protocol = sk->sk_protocol;
 		record->old_state = old_state;
@@ -27,7 +30,7 @@ int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 		if (!current_passes() || own_event(current_task()))                                                              \
 			return 0;                                                                                                \
 		RECORD(event) {                                                                                                  \
-			record->ino = sock_ino(sk);                                                                              \
+			record->ino = TYPED_SOCK_INO(sk);                                                                        \
 			record->position = 0;                                                                                    \
 			if (protocol == IPPROTO_TCP && (family == AF_INET || family == AF_INET6))                                \
 				record->position = BPF_CORE_READ((struct tcp_sock *)sk, tcp_member);                             \
@@ -47,7 +50,7 @@ int BPF_PROG(sock_ready, const struct sock *sk)
 	if (!current_passes())
 		return 0;
 	RECORD(sock_ready) {
-		record->ino = sock_ino(sk);
+		record->ino = TYPED_SOCK_INO(sk);
 		record->family = sk->__sk_common.skc_family;
 		record->protocol = sk->sk_protocol;
 		record->pad = 0;
