@@ -73,7 +73,7 @@ void grid_process(struct grid *grid, const char *comm, uint32_t pid)
 {
 	char buffer[NAME_BYTES], both[NAME_BYTES + 32];
 
-	snprintf(both, sizeof(both), "%s (%u)", text_name(comm, buffer, sizeof(buffer)), pid);
+	snprintf(both, sizeof(both), pid ? "%s (%u)" : "(%s)", text_name(comm, buffer, sizeof(buffer)), pid);
 	grid_text(grid, both);
 }
 

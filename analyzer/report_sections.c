@@ -31,7 +31,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
 	static const char *const words[] = {
 		"files", "other processes", "the network", "timers (sleeps and timeouts)", "devices and terminals", "memory",
-		"being continued (job control, tracing)", "none of these (calls that nothing ended)", "unknown (events were lost)",
+		"being continued (job control, tracing)", "none of these (calls that nothing ended)", "unknown (what they did was not seen)",
 		"the next request (servers at rest)", "the next job (kernel threads)",
 	};
 	enum { AT_REST = TRACE_NR_WAIT_KINDS, KERNEL, NR_ROWS };

@@ -55,6 +55,12 @@ static void add_process(GString *s, const char *comm, uint32_t pid)
 		g_string_append_printf(s, " (%u)", pid);
 }
 
+/* Who stands for processes that cannot be told apart has number 0, too. */
+static bool is_nobody(const char *comm)
+{
+	return strcmp(comm, "several") == 0 || strcmp(comm, "unknown") == 0;
+}
+
 static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid)
 {
 	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
@@ -65,6 +71,8 @@ static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid
 
 	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {
 		g_string_append(s, "another of its threads");
+	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && is_nobody(wait->target)) {
+		g_string_append_printf(s, "%s processes", wait->target);
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
 		g_string_append(s, "processes named ");
 		add_name(s, wait->target);
@@ -447,7 +455,7 @@ static void about_machine(GString *s, const struct report *report, const struct 
 		g_string_append(s, ".");
 	}
 	if (wait) {
-		g_string_append(s, " The longest wait for input or output: ");
+		g_string_append(s, " The longest wait for input, output or memory: ");
 		add_ns(s, report, wait->ns);
 		g_string_append(s, " for ");
 		add_wait(s, wait, 0);

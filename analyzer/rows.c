@@ -185,6 +185,8 @@ const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buf
 	text_name(wait->target, name, sizeof(name));
 	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid)
 		snprintf(buffer, size, "another of its threads%s%s%s", via, wait->via, idle);
+	else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
+		snprintf(buffer, size, "process (%s)%s%s%s", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS)
 		snprintf(buffer, size, "process %u %s%s%s%s", wait->pid, name, via, wait->via, idle);
 	else
