@@ -305,7 +305,7 @@ static bool from_endpoint(const struct request *request, const void *endpoint)
 static void receive_begin(struct trace_servers *s, struct ledger_thread *thread)
 {
 	leave_replied(s, thread);
-	if (thread->endpoint && !thread->nonblock && (thread->endpoint->kind == ENDPOINT_PIPE || thread->endpoint->kind == ENDPOINT_DATAGRAM))
+	if (thread->endpoint && !thread->nonblock && is_queue(thread->endpoint))
 		set_filter(s, &thread->set, from_endpoint, thread->endpoint);
 }
 

@@ -93,12 +93,14 @@ struct endpoint {
 	bool is_new;	 /* made during the trace */
 	bool guessed;	 /* the role comes from the first transfer of an older connection */
 	bool listening;
+	bool shared;	 /* several processes write to it: a queue of messages, not a conversation */
 	bool accepted;	 /* by a server, not one of a pair */
 	bool is_old;	 /* a pipe that was open at the start */
 	uint16_t local_port, remote_port;
 	uint64_t local[2], remote[2];
 	struct endpoint *peer;	      /* streams */
 	struct ledger_process *owner; /* who used it last; of a pipe: who reads it */
+	struct ledger_process *sender; /* of the last request */
 	struct set *connect_set;      /* what the thread that connected worked on */
 	struct set *awaiting;	      /* what was asked for here as a client */
 	struct set *open;	      /* requests that came in here and are not answered, oldest first */
@@ -226,6 +228,8 @@ void request_prepare(struct trace_servers *s, struct ledger_thread *thread, stru
 void request_send(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
 /** request_talk() - data went from one process to another */
 void request_talk(struct trace_servers *s, struct ledger_process *from, struct ledger_process *to, const void *through);
+/** is_queue() - do requests of several senders come in here, each a message of its own? */
+bool is_queue(const struct endpoint *endpoint);
 bool request_is_server(const struct ledger_process *process);
 
 /* ---- servers_wait.c ---- */

@@ -284,6 +284,11 @@ static bool is_stream(const struct endpoint *endpoint)
 	return endpoint->kind == ENDPOINT_STREAM || endpoint->kind == ENDPOINT_SEQPACKET || endpoint->kind == ENDPOINT_TCP;
 }
 
+bool is_queue(const struct endpoint *endpoint)
+{
+	return endpoint->kind == ENDPOINT_PIPE || endpoint->kind == ENDPOINT_DATAGRAM || endpoint->shared;
+}
+
 /* Which end is the server's, if neither was seen to accept or connect. */
 static void role_find(struct trace_servers *s, struct endpoint *endpoint, enum role first)
 {
@@ -368,7 +373,7 @@ static struct request *request_new(struct trace_servers *s, struct endpoint *end
 /* A request in several pieces is one; a message is always one of its own. */
 static struct request *request_continued(const struct endpoint *endpoint, uint32_t origin, const struct request *parent)
 {
-	if (endpoint->kind != ENDPOINT_STREAM && endpoint->kind != ENDPOINT_TCP)
+	if ((endpoint->kind != ENDPOINT_STREAM && endpoint->kind != ENDPOINT_TCP) || endpoint->shared)
 		return NULL;
 	for (uint32_t i = 0; endpoint->open && i < endpoint->open->nr; i++) {
 		struct request *open = endpoint->open->items[i];
@@ -386,12 +391,17 @@ static struct request *request_open(struct trace_servers *s, struct ledger_threa
 
 	if (endpoint->kind == ENDPOINT_PIPE && sender)
 		origin = origin_link(s, origin, sender, thread->process);
+	if (sender && endpoint->sender && endpoint->sender != sender && !endpoint->shared) {
+		endpoint->shared = true;
+		set_assign(&endpoint->open, NULL);
+	}
+	endpoint->sender = sender;
 	request = request_ref(request_continued(endpoint, origin, parent));
 	if (!request)
 		request = request_new(s, endpoint, origin, sender, parent, from_ino);
 	if (!request)
 		return NULL;
-	if (is_stream(endpoint)) {
+	if (!is_queue(endpoint)) {
 		if (endpoint->open && endpoint->open->nr >= MAX_OPEN)
 			set_filter(s, &endpoint->open, is_same, endpoint->open->items[0]);
 		set_put(s, &endpoint->open, request);

@@ -293,6 +293,32 @@ static void a_read_that_sleeps_for_a_new_request_ends_the_old(void)
 	end(&k);
 }
 
+/* A socket pair whose one end two processes hold. */
+static void a_connection_of_several_senders_is_a_queue(void)
+{
+	struct case_of_servers k = begin();
+	struct end other = one;
+
+	connects(&k, &one, &one_server, 1200);
+	polls(&k, 2, 1220);
+	other.cpu = 1;
+	other.fd = 8;
+	tb_fd(k.c.tb, 20, 8, 8, 101, S_IFSOCK | 0777, "socket:[]");
+	sends(&k, &one, 1250);
+	sends(&k, &other, 1300);
+	sends(&k, &one, 1350);
+	receives(&k, &one_server, 1400);
+	receives(&k, &one_server, 1500);
+	receives(&k, &one_server, 1600);
+	polls(&k, 2, 2000);
+	run(&k);
+	EXACT(&k, 30, 10, 20 + 100 + 400);
+	SHARED(&k, 30, 10, 50); /* not known to be one before the second came */
+	EXACT(&k, 30, 20, 0);
+	SHARED(&k, 30, 20, 50);
+	end(&k);
+}
+
 /* ---- hand on ---- */
 
 static void a_job_goes_on_with_the_wakeup(void)
@@ -829,6 +855,7 @@ static const struct unit_case cases[] = {
 	{"several_requests_share_evenly", several_requests_share_evenly},
 	{"an_answer_leaves_the_others_alone", an_answer_leaves_the_others_alone},
 	{"a_read_that_sleeps_for_a_new_request_ends_the_old", a_read_that_sleeps_for_a_new_request_ends_the_old},
+	{"a_connection_of_several_senders_is_a_queue", a_connection_of_several_senders_is_a_queue},
 	{"a_job_goes_on_with_the_wakeup", a_job_goes_on_with_the_wakeup},
 	{"a_lock_hands_on_nothing", a_lock_hands_on_nothing},
 	{"a_job_taken_without_waiting_is_told_by_its_answer", a_job_taken_without_waiting_is_told_by_its_answer},
