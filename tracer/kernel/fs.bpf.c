@@ -42,8 +42,8 @@ int BPF_PROG(fs_fault, struct address_space *mapping, unsigned long index)
 		return 0;
 	inode = mapping->host;
 	RECORD(fs_fault) {
-		record->ino = BPF_CORE_READ(inode, i_ino);
-		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		record->ino = inode->i_ino;
+		record->dev = inode->i_sb->s_dev;
 		record->pad = 0;
 		record->index = index;
 		COMMIT(fs_fault);

@@ -12,7 +12,7 @@ int BPF_PROG(net_rx, struct sk_buff *skb)
 	if (!current_passes())
 		return 0;
 	RECORD(net_rx) {
-		record->ifindex = BPF_CORE_READ(skb, dev, ifindex);
+		record->ifindex = skb->dev->ifindex;
 		record->bytes = skb->len;
 		record->protocol = protocol_of(skb->protocol);
 		record->pad = 0;

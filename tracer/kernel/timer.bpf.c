@@ -8,7 +8,7 @@ int BPF_PROG(hrtimer_expire, struct hrtimer *timer, s64 *now)
 		return 0;
 	RECORD(hrtimer_expire) {
 		record->timer = (u64)timer;
-		record->func = (u64)BPF_CORE_READ(timer, function);
+		record->func = (u64)timer->function;
 		COMMIT(hrtimer_expire);
 	}
 	return 0;
@@ -33,8 +33,8 @@ int BPF_PROG(hrtimer_start, struct hrtimer *timer)
 		return 0;
 	RECORD(hrtimer_start) {
 		record->timer = (u64)timer;
-		record->func = (u64)BPF_CORE_READ(timer, function);
-		record->expires_ns = BPF_CORE_READ(timer, node.expires);
+		record->func = (u64)timer->function;
+		record->expires_ns = timer->node.expires;
 		COMMIT(hrtimer_start);
 	}
 	return 0;
@@ -47,7 +47,7 @@ int BPF_PROG(timer_expire, struct timer_list *timer)
 		return 0;
 	RECORD(timer_expire) {
 		record->timer = (u64)timer;
-		record->func = (u64)BPF_CORE_READ(timer, function);
+		record->func = (u64)timer->function;
 		COMMIT(timer_expire);
 	}
 	return 0;
@@ -72,8 +72,8 @@ int BPF_PROG(timer_start, struct timer_list *timer)
 		return 0;
 	RECORD(timer_start) {
 		record->timer = (u64)timer;
-		record->func = (u64)BPF_CORE_READ(timer, function);
-		record->expires_jiffies = BPF_CORE_READ(timer, expires);
+		record->func = (u64)timer->function;
+		record->expires_jiffies = timer->expires;
 		COMMIT(timer_start);
 	}
 	return 0;
