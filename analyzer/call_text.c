@@ -43,6 +43,10 @@ struct call {
 
 struct call_texts {
 	struct call calls[2][NR_CALLS]; /* native and 32-bit */
+	struct {			/* by the address of a name: what was found out about it last */
+		const char *name;
+		bool makes_fd;
+	} makers[256];
 };
 
 static void learn(struct call *call, const char *name)
@@ -84,16 +88,26 @@ struct call_texts *call_texts_free(struct call_texts *texts)
 	return NULL;
 }
 
-bool call_text_makes_fd(const char *name)
+static bool makes_fd(const char *name)
 {
 	static const char *const makers[] = {"OPEN", "DUP", "DUP2", "ACCEPT", "SOCKET", "FD_NEW"};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(known[i].name, name) == 0)
-			for (size_t j = 0; j < sizeof(makers) / sizeof(makers[0]); j++)
-				if (strcmp(known[i].class, makers[j]) == 0)
-					return true;
+		for (size_t j = 0; j < sizeof(makers) / sizeof(makers[0]); j++)
+			if (strcmp(known[i].class, makers[j]) == 0 && strcmp(known[i].name, name) == 0)
+				return true;
 	return false;
+}
+
+bool call_text_makes_fd(struct call_texts *texts, const char *name)
+{
+	size_t slot = ((uintptr_t)name >> 4) % (sizeof(texts->makers) / sizeof(texts->makers[0]));
+
+	if (texts->makers[slot].name != name) {
+		texts->makers[slot].name = name;
+		texts->makers[slot].makes_fd = makes_fd(name);
+	}
+	return texts->makers[slot].makes_fd;
 }
 
 /* ---- values ---- */

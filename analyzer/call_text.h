@@ -21,6 +21,6 @@ struct call_texts *call_texts_free(struct call_texts *texts); /* NULL is fine; r
  * Returns the length; 0: this event or system call is not known here, trace_event_format() is the way.
  */
 size_t call_text(const struct call_texts *texts, const struct trace_event *event, char *buffer, call_path_fn path, void *data, bool new_fd);
-/** call_text_makes_fd() - does the call of this name return a new descriptor? */
-bool call_text_makes_fd(const char *name);
+/** call_text_makes_fd() - does the call of this name return a new descriptor? @name: not changed as long as @texts lives */
+bool call_text_makes_fd(struct call_texts *texts, const char *name);
 #endif

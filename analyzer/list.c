@@ -207,7 +207,7 @@ static size_t put_call(struct list *list, const struct trace_event *event)
 	if (!list->thread)
 		return call_text(list->calls, event, at, NULL, NULL, false);
 	name = event->id == TRACE_EV_sys_exit ? trace_thread_syscall(list->state, list->thread) : NULL;
-	return call_text(list->calls, event, at, path_of, list, name && call_text_makes_fd(name));
+	return call_text(list->calls, event, at, path_of, list, name && call_text_makes_fd(list->calls, name));
 }
 
 static void put_text(struct list *list, const struct trace_event *event)

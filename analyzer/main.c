@@ -91,15 +91,16 @@ static int analyze(struct report *report, double *since)
 {
 	const struct options *options = report->options;
 	struct trace_error error = {0};
+	bool with_servers = options->analyze || options->verify || (options->json && !options->critical_path);
 
 	if (!options->analyze && !options->json && !options->summary && !options->verify && !options->critical_path)
 		return 0;
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
 	if (report->analysis && options->critical_path && critical_path_begin(report))
 		return 1;
-	if (report->analysis)
+	if (report->analysis && with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
-	if (!report->servers || command_begin(report) < 0 || trace_analysis_run(report->analysis, &error) < 0)
+	if (!report->analysis || (with_servers && !report->servers) || command_begin(report) < 0 || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	return 0;
