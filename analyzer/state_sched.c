@@ -445,6 +445,8 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (waking->context != TRACE_CONTEXT_TASK) {
 		irq_waker(a, cpu, waking->context, waker);
 		waker->thread = loopback_sender(a, cpu, waker);
+		if (waker->thread)
+			waker->file = frame_syscall(waker->thread)->file;
 		return;
 	}
 	if (!is_thread(cpu, cpu->current))

@@ -207,6 +207,8 @@ static struct verdict by_socket(const struct question *q, const struct sock *soc
 		return by_waker_alone(q, via);
 	if (q->gap)
 		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	if (peer && woken_by_task(q) && sock_of_file(q->a, q->waker->file) == peer)
+		return the_waker(q, via); /* who used the other end just now; its owner may be a parent that did before */
 	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
 		return verdict_of(TRACE_WAIT_PROCESS, via, peer->owner);
 	if (woken_by_task(q))

@@ -142,6 +142,34 @@ static void a_packet_on_loopback_is_its_senders(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "udp");
 }
 
+/* The other end was made by "one" itself, and two got it by fork. */
+static void a_local_connection_names_who_used_it_just_now(void)
+{
+	static const uint64_t ends[2] = {500, 501};
+	struct trace_net_rx rx = {.ifindex = 1};
+	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 6};
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_NETDEV, 1, "lo");
+	for (uint16_t i = 0; i < 2; i++) {
+		struct trace_start_socket sock = {.tgid = 10, .fd = 3 + i, .ino = ends[i], .family = AF_INET, .type = SOCK_STREAM, .protocol = 6,
+						  .local_port = 80 + i, .remote_port = 81 - i, .local_lo = 1, .remote_lo = 1};
+
+		tb_fd(c.tb, 10, 3 + i, 9, ends[i], S_IFSOCK, "socket:");
+		tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	}
+	tb_fd(c.tb, 20, 4, 9, 501, S_IFSOCK, "socket:");
+	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 0);
+	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
+	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
+	tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	wake(&c, TRACE_CONTEXT_SOFTIRQ);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
+}
+
 static void a_packet_from_elsewhere_is_not_of_who_was_interrupted(void)
 {
 	struct analysis_case c = begin();
@@ -426,6 +454,7 @@ int main(int argc, char **argv)
 		CASE(an_ignored_signal_ended_nothing),
 		CASE(a_death_ends_a_lock_by_the_lock),
 		CASE(a_packet_on_loopback_is_its_senders),
+		CASE(a_local_connection_names_who_used_it_just_now),
 		CASE(a_packet_from_elsewhere_is_not_of_who_was_interrupted),
 		CASE(a_kworker_wakes_for_who_queued_its_work),
 		CASE(a_ring_waits_for_the_file_of_its_request),

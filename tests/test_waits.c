@@ -4,11 +4,13 @@
  * Root only; skipped (77) where the kernel cannot be recorded.
  */
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "unit.h"
 
@@ -26,13 +28,13 @@ static int run(const char *format, const char *one, const char *two, const char 
 	return system(command);
 }
 
-static json_t *load_report(void)
+static json_t *load_report(const char *trace)
 {
 	char command[512];
 	json_t *loaded;
 	FILE *pipe;
 
-	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer --json %s/t.trace", folder);
+	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer --json %s/%s", folder, trace);
 	pipe = popen(command, "r");
 	loaded = pipe ? json_loadf(pipe, 0, NULL) : NULL;
 	if (pipe)
@@ -48,7 +50,7 @@ static void record(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
 	CU_ASSERT_EQUAL_FATAL(run(TRACE_BIN "/tracedaemon %s/t.trace -- " TRACE_WORKLOAD_WAITS " %s/truth %s 2>/dev/null", folder, folder, folder), 0);
 	verified = run(TRACE_BIN "/tracevisualizer --verify %s/t.trace >/dev/null", folder, "", "") == 0;
-	report = load_report();
+	report = load_report("t.trace");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
 }
 
@@ -81,13 +83,13 @@ static bool is_text(json_t *object, const char *key, const char *text)
 	return strcmp(value ? value : "", text) == 0;
 }
 
-static json_t *process_of(const char *scenario)
+static json_t *process_with(json_t *from, long long pid)
 {
 	json_t *process;
 	size_t i;
 
-	json_array_foreach(json_object_get(report, "processes"), i, process)
-		if (number(process, "pid") == truth_of(scenario, "pid"))
+	json_array_foreach(json_object_get(from, "processes"), i, process)
+		if (number(process, "pid") == pid)
 			return process;
 	return NULL;
 }
@@ -135,7 +137,7 @@ static void check(const struct expected *e)
 	record();
 	if (truth_of(e->scenario, "skipped") == 1)
 		return;
-	process = process_of(e->scenario);
+	process = process_with(report, truth_of(e->scenario, "pid"));
 	expected = truth_of(e->scenario, "waited_ns");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(process);
 	CU_ASSERT_FATAL(expected > 0);
@@ -149,6 +151,99 @@ static void check(const struct expected *e)
 		tell_waits(process);
 	}
 	CU_ASSERT(off <= allowed);
+}
+
+/* ---- waits that began before the recording, and last until after it ---- */
+
+/* Children that hold one end each of a pipe, and one that waits for a child of its own. */
+struct around {
+	pid_t reader, writer, parent, child;
+};
+
+static void rest(void)
+{
+	for (;;)
+		pause();
+}
+
+static pid_t child_with(int fds[2], int own)
+{
+	pid_t child = fork();
+	char byte;
+
+	if (child)
+		return child;
+	close(fds[!own]);
+	if (own == 0 && read(fds[0], &byte, 1) < 0)
+		_exit(1);
+	rest();
+	_exit(0);
+}
+
+static struct around around_begin(void)
+{
+	struct around around = {0};
+	int fds[2], told[2];
+
+	CU_ASSERT_FATAL(!pipe(fds) && !pipe(told));
+	around.reader = child_with(fds, 0);
+	around.writer = child_with(fds, 1);
+	close(fds[0]);
+	close(fds[1]);
+	around.parent = fork();
+	if (around.parent == 0) {
+		pid_t child = fork();
+
+		if (child == 0)
+			rest();
+		if (write(told[1], &child, sizeof(child)) == sizeof(child))
+			waitpid(child, NULL, 0);
+		_exit(0);
+	}
+	CU_ASSERT_EQUAL_FATAL(read(told[0], &around.child, sizeof(around.child)), sizeof(around.child));
+	close(told[0]);
+	close(told[1]);
+	usleep(100000); /* so that all are asleep */
+	return around;
+}
+
+static void around_end(const struct around *around)
+{
+	kill(around->child, SIGKILL);
+	kill(around->parent, SIGKILL);
+	kill(around->reader, SIGKILL);
+	kill(around->writer, SIGKILL);
+	waitpid(around->parent, NULL, 0);
+	waitpid(around->reader, NULL, 0);
+	waitpid(around->writer, NULL, 0);
+}
+
+/* @pid waits all of the time for @whom. */
+static void check_all_of_it(json_t *from, pid_t pid, const char *via, pid_t whom)
+{
+	json_t *process = process_with(from, pid), *wait = json_array_get(json_object_get(process, "waits"), 0);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(wait);
+	CU_ASSERT(is_text(wait, "kind", "process") && is_text(wait, "via", via));
+	CU_ASSERT_EQUAL(number(wait, "pid"), whom);
+	CU_ASSERT_EQUAL(number(wait, "ns"), number(process, "elapsed_ns"));
+}
+
+static void a_wait_around_the_recording_is_known_from_its_call(void)
+{
+	struct around around;
+	json_t *its;
+
+	record();
+	around = around_begin();
+	CU_ASSERT_EQUAL(run(TRACE_BIN "/tracedaemon %s/around.trace -- sleep 0.2 2>/dev/null", folder, "", ""), 0);
+	around_end(&around);
+	CU_ASSERT_EQUAL(run(TRACE_BIN "/tracevisualizer --verify %s/around.trace >/dev/null", folder, "", ""), 0);
+	its = load_report("around.trace");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(its);
+	check_all_of_it(its, around.reader, "pipe", around.writer);
+	check_all_of_it(its, around.parent, "waitpid", around.child);
+	json_decref(its);
 }
 
 static void all_books_balance(void)
@@ -166,6 +261,11 @@ static void all_books_balance(void)
 	static void claim(void)                                            \
 	{                                                                  \
 		check(&(struct expected){#scenario, kind, "", path});       \
+	}
+#define FILE_VIA(claim, scenario, via, path)                                \
+	static void claim(void)                                            \
+	{                                                                  \
+		check(&(struct expected){#scenario, "file", via, path});    \
 	}
 #define CLAIMS                                                                     \
 	PROCESS(a_pipe_names_its_writer, pipe_read, "pipe")                        \
@@ -227,15 +327,19 @@ static void all_books_balance(void)
 	KIND(a_receive_that_times_out_is_a_timeout, receive_timeout, "timeout", NULL) \
 	KIND(a_32_bit_sleep_is_a_timeout, sleep_by_32_bit_call, "timeout", NULL)   \
 	KIND(a_mapped_file_is_named, mapped_file, "file", "mapped_file-data")      \
-	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")
+	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")          \
+	FILE_VIA(a_ring_names_the_file, uring_file, "io_uring", "uring_file-data")
 CLAIMS
 
 static const struct unit_case cases[] = {
 	{"all_books_balance", all_books_balance},
+	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
 #undef PROCESS
 #undef KIND
+#undef FILE_VIA
 #define PROCESS(claim, scenario, via) {#claim, claim},
 #define KIND(claim, scenario, kind, path) {#claim, claim},
+#define FILE_VIA(claim, scenario, via, path) {#claim, claim},
 	CLAIMS {NULL, NULL},
 };
 

@@ -1058,15 +1058,15 @@ static struct ring ring_new(void)
 	return ring;
 }
 
-static char ring_buffer[512];
+static char ring_buffer[MIB];
 
 /* Submit one read and wait for it. */
-static void ring_read(struct ring *ring, int fd, unsigned int flags)
+static void ring_read(struct ring *ring, int fd, uint64_t offset, unsigned int flags)
 {
 	uint32_t tail = *ring->sq_tail, slot = tail & *ring->sq_mask;
 
 	ring->entries[slot] = (struct io_uring_sqe){.opcode = IORING_OP_READ, .fd = fd, .addr = (uint64_t)(uintptr_t)ring_buffer,
-						    .len = sizeof(ring_buffer), .flags = (uint8_t)flags, .user_data = 7};
+						    .off = offset, .len = sizeof(ring_buffer), .flags = (uint8_t)flags, .user_data = 7};
 	ring->sq_array[slot] = slot;
 	__atomic_store_n(ring->sq_tail, tail + 1, __ATOMIC_RELEASE);
 	require(syscall(SYS_io_uring_enter, ring->fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1);
@@ -1082,7 +1082,23 @@ static void wait_ring(void *context)
 {
 	struct ring_context *c = context;
 
-	ring_read(&c->ring, c->fds[0], c->flags);
+	ring_read(&c->ring, c->fds[0], 0, c->flags);
+}
+
+static void wait_ring_file(void *context)
+{
+	struct ring_context *c = context;
+
+	for (uint64_t i = 0; i < 32; i++)
+		ring_read(&c->ring, c->fds[0], i * MIB, 0);
+}
+
+static void uring_file(void)
+{
+	struct ring_context c = {.ring = ring_new()};
+
+	c.fds[0] = cold_file();
+	measure_off_cpu(wait_ring_file, &c);
 }
 
 #define RING(name, make, its_flags)                                \
@@ -1116,7 +1132,7 @@ static const struct {
 	SCENARIO(poll_signalfd), SCENARIO(timerfd_read), SCENARIO(poll_timerfd), SCENARIO(epoll_timerfd), SCENARIO(condvar_timeout),
 	SCENARIO(receive_timeout), SCENARIO(sleep_by_32_bit_call), SCENARIO(inotify), SCENARIO(fifo), SCENARIO(terminal_read),
 	SCENARIO(mapped_file), SCENARIO(fsync_file), SCENARIO(passed_descriptor), SCENARIO(duplicated_descriptor), SCENARIO(uring_pipe),
-	SCENARIO(uring_unix), SCENARIO(uring_worker),
+	SCENARIO(uring_unix), SCENARIO(uring_worker), SCENARIO(uring_file),
 #undef SCENARIO
 };
 
