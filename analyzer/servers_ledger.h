@@ -101,6 +101,7 @@ struct endpoint {
 	struct endpoint *peer;	      /* streams */
 	struct ledger_process *owner; /* who used it last; of a pipe: who reads it */
 	struct ledger_process *sender; /* of the last request */
+	const struct ledger_process *talk_from, *talk_to; /* noted last */
 	struct set *connect_set;      /* what the thread that connected worked on */
 	struct set *awaiting;	      /* what was asked for here as a client */
 	struct set *open;	      /* requests that came in here and are not answered, oldest first */

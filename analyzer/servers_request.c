@@ -482,7 +482,11 @@ void request_receive(struct trace_servers *s, struct ledger_thread *thread, stru
 		set_put_all(s, &thread->incoming, carried);
 		return;
 	}
-	request_talk(s, sender, thread->process, endpoint);
+	if (endpoint->talk_from != sender || endpoint->talk_to != thread->process) {
+		request_talk(s, sender, thread->process, endpoint);
+		endpoint->talk_from = sender;
+		endpoint->talk_to = thread->process;
+	}
 	if (endpoint->kind != ENDPOINT_PIPE)
 		role_find(s, endpoint, ROLE_SERVER);
 	restored = (endpoint->role != ROLE_SERVER || endpoint->guessed) && restore(s, thread, carried);
