@@ -2,13 +2,12 @@
 /*
  * critical_path.c - walk back from the end of a window, and where a thread waited for another, go on with the other.
  *
- *	A  =====.........................====        = on a CPU     . blocked
- *	            ^s                   |e
- *	B      --======........===========--         B ended A's wait at e ...
- *	               ^s2    |e2
- *	C   ===================----                  ... and C one of B's at e2
+ *	          s      s2      e2       e
+ *	A    =====.......................======      = on a CPU     . blocked
+ *	B    ============.........========           B ended A's wait, at e ...
+ *	C    ---=====================----            ... and C one of B's, at e2
  *
- *	path   =====|=C========|===B=====|====       the window of A, told by those who worked
+ *	path  A  |   B  |   C    |   B   |  A        the window of A, told by those who worked
  *
  * A thread is followed back in time, interval by interval; each becomes a segment, cut to the bound. A wait that another thread ended
  * is not a segment: we go over to that thread at the same instant e, with s as its bound, and come back at s. So nothing is
@@ -114,8 +113,9 @@ static void step_add(struct trace_critical_path *path, const struct visit *visit
 		path->steps = grown(path, path->steps, &path->max_steps, sizeof(*path->steps));
 	if (path->failed)
 		return;
-	path->steps[path->nr_steps++] = (struct step){.from = from, .line = visit->line, .moment = moment, .holder = holder, .waiter = visit->waiter,
-						      .wait = visit->wait, .depth = (uint32_t)path->nr_visits - 1};
+	path->steps[path->nr_steps++] = (struct step){.from = from, .line = visit->line, .moment = moment, .holder = holder,
+						      .waiter = visit->waiter, .wait = visit->wait,
+						      .depth = (uint32_t)path->nr_visits - 1};
 }
 
 /* A wait for a CPU, piece by piece, by who had it. */
@@ -306,7 +306,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 static bool same(const struct trace_contributor *a, const struct trace_contributor *b, uint32_t own)
 {
 	return a->by == b->by && a->state == b->state && a->kind == b->kind && a->tid == b->tid && strcmp(a->comm, b->comm) == 0 &&
-	       a->address == b->address && strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 && (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
+	       a->address == b->address && strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 &&
+	       (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
 }
 
 /* The caller's count is at least 1. */
@@ -315,7 +316,8 @@ static void sum_add(struct sums *sums, const struct trace_contributor *share)
 	uint64_t key = hash_u64((uint64_t)share->by << 40 ^ (uint64_t)share->state << 32 ^ (uint64_t)share->kind << 24 ^ 1);
 	struct sum_row *row;
 
-	key = hash_text(hash_text(hash_text(hash_u64(hash_u64(key ^ share->tid) ^ share->address), share->comm), share->target), share->via);
+	key = hash_u64(hash_u64(key ^ share->tid) ^ share->address);
+	key = hash_text(hash_text(hash_text(key, share->comm), share->target), share->via);
 	if (share->by != TRACE_BY_COMMAND || share->pid == sums->own)
 		key = hash_u64(key ^ share->pid);
 	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
@@ -350,7 +352,8 @@ static bool is_lock(const char *via)
 
 static void sum_segments(struct sums *sums, const struct trace_path_segment *segment, uint64_t ns, uint64_t count)
 {
-	struct trace_contributor share = {.state = segment->state, .kind = segment->kind, .target = "", .via = "", .ns = ns, .count = count};
+	struct trace_contributor share = {.state = segment->state, .kind = segment->kind, .target = "", .via = "", .ns = ns,
+					  .count = count};
 	struct trace_contributor command;
 
 	share_who(&share, segment->thread);
@@ -512,8 +515,10 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 fail:
 	if (error == -E2BIG)
 		complain(ret_error, error, "there are too many scheduling changes to keep them all; choose a shorter window");
+	else if (error == -EINVAL)
+		complain(ret_error, error, "the thread was not there in this window");
 	else
-		complain(ret_error, error, error == -EINVAL ? "the thread was not there in this window" : "out of memory; choose a shorter window");
+		complain(ret_error, error, "out of memory; choose a shorter window");
 	return trace_critical_path_free(path);
 }
 
@@ -558,12 +563,22 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 	const struct moment *moment = &history->moments[step->moment];
 	struct trace_path_segment *s = ret_segment;
 
-	*s = (struct trace_path_segment){.thread = history->lines[step->line].thread, .from_ns = step->from, .to_ns = path->to_ns, .name = moment->name,
-					 .state = (enum trace_state)moment->state, .kind = (enum trace_wait_kind)moment->kind, .idle = moment->idle,
-					 .target = moment->target, .via = moment->via, .other = moment->other, .holder_name = "", .waited_via = "", .waited_path = "",
-					 .depth = step->depth};
-	if (idx + 1 < path->nr_steps)
-		s->to_ns = path->steps[idx + 1].from;
+	*s = (struct trace_path_segment){
+		.thread = history->lines[step->line].thread,
+		.from_ns = step->from,
+		.to_ns = idx + 1 < path->nr_steps ? path->steps[idx + 1].from : path->to_ns,
+		.name = moment->name,
+		.state = (enum trace_state)moment->state,
+		.kind = (enum trace_wait_kind)moment->kind,
+		.idle = moment->idle,
+		.target = moment->target,
+		.via = moment->via,
+		.other = moment->other,
+		.holder_name = "",
+		.waited_via = "",
+		.waited_path = "",
+		.depth = step->depth,
+	};
 	if (s->state == TRACE_STATE_WAIT_CPU) {
 		s->holder = step->holder < history->nr_lines ? history->lines[step->holder].thread : NULL;
 		s->holder_name = s->holder ? trace_thread_comm(s->holder) : step->holder == INTERRUPTS ? "interrupts" : "nobody";

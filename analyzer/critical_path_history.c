@@ -6,8 +6,9 @@
  * interval that begins later than the last one ended leaves a hole, and a late one fills its hole. Nothing else is ever
  * overwritten: whatever a trace says, a series has one entry for each instant.
  *
- * When there are too many, the history becomes coarse: what a thread did on a CPU is no longer told apart, from its beginning on. Programs enter and
- * leave the kernel much more often than they are switched, so that is most of the intervals, and the path does not need them to be exact.
+ * When there are too many, the history becomes coarse: what a thread did on a CPU is no longer told apart, from the beginning on.
+ * Programs enter and leave the kernel much more often than they are switched, so that is most of the intervals, and the path does
+ * not need them to be exact.
  */
 #include "critical_path_history.h"
 #include <errno.h>
@@ -165,9 +166,18 @@ static const char *text_of(const char *text)
 	return text && *text ? text : none;
 }
 
+static struct moment moment_of(enum trace_state state)
+{
+	const char *none = text_of(NULL);
+
+	return (struct moment){
+		.name = none, .target = none, .via = none, .path = none, .waker = NOBODY, .cpu = -1, .state = (uint8_t)state};
+}
+
 static uint64_t moment_hash(const struct moment *m)
 {
-	uint64_t parts[] = {(uintptr_t)m->name, (uintptr_t)m->target, (uintptr_t)m->via, (uintptr_t)m->other, (uintptr_t)m->path, m->address, m->waker,
+	uint64_t parts[] = {(uintptr_t)m->name, (uintptr_t)m->target, (uintptr_t)m->via, (uintptr_t)m->other, (uintptr_t)m->path,
+			    m->address, m->waker,
 			    (uint64_t)(uint32_t)m->cpu << 32 | (uint64_t)m->state << 16 | (uint64_t)m->kind << 8 | m->idle};
 	uint64_t hash = 1;
 
@@ -307,8 +317,7 @@ static void cpu_coarsen(struct trace_history *history, struct series *series)
 
 static void coarsen(struct trace_history *history)
 {
-	struct moment running = {.name = text_of(NULL), .target = text_of(NULL), .via = text_of(NULL), .path = text_of(NULL), .waker = NOBODY, .cpu = -1,
-				 .state = TRACE_STATE_RUNNING};
+	struct moment running = moment_of(TRACE_STATE_RUNNING);
 
 	if (!history->coarse) {
 		history->running = moment_get(history, &running);
@@ -378,15 +387,15 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	uint64_t from = interval->from_ns > history->from_ns ? interval->from_ns : history->from_ns;
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
 	bool off_cpu = !is_on_cpu((uint8_t)interval->state);
-	struct moment moment = {.name = text_of(interval->name), .target = text_of(NULL), .via = text_of(NULL), .path = text_of(NULL), .waker = NOBODY, .cpu = -1,
-				.state = (uint8_t)interval->state};
-	uint32_t line;
+	struct moment moment = moment_of(interval->state);
+	uint32_t line, what;
 
 	if (history->failed)
 		return;
 	line = line_get(history, interval->thread); /* also outside the window: its parent is known now, and may not be later */
 	if (from >= to || line == NOBODY)
 		return;
+	moment.name = text_of(interval->name);
 	if (interval->state == TRACE_STATE_BLOCKED) {
 		moment.kind = (uint8_t)interval->kind;
 		moment.idle = interval->idle;
@@ -400,7 +409,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	}
 	if (history->nr_intervals >= history->max_intervals)
 		coarsen(history);
-	series_put(history, &history->lines[line].series, from, to, history->coarse && !off_cpu ? history->running : moment_get(history, &moment));
+	what = history->coarse && !off_cpu ? history->running : moment_get(history, &moment);
+	series_put(history, &history->lines[line].series, from, to, what);
 	if (!off_cpu && interval->cpu >= 0)
 		keep_turn(history, (uint32_t)interval->cpu, from, to,
 			  interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : line);
@@ -450,7 +460,9 @@ static void on_exec(struct trace_history *history, const struct trace_event *eve
 	if (!history->command_line || event->type->fixed_bytes < sizeof(*exec))
 		return;
 	thread = trace_find_thread(history->analysis, exec->old_tid);
-	if (!thread || !runs(thread, trace_event_string(event), history->command_line) || belief(history, thread) <= history->command_belief)
+	if (!thread || !runs(thread, trace_event_string(event), history->command_line))
+		return;
+	if (belief(history, thread) <= history->command_belief)
 		return;
 	history->command = thread;
 	history->command_ns = event->ts_ns;
@@ -497,6 +509,7 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	static const struct trace_history_options defaults = {.size = sizeof(defaults)};
 	uint64_t mask[4] = {0};
 	struct trace_history *history;
+	struct moment hole;
 	int error = -ENOMEM;
 
 	if (!options)
@@ -513,8 +526,9 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	history->to_ns = options->to_ns ? options->to_ns : UINT64_MAX;
 	history->command_line = options->command && *options->command ? options->command : NULL;
 	history->max_intervals = options->max_intervals ? options->max_intervals : MAX_INTERVALS;
-	moment_new(history, &(struct moment){.name = text_of(NULL), .target = text_of(NULL), .via = text_of(NULL), .path = text_of(NULL), .waker = NOBODY, .cpu = -1,
-					     .state = TRACE_STATE_BLOCKED, .kind = TRACE_WAIT_UNKNOWN});
+	hole = moment_of(TRACE_STATE_BLOCKED);
+	hole.kind = TRACE_WAIT_UNKNOWN;
+	moment_new(history, &hole);
 	mask[TRACE_EV_sched_fork / 64] |= 1ull << TRACE_EV_sched_fork % 64;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
 	if (history->failed)

@@ -28,6 +28,8 @@ static int complain(const char *format, const char *word)
 
 /* ---- whose path ---- */
 
+static const char how_to_choose[] = "choose a process: --critical-path=PID or --critical-path=NAME";
+
 static uint64_t from_ns(const struct report *report)
 {
 	return trace_get_info(report->trace)->start_ns + (uint64_t)(report->options->from_s * 1e9);
@@ -49,7 +51,7 @@ int critical_path_begin(struct report *report)
 		options.to_ns = to_ns(report);
 	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	if (!options.command && !report->options->critical_task)
-		return complain("no command was recorded with this trace%s; choose a process: --critical-path=PID or --critical-path=NAME", "");
+		return complain("no command was recorded with this trace; %s", how_to_choose);
 	report->history = trace_history_new(report->analysis, &options, &error);
 	return report->history ? 0 : complain("--critical-path: %s", error.message);
 }
@@ -114,7 +116,7 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 		if (task)
 			complain("no thread %s in this window; tracevisualizer -a lists the processes", task);
 		else
-			complain("the recorded command was not seen to start%s; choose a process: --critical-path=PID or --critical-path=NAME", "");
+			complain("the recorded command was not seen to start; %s", how_to_choose);
 		return NULL;
 	}
 	if (nr > 1)
@@ -147,7 +149,8 @@ static void row_text(const struct trace_contributor *row, char *text, size_t siz
 		snprintf(text, size, "%s%s: %s", name, pid, state_word(row));
 		break;
 	case TRACE_BY_TARGET:
-		snprintf(text, size, "%s%s%s%s%s%s", trace_wait_kind_name(row->kind), pid, *name ? " " : "", name, *row->via ? " via " : "", row->via);
+		snprintf(text, size, "%s%s%s%s%s%s", trace_wait_kind_name(row->kind), pid, *name ? " " : "", name,
+			 *row->via ? " via " : "", row->via);
 		break;
 	case TRACE_BY_LOCK:
 		text_name(row->target, path, sizeof(path));
@@ -291,7 +294,8 @@ static void segment_text(const struct trace_path_segment *s, char *text, size_t 
 		snprintf(text, size, "wait-cpu, taken by %s", text_name(s->holder_name, name, sizeof(name)));
 	else if (s->state == TRACE_STATE_BLOCKED)
 		snprintf(text, size, "blocked: %s%s%s%s%s%s%s%s", trace_wait_kind_name(s->kind), *s->target ? " " : "",
-			 text_name(s->target, target, sizeof(target)), *s->via ? " via " : "", s->via, s->idle ? " (idle)" : "", *s->name ? " in " : "", s->name);
+			 text_name(s->target, target, sizeof(target)), *s->via ? " via " : "", s->via, s->idle ? " (idle)" : "",
+			 *s->name ? " in " : "", s->name);
 	else
 		snprintf(text, size, "%s%s%s", trace_state_name(s->state), *s->name ? " " : "", text_name(s->name, name, sizeof(name)));
 }
@@ -429,7 +433,8 @@ int report_critical_path(struct report *report)
 	if (!path)
 		return error.code ? complain("--critical-path: %s", error.message) : 1;
 	if (trace_history_is_coarse(report->history))
-		fputs("tracevisualizer: warning: the window is too long to tell apart what threads did on a CPU; --from and --to choose a shorter one\n",
+		fputs("tracevisualizer: warning: the window is too long to tell apart what threads did on a CPU; "
+		      "--from and --to choose a shorter one\n",
 		      stderr);
 	if (trace_critical_path_verify(path, &error) < 0) {
 		trace_critical_path_free(path);
