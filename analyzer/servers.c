@@ -2,9 +2,9 @@
 /*
  * servers.c - servers: the threads that work on requests, and the bills.
  *
- * A thread has a set of requests. It changes only at the thread's own system calls, so that is where its CPU time is billed: what it used since
- * the last time goes to the set that it had (charge()). Nothing is added up per interval, and no ns can be billed twice or not at all: of
- * each thread there is one mark, and at the end the rest of it is billed too.
+ * A thread has a set of requests. It changes only at the thread's own system calls, so that is where its CPU time is billed: what
+ * it used since the last time goes to the set that it had (charge()). Nothing is added up per interval, and no ns can be billed
+ * twice or not at all: of each thread there is one mark, and at the end the rest of it is billed too.
  *
  *   enters poll, select, epoll, accept      the set becomes empty: whoever looks for work has finished
  *   enters a receive, a futex wait, a sleep those that are answered leave the set
@@ -16,7 +16,6 @@
  * From a gap on all sets are empty. Interrupts are nobody's here: they are not in the CPU time of a thread.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,22 +25,52 @@
 #include "servers_ledger.h"
 
 #define FUTEX_LOCK_CONTENDED 2 /* the value that a lock of the C library waits on; its condition variables do not */
-#define FUTEX_COMMAND 127
+#define FUTEX_COMMAND	     127
 
 static const struct {
 	const char *name;
 	uint8_t role;
 } call_roles[] = {
-	{"accept", CALL_ACCEPT},	 {"accept4", CALL_ACCEPT},	{"clock_nanosleep", CALL_REST}, {"connect", CALL_CONNECT},
-	{"epoll_pwait", CALL_POLL},	 {"epoll_pwait2", CALL_POLL},	{"epoll_wait", CALL_POLL},	{"futex", CALL_FUTEX},
-	{"futex_wait", CALL_FUTEX},	 {"futex_waitv", CALL_FUTEX},	{"io_uring_enter", CALL_REST},	{"nanosleep", CALL_REST},
-	{"open", CALL_OPEN},		 {"openat", CALL_OPEN},		{"pause", CALL_REST},		{"pipe", CALL_MAKE},
-	{"pipe2", CALL_MAKE},		 {"poll", CALL_POLL},		{"ppoll", CALL_POLL},		{"pselect6", CALL_POLL},
-	{"read", CALL_RECEIVE},		 {"readv", CALL_RECEIVE},	{"recvfrom", CALL_RECEIVE},	{"recvmmsg", CALL_RECEIVE},
-	{"recvmsg", CALL_RECEIVE},	 {"rt_sigtimedwait", CALL_REST}, {"select", CALL_POLL},		{"sendfile", CALL_SEND},
-	{"sendmmsg", CALL_SEND},	 {"sendmsg", CALL_SEND},	{"sendto", CALL_SEND},		{"socket", CALL_MAKE},
-	{"socketpair", CALL_MAKE},	 {"splice", CALL_SPLICE},	{"tee", CALL_TEE},		{"vmsplice", CALL_VMSPLICE},
-	{"wait4", CALL_REST},		 {"waitid", CALL_REST},		{"write", CALL_SEND},		{"writev", CALL_SEND},
+	{"accept", CALL_ACCEPT},
+	{"accept4", CALL_ACCEPT},
+	{"clock_nanosleep", CALL_REST},
+	{"connect", CALL_CONNECT},
+	{"epoll_pwait", CALL_POLL},
+	{"epoll_pwait2", CALL_POLL},
+	{"epoll_wait", CALL_POLL},
+	{"futex", CALL_FUTEX},
+	{"futex_wait", CALL_FUTEX},
+	{"futex_waitv", CALL_FUTEX},
+	{"io_uring_enter", CALL_REST},
+	{"nanosleep", CALL_REST},
+	{"open", CALL_OPEN},
+	{"openat", CALL_OPEN},
+	{"pause", CALL_REST},
+	{"pipe", CALL_MAKE},
+	{"pipe2", CALL_MAKE},
+	{"poll", CALL_POLL},
+	{"ppoll", CALL_POLL},
+	{"pselect6", CALL_POLL},
+	{"read", CALL_RECEIVE},
+	{"readv", CALL_RECEIVE},
+	{"recvfrom", CALL_RECEIVE},
+	{"recvmmsg", CALL_RECEIVE},
+	{"recvmsg", CALL_RECEIVE},
+	{"rt_sigtimedwait", CALL_REST},
+	{"select", CALL_POLL},
+	{"sendfile", CALL_SEND},
+	{"sendmmsg", CALL_SEND},
+	{"sendmsg", CALL_SEND},
+	{"sendto", CALL_SEND},
+	{"socket", CALL_MAKE},
+	{"socketpair", CALL_MAKE},
+	{"splice", CALL_SPLICE},
+	{"tee", CALL_TEE},
+	{"vmsplice", CALL_VMSPLICE},
+	{"wait4", CALL_REST},
+	{"waitid", CALL_REST},
+	{"write", CALL_SEND},
+	{"writev", CALL_SEND},
 	{"_newselect", CALL_POLL},
 };
 
@@ -168,7 +197,7 @@ static void charge_until(struct trace_servers *s, struct ledger_thread *thread, 
 	thread->charged = cpu_ns;
 }
 
-static void charge(struct trace_servers *s, struct ledger_thread *thread)
+void servers_charge(struct trace_servers *s, struct ledger_thread *thread)
 {
 	charge_until(s, thread, trace_thread_cpu_ns(s->analysis, thread->thread));
 }
@@ -200,7 +229,7 @@ static bool any_replied(const struct set *set)
 
 static void leave_replied(struct trace_servers *s, struct ledger_thread *thread)
 {
-	charge(s, thread);
+	servers_charge(s, thread);
 	if (any_replied(thread->set))
 		set_filter(s, &thread->set, is_replied, NULL);
 	if (thread->log)
@@ -231,7 +260,7 @@ static void forget_all(struct trace_servers *s)
 	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));) {
 		struct ledger_thread *thread = row->pointer;
 
-		charge(s, thread);
+		servers_charge(s, thread);
 		set_assign(&thread->set, NULL);
 		set_assign(&thread->incoming, NULL);
 		set_assign(&thread->inherited, NULL);
@@ -333,7 +362,8 @@ static void receive_flags(struct ledger_thread *thread, const char *name, const 
 		thread->asked = args[2];
 }
 
-static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args, unsigned int nr)
+static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args,
+			unsigned int nr)
 {
 	uint32_t command = nr >= 3 ? (uint32_t)args[1] & FUTEX_COMMAND : FUTEX_WAIT;
 
@@ -347,7 +377,8 @@ static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, c
 		leave_replied(s, thread);
 }
 
-static void call_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args, unsigned int nr)
+static void call_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args,
+		       unsigned int nr)
 {
 	switch (thread->call) {
 	case CALL_ACCEPT:
@@ -462,7 +493,7 @@ static void send_end(struct trace_servers *s, struct ledger_thread *thread)
 
 	if (!any_replied(thread->set))
 		return;
-	charge(s, thread);
+	servers_charge(s, thread);
 	for (uint32_t i = 0; i < thread->set->nr; i++)
 		others |= !thread->set->items[i]->replied;
 	if (others)
@@ -613,7 +644,8 @@ static void on_send(struct trace_servers *s, const struct trace_event *event)
 	if (send->ret <= 0)
 		return;
 	if (channel_out(endpoint))
-		channel_send(s, channel_out(endpoint), thread, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)send->ret, (uint32_t)send->position);
+		channel_send(s, channel_out(endpoint), thread, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)send->ret,
+			     (uint32_t)send->position);
 	request_send(s, thread, endpoint);
 	request_prepare(s, thread, endpoint); /* sendmmsg: the next */
 }
@@ -691,7 +723,8 @@ static void leave_cpu(struct trace_servers *s, const struct trace_event *event, 
 {
 	const struct trace_sched_switch *sw = event->payload;
 
-	log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, thread->thread), sw->prev_state ? LOG_BLOCKED : LOG_QUEUED);
+	log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, thread->thread),
+		sw->prev_state ? LOG_BLOCKED : LOG_QUEUED);
 	if (!sw->prev_state || (thread->call != CALL_RECEIVE && thread->call != CALL_POLL))
 		return;
 	thread->slept = true;
@@ -705,7 +738,8 @@ static void leave_cpu(struct trace_servers *s, const struct trace_event *event, 
 static void on_switch(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sched_switch *sw = event->payload;
-	const struct trace_thread *leaves = trace_thread_on_cpu(s->analysis, event->cpu), *comes = trace_find_thread(s->analysis, sw->next_tid);
+	const struct trace_thread *leaves = trace_thread_on_cpu(s->analysis, event->cpu),
+				  *comes = trace_find_thread(s->analysis, sw->next_tid);
 	struct ledger_thread *thread = leaves && trace_thread_tid(leaves) == sw->prev_tid ? thread_known(s, leaves) : NULL;
 
 	if (thread)
@@ -770,8 +804,8 @@ static void on_fork(struct trace_servers *s, const struct trace_event *event)
 	struct ledger_thread *known = parent ? thread_known(s, parent) : NULL;
 	struct birth *birth;
 
-	birth = known && known->set ? table_add(&s->births, sizeof(*birth), fork->tid + 1ull) :
-				      table_find(&s->births, sizeof(*birth), fork->tid + 1ull);
+	birth = known && known->set ? table_add(&s->births, sizeof(*birth), fork->tid + 1ull)
+				    : table_find(&s->births, sizeof(*birth), fork->tid + 1ull);
 	if (birth)
 		set_assign(&birth->set, known ? known->set : NULL);
 }
@@ -782,9 +816,13 @@ static const struct {
 	uint32_t id;
 	uint32_t bytes; /* of the struct that is read */
 } wanted_events[] = {
-#define WANTED(event) {TRACE_EV_##event, sizeof(struct trace_##event)}
-	WANTED(sys_enter), WANTED(sys_enter3), WANTED(sys_enter6), WANTED(sys_exit), WANTED(sock_endpoints), WANTED(sock_send), WANTED(sock_recv),
-	WANTED(sock_ready), WANTED(fs_open), WANTED(sched_switch), WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new),
+#define WANTED(event)                                                                                                            \
+	{                                                                                                                        \
+		TRACE_EV_##event, sizeof(struct trace_##event)                                                                   \
+	}
+	WANTED(sys_enter),    WANTED(sys_enter3), WANTED(sys_enter6),	    WANTED(sys_exit), WANTED(sock_endpoints),
+	WANTED(sock_send),    WANTED(sock_recv),  WANTED(sock_ready),	    WANTED(fs_open),  WANTED(sched_switch),
+	WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new),
 #undef WANTED
 };
 
@@ -811,10 +849,18 @@ static struct ledger_process *process_of_tgid(struct trace_servers *s, uint32_t 
 
 static void start_socket(struct trace_servers *s, const struct trace_start_socket *start)
 {
-	struct trace_sock_endpoints ends = {
-		.ino = start->ino, .peer_ino = start->peer_ino, .family = start->family, .type = start->type, .state = start->state,
-		.local_port = start->local_port, .remote_port = start->remote_port, .local_hi = start->local_hi, .local_lo = start->local_lo,
-		.remote_hi = start->remote_hi, .remote_lo = start->remote_lo, .protocol = start->protocol};
+	struct trace_sock_endpoints ends = {.ino = start->ino,
+					    .peer_ino = start->peer_ino,
+					    .family = start->family,
+					    .type = start->type,
+					    .state = start->state,
+					    .local_port = start->local_port,
+					    .remote_port = start->remote_port,
+					    .local_hi = start->local_hi,
+					    .local_lo = start->local_lo,
+					    .remote_hi = start->remote_hi,
+					    .remote_lo = start->remote_lo,
+					    .protocol = start->protocol};
 
 	endpoint_learn(s, &ends, process_of_tgid(s, start->tgid), false);
 }
@@ -905,7 +951,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	}
 }
 
-static int fail(struct trace_error *ret_error, int code, const char *message)
+int servers_fail(struct trace_error *ret_error, int code, const char *message)
 {
 	if (ret_error) {
 		ret_error->code = code;
@@ -936,16 +982,10 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	if (!error)
 		return s;
 fail:
-	fail(ret_error, error, error == -EBUSY ? "the analysis was run before; make the servers' before its pass" :
-						 "out of memory for the servers' requests");
+	servers_fail(ret_error, error,
+		     error == -EBUSY ? "the analysis was run before; make the servers' before its pass"
+				     : "out of memory for the servers' requests");
 	return trace_servers_free(s);
-}
-
-static void results_free(struct trace_servers *s)
-{
-	for (size_t i = 0; i < s->nr_servers; i++)
-		free((void *)s->servers[i].clients);
-	free(s->servers);
 }
 
 struct trace_servers *trace_servers_free(struct trace_servers *s)
@@ -971,7 +1011,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		table_clear(&s->by_idx[i]->bills);
 		free(s->by_idx[i]);
 	}
-	results_free(s);
+	servers_results_free(s);
 	table_clear(&s->waits);
 	free(s->server_waits);
 	free(s->by_idx);
@@ -986,199 +1026,4 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	strings_clear(&s->strings);
 	free(s);
 	return NULL;
-}
-
-/* ---- results ---- */
-
-static uint64_t cpu_of(const struct trace_servers *s, const struct trace_process *process)
-{
-	uint64_t ns = 0;
-
-	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
-		ns += trace_thread_cpu_ns(s->analysis, thread);
-	return ns;
-}
-
-/* A gap may prove later that a thread was not on its CPU: what was billed for that time is taken back, the greatest bill first. */
-static void take_back(struct ledger_process *process, uint64_t ns)
-{
-	while (ns) {
-		struct bill *greatest = NULL;
-		uint64_t *column, part;
-
-		for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
-			if (!greatest || bill->exact + bill->shared > greatest->exact + greatest->shared)
-				greatest = bill;
-		if (!greatest || !(greatest->exact + greatest->shared))
-			return;
-		column = greatest->exact ? &greatest->exact : &greatest->shared;
-		part = *column < ns ? *column : ns;
-		*column -= part;
-		process->billed -= part;
-		ns -= part;
-	}
-}
-
-static struct trace_server_client *client_of(struct trace_server_client *clients, size_t *nr, const struct ledger_process *process, const char *address)
-{
-	const struct trace_process *wanted = process ? process->process : NULL;
-
-	for (size_t i = 0; i < *nr; i++)
-		if (clients[i].process == wanted && strcmp(clients[i].address, address) == 0)
-			return &clients[i];
-	clients[*nr] = (struct trace_server_client){.process = wanted, .comm = "", .address = address};
-	if (wanted) {
-		clients[*nr].pid = trace_process_pid(wanted);
-		clients[*nr].comm = trace_process_comm(wanted);
-	}
-	return &clients[(*nr)++];
-}
-
-static int by_cpu(const void *left, const void *right)
-{
-	const struct trace_server_client *l = left, *r = right;
-
-	if (l->cpu_ns != r->cpu_ns)
-		return l->cpu_ns > r->cpu_ns ? -1 : 1;
-	return l->pid != r->pid ? (l->pid > r->pid ? 1 : -1) : strcmp(l->address, r->address);
-}
-
-static void server_finish(struct trace_servers *s, struct ledger_process *process, struct trace_server *ret_server)
-{
-	struct trace_server server = {.process = process->process, .pid = trace_process_pid(process->process),
-				      .comm = trace_process_comm(process->process), .cpu_ns = cpu_of(s, process->process)};
-	struct trace_server_client *clients = calloc(process->bills.used + 1, sizeof(*clients));
-
-	if (!clients) {
-		s->failed = -ENOMEM;
-		return;
-	}
-	if (process->billed > server.cpu_ns)
-		take_back(process, process->billed - server.cpu_ns);
-	for (const struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));) {
-		uint32_t origin = (uint32_t)(bill->key - 1);
-		const char *address;
-		struct ledger_process *who = origin_resolve(s, origin, &address);
-		struct trace_server_client *client;
-
-		if (who == process && s->origins[origin].kind == ORIGIN_LINK)
-			continue; /* a pipeline: its own work */
-		client = client_of(clients, &server.nr_clients, who, address);
-		client->exact_ns += bill->exact;
-		client->shared_ns += bill->shared;
-		client->cpu_ns += bill->exact + bill->shared;
-		client->requests += bill->requests;
-		server.exact_ns += bill->exact;
-		server.shared_ns += bill->shared;
-		server.requests += bill->requests;
-	}
-	server.background_ns = server.cpu_ns - server.exact_ns - server.shared_ns;
-	qsort(clients, server.nr_clients, sizeof(*clients), by_cpu);
-	server.clients = clients;
-	*ret_server = server;
-}
-
-static int by_server(const void *left, const void *right)
-{
-	const struct trace_server *l = left, *r = right;
-
-	if (l->cpu_ns != r->cpu_ns)
-		return l->cpu_ns > r->cpu_ns ? -1 : 1;
-	return l->pid > r->pid ? 1 : l->pid < r->pid ? -1 : 0;
-}
-
-static void finish(struct trace_servers *s)
-{
-	if (s->finished)
-		return;
-	s->finished = true;
-	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));)
-		charge(s, row->pointer);
-	s->servers = calloc(s->nr_processes + 1, sizeof(*s->servers));
-	if (!s->servers)
-		s->failed = -ENOMEM;
-	for (uint32_t i = 0; i < s->nr_processes && !s->failed; i++) {
-		struct trace_server *server = &s->servers[s->nr_servers];
-
-		if (!request_is_server(s->by_idx[i]))
-			continue;
-		server_finish(s, s->by_idx[i], server);
-		if (server->requests || server->exact_ns || server->shared_ns)
-			s->nr_servers++;
-		else
-			free((void *)server->clients);
-	}
-	waits_finish(s);
-	if (!s->failed)
-		qsort(s->servers, s->nr_servers, sizeof(*s->servers), by_server);
-}
-
-size_t trace_nr_servers(struct trace_servers *s)
-{
-	finish(s);
-	return s->failed ? 0 : s->nr_servers;
-}
-
-const struct trace_server *trace_get_server(struct trace_servers *s, size_t idx)
-{
-	return idx < trace_nr_servers(s) ? &s->servers[idx] : NULL;
-}
-
-size_t trace_nr_server_waits(struct trace_servers *s)
-{
-	finish(s);
-	return s->failed ? 0 : s->nr_server_waits;
-}
-
-const struct trace_server_wait *trace_get_server_wait(struct trace_servers *s, size_t idx)
-{
-	return idx < trace_nr_server_waits(s) ? &s->server_waits[idx] : NULL;
-}
-
-static int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error)
-{
-	uint64_t sum = wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns + wait->rest_ns;
-	char message[160];
-
-	if (sum == wait->wait_ns)
-		return 0;
-	snprintf(message, sizeof(message), "client %u waited %" PRIu64 " ns for server %u, but the pieces are %" PRIu64 " ns",
-		 trace_process_pid(wait->client), wait->wait_ns, trace_process_pid(wait->server), sum);
-	return fail(ret_error, -EBADMSG, message);
-}
-
-static int server_verify(const struct trace_servers *s, const struct trace_server *server, struct trace_error *ret_error)
-{
-	struct trace_figures *f = trace_process_figures(s->analysis, server->process);
-	uint64_t exact = 0, shared = 0, cpu_ns;
-	char message[200];
-
-	if (!f)
-		return fail(ret_error, -ENOMEM, "out of memory to verify the servers' bills");
-	cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns;
-	trace_figures_free(f);
-	for (size_t i = 0; i < server->nr_clients; i++) {
-		exact += server->clients[i].exact_ns;
-		shared += server->clients[i].shared_ns;
-	}
-	if (exact == server->exact_ns && shared == server->shared_ns && cpu_ns == server->cpu_ns &&
-	    exact + shared + server->background_ns == cpu_ns && server->background_ns <= cpu_ns)
-		return 0;
-	snprintf(message, sizeof(message), "server %u: its bills of %" PRIu64 " exact + %" PRIu64 " shared + %" PRIu64
-		 " background ns are not its CPU time of %" PRIu64 " ns", server->pid, exact, shared, server->background_ns, cpu_ns);
-	return fail(ret_error, -EBADMSG, message);
-}
-
-int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
-{
-	int error = 0;
-
-	finish(s);
-	if (s->failed)
-		return fail(ret_error, -ENOMEM, "out of memory for the servers' bills");
-	for (size_t i = 0; i < s->nr_servers && !error; i++)
-		error = server_verify(s, &s->servers[i], ret_error);
-	for (size_t i = 0; i < s->nr_server_waits && !error; i++)
-		error = wait_verify(&s->server_waits[i], ret_error);
-	return error;
 }

@@ -2,24 +2,24 @@
 /*
  * servers_channel.c - channels: whose bytes these are.
  *
- * A channel is one direction of a connection, or the content of a pipe. Both sides count: who sends appends a range that ends at the
- * position after it, who receives takes the ranges that its own position moves across. So each byte is matched with the call
+ * A channel is one direction of a connection, or the content of a pipe. Both sides count: who sends appends a range that ends at
+ * the position after it, who receives takes the ranges that its own position moves across. So each byte is matched with the call
  * that sent it, whatever happened in between; time is never compared.
  *
  * TCP's positions are the sequence numbers, the same on both sides. For the others we count bytes (datagrams, seqpackets:
- * messages) from zero, which is the same on both sides only if the channel was empty when we began. A channel that existed before the trace, or
- * before a gap, is therefore out of step until it is seen to be empty: its reader went to sleep waiting for data, or found none, or got less
- * than it asked for. Until then nothing is known of what comes out.
+ * messages) from zero, which is the same on both sides only if the channel was empty when we began. A channel that existed before
+ * the trace, or before a gap, is therefore out of step until it is seen to be empty: its reader went to sleep waiting for data,
+ * or found none, or got less than it asked for. Until then nothing is known of what comes out.
  *
- * A receiver may be done before the sender's call returns, which is when its event is recorded: then the bytes are of the one who is
- * in a sending call (channel.sending); of several, of the one who woke the receiver, else of all of them.
+ * A receiver may be done before the sender's call returns, which is when its event is recorded: then the bytes are of the one who
+ * is in a sending call (channel.sending); of several, of the one who woke the receiver, else of all of them.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include "servers_ledger.h"
 
-#define TCP_LISTEN 10 /* also of unix sockets */
+#define TCP_LISTEN   10 /* also of unix sockets */
 #define PROTOCOL_TCP 6
 
 /* ---- endpoints ---- */
@@ -90,12 +90,14 @@ static uint64_t tuple_key(const uint64_t from[2], uint16_t from_port, const uint
 
 struct endpoint *tuple_peer(const struct trace_servers *s, const struct endpoint *endpoint)
 {
-	const struct pointer_row *row = table_find(&s->tuples, sizeof(*row),
-						   tuple_key(endpoint->remote, endpoint->remote_port, endpoint->local, endpoint->local_port));
+	const struct pointer_row *row =
+		table_find(&s->tuples, sizeof(*row),
+			   tuple_key(endpoint->remote, endpoint->remote_port, endpoint->local, endpoint->local_port));
 	struct endpoint *peer = row ? row->pointer : NULL;
 
 	if (!peer || peer->local_port != endpoint->remote_port || peer->remote_port != endpoint->local_port ||
-	    memcmp(peer->local, endpoint->remote, sizeof(peer->local)) != 0 || memcmp(peer->remote, endpoint->local, sizeof(peer->remote)) != 0)
+	    memcmp(peer->local, endpoint->remote, sizeof(peer->local)) != 0 ||
+	    memcmp(peer->remote, endpoint->local, sizeof(peer->remote)) != 0)
 		return NULL;
 	return peer;
 }
@@ -112,7 +114,8 @@ static void learn_tuple(struct trace_servers *s, struct endpoint *endpoint, cons
 	endpoint->remote[1] = ends->remote_lo;
 	if (!ends->remote_port)
 		return;
-	row = table_add(&s->tuples, sizeof(*row), tuple_key(endpoint->local, endpoint->local_port, endpoint->remote, endpoint->remote_port));
+	row = table_add(&s->tuples, sizeof(*row),
+			tuple_key(endpoint->local, endpoint->local_port, endpoint->remote, endpoint->remote_port));
 	if (row)
 		row->pointer = endpoint;
 }
@@ -157,7 +160,8 @@ void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *
 		learn_tuple(s, endpoint, ends);
 		if (ends->remote_port)
 			link_ends(endpoint, tuple_peer(s, endpoint));
-	} else if (ends->family == AF_UNIX && ends->peer_ino && ends->peer_ino != ends->ino && endpoint->kind != ENDPOINT_DATAGRAM) {
+	} else if (ends->family == AF_UNIX && ends->peer_ino && ends->peer_ino != ends->ino &&
+		   endpoint->kind != ENDPOINT_DATAGRAM) {
 		link_ends(endpoint, endpoint_get(s, ends->peer_ino, ends->family, ends->type, 0));
 	}
 }
@@ -230,7 +234,8 @@ static void append(struct trace_servers *s, struct channel *channel, const struc
 {
 	struct range *last = channel->nr ? range_at(channel, channel->nr - 1) : NULL;
 
-	if (channel->in_step && last && last->set == range->set && last->thread == range->thread && last->from_ino == range->from_ino) {
+	if (channel->in_step && last && last->set == range->set && last->thread == range->thread &&
+	    last->from_ino == range->from_ino) {
 		last->end = range->end;
 		last->ns = range->ns;
 		return;
@@ -274,9 +279,11 @@ static uint64_t unwrap(struct channel *channel, uint32_t position)
 	return reference + (uint64_t)(int64_t)(int32_t)(position - (uint32_t)reference);
 }
 
-void channel_send(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread, uint64_t amount, uint32_t position)
+void channel_send(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread, uint64_t amount,
+		  uint32_t position)
 {
-	struct range range = {.ns = trace_analysis_now(s->analysis), .set = thread->outgoing, .sender = thread->process, .thread = thread};
+	struct range range = {
+		.ns = trace_analysis_now(s->analysis), .set = thread->outgoing, .sender = thread->process, .thread = thread};
 	struct range hole = {.ns = range.ns};
 
 	check_epoch(s, channel);
@@ -315,7 +322,8 @@ void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t 
 }
 
 /* Bytes that no finished call sent: of those who are sending now. */
-static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread)
+static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
+			       struct ledger_thread *thread)
 {
 	bool waker_sends = false;
 
@@ -327,12 +335,14 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 		if (waker_sends && sender != thread->waker)
 			continue;
 		s->sender = sender;
-		request_receive(s, thread, endpoint, sender->process, sender->outgoing, sender->endpoint ? sender->endpoint->ino : 0);
+		request_receive(s, thread, endpoint, sender->process, sender->outgoing,
+				sender->endpoint ? sender->endpoint->ino : 0);
 	}
 	return channel->nr_sending;
 }
 
-static void receive_until(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread, uint64_t to)
+static void receive_until(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
+			  struct ledger_thread *thread, uint64_t to)
 {
 	while (channel->nr && channel->received < to) {
 		struct range *range = range_at(channel, 0);
@@ -353,8 +363,8 @@ static void receive_until(struct trace_servers *s, struct endpoint *endpoint, st
 		channel->received = to;
 }
 
-void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread, uint64_t amount,
-		     uint32_t position)
+void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread,
+		     uint64_t amount, uint32_t position)
 {
 	uint64_t to, begin;
 	bool all = thread->asked && amount < thread->asked;

@@ -2,24 +2,28 @@
 #ifndef ANALYZER_SERVERS_LEDGER_H
 #define ANALYZER_SERVERS_LEDGER_H
 /*
- * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom) and servers_channel.c (whose bytes these
- * are) share. The mechanism: docs/SERVERS.md.
+ * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom) and servers_channel.c (whose bytes
+ * these are) share. The mechanism: docs/SERVERS.md.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/servers.h>
 #include "table.h"
 
-/* Where a request came from first. A LINK is not decided before the end: data from a pipe makes a request only if data went back. */
-enum origin_kind { ORIGIN_PROCESS, ORIGIN_ADDRESS, ORIGIN_LINK };
+/* Where a request came from first. A LINK is decided at the end: data from a pipe makes a request only if data went back. */
+enum origin_kind {
+	ORIGIN_PROCESS,
+	ORIGIN_ADDRESS,
+	ORIGIN_LINK
+};
 struct origin {
 	uint8_t kind;
-	uint32_t of;	    /* PROCESS: ledger_process.idx; ADDRESS: string_id; LINK: the origin that was handed over */
-	uint32_t sender;    /* LINK: processes */
+	uint32_t of;	 /* PROCESS: ledger_process.idx; ADDRESS: string_id; LINK: the origin that was handed over */
+	uint32_t sender; /* LINK: processes */
 	uint32_t messenger;
 };
 
-struct bill { /* row: what an origin cost a process */
+struct bill {	      /* row: what an origin cost a process */
 	uint64_t key; /* origin + 1 */
 	uint64_t exact;
 	uint64_t shared;
@@ -50,7 +54,7 @@ struct request {
 	bool counted;
 };
 
-/* The requests that a thread works on, or that data carries. Never changed once made: shared by reference. NULL is the empty set. */
+/* The requests that a thread works on, or that data carries. Never changed once made: shared by reference. NULL: none. */
 struct set {
 	uint32_t refs;
 	uint32_t nr;
@@ -67,54 +71,81 @@ struct range {
 	uint64_t from_ino;
 };
 
-#define MAX_RANGES 4096u  /* on its way in one channel; more: nobody that we see reads it */
+#define MAX_RANGES  4096u /* on its way in one channel; more: nobody that we see reads it */
 #define MAX_SENDING 8u
 
 struct channel {
 	struct range *ranges; /* owned; a ring */
 	uint32_t first, nr, capacity;
-	uint64_t sent;	   /* bytes or messages until now; TCP: its sequence number, unwrapped */
+	uint64_t sent; /* bytes or messages until now; TCP: its sequence number, unwrapped */
 	uint64_t received;
-	uint32_t epoch;	   /* of the last gap */
-	bool in_step;	   /* both positions mean the same byte */
-	bool absolute;	   /* TCP */
+	uint32_t epoch; /* of the last gap */
+	bool in_step;	/* both positions mean the same byte */
+	bool absolute;	/* TCP */
 	bool has_position;
 	uint8_t nr_sending;
 	struct ledger_thread *sending[MAX_SENDING]; /* in a call that sends, result not known yet */
 };
 
-enum endpoint_kind { ENDPOINT_STREAM, ENDPOINT_SEQPACKET, ENDPOINT_DATAGRAM, ENDPOINT_TCP, ENDPOINT_PIPE, ENDPOINT_OTHER };
-enum role { ROLE_UNKNOWN, ROLE_SERVER, ROLE_CLIENT };
+enum endpoint_kind {
+	ENDPOINT_STREAM,
+	ENDPOINT_SEQPACKET,
+	ENDPOINT_DATAGRAM,
+	ENDPOINT_TCP,
+	ENDPOINT_PIPE,
+	ENDPOINT_OTHER
+};
+enum role {
+	ROLE_UNKNOWN,
+	ROLE_SERVER,
+	ROLE_CLIENT
+};
 
 struct endpoint {
 	uint64_t ino;
 	uint8_t kind;
 	uint8_t role;
-	bool is_new;	 /* made during the trace */
-	bool guessed;	 /* the role comes from the first transfer of an older connection */
+	bool is_new;  /* made during the trace */
+	bool guessed; /* the role comes from the first transfer of an older connection */
 	bool listening;
-	bool shared;	 /* several processes write to it: a queue of messages, not a conversation */
-	bool accepted;	 /* by a server, not one of a pair */
-	bool is_old;	 /* a pipe that was open at the start */
+	bool shared;   /* several processes write to it: a queue of messages, not a conversation */
+	bool accepted; /* by a server, not one of a pair */
+	bool is_old;   /* a pipe that was open at the start */
 	uint16_t local_port, remote_port;
 	uint64_t local[2], remote[2];
-	struct endpoint *peer;	      /* streams */
-	struct ledger_process *owner; /* who used it last; of a pipe: who reads it */
-	struct ledger_process *sender; /* of the last request */
+	struct endpoint *peer;				  /* streams */
+	struct ledger_process *owner;			  /* who used it last; of a pipe: who reads it */
+	struct ledger_process *sender;			  /* of the last request */
 	const struct ledger_process *talk_from, *talk_to; /* noted last */
-	struct set *connect_set;      /* what the thread that connected worked on */
-	struct set *awaiting;	      /* what was asked for here as a client */
-	struct set *open;	      /* requests that came in here and are not answered, oldest first */
+	struct set *connect_set;			  /* what the thread that connected worked on */
+	struct set *awaiting;				  /* what was asked for here as a client */
+	struct set *open;				  /* requests that came in here and are not answered, oldest first */
 	struct channel channel; /* stream, TCP: what this end sends; datagrams: what it receives; pipe: what is in it */
 };
 
 enum call_role {
-	CALL_NONE = 0, CALL_RECEIVE, CALL_SEND, CALL_SPLICE, CALL_TEE, CALL_VMSPLICE, CALL_ACCEPT, CALL_CONNECT, CALL_POLL, CALL_FUTEX, CALL_REST,
-	CALL_MAKE, CALL_OPEN,
+	CALL_NONE = 0,
+	CALL_RECEIVE,
+	CALL_SEND,
+	CALL_SPLICE,
+	CALL_TEE,
+	CALL_VMSPLICE,
+	CALL_ACCEPT,
+	CALL_CONNECT,
+	CALL_POLL,
+	CALL_FUTEX,
+	CALL_REST,
+	CALL_MAKE,
+	CALL_OPEN,
 };
 
 /* The last changes of a server's thread: servers_wait.c. */
-enum log_state { LOG_CPU, LOG_QUEUED, LOG_BLOCKED, LOG_SAME };
+enum log_state {
+	LOG_CPU,
+	LOG_QUEUED,
+	LOG_BLOCKED,
+	LOG_SAME
+};
 struct log_entry { /* from then on */
 	uint64_t ns;
 	uint64_t cpu_ns; /* the thread's CPU time until then */
@@ -134,30 +165,30 @@ struct ledger_thread {
 	uint64_t charged;   /* CPU time billed until */
 	uint64_t enter_cpu; /* CPU time at the entry of the call in progress */
 	uint64_t enter_ns;
-	uint64_t asked;	    /* bytes; 0: not known */
-	uint64_t slept_ns;  /* last time it went to sleep in a call that waits for data; 0 never */
-	struct set *incoming; /* came in during this call */
+	uint64_t asked;	       /* bytes; 0: not known */
+	uint64_t slept_ns;     /* last time it went to sleep in a call that waits for data; 0 never */
+	struct set *incoming;  /* came in during this call */
 	struct set *inherited; /* from who woke it in this call */
-	struct set *outgoing; /* what the data that it sends in this call carries */
-	struct set *passed;   /* of its set, what it has sent something for, or handed on: leaves when something new comes in */
+	struct set *outgoing;  /* what the data that it sends in this call carries */
+	struct set *passed;    /* of its set, what it has sent something for, or handed on: leaves when something new comes in */
 	struct endpoint *endpoint; /* the call acts on */
 	struct endpoint *target;   /* splice: and writes to */
 	struct ledger_thread *waker;
-	struct log *log;    /* owned; servers only */
-	uint64_t wait_from; /* its last sleep in a call that waits for data, */
-	uint64_t wait_to;   /* until it was woken; 0: it is accounted for, or not over */
+	struct log *log;      /* owned; servers only */
+	uint64_t wait_from;   /* its last sleep in a call that waits for data, */
+	uint64_t wait_to;     /* until it was woken; 0: it is accounted for, or not over */
 	uint64_t destination; /* datagrams: the socket that the last one went to */
 	uint8_t call;
 	struct request *answer; /* that the call in progress answers; of the set */
-	bool tentative; /* the set was inherited with a wakeup */
-	bool handed; /* what came in during this call was handed on in the same process */
-	bool idle_read; /* slept in a receive although all its requests are from elsewhere */
-	bool slept;	/* in this call */
+	bool tentative;		/* the set was inherited with a wakeup */
+	bool handed;		/* what came in during this call was handed on in the same process */
+	bool idle_read;		/* slept in a receive although all its requests are from elsewhere */
+	bool slept;		/* in this call */
 	bool peek, nonblock, lock;
 	bool recovered; /* its first call was looked up */
 };
 
-struct birth { /* row: what a forked thread inherits */
+struct birth {	      /* row: what a forked thread inherits */
 	uint64_t key; /* tid + 1 */
 	struct set *set;
 };
@@ -172,12 +203,12 @@ struct trace_servers {
 	uint64_t gap_until;
 	uint64_t next_gap_ns, next_gap_end;
 	uint64_t start_ns;
-	uint8_t calls[2][1024]; /* enum call_role by ABI and number */
+	uint8_t calls[2][1024];		 /* enum call_role by ABI and number */
 	uint8_t listen_ports[65536 / 8]; /* TCP */
-	uint32_t talks; /* pairs so far */
-	struct table threads;	/* pointer -> struct ledger_thread */
-	struct table processes; /* pointer -> struct ledger_process */
-	struct ledger_process **by_idx; /* owned */
+	uint32_t talks;			 /* pairs so far */
+	struct table threads;		 /* pointer -> struct ledger_thread */
+	struct table processes;		 /* pointer -> struct ledger_process */
+	struct ledger_process **by_idx;	 /* owned */
 	uint32_t nr_processes;
 	struct table endpoints; /* inode -> struct endpoint */
 	struct table tuples;
@@ -210,7 +241,8 @@ void set_unref(struct set *set);
 void set_put(struct trace_servers *s, struct set **place, struct request *request);
 void set_put_all(struct trace_servers *s, struct set **place, const struct set *more);
 /** set_filter() - *@place without those that @drop tells */
-void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *), const void *data);
+void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *),
+		const void *data);
 void set_assign(struct set **place, struct set *set); /* takes a new reference */
 bool set_has(const struct set *set, const struct request *request);
 uint32_t origin_process(struct trace_servers *s, const struct ledger_process *process);
@@ -219,11 +251,11 @@ uint32_t origin_address(struct trace_servers *s, const struct endpoint *endpoint
 struct ledger_process *origin_resolve(struct trace_servers *s, uint32_t origin, const char **ret_address);
 
 /** request_receive() - @thread got data through @endpoint that @sender had sent while it worked on @carried */
-void request_receive(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, struct ledger_process *sender, struct set *carried,
-		     uint64_t from_ino);
+void request_receive(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint,
+		     struct ledger_process *sender, struct set *carried, uint64_t from_ino);
 /** request_accept() - @thread accepted @endpoint */
 void request_accept(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
-/** request_prepare() - @thread is about to send through @endpoint: which request does it answer? Sets thread->answer, ->outgoing */
+/** request_prepare() - @thread is about to send: which request does it answer? Sets thread->answer, ->outgoing */
 void request_prepare(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
 /** request_send() - it has sent */
 void request_send(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
@@ -233,9 +265,16 @@ void request_talk(struct trace_servers *s, struct ledger_process *from, struct l
 bool is_queue(const struct endpoint *endpoint);
 bool request_is_server(const struct ledger_process *process);
 
+/* ---- servers.c, servers_results.c ---- */
+
+/** servers_charge() - bill what @thread used until now to the requests it works on */
+void servers_charge(struct trace_servers *s, struct ledger_thread *thread);
+int servers_fail(struct trace_error *ret_error, int code, const char *message);
+void servers_results_free(struct trace_servers *s);
+
 /* ---- servers_wait.c ---- */
 
-/** log_set() - @thread, if it is a server's, works for others, since the entry of its call if its CPU time was billed until there */
+/** log_set() - @thread, if it is a server's, works for others; since the entry of its call if it was billed until there */
 void log_set(struct trace_servers *s, struct ledger_thread *thread);
 /** log_put() - its state changes; LOG_SAME: only its set */
 void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state);
@@ -258,10 +297,11 @@ struct channel *channel_in(const struct trace_servers *s, struct endpoint *endpo
 void channel_begin(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread); /* a call that sends begins */
 void channel_end(struct channel *channel, struct ledger_thread *thread);
 /** channel_send() - @amount bytes or messages went in; TCP: @position is the sequence number after them */
-void channel_send(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread, uint64_t amount, uint32_t position);
+void channel_send(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread, uint64_t amount,
+		  uint32_t position);
 /** channel_receive() - @amount came out: request_receive() for all that is known about them */
-void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread, uint64_t amount,
-		     uint32_t position);
+void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread,
+		     uint64_t amount, uint32_t position);
 /** channel_drained() - @channel was empty at @ns */
 void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t ns);
 void endpoint_free(struct endpoint *endpoint);

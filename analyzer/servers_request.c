@@ -2,15 +2,16 @@
 /*
  * servers_request.c - requests: who works for whom.
  *
- * A request begins when data (or a connection) comes in from another process or host, on the server's end of a connection. It remembers
- * what the sender was working on at that time, its parent, and takes over the parent's origin: so the origin travels with all that is sent,
- * through any number of servers. It ends with the first data that goes back the same way.
+ * A request begins when data (or a connection) comes in from another process or host, on the server's end of a connection. It
+ * remembers what the sender was working on at that time, its parent, and takes over the parent's origin: so the origin travels
+ * with all that is sent, through any number of servers. It ends with the first data that goes back the same way.
  *
  * Data that comes back to who asked carries requests whose ancestor this process had sent: that is no new request, but the
- * return of what it worked on then (restore()). So an event loop that gave a part of its work to another server goes on for the right client.
+ * return of what it worked on then (restore()). So an event loop that gave a part of its work to another server goes on for the
+ * right client.
  *
- * The server's end: of an accepted connection, the one that accepted. Of a socket pair, of datagrams and of connections from before the trace,
- * where nobody listens: the one that is the first to receive.
+ * The server's end: of an accepted connection, the one that accepted. Of a socket pair, of datagrams and of connections from
+ * before the trace, where nobody listens: the one that is the first to receive.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include "servers_ledger.h"
 
 #define MAX_DEPTH 32u
-#define MAX_OPEN 64u /* unanswered requests of one connection; more: it never answers */
+#define MAX_OPEN  64u /* unanswered requests of one connection; more: it never answers */
 
 /* ---- sets ---- */
 
@@ -135,7 +136,8 @@ struct hash_row {
 
 static uint32_t origin_intern(struct trace_servers *s, const struct origin *wanted)
 {
-	uint64_t key = hash_u64(hash_u64(wanted->kind + 1ull + ((uint64_t)wanted->of << 32)) ^ ((uint64_t)wanted->sender << 32 | wanted->messenger));
+	uint64_t key = hash_u64(hash_u64(wanted->kind + 1ull + ((uint64_t)wanted->of << 32)) ^
+				((uint64_t)wanted->sender << 32 | wanted->messenger));
 	struct hash_row *row;
 	struct origin *bigger;
 
@@ -191,7 +193,8 @@ uint32_t origin_address(struct trace_servers *s, const struct endpoint *endpoint
 	return origin_intern(s, &origin);
 }
 
-static uint32_t origin_link(struct trace_servers *s, uint32_t of, const struct ledger_process *sender, const struct ledger_process *messenger)
+static uint32_t origin_link(struct trace_servers *s, uint32_t of, const struct ledger_process *sender,
+			    const struct ledger_process *messenger)
 {
 	struct origin origin;
 
@@ -217,7 +220,8 @@ static uint64_t pair_key(const struct ledger_process *from, const struct ledger_
 	return (uint64_t)(from->idx + 1) << 32 | (to->idx + 1);
 }
 
-static const struct pair_row *pair_find(const struct trace_servers *s, const struct ledger_process *from, const struct ledger_process *to)
+static const struct pair_row *pair_find(const struct trace_servers *s, const struct ledger_process *from,
+					const struct ledger_process *to)
 {
 	return table_find(&s->pairs, sizeof(struct pair_row), pair_key(from, to));
 }
@@ -298,7 +302,8 @@ static void role_find(struct trace_servers *s, struct endpoint *endpoint, enum r
 	if (endpoint->role != ROLE_UNKNOWN)
 		return;
 	endpoint->guessed = true;
-	if (endpoint->kind == ENDPOINT_TCP && (listens_at(s, endpoint->local_port) || !peer || listens_at(s, endpoint->remote_port))) {
+	if (endpoint->kind == ENDPOINT_TCP &&
+	    (listens_at(s, endpoint->local_port) || !peer || listens_at(s, endpoint->remote_port))) {
 		role = listens_at(s, endpoint->local_port) ? ROLE_SERVER : ROLE_CLIENT;
 		endpoint->guessed = false;
 		endpoint->accepted = role == ROLE_SERVER;
@@ -349,8 +354,8 @@ static void count(struct trace_servers *s, struct ledger_process *process, struc
 		bill->requests++;
 }
 
-static struct request *request_new(struct trace_servers *s, struct endpoint *endpoint, uint32_t origin, struct ledger_process *sender,
-				   struct request *parent, uint64_t from_ino)
+static struct request *request_new(struct trace_servers *s, struct endpoint *endpoint, uint32_t origin,
+				   struct ledger_process *sender, struct request *parent, uint64_t from_ino)
 {
 	struct request *request = calloc(1, sizeof(*request));
 
@@ -384,8 +389,8 @@ static struct request *request_continued(const struct endpoint *endpoint, uint32
 	return NULL;
 }
 
-static struct request *request_open(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, uint32_t origin,
-				    struct ledger_process *sender, struct request *parent, uint64_t from_ino)
+static struct request *request_open(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint,
+				    uint32_t origin, struct ledger_process *sender, struct request *parent, uint64_t from_ino)
 {
 	struct request *request;
 
@@ -413,13 +418,14 @@ static struct request *request_open(struct trace_servers *s, struct ledger_threa
 	return request;
 }
 
-static void open_all(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, struct ledger_process *sender,
-		     struct set *carried, uint64_t from_ino, bool counted)
+static void open_all(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint,
+		     struct ledger_process *sender, struct set *carried, uint64_t from_ino, bool counted)
 {
 	for (uint32_t i = 0; i < (carried ? carried->nr : 1); i++) {
 		struct request *parent = carried ? carried->items[i] : NULL, *request;
 
-		request = request_open(s, thread, endpoint, parent ? parent->origin : origin_process(s, sender), sender, parent, from_ino);
+		request = request_open(s, thread, endpoint, parent ? parent->origin : origin_process(s, sender), sender, parent,
+				       from_ino);
 		if (request && counted)
 			count(s, thread->process, request);
 	}
@@ -456,19 +462,21 @@ static void receive_remote(struct trace_servers *s, struct ledger_thread *thread
 }
 
 /* Through a pipe, or a pair of sockets that are both older than the trace: did the sender only answer? */
-static bool is_answer(struct trace_servers *s, const struct ledger_thread *thread, const struct endpoint *endpoint, const struct ledger_process *sender)
+static bool is_answer(struct trace_servers *s, const struct ledger_thread *thread, const struct endpoint *endpoint,
+		      const struct ledger_process *sender)
 {
 	const struct pair_row *there, *back;
 
 	if (endpoint->kind != ENDPOINT_PIPE)
-		return endpoint->role == ROLE_CLIENT && (!endpoint->guessed || (request_is_server(sender) && !request_is_server(thread->process)));
+		return endpoint->role == ROLE_CLIENT &&
+		       (!endpoint->guessed || (request_is_server(sender) && !request_is_server(thread->process)));
 	there = pair_find(s, thread->process, sender);
 	back = pair_find(s, sender, thread->process);
 	return there && back && there->order < back->order;
 }
 
-void request_receive(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, struct ledger_process *sender, struct set *carried,
-		     uint64_t from_ino)
+void request_receive(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint,
+		     struct ledger_process *sender, struct set *carried, uint64_t from_ino)
 {
 	bool restored;
 
@@ -527,10 +535,12 @@ static bool answers(const struct request *request, const struct ledger_thread *t
 		return request->endpoint->kind == ENDPOINT_PIPE && endpoint->owner && endpoint->owner == request->sender;
 	if (request->endpoint != endpoint)
 		return false;
-	return endpoint->kind != ENDPOINT_DATAGRAM || !thread->destination || !request->peer_ino || request->peer_ino == thread->destination;
+	return endpoint->kind != ENDPOINT_DATAGRAM || !thread->destination || !request->peer_ino ||
+	       request->peer_ino == thread->destination;
 }
 
-static struct request *find_answered(const struct set *set, const struct ledger_thread *thread, const struct endpoint *endpoint, bool replied)
+static struct request *find_answered(const struct set *set, const struct ledger_thread *thread, const struct endpoint *endpoint,
+				     bool replied)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		if (set->items[i]->replied == replied && answers(set->items[i], thread, endpoint))
@@ -547,8 +557,9 @@ static bool has_unanswered(const struct set *set)
 }
 
 /*
- * Whoever took a job from a queue without having to wait for it was told by nobody whose it is; and whoever was woken may find another
- * one there, or several. The answer tells: what the thread did since its last rest or answer was for the one that it answers now.
+ * Whoever took a job from a queue without having to wait for it was told by nobody whose it is; and whoever was woken may find
+ * another one there, or several. The answer tells: what the thread did since its last rest or answer was for the one that it
+ * answers now.
  */
 static void believe_answer(struct trace_servers *s, struct ledger_thread *thread, struct request *answer)
 {
@@ -567,7 +578,8 @@ void request_prepare(struct trace_servers *s, struct ledger_thread *thread, stru
 
 	if (!answer)
 		again = find_answered(thread->set, thread, endpoint, true); /* one more piece of an answer */
-	if (!answer && !again && (!has_unanswered(thread->set) || thread->tentative) && endpoint->role == ROLE_SERVER && endpoint->open)
+	if (!answer && !again && (!has_unanswered(thread->set) || thread->tentative) && endpoint->role == ROLE_SERVER &&
+	    endpoint->open)
 		believe_answer(s, thread, answer = endpoint->open->items[0]);
 	else if (answer && thread->tentative)
 		believe_answer(s, thread, answer);

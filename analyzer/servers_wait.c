@@ -2,10 +2,11 @@
 /*
  * servers_wait.c - the client's side: what a server did while its client waited for it.
  *
- * Which thread of the server answers is known only when the answer is there; so each thread of a server keeps a log of its last changes (on a
- * CPU and for whom, queued, blocked). When a client has slept and then gets an answer, the log of the thread that sent it is laid
- * over the sleep. Each piece of the sleep is one of: that thread's CPU time for this client, for others, its waits, its waits for a CPU; what is left
- * (interrupts, before it was born, further back than the log) is `rest`. So the pieces add up to the sleep.
+ * Which thread of the server answers is known only when the answer is there; so each thread of a server keeps a log of its last
+ * changes (on a CPU and for whom, queued, blocked). When a client has slept and then gets an answer, the log of the thread that
+ * sent it is laid over the sleep. Each piece of the sleep is one of: that thread's CPU time for this client, for others, its
+ * waits, its waits for a CPU; what is left (interrupts, before it was born, further back than the log) is `rest`. So the pieces
+ * add up to the sleep.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,8 @@ static uint64_t part_for(const struct set *set, const struct ledger_process *cli
 	return mine ? ns / set->nr * mine + ns % set->nr * mine / set->nr : 0;
 }
 
-static void add_piece(struct trace_server_wait *wait, const struct log_entry *entry, const struct ledger_process *client, uint64_t ns, uint64_t cpu_ns)
+static void add_piece(struct trace_server_wait *wait, const struct log_entry *entry, const struct ledger_process *client,
+		      uint64_t ns, uint64_t cpu_ns)
 {
 	uint64_t mine;
 
@@ -99,8 +101,8 @@ static void add_piece(struct trace_server_wait *wait, const struct log_entry *en
 	}
 }
 
-static void lay_over(struct trace_servers *s, struct trace_server_wait *wait, const struct ledger_thread *server, const struct ledger_process *client,
-		     uint64_t from, uint64_t to)
+static void lay_over(struct trace_servers *s, struct trace_server_wait *wait, const struct ledger_thread *server,
+		     const struct ledger_process *client, uint64_t from, uint64_t to)
 {
 	uint64_t end = trace_analysis_now(s->analysis), end_cpu = trace_thread_cpu_ns(s->analysis, server->thread);
 	uint64_t nr = server->log ? server->log->nr : 0, oldest = nr > LOG_ENTRIES ? nr - LOG_ENTRIES : 0;

@@ -5,8 +5,8 @@
  *	server_patterns TRUTH-FILE SCRATCH-FOLDER run [PATTERN...]	all patterns, one after the other
  *	server_patterns TRUTH-FILE SCRATCH-FOLDER early			connect first, then wait for "go" in the scratch folder
  *
- * A request says who asks and for how much CPU time. work() spends it and measures itself with CLOCK_THREAD_CPUTIME_ID; the sums go
- * to the truth file as lines
+ * A request says who asks and for how much CPU time. work() spends it and measures itself with CLOCK_THREAD_CPUTIME_ID; the sums
+ *go to the truth file as lines
  *
  *	PATTERN exact|shared SERVER-PID CLIENT-PID NS REQUESTS STOLEN-NS	what must be billed
  *	PATTERN server|noserver PID 0 NS 0 STOLEN-NS				listed with NS of background, or not listed
@@ -36,10 +36,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS 1000000ll
-#define NR_CLIENTS 4
+#define MS	    1000000ll
+#define NR_CLIENTS  4
 #define MAX_SERVERS 8
-#define MAX_FDS 64
+#define MAX_FDS	    64
 
 struct message {
 	int32_t client;
@@ -97,8 +97,8 @@ static long switches(void)
 }
 
 /*
- * Spend CPU time. Wall time that passed while the thread's clock stood still, without a switch to another or too short for one, was
- * taken by a hypervisor: no tracer in the guest can see it, so it will be in the bill. *@stolen grows by it.
+ * Spend CPU time. Wall time that passed while the thread's clock stood still, without a switch to another or too short for one,
+ * was taken by a hypervisor: no tracer in the guest can see it, so it will be in the bill. *@stolen grows by it.
  */
 static long long spin(long long ns, long long *stolen)
 {
@@ -235,8 +235,8 @@ static pid_t begin_process(const char *name)
 }
 
 #define SERVER(slot) if (!(board->server[slot] = begin_process("server")) && (board->server[slot] = getpid()))
-#define CLIENTS(i) \
-	for (int i = 0; i < NR_CLIENTS; i++) \
+#define CLIENTS(i)                                                                                                               \
+	for (int i = 0; i < NR_CLIENTS; i++)                                                                                     \
 		if (!(board->client[i] = begin_process("client")) && (board->client[i] = getpid()))
 
 /* The clients end by themselves, then the servers are ended. */
@@ -369,7 +369,8 @@ static void loop_fork(int listening)
 	for (int slot = 1;; slot++) {
 		int fd = accept(listening, NULL, NULL);
 
-		SERVER(slot) {
+		SERVER(slot)
+		{
 			serve_one(slot, fd);
 			_exit(0);
 		}
@@ -599,7 +600,8 @@ static void simple(int family, int type, void (*loop)(int))
 	int listening = listener(family, type, &address, &length);
 
 	SERVER(0) loop(listening);
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		int fd = connected(type, &address, length);
 
 		client_ask(fd, i);
@@ -609,10 +611,10 @@ static void simple(int family, int type, void (*loop)(int))
 	end_processes();
 }
 
-#define SIMPLE(name, family, type, loop) \
-	static void name(void) \
-	{ \
-		simple(family, type, loop); \
+#define SIMPLE(name, family, type, loop)                                                                                         \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		simple(family, type, loop);                                                                                      \
 	}
 SIMPLE(unix_sequential, AF_UNIX, SOCK_STREAM, loop_sequential)
 SIMPLE(unix_poll, AF_UNIX, SOCK_STREAM, loop_poll)
@@ -640,7 +642,8 @@ static void request_in_pieces(void)
 	int listening = listener(AF_INET, SOCK_STREAM, &address, &length);
 
 	SERVER(0) loop_pieces(listening);
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		int fd = connected(SOCK_STREAM, &address, length);
 		struct message m = {.client = i, .ms = weight * (i + 1)};
 
@@ -660,7 +663,8 @@ static void short_connections(void)
 	int listening = listener(AF_INET, SOCK_STREAM, &address, &length);
 
 	SERVER(0) loop_sequential(listening);
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		struct message m = {.client = i, .ms = i + 1};
 
 		for (int j = 0; j < 10; j++) {
@@ -683,7 +687,8 @@ static void pipelined(void)
 	int listening = listener(AF_INET, SOCK_STREAM, &address, &length);
 
 	SERVER(0) loop_thread_per_client(listening);
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		int fd = connected(SOCK_STREAM, &address, length);
 		struct message all[5];
 
@@ -703,7 +708,8 @@ static void datagrams(void)
 	socklen_t length;
 	int socket_fd = listener(AF_UNIX, SOCK_DGRAM, &address, &length);
 
-	SERVER(0) for (;;) {
+	SERVER(0) for (;;)
+	{
 		union address from;
 		socklen_t from_length = sizeof(from);
 		struct message m;
@@ -714,7 +720,8 @@ static void datagrams(void)
 		if (sendto(socket_fd, "done", 4, 0, &from.any, from_length) != 4)
 			die("sendto");
 	}
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		union address own;
 		socklen_t own_length;
 		int fd = listener(AF_UNIX, SOCK_DGRAM, &own, &own_length);
@@ -744,7 +751,8 @@ static void fifos(void)
 		if (mkfifo(own, 0600))
 			die("mkfifo");
 	}
-	SERVER(0) {
+	SERVER(0)
+	{
 		int fd = open(path, O_RDWR), backs[NR_CLIENTS] = {0};
 		struct message m;
 
@@ -757,7 +765,8 @@ static void fifos(void)
 			answer(backs[m.client]);
 		}
 	}
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		struct message m = {.client = i, .ms = weight * (i + 1)};
 		int fd = open(path, O_WRONLY), back = 0;
 
@@ -781,7 +790,8 @@ static void pipes(void)
 	for (int i = 0; i < NR_CLIENTS; i++)
 		if (pipe(there[i]) || pipe(back[i]))
 			die("pipe");
-	SERVER(0) {
+	SERVER(0)
+	{
 		struct pollfd fds[NR_CLIENTS];
 
 		for (int i = 0; i < NR_CLIENTS; i++) {
@@ -805,7 +815,8 @@ static void pipes(void)
 			}
 		}
 	}
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		struct message m = {.client = i, .ms = weight * (i + 1)};
 
 		for (int j = 0; j < 2; j++) {
@@ -830,7 +841,8 @@ static void socket_pairs(void)
 	for (int i = 0; i < NR_CLIENTS; i++)
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i]))
 			die("socketpair");
-	SERVER(0) {
+	SERVER(0)
+	{
 		struct pollfd fds[NR_CLIENTS];
 
 		for (int i = 0; i < NR_CLIENTS; i++) {
@@ -855,7 +867,8 @@ static void socket_pairs(void)
 	}
 	for (int i = 0; i < NR_CLIENTS; i++)
 		close(pairs[i][0]);
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		nr_requests = 2;
 		client_ask(pairs[i][1], i);
 		_exit(0);
@@ -872,7 +885,8 @@ static void batch(void)
 	socklen_t length;
 	int listening = listener(AF_UNIX, SOCK_STREAM, &address, &length);
 
-	SERVER(0) {
+	SERVER(0)
+	{
 		int fds[NR_CLIENTS];
 		struct pollfd one;
 
@@ -900,7 +914,8 @@ static void batch(void)
 		}
 		pause();
 	}
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		int fd = connected(SOCK_STREAM, &address, length);
 
 		client_ask(fd, i);
@@ -920,7 +935,8 @@ static void callback(void)
 
 	for (int i = 0; i < NR_CLIENTS; i++)
 		backs[i] = listener(AF_UNIX, SOCK_STREAM, &back_address[i], &back_length[i]);
-	SERVER(0) for (;;) {
+	SERVER(0) for (;;)
+	{
 		int fd = accept(listening, NULL, NULL), back;
 		struct message m;
 
@@ -933,7 +949,8 @@ static void callback(void)
 		answer(fd);
 		close(fd);
 	}
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		int fd = connected(SOCK_STREAM, &address, length), back;
 		struct message m = {.client = i, .ms = weight * (i + 1)};
 
@@ -956,10 +973,12 @@ static void chain_with(void (*first)(int, const union address *, socklen_t))
 {
 	union address one, two;
 	socklen_t one_length, two_length;
-	int first_fd = listener(AF_UNIX, SOCK_STREAM, &one, &one_length), second_fd = listener(AF_INET, SOCK_STREAM, &two, &two_length);
+	int first_fd = listener(AF_UNIX, SOCK_STREAM, &one, &one_length),
+	    second_fd = listener(AF_INET, SOCK_STREAM, &two, &two_length);
 
 	SERVER(0) first(first_fd, &two, two_length);
-	SERVER(1) for (;;) {
+	SERVER(1) for (;;)
+	{
 		int fd = accept(second_fd, NULL, NULL);
 		struct message m;
 
@@ -969,7 +988,8 @@ static void chain_with(void (*first)(int, const union address *, socklen_t))
 		}
 		close(fd);
 	}
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		int fd = connected(SOCK_STREAM, &one, one_length);
 
 		client_ask(fd, i);
@@ -1002,7 +1022,8 @@ static void first_blocking(int listening, const union address *next, socklen_t l
 /* It takes other requests while the second server works, and goes on with each when its part comes back. */
 static void first_event_loop(int listening, const union address *next, socklen_t length)
 {
-	struct pollfd fds[MAX_FDS] = {{.fd = listening, .events = POLLIN}, {.fd = connected(SOCK_STREAM, next, length), .events = POLLIN}};
+	struct pollfd fds[MAX_FDS] = {{.fd = listening, .events = POLLIN},
+				      {.fd = connected(SOCK_STREAM, next, length), .events = POLLIN}};
 	int nr = 2, who[NR_CLIENTS];
 	struct message m;
 
@@ -1050,7 +1071,8 @@ static void pipeline(void)
 
 	if (pipe(ends))
 		die("pipe");
-	SERVER(0) {
+	SERVER(0)
+	{
 		close(ends[1]);
 		while (read(ends[0], data, sizeof(data)) > 0)
 			spin(MS, &board->background_stolen);
@@ -1094,7 +1116,8 @@ static void early(int family, int type)
 	int listening = listener(family, type, &address, &length);
 
 	SERVER(0) loop_poll(listening);
-	CLIENTS(i) {
+	CLIENTS(i)
+	{
 		int fd = connected(type, &address, length);
 
 		__atomic_add_fetch(&board->ready, 1, __ATOMIC_SEQ_CST);
@@ -1115,20 +1138,42 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } patterns[] = {
-	{"unix_sequential", unix_sequential}, {"unix_poll", unix_poll}, {"unix_epoll", unix_epoll}, {"unix_select", unix_select},
-	{"unix_threads", unix_threads}, {"unix_datagrams", datagrams}, {"seqpacket_poll", seqpacket_poll}, {"tcp4_sequential", tcp4_sequential},
-	{"tcp4_epoll", tcp4_epoll}, {"tcp4_threads", tcp4_threads}, {"tcp6_poll", tcp6_poll}, {"tcp4_fork", tcp4_fork}, {"unix_fork", unix_fork},
-	{"fifos", fifos}, {"pipes", pipes}, {"socket_pairs", socket_pairs}, {"pool_condvar", pool_condvar}, {"pool_busy", pool_busy},
-	{"pool_pipe", pool_pipe}, {"pool_eventfd", pool_eventfd}, {"batch", batch}, {"callback", callback}, {"chain", chain},
-	{"chain_event_loop", chain_event_loop}, {"pipelined", pipelined}, {"request_in_pieces", request_in_pieces},
-	{"reply_in_pieces", reply_in_pieces}, {"short_connections", short_connections}, {"background_thread", background_thread},
+	{"unix_sequential", unix_sequential},
+	{"unix_poll", unix_poll},
+	{"unix_epoll", unix_epoll},
+	{"unix_select", unix_select},
+	{"unix_threads", unix_threads},
+	{"unix_datagrams", datagrams},
+	{"seqpacket_poll", seqpacket_poll},
+	{"tcp4_sequential", tcp4_sequential},
+	{"tcp4_epoll", tcp4_epoll},
+	{"tcp4_threads", tcp4_threads},
+	{"tcp6_poll", tcp6_poll},
+	{"tcp4_fork", tcp4_fork},
+	{"unix_fork", unix_fork},
+	{"fifos", fifos},
+	{"pipes", pipes},
+	{"socket_pairs", socket_pairs},
+	{"pool_condvar", pool_condvar},
+	{"pool_busy", pool_busy},
+	{"pool_pipe", pool_pipe},
+	{"pool_eventfd", pool_eventfd},
+	{"batch", batch},
+	{"callback", callback},
+	{"chain", chain},
+	{"chain_event_loop", chain_event_loop},
+	{"pipelined", pipelined},
+	{"request_in_pieces", request_in_pieces},
+	{"reply_in_pieces", reply_in_pieces},
+	{"short_connections", short_connections},
+	{"background_thread", background_thread},
 	{"pipeline", pipeline},
 };
 
 static void tell_one(const char *kind, int pid, int server, int client, long long ns)
 {
-	fprintf(truth, "%s %s %d %d %lld %d %lld\n", pattern, kind, pid, (int)board->client[client], ns, board->requests[server][client],
-		board->stolen[server][client]);
+	fprintf(truth, "%s %s %d %d %lld %d %lld\n", pattern, kind, pid, (int)board->client[client], ns,
+		board->requests[server][client], board->stolen[server][client]);
 }
 
 static void tell(void)
@@ -1144,7 +1189,8 @@ static void tell(void)
 		}
 	}
 	if (board->background)
-		fprintf(truth, "%s server %d 0 %lld 0 %lld\n", pattern, (int)board->server[0], board->background, board->background_stolen);
+		fprintf(truth, "%s server %d 0 %lld 0 %lld\n", pattern, (int)board->server[0], board->background,
+			board->background_stolen);
 	fflush(truth);
 }
 
@@ -1153,7 +1199,9 @@ static void run_early(void)
 	static const struct {
 		const char *name;
 		int family, type;
-	} kinds[] = {{"early_unix", AF_UNIX, SOCK_STREAM}, {"early_tcp4", AF_INET, SOCK_STREAM}, {"early_seqpacket", AF_UNIX, SOCK_SEQPACKET}};
+	} kinds[] = {{"early_unix", AF_UNIX, SOCK_STREAM},
+		     {"early_tcp4", AF_INET, SOCK_STREAM},
+		     {"early_seqpacket", AF_UNIX, SOCK_SEQPACKET}};
 	struct board *boards[3];
 
 	for (int i = 0; i < 3; i++) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_e2e_servers.c - record servers of all shapes (tests/server_patterns.c), and hold the bills against what they know of themselves.
+ * test_e2e_servers.c - record servers of all shapes (tests/server_patterns.c), and hold the bills against what they know of
+ * themselves.
  *
  * All patterns run in one recording. A bill must be within 1 % or 100 us of the truth, and:
- * - the servers' own clock counts the interrupts that hit them, a bill does not: it may be less by what the report says they took;
+ * - the servers' own clock counts the interrupts that hit them, a bill does not: it may be less by what the report says they
+ * took;
  * - it may be more by what a hypervisor took, which stops the servers' clock alone; the servers saw how much;
- * - the truth is the work of a request alone, the bill includes its receiving and sending: 30 us for each, and 100 us for accepting, a
- *   thread for it perhaps, and the first touch of memory;
+ * - the truth is the work of a request alone, the bill includes its receiving and sending: 30 us for each, and 100 us for
+ * accepting, a thread for it perhaps, and the first touch of memory;
  * - where each request has a process of its own, its birth and its end are in the bill too: 600 us.
  */
 #include <errno.h>
@@ -21,9 +23,9 @@
 #include "unit.h"
 
 #define PER_REQUEST 30000
-#define PER_CLIENT 100000
+#define PER_CLIENT  100000
 #define PER_PROCESS 600000
-#define NOTHING 100000 /* a connection made before there was a request */
+#define NOTHING	    100000 /* a connection made before there was a request */
 
 static const char *bin = TRACE_BIN;
 static char folder[64];
@@ -49,8 +51,8 @@ static json_t *load_report(const char *name)
 	json_error_t error;
 	json_t *json;
 
-	if (run("%s/tracevisualizer --verify %s/%s.trace >/dev/null && %s/tracevisualizer --json %s/%s.trace >%s/%s.json", bin, folder, name, bin, folder,
-		name, folder, name))
+	if (run("%s/tracevisualizer --verify %s/%s.trace >/dev/null && %s/tracevisualizer --json %s/%s.trace >%s/%s.json", bin,
+		folder, name, bin, folder, name, folder, name))
 		return NULL;
 	snprintf(path, sizeof(path), "%s/%s.json", folder, name);
 	json = json_load_file(path, 0, &error);
@@ -63,13 +65,14 @@ static void record_all(void)
 {
 	if (!mkdtemp(strcpy(folder, "/tmp/trace-servers-XXXXXX")))
 		return;
-	if (run("timeout 60 %s/tracedaemon %s/all.trace -- timeout 50 %s %s/all.truth %s run 2>%s/stderr", bin, folder, TRACE_PATTERNS, folder, folder,
-		folder) == 0)
+	if (run("timeout 60 %s/tracedaemon %s/all.trace -- timeout 50 %s %s/all.truth %s run 2>%s/stderr", bin, folder,
+		TRACE_PATTERNS, folder, folder, folder) == 0)
 		report = load_report("all");
-	run("timeout 50 %s %s/early.truth %s early & i=0; while [ ! -e %s/ready ] && [ $i -lt 200 ]; do sleep 0.1; i=$((i+1)); done", TRACE_PATTERNS,
-	    folder, folder, folder);
-	if (run("timeout 60 %s/tracedaemon %s/early.trace -- timeout 50 %s %s/none %s go 2>>%s/stderr", bin, folder, TRACE_PATTERNS, folder, folder, folder) ==
-	    0)
+	run("timeout 50 %s %s/early.truth %s early & i=0; while [ ! -e %s/ready ] && [ $i -lt 200 ]; do sleep 0.1; i=$((i+1)); "
+	    "done",
+	    TRACE_PATTERNS, folder, folder, folder);
+	if (run("timeout 60 %s/tracedaemon %s/early.trace -- timeout 50 %s %s/none %s go 2>>%s/stderr", bin, folder,
+		TRACE_PATTERNS, folder, folder, folder) == 0)
 		early_report = load_report("early");
 }
 
@@ -99,14 +102,15 @@ struct truth {
 
 static bool near(const struct truth *t, long long got, long long interrupted)
 {
-	long long allowed = t->ns / 100 > 100000 ? t->ns / 100 : 100000, more = allowed + PER_CLIENT + t->stolen + (long long)t->requests * PER_REQUEST;
+	long long allowed = t->ns / 100 > 100000 ? t->ns / 100 : 100000,
+		  more = allowed + PER_CLIENT + t->stolen + (long long)t->requests * PER_REQUEST;
 
 	if (strstr(t->pattern, "_fork"))
 		more += PER_PROCESS;
 	if (got >= t->ns - allowed - interrupted && got <= t->ns + more)
 		return true;
-	fprintf(stderr, "\n    %s: %lld for %lld: %s %lld, expected %lld (off by %.2f %%)\n", t->pattern, t->server, t->client, t->kind, got, t->ns,
-		100.0 * (double)(got - t->ns) / (double)t->ns);
+	fprintf(stderr, "\n    %s: %lld for %lld: %s %lld, expected %lld (off by %.2f %%)\n", t->pattern, t->server, t->client,
+		t->kind, got, t->ns, 100.0 * (double)(got - t->ns) / (double)t->ns);
 	return false;
 }
 
@@ -182,7 +186,8 @@ static void check_pattern(json_t *from, const char *file, const char *pattern, i
 	snprintf(path, sizeof(path), "%s/%s.truth", folder, file);
 	truth = fopen(path, "r");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(truth);
-	while (fscanf(truth, "%63s %15s %lld %lld %lld %d %lld", t.pattern, t.kind, &t.server, &t.client, &t.ns, &t.requests, &t.stolen) == 7)
+	while (fscanf(truth, "%63s %15s %lld %lld %lld %d %lld", t.pattern, t.kind, &t.server, &t.client, &t.ns, &t.requests,
+		      &t.stolen) == 7)
 		if (strcmp(t.pattern, pattern) == 0) {
 			check_line(from, &t);
 			lines++;
@@ -191,15 +196,15 @@ static void check_pattern(json_t *from, const char *file, const char *pattern, i
 	CU_ASSERT_EQUAL(lines, expected);
 }
 
-#define PATTERN(name, lines) \
-	static void name(void) \
-	{ \
-		check_pattern(report, "all", #name, lines); \
+#define PATTERN(name, lines)                                                                                                     \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		check_pattern(report, "all", #name, lines);                                                                      \
 	}
-#define EARLY(name) \
-	static void name(void) \
-	{ \
-		check_pattern(early_report, "early", #name, 4); \
+#define EARLY(name)                                                                                                              \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		check_pattern(early_report, "early", #name, 4);                                                                  \
 	}
 PATTERN(unix_sequential, 4)
 PATTERN(unix_poll, 4)

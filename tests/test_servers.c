@@ -2,9 +2,9 @@
 /*
  * test_servers.c - whose CPU time a server's is, on traces of a few events.
  *
- * Processes 10 and 20 are clients on CPUs 0 and 1, 30 and 40 servers on CPUs 2 and 3; all run all the time, from 1000 to 9000, so the CPU time of a
- * server is the time itself. A system call lasts 10 ns, its socket event comes in the middle. A bill begins at the entry of the
- * call that brought the request.
+ * Processes 10 and 20 are clients on CPUs 0 and 1, 30 and 40 servers on CPUs 2 and 3; all run all the time, from 1000 to 9000, so
+ * the CPU time of a server is the time itself. A system call lasts 10 ns, its socket event comes in the middle. A bill begins at
+ * the entry of the call that brought the request.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "analysis_case.h"
 #include "unit.h"
 
-#define LOCALHOST 0x0100007fffff0000ull
-#define OTHER_HOST 0x0200000affff0000ull /* 10.0.0.2 */
+#define LOCALHOST	0x0100007fffff0000ull
+#define OTHER_HOST	0x0200000affff0000ull /* 10.0.0.2 */
 #define NOTHING_TO_READ (-EAGAIN)
 
 struct case_of_servers {
@@ -32,7 +32,11 @@ static struct case_of_servers begin(void)
 	static const struct {
 		int nr;
 		const char *name;
-	} names[] = {{SYS_socket, "socket"}, {SYS_socketpair, "socketpair"}, {SYS_pipe, "pipe"}, {SYS_sendmsg, "sendmsg"}, {SYS_recvmsg, "recvmsg"}};
+	} names[] = {{SYS_socket, "socket"},
+		     {SYS_socketpair, "socketpair"},
+		     {SYS_pipe, "pipe"},
+		     {SYS_sendmsg, "sendmsg"},
+		     {SYS_recvmsg, "recvmsg"}};
 	struct case_of_servers k = {.c = case_new()};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -83,8 +87,8 @@ static struct trace_server_client bill(const struct case_of_servers *k, uint32_t
 	return (struct trace_server_client){0};
 }
 
-#define EXACT(k, server, client, ns) CU_ASSERT_EQUAL(bill(k, server, client).exact_ns, ns)
-#define SHARED(k, server, client, ns) CU_ASSERT_EQUAL(bill(k, server, client).shared_ns, ns)
+#define EXACT(k, server, client, ns)	CU_ASSERT_EQUAL(bill(k, server, client).exact_ns, ns)
+#define SHARED(k, server, client, ns)	CU_ASSERT_EQUAL(bill(k, server, client).shared_ns, ns)
 #define REQUESTS(k, server, client, nr) CU_ASSERT_EQUAL(bill(k, server, client).requests, nr)
 
 /* ---- events ---- */
@@ -102,9 +106,17 @@ struct end { /* of a connection */
 
 static struct trace_sock_endpoints endpoints(const struct end *e, uint64_t peer)
 {
-	return (struct trace_sock_endpoints){.fd = e->fd, .ino = e->ino, .peer_ino = peer, .family = e->family ? e->family : AF_UNIX,
-					     .type = e->type ? e->type : SOCK_STREAM, .local_port = e->local_port, .remote_port = e->remote_port,
-					     .local_lo = e->local, .remote_lo = e->remote, .protocol = e->family ? 6 : 0, .state = 1};
+	return (struct trace_sock_endpoints){.fd = e->fd,
+					     .ino = e->ino,
+					     .peer_ino = peer,
+					     .family = e->family ? e->family : AF_UNIX,
+					     .type = e->type ? e->type : SOCK_STREAM,
+					     .local_port = e->local_port,
+					     .remote_port = e->remote_port,
+					     .local_lo = e->local,
+					     .remote_lo = e->remote,
+					     .protocol = e->family ? 6 : 0,
+					     .state = 1};
 }
 
 static void make(struct case_of_servers *k, const struct end *e, uint64_t ns, uint32_t nr, uint64_t peer)
@@ -122,9 +134,18 @@ static void make(struct case_of_servers *k, const struct end *e, uint64_t ns, ui
 static void was_open(struct case_of_servers *k, const struct end *e, uint64_t peer, uint32_t state)
 {
 	struct trace_sock_endpoints ends = endpoints(e, peer);
-	struct trace_start_socket start = {.tgid = processes[e->cpu], .fd = e->fd, .ino = e->ino, .peer_ino = peer, .family = ends.family,
-					   .type = ends.type, .local_port = ends.local_port, .remote_port = ends.remote_port,
-					   .local_lo = ends.local_lo, .remote_lo = ends.remote_lo, .protocol = ends.protocol, .state = state};
+	struct trace_start_socket start = {.tgid = processes[e->cpu],
+					   .fd = e->fd,
+					   .ino = e->ino,
+					   .peer_ino = peer,
+					   .family = ends.family,
+					   .type = ends.type,
+					   .local_port = ends.local_port,
+					   .remote_port = ends.remote_port,
+					   .local_lo = ends.local_lo,
+					   .remote_lo = ends.remote_lo,
+					   .protocol = ends.protocol,
+					   .state = state};
 
 	tb_fd(k->c.tb, processes[e->cpu], e->fd, 8, e->ino, S_IFSOCK | 0777, "socket:[]");
 	tb_start(k->c.tb, 1000, TRACE_EV_start_socket, &start, sizeof(start), NULL);
@@ -132,7 +153,10 @@ static void was_open(struct case_of_servers *k, const struct end *e, uint64_t pe
 
 static void transfer(struct case_of_servers *k, const struct end *e, uint64_t ns, bool out, int32_t bytes, uint32_t position)
 {
-	struct trace_sock_send event = {.ino = e->ino, .position = position, .ret = bytes, .family = e->family ? e->family : AF_UNIX,
+	struct trace_sock_send event = {.ino = e->ino,
+					.position = position,
+					.ret = bytes,
+					.family = e->family ? e->family : AF_UNIX,
 					.protocol = e->family ? 6 : 0};
 
 	tb_sys_enter(k->c.tb, e->cpu, ns, out ? SYS_write : SYS_read, (uint64_t)e->fd, 0, 16);
@@ -157,9 +181,12 @@ static void polls(struct case_of_servers *k, uint32_t cpu, uint64_t ns)
 }
 
 /* A client's end and the server's: made at 1010 and 1030, connected, accepted at @ns. */
-static const struct end one = {.cpu = 0, .fd = 3, .ino = 101, .peer = 201}, one_server = {.cpu = 2, .fd = 4, .ino = 201, .peer = 101};
-static const struct end two = {.cpu = 1, .fd = 3, .ino = 102, .peer = 202}, two_server = {.cpu = 2, .fd = 5, .ino = 202, .peer = 102};
-static const struct end down = {.cpu = 2, .fd = 6, .ino = 103, .peer = 203}, down_server = {.cpu = 3, .fd = 4, .ino = 203, .peer = 103};
+static const struct end one = {.cpu = 0, .fd = 3, .ino = 101, .peer = 201},
+			one_server = {.cpu = 2, .fd = 4, .ino = 201, .peer = 101};
+static const struct end two = {.cpu = 1, .fd = 3, .ino = 102, .peer = 202},
+			two_server = {.cpu = 2, .fd = 5, .ino = 202, .peer = 102};
+static const struct end down = {.cpu = 2, .fd = 6, .ino = 103, .peer = 203},
+			down_server = {.cpu = 3, .fd = 4, .ino = 203, .peer = 103};
 
 static void connects(struct case_of_servers *k, const struct end *client, const struct end *server, uint64_t ns)
 {
@@ -674,7 +701,8 @@ static void datagram(struct case_of_servers *k, const struct end *from, uint64_t
 static void datagrams_are_told_apart_by_their_sender(void)
 {
 	struct case_of_servers k = begin();
-	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM}, b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
+		   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
 		   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
 
 	make(&k, &a, 1010, SYS_socket, 0);
@@ -768,12 +796,20 @@ static uint32_t any(uint32_t below)
 
 static void random_event(struct tb *tb, uint32_t cpu, uint64_t ns)
 {
-	static const uint32_t calls[] = {SYS_read, SYS_write, SYS_poll, SYS_accept, SYS_futex, SYS_connect, SYS_sendto, SYS_recvfrom, SYS_nanosleep, SYS_pipe};
+	static const uint32_t calls[] = {SYS_read,    SYS_write,  SYS_poll,	SYS_accept,    SYS_futex,
+					 SYS_connect, SYS_sendto, SYS_recvfrom, SYS_nanosleep, SYS_pipe};
 	static const uint16_t types[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET};
-	struct trace_sock_send transfer = {.ino = 100 + any(6), .position = any(4) ? any(100) : any(UINT32_MAX), .ret = (int32_t)any(40) - 12,
+	struct trace_sock_send transfer = {.ino = 100 + any(6),
+					   .position = any(4) ? any(100) : any(UINT32_MAX),
+					   .ret = (int32_t)any(40) - 12,
 					   .family = any(2) ? AF_UNIX : AF_INET};
-	struct trace_sock_endpoints ends = {.fd = (int32_t)any(6), .ino = 100 + any(6), .peer_ino = any(2) ? 100 + any(6) : 0,
-					    .family = transfer.family, .type = types[any(3)], .local_port = (uint16_t)any(3), .remote_port = (uint16_t)any(3),
+	struct trace_sock_endpoints ends = {.fd = (int32_t)any(6),
+					    .ino = 100 + any(6),
+					    .peer_ino = any(2) ? 100 + any(6) : 0,
+					    .family = transfer.family,
+					    .type = types[any(3)],
+					    .local_port = (uint16_t)any(3),
+					    .remote_port = (uint16_t)any(3),
 					    .state = any(11)};
 	struct trace_sched_wakeup_new born = {.tid = 10 + any(12)};
 
@@ -815,7 +851,8 @@ static void random_event(struct tb *tb, uint32_t cpu, uint64_t ns)
 		if (any(20) == 0)
 			tb_lost(tb, cpu, 1 + any(3));
 		else
-			tb_event(tb, cpu, ns, TRACE_EV_sock_ready, &(struct trace_sock_ready){.ino = 100 + any(6)}, sizeof(struct trace_sock_ready), NULL);
+			tb_event(tb, cpu, ns, TRACE_EV_sock_ready, &(struct trace_sock_ready){.ino = 100 + any(6)},
+				 sizeof(struct trace_sock_ready), NULL);
 	}
 }
 

@@ -73,7 +73,8 @@ struct trace_server {
  * @trace, @analysis: borrowed, must outlive it. Before trace_analysis_run().
  * Returns NULL with -ENOMEM, or -EBUSY after the pass began.
  */
-struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error);
+struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_analysis *analysis,
+					struct trace_error *ret_error);
 struct trace_servers *trace_servers_free(struct trace_servers *servers); /* NULL is fine; returns NULL */
 
 /** trace_nr_servers() - after the pass: processes that worked for others; 0 when out of memory, see trace_servers_verify() */
@@ -83,9 +84,10 @@ const struct trace_server *trace_get_server(struct trace_servers *servers, size_
 
 /**
  * struct trace_server_wait - what servers did while a client slept until their answer
- * All of a client process's sleeps, of all its threads, that ended with an answer of this server: wait = for_client + for_others + server_waited +
- * server_wait_cpu + rest, exactly. Seen from the thread of the server that sent the answer: @for_client_ns, @for_others_ns: its CPU
- * time; @server_waited_ns: it was blocked itself, or rested because the request was still with another thread of the server;
+ * All of a client process's sleeps, of all its threads, that ended with an answer of this server: wait = for_client + for_others
+ * + server_waited + server_wait_cpu + rest, exactly. Seen from the thread of the server that sent the answer: @for_client_ns,
+ * @for_others_ns: its CPU time; @server_waited_ns: it was blocked itself, or rested because the request was still with another
+ * thread of the server;
  * @server_wait_cpu_ns: another had the CPU; @rest_ns: interrupts, and what is too long ago to be known.
  */
 struct trace_server_wait {
@@ -106,9 +108,8 @@ const struct trace_server_wait *trace_get_server_wait(struct trace_servers *serv
 
 /**
  * trace_servers_verify() - after the pass: do the bills add up?
- * exact + shared + background = the CPU time in the books of each server, to the nanosecond, and so do its clients' rows; and the pieces of
- * each client's wait are the wait.
- * Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
+ * exact + shared + background = the CPU time in the books of each server, to the nanosecond, and so do its clients' rows; and the
+ * pieces of each client's wait are the wait. Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
  */
 int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error);
 

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* servers_results.c - from bills by origin to servers and their clients, and the proof that they add up. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "servers_ledger.h"
+
+static uint64_t cpu_of(const struct trace_servers *s, const struct trace_process *process)
+{
+	uint64_t ns = 0;
+
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
+		ns += trace_thread_cpu_ns(s->analysis, thread);
+	return ns;
+}
+
+/* A gap may prove later that a thread was not on its CPU: what was billed then is taken back, the greatest bill first. */
+static void take_back(struct ledger_process *process, uint64_t ns)
+{
+	while (ns) {
+		struct bill *greatest = NULL;
+		uint64_t *column, part;
+
+		for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
+			if (!greatest || bill->exact + bill->shared > greatest->exact + greatest->shared)
+				greatest = bill;
+		if (!greatest || !(greatest->exact + greatest->shared))
+			return;
+		column = greatest->exact ? &greatest->exact : &greatest->shared;
+		part = *column < ns ? *column : ns;
+		*column -= part;
+		process->billed -= part;
+		ns -= part;
+	}
+}
+
+static struct trace_server_client *client_of(struct trace_server_client *clients, size_t *nr,
+					     const struct ledger_process *process, const char *address)
+{
+	const struct trace_process *wanted = process ? process->process : NULL;
+
+	for (size_t i = 0; i < *nr; i++)
+		if (clients[i].process == wanted && strcmp(clients[i].address, address) == 0)
+			return &clients[i];
+	clients[*nr] = (struct trace_server_client){.process = wanted, .comm = "", .address = address};
+	if (wanted) {
+		clients[*nr].pid = trace_process_pid(wanted);
+		clients[*nr].comm = trace_process_comm(wanted);
+	}
+	return &clients[(*nr)++];
+}
+
+static int by_cpu(const void *left, const void *right)
+{
+	const struct trace_server_client *l = left, *r = right;
+
+	if (l->cpu_ns != r->cpu_ns)
+		return l->cpu_ns > r->cpu_ns ? -1 : 1;
+	return l->pid != r->pid ? (l->pid > r->pid ? 1 : -1) : strcmp(l->address, r->address);
+}
+
+static void server_finish(struct trace_servers *s, struct ledger_process *process, struct trace_server *ret_server)
+{
+	struct trace_server server = {.process = process->process,
+				      .pid = trace_process_pid(process->process),
+				      .comm = trace_process_comm(process->process),
+				      .cpu_ns = cpu_of(s, process->process)};
+	struct trace_server_client *clients = calloc(process->bills.used + 1, sizeof(*clients));
+
+	if (!clients) {
+		s->failed = -ENOMEM;
+		return;
+	}
+	if (process->billed > server.cpu_ns)
+		take_back(process, process->billed - server.cpu_ns);
+	for (const struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));) {
+		uint32_t origin = (uint32_t)(bill->key - 1);
+		const char *address;
+		struct ledger_process *who = origin_resolve(s, origin, &address);
+		struct trace_server_client *client;
+
+		if (who == process && s->origins[origin].kind == ORIGIN_LINK)
+			continue; /* a pipeline: its own work */
+		client = client_of(clients, &server.nr_clients, who, address);
+		client->exact_ns += bill->exact;
+		client->shared_ns += bill->shared;
+		client->cpu_ns += bill->exact + bill->shared;
+		client->requests += bill->requests;
+		server.exact_ns += bill->exact;
+		server.shared_ns += bill->shared;
+		server.requests += bill->requests;
+	}
+	server.background_ns = server.cpu_ns - server.exact_ns - server.shared_ns;
+	qsort(clients, server.nr_clients, sizeof(*clients), by_cpu);
+	server.clients = clients;
+	*ret_server = server;
+}
+
+static int by_server(const void *left, const void *right)
+{
+	const struct trace_server *l = left, *r = right;
+
+	if (l->cpu_ns != r->cpu_ns)
+		return l->cpu_ns > r->cpu_ns ? -1 : 1;
+	return l->pid > r->pid ? 1 : l->pid < r->pid ? -1 : 0;
+}
+
+static void finish(struct trace_servers *s)
+{
+	if (s->finished)
+		return;
+	s->finished = true;
+	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));)
+		servers_charge(s, row->pointer);
+	s->servers = calloc(s->nr_processes + 1, sizeof(*s->servers));
+	if (!s->servers)
+		s->failed = -ENOMEM;
+	for (uint32_t i = 0; i < s->nr_processes && !s->failed; i++) {
+		struct trace_server *server = &s->servers[s->nr_servers];
+
+		if (!request_is_server(s->by_idx[i]))
+			continue;
+		server_finish(s, s->by_idx[i], server);
+		if (server->requests || server->exact_ns || server->shared_ns)
+			s->nr_servers++;
+		else
+			free((void *)server->clients);
+	}
+	waits_finish(s);
+	if (!s->failed)
+		qsort(s->servers, s->nr_servers, sizeof(*s->servers), by_server);
+}
+
+size_t trace_nr_servers(struct trace_servers *s)
+{
+	finish(s);
+	return s->failed ? 0 : s->nr_servers;
+}
+
+const struct trace_server *trace_get_server(struct trace_servers *s, size_t idx)
+{
+	return idx < trace_nr_servers(s) ? &s->servers[idx] : NULL;
+}
+
+size_t trace_nr_server_waits(struct trace_servers *s)
+{
+	finish(s);
+	return s->failed ? 0 : s->nr_server_waits;
+}
+
+const struct trace_server_wait *trace_get_server_wait(struct trace_servers *s, size_t idx)
+{
+	return idx < trace_nr_server_waits(s) ? &s->server_waits[idx] : NULL;
+}
+
+static int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error)
+{
+	uint64_t sum =
+		wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns + wait->rest_ns;
+	char message[160];
+
+	if (sum == wait->wait_ns)
+		return 0;
+	snprintf(message, sizeof(message), "client %u waited %" PRIu64 " ns for server %u, but the pieces are %" PRIu64 " ns",
+		 trace_process_pid(wait->client), wait->wait_ns, trace_process_pid(wait->server), sum);
+	return servers_fail(ret_error, -EBADMSG, message);
+}
+
+static int server_verify(const struct trace_servers *s, const struct trace_server *server, struct trace_error *ret_error)
+{
+	struct trace_figures *f = trace_process_figures(s->analysis, server->process);
+	uint64_t exact = 0, shared = 0, cpu_ns;
+	char message[200];
+
+	if (!f)
+		return servers_fail(ret_error, -ENOMEM, "out of memory to verify the servers' bills");
+	cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns;
+	trace_figures_free(f);
+	for (size_t i = 0; i < server->nr_clients; i++) {
+		exact += server->clients[i].exact_ns;
+		shared += server->clients[i].shared_ns;
+	}
+	if (exact == server->exact_ns && shared == server->shared_ns && cpu_ns == server->cpu_ns &&
+	    exact + shared + server->background_ns == cpu_ns && server->background_ns <= cpu_ns)
+		return 0;
+	snprintf(message, sizeof(message),
+		 "server %u: its bills of %" PRIu64 " exact + %" PRIu64 " shared + %" PRIu64
+		 " background ns are not its CPU time of %" PRIu64 " ns",
+		 server->pid, exact, shared, server->background_ns, cpu_ns);
+	return servers_fail(ret_error, -EBADMSG, message);
+}
+
+int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
+{
+	int error = 0;
+
+	finish(s);
+	if (s->failed)
+		return servers_fail(ret_error, -ENOMEM, "out of memory for the servers' bills");
+	for (size_t i = 0; i < s->nr_servers && !error; i++)
+		error = server_verify(s, &s->servers[i], ret_error);
+	for (size_t i = 0; i < s->nr_server_waits && !error; i++)
+		error = wait_verify(&s->server_waits[i], ret_error);
+	return error;
+}
+
+void servers_results_free(struct trace_servers *s)
+{
+	for (size_t i = 0; i < s->nr_servers; i++)
+		free((void *)s->servers[i].clients);
+	free(s->servers);
+}
