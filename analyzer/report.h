@@ -58,6 +58,8 @@ struct process_row {
 	bool folded;		 /* too little to matter: one line for all of them, unless --all */
 };
 
+/** process_wanted() - is it one of those that --pid, --comm and --cgroup ask for? */
+bool process_wanted(const struct report *report, const struct trace_process *process);
 /** process_rows() - those that the options ask for, sorted; owned by the caller. NULL: out of memory */
 struct process_row *process_rows(const struct report *report, size_t *ret_nr);
 

@@ -119,20 +119,19 @@ static bool of_commands(const struct diff *diff)
 {
 	const struct options *options = diff->sides[0].options;
 
-	return diff->sides[0].command && diff->sides[1].command && !options->all && !options->comm;
+	return diff->sides[0].command && diff->sides[1].command && !options->all && !options->comm && !options->cgroup;
 }
 
 static bool collect_side(struct diff *diff, int side)
 {
 	const struct report *report = &diff->sides[side];
 	GPtrArray *list = of_commands(diff) ? command_family(report) : g_ptr_array_new();
-	const char *comm = report->options->comm;
 	bool ok = true;
 
 	for (size_t i = 0; !of_commands(diff) && i < trace_nr_processes(report->analysis); i++)
 		g_ptr_array_add(list, (gpointer)trace_get_process(report->analysis, i));
 	for (guint i = 0; i < list->len && ok; i++)
-		if (trace_nr_threads(list->pdata[i]) && (!comm || strcmp(comm, trace_process_comm(list->pdata[i])) == 0))
+		if (trace_nr_threads(list->pdata[i]) && process_wanted(report, list->pdata[i]))
 			ok = add_process(diff, side, list->pdata[i]);
 	g_ptr_array_free(list, TRUE);
 	return ok;
@@ -205,8 +204,8 @@ static void put_verdict(const struct diff *diff)
 		fprintf(a->out, ", %s for %s in B", text_name(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
 		fprintf(a->out, ": %.2f times as long.\n", (double)spans[1] / (double)spans[0]);
 	}
-	fprintf(a->out, "%sProcesses of one name are added up. Greatest differences first, rest and sleep left aside.\n\n",
-		of_commands(diff) ? "Only the commands and what they started; --all compares everything. " : "");
+	fprintf(a->out, "%sProcesses of one name are added up; the greatest differences come first.\n\n",
+		of_commands(diff) ? "Only the commands and what they started; --all compares everything.\n" : "");
 }
 
 static void put_name(const struct diff *diff, const struct name *name)

@@ -17,7 +17,7 @@ static bool is_in_cgroup(const struct trace_process *process, const char *cgroup
 	return *path && strncmp(path, cgroup, length) == 0 && (path[length] == 0 || path[length] == '/');
 }
 
-static bool wanted(const struct report *report, const struct trace_process *process)
+bool process_wanted(const struct report *report, const struct trace_process *process)
 {
 	const struct options *options = report->options;
 
@@ -120,7 +120,7 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 	for (size_t i = 0; list && i < all; i++) {
 		const struct trace_process *process = trace_get_process(report->analysis, i);
 
-		if (!wanted(report, process) || !trace_nr_threads(process))
+		if (!process_wanted(report, process) || !trace_nr_threads(process))
 			continue;
 		if (!fill(report, process, &list[nr])) {
 			free(list);

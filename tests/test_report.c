@@ -58,8 +58,8 @@ static void make_story(void)
 	tb_thread(tb, 10, 10, 1, "one", 0, true);
 	tb_thread(tb, 30, 30, 1, "esc\x1b[31m\nlock", 0, false);
 	tb_thread(tb, 31, 30, 1, "esc\x1b[31m\nlock", 0, false);
-	tb_fd(tb, 10, 0, 1, 200, S_IFIFO | 0600, "pipe:[200]");
-	tb_fd(tb, 30, 1, 1, 200, S_IFIFO | 0600, "pipe:[200]");
+	tb_fd(tb, 10, 0, 1, 200, S_IFIFO | 0600, "pipe\xff\x1b");
+	tb_fd(tb, 30, 1, 1, 200, S_IFIFO | 0600, "pipe\xff\x1b");
 	tb_sys_enter(tb, 0, 1001000, SYS_read, 0, 0x10000, 100);
 	tb_switch(tb, 0, 1002000, 10, 30, TRACE_TASK_INTERRUPTIBLE);
 	tb_sys_enter(tb, 0, 1004000, SYS_futex, 0x7f00, 0, 2);
@@ -228,7 +228,7 @@ static const char golden_sections[] =
 	"\n"
 	"Files (waited: how long threads were blocked on them):\n"
 	"  waited  reads  read  writes  written  path\n"
-	"       0      1   100       1      100  pipe:[200]\n"
+	"       0      1   100       1      100  pipe\\xff\\x1b\n"
 	"\n"
 	"Locks (futexes: mutexes, conditions, joins; and file locks):\n"
 	"  waited  waits  who waited                until this let go       lock\n"
@@ -245,7 +245,7 @@ static const char golden_sections[] =
 	"\n";
 
 static const char golden_diff[] =
-	"Processes of one name are added up. Greatest differences first, rest and sleep left aside.\n"
+	"Processes of one name are added up; the greatest differences come first.\n"
 	"\n"
 	"esc\\x1b[31m\\x0alock: 0 processes in A, 1 in B\n"
 	"                             A       B    B - A  B / A\n"
@@ -482,6 +482,30 @@ static void names_that_are_not_utf8_become_valid(void)
 	free(text);
 }
 
+static void the_json_of_locks_and_strange_names_is_valid(void)
+{
+	char arguments[128], *text;
+	json_error_t error;
+	json_t *report, *lock, *interrupt;
+
+	snprintf(arguments, sizeof(arguments), "--json %s", story_path);
+	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	report = json_loads(text, 0, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(report, "locks")), 1);
+	lock = json_array_get(json_object_get(report, "locks"), 0);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(lock, "pid")), 30);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(lock, "holder_pid")), 30);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(lock, "address")), 0x7f00);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(lock, "ns")), 20000);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(lock, "comm")), "esc\x1b[31m\nlock");
+	interrupt = json_array_get(json_object_get(report, "interrupts"), 0);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(interrupt, "name")), "local_timer");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(interrupt, "ns")), 1000);
+	json_decref(report);
+	free(text);
+}
+
 /* ---- lists ---- */
 
 static void the_list_has_the_columns_of_the_original(void)
@@ -560,6 +584,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"--pid", "needs a value"},
 		{"--json=1 t", "takes no value"},
 		{"a b c d", "is one too many"},
+		{"--diff a", "needs two traces"},
 		{"-a a /nonexistent/out", "use --output /nonexistent/out"},
 	};
 
@@ -642,6 +667,7 @@ int main(int argc, char **argv)
 		CASE(a_comparison_as_json_has_its_schema),
 		CASE(the_json_is_valid_and_has_the_schema),
 		CASE(names_that_are_not_utf8_become_valid),
+		CASE(the_json_of_locks_and_strange_names_is_valid),
 		CASE(the_list_has_the_columns_of_the_original),
 		CASE(columns_can_be_left_out),
 		CASE(calls_show_the_arguments_that_they_have),
