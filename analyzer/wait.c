@@ -37,7 +37,7 @@
 
 static const char *const via_names[NR_VIAS] = {
 	"", "waitpid", "pipe", "unix", "tcp", "udp", "futex", "signal", "eventfd", "ptrace", "vfork", "fork", "lock", "semaphore",
-	"mqueue", "pidfd", "exec", "memory", "socket", "poll", "tty", "io_uring", "inotify", "throttle",
+	"mqueue", "pidfd", "exec", "memory", "socket", "poll", "tty", "io_uring", "inotify", "throttle", "exit",
 };
 
 const char *via_name(enum via via)
@@ -155,13 +155,22 @@ static struct verdict by_call_alone(const struct question *q, enum via via)
 
 /* ---- by who or what ended it ---- */
 
+/* The whole process ends: its threads are woken to die, whatever they wait for. */
+static bool woken_to_die(const struct question *q)
+{
+	const struct call *call = &q->a->calls[q->waker->call];
+
+	return call->class == CALL_EXIT && q->waker->thread->process == q->thread->process &&
+	       strcmp(strings_text(&q->a->strings, call->name), "exit_group") == 0;
+}
+
 /* Whoever or whatever woke, the socket that it said became ready left aside. */
 static struct verdict by_waker_alone(const struct question *q, enum via via)
 {
 	if (q->pending->cut)
 		return q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_call_alone(q, via);
 	if (woken_by_task(q))
-		return the_waker(q, via);
+		return the_waker(q, woken_to_die(q) ? VIA_EXIT : via);
 	switch (q->waker->cause) {
 	case CAUSE_TIMER:
 		return timeout();

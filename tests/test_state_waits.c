@@ -428,6 +428,39 @@ static void calls_of_32_bit_programs_have_their_own_numbers(void)
 	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
 }
 
+static void threads_that_are_woken_to_die_waited_for_the_exit(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 1, "worker", 1, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0, 1, 0);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_exit_group, 0);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "exit");
+}
+
+static void unshared_descriptors_are_ones_own(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_unshare, "unshare");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 1, "worker", 1, true);
+	pipe_fd(&c, 10, 3, 90, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 1100, SYS_unshare, CLONE_FILES);
+	tb_sys_exit(c.tb, 0, 1200, 0);
+	tb_sys_enter(c.tb, 1, 1300, SYS_close, 3);
+	tb_sys_exit(c.tb, 1, 1400, 0);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* its own is still open */
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "pipe");
+}
+
 /* The tracer records three arguments of dup2, which has two. */
 static void an_argument_that_a_call_does_not_have_means_nothing(void)
 {
@@ -472,6 +505,8 @@ int main(int argc, char **argv)
 		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
 		CASE(children_are_born_into_the_cgroup_and_moved),
 		CASE(calls_of_32_bit_programs_have_their_own_numbers),
+		CASE(threads_that_are_woken_to_die_waited_for_the_exit),
+		CASE(unshared_descriptors_are_ones_own),
 		CASE(an_argument_that_a_call_does_not_have_means_nothing),
 		{NULL, NULL},
 	};

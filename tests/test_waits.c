@@ -246,6 +246,25 @@ static void a_wait_around_the_recording_is_known_from_its_call(void)
 	json_decref(its);
 }
 
+/* unshare gives its child a pid namespace, of which it is the first process. */
+static void a_process_in_a_container_has_two_numbers(void)
+{
+	json_t *its, *process, *found = NULL;
+	size_t i;
+
+	record();
+	if (run("unshare -fp true 2>/dev/null", "", "", "") != 0)
+		return;
+	CU_ASSERT_EQUAL(run(TRACE_BIN "/tracedaemon %s/box.trace -- unshare -fp sleep 0.1 2>/dev/null", folder, "", ""), 0);
+	its = load_report("box.trace");
+	json_array_foreach(json_object_get(its, "processes"), i, process)
+		if (is_text(process, "comm", "sleep") && number(process, "ns_pid") == 1)
+			found = process;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	CU_ASSERT_NOT_EQUAL(number(found, "pid"), 1);
+	json_decref(its);
+}
+
 static void all_books_balance(void)
 {
 	record();
@@ -340,6 +359,7 @@ static const struct unit_case cases[] = {
 #define PROCESS(claim, scenario, via) {#claim, claim},
 #define KIND(claim, scenario, kind, path) {#claim, claim},
 #define FILE_VIA(claim, scenario, via, path) {#claim, claim},
+	{"a_process_in_a_container_has_two_numbers", a_process_in_a_container_has_two_numbers},
 	CLAIMS {NULL, NULL},
 };
 
