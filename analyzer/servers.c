@@ -21,63 +21,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <linux/futex.h>
 #include "servers_ledger.h"
-
-#define FUTEX_LOCK_CONTENDED 2 /* the value that a lock of the C library waits on; its condition variables do not */
-#define FUTEX_COMMAND	     127
-
-static const struct {
-	const char *name;
-	uint8_t role;
-} call_roles[] = {
-	{"accept", CALL_ACCEPT},
-	{"accept4", CALL_ACCEPT},
-	{"clock_nanosleep", CALL_REST},
-	{"connect", CALL_CONNECT},
-	{"epoll_pwait", CALL_POLL},
-	{"epoll_pwait2", CALL_POLL},
-	{"epoll_wait", CALL_POLL},
-	{"futex", CALL_FUTEX},
-	{"futex_wait", CALL_FUTEX},
-	{"futex_waitv", CALL_FUTEX},
-	{"io_uring_enter", CALL_REST},
-	{"nanosleep", CALL_REST},
-	{"open", CALL_OPEN},
-	{"openat", CALL_OPEN},
-	{"pause", CALL_REST},
-	{"pipe", CALL_MAKE},
-	{"pipe2", CALL_MAKE},
-	{"poll", CALL_POLL},
-	{"ppoll", CALL_POLL},
-	{"pselect6", CALL_POLL},
-	{"read", CALL_RECEIVE},
-	{"readv", CALL_RECEIVE},
-	{"recvfrom", CALL_RECEIVE},
-	{"recvmmsg", CALL_RECEIVE},
-	{"recvmsg", CALL_RECEIVE},
-	{"rt_sigtimedwait", CALL_REST},
-	{"select", CALL_POLL},
-	{"sendfile", CALL_SEND},
-	{"sendmmsg", CALL_SEND},
-	{"sendmsg", CALL_SEND},
-	{"sendto", CALL_SEND},
-	{"socket", CALL_MAKE},
-	{"socketpair", CALL_MAKE},
-	{"splice", CALL_SPLICE},
-	{"tee", CALL_TEE},
-	{"vmsplice", CALL_VMSPLICE},
-	{"wait4", CALL_REST},
-	{"waitid", CALL_REST},
-	{"write", CALL_SEND},
-	{"writev", CALL_SEND},
-	{"_newselect", CALL_POLL},
-};
-
-static bool is_replied(const struct request *request, const void *unused)
-{
-	return request->replied;
-}
 
 /* ---- threads and processes ---- */
 
@@ -103,7 +47,7 @@ static struct ledger_process *process_of(struct trace_servers *s, const struct t
 	return made;
 }
 
-static struct ledger_thread *thread_known(const struct trace_servers *s, const struct trace_thread *thread)
+struct ledger_thread *servers_find_thread(const struct trace_servers *s, const struct trace_thread *thread)
 {
 	const struct pointer_row *row = table_find(&s->threads, sizeof(*row), (uintptr_t)thread);
 
@@ -112,7 +56,7 @@ static struct ledger_thread *thread_known(const struct trace_servers *s, const s
 
 static struct ledger_thread *thread_of(struct trace_servers *s, const struct trace_thread *thread)
 {
-	struct ledger_thread *known = thread ? thread_known(s, thread) : NULL, *made;
+	struct ledger_thread *known = thread ? servers_find_thread(s, thread) : NULL, *made;
 	struct ledger_process *process;
 	struct pointer_row *row;
 	struct birth *birth;
@@ -137,7 +81,7 @@ static struct ledger_thread *thread_of(struct trace_servers *s, const struct tra
 	return made;
 }
 
-static struct ledger_thread *current_thread(struct trace_servers *s, const struct trace_event *event)
+struct ledger_thread *servers_current_thread(struct trace_servers *s, const struct trace_event *event)
 {
 	return thread_of(s, trace_thread_on_cpu(s->analysis, event->cpu));
 }
@@ -188,7 +132,7 @@ static void bill_set(struct trace_servers *s, struct ledger_process *process, co
 }
 
 /* Bill what @thread used until its total was @cpu_ns. For nobody: it is in no bill, and so background. */
-static void charge_until(struct trace_servers *s, struct ledger_thread *thread, uint64_t cpu_ns)
+void servers_charge_until(struct trace_servers *s, struct ledger_thread *thread, uint64_t cpu_ns)
 {
 	if (cpu_ns <= thread->charged)
 		return;
@@ -199,19 +143,14 @@ static void charge_until(struct trace_servers *s, struct ledger_thread *thread, 
 
 void servers_charge(struct trace_servers *s, struct ledger_thread *thread)
 {
-	charge_until(s, thread, trace_thread_cpu_ns(s->analysis, thread->thread));
+	servers_charge_until(s, thread, trace_thread_cpu_ns(s->analysis, thread->thread));
 }
 
-static bool is_in(const struct request *request, const void *set)
-{
-	return set_has(set, request);
-}
-
-static void replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns)
+void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns)
 {
 	bool changes = thread->set != set;
 
-	charge_until(s, thread, cpu_ns);
+	servers_charge_until(s, thread, cpu_ns);
 	set_assign(&thread->set, set);
 	set_assign(&thread->passed, NULL);
 	thread->tentative = false;
@@ -219,19 +158,11 @@ static void replace_set(struct trace_servers *s, struct ledger_thread *thread, s
 		log_set(s, thread);
 }
 
-static bool any_replied(const struct set *set)
-{
-	for (uint32_t i = 0; set && i < set->nr; i++)
-		if (set->items[i]->replied)
-			return true;
-	return false;
-}
-
-static void leave_replied(struct trace_servers *s, struct ledger_thread *thread)
+void servers_leave_replied(struct trace_servers *s, struct ledger_thread *thread)
 {
 	servers_charge(s, thread);
-	if (any_replied(thread->set))
-		set_filter(s, &thread->set, is_replied, NULL);
+	if (set_any_replied(thread->set))
+		set_filter(s, &thread->set, request_is_replied, NULL);
 	if (thread->log)
 		log_set(s, thread);
 }
@@ -297,307 +228,18 @@ static void gaps_pass(struct trace_servers *s, uint64_t ns)
 	}
 }
 
-/* ---- system calls: entry ---- */
-
-static struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
-{
-	struct trace_file_id id;
-
-	if (!trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id))
-		return NULL;
-	if (S_ISFIFO(id.mode))
-		return pipe_get(s, id.dev, id.ino);
-	return S_ISSOCK(id.mode) ? endpoint_find(s, id.ino) : NULL;
-}
-
-static struct channel *channel_out(struct endpoint *endpoint)
-{
-	return endpoint && endpoint->kind != ENDPOINT_DATAGRAM && endpoint->kind != ENDPOINT_OTHER ? &endpoint->channel : NULL;
-}
-
-static void send_begin(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
-{
-	thread->destination = 0;
-	if (!endpoint)
-		return;
-	request_prepare(s, thread, endpoint);
-	if (channel_out(endpoint))
-		channel_begin(s, channel_out(endpoint), thread);
-}
-
-static bool from_endpoint(const struct request *request, const void *endpoint)
-{
-	return request->endpoint == endpoint;
-}
-
-/* Whoever may block for the next message of a queue has finished with the last. */
-static void receive_begin(struct trace_servers *s, struct ledger_thread *thread)
-{
-	leave_replied(s, thread);
-	if (thread->endpoint && !thread->nonblock && is_queue(thread->endpoint))
-		set_filter(s, &thread->set, from_endpoint, thread->endpoint);
-}
-
-static const uint64_t *event_args(const struct trace_event *event, unsigned int *ret_nr)
-{
-	const struct trace_sys_enter6 *enter = event->payload;
-
-	*ret_nr = event->id == TRACE_EV_sys_enter6 ? 6 : event->id == TRACE_EV_sys_enter3 ? 3 : 0;
-	return &enter->arg0;
-}
-
-static void receive_flags(struct ledger_thread *thread, const char *name, const uint64_t *args, unsigned int nr)
-{
-	uint64_t flags = 0;
-
-	if (strcmp(name, "recvfrom") == 0 && nr == 6)
-		flags = args[3];
-	else if (strcmp(name, "recvmsg") == 0)
-		flags = args[2];
-	else if (strcmp(name, "recvmmsg") == 0 && nr == 6)
-		flags = args[3];
-	thread->peek = flags & MSG_PEEK;
-	thread->nonblock = flags & MSG_DONTWAIT;
-	if (strcmp(name, "read") == 0 || strcmp(name, "recvfrom") == 0)
-		thread->asked = args[2];
-}
-
-static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args,
-			unsigned int nr)
-{
-	uint32_t command = nr >= 3 ? (uint32_t)args[1] & FUTEX_COMMAND : FUTEX_WAIT;
-
-	if (strcmp(name, "futex") != 0)
-		thread->lock = false;
-	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
-		thread->lock = command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED;
-	else
-		thread->call = CALL_NONE; /* it wakes others, or takes a lock */
-	if (thread->call == CALL_FUTEX && !thread->lock)
-		leave_replied(s, thread);
-}
-
-static void call_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args,
-		       unsigned int nr)
-{
-	switch (thread->call) {
-	case CALL_ACCEPT:
-	case CALL_POLL:
-		replace_set(s, thread, NULL, thread->enter_cpu);
-		break;
-	case CALL_RECEIVE:
-		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
-		receive_flags(thread, name, args, nr);
-		receive_begin(s, thread);
-		break;
-	case CALL_SEND:
-	case CALL_VMSPLICE:
-		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
-		send_begin(s, thread, thread->endpoint);
-		break;
-	case CALL_SPLICE:
-		leave_replied(s, thread);
-		thread->target = endpoint_of_fd(s, thread, args[0]);
-		thread->endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
-		send_begin(s, thread, thread->endpoint);
-		break;
-	case CALL_TEE:
-		thread->endpoint = endpoint_of_fd(s, thread, args[1]);
-		send_begin(s, thread, thread->endpoint);
-		break;
-	case CALL_CONNECT:
-		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
-		if (thread->endpoint)
-			set_assign(&thread->endpoint->connect_set, thread->set);
-		break;
-	case CALL_FUTEX:
-		futex_begin(s, thread, name, args, nr);
-		break;
-	case CALL_REST:
-		leave_replied(s, thread);
-		break;
-	default:
-		break;
-	}
-}
-
-static void call_forget(struct ledger_thread *thread)
-{
-	if (channel_out(thread->endpoint))
-		channel_end(channel_out(thread->endpoint), thread);
-	set_assign(&thread->incoming, NULL);
-	set_assign(&thread->inherited, NULL);
-	set_assign(&thread->outgoing, NULL);
-	thread->call = CALL_NONE;
-	thread->endpoint = thread->target = NULL;
-	thread->answer = NULL;
-	thread->waker = NULL;
-	thread->asked = 0;
-	thread->slept = thread->peek = thread->nonblock = thread->lock = thread->handed = thread->idle_read = false;
-}
-
-static void on_enter(struct trace_servers *s, const struct trace_event *event)
-{
-	const struct trace_sys_enter *enter = event->payload;
-	uint32_t nr = enter->nr & 0x3fffffff, abi = enter->abi == TRACE_ABI_32;
-	struct ledger_thread *thread;
-	const uint64_t *args;
-	const char *name;
-	unsigned int nr_args;
-
-	if (nr >= 1024 || !s->calls[abi][nr])
-		return;
-	thread = current_thread(s, event);
-	if (!thread)
-		return;
-	call_forget(thread);
-	thread->call = s->calls[abi][nr];
-	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
-	thread->enter_ns = trace_analysis_now(s->analysis);
-	args = event_args(event, &nr_args);
-	name = trace_string(s->trace, abi ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL, nr);
-	if (nr_args || thread->call == CALL_POLL || thread->call == CALL_REST || thread->call == CALL_ACCEPT)
-		call_begin(s, thread, name, args, nr_args);
-}
-
-/* ---- system calls: exit ---- */
-
-/* Accepted, and nothing read yet: whoever reads from another connection has left it for later. */
-static bool is_only_accepted(const struct request *request, const void *unused)
-{
-	return !request->counted;
-}
-
-static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
-{
-	if (!thread->incoming) {
-		if (thread->idle_read)
-			replace_set(s, thread, NULL, trace_thread_cpu_ns(s->analysis, thread->thread));
-		return;
-	}
-	if (thread->handed || thread->idle_read || thread->tentative) {
-		replace_set(s, thread, thread->incoming, thread->enter_cpu);
-		return;
-	}
-	charge_until(s, thread, thread->enter_cpu);
-	set_filter(s, &thread->set, is_in, thread->passed);
-	set_filter(s, &thread->set, is_only_accepted, NULL);
-	set_assign(&thread->passed, NULL);
-	set_put_all(s, &thread->set, thread->incoming);
-	log_set(s, thread);
-}
-
-static void send_end(struct trace_servers *s, struct ledger_thread *thread)
-{
-	bool others = false;
-
-	if (!any_replied(thread->set))
-		return;
-	servers_charge(s, thread);
-	for (uint32_t i = 0; i < thread->set->nr; i++)
-		others |= !thread->set->items[i]->replied;
-	if (others)
-		set_filter(s, &thread->set, is_replied, NULL);
-	log_set(s, thread);
-}
-
-static void pipe_write(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
-{
-	channel_end(&pipe->channel, thread);
-	if (ret <= 0)
-		return;
-	channel_send(s, &pipe->channel, thread, (uint64_t)ret, 0);
-	request_send(s, thread, pipe);
-}
-
-static void pipe_read(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
-{
-	if (ret == -EAGAIN)
-		channel_drained(s, &pipe->channel, trace_analysis_now(s->analysis));
-	if (ret <= 0)
-		return;
-	pipe->owner = thread->process;
-	channel_receive(s, pipe, &pipe->channel, thread, (uint64_t)ret, 0);
-}
-
-static bool is_pipe(const struct endpoint *endpoint)
-{
-	return endpoint && endpoint->kind == ENDPOINT_PIPE;
-}
-
-static void call_end(struct trace_servers *s, struct ledger_thread *thread, int64_t ret)
-{
-	switch (thread->call) {
-	case CALL_RECEIVE:
-		if (is_pipe(thread->endpoint))
-			pipe_read(s, thread, thread->endpoint, ret);
-		break;
-	case CALL_SPLICE:
-		if (is_pipe(thread->target))
-			pipe_read(s, thread, thread->target, ret);
-		/* fall through */
-	case CALL_SEND:
-	case CALL_TEE:
-	case CALL_VMSPLICE:
-		if (is_pipe(thread->endpoint))
-			pipe_write(s, thread, thread->endpoint, ret);
-		send_end(s, thread);
-		break;
-	default:
-		break;
-	}
-	set_filter(s, &thread->inherited, is_replied, NULL);
-	if (thread->inherited && !thread->incoming) {
-		replace_set(s, thread, thread->inherited, thread->enter_cpu);
-		thread->tentative = true;
-	}
-	if (thread->call == CALL_RECEIVE || thread->call == CALL_ACCEPT || thread->call == CALL_SPLICE)
-		receive_end(s, thread);
-}
-
-/* A call that began before the trace, and what it acts on. */
-static void call_recover(struct trace_servers *s, struct ledger_thread *thread)
-{
-	const char *name = trace_thread_syscall(s->analysis, thread->thread);
-
-	thread->recovered = true;
-	if (!name)
-		return;
-	for (size_t i = 0; i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
-		if (strcmp(name, call_roles[i].name) == 0)
-			thread->call = call_roles[i].role;
-	if (thread->call == CALL_RECEIVE)
-		thread->endpoint = endpoint_of_fd(s, thread, trace_thread_syscall_arg(thread->thread, 0));
-	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
-	thread->enter_ns = trace_analysis_now(s->analysis);
-}
-
-static void on_exit_call(struct trace_servers *s, const struct trace_event *event)
-{
-	const struct trace_sys_exit *exit = event->payload;
-	const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, event->cpu);
-	struct ledger_thread *thread = on_cpu ? thread_known(s, on_cpu) : NULL;
-
-	if (thread && !thread->call && !thread->recovered)
-		call_recover(s, thread);
-	if (!thread || !thread->call)
-		return;
-	call_end(s, thread, exit->ret);
-	call_forget(thread);
-}
-
 /* ---- sockets ---- */
 
 static void on_endpoints(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sock_endpoints *ends = event->payload;
-	struct ledger_thread *thread = current_thread(s, event);
+	struct ledger_thread *thread = servers_current_thread(s, event);
 	struct endpoint *endpoint;
 
 	if (!thread)
 		return;
 	if (!thread->call)
-		call_recover(s, thread);
+		servers_call_recover(s, thread);
 	endpoint_learn(s, ends, thread->process, thread->call == CALL_MAKE || thread->call == CALL_ACCEPT);
 	endpoint = endpoint_find(s, ends->ino);
 	if (!endpoint)
@@ -619,10 +261,10 @@ static bool in_interrupt(const struct trace_servers *s, const struct trace_event
 
 static struct ledger_thread *transferring(struct trace_servers *s, const struct trace_event *event)
 {
-	struct ledger_thread *thread = in_interrupt(s, event) ? NULL : current_thread(s, event);
+	struct ledger_thread *thread = in_interrupt(s, event) ? NULL : servers_current_thread(s, event);
 
 	if (thread && !thread->call)
-		call_recover(s, thread);
+		servers_call_recover(s, thread);
 	return thread;
 }
 
@@ -695,7 +337,7 @@ static void on_receive(struct trace_servers *s, const struct trace_event *event)
 static void on_open(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_fs_open *open = event->payload;
-	struct ledger_thread *thread = S_ISFIFO(open->mode) ? current_thread(s, event) : NULL;
+	struct ledger_thread *thread = S_ISFIFO(open->mode) ? servers_current_thread(s, event) : NULL;
 	struct endpoint *pipe = thread ? pipe_get(s, open->dev, open->ino) : NULL;
 
 	if (!pipe)
@@ -740,11 +382,11 @@ static void on_switch(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_sched_switch *sw = event->payload;
 	const struct trace_thread *leaves = trace_thread_on_cpu(s->analysis, event->cpu),
 				  *comes = trace_find_thread(s->analysis, sw->next_tid);
-	struct ledger_thread *thread = leaves && trace_thread_tid(leaves) == sw->prev_tid ? thread_known(s, leaves) : NULL;
+	struct ledger_thread *thread = leaves && trace_thread_tid(leaves) == sw->prev_tid ? servers_find_thread(s, leaves) : NULL;
 
 	if (thread)
 		leave_cpu(s, event, thread);
-	thread = comes ? thread_known(s, comes) : NULL;
+	thread = comes ? servers_find_thread(s, comes) : NULL;
 	if (thread && thread->log)
 		log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, comes), LOG_CPU);
 }
@@ -768,7 +410,7 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sched_waking *waking = event->payload;
 	const struct trace_thread *woken = trace_find_thread(s->analysis, waking->tid);
-	struct ledger_thread *thread = woken ? thread_known(s, woken) : NULL, *waker;
+	struct ledger_thread *thread = woken ? servers_find_thread(s, woken) : NULL, *waker;
 
 	if (!woken || trace_thread_is_kernel(woken))
 		return;
@@ -785,12 +427,12 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 		thread->wait_to = event->ts_ns;
 	if (waking->context != TRACE_CONTEXT_TASK || in_interrupt(s, event))
 		return;
-	waker = current_thread(s, event);
+	waker = servers_current_thread(s, event);
 	if (!waker)
 		return;
 	thread->waker = waker;
 	if (!thread->call)
-		call_recover(s, thread);
+		servers_call_recover(s, thread);
 	if (waker->process != thread->process || !waker->set || !takes_over(thread))
 		return;
 	set_assign(&thread->inherited, waker->set);
@@ -801,7 +443,7 @@ static void on_fork(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sched_fork *fork = event->payload;
 	const struct trace_thread *parent = trace_find_thread(s->analysis, fork->parent_tid);
-	struct ledger_thread *known = parent ? thread_known(s, parent) : NULL;
+	struct ledger_thread *known = parent ? servers_find_thread(s, parent) : NULL;
 	struct birth *birth;
 
 	birth = known && known->set ? table_add(&s->births, sizeof(*birth), fork->tid + 1ull)
@@ -825,20 +467,6 @@ static const struct {
 	WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new),
 #undef WANTED
 };
-
-static void calls_prepare(struct trace_servers *s)
-{
-	static const enum trace_string_space spaces[] = {TRACE_STRING_SYSCALL, TRACE_STRING_SYSCALL_32};
-
-	for (int abi = 0; abi < 2; abi++)
-		for (uint32_t nr = 0; nr < 1024; nr++) {
-			const char *name = trace_string(s->trace, spaces[abi], nr);
-
-			for (size_t i = 0; name && i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
-				if (strcmp(name, call_roles[i].name) == 0)
-					s->calls[abi][nr] = call_roles[i].role;
-		}
-}
 
 static struct ledger_process *process_of_tgid(struct trace_servers *s, uint32_t tgid)
 {
@@ -913,10 +541,10 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	case TRACE_EV_sys_enter:
 	case TRACE_EV_sys_enter3:
 	case TRACE_EV_sys_enter6:
-		on_enter(s, event);
+		servers_on_enter(s, event);
 		break;
 	case TRACE_EV_sys_exit:
-		on_exit_call(s, event);
+		servers_on_exit(s, event);
 		break;
 	case TRACE_EV_sock_endpoints:
 		on_endpoints(s, event);
@@ -976,7 +604,7 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 		if (type && type->fixed_bytes >= wanted_events[i].bytes)
 			mask[wanted_events[i].id / 64] |= 1ull << wanted_events[i].id % 64;
 	}
-	calls_prepare(s);
+	servers_prepare_calls(s);
 	gap_find(s);
 	error = trace_analysis_on_event(analysis, mask, on_event, s);
 	if (!error)

@@ -2,7 +2,7 @@
 #ifndef ANALYZER_SERVERS_LEDGER_H
 #define ANALYZER_SERVERS_LEDGER_H
 /*
- * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom) and servers_channel.c (whose bytes
+ * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom), servers_channel.c (whose bytes
  * these are) share. The mechanism: docs/SERVERS.md.
  */
 #include <stdbool.h>
@@ -244,6 +244,8 @@ void set_put_all(struct trace_servers *s, struct set **place, const struct set *
 void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *),
 		const void *data);
 void set_assign(struct set **place, struct set *set); /* takes a new reference */
+bool request_is_replied(const struct request *request, const void *unused);
+bool set_any_replied(const struct set *set);
 bool set_has(const struct set *set, const struct request *request);
 uint32_t origin_process(struct trace_servers *s, const struct ledger_process *process);
 uint32_t origin_address(struct trace_servers *s, const struct endpoint *endpoint);
@@ -269,8 +271,26 @@ bool request_is_server(const struct ledger_process *process);
 
 /** servers_charge() - bill what @thread used until now to the requests it works on */
 void servers_charge(struct trace_servers *s, struct ledger_thread *thread);
+void servers_charge_until(struct trace_servers *s, struct ledger_thread *thread, uint64_t cpu_ns);
+/** servers_replace_set() - from its CPU time @cpu_ns on, @thread works on @set */
+void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns);
+/** servers_leave_replied() - a rest: bill until now, and leave what is answered */
+void servers_leave_replied(struct trace_servers *s, struct ledger_thread *thread);
+struct ledger_thread *servers_find_thread(const struct trace_servers *s, const struct trace_thread *thread);
+/** servers_current_thread() - on the CPU of @event; NULL: none, or a kernel thread */
+struct ledger_thread *servers_current_thread(struct trace_servers *s, const struct trace_event *event);
 int servers_fail(struct trace_error *ret_error, int code, const char *message);
 void servers_results_free(struct trace_servers *s);
+
+/* ---- servers_call.c ---- */
+
+void servers_prepare_calls(struct trace_servers *s);
+void servers_on_enter(struct trace_servers *s, const struct trace_event *event);
+void servers_on_exit(struct trace_servers *s, const struct trace_event *event);
+/** servers_call_recover() - the call that @thread is in began unseen: find out which */
+void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread);
+/** channel_out() - what is sent at @endpoint goes into; NULL: told by another event, or not followed */
+struct channel *channel_out(struct endpoint *endpoint);
 
 /* ---- servers_wait.c ---- */
 

@@ -122,6 +122,19 @@ void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const 
 	*place = set;
 }
 
+bool request_is_replied(const struct request *request, const void *unused)
+{
+	return request->replied;
+}
+
+bool set_any_replied(const struct set *set)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (set->items[i]->replied)
+			return true;
+	return false;
+}
+
 static bool is_same(const struct request *request, const void *other)
 {
 	return request == other;

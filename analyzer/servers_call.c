@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * servers_call.c - the system calls of threads that may serve: what each begins, and what it has brought when it ends.
+ *
+ * The table in servers.c says what this does to the thread's set.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <linux/futex.h>
+#include "servers_ledger.h"
+
+#define FUTEX_LOCK_CONTENDED 2 /* the value that a lock of the C library waits on; its condition variables do not */
+#define FUTEX_COMMAND	     127
+
+static const struct {
+	const char *name;
+	uint8_t role;
+} call_roles[] = {
+	{"accept", CALL_ACCEPT},
+	{"accept4", CALL_ACCEPT},
+	{"clock_nanosleep", CALL_REST},
+	{"connect", CALL_CONNECT},
+	{"epoll_pwait", CALL_POLL},
+	{"epoll_pwait2", CALL_POLL},
+	{"epoll_wait", CALL_POLL},
+	{"futex", CALL_FUTEX},
+	{"futex_wait", CALL_FUTEX},
+	{"futex_waitv", CALL_FUTEX},
+	{"io_uring_enter", CALL_REST},
+	{"nanosleep", CALL_REST},
+	{"open", CALL_OPEN},
+	{"openat", CALL_OPEN},
+	{"pause", CALL_REST},
+	{"pipe", CALL_MAKE},
+	{"pipe2", CALL_MAKE},
+	{"poll", CALL_POLL},
+	{"ppoll", CALL_POLL},
+	{"pselect6", CALL_POLL},
+	{"read", CALL_RECEIVE},
+	{"readv", CALL_RECEIVE},
+	{"recvfrom", CALL_RECEIVE},
+	{"recvmmsg", CALL_RECEIVE},
+	{"recvmsg", CALL_RECEIVE},
+	{"rt_sigtimedwait", CALL_REST},
+	{"select", CALL_POLL},
+	{"sendfile", CALL_SEND},
+	{"sendmmsg", CALL_SEND},
+	{"sendmsg", CALL_SEND},
+	{"sendto", CALL_SEND},
+	{"socket", CALL_MAKE},
+	{"socketpair", CALL_MAKE},
+	{"splice", CALL_SPLICE},
+	{"tee", CALL_TEE},
+	{"vmsplice", CALL_VMSPLICE},
+	{"wait4", CALL_REST},
+	{"waitid", CALL_REST},
+	{"write", CALL_SEND},
+	{"writev", CALL_SEND},
+	{"_newselect", CALL_POLL},
+};
+
+void servers_prepare_calls(struct trace_servers *s)
+{
+	static const enum trace_string_space spaces[] = {TRACE_STRING_SYSCALL, TRACE_STRING_SYSCALL_32};
+
+	for (int abi = 0; abi < 2; abi++)
+		for (uint32_t nr = 0; nr < 1024; nr++) {
+			const char *name = trace_string(s->trace, spaces[abi], nr);
+
+			for (size_t i = 0; name && i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
+				if (strcmp(name, call_roles[i].name) == 0)
+					s->calls[abi][nr] = call_roles[i].role;
+		}
+}
+
+/* ---- system calls: entry ---- */
+
+static struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
+{
+	struct trace_file_id id;
+
+	if (!trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id))
+		return NULL;
+	if (S_ISFIFO(id.mode))
+		return pipe_get(s, id.dev, id.ino);
+	return S_ISSOCK(id.mode) ? endpoint_find(s, id.ino) : NULL;
+}
+
+struct channel *channel_out(struct endpoint *endpoint)
+{
+	return endpoint && endpoint->kind != ENDPOINT_DATAGRAM && endpoint->kind != ENDPOINT_OTHER ? &endpoint->channel : NULL;
+}
+
+static void send_begin(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+{
+	thread->destination = 0;
+	if (!endpoint)
+		return;
+	request_prepare(s, thread, endpoint);
+	if (channel_out(endpoint))
+		channel_begin(s, channel_out(endpoint), thread);
+}
+
+static bool from_endpoint(const struct request *request, const void *endpoint)
+{
+	return request->endpoint == endpoint;
+}
+
+/* Whoever may block for the next message of a queue has finished with the last. */
+static void receive_begin(struct trace_servers *s, struct ledger_thread *thread)
+{
+	servers_leave_replied(s, thread);
+	if (thread->endpoint && !thread->nonblock && is_queue(thread->endpoint))
+		set_filter(s, &thread->set, from_endpoint, thread->endpoint);
+}
+
+static const uint64_t *event_args(const struct trace_event *event, unsigned int *ret_nr)
+{
+	const struct trace_sys_enter6 *enter = event->payload;
+
+	*ret_nr = event->id == TRACE_EV_sys_enter6 ? 6 : event->id == TRACE_EV_sys_enter3 ? 3 : 0;
+	return &enter->arg0;
+}
+
+static void receive_flags(struct ledger_thread *thread, const char *name, const uint64_t *args, unsigned int nr)
+{
+	uint64_t flags = 0;
+
+	if (strcmp(name, "recvfrom") == 0 && nr == 6)
+		flags = args[3];
+	else if (strcmp(name, "recvmsg") == 0)
+		flags = args[2];
+	else if (strcmp(name, "recvmmsg") == 0 && nr == 6)
+		flags = args[3];
+	thread->peek = flags & MSG_PEEK;
+	thread->nonblock = flags & MSG_DONTWAIT;
+	if (strcmp(name, "read") == 0 || strcmp(name, "recvfrom") == 0)
+		thread->asked = args[2];
+}
+
+static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args,
+			unsigned int nr)
+{
+	uint32_t command = nr >= 3 ? (uint32_t)args[1] & FUTEX_COMMAND : FUTEX_WAIT;
+
+	if (strcmp(name, "futex") != 0)
+		thread->lock = false;
+	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
+		thread->lock = command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED;
+	else
+		thread->call = CALL_NONE; /* it wakes others, or takes a lock */
+	if (thread->call == CALL_FUTEX && !thread->lock)
+		servers_leave_replied(s, thread);
+}
+
+static void call_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args,
+		       unsigned int nr)
+{
+	switch (thread->call) {
+	case CALL_ACCEPT:
+	case CALL_POLL:
+		servers_replace_set(s, thread, NULL, thread->enter_cpu);
+		break;
+	case CALL_RECEIVE:
+		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
+		receive_flags(thread, name, args, nr);
+		receive_begin(s, thread);
+		break;
+	case CALL_SEND:
+	case CALL_VMSPLICE:
+		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
+		send_begin(s, thread, thread->endpoint);
+		break;
+	case CALL_SPLICE:
+		servers_leave_replied(s, thread);
+		thread->target = endpoint_of_fd(s, thread, args[0]);
+		thread->endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
+		send_begin(s, thread, thread->endpoint);
+		break;
+	case CALL_TEE:
+		thread->endpoint = endpoint_of_fd(s, thread, args[1]);
+		send_begin(s, thread, thread->endpoint);
+		break;
+	case CALL_CONNECT:
+		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
+		if (thread->endpoint)
+			set_assign(&thread->endpoint->connect_set, thread->set);
+		break;
+	case CALL_FUTEX:
+		futex_begin(s, thread, name, args, nr);
+		break;
+	case CALL_REST:
+		servers_leave_replied(s, thread);
+		break;
+	default:
+		break;
+	}
+}
+
+static void call_forget(struct ledger_thread *thread)
+{
+	if (channel_out(thread->endpoint))
+		channel_end(channel_out(thread->endpoint), thread);
+	set_assign(&thread->incoming, NULL);
+	set_assign(&thread->inherited, NULL);
+	set_assign(&thread->outgoing, NULL);
+	thread->call = CALL_NONE;
+	thread->endpoint = thread->target = NULL;
+	thread->answer = NULL;
+	thread->waker = NULL;
+	thread->asked = 0;
+	thread->slept = thread->peek = thread->nonblock = thread->lock = thread->handed = thread->idle_read = false;
+}
+
+void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sys_enter *enter = event->payload;
+	uint32_t nr = enter->nr & 0x3fffffff, abi = enter->abi == TRACE_ABI_32;
+	struct ledger_thread *thread;
+	const uint64_t *args;
+	const char *name;
+	unsigned int nr_args;
+
+	if (nr >= 1024 || !s->calls[abi][nr])
+		return;
+	thread = servers_current_thread(s, event);
+	if (!thread)
+		return;
+	call_forget(thread);
+	thread->call = s->calls[abi][nr];
+	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
+	thread->enter_ns = trace_analysis_now(s->analysis);
+	args = event_args(event, &nr_args);
+	name = trace_string(s->trace, abi ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL, nr);
+	if (nr_args || thread->call == CALL_POLL || thread->call == CALL_REST || thread->call == CALL_ACCEPT)
+		call_begin(s, thread, name, args, nr_args);
+}
+
+/* ---- system calls: exit ---- */
+
+static bool is_in(const struct request *request, const void *set)
+{
+	return set_has(set, request);
+}
+
+/* Accepted, and nothing read yet: whoever reads from another connection has left it for later. */
+static bool is_only_accepted(const struct request *request, const void *unused)
+{
+	return !request->counted;
+}
+
+static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
+{
+	if (!thread->incoming) {
+		if (thread->idle_read)
+			servers_replace_set(s, thread, NULL, trace_thread_cpu_ns(s->analysis, thread->thread));
+		return;
+	}
+	if (thread->handed || thread->idle_read || thread->tentative) {
+		servers_replace_set(s, thread, thread->incoming, thread->enter_cpu);
+		return;
+	}
+	servers_charge_until(s, thread, thread->enter_cpu);
+	set_filter(s, &thread->set, is_in, thread->passed);
+	set_filter(s, &thread->set, is_only_accepted, NULL);
+	set_assign(&thread->passed, NULL);
+	set_put_all(s, &thread->set, thread->incoming);
+	log_set(s, thread);
+}
+
+static void send_end(struct trace_servers *s, struct ledger_thread *thread)
+{
+	bool others = false;
+
+	if (!set_any_replied(thread->set))
+		return;
+	servers_charge(s, thread);
+	for (uint32_t i = 0; i < thread->set->nr; i++)
+		others |= !thread->set->items[i]->replied;
+	if (others)
+		set_filter(s, &thread->set, request_is_replied, NULL);
+	log_set(s, thread);
+}
+
+static void pipe_write(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
+{
+	channel_end(&pipe->channel, thread);
+	if (ret <= 0)
+		return;
+	channel_send(s, &pipe->channel, thread, (uint64_t)ret, 0);
+	request_send(s, thread, pipe);
+}
+
+static void pipe_read(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
+{
+	if (ret == -EAGAIN)
+		channel_drained(s, &pipe->channel, trace_analysis_now(s->analysis));
+	if (ret <= 0)
+		return;
+	pipe->owner = thread->process;
+	channel_receive(s, pipe, &pipe->channel, thread, (uint64_t)ret, 0);
+}
+
+static bool is_pipe(const struct endpoint *endpoint)
+{
+	return endpoint && endpoint->kind == ENDPOINT_PIPE;
+}
+
+static void call_end(struct trace_servers *s, struct ledger_thread *thread, int64_t ret)
+{
+	switch (thread->call) {
+	case CALL_RECEIVE:
+		if (is_pipe(thread->endpoint))
+			pipe_read(s, thread, thread->endpoint, ret);
+		break;
+	case CALL_SPLICE:
+		if (is_pipe(thread->target))
+			pipe_read(s, thread, thread->target, ret);
+		/* fall through */
+	case CALL_SEND:
+	case CALL_TEE:
+	case CALL_VMSPLICE:
+		if (is_pipe(thread->endpoint))
+			pipe_write(s, thread, thread->endpoint, ret);
+		send_end(s, thread);
+		break;
+	default:
+		break;
+	}
+	set_filter(s, &thread->inherited, request_is_replied, NULL);
+	if (thread->inherited && !thread->incoming) {
+		servers_replace_set(s, thread, thread->inherited, thread->enter_cpu);
+		thread->tentative = true;
+	}
+	if (thread->call == CALL_RECEIVE || thread->call == CALL_ACCEPT || thread->call == CALL_SPLICE)
+		receive_end(s, thread);
+}
+
+/* A call that began before the trace, and what it acts on. */
+void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread)
+{
+	const char *name = trace_thread_syscall(s->analysis, thread->thread);
+
+	thread->recovered = true;
+	if (!name)
+		return;
+	for (size_t i = 0; i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
+		if (strcmp(name, call_roles[i].name) == 0)
+			thread->call = call_roles[i].role;
+	if (thread->call == CALL_RECEIVE)
+		thread->endpoint = endpoint_of_fd(s, thread, trace_thread_syscall_arg(thread->thread, 0));
+	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
+	thread->enter_ns = trace_analysis_now(s->analysis);
+}
+
+void servers_on_exit(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sys_exit *exit = event->payload;
+	const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, event->cpu);
+	struct ledger_thread *thread = on_cpu ? servers_find_thread(s, on_cpu) : NULL;
+
+	if (thread && !thread->call && !thread->recovered)
+		servers_call_recover(s, thread);
+	if (!thread || !thread->call)
+		return;
+	call_end(s, thread, exit->ret);
+	call_forget(thread);
+}
