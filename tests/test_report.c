@@ -395,6 +395,20 @@ static void the_verdict_is_about_the_command_and_what_it_started(void)
 	free(text);
 }
 
+static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	text = report_of(tb, "-a");
+	contains(text, "In 100.00 us the ");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --comm=nobody", &text), 0);
+	contains(text, "No process of this trace is called so; without --pid and --comm all are listed.\n");
+	free(text);
+}
+
 /* ---- comparison ---- */
 
 static void two_traces_are_compared_by_name(void)
@@ -663,6 +677,7 @@ int main(int argc, char **argv)
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
+		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_comparison_as_json_has_its_schema),
 		CASE(the_json_is_valid_and_has_the_schema),
