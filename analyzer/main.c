@@ -100,7 +100,8 @@ static int analyze(struct report *report, double *since)
 		return 1;
 	if (report->analysis && with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
-	if (!report->analysis || (with_servers && !report->servers) || command_begin(report) < 0 || trace_analysis_run(report->analysis, &error) < 0)
+	if (!report->analysis || (with_servers && !report->servers) || command_begin(report) < 0 ||
+	    (options->analyze && blocks_begin(report) < 0) || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	return 0;
@@ -174,6 +175,7 @@ static int run(const struct options *options)
 	}
 	trace_history_free(report.history);
 	trace_servers_free(report.servers);
+	blocks_free(report.blocks);
 	trace_analysis_free(report.analysis);
 	trace_close(trace);
 	return result;

@@ -12,6 +12,7 @@
 #include "options.h"
 
 struct process_row;
+struct blocks;
 struct report {
 	const struct trace *trace;
 	struct trace_analysis *analysis; /* NULL for lists */
@@ -19,6 +20,7 @@ struct report {
 	struct trace_history *history;	 /* of --critical-path, else NULL */
 	const struct trace_process *command; /* that the recorder started; NULL: none, or not seen */
 	bool command_is_sure;
+	struct blocks *blocks;		     /* of -a, else NULL */
 	const struct options *options;
 	FILE *out;
 	bool colour;
@@ -39,6 +41,11 @@ void report_verdict(const struct report *report, const struct process_row *rows,
 bool report_sections(const struct report *report, const struct trace_figures *system);
 /** report_diff() - @sides: two of them, analyzed; the first has the output. Text, or JSON of schema trace-diff/1 */
 int report_diff(struct report *sides);
+/** blocks_begin() - before the pass: follow what disks do. 0 or -ENOMEM */
+int blocks_begin(struct report *report);
+struct blocks *blocks_free(struct blocks *blocks); /* NULL is fine; returns NULL */
+/** report_blocks() - a line for each disk */
+void report_blocks(const struct report *report);
 /** report_summary() - times and numbers of events */
 void report_summary(struct report *report);
 /** report_list() - one line per event. 0, or 2 after a message: a name that is no event */

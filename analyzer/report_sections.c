@@ -284,5 +284,6 @@ bool report_sections(const struct report *report, const struct trace_figures *sy
 	if (!by_lock(report) || !by_pair(report) || !by_interrupt(report))
 		return false;
 	by_device(report, system);
+	report_blocks(report);
 	return true;
 }

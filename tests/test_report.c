@@ -395,6 +395,27 @@ static void the_verdict_is_about_the_command_and_what_it_started(void)
 	free(text);
 }
 
+static void disks_have_their_requests_and_times(void)
+{
+	struct trace_block_issue issue = {.dev = 0xfe00000, .bytes = 4096, .request = 0x1000};
+	struct trace_block_complete done = {.dev = 0xfe00000, .bytes = 4096, .request = 0x1000};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_DEVICE, 0xfe00000, "vda");
+	tb_event(tb, 0, 1010000, TRACE_EV_block_issue, &issue, sizeof(issue), NULL);
+	tb_event(tb, 0, 1030000, TRACE_EV_block_complete, &done, sizeof(done), NULL);
+	done.op = 1; /* begun before the trace: without a time */
+	done.request = 0x2000;
+	tb_event(tb, 0, 1040000, TRACE_EV_block_complete, &done, sizeof(done), NULL);
+	text = report_of(tb, "-a --ns");
+	contains(text, "Disks (requests, and their time from issue to completion):\n"
+		       "  reads  read  writes  written  others  mean time  longest  disk\n"
+		       "      1  4096       1     4096       0      20000    20000  vda\n");
+	free(text);
+}
+
 static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
 {
 	struct tb *tb = tb_new();
@@ -677,6 +698,7 @@ int main(int argc, char **argv)
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
+		CASE(disks_have_their_requests_and_times),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_comparison_as_json_has_its_schema),

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_blocks.c - what disks did: an analysis of its own, in the same pass as all others.
+ *
+ * A request is known by its address from its issue to its completion; both are events. Requests that began before the trace have no
+ * time. The time of a request is the disk's, not that of a thread that waited: several may be in progress, and nobody may wait.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "grid.h"
+
+#define OP_MASK 0xff /* enum req_op, include/linux/blk_types.h */
+enum { OP_READ = 0, OP_WRITE = 1 };
+
+struct disk {
+	uint32_t dev;
+	uint64_t reads, read_bytes, writes, written_bytes, others;
+	uint64_t timed, ns, longest_ns;
+};
+
+struct blocks {
+	GHashTable *issued; /* address of a request -> owned guint64, when */
+	GHashTable *disks;  /* number -> owned struct disk */
+};
+
+static void on_issue(struct blocks *blocks, const struct trace_event *event)
+{
+	const struct trace_block_issue *issue = event->payload;
+	uint64_t *when;
+
+	if (event->type->fixed_bytes < sizeof(*issue))
+		return;
+	when = g_new(uint64_t, 1);
+	*when = event->ts_ns;
+	g_hash_table_replace(blocks->issued, (gpointer)(uintptr_t)issue->request, when);
+}
+
+static struct disk *disk_get(struct blocks *blocks, uint32_t dev)
+{
+	struct disk *disk = g_hash_table_lookup(blocks->disks, GUINT_TO_POINTER(dev));
+
+	if (disk)
+		return disk;
+	disk = g_new0(struct disk, 1);
+	disk->dev = dev;
+	g_hash_table_insert(blocks->disks, GUINT_TO_POINTER(dev), disk);
+	return disk;
+}
+
+static void on_complete(struct blocks *blocks, const struct trace_event *event)
+{
+	const struct trace_block_complete *complete = event->payload;
+	const uint64_t *when;
+	struct disk *disk;
+	uint64_t ns;
+
+	if (event->type->fixed_bytes < sizeof(*complete))
+		return;
+	disk = disk_get(blocks, complete->dev);
+	when = g_hash_table_lookup(blocks->issued, (gpointer)(uintptr_t)complete->request);
+	if (when) {
+		ns = event->ts_ns > *when ? event->ts_ns - *when : 0;
+		disk->timed++;
+		disk->ns += ns;
+		disk->longest_ns = MAX(disk->longest_ns, ns);
+		g_hash_table_remove(blocks->issued, (gpointer)(uintptr_t)complete->request);
+	}
+	switch (complete->op & OP_MASK) {
+	case OP_READ:
+		disk->reads++;
+		disk->read_bytes += complete->bytes;
+		break;
+	case OP_WRITE:
+		disk->writes++;
+		disk->written_bytes += complete->bytes;
+		break;
+	default:
+		disk->others++;
+	}
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	if (event->id == TRACE_EV_block_issue)
+		on_issue(data, event);
+	else
+		on_complete(data, event);
+}
+
+int blocks_begin(struct report *report)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+
+	report->blocks = g_new(struct blocks, 1);
+	report->blocks->issued = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	report->blocks->disks = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	mask[TRACE_EV_block_issue / 64] |= 1ull << TRACE_EV_block_issue % 64;
+	mask[TRACE_EV_block_complete / 64] |= 1ull << TRACE_EV_block_complete % 64;
+	return trace_analysis_on_event(report->analysis, mask, on_event, report->blocks);
+}
+
+struct blocks *blocks_free(struct blocks *blocks)
+{
+	if (!blocks)
+		return NULL;
+	g_hash_table_destroy(blocks->issued);
+	g_hash_table_destroy(blocks->disks);
+	g_free(blocks);
+	return NULL;
+}
+
+static gint order(gconstpointer left, gconstpointer right)
+{
+	const struct disk *l = left, *r = right;
+
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	return l->dev < r->dev ? -1 : l->dev > r->dev;
+}
+
+void report_blocks(const struct report *report)
+{
+	static const struct grid_column columns[] = {
+		{"reads", GRID_RIGHT},	  {"read", GRID_RIGHT}, {"writes", GRID_RIGHT}, {"written", GRID_RIGHT}, {"others", GRID_OPTIONAL},
+		{"mean time", GRID_RIGHT}, {"longest", GRID_RIGHT}, {"disk", GRID_ELASTIC}};
+	GList *list = g_list_sort(g_hash_table_get_values(report->blocks->disks), order);
+	struct grid *grid;
+
+	if (!list)
+		return;
+	fprintf(report->out, "%sDisks (requests, and their time from issue to completion):%s\n", report->colour ? "\033[1m" : "",
+		report->colour ? "\033[0m" : "");
+	grid = grid_new(report, "  ", columns, sizeof(columns) / sizeof(columns[0]));
+	for (const GList *at = list; at; at = at->next) {
+		const struct disk *disk = at->data;
+		const char *name = trace_string(report->trace, TRACE_STRING_DEVICE, disk->dev);
+		struct text number;
+
+		snprintf(number.bytes, sizeof(number.bytes), "%u:%u", disk->dev >> 20, disk->dev & 0xfffff);
+		grid_count(grid, disk->reads);
+		grid_bytes(grid, disk->read_bytes);
+		grid_count(grid, disk->writes);
+		grid_bytes(grid, disk->written_bytes);
+		grid_count(grid, disk->others);
+		grid_ns(grid, disk->timed ? disk->ns / disk->timed : 0);
+		grid_ns(grid, disk->longest_ns);
+		grid_name(grid, name ? name : number.bytes);
+	}
+	grid_end(grid, NULL);
+	fputs("\n", report->out);
+	g_list_free(list);
+}
