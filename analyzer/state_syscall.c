@@ -27,7 +27,31 @@ static const struct {
 #define SYSCALL(name, class, nr_args, path_arg) {#name, CALL_##class, nr_args},
 #include <trace/syscalls.def>
 #undef SYSCALL
-	{"mmap2", CALL_MMAP, 6}, /* 32-bit */
+	/* 32-bit programs only: arch/x86/entry/syscalls/syscall_32.tbl of Linux 6.18 */
+	{"_llseek", CALL_SEEK, 5},
+	{"_newselect", CALL_SELECT, 5},
+	{"clock_nanosleep_time64", CALL_SLEEP, 4},
+	{"fadvise64_64", CALL_SYNC, 6},
+	{"fcntl64", CALL_FCNTL, 3},
+	{"fstat64", CALL_FD_META, 2},
+	{"fstatat64", CALL_PATH, 4},
+	{"ftruncate64", CALL_SYNC, 3},
+	{"futex_time64", CALL_FUTEX, 6},
+	{"io_pgetevents_time64", CALL_AIO, 6},
+	{"lstat64", CALL_PATH, 2},
+	{"mmap2", CALL_MMAP, 6},
+	{"mq_timedreceive_time64", CALL_IPC, 5},
+	{"mq_timedsend_time64", CALL_IPC, 5},
+	{"ppoll_time64", CALL_POLL, 5},
+	{"pselect6_time64", CALL_SELECT, 6},
+	{"recvmmsg_time64", CALL_RECV, 5},
+	{"rt_sigtimedwait_time64", CALL_PAUSE, 4},
+	{"semtimedop_time64", CALL_IPC, 4},
+	{"sendfile64", CALL_SENDFILE, 4},
+	{"sigsuspend", CALL_PAUSE, 3},
+	{"stat64", CALL_PATH, 2},
+	{"truncate64", CALL_PATH, 3},
+	{"waitpid", CALL_WAIT, 3},
 };
 
 static const uint8_t class_flags[NR_CALL_CLASSES] = {
@@ -80,7 +104,7 @@ static void call_learn(struct trace_analysis *a, struct call *call, const char *
 	call->flags = class_flags[call->class];
 	if (strcmp(name, "flock") == 0)
 		call->flags |= CALL_IS_LOCK;
-	if (strcmp(name, "recvmmsg") == 0 || strcmp(name, "sendmmsg") == 0)
+	if (strncmp(name, "recvmmsg", 8) == 0 || strcmp(name, "sendmmsg") == 0)
 		call->flags |= CALL_MESSAGES;
 }
 

@@ -107,12 +107,12 @@ static bool lives(const struct trace_process *process)
 	return false;
 }
 
-/* wait4(), waitid(): the child that was named, or the only one. */
+/* wait4(), waitpid(), waitid(): the child that was named, or the only one. */
 static uint32_t awaited_child(const struct question *q)
 {
 	const struct trace_process *self = q->thread->process;
 	int32_t named = q->frame->nr_args ? (int32_t)q->frame->args[0] : 0;
-	bool is_wait4 = strcmp(strings_text(&q->a->strings, q->a->calls[q->frame->call].name), "wait4") == 0;
+	bool is_waitid = strcmp(strings_text(&q->a->strings, q->a->calls[q->frame->call].name), "waitid") == 0;
 	uint32_t found = PROCESS_UNKNOWN;
 
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < q->a->nr_processes; i++) {
@@ -120,7 +120,7 @@ static uint32_t awaited_child(const struct question *q)
 
 		if (child->ppid != self->pid || child == self || !lives(child))
 			continue;
-		if (is_wait4 && named > 0 && child->pid != (uint32_t)named && child->ns_pid != (uint32_t)named)
+		if (!is_waitid && named > 0 && child->pid != (uint32_t)named && child->ns_pid != (uint32_t)named)
 			continue;
 		if (found != PROCESS_UNKNOWN)
 			return PROCESS_SEVERAL;

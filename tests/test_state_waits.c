@@ -477,6 +477,19 @@ static void an_argument_that_a_call_does_not_have_means_nothing(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 }
 
+static void calls_that_only_32_bit_programs_have_are_known(void)
+{
+	struct trace_sys_enter6 enter = {.nr = 422, .abi = TRACE_ABI_32, .arg0 = 0x1000};
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL_32, 422, "futex_time64");
+	tb_event(c.tb, 0, 2000, TRACE_EV_sys_enter6, &enter, sizeof(enter), NULL);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "futex");
+}
+
 #define CASE(name) {#name, name}
 
 int main(int argc, char **argv)
@@ -505,6 +518,7 @@ int main(int argc, char **argv)
 		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
 		CASE(children_are_born_into_the_cgroup_and_moved),
 		CASE(calls_of_32_bit_programs_have_their_own_numbers),
+		CASE(calls_that_only_32_bit_programs_have_are_known),
 		CASE(threads_that_are_woken_to_die_waited_for_the_exit),
 		CASE(unshared_descriptors_are_ones_own),
 		CASE(an_argument_that_a_call_does_not_have_means_nothing),
