@@ -15,6 +15,7 @@
 #define INDENT "  "
 #define PAGE_INDENT "\t\t  "
 #define PROCESSES 40 /* in the table, unless --top or --all say otherwise */
+#define CROWDS 10 /* names of many small processes */
 #define PAGES 10
 #define ROWS 15 /* of each table of a page */
 
@@ -148,6 +149,17 @@ static void cpu_table(const struct report *report)
 
 /* ---- the processes ---- */
 
+static void times_cells(struct grid *grid, const struct process_row *row)
+{
+	grid_ns(grid, row->elapsed_ns);
+	grid_percent(grid, row->user_ns + row->system_ns, row->elapsed_ns);
+	grid_ns(grid, row->user_ns);
+	grid_ns(grid, row->system_ns);
+	grid_ns(grid, row->interrupted_ns);
+	grid_ns(grid, row->wait_cpu_ns);
+	grid_ns(grid, row->blocked_ns);
+}
+
 static void process_line(struct grid *grid, const struct process_row *row)
 {
 	char text[2 * NAME_BYTES];
@@ -157,15 +169,86 @@ static void process_line(struct grid *grid, const struct process_row *row)
 	grid_text(grid, pid.bytes);
 	snprintf(pid.bytes, sizeof(pid.bytes), "%u", trace_process_ppid(row->process));
 	grid_text(grid, pid.bytes);
-	grid_ns(grid, row->elapsed_ns);
-	grid_percent(grid, row->user_ns + row->system_ns, row->elapsed_ns);
-	grid_ns(grid, row->user_ns);
-	grid_ns(grid, row->system_ns);
-	grid_ns(grid, row->interrupted_ns);
-	grid_ns(grid, row->wait_cpu_ns);
-	grid_ns(grid, row->blocked_ns);
+	times_cells(grid, row);
 	grid_name(grid, trace_process_comm(row->process));
 	grid_text(grid, row->worst.ns ? text_wait(&row->worst, trace_process_pid(row->process), text, sizeof(text)) : "");
+}
+
+/* Many short-lived processes of one name may be too small to matter each, and be most of the work together. */
+struct crowd {
+	struct process_row sum; /* process: one of them */
+	size_t nr;
+};
+
+static uint64_t crowd_ns(const struct crowd *crowd)
+{
+	return crowd->sum.user_ns + crowd->sum.system_ns + crowd->sum.wait_cpu_ns;
+}
+
+static gint order_crowds(gconstpointer left, gconstpointer right)
+{
+	const struct crowd *l = left, *r = right;
+
+	if (crowd_ns(l) != crowd_ns(r))
+		return crowd_ns(l) > crowd_ns(r) ? -1 : 1;
+	return strcmp(trace_process_comm(l->sum.process), trace_process_comm(r->sum.process));
+}
+
+static void crowd_add(GHashTable *crowds, const struct process_row *row)
+{
+	const char *comm = trace_process_comm(row->process);
+	struct crowd *crowd = g_hash_table_lookup(crowds, comm);
+
+	if (!crowd) {
+		crowd = g_new0(struct crowd, 1);
+		g_hash_table_insert(crowds, (gpointer)comm, crowd);
+	}
+	crowd->sum.process = row->process;
+	crowd->sum.elapsed_ns += row->elapsed_ns;
+	crowd->sum.user_ns += row->user_ns;
+	crowd->sum.system_ns += row->system_ns;
+	crowd->sum.interrupted_ns += row->interrupted_ns;
+	crowd->sum.wait_cpu_ns += row->wait_cpu_ns;
+	crowd->sum.blocked_ns += row->blocked_ns;
+	crowd->nr++;
+}
+
+static void crowd_line(struct grid *grid, const struct crowd *crowd)
+{
+	char text[2 * NAME_BYTES], name[NAME_BYTES];
+
+	grid_text(grid, "");
+	grid_text(grid, "");
+	times_cells(grid, &crowd->sum);
+	snprintf(text, sizeof(text), "%s (%zu more)", text_name(trace_process_comm(crowd->sum.process), name, sizeof(name)), crowd->nr);
+	grid_text(grid, text);
+	grid_text(grid, "");
+}
+
+/* Returns what is left: the rest of the rest. */
+static struct crowd put_crowds(const struct report *report, struct grid *grid, GHashTable *crowds, size_t *ret_kernel)
+{
+	GList *list = g_list_sort(g_hash_table_get_values(crowds), order_crowds);
+	struct crowd rest = {0};
+	uint64_t start, end;
+	size_t shown = 0;
+
+	trace_analysis_window(report->analysis, &start, &end);
+	for (const GList *at = list; at; at = at->next) {
+		const struct crowd *crowd = at->data;
+
+		if (crowd->nr > 1 && shown < CROWDS && percent(crowd_ns(crowd), end - start) >= WORTH_A_ROW) {
+			crowd_line(grid, crowd);
+			shown++;
+			continue;
+		}
+		rest.nr += crowd->nr;
+		rest.sum.user_ns += crowd->sum.user_ns;
+		rest.sum.system_ns += crowd->sum.system_ns;
+		*ret_kernel += trace_process_is_kernel(crowd->sum.process) ? crowd->nr : 0;
+	}
+	g_list_free(list);
+	return rest;
 }
 
 static void process_table(const struct report *report, const struct process_row *rows, size_t nr)
@@ -174,10 +257,10 @@ static void process_table(const struct report *report, const struct process_row 
 		{"PID", GRID_RIGHT}, {"parent", GRID_OPTIONAL}, {"elapsed", GRID_RIGHT}, {"CPU %", GRID_OPTIONAL}, {"programs", GRID_RIGHT},
 		{"kernel", GRID_RIGHT}, {"interrupted", GRID_OPTIONAL}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT},
 		{"command", GRID_ELASTIC}, {"most of it for", GRID_EXTRA}};
-	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PROCESSES, shown = 0;
+	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PROCESSES, shown = 0, kernel = 0;
 	struct grid *grid = grid_new(report, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
-	size_t kernel = 0, others = 0;
-	uint64_t cpu_ns = 0;
+	GHashTable *crowds = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	struct crowd left;
 	char rest[128] = "";
 	struct text t;
 
@@ -186,15 +269,16 @@ static void process_table(const struct report *report, const struct process_row 
 		if (!rows[i].folded && shown < most) {
 			process_line(grid, &rows[i]);
 			shown++;
-			continue;
+		} else {
+			crowd_add(crowds, &rows[i]);
 		}
-		*(trace_process_is_kernel(rows[i].process) ? &kernel : &others) += 1;
-		cpu_ns += rows[i].user_ns + rows[i].system_ns;
 	}
-	if (kernel + others)
-		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s of CPU; --all shows them", others + kernel, kernel,
-			 text_ns(report, cpu_ns, &t));
+	left = put_crowds(report, grid, crowds, &kernel);
+	if (left.nr)
+		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s of CPU; --all shows them", left.nr, kernel,
+			 text_ns(report, left.sum.user_ns + left.sum.system_ns, &t));
 	grid_end(grid, rest);
+	g_hash_table_destroy(crowds);
 	fputs("\n", report->out);
 }
 

@@ -273,36 +273,53 @@ static void about_one(GString *s, const struct report *report, const struct trac
 	g_string_append(s, " in the kernel).");
 }
 
-static const struct trace_process *busiest(const struct report *report, const GPtrArray *processes, uint64_t *ret_ns)
+/* The name whose processes used most of the CPU. */
+static const struct trace_process *busiest(const struct report *report, const GPtrArray *processes, uint64_t *ret_ns, unsigned int *ret_nr)
 {
+	struct share {
+		uint64_t ns;
+		unsigned int nr;
+	} *share, *most = NULL;
+	GHashTable *shares = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	const struct trace_process *best = NULL;
 
-	*ret_ns = 0;
 	for (guint i = 0; i < processes->len; i++) {
-		uint64_t ns = 0;
+		const char *comm = trace_process_comm(processes->pdata[i]);
 
+		share = g_hash_table_lookup(shares, comm);
+		if (!share) {
+			share = g_new0(struct share, 1);
+			g_hash_table_insert(shares, (gpointer)comm, share);
+		}
+		share->nr++;
 		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(processes->pdata[i], thread));)
-			ns += trace_thread_cpu_ns(report->analysis, thread);
-		if (ns > *ret_ns) {
+			share->ns += trace_thread_cpu_ns(report->analysis, thread);
+		if (!most || share->ns > most->ns || (share == most && share->nr == 1)) {
+			most = share;
 			best = processes->pdata[i];
-			*ret_ns = ns;
 		}
 	}
-	return best;
+	*ret_ns = most ? most->ns : 0;
+	*ret_nr = most ? most->nr : 0;
+	g_hash_table_destroy(shares);
+	return *ret_ns ? best : NULL;
 }
 
 /* Several: what they did, and what they waited for that was none of them. */
 static void about_several(GString *s, const struct report *report, const GPtrArray *processes, const struct sum *sum, uint64_t span)
 {
 	uint64_t others = sum->blocked - sum->among, most, whole = sum->user + sum->system + sum->interrupted + sum->wait_cpu + others;
-	const struct trace_process *busy = busiest(report, processes, &most);
+	unsigned int nr;
+	const struct trace_process *busy = busiest(report, processes, &most, &nr);
 
 	g_string_append(s, " used ");
 	add_ns(s, report, sum->user + sum->system);
 	g_string_append_printf(s, " of CPU, %.2f CPUs at a time", span ? (double)(sum->user + sum->system) / (double)span : 0);
 	if (busy) {
-		g_string_append(s, ", the busiest ");
-		add_process(s, trace_process_comm(busy), trace_process_pid(busy));
+		g_string_append(s, ", most by ");
+		add_process(s, trace_process_comm(busy), nr == 1 ? trace_process_pid(busy) : 0);
+		if (nr > 1)
+			g_string_append_printf(s, " (%u" TIE "processes)", nr);
 		g_string_append(s, " with ");
 		add_ns(s, report, most);
 	}

@@ -390,8 +390,8 @@ static void the_verdict_is_about_the_command_and_what_it_started(void)
 	text = report_of(tb, "-a");
 	contains(text, "The command ran for 100.00 us: make (40) waited 70 % of its 100.00 us for process 41 cc1 via\n"
 		       "waitpid; it waited 0 % for a CPU, and used 30 % CPU (15.00 us in its own code, 15.00 us in the\n"
-		       "kernel). It and the 1 process that it started used 100.00 us of CPU, 1.00 CPUs at a time, the\n"
-		       "busiest cc1 (41) with 70.00 us; they waited 15.00 us for a CPU.\n\nIn 100.00 us");
+		       "kernel). It and the 1 process that it started used 100.00 us of CPU, 1.00 CPUs at a time, most by\n"
+		       "cc1 (41) with 70.00 us; they waited 15.00 us for a CPU.\n\nIn 100.00 us");
 	free(text);
 }
 
