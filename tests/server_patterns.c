@@ -743,7 +743,7 @@ static void fifos(void)
 {
 	char path[128], own[160];
 
-	snprintf(path, sizeof(path), "%s/fifo", scratch);
+	snprintf(path, sizeof(path), "%s/fifo%d", scratch, (int)getpid());
 	if (mkfifo(path, 0600))
 		die("mkfifo");
 	for (int i = 0; i < NR_CLIENTS; i++) {
