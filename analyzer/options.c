@@ -155,14 +155,14 @@ static const char *set_top(struct options *options, const char *value)
 
 static const char *set_sort(struct options *options, const char *value)
 {
-	static const char *const keys[] = {"cpu", "elapsed", "user", "system", "wait", "wait-cpu", "pid", "name"};
+	static const char *const keys[] = {"elapsed", "cpu", "user", "system", "wait", "wait-cpu", "pid", "name"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i], value) == 0) {
 			options->sort = (enum sort_key)i;
 			return NULL;
 		}
-	return "is not a key to sort by: cpu, elapsed, user, system, wait, wait-cpu, pid or name";
+	return "is not a key to sort by: elapsed, cpu, user, system, wait, wait-cpu, pid or name";
 }
 
 static const char *set_output(struct options *options, const char *value)
@@ -186,7 +186,7 @@ static const struct option_row rows[] = {
 	{0, "cgroup", "PATH", set_cgroup, ""},
 	{0, "top", "N", set_top, "N rows of each table; all, also the smallest"},
 	{0, "all", NULL, set_all, ""},
-	{0, "sort", "KEY", set_sort, "cpu elapsed user system wait wait-cpu pid name"},
+	{0, "sort", "KEY", set_sort, "elapsed cpu user system wait wait-cpu pid name"},
 	{0, "ns", NULL, set_exact, "exact times, in nanoseconds"},
 	{'c', "cpu", "N", set_cpu, "list: only this CPU"},
 	{'t', "trace", "NAME", set_traced, "list: only these events, classes, categories"},

@@ -20,7 +20,7 @@
  * On whose behalf. A kworker wakes for whoever queued its work; the softirq that delivers a packet to this machine itself, for the sender. A wakeup in
  * io_uring_enter is for the file of the request that was completed; if a worker of io_uring completed it, for what that had waited for.
  *
- * Cut waits. What ended a wait that crosses a gap is not believed: unless the call alone tells (a sleep, a file), it is `unknown`. A wait that lasts
+ * Cut waits. What ended a wait that crosses a gap, or ended unseen, is not believed: unless the call alone tells (a sleep, a file), it is `unknown`. A wait that lasts
  * until the end of the trace was ended by nothing: it is what the call alone tells, with the via it would have had: a child, if there is just one; who
  * else has the pipe or the other end of the socket open; the own process for a futex that no other can wake. "several" stands for more than one.
  * Else it is `other` by system call.
@@ -60,7 +60,7 @@ struct question {
 	const struct pending *pending;
 	const struct waker *waker;
 	const struct frame *frame; /* a system call */
-	bool gap;		   /* cut by a gap */
+	bool gap;		   /* what ended it was not seen: a gap, or a hidden thread's time */
 };
 
 static struct verdict verdict_of(enum trace_wait_kind kind, enum via via, uint32_t target)
@@ -536,7 +536,7 @@ static struct verdict decide(struct trace_analysis *a, struct trace_thread *thre
 
 	if (!q.frame)
 		q.frame = &none;
-	q.gap = pending->cut && pending->known_ns != pending->to - pending->from;
+	q.gap = pending->cut && (pending->known_ns != pending->to - pending->from || pending->to < a->end_ns);
 	if (pending->task_state == TASK_STATE_NEW)
 		return new_child(&q);
 	if (thread->flags & THREAD_KERNEL)
