@@ -20,10 +20,10 @@
  * On whose behalf. A kworker wakes for whoever queued its work; the softirq that delivers a packet to this machine itself, for the sender. A wakeup in
  * io_uring_enter is for the file of the request that was completed; if a worker of io_uring completed it, for what that had waited for.
  *
- * Cut waits. What ended a wait that crosses a gap, or ended unseen, is not believed: unless the call alone tells (a sleep, a file), it is `unknown`. A wait that lasts
- * until the end of the trace was ended by nothing: it is what the call alone tells, with the via it would have had: a child, if there is just one; who
- * else has the pipe or the other end of the socket open; the own process for a futex that no other can wake. "several" stands for more than one.
- * Else it is `other` by system call.
+ * Cut waits. What ended a wait that crosses a gap, or ended unseen, is not believed: unless the call alone tells (a sleep, a file), it is
+ * `unknown`. A wait that lasts until the end of the trace was ended by nothing: it is what the call alone tells, with the via it would have had:
+ * a child, if there is just one; who else has the pipe or the other end of the socket open; the own process for a futex that no other
+ * can wake. "several" stands for more than one. Else it is `other` by system call.
  *
  * Kernel threads wait for `other` "kernel": at rest (idle) if a signal or work might end it, at work otherwise.
  *

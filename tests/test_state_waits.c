@@ -365,6 +365,21 @@ static void a_shared_futex_until_the_end_is_other(void)
 	expect(&c, TRACE_WAIT_OTHER, "futex", 0, "futex");
 }
 
+/* 70 leaves no events: whatever happened on its CPU until the next one, its end of the wait too, was not seen. */
+static void a_wait_that_ended_unseen_is_unknown(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "child", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	block(&c);
+	tb_switch(c.tb, 0, 5000, 0, 70, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6000, 40);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
+}
+
 /* ---- the kernel's threads ---- */
 
 static bool kernel_thread_is_idle(uint32_t state)
@@ -515,6 +530,7 @@ int main(int argc, char **argv)
 		CASE(a_read_until_the_end_names_who_holds_the_other_end),
 		CASE(a_private_futex_until_the_end_is_the_own_process),
 		CASE(a_shared_futex_until_the_end_is_other),
+		CASE(a_wait_that_ended_unseen_is_unknown),
 		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
 		CASE(children_are_born_into_the_cgroup_and_moved),
 		CASE(calls_of_32_bit_programs_have_their_own_numbers),
