@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,112 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 #include <trace/reader.h>
+#include "session.h"
 #include "unit.h"
 
 #define PERCENT 0.01
 
-/* struct session - one recorded scenario: its truth and its report */
-struct session {
-	char folder[64];
-	char trace[96];
-	char truth[96];
-	json_t *report; /* owned */
-	json_t *process; /* of the workload; borrowed from report */
-};
-
 static const char *bin = TRACE_BIN;
-
-static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int run(const char *format, ...)
-{
-	char command[1024];
-	va_list arguments;
-	int status;
-
-	va_start(arguments, format);
-	vsnprintf(command, sizeof(command), format, arguments);
-	va_end(arguments);
-	status = system(command);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static void session_begin(struct session *s)
-{
-	memset(s, 0, sizeof(*s));
-	snprintf(s->folder, sizeof(s->folder), "/var/tmp/trace-e2e-XXXXXX"); /* a real file system: /tmp may be memory */
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(s->folder));
-	snprintf(s->trace, sizeof(s->trace), "%s/t.trace", s->folder);
-	snprintf(s->truth, sizeof(s->truth), "%s/truth", s->folder);
-}
-
-static void session_end(struct session *s)
-{
-	json_decref(s->report);
-	run("rm -rf '%s'", s->folder);
-}
-
-static json_t *load_report(const char *trace)
-{
-	char command[512];
-	json_error_t error;
-	json_t *report;
-	FILE *pipe;
-
-	snprintf(command, sizeof(command), "%s/tracevisualizer --json %s", bin, trace);
-	pipe = popen(command, "r");
-	report = json_loadf(pipe, 0, &error);
-	if (!report)
-		fprintf(stderr, "report: line %d: %s\n", error.line, error.text);
-	pclose(pipe);
-	return report;
-}
-
-static long long truth_of(const struct session *s, const char *key)
-{
-	FILE *file = fopen(s->truth, "r");
-	long long value, found = -1;
-	char name[64];
-
-	if (!file)
-		return -1;
-	while (fscanf(file, "%63s %lld", name, &value) == 2)
-		if (strcmp(name, key) == 0)
-			found = value;
-	fclose(file);
-	return found;
-}
-
-static json_t *find_process(json_t *report, long long pid)
-{
-	json_t *process;
-	size_t i;
-
-	json_array_foreach(json_object_get(report, "processes"), i, process)
-		if (json_integer_value(json_object_get(process, "pid")) == pid)
-			return process;
-	return NULL;
-}
-
-static long long number(json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
-/* The row of @array whose @key is @value. */
-static json_t *row_with(json_t *object, const char *array, const char *key, const char *value)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(object, array), i, row)
-	{
-		const char *text = json_string_value(json_object_get(row, key));
-
-		if (text && strcmp(text, value) == 0)
-			return row;
-	}
-	return NULL;
-}
 
 /* ns in waits of @kind, from @via if not NULL, for @pid if not 0. */
 static long long wait_ns(json_t *process, const char *kind, const char *via, long long pid)
@@ -135,8 +34,8 @@ static long long wait_ns(json_t *process, const char *kind, const char *via, lon
 		const char *its_kind = json_string_value(json_object_get(wait, "kind"));
 		const char *its_via = json_string_value(json_object_get(wait, "via"));
 
-		if (strcmp(its_kind, kind) == 0 && (!via || (its_via && strcmp(its_via, via) == 0)) && (!pid || number(wait, "pid") == pid))
-			ns += number(wait, "ns");
+		if (strcmp(its_kind, kind) == 0 && (!via || (its_via && strcmp(its_via, via) == 0)) && (!pid || json_number(wait, "pid") == pid))
+			ns += json_number(wait, "ns");
 	}
 	return ns;
 }
@@ -144,12 +43,12 @@ static long long wait_ns(json_t *process, const char *kind, const char *via, lon
 /* elapsed = user + system + interrupted + wait_cpu + waits, to the nanosecond, for each process and thread. */
 static void check_books(json_t *one)
 {
-	long long sum = number(one, "user_ns") + number(one, "system_ns") + number(one, "interrupted_ns") + number(one, "wait_cpu_ns");
+	long long sum = json_number(one, "user_ns") + json_number(one, "system_ns") + json_number(one, "interrupted_ns") + json_number(one, "wait_cpu_ns");
 	json_t *wait;
 	size_t i;
 
-	json_array_foreach(json_object_get(one, "waits"), i, wait) sum += number(wait, "ns");
-	CU_ASSERT_EQUAL(sum, number(one, "elapsed_ns"));
+	json_array_foreach(json_object_get(one, "waits"), i, wait) sum += json_number(wait, "ns");
+	CU_ASSERT_EQUAL(sum, json_number(one, "elapsed_ns"));
 }
 
 static void check_all_books(json_t *report)
@@ -167,14 +66,14 @@ static void check_all_books(json_t *report)
 static void record_with(struct session *s, const char *options, const char *scenario)
 {
 	session_begin(s);
-	CU_ASSERT_EQUAL_FATAL(run("%s/tracedaemon %s %s -- %s %s %s %s 2>%s/stderr", bin, options, s->trace, TRACE_WORKLOAD, scenario, s->truth,
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s %s -- %s %s %s %s 2>%s/stderr", bin, options, s->trace, TRACE_WORKLOAD, scenario, s->truth,
 				  s->folder, s->folder),
 			      0);
-	CU_ASSERT_EQUAL(run("%s/tracevisualizer --verify %s >/dev/null", bin, s->trace), 0);
-	s->report = load_report(s->trace);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s >/dev/null", bin, s->trace), 0);
+	s->report = session_load(s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
 	check_all_books(s->report);
-	s->process = find_process(s->report, truth_of(s, "pid"));
+	s->process = json_process(s->report, session_truth(s, "pid"));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s->process);
 }
 
@@ -201,7 +100,7 @@ static void check_near(const char *what, long long got, long long expected, long
 /* What the program saw as waiting includes its way onto the CPU afterwards, which the report tells apart. */
 static long long wait_slack(const struct session *s)
 {
-	return number(s->process, "wait_cpu_ns") + 500000;
+	return json_number(s->process, "wait_cpu_ns") + 500000;
 }
 
 static void sleeping_is_timeout(void)
@@ -209,8 +108,8 @@ static void sleeping_is_timeout(void)
 	struct session s;
 
 	record(&s, "sleeps");
-	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), truth_of(&s, "slept_ns"), wait_slack(&s));
-	CU_ASSERT_EQUAL(number(row_with(s.process, "syscalls", "name", "clock_nanosleep"), "calls"), 3);
+	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), session_truth(&s, "slept_ns"), wait_slack(&s));
+	CU_ASSERT_EQUAL(json_number(json_row(s.process, "syscalls", "name", "clock_nanosleep"), "calls"), 3);
 	session_end(&s);
 }
 
@@ -219,7 +118,7 @@ static void poll_timing_out_is_timeout(void)
 	struct session s;
 
 	record(&s, "timeouts");
-	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), truth_of(&s, "timeout_ns"), wait_slack(&s));
+	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), session_truth(&s, "timeout_ns"), wait_slack(&s));
 	session_end(&s);
 }
 
@@ -228,7 +127,7 @@ static void waits_for_child(const char *scenario, const char *via)
 	struct session s;
 
 	record(&s, scenario);
-	check_near(via, wait_ns(s.process, "process", via, truth_of(&s, "child")), truth_of(&s, "waited_ns"), wait_slack(&s));
+	check_near(via, wait_ns(s.process, "process", via, session_truth(&s, "child")), session_truth(&s, "waited_ns"), wait_slack(&s));
 	session_end(&s);
 }
 
@@ -263,7 +162,7 @@ static void mutex_names_the_holder(void)
 
 	record(&s, "futex");
 	/* pthread_join, on a futex too, ends right after. */
-	check_near("futex", wait_ns(s.process, "process", "futex", truth_of(&s, "pid")), truth_of(&s, "waited_ns"), wait_slack(&s));
+	check_near("futex", wait_ns(s.process, "process", "futex", session_truth(&s, "pid")), session_truth(&s, "waited_ns"), wait_slack(&s));
 	session_end(&s);
 }
 
@@ -277,18 +176,18 @@ static void cold_file_names_the_path(void)
 
 	record(&s, "file");
 	snprintf(path, sizeof(path), "%s/data", s.folder);
-	file = row_with(s.process, "files", "path", path);
+	file = json_row(s.process, "files", "path", path);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-	CU_ASSERT_EQUAL(number(file, "read_bytes"), 64 << 20);
-	CU_ASSERT_EQUAL(number(file, "written_bytes"), 64 << 20);
+	CU_ASSERT_EQUAL(json_number(file, "read_bytes"), 64 << 20);
+	CU_ASSERT_EQUAL(json_number(file, "written_bytes"), 64 << 20);
 	json_array_foreach(json_object_get(s.process, "waits"), i, wait)
 		if (!strcmp(json_string_value(json_object_get(wait, "kind")), "file") &&
 		    !strcmp(json_string_value(json_object_get(wait, "target")), path))
 			found = wait;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
 	/* Reading waited for elapsed - CPU; the fsync before it for more. */
-	waited = truth_of(&s, "read_elapsed_ns") - truth_of(&s, "read_cpu_ns");
-	CU_ASSERT(number(found, "ns") >= waited - wait_slack(&s));
+	waited = session_truth(&s, "read_elapsed_ns") - session_truth(&s, "read_cpu_ns");
+	CU_ASSERT(json_number(found, "ns") >= waited - wait_slack(&s));
 	session_end(&s);
 }
 
@@ -300,21 +199,21 @@ static void contention_names_the_competitor(void)
 	size_t i;
 
 	record(&s, "contention");
-	first = find_process(s.report, truth_of(&s, "first"));
-	other = find_process(s.report, truth_of(&s, "second"));
+	first = json_process(s.report, session_truth(&s, "first"));
+	other = json_process(s.report, session_truth(&s, "second"));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(other);
-	cpu = number(first, "user_ns") + number(first, "system_ns") + number(first, "interrupted_ns");
-	check_near("CPU of the first", cpu, truth_of(&s, "first_cpu_ns"), 1000000);
-	elapsed = truth_of(&s, "first_elapsed_ns");
-	check_near("its wait for a CPU", number(first, "wait_cpu_ns"), elapsed - truth_of(&s, "first_cpu_ns"), elapsed / 100);
+	cpu = json_number(first, "user_ns") + json_number(first, "system_ns") + json_number(first, "interrupted_ns");
+	check_near("CPU of the first", cpu, session_truth(&s, "first_cpu_ns"), 1000000);
+	elapsed = session_truth(&s, "first_elapsed_ns");
+	check_near("its wait for a CPU", json_number(first, "wait_cpu_ns"), elapsed - session_truth(&s, "first_cpu_ns"), elapsed / 100);
 	json_array_foreach(json_object_get(first, "wait_cpu_for"), i, row)
-		if (number(row, "pid") == truth_of(&s, "second"))
+		if (json_number(row, "pid") == session_truth(&s, "second"))
 			second = row;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(second);
 	/* Both began together and got the same share: while one waited, the other's CPU time passed, and that of strangers. */
-	CU_ASSERT(number(second, "ns") * 100 >= truth_of(&s, "second_cpu_ns") * 80);
-	CU_ASSERT(number(second, "ns") * 100 <= truth_of(&s, "second_cpu_ns") * 101);
+	CU_ASSERT(json_number(second, "ns") * 100 >= session_truth(&s, "second_cpu_ns") * 80);
+	CU_ASSERT(json_number(second, "ns") * 100 <= session_truth(&s, "second_cpu_ns") * 101);
 	session_end(&s);
 }
 
@@ -326,9 +225,9 @@ static void cpu_time_agrees_with_getrusage(void)
 	long long cpu;
 
 	record(&s, "cpu");
-	cpu = number(s.process, "user_ns") + number(s.process, "system_ns") + number(s.process, "interrupted_ns");
-	check_near("CPU", cpu, truth_of(&s, "cpu_ns"), 1000000);
-	check_near("getrusage", cpu, truth_of(&s, "rusage_ns"), 5000000); /* its ticks are 4 ms */
+	cpu = json_number(s.process, "user_ns") + json_number(s.process, "system_ns") + json_number(s.process, "interrupted_ns");
+	check_near("CPU", cpu, session_truth(&s, "cpu_ns"), 1000000);
+	check_near("getrusage", cpu, session_truth(&s, "rusage_ns"), 5000000); /* its ticks are 4 ms */
 	session_end(&s);
 }
 
@@ -354,13 +253,13 @@ static void counts_are_exact(void)
 	long long switches, counted;
 
 	record(&s, "counts");
-	CU_ASSERT_EQUAL(number(json_object_get(s.report, "trace"), "lost"), 0);
-	getppid_row = row_with(s.process, "syscalls", "name", "getppid");
-	CU_ASSERT_EQUAL(number(getppid_row, "calls"), 5000);
-	open_row = row_with(s.process, "syscalls", "name", "openat");
-	CU_ASSERT_EQUAL(number(open_row, "errors"), 100);
-	switches = (long long)count_switches_from(s.trace, (unsigned int)truth_of(&s, "pid"));
-	counted = truth_of(&s, "switches"); /* asked before the end: the last switches are missing there */
+	CU_ASSERT_EQUAL(json_number(json_object_get(s.report, "trace"), "lost"), 0);
+	getppid_row = json_row(s.process, "syscalls", "name", "getppid");
+	CU_ASSERT_EQUAL(json_number(getppid_row, "calls"), 5000);
+	open_row = json_row(s.process, "syscalls", "name", "openat");
+	CU_ASSERT_EQUAL(json_number(open_row, "errors"), 100);
+	switches = (long long)count_switches_from(s.trace, (unsigned int)session_truth(&s, "pid"));
+	counted = session_truth(&s, "switches"); /* asked before the end: the last switches are missing there */
 	CU_ASSERT(switches >= counted && switches <= counted + 3);
 	session_end(&s);
 }
@@ -396,8 +295,8 @@ static void context_switches_agree_with_proc_stat(void)
 		recorded += event->id == TRACE_EV_sched_switch;
 	trace_cursor_free(cursor);
 	trace_close(trace);
-	CU_ASSERT(truth_of(&s, "switches") > 60000);
-	CU_ASSERT(recorded >= truth_of(&s, "switches"));
+	CU_ASSERT(session_truth(&s, "switches") > 60000);
+	CU_ASSERT(recorded >= session_truth(&s, "switches"));
 	CU_ASSERT(recorded <= system_switches() - before);
 	session_end(&s);
 }
@@ -410,9 +309,9 @@ static void faults_agree_with_getrusage(void)
 	size_t i;
 
 	record(&s, "faults");
-	json_array_foreach(json_object_get(s.process, "traps"), i, trap) count += number(trap, "count");
-	CU_ASSERT(count >= truth_of(&s, "faults"));
-	CU_ASSERT(count <= truth_of(&s, "faults") + 1000); /* the program's own start */
+	json_array_foreach(json_object_get(s.process, "traps"), i, trap) count += json_number(trap, "count");
+	CU_ASSERT(count >= session_truth(&s, "faults"));
+	CU_ASSERT(count <= session_truth(&s, "faults") + 1000); /* the program's own start */
 	session_end(&s);
 }
 
@@ -425,9 +324,9 @@ static void losses_are_counted_and_books_stay_balanced(void)
 
 	record_with(&s, "-b16384 -n2", "storm");
 	trace = json_object_get(s.report, "trace");
-	CU_ASSERT(number(trace, "lost") > 0);
+	CU_ASSERT(json_number(trace, "lost") > 0);
 	CU_ASSERT(json_array_size(json_object_get(trace, "gaps")) > 0);
-	CU_ASSERT_EQUAL(run("grep -qi lost %s/stderr", s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("grep -qi lost %s/stderr", s.folder), 0);
 	session_end(&s);
 }
 
@@ -448,7 +347,7 @@ static void a_killed_recording_stays_readable(void)
 		_exit(127);
 	}
 	sleep(2);
-	run("%s storm %s %s", TRACE_WORKLOAD, s.truth, s.folder);
+	session_run("%s storm %s %s", TRACE_WORKLOAD, s.truth, s.folder);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
 	trace = trace_open(s.trace, NULL);
@@ -456,7 +355,7 @@ static void a_killed_recording_stays_readable(void)
 	CU_ASSERT_FALSE(trace_get_info(trace)->clean_end);
 	CU_ASSERT(trace_get_info(trace)->events > 100000);
 	trace_close(trace);
-	s.report = load_report(s.trace);
+	s.report = session_load(&s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
 	check_all_books(s.report);
 	session_end(&s);
@@ -470,7 +369,7 @@ static long long calls_of(json_t *process)
 
 	json_array_foreach(json_object_get(process, "syscalls"), i, row)
 		if (json_string_value(json_object_get(row, "name"))[0] != '(') /* a call that only scheduling betrays */
-			calls += number(row, "calls");
+			calls += json_number(row, "calls");
 	return calls;
 }
 
@@ -482,19 +381,19 @@ static void a_uid_filter_keeps_other_users_out(void)
 	size_t i;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(run("chmod 777 %s; %s/tracedaemon -u65534 %s -- setpriv --reuid 65534 --clear-groups %s counts %s %s 2>/dev/null", s.folder,
+	CU_ASSERT_EQUAL_FATAL(session_run("chmod 777 %s; %s/tracedaemon -u65534 %s -- setpriv --reuid 65534 --clear-groups %s counts %s %s 2>/dev/null", s.folder,
 				  bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder),
 			      0);
-	s.report = load_report(s.trace);
+	s.report = session_load(&s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
-	s.process = find_process(s.report, truth_of(&s, "pid"));
+	s.process = json_process(s.report, session_truth(&s, "pid"));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.process);
-	CU_ASSERT_EQUAL(number(row_with(s.process, "syscalls", "name", "getppid"), "calls"), 5000);
+	CU_ASSERT_EQUAL(json_number(json_row(s.process, "syscalls", "name", "getppid"), "calls"), 5000);
 	json_array_foreach(json_object_get(s.report, "processes"), i, process)
 	{
 		long long in_progress = (long long)json_array_size(json_object_get(process, "threads"));
 
-		if (number(process, "uid") != 65534 && number(process, "ppid") != truth_of(&s, "pid"))
+		if (json_number(process, "uid") != 65534 && json_number(process, "ppid") != session_truth(&s, "pid"))
 			CU_ASSERT(calls_of(process) <= 2 * in_progress); /* one call left, the next entered unseen */
 	}
 	session_end(&s);
@@ -509,17 +408,17 @@ static void following_a_command_includes_its_descendants(void)
 	size_t i;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(run("%s/tracedaemon --follow %s -- sh -c '%s counts %s %s; :' 2>/dev/null", bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --follow %s -- sh -c '%s counts %s %s; :' 2>/dev/null", bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder),
 			      0);
-	s.report = load_report(s.trace);
+	s.report = session_load(&s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
-	s.process = find_process(s.report, truth_of(&s, "pid"));
+	s.process = json_process(s.report, session_truth(&s, "pid"));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.process);
-	CU_ASSERT_EQUAL(number(row_with(s.process, "syscalls", "name", "getppid"), "calls"), 5000);
+	CU_ASSERT_EQUAL(json_number(json_row(s.process, "syscalls", "name", "getppid"), "calls"), 5000);
 	json_array_foreach(json_object_get(s.report, "processes"), i, process)
-		if (number(process, "ppid") == truth_of(&s, "pid") && row_with(process, "syscalls", "name", "exit_group"))
+		if (json_number(process, "ppid") == session_truth(&s, "pid") && json_row(process, "syscalls", "name", "exit_group"))
 			children++;
-		else if (number(process, "pid") != number(s.process, "pid") && number(process, "pid") != number(s.process, "ppid"))
+		else if (json_number(process, "pid") != json_number(s.process, "pid") && json_number(process, "pid") != json_number(s.process, "ppid"))
 			CU_ASSERT(calls_of(process) <= 2 * (long long)json_array_size(json_object_get(process, "threads")));
 	CU_ASSERT_EQUAL(children, 20);
 	session_end(&s);
@@ -534,7 +433,7 @@ static void the_daemon_does_not_record_itself(void)
 
 	record_with(&s, "-b16384", "storm");
 	json_array_foreach(json_object_get(s.report, "processes"), i, process)
-		if (number(process, "pid") == number(s.process, "ppid")) {
+		if (json_number(process, "pid") == json_number(s.process, "ppid")) {
 			daemons++;
 			CU_ASSERT(calls_of(process) <= 2 * (long long)json_array_size(json_object_get(process, "threads")));
 		}
@@ -551,7 +450,7 @@ static void only_the_asked_events_are_recorded(void)
 	unsigned long long others = 0, switches = 0;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(run("%s/tracedaemon -esched_switch %s -- %s sleeps %s %s 2>/dev/null", bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder), 0);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -esched_switch %s -- %s sleeps %s %s 2>/dev/null", bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder), 0);
 	trace = trace_open(s.trace, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	cursor = trace_cursor_new(trace, NULL, NULL);
@@ -572,9 +471,9 @@ static void a_commands_exit_status_is_ours(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(run("%s/tracedaemon %s -- sh -c 'exit 7' 2>/dev/null", bin, s.trace), 7);
-	CU_ASSERT_EQUAL(run("%s/tracedaemon %s -- sh -c 'kill -9 $$' 2>/dev/null", bin, s.trace), 137);
-	CU_ASSERT_EQUAL(run("%s/tracedaemon %s -- /is/not/there 2>/dev/null", bin, s.trace), 127);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- sh -c 'exit 7' 2>/dev/null", bin, s.trace), 7);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- sh -c 'kill -9 $$' 2>/dev/null", bin, s.trace), 137);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- /is/not/there 2>/dev/null", bin, s.trace), 127);
 	session_end(&s);
 }
 
@@ -583,7 +482,7 @@ static void a_pipe_carries_a_trace(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(run("%s/tracedaemon -ts1 - 2>/dev/null | %s/tracevisualizer --verify - >/dev/null", bin, bin), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -ts1 - 2>/dev/null | %s/tracevisualizer --verify - >/dev/null", bin, bin), 0);
 	session_end(&s);
 }
 

@@ -6,121 +6,47 @@
  * The machine has other work to do too: a thread that waits for a CPU meanwhile is on the path as well. So what is compared is the time
  * on CPUs and in sleeps, which others cannot stretch; and where two threads may run at once, the wait for a CPU is the slack.
  */
-#include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "session.h"
 #include "unit.h"
 
 #define MS 1000000ll
-
-struct session {
-	char folder[64];
-	char trace[96];
-	char truth[96];
-	json_t *report; /* owned */
-};
-
-static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int run(const char *format, ...)
-{
-	char command[1024];
-	va_list arguments;
-	int status;
-
-	va_start(arguments, format);
-	vsnprintf(command, sizeof(command), format, arguments);
-	va_end(arguments);
-	status = system(command);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static json_t *load(const struct session *s, const char *options)
-{
-	char command[512];
-	json_error_t error;
-	json_t *report;
-	FILE *pipe;
-
-	snprintf(command, sizeof(command), "%s/tracevisualizer --json %s %s", TRACE_BIN, options, s->trace);
-	pipe = popen(command, "r");
-	report = json_loadf(pipe, 0, &error);
-	if (!report)
-		fprintf(stderr, "report: line %d: %s\n", error.line, error.text);
-	pclose(pipe);
-	return report;
-}
-
-static long long truth_of(const struct session *s, const char *key)
-{
-	FILE *file = fopen(s->truth, "r");
-	long long value, found = -1;
-	char name[64];
-
-	while (file && fscanf(file, "%63s %lld", name, &value) == 2)
-		if (strcmp(name, key) == 0)
-			found = value;
-	if (file)
-		fclose(file);
-	return found;
-}
-
-static long long number(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
-static const char *text(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "";
-}
 
 /* The promise of all paths: from one end of the window to the other, without hole or overlap. */
 static void check_segments(const json_t *report)
 {
 	const json_t *window = json_object_get(report, "window"), *segments = json_object_get(report, "segments");
-	long long at = number(window, "from_ns");
+	long long at = json_number(window, "from_ns");
 	json_t *segment;
 	size_t i;
 
-	CU_ASSERT_STRING_EQUAL(text(report, "schema"), "trace-critical-path/1");
+	CU_ASSERT_STRING_EQUAL(json_text(report, "schema"), "trace-critical-path/1");
 	json_array_foreach(segments, i, segment)
 	{
-		CU_ASSERT_EQUAL(number(segment, "from_ns"), at);
-		at = number(segment, "to_ns");
+		CU_ASSERT_EQUAL(json_number(segment, "from_ns"), at);
+		at = json_number(segment, "to_ns");
 	}
-	CU_ASSERT_EQUAL(at, number(window, "to_ns"));
+	CU_ASSERT_EQUAL(at, json_number(window, "to_ns"));
 }
 
 static void record(struct session *s, const char *scenario)
 {
-	memset(s, 0, sizeof(*s));
-	snprintf(s->folder, sizeof(s->folder), "/var/tmp/trace-critical-XXXXXX");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(s->folder));
-	snprintf(s->trace, sizeof(s->trace), "%s/t.trace", s->folder);
-	snprintf(s->truth, sizeof(s->truth), "%s/truth", s->folder);
+	session_begin(s);
 	for (int attempt = 0; attempt < 3; attempt++) { /* a machine in distress loses events; what is unknown then is not the matter here */
-		CU_ASSERT_EQUAL_FATAL(run("rm -f %s %s; %s/tracedaemon %s -- %s %s %s 2>%s/stderr", s->trace, s->truth, TRACE_BIN, s->trace,
+		CU_ASSERT_EQUAL_FATAL(session_run("rm -f %s %s; %s/tracedaemon %s -- %s %s %s 2>%s/stderr", s->trace, s->truth, TRACE_BIN, s->trace,
 					  TRACE_SCENARIOS, scenario, s->truth, s->folder),
 				      0);
-		if (run("%s/tracevisualizer -s %s 2>/dev/null | grep -q '^Lost'", TRACE_BIN, s->trace) != 0)
+		if (session_run("%s/tracevisualizer -s %s 2>/dev/null | grep -q '^Lost'", TRACE_BIN, s->trace) != 0)
 			break;
 	}
-	s->report = load(s, "--critical-path");
+	s->report = session_load(s, "--critical-path");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
-	CU_ASSERT_EQUAL(number(json_object_get(s->report, "thread"), "tid"), truth_of(s, "pid"));
+	CU_ASSERT_EQUAL(json_number(json_object_get(s->report, "thread"), "tid"), session_truth(s, "pid"));
 	check_segments(s->report);
-}
-
-static void session_end(struct session *s)
-{
-	json_decref(s->report);
-	run("rm -rf '%s'", s->folder);
 }
 
 /* Time on the path of one sort, of @pid (0: all), in @state ("cpu": any on a CPU) and of @kind ("": any). */
@@ -132,13 +58,13 @@ static long long share(const json_t *report, const char *by, long long pid, cons
 
 	json_array_foreach(json_object_get(report, "contributors"), i, row)
 	{
-		const char *its = text(row, "state");
+		const char *its = json_text(row, "state");
 		int on_cpu = strcmp(its, "blocked") != 0 && strcmp(its, "wait-cpu") != 0;
 
-		if (strcmp(text(row, "by"), by) != 0 || (pid && number(row, "pid") != pid))
+		if (strcmp(json_text(row, "by"), by) != 0 || (pid && json_number(row, "pid") != pid))
 			continue;
-		if ((strcmp(state, "cpu") == 0 ? on_cpu : strcmp(its, state) == 0) && (!*kind || strcmp(text(row, "kind"), kind) == 0))
-			ns += number(row, "ns");
+		if ((strcmp(state, "cpu") == 0 ? on_cpu : strcmp(its, state) == 0) && (!*kind || strcmp(json_text(row, "kind"), kind) == 0))
+			ns += json_number(row, "ns");
 	}
 	return ns;
 }
@@ -159,16 +85,16 @@ static void a_family_waits_for_the_grandchild(void)
 	long long grandchild, cpu, window, unknown;
 
 	record(&s, "family");
-	grandchild = truth_of(&s, "grandchild");
-	cpu = truth_of(&s, "grandchild_cpu_ns");
-	window = number(json_object_get(s.report, "window"), "ns");
+	grandchild = session_truth(&s, "grandchild");
+	cpu = session_truth(&s, "grandchild_cpu_ns");
+	window = json_number(json_object_get(s.report, "window"), "ns");
 	unknown = share(s.report, "thread", 0, "blocked", "unknown"); /* the kernel hides some threads, and who comes after them */
 	CU_ASSERT(unknown < window / 20);
 	check_between("CPU of the grandchild", share(s.report, "thread", grandchild, "cpu", ""), cpu - unknown, cpu);
-	check_between("its sleep", share(s.report, "thread", grandchild, "blocked", "timeout"), 200 * MS - unknown, truth_of(&s, "slept_ns"));
+	check_between("its sleep", share(s.report, "thread", grandchild, "blocked", "timeout"), 200 * MS - unknown, session_truth(&s, "slept_ns"));
 	CU_ASSERT_EQUAL(share(s.report, "thread", 0, "blocked", "process"), 0);
 	CU_ASSERT(share(s.report, "link", grandchild, "blocked", "") >= cpu + 200 * MS - unknown);
-	CU_ASSERT(window >= truth_of(&s, "elapsed_ns"));
+	CU_ASSERT(window >= session_truth(&s, "elapsed_ns"));
 	CU_ASSERT_EQUAL(share(s.report, "command", 0, "cpu", "") + share(s.report, "command", 0, "wait-cpu", "") +
 				share(s.report, "command", 0, "blocked", ""),
 			window);
@@ -181,13 +107,13 @@ static void a_pipeline_waits_for_its_slowest_stage(void)
 	long long b, b_cpu, beside;
 
 	record(&s, "pipeline");
-	b = truth_of(&s, "b");
-	b_cpu = truth_of(&s, "b_cpu_ns");
+	b = session_truth(&s, "b");
+	b_cpu = session_truth(&s, "b_cpu_ns");
 	/* While c does its own work, or waits for a CPU, b may go on unnoticed; and before a has made its first item, b waits for it. */
-	beside = share(s.report, "thread", truth_of(&s, "c"), "cpu", "") + share(s.report, "thread", truth_of(&s, "c"), "wait-cpu", "") +
+	beside = share(s.report, "thread", session_truth(&s, "c"), "cpu", "") + share(s.report, "thread", session_truth(&s, "c"), "wait-cpu", "") +
 		 share(s.report, "thread", 0, "blocked", "unknown");
 	check_between("CPU of b", share(s.report, "thread", b, "cpu", ""), b_cpu - beside, b_cpu);
-	CU_ASSERT(share(s.report, "thread", truth_of(&s, "a"), "cpu", "") < b_cpu / 10);
+	CU_ASSERT(share(s.report, "thread", session_truth(&s, "a"), "cpu", "") < b_cpu / 10);
 	CU_ASSERT(share(s.report, "link", b, "blocked", "") > b_cpu / 2);
 	session_end(&s);
 }
@@ -198,8 +124,8 @@ static void a_convoy_is_the_work_under_the_lock(void)
 	long long pid, cpu, queued;
 
 	record(&s, "convoy");
-	pid = truth_of(&s, "pid");
-	cpu = truth_of(&s, "workers_cpu_ns");
+	pid = session_truth(&s, "pid");
+	cpu = session_truth(&s, "workers_cpu_ns");
 	/* A worker that was woken but finds the lock taken again, or has no CPU yet, is on the path for a moment beside the holder. */
 	queued = share(s.report, "thread", pid, "wait-cpu", "") + share(s.report, "thread", 0, "blocked", "unknown");
 	check_between("CPU of all", share(s.report, "thread", pid, "cpu", ""), cpu - queued, cpu + 5 * MS);
@@ -215,22 +141,22 @@ static void a_process_and_a_window_can_be_chosen(void)
 	long long start;
 
 	record(&s, "family");
-	start = number(json_object_get(s.report, "window"), "from_ns");
-	snprintf(options, sizeof(options), "--critical-path=%lld --to 100", truth_of(&s, "grandchild"));
-	chosen = load(&s, options);
+	start = json_number(json_object_get(s.report, "window"), "from_ns");
+	snprintf(options, sizeof(options), "--critical-path=%lld --to 100", session_truth(&s, "grandchild"));
+	chosen = session_load(&s, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(chosen);
 	check_segments(chosen);
-	CU_ASSERT_EQUAL(number(json_object_get(chosen, "thread"), "tid"), truth_of(&s, "grandchild"));
-	CU_ASSERT(number(json_object_get(chosen, "window"), "from_ns") > start);
+	CU_ASSERT_EQUAL(json_number(json_object_get(chosen, "thread"), "tid"), session_truth(&s, "grandchild"));
+	CU_ASSERT(json_number(json_object_get(chosen, "window"), "from_ns") > start);
 	json_decref(chosen);
-	chosen = load(&s, "--from 0.1 --to 0.2 --critical-path=critical_scenar"); /* as the kernel cuts names */
+	chosen = session_load(&s, "--from 0.1 --to 0.2 --critical-path=critical_scenar"); /* as the kernel cuts names */
 	CU_ASSERT_PTR_NOT_NULL_FATAL(chosen);
 	check_segments(chosen);
-	CU_ASSERT(number(json_object_get(chosen, "window"), "ns") <= 100 * MS);
+	CU_ASSERT(json_number(json_object_get(chosen, "window"), "ns") <= 100 * MS);
 	json_decref(chosen);
-	CU_ASSERT_EQUAL(run("%s/tracevisualizer --critical-path=nobody.of.this.name %s 2>/dev/null", TRACE_BIN, s.trace), 1);
-	CU_ASSERT_EQUAL(run("%s/tracevisualizer --critical-path %s | grep -q '^critical_scenar waited .* for critical_scenar (CPU)'", TRACE_BIN, s.trace), 0);
-	CU_ASSERT_EQUAL(run("%s/tracevisualizer --critical-path --all %s | grep -q 'timeout in clock_nanosleep  <- waitpid'", TRACE_BIN, s.trace), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --critical-path=nobody.of.this.name %s 2>/dev/null", TRACE_BIN, s.trace), 1);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --critical-path %s | grep -q '^critical_scenar waited .* for critical_scenar (CPU)'", TRACE_BIN, s.trace), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --critical-path --all %s | grep -q 'timeout in clock_nanosleep  <- waitpid'", TRACE_BIN, s.trace), 0);
 	session_end(&s);
 }
 
