@@ -19,7 +19,7 @@ int BPF_PROG(fs_writeback_wait, struct folio *folio, struct address_space *mappi
 	return 0;
 }
 
-/* Its arguments change between kernels; the pause was the second last but one until 6.15 and is the last but one since. */
+/* Its arguments change between kernels: programs.c leaves it out where they are not these. */
 SEC("tp_btf/balance_dirty_pages")
 int BPF_PROG(fs_throttle, struct bdi_writeback *wb, struct dirty_throttle_control *dtc, unsigned long dirty_ratelimit,
 	     unsigned long task_ratelimit, unsigned long dirtied, unsigned long period, long pause, unsigned long start_time)

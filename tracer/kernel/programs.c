@@ -71,6 +71,34 @@ static bool is_perf_event(const struct bpf_program *program)
 	return strcmp(bpf_program__section_name(program), "perf_event") == 0;
 }
 
+/* Tracepoints whose arguments were others in other kernels: with another number of them, what the program reads is something else. */
+static const struct {
+	const char *program;
+	int nr_arguments;
+} arguments[] = {
+	{"sched_switch", 4},   /* without prev_state once */
+	{"fs_throttle", 8},    /* 12 on 6.1 */
+	{"oom_kill", 2},       /* on 6.1 a number alone */
+	{"uring_complete", 3}, /* on 6.1 values instead of the entry */
+};
+
+static int nr_arguments_of(const struct btf *kernel, int tracepoint_type)
+{
+	const struct btf_type *type = btf__type_by_id(kernel, (__u32)tracepoint_type);
+
+	while (type && !btf_is_func_proto(type)) /* typedef -> pointer -> prototype, whose first parameter is the probe's own */
+		type = btf__type_by_id(kernel, type->type);
+	return type ? btf_vlen(type) - 1 : -1;
+}
+
+static bool has_other_arguments(const struct btf *kernel, int tracepoint_type, const char *program)
+{
+	for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++)
+		if (strcmp(arguments[i].program, program) == 0)
+			return nr_arguments_of(kernel, tracepoint_type) != arguments[i].nr_arguments;
+	return false;
+}
+
 void tracer_list_programs(struct tracer *tracer)
 {
 	struct bpf_program *program;
@@ -80,6 +108,7 @@ void tracer_list_programs(struct tracer *tracer)
 		const char *section = bpf_program__section_name(program), *tracepoint = strchr(section, '/');
 		struct tracer_program *p = &tracer->programs[tracer->nr_programs];
 		char type[128];
+		int id;
 
 		if (tracer->nr_programs == TRACER_MAX_PROGRAMS)
 			break;
@@ -87,11 +116,17 @@ void tracer_list_programs(struct tracer *tracer)
 		p->program = program;
 		p->event = main_event(bpf_program__name(program));
 		snprintf(type, sizeof(type), "btf_trace_%s", tracepoint ? tracepoint + 1 : "");
-		if (tracepoint && !is_iterator(program) && btf__find_by_name_kind(tracer->types, type, BTF_KIND_TYPEDEF) < 0) {
-			bpf_program__set_autoload(program, false);
+		if (!tracepoint || is_iterator(program))
+			continue;
+		id = btf__find_by_name_kind(tracer->types, type, BTF_KIND_TYPEDEF);
+		if (id < 0) {
 			p->no_tracepoint = true;
 			snprintf(p->unavailable, sizeof(p->unavailable), "this kernel has no tracepoint %s", tracepoint + 1);
+		} else if (has_other_arguments(tracer->types, id, bpf_program__name(program))) {
+			snprintf(p->unavailable, sizeof(p->unavailable), "tracepoint %s has other arguments here", tracepoint + 1);
 		}
+		if (p->unavailable[0])
+			bpf_program__set_autoload(program, false);
 	}
 }
 

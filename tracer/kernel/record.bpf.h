@@ -249,7 +249,6 @@ static __always_inline bool event_wanted(u32 id)
 }
 
 /* ---- the body of a program: see the top of this file ---- */
-#define STRUCTURAL_no 0
 #define RECORD_IN(event, structural, extra)                                                                                      \
 	struct recording recording;                                                                                              \
 	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));             \
