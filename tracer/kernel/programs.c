@@ -78,7 +78,7 @@ static const struct {
 } arguments[] = {
 	{"sched_switch", 4},   /* without prev_state once */
 	{"fs_throttle", 8},    /* 12 on 6.1 */
-	{"oom_kill", 2},       /* on 6.1 a number alone */
+	{"oom_kill", 2},       /* a number alone once */
 	{"uring_complete", 3}, /* on 6.1 values instead of the entry */
 };
 
