@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_USER_MEMORY_H
+#define TRACE_USER_MEMORY_H
+/*
+ * user_memory.h - the memory that a program with tracepoints shares with the daemon. The contract of libtracer (tracer/user)
+ * and tracedaemon (daemon/user_*): nobody else needs it.
+ *
+ * A program has one memfd, named USER_MEMORY_NAME, sparse, sealed against shrinking, growing and further seals:
+ *
+ *     struct user_memory | flags: one byte per event | registry: struct user_event ... | a ring per CPU (subbuf.h)
+ *
+ * How they meet. The program makes the memfd when it starts (or is forked, see below), offers it to the daemons' sockets that it finds (struct
+ * user_offer, the memfd beside it by SCM_RIGHTS, no answer expected) and goes on. It has no thread, keeps no connection, and
+ * never calls the system again: events wait in the rings. A daemon that starts later finds the memfd of running
+ * programs through /proc/PID/fd, or /proc/PID/map_files when the program has closed it. One daemon at a time takes a program's
+ * events: it holds an exclusive flock() on an open file description of its own (/proc/self/fd/N opened again).
+ *
+ * Switching. A tracepoint looks at its byte of the flags, which the daemon writes. Until a daemon has looked at a new event
+ * its flag is `new_flag`, so that nothing is missed between the start of a program and the daemon's first look; what is recorded
+ * meanwhile although nobody wants it the daemon drops, and counts as filtered.
+ *
+ * Fork. A child inherits the mapping of its parent's header, flags and registry, and with them the same switches, but not the rings: its first
+ * event makes a memory of its own, offered as at a start. A child that records nothing costs nothing.
+ *
+ * Trust. The daemon believes nothing here: it copies what it reads before it checks it, takes sizes once, and a program
+ * that writes nonsense spoils its own events only. A program trusts the daemons that it offers its memory to: root's and its own user's.
+ */
+#include <trace/subbuf.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define USER_MEMORY_NAME    "trace-program"
+#define USER_MEMORY_MAGIC   0x0a6d656d63617274ULL /* "tracmem\n" */
+#define USER_MEMORY_VERSION 1u
+
+/* Bounds that both sides keep. */
+#define USER_MAX_EVENTS	    16384u
+#define USER_MAX_FIELDS	    32u
+#define USER_MAX_NAME_BYTES 128u /* of a provider, event or field, with its NUL; longer ones are cut */
+#define USER_MAX_RINGS	    8192u
+#define USER_MAX_BYTES	    (1ULL << 40) /* of the whole memory */
+#define USER_MAX_REGISTRY_BYTES (4u << 20)
+
+/**
+ * struct user_memory - the first page
+ * Set up before anybody else sees it, never changed: everything up to @rings_offset.
+ * @total_bytes: of the memfd. @max_events: flags and ids: 1 .. max_events - 1; 0 is padding
+ * @clock: enum subbuf_clock, of all rings
+ * @ring_stride: from one ring to the next; ring n is CPU n's, and is in use when its control.position is not 0
+ * @pid: as the program sees itself; the daemon trusts the kernel's word instead
+ * @registry_used: bytes of whole entries; the program, store-release after the entry [U1], pairs with the daemon's load [D1]
+ * @unready: events that came while their ring or the memory was still being set up by somebody who was interrupted; program, atomic add
+ * @new_flag: what an event's flag is when it is registered; the daemon (the program before it has offered the memory)
+ * @daemon_pid: who takes the events now, for messages only; 0 = nobody. @blocking: the daemon allows writers to wait for room; the daemon
+ */
+struct user_memory {
+	trace_u64 magic;
+	trace_u32 version;
+	trace_u32 clock;
+	trace_u64 total_bytes;
+	trace_u32 pid;
+	trace_u32 max_events;
+	trace_u32 nr_rings;
+	trace_u32 subbuf_bytes;
+	trace_u32 nr_subbufs;
+	trace_u32 registry_bytes;
+	trace_u64 flags_offset;
+	trace_u64 registry_offset;
+	trace_u64 ring_stride;
+	trace_u64 rings_offset;
+	trace_u64 pad0[4];
+	/* program */
+	trace_u64 registry_used;
+	trace_u64 unready;
+	trace_u64 pad1[6];
+	/* daemon */
+	trace_u32 new_flag;
+	trace_u32 daemon_pid;
+	trace_u32 blocking;
+	trace_u32 pad2;
+};
+
+/* What a field holds. Fixed ones lie in the record at their offset; STRING and BYTES leave a struct user_reference there. */
+enum user_field_type {
+	USER_FIELD_SIGNED = 1, /* 1, 2, 4 or 8 bytes; enumerations too */
+	USER_FIELD_UNSIGNED = 2,
+	USER_FIELD_FLOAT = 3, /* 4 or 8 bytes, IEEE 754 */
+	USER_FIELD_BOOL = 4,
+	USER_FIELD_POINTER = 5,
+	USER_FIELD_CHAR = 6,
+	USER_FIELD_STRING = 7, /* the referenced bytes are its text, without NUL, in any encoding */
+	USER_FIELD_BYTES = 8,
+};
+
+/** struct user_reference - where in the payload a string or byte array lies: behind the fixed part, each at any alignment */
+struct user_reference {
+	trace_u16 offset;
+	trace_u16 bytes;
+};
+
+/* What an event means to analyses. BEGIN and END of one name enclose a scope; they nest within a thread. */
+enum user_event_role {
+	USER_ROLE_EVENT = 0,
+	USER_ROLE_BEGIN = 1,
+	USER_ROLE_END = 2,
+	USER_ROLE_COUNTER = 3,	       /* its first field is a value over time */
+	USER_ROLE_REQUEST_BEGIN = 4,   /* its first field names a request that the thread now works for ... */
+	USER_ROLE_REQUEST_END = 5,     /* ... and no longer does */
+	USER_ROLE_REQUEST_HANDOFF = 6, /* the thread gives the request away: whoever begins it next has it */
+};
+
+/**
+ * struct user_event - an entry of the registry
+ * Followed by @nr_fields struct user_field, then @text_bytes of text: all names that offsets here and there point to, each with its NUL.
+ * @bytes: of the whole entry, a multiple of 8
+ * @id: of its records; never used for another event of this memory
+ * @payload_bytes: of the fixed part of the payload, a multiple of 4: trace_u32 tid first, then the fields. A record is the header, the fixed
+ *     part, the bytes that references point to, and zeros up to a multiple of 8
+ * @provider, @name, @file, @function: offsets in the text
+ */
+struct user_event {
+	trace_u32 bytes;
+	trace_u16 id;
+	trace_u16 role;
+	trace_u16 payload_bytes;
+	trace_u16 nr_fields;
+	trace_u32 line;
+	trace_u32 text_bytes;
+	trace_u16 provider;
+	trace_u16 name;
+	trace_u16 file;
+	trace_u16 function;
+	trace_u32 pad;
+};
+
+/** struct user_field - one field: @offset in the payload; @bytes there; @type: enum user_field_type; @name: offset in the text */
+struct user_field {
+	trace_u16 offset;
+	trace_u16 bytes;
+	trace_u16 type;
+	trace_u16 name;
+};
+
+/*
+ * The sockets: SOCK_SEQPACKET. USER_SOCKET_ROOT is the system daemon's, open to all users; a user's own daemon listens at
+ * $XDG_RUNTIME_DIR/USER_SOCKET_NAME, or in USER_SOCKET_TMP with the uid in it when there is no such directory (it must belong to the user and be
+ * closed to others). $TRACER_SOCKET, for both sides, names another one instead of these (not for set-uid programs). The
+ * program checks by SO_PEERCRED that root or its own user listens before it offers anything.
+ */
+#define USER_SOCKET_ROOT "/run/tracedaemon/programs"
+#define USER_SOCKET_NAME "tracedaemon/programs"
+#define USER_SOCKET_TMP	 "/tmp/tracedaemon-%u/programs"
+
+/** struct user_offer - the one message of a program, with its memfd beside it */
+struct user_offer {
+	trace_u64 magic; /* USER_MEMORY_MAGIC */
+	trace_u32 version;
+	trace_u32 pid; /* the sender's own idea; SO_PEERCRED counts */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
