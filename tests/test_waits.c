@@ -3,102 +3,56 @@
  * test_waits.c - one recording of one wait of every kind (workload_waits.c), and what the report says of each: how long, for what, for whom.
  * Root only; skipped (77) where the kernel cannot be recorded.
  */
-#include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "session.h"
 #include "unit.h"
 
 #define SLACK_NS 1000000
 
-static char folder[] = "/var/tmp/trace-waits-XXXXXX"; /* a real file system: /tmp may be memory */
-static json_t *report;
+static struct session session; /* of all scenarios */
 static bool verified;
 
-static int run(const char *format, const char *one, const char *two, const char *three)
+static bool verifies(const struct session *s)
 {
-	char command[1024];
-
-	snprintf(command, sizeof(command), format, one, two, three);
-	return system(command);
-}
-
-static json_t *load_report(const char *trace)
-{
-	char command[512];
-	json_t *loaded;
-	FILE *pipe;
-
-	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer --json %s/%s", folder, trace);
-	pipe = popen(command, "r");
-	loaded = pipe ? json_loadf(pipe, 0, NULL) : NULL;
-	if (pipe)
-		pclose(pipe);
-	return loaded;
+	return session_run("%s/tracevisualizer --verify %s >/dev/null", TRACE_BIN, s->trace) == 0;
 }
 
 /* Once, for all test cases. */
 static void record(void)
 {
-	if (report)
+	if (session.report)
 		return;
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-	CU_ASSERT_EQUAL_FATAL(run(TRACE_BIN "/tracedaemon %s/t.trace -- " TRACE_WORKLOAD_WAITS " %s/truth %s 2>/dev/null", folder, folder, folder), 0);
-	verified = run(TRACE_BIN "/tracevisualizer --verify %s/t.trace >/dev/null", folder, "", "") == 0;
-	report = load_report("t.trace");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+	session_begin(&session);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s %s %s 2>/dev/null", TRACE_BIN, session.trace, TRACE_WORKLOAD_WAITS,
+					  session.truth, session.folder),
+			      0);
+	verified = verifies(&session);
+	session.report = session_load(&session, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session.report);
 }
 
 static long long truth_of(const char *scenario, const char *key)
 {
-	char path[128], wanted[96], name[96];
-	long long value, found = -1;
-	FILE *file;
+	char name[64];
 
-	snprintf(path, sizeof(path), "%s/truth", folder);
-	snprintf(wanted, sizeof(wanted), "%s.%s", scenario, key);
-	file = fopen(path, "r");
-	while (file && fscanf(file, "%95s %lld", name, &value) == 2)
-		if (strcmp(name, wanted) == 0)
-			found = value;
-	if (file)
-		fclose(file);
-	return found;
+	snprintf(name, sizeof(name), "%s.%s", scenario, key);
+	return session_truth(&session, name);
 }
 
-static long long number(json_t *object, const char *key)
+static bool is_text(const json_t *object, const char *key, const char *text)
 {
-	return json_integer_value(json_object_get(object, key));
+	return strcmp(json_text(object, key), text) == 0;
 }
 
-static bool is_text(json_t *object, const char *key, const char *text)
+static bool ends_with(const char *text, const char *end)
 {
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return strcmp(value ? value : "", text) == 0;
-}
-
-static json_t *process_with(json_t *from, long long pid)
-{
-	json_t *process;
-	size_t i;
-
-	json_array_foreach(json_object_get(from, "processes"), i, process)
-		if (number(process, "pid") == pid)
-			return process;
-	return NULL;
-}
-
-static bool ends_with(json_t *object, const char *key, const char *end)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value && strlen(value) >= strlen(end) && strcmp(value + strlen(value) - strlen(end), end) == 0;
+	return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
 /* An expected row: kind, via, for a process the one that the truth names ("who"), for a file the end of its path. */
@@ -114,8 +68,8 @@ static bool matches(json_t *wait, const struct expected *e)
 	if (!is_text(wait, "kind", e->kind) || !is_text(wait, "via", e->via))
 		return false;
 	if (strcmp(e->kind, "process") == 0)
-		return number(wait, "pid") == truth_of(e->scenario, "who");
-	return !e->path || ends_with(wait, "target", e->path);
+		return json_number(wait, "pid") == truth_of(e->scenario, "who");
+	return !e->path || ends_with(json_text(wait, "target"), e->path);
 }
 
 static void tell_waits(json_t *process)
@@ -136,7 +90,7 @@ static long long unknown_ns(json_t *process)
 
 	json_array_foreach(json_object_get(process, "waits"), i, wait)
 		if (is_text(wait, "kind", "unknown"))
-			ns += number(wait, "ns");
+			ns += json_number(wait, "ns");
 	return ns;
 }
 
@@ -150,14 +104,14 @@ static void check(const struct expected *e)
 	record();
 	if (truth_of(e->scenario, "skipped") == 1)
 		return;
-	process = process_with(report, truth_of(e->scenario, "pid"));
+	process = json_process(session.report, truth_of(e->scenario, "pid"));
 	expected = truth_of(e->scenario, "waited_ns");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(process);
 	CU_ASSERT_FATAL(expected > 0);
 	json_array_foreach(json_object_get(process, "waits"), i, wait)
 		if (matches(wait, e))
-			ns += number(wait, "ns");
-	allowed = expected / 100 + number(process, "wait_cpu_ns") + unknown_ns(process) + SLACK_NS;
+			ns += json_number(wait, "ns");
+	allowed = expected / 100 + json_number(process, "wait_cpu_ns") + unknown_ns(process) + SLACK_NS;
 	off = ns > expected ? ns - expected : expected - ns;
 	if (off > allowed) {
 		fprintf(stderr, "\n    %s: %lld, expected %lld (%s via '%s')\n", e->scenario, ns, expected, e->kind, e->via);
@@ -234,48 +188,49 @@ static void around_end(const struct around *around)
 /* @pid waits all of the time for @whom. */
 static void check_all_of_it(json_t *from, pid_t pid, const char *via, pid_t whom)
 {
-	json_t *process = process_with(from, pid), *wait = json_array_get(json_object_get(process, "waits"), 0);
+	json_t *process = json_process(from, pid), *wait = json_array_get(json_object_get(process, "waits"), 0);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(wait);
 	CU_ASSERT(is_text(wait, "kind", "process") && is_text(wait, "via", via));
-	CU_ASSERT_EQUAL(number(wait, "pid"), whom);
-	CU_ASSERT_EQUAL(number(wait, "ns"), number(process, "elapsed_ns"));
+	CU_ASSERT_EQUAL(json_number(wait, "pid"), whom);
+	CU_ASSERT_EQUAL(json_number(wait, "ns"), json_number(process, "elapsed_ns"));
 }
 
 static void a_wait_around_the_recording_is_known_from_its_call(void)
 {
 	struct around around;
-	json_t *its;
+	struct session s;
 
-	record();
+	session_begin(&s);
 	around = around_begin();
-	CU_ASSERT_EQUAL(run(TRACE_BIN "/tracedaemon %s/around.trace -- sleep 0.2 2>/dev/null", folder, "", ""), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- sleep 0.2 2>/dev/null", TRACE_BIN, s.trace), 0);
 	around_end(&around);
-	CU_ASSERT_EQUAL(run(TRACE_BIN "/tracevisualizer --verify %s/around.trace >/dev/null", folder, "", ""), 0);
-	its = load_report("around.trace");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(its);
-	check_all_of_it(its, around.reader, "pipe", around.writer);
-	check_all_of_it(its, around.parent, "waitpid", around.child);
-	json_decref(its);
+	CU_ASSERT(verifies(&s));
+	s.report = session_load(&s, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
+	check_all_of_it(s.report, around.reader, "pipe", around.writer);
+	check_all_of_it(s.report, around.parent, "waitpid", around.child);
+	session_end(&s);
 }
 
 /* unshare gives its child a pid namespace, of which it is the first process. */
 static void a_process_in_a_container_has_two_numbers(void)
 {
-	json_t *its, *process, *found = NULL;
+	json_t *process, *found = NULL;
+	struct session s;
 	size_t i;
 
-	record();
-	if (run("unshare -fp true 2>/dev/null", "", "", "") != 0)
+	if (session_run("unshare -fp true 2>/dev/null") != 0)
 		return;
-	CU_ASSERT_EQUAL(run(TRACE_BIN "/tracedaemon %s/box.trace -- unshare -fp sleep 0.1 2>/dev/null", folder, "", ""), 0);
-	its = load_report("box.trace");
-	json_array_foreach(json_object_get(its, "processes"), i, process)
-		if (is_text(process, "comm", "sleep") && number(process, "ns_pid") == 1)
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- unshare -fp sleep 0.1 2>/dev/null", TRACE_BIN, s.trace), 0);
+	s.report = session_load(&s, "");
+	json_array_foreach(json_object_get(s.report, "processes"), i, process)
+		if (is_text(process, "comm", "sleep") && json_number(process, "ns_pid") == 1)
 			found = process;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
-	CU_ASSERT_NOT_EQUAL(number(found, "pid"), 1);
-	json_decref(its);
+	CU_ASSERT_NOT_EQUAL(json_number(found, "pid"), 1);
+	session_end(&s);
 }
 
 static void all_books_balance(void)
@@ -385,7 +340,7 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	failed = unit_main("waits", cases, argc, argv);
-	json_decref(report);
-	run("rm -rf %s", folder, "", "");
+	if (*session.folder)
+		session_end(&session);
 	return failed;
 }

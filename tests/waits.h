@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_WAITS_H
+#define TESTS_WAITS_H
+/*
+ * waits.h - what the scenarios of workload_waits.c share: one wait each, with its length measured from inside.
+ *
+ * A scenario runs in a process of its own. It tells whom it waits for ("who") and how long it waited ("waited_ns"); its own number
+ * ("pid") is told for it.
+ */
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define MS 1000000ll
+#define MIB (1 << 20)
+#define PAUSE_NS (200 * MS)
+
+struct scenario {
+	const char *name;
+	void (*run)(void);
+};
+#define SCENARIO(name) {#name, name}
+
+/* Each list ends with a NULL name. */
+extern const struct scenario channel_scenarios[], ipc_scenarios[], process_scenarios[], file_scenarios[], uring_scenarios[];
+
+extern int ready[2]; /* a pipe: a child that has to prepare something says so here */
+
+void tell(const char *key, long long value);
+/** skip() - the kernel refuses it: the test is told, and this process ends */
+void skip(void) __attribute__((noreturn));
+/** require() - what does not hold ends the process with a message */
+void require(bool held);
+long long now_ns(void);
+long long cpu_ns(void); /* of this thread */
+void sleep_ns(long long ns);
+/** scratch_path() - of a file that only this scenario has; the text is overwritten by the next call */
+const char *scratch_path(const char *name);
+
+/* ---- the common shape: a child does nothing for a while, then acts; the parent waits for that ---- */
+
+pid_t child_that(void (*act)(void *), void *context);
+void measure(void (*wait_for)(void *), void *context);
+/** measure_off_cpu() - what is left of the time after the CPU's part: the disk's part and the way onto a CPU */
+void measure_off_cpu(void (*wait_for)(void *), void *context);
+void wait_for_child(void (*act)(void *), void (*wait_for)(void *), void *context);
+
+/* ---- acts and waits: descriptor 0 of the context is waited on, descriptor 1 acted on ---- */
+
+void write_8(void *fds);
+void read_8(void *fds);
+void poll_one(void *fds);
+void epoll_one(void *fds);
+int epoll_of(int fd);
+
+/* ---- what is waited on ---- */
+
+void make_pipe(int fds[2]);
+void make_unix(int fds[2]);
+void make_tcp(int fds[2]);
+/** bound() - an internet socket with a port of its own on the loopback interface */
+int bound(int type, struct sockaddr_in *address);
+/** cold_file() - 32 MiB that no memory holds; made by another process, whose waits for it are its own */
+int cold_file(void);
+void touch_pages(void *memory);
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* waits_ipc.c - threads of one process; semaphores, queues and locks between processes. */
+#include <fcntl.h>
+#include <mqueue.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "waits.h"
+
+/* ---- threads of one process ---- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static bool happened;
+
+static void *make_it_happen(void *nothing)
+{
+	sleep_ns(PAUSE_NS);
+	pthread_mutex_lock(&mutex);
+	happened = true;
+	pthread_cond_signal(&condition);
+	pthread_mutex_unlock(&mutex);
+	sleep_ns(10 * MS);
+	return nothing;
+}
+
+static void wait_for_condition(void *context)
+{
+	pthread_mutex_lock(&mutex);
+	while (!happened)
+		pthread_cond_wait(&condition, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void condvar(void)
+{
+	pthread_t thread;
+
+	tell("who", getpid());
+	pthread_create(&thread, NULL, make_it_happen, NULL);
+	measure(wait_for_condition, NULL);
+	_exit(0);
+}
+
+static void *sleep_a_while(void *nothing)
+{
+	sleep_ns(PAUSE_NS);
+	return nothing;
+}
+
+static void join_thread(void *thread)
+{
+	pthread_join(*(pthread_t *)thread, NULL);
+}
+
+static void join(void)
+{
+	pthread_t thread;
+
+	tell("who", getpid());
+	pthread_create(&thread, NULL, sleep_a_while, NULL);
+	measure(join_thread, &thread);
+}
+
+static void wait_in_vain(void *context)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += PAUSE_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&mutex);
+	pthread_cond_timedwait(&condition, &mutex, &until);
+}
+
+static void condvar_timeout(void)
+{
+	measure(wait_in_vain, NULL);
+}
+
+/* ---- between processes ---- */
+
+static void post(void *semaphore)
+{
+	sem_post(semaphore);
+}
+
+static void wait_semaphore(void *semaphore)
+{
+	sem_wait(semaphore);
+}
+
+static void posix_semaphore(void)
+{
+	sem_t *semaphore = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	require(!sem_init(semaphore, 1, 0));
+	wait_for_child(post, wait_semaphore, semaphore);
+}
+
+static void sysv_add(int id, short by)
+{
+	struct sembuf operation = {.sem_op = by};
+
+	require(!semop(id, &operation, 1));
+}
+
+static void sysv_post(void *id)
+{
+	sysv_add(*(int *)id, 1);
+}
+
+static void sysv_wait(void *id)
+{
+	sysv_add(*(int *)id, -1);
+}
+
+static void sysv_semaphore(void)
+{
+	int id = semget(IPC_PRIVATE, 1, 0600);
+
+	require(id >= 0);
+	wait_for_child(sysv_post, sysv_wait, &id);
+	semctl(id, 0, IPC_RMID);
+}
+
+struct message {
+	long type;
+	char text[8];
+};
+
+static void message_send(void *id)
+{
+	struct message message = {.type = 1};
+
+	require(!msgsnd(*(int *)id, &message, sizeof(message.text), 0));
+}
+
+static void message_receive(void *id)
+{
+	struct message message;
+
+	require(msgrcv(*(int *)id, &message, sizeof(message.text), 0, 0) > 0);
+}
+
+static void sysv_messages(void)
+{
+	int id = msgget(IPC_PRIVATE, 0600);
+
+	require(id >= 0);
+	wait_for_child(message_send, message_receive, &id);
+	msgctl(id, IPC_RMID, NULL);
+}
+
+static void queue_send(void *queue)
+{
+	require(!mq_send(*(mqd_t *)queue, "x", 1, 0));
+}
+
+static void queue_receive(void *queue)
+{
+	char text[64];
+
+	require(mq_receive(*(mqd_t *)queue, text, sizeof(text), NULL) == 1);
+}
+
+static void posix_messages(void)
+{
+	struct mq_attr attributes = {.mq_maxmsg = 2, .mq_msgsize = 64};
+	char name[64];
+	mqd_t queue;
+
+	snprintf(name, sizeof(name), "/workload-waits-%d", getpid());
+	queue = mq_open(name, O_RDWR | O_CREAT, 0600, &attributes);
+	if (queue == (mqd_t)-1)
+		skip();
+	mq_unlink(name);
+	wait_for_child(queue_send, queue_receive, &queue);
+}
+
+/* The child holds a lock, says so, and lets go of it after a while. */
+static void wait_for_holder(void (*take)(void *), void *context)
+{
+	pid_t child = fork();
+	char byte = 'x';
+
+	if (child == 0) {
+		take(context);
+		require(write(ready[1], &byte, 1) == 1);
+		sleep_ns(PAUSE_NS);
+		_exit(0); /* which lets go */
+	}
+	tell("who", child);
+	require(read(ready[0], &byte, 1) == 1);
+	measure(take, context);
+	waitpid(child, NULL, 0);
+}
+
+static void take_flock(void *path)
+{
+	require(!flock(open(path, O_RDWR | O_CREAT, 0600), LOCK_EX));
+}
+
+static void file_lock(void)
+{
+	wait_for_holder(take_flock, (void *)scratch_path("lock"));
+}
+
+static void take_record_lock(void *path)
+{
+	struct flock all = {.l_type = F_WRLCK};
+
+	require(!fcntl(open(path, O_RDWR | O_CREAT, 0600), F_SETLKW, &all));
+}
+
+static void record_lock(void)
+{
+	wait_for_holder(take_record_lock, (void *)scratch_path("lock"));
+}
+
+const struct scenario ipc_scenarios[] = {
+	SCENARIO(condvar), SCENARIO(join), SCENARIO(posix_semaphore), SCENARIO(sysv_semaphore), SCENARIO(sysv_messages),
+	SCENARIO(posix_messages), SCENARIO(file_lock), SCENARIO(record_lock), SCENARIO(condvar_timeout), {NULL, NULL},
+};
+
