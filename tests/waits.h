@@ -42,7 +42,11 @@ const char *scratch_path(const char *name);
 
 pid_t child_that(void (*act)(void *), void *context);
 void measure(void (*wait_for)(void *), void *context);
-/** measure_off_cpu() - what is left of the time after the CPU's part: the disk's part and the way onto a CPU */
+/**
+ * measure_off_cpu() - what is left of the time after the CPU's part: the disk's part and the way onto a CPU
+ * Also, for the kernel does not count them as the thread's: interrupts, and what the host of a virtual machine took. So it tells the
+ * thread's CPU time until then ("cpu_ns"): what the report has above that, the host took.
+ */
 void measure_off_cpu(void (*wait_for)(void *), void *context);
 void wait_for_child(void (*act)(void *), void (*wait_for)(void *), void *context);
 

@@ -107,6 +107,7 @@ void measure_off_cpu(void (*wait_for)(void *), void *context)
 
 	wait_for(context);
 	tell("waited_ns", now_ns() - start - (cpu_ns() - cpu));
+	tell("cpu_ns", cpu_ns());
 }
 
 void wait_for_child(void (*act)(void *), void (*wait_for)(void *), void *context)
