@@ -41,6 +41,7 @@ static inline unsigned char *ledger_slot(const struct subbuf_writer *w, trace_u6
 #define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)ledger_slot(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
 	(LEDGER_OWN_POINT(), __atomic_store_n((trace_u64 *)(ledger_slot(w, seq) + (offset)), word, __ATOMIC_RELAXED))
+#define SUBBUF_PRELIMINARY(w, seq, offset, size) SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size))
 
 #ifndef LEDGER_SUBBUF_WRITE_H /* the mutation test puts its broken copies here */
 #define LEDGER_SUBBUF_WRITE_H "../tracer/subbuf_write.h"
@@ -149,27 +150,14 @@ static inline trace_u64 ledger_time(const struct subbuf_header *header, trace_u3
 	return header->base + (trace_u32)(time - (trace_u32)header->base);
 }
 
-/* Check one complete sub-buffer, byte for byte; returns its records. */
-static inline trace_u32 ledger_read(struct ledger *l, const struct subbuf_header *header, trace_u64 seq)
+/* Check the records between header and end, byte for byte; returns how many. */
+static inline trace_u32 ledger_read_records(struct ledger *l, const struct subbuf_header *header, trace_u64 seq, bool times)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	trace_u32 offset = sizeof(*header), records = 0;
 	const struct ledger_payload *payload;
 	struct trace_record record;
 
-	if (header->seq != seq || header->cpu != 7 || header->producer != SUBBUF_PRODUCER_USER || header->clock != SUBBUF_CLOCK_TSC)
-		ledger_fault(l, "header is not of this sub-buffer");
-	if (seq <= l->last_seq)
-		ledger_fault(l, "sub-buffer delivered twice");
-	if (header->lost < l->last_lost || header->lost > __atomic_load_n(&l->ring.control->discarded, __ATOMIC_RELAXED))
-		ledger_fault(l, "lost went back, or counts what was not discarded");
-	if (header->base < l->last_base)
-		ledger_fault(l, "base went back");
-	if (header->end > l->ring.subbuf_bytes || header->end < offset)
-		ledger_fault(l, "end is outside the sub-buffer");
-	l->last_seq = seq;
-	l->last_lost = header->lost;
-	l->last_base = header->base;
 	while (!l->fault && offset < header->end) {
 		memcpy(&record, bytes + offset, sizeof(record));
 		if (record.words == 0 || record.words * 8u > header->end - offset || record.lap != (trace_u8)(seq / l->ring.nr_subbufs)) {
@@ -178,8 +166,11 @@ static inline trace_u32 ledger_read(struct ledger *l, const struct subbuf_header
 		}
 		payload = (const struct ledger_payload *)(bytes + offset + sizeof(record));
 		offset += record.words * 8u;
-		if (record.id == 0)
+		if (record.id == 0) {
+			if (record.time != 0)
+				ledger_fault(l, "a preliminary header was left");
 			continue;
+		}
 		records++;
 		if (record.id != LEDGER_ID || payload->writer >= LEDGER_MAX_WRITERS ||
 		    record.words * 8u != LEDGER_MIN_BYTES + payload->filler * 8u) {
@@ -192,15 +183,37 @@ static inline trace_u32 ledger_read(struct ledger *l, const struct subbuf_header
 		if (payload->n < l->next[payload->writer])
 			ledger_fault(l, "a record is doubled or out of its writer's order");
 		l->next[payload->writer] = payload->n + 1;
-		if (!(header->flags & SUBBUF_FLAG_TIME_SUSPECT) && ledger_time(header, record.time) != payload->clock)
+		if (times && !(header->flags & SUBBUF_FLAG_TIME_SUSPECT) && ledger_time(header, record.time) != payload->clock)
 			ledger_fault(l, "a time is wrong");
 	}
 	if (!l->fault && offset != header->end)
 		ledger_fault(l, "records do not end at end");
-	if (!l->fault && subbuf_records(&l->ring, header) != records)
-		ledger_fault(l, "the count of records is wrong");
 	l->found += records;
 	l->subbufs++;
+	return records;
+}
+
+/* Check one complete sub-buffer; returns its records. */
+static inline trace_u32 ledger_read(struct ledger *l, const struct subbuf_header *header, trace_u64 seq)
+{
+	trace_u32 records;
+
+	if (header->seq != seq || header->cpu != 7 || header->producer != SUBBUF_PRODUCER_USER || header->clock != SUBBUF_CLOCK_TSC)
+		ledger_fault(l, "header is not of this sub-buffer");
+	if (seq <= l->last_seq)
+		ledger_fault(l, "sub-buffer delivered twice");
+	if (header->lost < l->last_lost || header->lost > __atomic_load_n(&l->ring.control->discarded, __ATOMIC_RELAXED))
+		ledger_fault(l, "lost went back, or counts what was not discarded");
+	if (header->base < l->last_base)
+		ledger_fault(l, "base went back");
+	if (header->end > l->ring.subbuf_bytes || header->end < sizeof(*header))
+		ledger_fault(l, "end is outside the sub-buffer");
+	l->last_seq = seq;
+	l->last_lost = header->lost;
+	l->last_base = header->base;
+	records = ledger_read_records(l, header, seq, true);
+	if (!l->fault && subbuf_records(&l->ring, header) != records)
+		ledger_fault(l, "the count of records is wrong");
 	return records;
 }
 
@@ -213,6 +226,29 @@ static inline void ledger_drain(struct ledger *l)
 		ledger_read(l, header, l->ring.control->consumed + 1);
 		subbuf_release(&l->ring);
 	}
+}
+
+/* What dead writers left, as the daemon takes it: the complete sub-buffers, and the others repaired, as far as a ring in discard
+ * mode was used. Returns the records that were found in flight. */
+static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger *l)
+{
+	trace_u64 position = l->ring.control->position, last = position >> SUBBUF_OFFSET_BITS;
+	void *copy = malloc(l->ring.subbuf_bytes);
+	struct subbuf_salvaged salvaged;
+	trace_u32 in_flight = 0;
+
+	for (trace_u64 seq = l->ring.control->consumed + 1; seq <= last && !l->fault; seq++) {
+		memcpy(copy, subbuf_slot(&l->ring, seq), l->ring.subbuf_bytes);
+		if (subbuf_complete(&l->ring, seq)) {
+			ledger_read(l, copy, seq);
+		} else if (subbuf_salvage(copy, l->ring.subbuf_bytes, l->ring.nr_subbufs, seq, position, LEDGER_ID + 1, &salvaged)) {
+			if (ledger_read_records(l, copy, seq, salvaged.opened) != salvaged.records)
+				ledger_fault(l, "salvaged records were not counted");
+			in_flight += salvaged.in_flight;
+		}
+	}
+	free(copy);
+	return in_flight;
 }
 
 /* Read what a flight recorder holds, when no writer runs. */

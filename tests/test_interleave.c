@@ -18,6 +18,7 @@
 #include "unit.h"
 
 static void point(void);
+static void point_of_death(void);
 
 /* The consumer's side makes its points through the builtins that it uses. */
 #define __atomic_load_n(p, order) (point(), __atomic_load_n(p, order))
@@ -31,7 +32,7 @@ static void point(void);
 #undef __atomic_compare_exchange_n
 
 #define LEDGER_POINT() point()
-#define LEDGER_OWN_POINT() ((void)0)
+#define LEDGER_OWN_POINT() point_of_death()
 #define LEDGER_NOW() read_clock()
 static trace_u64 read_clock(void);
 #include "ring_ledger.h"
@@ -153,6 +154,14 @@ static void run_next(int self)
 	run_actor(list[choose(nr)]);
 }
 
+static void die(int self)
+{
+	kills++;
+	killed = self;
+	actors[self].done = actors[self].fresh = true;
+	run_next(self);
+}
+
 static void point(void)
 {
 	int list[MAX_ACTORS], nr = 0, self = current, choice, options = 1;
@@ -173,10 +182,14 @@ static void point(void)
 			run_actor(list[choice - 1]);
 		return;
 	}
-	kills++;
-	killed = self;
-	actors[self].done = actors[self].fresh = true;
-	run_next(self);
+	die(self);
+}
+
+/* Before what only the reader of the dead can tell from the step before. */
+static void point_of_death(void)
+{
+	if (current >= 0 && kills < plan->kills && actors[current].role == WRITER && choose(2))
+		die(current);
 }
 
 /* ---- the actors ---- */
@@ -227,46 +240,29 @@ static void actor_main(void)
 
 /* ---- one schedule, and all ---- */
 
-/* Records of sub-buffers that a dead writer keeps from completing: found by their lap mark, as a salvage would. */
-static trace_u64 salvageable(void)
-{
-	trace_u64 last = ledger.ring.control->position >> SUBBUF_OFFSET_BITS, found = 0;
-
-	for (trace_u64 seq = ledger.ring.control->consumed + 1; seq <= last; seq++) {
-		const unsigned char *slot = (const unsigned char *)subbuf_slot(&ledger.ring, seq);
-
-		for (trace_u32 offset = sizeof(struct subbuf_header); offset + LEDGER_MIN_BYTES <= ledger.ring.subbuf_bytes; offset += 8) {
-			struct trace_record record;
-
-			memcpy(&record, slot + offset, sizeof(record));
-			if (record.id == LEDGER_ID && (record.words == 3 || record.words == 4) &&
-			    record.lap == (trace_u8)(seq / ledger.ring.nr_subbufs)) {
-				found++;
-				offset += record.words * 8u - 8;
-			}
-		}
-	}
-	return found;
-}
-
 static void check_books(void)
 {
 	trace_u64 attempted = ledger_sum(ledger.attempted), accounted;
+	trace_u32 in_flight;
 
 	current = -1;
-	subbuf_flush(&ledger.ring);
-	if (plan->overwrite)
-		ledger_dump(&ledger);
-	else
-		ledger_drain(&ledger);
+	if (killed < 0)
+		subbuf_flush(&ledger.ring);
 	if (killed < 0) {
+		if (plan->overwrite)
+			ledger_dump(&ledger);
+		else
+			ledger_drain(&ledger);
 		ledger_close(&ledger);
 		return;
 	}
 	/* The record that the dead writer was in is lost, and may not be counted; nothing else. */
-	accounted = ledger.found + salvageable() + ledger.ring.control->discarded;
+	in_flight = ledger_salvage(&ledger);
+	accounted = ledger.found + ledger.ring.control->discarded;
 	if (accounted + 1 < attempted || accounted > attempted)
 		ledger_fault(&ledger, "a death cost more than the record in progress");
+	if (in_flight > 1)
+		ledger_fault(&ledger, "more records in flight than dead writers");
 }
 
 static void run_schedule(void)

@@ -12,6 +12,8 @@
  *   SUBBUF_CLOCK()                     the ring's clock, monotonic on each CPU
  *   SUBBUF_HEADER(w, seq)              the header of sub-buffer seq, or NULL (only to satisfy the BPF verifier)
  *   SUBBUF_WRITE_HEADER(w, seq, offset, word)  store a record's 64-bit header
+ *   SUBBUF_PRELIMINARY(w, seq, offset, size)  optional: what to leave at once in a place that was reserved; programs store
+ *                                      subbuf_preliminary_word(), by which subbuf_salvage() finds its way when they die
  *   SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation)  optional: how to call subbuf_reserve_slow() out of line
  *   struct subbuf_writer               with the members control, subbuf_bytes, nr_subbufs_log2, overwrite, cpu, producer, clock
  *
@@ -24,6 +26,9 @@
  */
 #include <trace/subbuf.h>
 
+#ifndef SUBBUF_PRELIMINARY
+#define SUBBUF_PRELIMINARY(w, seq, offset, size) ((void)0)
+#endif
 #ifndef SUBBUF_TRIES
 #define SUBBUF_TRIES 8 /* a try fails only when another writer closed or opened a sub-buffer in between */
 #endif
@@ -37,6 +42,12 @@ static __attribute__((always_inline)) inline trace_u64 subbuf_record_word(trace_
 static __attribute__((always_inline)) inline trace_u8 subbuf_lap(const struct subbuf_writer *w, trace_u64 seq)
 {
 	return (trace_u8)(seq >> w->nr_subbufs_log2);
+}
+
+/* What stands in a record's place until its own header does: its size, so that a reader of what the dead left can step over it. */
+static __attribute__((always_inline)) inline trace_u64 subbuf_preliminary_word(const struct subbuf_writer *w, trace_u64 seq, trace_u32 size)
+{
+	return subbuf_record_word(SUBBUF_TIME_PRELIMINARY, 0, size, subbuf_lap(w, seq));
 }
 
 /**
@@ -179,6 +190,7 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
 				header = SUBBUF_HEADER(w, seq);
 				if (!header)
 					return 0;
+				SUBBUF_PRELIMINARY(w, seq, offset, size);
 				if (offset + size == w->subbuf_bytes)
 					SUBBUF_STORE(&header->end, offset + size); /* we fill it: we close it */
 				now = SUBBUF_CLOCK();
@@ -211,6 +223,7 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
 		now = SUBBUF_CLOCK();
 		offset = sizeof(struct subbuf_header);
 		if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | (offset + size)) == position) {
+			SUBBUF_PRELIMINARY(w, seq, offset, size);
 			subbuf_open(w, header, seq, now, commit, lost);
 			return subbuf_reserved(w, header, seq, offset, size, now, ret_reservation);
 		}
@@ -244,6 +257,7 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 		header = SUBBUF_HEADER(w, seq);
 		if (!header)
 			return 0;
+		SUBBUF_PRELIMINARY(w, seq, position & SUBBUF_OFFSET_MASK, size);
 		now = SUBBUF_CLOCK();
 		/* A base that is not ours yet is one of an earlier use, and earlier: what fits it fits ours. */
 		if ((now - SUBBUF_LOAD(&header->base)) >> 32 == 0) {
@@ -263,5 +277,15 @@ SUBBUF_INLINE int subbuf_commit(const struct subbuf_writer *w, struct subbuf_res
 {
 	SUBBUF_WRITE_HEADER(w, r->seq, r->offset, subbuf_record_word(r->time, id, r->size, r->lap));
 	return r->completed | subbuf_commit_add(w, r->header, r->seq, r->size + SUBBUF_COMMIT_RECORD);
+}
+
+/**
+ * subbuf_cancel() - instead of subbuf_commit(): the reservation becomes padding, which counts as no record
+ * Returns as subbuf_commit() does.
+ */
+SUBBUF_INLINE int subbuf_cancel(const struct subbuf_writer *w, struct subbuf_reservation *r)
+{
+	SUBBUF_WRITE_HEADER(w, r->seq, r->offset, subbuf_record_word(0, 0, r->size, r->lap));
+	return r->completed | subbuf_commit_add(w, r->header, r->seq, r->size);
 }
 #endif

@@ -33,6 +33,8 @@ extern "C" {
 #define SUBBUF_COMMIT_RECORD (1ULL << 40) /* one record in the upper bits of commit */
 #define SUBBUF_COMMIT_MASK (SUBBUF_COMMIT_RECORD - 1)
 #define SUBBUF_CONTROL_BYTES 4096u
+/* The time of a record's preliminary header, whose id is 0: the place is taken, its record not yet written. Padding has 0. */
+#define SUBBUF_TIME_PRELIMINARY 1u
 
 enum subbuf_producer {
 	SUBBUF_PRODUCER_KERNEL = 0,
@@ -104,6 +106,7 @@ struct subbuf_control {
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /**
  * struct subbuf_ring - a consumer's view of a ring
@@ -229,6 +232,141 @@ static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trac
 	control->clock = clock;
 	subbuf_slot(ring, 0)->commit = subbuf_bytes; /* the imaginary sub-buffer 0 is complete */
 	__atomic_store_n(&control->position, (trace_u64)subbuf_bytes, __ATOMIC_RELEASE);
+}
+/**
+ * struct subbuf_salvaged - what subbuf_salvage() found in a sub-buffer that its writers, now dead, left incomplete
+ * @records: whole ones
+ * @in_flight: places where a record was begun and not finished, as far as can be seen. A signal handler that dies with the thread
+ *             that it interrupted leaves two; neighbouring holes, or one at the very end, can look like one or none
+ * @hole_bytes: what those places take up
+ * @opened: the header is of this use. Without it (the opener died at once) its base, lost, cpu and so on are of an earlier one
+ */
+struct subbuf_salvaged {
+	trace_u32 records;
+	trace_u32 in_flight;
+	trace_u32 hole_bytes;
+	bool opened;
+};
+
+/* The header of a record at @offset, if one of use @lap can stand there. */
+static inline bool subbuf_salvage_record(const unsigned char *copy, trace_u32 offset, trace_u32 limit, trace_u8 lap, trace_u32 max_ids,
+					 struct trace_record *ret_record)
+{
+	memcpy(ret_record, copy + offset, sizeof(*ret_record));
+	return ret_record->lap == lap && ret_record->words != 0 && ret_record->words * 8u <= limit - offset && ret_record->id < max_ids &&
+	       (ret_record->id != 0 || ret_record->time <= SUBBUF_TIME_PRELIMINARY);
+}
+
+static inline void subbuf_salvage_pad(unsigned char *copy, trace_u32 offset, trace_u32 end, trace_u8 lap)
+{
+	while (offset < end) {
+		trace_u32 words = (end - offset) / 8 < 255 ? (end - offset) / 8 : 255;
+		struct trace_record padding = { 0, 0, (trace_u8)words, lap };
+
+		memcpy(copy + offset, &padding, sizeof(padding));
+		offset += words * 8;
+	}
+}
+
+#define SUBBUF_SALVAGE_CHAIN 4 /* headers in a row that are no accident */
+
+/* Behind a hole of unknown size at @offset, of at most @missing bytes: where records go on, or @limit. What is left in the hole are
+ * bytes of an earlier use, with another lap in their headers but anything in their payloads. So one header is believed only when
+ * records are known to follow (@expected), otherwise it takes several in a row. */
+static inline trace_u32 subbuf_salvage_resume(const unsigned char *copy, trace_u32 offset, trace_u32 missing, trace_u32 limit, trace_u8 lap,
+					      trace_u32 max_ids, bool expected)
+{
+	trace_u32 last = missing < limit - offset ? offset + missing : limit;
+	struct trace_record record;
+
+	for (trace_u32 at = offset + 8; at <= last && at < limit; at += 8) {
+		trace_u32 chain = 0, next = at;
+
+		while (chain < SUBBUF_SALVAGE_CHAIN && next < limit && subbuf_salvage_record(copy, next, limit, lap, max_ids, &record)) {
+			next += record.words * 8u;
+			chain++;
+		}
+		if (chain == SUBBUF_SALVAGE_CHAIN || (expected && chain))
+			return at;
+	}
+	return limit;
+}
+
+/**
+ * subbuf_salvage() - repair a copy of a sub-buffer that will never be complete, because the program that wrote it is dead
+ * @copy: @subbuf_bytes of private memory; any bytes at all may stand in it
+ * @seq: its number, > consumed. @position: the ring's control.position, read once
+ * @max_ids: record ids are smaller
+ * Afterwards @copy reads like a complete sub-buffer: seq and end are right, and between header and end stand records and padding.
+ * The commit count is not touched: what is to be known of it is in *@ret_salvaged. Not for rings of living writers.
+ * Returns false, and leaves @copy alone, when nothing was ever put there.
+ *
+ * A writer leaves a preliminary header where it reserved, which is stepped over. Only one that died in the few instructions between
+ * the two leaves a hole of unknown size; commit tells how large all such holes are together, so the search behind them is short.
+ */
+static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 nr_subbufs, trace_u64 seq, trace_u64 position, trace_u32 max_ids,
+				  struct subbuf_salvaged *ret_salvaged)
+{
+	struct subbuf_header *header = (struct subbuf_header *)copy;
+	unsigned char *bytes = (unsigned char *)copy;
+	trace_u64 committed = (header->commit - seq / nr_subbufs * subbuf_bytes) & SUBBUF_COMMIT_MASK;
+	trace_u32 limit = subbuf_bytes, offset = sizeof(*header), budget = subbuf_bytes, missing;
+	trace_u32 found = header->seq == seq ? sizeof(*header) : 0; /* of what was committed; the opener commits the header */
+	struct subbuf_salvaged salvaged = { 0, 0, 0, header->seq == seq };
+	trace_u8 lap = (trace_u8)(seq / nr_subbufs);
+	struct trace_record record;
+
+	if (position >> SUBBUF_OFFSET_BITS < seq)
+		return false;
+	if (position >> SUBBUF_OFFSET_BITS == seq && (position & SUBBUF_OFFSET_MASK) < subbuf_bytes)
+		limit = position & SUBBUF_OFFSET_MASK & ~7u; /* still open: all of it was reserved by somebody */
+	if (limit < sizeof(*header))
+		return false;
+	missing = committed < limit ? limit - (trace_u32)committed : 0;
+	while (offset < limit) {
+		trace_u32 next;
+
+		if (subbuf_salvage_record(bytes, offset, limit, lap, max_ids, &record)) {
+			next = offset + record.words * 8u;
+			if (record.id != 0) {
+				salvaged.records++;
+				found += next - offset;
+			} else if (record.time == 0) {
+				found += next - offset;
+			} else {
+				salvaged.in_flight++;
+				salvaged.hole_bytes += next - offset;
+				missing -= next - offset < missing ? next - offset : missing;
+				subbuf_salvage_pad(bytes, offset, next, lap);
+			}
+			offset = next;
+			continue;
+		}
+		/* A hole; or, when it was closed, the rest: all there is behind it, committed in one piece. */
+		if (limit == subbuf_bytes && committed == found + (trace_u64)(limit - offset))
+			break;
+		next = limit;
+		if (missing && budget) {
+			trace_u32 looked;
+
+			next = subbuf_salvage_resume(bytes, offset, missing, limit, lap, max_ids, committed > found || limit < subbuf_bytes);
+			looked = (next < limit ? next - offset : missing) + 8;
+			budget -= looked < budget ? looked : budget;
+		}
+		if (next == limit && limit == subbuf_bytes) { /* closed: what is left is the rest, perhaps with the one who was to close it */
+			salvaged.in_flight += salvaged.in_flight == 0 && committed <= found;
+			break;
+		}
+		salvaged.in_flight++;
+		salvaged.hole_bytes += next - offset;
+		missing -= next - offset < missing ? next - offset : missing;
+		subbuf_salvage_pad(bytes, offset, next, lap);
+		offset = next;
+	}
+	header->seq = seq;
+	header->end = offset;
+	*ret_salvaged = salvaged;
+	return true;
 }
 #endif /* user space */
 
