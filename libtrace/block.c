@@ -48,7 +48,7 @@ static size_t round_up_8(size_t bytes)
 
 static int head_type_check(struct decoder *decoder, const struct trace_columns_type *disk, size_t *events, size_t *decoded_bytes)
 {
-	const struct trace_event_type *type = disk->id < TRACE_EV_MAX ? decoder->schema->by_id[disk->id] : NULL;
+	const struct trace_event_type *type = schema_type(decoder->schema, disk->id);
 
 	if (!type)
 		return malformed(decoder, "it has an event that the schema does not define");
@@ -224,7 +224,7 @@ static int decode_types(struct decoder *decoder)
 
 		*type = (struct block_type){ .next = (const unsigned char *)words,
 					     .size = &type->fixed_bytes,
-					     .type = decoder->schema->by_id[disk->id],
+					     .type = schema_type(decoder->schema, disk->id),
 					     .id = disk->id,
 					     .fixed_bytes = disk->words * 8u };
 		error = decode_fixed(decoder, disk, words);

@@ -48,13 +48,13 @@ static void catalogue_put(size_t idx, struct trace_event_type type)
 #define TRACE_EVENT(eid, ename, ecategory, eclassic, eprogram, eflags, efields, etext, edoc) { \
 		typedef struct trace_##ename self;                                             \
 		static const struct trace_field fields[] = { efields };                        \
-		_Static_assert((eid) > 0 && (eid) < TRACE_EV_MAX, "ids fit the masks");        \
+		_Static_assert((eid) > 0 && (eid) < TRACE_EV_USER, "ids fit the masks");       \
 		_Static_assert(sizeof(self) % 8 == 0, "payloads are padded in the catalogue"); \
 		catalogue_put(idx++, (struct trace_event_type){                                \
 			.name = #ename, .classic = #eclassic, .text = etext, .doc = edoc, .program = #eprogram, \
 			.fields = fields, .nr_fields = sizeof(fields) / sizeof(fields[0]),     \
 			.id = (eid), .fixed_bytes = sizeof(self),                              \
-			.category = TRACE_CATEGORY_##ecategory, .flags = (eflags) });          \
+			.category = TRACE_CATEGORY_##ecategory, .flags = (eflags), .source = "" }); \
 	}
 static void catalogue_fill(void)
 {

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/user_memory.h>
 
 /**
  * struct lane - a chunk in progress, or a gap
@@ -133,6 +134,7 @@ static void heap_pop(struct trace_cursor *cursor)
 
 static bool wants_id(const struct trace_cursor *cursor, uint32_t id)
 {
+	id = id < TRACE_EV_USER ? id : TRACE_EV_USER;
 	return cursor->mask[id / 64] >> (id % 64) & 1;
 }
 
@@ -491,7 +493,45 @@ uint64_t trace_event_u64(const struct trace_event *event, const struct trace_fie
 	return value;
 }
 
+double trace_event_double(const struct trace_event *event, const struct trace_field *field)
+{
+	uint64_t bits = trace_event_u64(event, field);
+	uint32_t low = (uint32_t)bits;
+	double number;
+	float half;
+
+	if (!field || field->kind != TRACE_KIND_FLOAT)
+		return field && field->is_signed ? (double)(int64_t)bits : (double)bits;
+	if (field->bytes == 8) {
+		memcpy(&number, &bits, sizeof(number));
+		return number;
+	}
+	memcpy(&half, &low, sizeof(half));
+	return half;
+}
+
 const char *trace_event_string(const struct trace_event *event)
 {
-	return event->type->has_string ? (const char *)event->payload + event->type->fixed_bytes : "";
+	bool has_one = event->type->has_string && !type_has_references(event->type);
+
+	return has_one ? (const char *)event->payload + event->type->fixed_bytes : "";
+}
+
+const void *trace_event_bytes(const struct trace_event *event, const struct trace_field *field, size_t *ret_bytes)
+{
+	size_t payload_bytes = event->payload_bytes - event->type->has_string; /* without the NUL */
+	struct user_reference reference;
+
+	*ret_bytes = 0;
+	if (field && field->bytes == 0 && event->type->has_string) {
+		*ret_bytes = strlen(trace_event_string(event));
+		return trace_event_string(event);
+	}
+	if (!field || !field_is_reference(field))
+		return NULL;
+	memcpy(&reference, (const unsigned char *)event->payload + field->offset, sizeof(reference));
+	if ((size_t)reference.offset + reference.bytes > payload_bytes)
+		return NULL;
+	*ret_bytes = reference.bytes;
+	return (const unsigned char *)event->payload + reference.offset;
 }

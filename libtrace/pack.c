@@ -10,6 +10,9 @@
  *
  * Producers of user space are not trusted: nothing here relies on what a record says before it is checked, and each
  * header is read once, because the memory may still be changing.
+ *
+ * Within a block a type is known by its slot: events of the catalogue have their id's, those of programs the next free one
+ * from TRACE_EV_MAX on. When there are too many types for one chunk, the rest of the records becomes another one.
  */
 #include "pack.h"
 
@@ -20,26 +23,80 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/user_memory.h>
+
+enum {
+	KEY_SLOT_BITS = 9,
+	NR_SLOTS = 1 << KEY_SLOT_BITS,
+	MAX_TYPES = 255,	/* of a chunk */
+	MAX_REFERENCES = 32,	/* of a type; more are not followed */
+	SLOT_TABLE_SIZE = 1024, /* a power of two, and never full */
+};
+
+/** struct user_slot - a type of a program in this block. @references: offsets in the payload */
+struct user_slot {
+	const struct trace_event_type *type;
+	uint16_t nr_references;
+	uint16_t references[MAX_REFERENCES];
+};
 
 /**
  * struct packer - the work in progress on one block
- * @keys: one per record: time since the base << 32 | place, in 8-byte words << 8 | id. Sorting them sorts the records
- * @string_room: by id, bytes that the strings of its records may have
+ * @keys: one per record: time since the base << 32 | place, in 8-byte words << KEY_SLOT_BITS | slot. Sorting them sorts the records
+ * @begin, @end: the records of this chunk, in 8-byte words
+ * @count: by slot. @string_room: by slot, bytes that the strings of its records may have
+ * @table: slots of programs' types by a hash of their id; 0: free
  */
 struct packer {
 	const struct trace_source *source;
+	const struct schema *schema; /* of programs */
+	size_t begin;
+	size_t end;
 	uint64_t *keys;	 /* owned */
 	uint64_t *sorted; /* owned; room for a merge, then the times */
 	size_t nr;
 	uint32_t lost_inside;
 	bool unsorted;
-	uint32_t count[TRACE_EV_MAX];
-	uint32_t string_room[TRACE_EV_MAX];
+	uint32_t count[NR_SLOTS];
+	uint32_t string_room[NR_SLOTS];
+	uint32_t nr_user;
+	uint16_t table[SLOT_TABLE_SIZE];
+	struct user_slot user[NR_SLOTS - TRACE_EV_MAX];
 };
 
-enum {
-	KEY_ID_BITS = 8,
-};
+/* ---- slots ---- */
+
+static const struct trace_event_type *slot_type(const struct packer *packer, uint32_t slot)
+{
+	return slot < TRACE_EV_MAX ? catalogue_by_id(slot) : packer->user[slot - TRACE_EV_MAX].type;
+}
+
+static void user_slot_init(struct user_slot *user, const struct trace_event_type *type)
+{
+	*user = (struct user_slot){ .type = type };
+	for (size_t i = 0; i < type->nr_fields && user->nr_references < MAX_REFERENCES; i++)
+		if (field_is_reference(&type->fields[i]))
+			user->references[user->nr_references++] = type->fields[i].offset;
+}
+
+/* The slot of a type with an id from TRACE_EV_MAX on; 0: nobody described it; NR_SLOTS: there is none left. */
+static uint32_t user_slot_find(struct packer *packer, uint32_t id)
+{
+	const struct trace_event_type *type;
+	uint32_t at = id % SLOT_TABLE_SIZE;
+
+	for (; packer->table[at]; at = (at + 1) % SLOT_TABLE_SIZE)
+		if (packer->user[packer->table[at] - TRACE_EV_MAX].type->id == id)
+			return packer->table[at];
+	type = schema_type(packer->schema, id);
+	if (!type)
+		return 0;
+	if (packer->nr_user + trace_catalogue_size() >= MAX_TYPES)
+		return NR_SLOTS;
+	user_slot_init(&packer->user[packer->nr_user], type);
+	packer->table[at] = (uint16_t)(TRACE_EV_MAX + packer->nr_user++);
+	return packer->table[at];
+}
 
 /* ---- scan ---- */
 
@@ -51,10 +108,30 @@ static int string_length(const unsigned char *text, size_t bytes)
 	return nul ? (int)(nul - text) : -1;
 }
 
-static bool record_is_good(const struct trace_event_type *type, const unsigned char *payload, size_t bytes)
+/* What follows the fixed part of a program's record, up to the end of what its fields refer to; -1: one refers to something else. */
+static int tail_length(const struct user_slot *user, const unsigned char *payload, size_t bytes)
+{
+	size_t end = user->type->fixed_bytes;
+
+	for (size_t i = 0; i < user->nr_references; i++) {
+		struct user_reference reference;
+
+		memcpy(&reference, payload + user->references[i], sizeof(reference));
+		if ((size_t)reference.offset + reference.bytes > bytes)
+			return -1;
+		if (reference.bytes && (size_t)reference.offset + reference.bytes > end)
+			end = (size_t)reference.offset + reference.bytes;
+	}
+	return (int)(end - user->type->fixed_bytes);
+}
+
+static bool record_is_good(const struct packer *packer, uint32_t slot, const struct trace_event_type *type, const unsigned char *payload,
+			   size_t bytes)
 {
 	if (!type || bytes < type->fixed_bytes)
 		return false;
+	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
+		return tail_length(&packer->user[slot - TRACE_EV_MAX], payload, bytes) >= 0;
 	return !type->has_string || string_length(payload + type->fixed_bytes, bytes - type->fixed_bytes) >= 0;
 }
 
@@ -62,34 +139,37 @@ static void scan(struct packer *packer)
 {
 	const struct trace_event_type *const *types = catalogue_types();
 	const unsigned char *records = packer->source->records;
-	size_t nr_words = packer->source->bytes / 8, nr_bad = 0;
+	size_t nr_words = packer->source->bytes / 8, at;
 	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0;
 	struct trace_record record;
 
-	for (size_t at = 0; at < nr_words; at += record.words) {
+	for (at = packer->begin; at < nr_words; at += record.words) {
 		const struct trace_event_type *type;
-		uint32_t time;
+		uint32_t time, slot;
 
 		memcpy(&record, records + at * 8, sizeof(record));
 		if (record.words == 0 || record.words > nr_words - at)
+			at = nr_words;
+		if (at == nr_words)
 			break;
 		if (record.id == TRACE_EV_padding)
 			continue;
-		type = record.id < TRACE_EV_MAX ? types[record.id] : NULL;
-		if (!record_is_good(type, records + at * 8 + 8, (record.words - 1u) * 8)) {
-			nr_bad++;
+		slot = record.id < TRACE_EV_MAX ? record.id : user_slot_find(packer, record.id);
+		if (slot == NR_SLOTS)
+			break;
+		type = slot < TRACE_EV_MAX ? types[slot] : packer->user[slot - TRACE_EV_MAX].type;
+		if (!record_is_good(packer, slot, type, records + at * 8 + 8, (record.words - 1u) * 8)) {
+			packer->lost_inside++;
 			continue;
 		}
 		time = record.time - base;
-		packer->keys[packer->nr++] = (uint64_t)time << 32 | at << KEY_ID_BITS | record.id;
-		packer->count[record.id]++;
-		packer->string_room[record.id] += (record.words - 1u) * 8 - type->fixed_bytes;
+		packer->keys[packer->nr++] = (uint64_t)time << 32 | at << KEY_SLOT_BITS | slot;
+		packer->count[slot]++;
+		packer->string_room[slot] += (record.words - 1u) * 8 - type->fixed_bytes;
 		packer->unsorted |= time < latest;
 		latest = time;
 	}
-	if (packer->source->nr_records > packer->nr + nr_bad)
-		nr_bad = packer->source->nr_records - packer->nr;
-	packer->lost_inside = (uint32_t)nr_bad;
+	packer->end = at;
 }
 
 /* ---- sort ---- */
@@ -157,6 +237,7 @@ struct lane {
 	unsigned char *texts;
 	unsigned char *next_text;
 	unsigned char *end_text;
+	const struct user_slot *user; /* with references; or NULL */
 	uint32_t nr;
 	uint8_t nr_words;
 	uint8_t place; /* in the block's table of types */
@@ -165,8 +246,8 @@ struct lane {
 
 /** struct dealt - the block, dealt into lanes */
 struct dealt {
-	struct lane lanes[TRACE_EV_MAX]; /* by id */
-	uint8_t ids[TRACE_EV_MAX];	 /* by place */
+	struct lane lanes[NR_SLOTS];
+	uint16_t slots[MAX_TYPES]; /* by place */
 	uint32_t nr_types;
 	unsigned char *memory; /* owned */
 };
@@ -176,33 +257,35 @@ static bool deal_prepare(const struct packer *packer, struct dealt *dealt)
 	size_t bytes = 8;
 	unsigned char *at;
 
-	for (uint32_t id = 1; id < TRACE_EV_MAX; id++) {
-		const struct trace_event_type *type = catalogue_by_id(id);
-		struct lane *lane = &dealt->lanes[id];
+	for (uint32_t slot = 1; slot < TRACE_EV_MAX + packer->nr_user; slot++) {
+		const struct trace_event_type *type = slot_type(packer, slot);
+		struct lane *lane = &dealt->lanes[slot];
 
-		if (!packer->count[id])
+		if (!packer->count[slot])
 			continue;
 		lane->nr_words = (uint8_t)(type->fixed_bytes / 8);
 		lane->has_string = type->has_string;
 		lane->place = (uint8_t)dealt->nr_types;
-		dealt->ids[dealt->nr_types++] = (uint8_t)id;
-		bytes += 8 * (size_t)packer->count[id] * (lane->nr_words + lane->has_string);
-		bytes += lane->has_string ? packer->string_room[id] : 0;
+		if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
+			lane->user = &packer->user[slot - TRACE_EV_MAX];
+		dealt->slots[dealt->nr_types++] = (uint16_t)slot;
+		bytes += 8 * (size_t)packer->count[slot] * (lane->nr_words + lane->has_string);
+		bytes += lane->has_string ? packer->string_room[slot] : 0;
 	}
 	at = dealt->memory = malloc(bytes);
 	if (!at)
 		return false;
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		uint32_t id = dealt->ids[i];
-		struct lane *lane = &dealt->lanes[id];
+		uint32_t slot = dealt->slots[i];
+		struct lane *lane = &dealt->lanes[slot];
 
 		lane->words = lane->next = (uint64_t *)at;
-		lane->nr_all = packer->count[id];
-		at += 8 * (size_t)packer->count[id] * lane->nr_words;
+		lane->nr_all = packer->count[slot];
+		at += 8 * (size_t)packer->count[slot] * lane->nr_words;
 		lane->lengths = (uint64_t *)at;
-		at += 8 * (size_t)packer->count[id] * lane->has_string;
+		at += 8 * (size_t)packer->count[slot] * lane->has_string;
 		lane->texts = lane->next_text = at;
-		at += lane->has_string ? packer->string_room[id] : 0; /* a multiple of 8 */
+		at += lane->has_string ? packer->string_room[slot] : 0; /* a multiple of 8 */
 		lane->end_text = at;
 	}
 	return true;
@@ -219,6 +302,20 @@ static void deal_text(struct lane *lane, const unsigned char *text, const unsign
 	lane->next_text += length;
 }
 
+/* The same for what the fields of a program's record refer to. */
+static void deal_tail(struct lane *lane, const unsigned char *payload, const unsigned char *end)
+{
+	const unsigned char *tail = payload + 8 * (size_t)lane->nr_words;
+	size_t room = (size_t)(lane->end_text - lane->next_text);
+	int length = tail_length(lane->user, payload, (size_t)(end - payload));
+
+	if (length < 0 || (size_t)length > room || length > end - tail)
+		length = 0;
+	memcpy(lane->next_text, tail, (size_t)length);
+	lane->lengths[lane->nr++] = (size_t)length;
+	lane->next_text += length;
+}
+
 static void deal(const struct packer *packer, struct dealt *dealt, unsigned char *ids, uint64_t *times)
 {
 	const unsigned char *records = packer->source->records, *end = records + packer->source->bytes;
@@ -226,8 +323,8 @@ static void deal(const struct packer *packer, struct dealt *dealt, unsigned char
 
 	for (size_t i = 0; i < packer->nr; i++) {
 		uint64_t key = packer->keys[i];
-		struct lane *lane = &dealt->lanes[key & 0xff];
-		const unsigned char *payload = records + (size_t)((uint32_t)key >> KEY_ID_BITS) * 8 + 8;
+		struct lane *lane = &dealt->lanes[key & (NR_SLOTS - 1)];
+		const unsigned char *payload = records + (size_t)((uint32_t)key >> KEY_SLOT_BITS) * 8 + 8;
 		size_t nr_words = lane->nr_words;
 
 		ids[i] = lane->place;
@@ -236,7 +333,9 @@ static void deal(const struct packer *packer, struct dealt *dealt, unsigned char
 		for (size_t word = 0; word < nr_words; word++)
 			memcpy(&lane->next[word * lane->nr_all], payload + 8 * word, 8);
 		lane->next++;
-		if (lane->has_string)
+		if (lane->user && lane->has_string)
+			deal_tail(lane, payload, end);
+		else if (lane->has_string)
 			deal_text(lane, payload + 8 * nr_words, end);
 	}
 }
@@ -248,7 +347,7 @@ static size_t texts_bytes(const struct dealt *dealt)
 	size_t bytes = 0;
 
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		const struct lane *lane = &dealt->lanes[dealt->ids[i]];
+		const struct lane *lane = &dealt->lanes[dealt->slots[i]];
 
 		bytes += (size_t)(lane->next_text - lane->texts);
 	}
@@ -260,11 +359,11 @@ static size_t block_bound(const struct packer *packer, const struct dealt *dealt
 	size_t bytes = sizeof(struct trace_columns_header) + packer->nr + column_bound(packer->nr);
 
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		uint32_t id = dealt->ids[i];
-		const struct lane *lane = &dealt->lanes[id];
+		uint32_t slot = dealt->slots[i];
+		const struct lane *lane = &dealt->lanes[slot];
 
-		bytes += sizeof(struct trace_columns_type) + (lane->nr_words + 1u) * column_bound(packer->count[id]) +
-			 (lane->has_string ? packer->string_room[id] : 0);
+		bytes += sizeof(struct trace_columns_type) + (lane->nr_words + 1u) * column_bound(packer->count[slot]) +
+			 (lane->has_string ? packer->string_room[slot] : 0);
 	}
 	return bytes;
 }
@@ -276,11 +375,11 @@ static unsigned char *put_head(unsigned char *at, const struct packer *packer, c
 	at += sizeof(header); /* filled in when the strings are known */
 	memcpy(at - sizeof(header), &header, sizeof(header));
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		const struct lane *lane = &dealt->lanes[dealt->ids[i]];
-		struct trace_columns_type type = { .id = dealt->ids[i],
+		const struct lane *lane = &dealt->lanes[dealt->slots[i]];
+		struct trace_columns_type type = { .id = slot_type(packer, dealt->slots[i])->id,
 						   .words = lane->nr_words,
 						   .flags = lane->has_string,
-						   .events = packer->count[dealt->ids[i]] };
+						   .events = packer->count[dealt->slots[i]] };
 
 		at = mempcpy(at, &type, sizeof(type));
 	}
@@ -299,7 +398,7 @@ static unsigned char *put_lane(unsigned char *at, const struct lane *lane)
 static unsigned char *put_texts(unsigned char *at, const struct dealt *dealt)
 {
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		const struct lane *lane = &dealt->lanes[dealt->ids[i]];
+		const struct lane *lane = &dealt->lanes[dealt->slots[i]];
 
 		at = mempcpy(at, lane->texts, (size_t)(lane->next_text - lane->texts));
 	}
@@ -315,19 +414,21 @@ static struct trace_packed *block_put(const struct packer *packer, struct dealt 
 
 	if (!packed)
 		return NULL;
-	packed->header = (struct trace_chunk_header){ 0 };
-	packed->bytes = bound;
+	*packed = (struct trace_packed){ .bytes = bound };
 	at = put_head(packed->raw, packer, dealt, first_ns);
 	deal(packer, dealt, at, packer->sorted);
 	at = column_encode(at + packer->nr, packer->sorted, packer->nr);
 	for (uint32_t i = 0; i < dealt->nr_types; i++)
-		at = put_lane(at, &dealt->lanes[dealt->ids[i]]);
+		at = put_lane(at, &dealt->lanes[dealt->slots[i]]);
 	header = (struct trace_columns_header *)packed->raw;
 	header->string_bytes = (uint32_t)texts_bytes(dealt);
 	at = put_texts(at, dealt);
 	packed->header.raw_bytes = (uint32_t)(at - packed->raw);
-	for (uint32_t i = 0; i < dealt->nr_types; i++)
-		packed->header.ids[dealt->ids[i] / 64] |= 1ULL << (dealt->ids[i] % 64);
+	for (uint32_t i = 0; i < dealt->nr_types; i++) {
+		uint32_t id = dealt->slots[i] < TRACE_EV_USER ? dealt->slots[i] : TRACE_EV_USER;
+
+		packed->header.ids[id / 64] |= 1ULL << (id % 64);
+	}
 	return packed;
 }
 
@@ -385,6 +486,50 @@ static void pack_identify(struct trace_packed *packed, const struct packer *pack
 	packed->lost_total = source->lost_total;
 }
 
+/* The records from packer->begin on that fit one chunk. */
+static struct trace_packed *pack_chunk(struct packer *packer)
+{
+	struct trace_packed *packed;
+
+	scan(packer);
+	sort_keys(packer);
+	packed = packer->nr ? pack_columns(packer) : pack_empty();
+	if (packed)
+		pack_identify(packed, packer);
+	return packed;
+}
+
+/* Ready for the records behind those of the chunk before. */
+static void packer_go_on(struct packer *packer)
+{
+	packer->begin = packer->end;
+	packer->nr = 0;
+	packer->lost_inside = 0;
+	packer->unsorted = false;
+	packer->nr_user = 0;
+	memset(packer->count, 0, sizeof(packer->count));
+	memset(packer->string_room, 0, sizeof(packer->string_room));
+	memset(packer->table, 0, sizeof(packer->table));
+}
+
+static struct trace_packed *pack_all(struct packer *packer)
+{
+	struct trace_packed *first = NULL, **next = &first, *last = NULL;
+	uint64_t found = 0;
+
+	while (!first || packer->end < packer->source->bytes / 8) {
+		packer_go_on(packer);
+		last = *next = pack_chunk(packer);
+		if (!last)
+			return trace_packed_free(first);
+		found += packer->nr + packer->lost_inside;
+		next = &last->next;
+	}
+	if (packer->source->nr_records > found)
+		last->header.lost_inside += (uint32_t)(packer->source->nr_records - found);
+	return first;
+}
+
 struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error)
 {
 	struct packer *packer;
@@ -399,15 +544,12 @@ struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct
 	if (!packer)
 		goto done;
 	packer->source = source;
+	packer->schema = writer_schema(writer);
 	packer->keys = malloc(source->bytes + 8);
 	packer->sorted = malloc(source->bytes + 8);
 	if (!packer->keys || !packer->sorted)
 		goto done;
-	scan(packer);
-	sort_keys(packer);
-	packed = packer->nr ? pack_columns(packer) : pack_empty();
-	if (packed)
-		pack_identify(packed, packer);
+	packed = pack_all(packer);
 done:
 	if (!packed)
 		error_set(ret_error, -ENOMEM, "no memory to pack a block of %zu bytes", source->bytes);
@@ -421,11 +563,20 @@ done:
 
 struct trace_packed *trace_packed_free(struct trace_packed *packed)
 {
-	free(packed);
+	while (packed) {
+		struct trace_packed *next = packed->next;
+
+		free(packed);
+		packed = next;
+	}
 	return NULL;
 }
 
 size_t trace_packed_bytes(const struct trace_packed *packed)
 {
-	return sizeof(*packed) + packed->bytes;
+	size_t bytes = 0;
+
+	for (; packed; packed = packed->next)
+		bytes += sizeof(*packed) + packed->bytes;
+	return bytes;
 }

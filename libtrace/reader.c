@@ -211,31 +211,36 @@ static int schema_fall_back(struct trace *trace, bool header_is_good)
 {
 	size_t bytes;
 	unsigned char *own;
+	int error = 0;
 
-	if (trace->schema.nr_types)
-		return 0;
-	own = schema_serialize(&bytes);
+	for (size_t i = 0; i < trace->schema.nr_types; i++)
+		if (trace->schema.types[i]->id < TRACE_EV_MAX)
+			return 0;
+	own = schema_serialize_catalogue(&bytes);
 	if (!own)
 		return -ENOMEM;
 	if (header_is_good && XXH3_64bits(own, bytes) == trace->schema_checksum)
-		schema_add_catalogue(&trace->schema);
+		error = schema_add_catalogue(&trace->schema);
 	free(own);
-	return 0;
+	return error;
 }
 
 /* The text of every type; of the library's own where it makes events itself. */
 static int templates_load(struct trace *trace)
 {
+	uint32_t nr = TRACE_EV_MAX;
 	int error = 0;
 
-	for (uint32_t id = 0; !error && id < TRACE_EV_MAX; id++) {
-		const struct trace_event_type *type = trace->schema.by_id[id];
-
-		if (!type && id == TRACE_EV_trace_lost)
-			type = catalogue_by_id(id);
-		if (type)
-			error = text_compile(type, &trace->templates[id]);
-	}
+	for (size_t i = 0; i < trace->schema.nr_types; i++)
+		nr = trace->schema.types[i]->id < nr ? nr : trace->schema.types[i]->id + 1u;
+	trace->templates = calloc(nr, sizeof(*trace->templates));
+	if (!trace->templates)
+		return -ENOMEM;
+	trace->nr_templates = nr;
+	for (size_t i = 0; !error && i < trace->schema.nr_types; i++)
+		error = text_compile(trace->schema.types[i], &trace->templates[trace->schema.types[i]->id]);
+	if (!error && !trace->schema.by_id[TRACE_EV_trace_lost])
+		error = text_compile(catalogue_by_id(TRACE_EV_trace_lost), &trace->templates[TRACE_EV_trace_lost]);
 	return error;
 }
 
@@ -442,8 +447,9 @@ struct trace *trace_close(struct trace *trace)
 	free(trace->streams);
 	free(trace->books);
 	free(trace->clocks);
-	for (uint32_t id = 0; id < TRACE_EV_MAX; id++)
+	for (uint32_t id = 0; id < trace->nr_templates; id++)
 		free(trace->templates[id].pieces);
+	free(trace->templates);
 	schema_release(&trace->schema);
 	strings_release(&trace->strings);
 	if (trace->data)
@@ -524,7 +530,7 @@ const char *trace_string(const struct trace *trace, enum trace_string_space spac
 
 const struct trace_event_type *trace_type_by_id(const struct trace *trace, uint32_t id)
 {
-	return id < TRACE_EV_MAX ? trace->schema.by_id[id] : NULL;
+	return schema_type(&trace->schema, id);
 }
 
 const struct trace_event_type *trace_type_by_name(const struct trace *trace, const char *name)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* schema.c - the schema chunk: written from the catalogue, read back into event types. */
+/* schema.c - the schema chunk: written from event types, read back into event types. */
 #include "schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/format.h>
+#include <trace/user_memory.h>
 
 static const char *const kind_names[TRACE_NR_KINDS] = {
 #define KIND(name) [TRACE_KIND_##name] = #name
 	KIND(DEC), KIND(HEX), KIND(NS), KIND(TID), KIND(CPU), KIND(BOOL), KIND(SYSCALL), KIND(RESULT),
 	KIND(IRQ), KIND(SOFTIRQ), KIND(VECTOR), KIND(STATE), KIND(CONTEXT), KIND(DEV), KIND(MODE), KIND(SIGNAL),
 	KIND(FAMILY), KIND(PORT), KIND(ADDR), KIND(EVENT), KIND(COMM), KIND(PATH), KIND(TEXT), KIND(PAD),
+	KIND(FLOAT), KIND(CHAR), KIND(STRING), KIND(BYTES),
 #undef KIND
 };
 
@@ -63,6 +65,8 @@ static struct trace_schema_type type_to_disk(const struct trace_event_type *type
 		.program = texts_add(texts, type->program),
 		.text = texts_add(texts, type->text),
 		.doc = texts_add(texts, type->doc),
+		.source = texts_add(texts, type->source ? type->source : ""),
+		.role = (uint16_t)type->role,
 	};
 }
 
@@ -77,9 +81,10 @@ static struct trace_schema_field field_to_disk(const struct trace_field *field, 
 	};
 }
 
-unsigned char *schema_serialize(size_t *ret_bytes)
+unsigned char *schema_serialize(const struct trace_event_type *const *from, size_t nr, size_t *ret_bytes)
 {
-	struct trace_schema_header header = { .type_bytes = sizeof(struct trace_schema_type),
+	struct trace_schema_header header = { .nr_types = (uint32_t)nr,
+					      .type_bytes = sizeof(struct trace_schema_type),
 					      .field_bytes = sizeof(struct trace_schema_field) };
 	struct texts texts = { 0 };
 	struct trace_schema_type *types;
@@ -87,29 +92,26 @@ unsigned char *schema_serialize(size_t *ret_bytes)
 	unsigned char *payload = NULL, *at;
 	uint32_t nr_fields = 0;
 
-	header.nr_types = (uint32_t)trace_catalogue_size();
-	for (size_t i = 0; i < header.nr_types; i++)
-		header.nr_fields += trace_catalogue_type(i)->nr_fields;
-	types = calloc(header.nr_types, sizeof(*types));
-	fields = calloc(header.nr_fields, sizeof(*fields));
+	for (size_t i = 0; i < nr; i++)
+		header.nr_fields += from[i]->nr_fields;
+	types = calloc(nr + 1, sizeof(*types));
+	fields = calloc(header.nr_fields + 1, sizeof(*fields));
 	if (!types || !fields)
 		goto done;
-	for (size_t i = 0; i < header.nr_types; i++) {
-		const struct trace_event_type *type = trace_catalogue_type(i);
-
-		types[i] = type_to_disk(type, nr_fields, &texts);
-		for (size_t j = 0; j < type->nr_fields; j++)
-			fields[nr_fields++] = field_to_disk(&type->fields[j], &texts);
+	for (size_t i = 0; i < nr; i++) {
+		types[i] = type_to_disk(from[i], nr_fields, &texts);
+		for (size_t j = 0; j < from[i]->nr_fields; j++)
+			fields[nr_fields++] = field_to_disk(&from[i]->fields[j], &texts);
 	}
 	if (texts.failed)
 		goto done;
 	header.text_bytes = (uint32_t)texts.bytes;
-	*ret_bytes = sizeof(header) + header.nr_types * sizeof(*types) + nr_fields * sizeof(*fields) + texts.bytes;
+	*ret_bytes = sizeof(header) + nr * sizeof(*types) + nr_fields * sizeof(*fields) + texts.bytes;
 	payload = malloc(*ret_bytes);
 	if (!payload)
 		goto done;
 	at = mempcpy(payload, &header, sizeof(header));
-	at = mempcpy(at, types, header.nr_types * sizeof(*types));
+	at = mempcpy(at, types, nr * sizeof(*types));
 	at = mempcpy(at, fields, nr_fields * sizeof(*fields));
 	memcpy(at, texts.data, texts.bytes);
 done:
@@ -117,6 +119,15 @@ done:
 	free(fields);
 	free(texts.data);
 	return payload;
+}
+
+unsigned char *schema_serialize_catalogue(size_t *ret_bytes)
+{
+	const struct trace_event_type *types[TRACE_EV_MAX];
+
+	for (size_t i = 0; i < trace_catalogue_size(); i++)
+		types[i] = trace_catalogue_type(i);
+	return schema_serialize(types, trace_catalogue_size(), ret_bytes);
 }
 
 /* ---- reading ---- */
@@ -137,7 +148,7 @@ static bool view_init(struct view *view, const unsigned char *payload, size_t by
 	if (bytes < sizeof(*header))
 		return false;
 	memcpy(header, payload, sizeof(*header));
-	if (header->type_bytes < sizeof(struct trace_schema_type) || header->field_bytes < sizeof(struct trace_schema_field) ||
+	if (header->type_bytes < offsetof(struct trace_schema_type, source) || header->field_bytes < sizeof(struct trace_schema_field) ||
 	    header->text_bytes == 0 ||
 	    __builtin_mul_overflow((size_t)header->nr_types, header->type_bytes, &types_bytes) ||
 	    __builtin_mul_overflow((size_t)header->nr_fields, header->field_bytes, &fields_bytes) ||
@@ -188,15 +199,43 @@ static bool field_from_disk(const struct view *view, size_t idx, const struct tr
 		.is_signed = disk.is_signed,
 		.kind = kind_by_name(view_text(view, disk.kind), is_string),
 	};
-	return true;
+	if (field_is_reference(ret_field))
+		return disk.bytes == sizeof(struct user_reference);
+	return ret_field->kind != TRACE_KIND_FLOAT || disk.bytes >= 4;
+}
+
+bool type_has_references(const struct trace_event_type *type)
+{
+	for (size_t i = 0; i < type->nr_fields; i++)
+		if (field_is_reference(&type->fields[i]))
+			return true;
+	return false;
+}
+
+/* An id of the catalogue's, or of a recording's; TRACE_EV_USER is nobody's. */
+static bool id_is_good(uint16_t id)
+{
+	return id != 0 && id != TRACE_EV_USER;
+}
+
+/* What of a string's field and of references a type may have. */
+static bool type_is_good(const struct trace_event_type *type)
+{
+	bool references = type_has_references(type);
+
+	for (size_t i = 0; references && i < type->nr_fields; i++)
+		if (type->fields[i].bytes == 0)
+			return false;
+	return !(type->flags & TRACE_EVENT_TID) || type->fixed_bytes >= 8;
 }
 
 static bool type_from_disk(const struct view *view, size_t idx, struct trace_field *fields, struct trace_event_type *ret_type)
 {
-	struct trace_schema_type disk;
+	struct trace_schema_type disk = { .source = UINT32_MAX };
+	size_t stride = view->header.type_bytes;
 
-	memcpy(&disk, view->types + idx * view->header.type_bytes, sizeof(disk));
-	if (disk.id == 0 || disk.id >= TRACE_EV_MAX || disk.fixed_bytes % 8 || disk.fixed_bytes > TRACE_RECORD_MAX_BYTES - 8 ||
+	memcpy(&disk, view->types + idx * stride, stride < sizeof(disk) ? offsetof(struct trace_schema_type, source) : sizeof(disk));
+	if (!id_is_good(disk.id) || disk.fixed_bytes % 8 || disk.fixed_bytes > TRACE_RECORD_MAX_BYTES - 8 ||
 	    disk.first_field > view->header.nr_fields || disk.nr_fields > view->header.nr_fields - disk.first_field)
 		return false;
 	fields += disk.first_field;
@@ -216,27 +255,67 @@ static bool type_from_disk(const struct view *view, size_t idx, struct trace_fie
 		.has_string = disk.has_string,
 		.category = category_by_name(view_text(view, disk.category)),
 		.flags = disk.flags,
+		.role = disk.role < TRACE_NR_ROLES ? (enum trace_event_role)disk.role : TRACE_ROLE_EVENT,
+		.source = view_text(view, disk.source),
 	};
+	return type_is_good(ret_type);
+}
+
+static bool schema_reserve(struct schema *schema, size_t nr)
+{
+	const struct trace_event_type **types;
+	size_t room = 2 * (schema->nr_types + nr) + 64;
+
+	if (schema->nr_types + nr <= schema->types_room)
+		return true;
+	types = reallocarray(schema->types, room, sizeof(*types));
+	if (!types)
+		return false;
+	schema->types = types;
+	schema->types_room = room;
 	return true;
 }
 
-static void schema_put(struct schema *schema, const struct trace_event_type *type)
+static const struct trace_event_type **schema_later(struct schema *schema)
 {
-	if (schema->by_id[type->id])
-		return; /* the first definition of an id stands */
-	schema->by_id[type->id] = type;
+	const struct trace_event_type **later = schema->later;
+
+	if (later)
+		return later;
+	later = calloc(SCHEMA_NR_IDS - TRACE_EV_MAX, sizeof(*later));
+	__atomic_store_n(&schema->later, later, __ATOMIC_RELEASE);
+	return later;
+}
+
+/* There is room for it in the list. The first definition of an id stands. */
+static int schema_put(struct schema *schema, const struct trace_event_type *type)
+{
+	const struct trace_event_type **place;
+
+	if (schema_type(schema, type->id))
+		return 0;
+	if (type->id >= TRACE_EV_MAX && !schema_later(schema))
+		return -ENOMEM;
+	place = type->id < TRACE_EV_MAX ? &schema->by_id[type->id] : &schema->later[type->id - TRACE_EV_MAX];
+	__atomic_store_n(place, type, __ATOMIC_RELEASE); /* with schema_type() */
 	schema->types[schema->nr_types++] = type;
+	return 0;
 }
 
 int schema_add(struct schema *schema, const unsigned char *payload, size_t bytes)
 {
 	struct trace_event_type *types = NULL;
 	struct trace_field *fields = NULL;
-	unsigned char *copy = malloc(bytes + 1);
-	void **memory = realloc(schema->memory, (schema->nr_memory + 3) * sizeof(*memory));
+	unsigned char *copy = NULL;
+	void **memory = NULL;
 	struct view view;
-	int error = -ENOMEM;
+	int error = -EBADMSG;
 
+	if (schema->memory_bytes + bytes > SCHEMA_MAX_BYTES)
+		goto fail;
+	error = -ENOMEM;
+	copy = malloc(bytes + 1);
+	memory = realloc(schema->memory, (schema->nr_memory + 3) * sizeof(*memory));
 	if (memory)
 		schema->memory = memory;
 	if (!copy || !memory)
@@ -248,18 +327,20 @@ int schema_add(struct schema *schema, const unsigned char *payload, size_t bytes
 	error = -ENOMEM;
 	types = calloc(view.header.nr_types + 1, sizeof(*types));
 	fields = calloc(view.header.nr_fields + 1, sizeof(*fields));
-	if (!types || !fields)
+	if (!types || !fields || !schema_reserve(schema, view.header.nr_types))
 		goto fail;
 	error = -EBADMSG;
 	for (size_t i = 0; i < view.header.nr_types; i++)
 		if (!type_from_disk(&view, i, fields, &types[i]))
 			goto fail;
-	for (size_t i = 0; i < view.header.nr_types; i++)
-		schema_put(schema, &types[i]);
 	schema->memory[schema->nr_memory++] = copy;
 	schema->memory[schema->nr_memory++] = types;
 	schema->memory[schema->nr_memory++] = fields;
-	return 0;
+	schema->memory_bytes += bytes;
+	error = 0;
+	for (size_t i = 0; !error && i < view.header.nr_types; i++)
+		error = schema_put(schema, &types[i]);
+	return error;
 fail:
 	free(copy);
 	free(types);
@@ -267,10 +348,13 @@ fail:
 	return error;
 }
 
-void schema_add_catalogue(struct schema *schema)
+int schema_add_catalogue(struct schema *schema)
 {
+	if (!schema_reserve(schema, trace_catalogue_size()))
+		return -ENOMEM;
 	for (size_t i = 0; i < trace_catalogue_size(); i++)
 		schema_put(schema, trace_catalogue_type(i));
+	return 0;
 }
 
 void schema_release(struct schema *schema)
@@ -278,6 +362,8 @@ void schema_release(struct schema *schema)
 	for (size_t i = 0; i < schema->nr_memory; i++)
 		free(schema->memory[i]);
 	free(schema->memory);
+	free(schema->types);
+	free(schema->later);
 	*schema = (struct schema){ 0 };
 }
 

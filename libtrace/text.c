@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* text.c - events as text for people. No printf here: lists have millions of lines. */
+/* text.c - events as text for people. No printf here (but for floating point): lists have millions of lines. */
 #include "text.h"
 
 #include "trace.h"
@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -69,6 +70,12 @@ static size_t character_bytes(const unsigned char *text)
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : bytes;
 }
 
+static void put_hex_byte(struct sink *sink, unsigned char byte)
+{
+	put_bytes(sink, &"0123456789abcdef"[byte >> 4], 1);
+	put_bytes(sink, &"0123456789abcdef"[byte & 15], 1);
+}
+
 static void put_sanitized(struct sink *sink, const char *string)
 {
 	const unsigned char *text = (const unsigned char *)string;
@@ -83,10 +90,35 @@ static void put_sanitized(struct sink *sink, const char *string)
 		if (!*text)
 			break;
 		put_bytes(sink, "\\x", 2);
-		put_bytes(sink, &"0123456789abcdef"[*text >> 4], 1);
-		put_bytes(sink, &"0123456789abcdef"[*text & 15], 1);
-		text++;
+		put_hex_byte(sink, *text++);
 	}
+}
+
+/* A string of a program in quotation marks, which its own marks and backslashes cannot be mistaken for. */
+static void put_quoted(struct sink *sink, const unsigned char *text, size_t bytes, char mark)
+{
+	const unsigned char *end = text + bytes;
+
+	put_bytes(sink, &mark, 1);
+	while (text < end) {
+		unsigned char copy[5] = { 0 };
+		size_t length;
+
+		memcpy(copy, text, end - text < 4 ? (size_t)(end - text) : 4); /* a NUL ends the character at the end */
+		length = character_bytes(copy);
+		if (*text == '\n' || *text == '\t') {
+			put_text(sink, *text == '\n' ? "\\n" : "\\t");
+		} else if (!length) {
+			put_bytes(sink, "\\x", 2);
+			put_hex_byte(sink, *text);
+		} else {
+			if (*text == (unsigned char)mark || *text == '\\')
+				put_bytes(sink, "\\", 1);
+			put_bytes(sink, (const char *)text, length);
+		}
+		text += length ? length : 1;
+	}
+	put_bytes(sink, &mark, 1);
 }
 
 /* ---- one function for each kind ---- */
@@ -287,12 +319,55 @@ static void put_addr(struct sink *sink, const struct value *value)
 
 static void put_event(struct sink *sink, const struct value *value)
 {
-	const struct trace_event_type *type = value->number < TRACE_EV_MAX ? trace_type_by_id(value->trace, (uint32_t)value->number) : NULL;
+	const struct trace_event_type *type = value->number <= UINT32_MAX ? trace_type_by_id(value->trace, (uint32_t)value->number) : NULL;
 
 	if (type)
 		put_sanitized(sink, type->name);
 	else
 		put_dec(sink, value);
+}
+
+/* As few digits as it takes to give the same number back. */
+static void put_float(struct sink *sink, const struct value *value)
+{
+	double number = trace_event_double(value->event, value->piece->field);
+	bool is_float = value->piece->field->bytes == 4;
+	char text[40];
+
+	for (int digits = is_float ? 6 : 15; digits <= (is_float ? 9 : 17); digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, number);
+		if (is_float ? strtof(text, NULL) == (float)number : strtod(text, NULL) == number)
+			break;
+	}
+	text[strcspn(text, ",")] = text[strcspn(text, ",")] ? '.' : '\0'; /* some languages' point */
+	put_text(sink, text);
+}
+
+static void put_char(struct sink *sink, const struct value *value)
+{
+	unsigned char byte = (unsigned char)value->number;
+
+	if (value->piece->field->bytes == 1 || value->number < 0x80)
+		put_quoted(sink, &byte, 1, '\'');
+	else
+		put_hex(sink, value);
+}
+
+static void put_reference(struct sink *sink, const struct value *value)
+{
+	size_t bytes;
+	const unsigned char *at = trace_event_bytes(value->event, value->piece->field, &bytes);
+
+	if (!at) {
+		put_text(sink, "?");
+		return;
+	}
+	if (value->piece->field->kind == TRACE_KIND_STRING) {
+		put_quoted(sink, at, bytes, '"');
+		return;
+	}
+	for (size_t i = 0; i < bytes; i++)
+		put_hex_byte(sink, at[i]);
 }
 
 static void (*const put_kind[TRACE_NR_KINDS])(struct sink *sink, const struct value *value) = {
@@ -304,6 +379,8 @@ static void (*const put_kind[TRACE_NR_KINDS])(struct sink *sink, const struct va
 	[TRACE_KIND_SIGNAL] = put_signal,   [TRACE_KIND_FAMILY] = put_family,   [TRACE_KIND_PORT] = put_dec,
 	[TRACE_KIND_ADDR] = put_addr,	    [TRACE_KIND_EVENT] = put_event,	    [TRACE_KIND_COMM] = put_string,
 	[TRACE_KIND_PATH] = put_string,	    [TRACE_KIND_TEXT] = put_string,	    [TRACE_KIND_PAD] = put_dec,
+	[TRACE_KIND_FLOAT] = put_float,	    [TRACE_KIND_CHAR] = put_char,	    [TRACE_KIND_STRING] = put_reference,
+	[TRACE_KIND_BYTES] = put_reference,
 };
 
 /* ---- templates ---- */
@@ -355,11 +432,29 @@ static struct text_piece piece_next(const struct trace_event_type *type, const c
 	return piece;
 }
 
+/* A type without a text of its own: the fields with their names. */
+static int compile_fields(const struct trace_event_type *type, struct text_template *ret_template)
+{
+	ret_template->nr = 0;
+	ret_template->pieces = calloc(type->nr_fields + 1u, sizeof(*ret_template->pieces));
+	if (!ret_template->pieces)
+		return -ENOMEM;
+	for (size_t i = 0; i < type->nr_fields; i++)
+		ret_template->pieces[ret_template->nr++] = (struct text_piece){ .literal = " ",
+										.literal_bytes = i > 0,
+										.field = &type->fields[i],
+										.beside = field_beside(type, &type->fields[i]),
+										.named = true };
+	return 0;
+}
+
 int text_compile(const struct trace_event_type *type, struct text_template *ret_template)
 {
 	const char *text = type->text;
 	size_t nr_most = 1;
 
+	if (!*text)
+		return compile_fields(type, ret_template);
 	for (const char *at = text; *at; at++)
 		nr_most += *at == '{';
 	ret_template->pieces = calloc(nr_most, sizeof(*ret_template->pieces));
@@ -373,7 +468,7 @@ int text_compile(const struct trace_event_type *type, struct text_template *ret_
 
 int trace_event_format(const struct trace *trace, const struct trace_event *event, char *buffer, size_t size)
 {
-	const struct text_template *template = &trace->templates[event->id % TRACE_EV_MAX];
+	const struct text_template *template = &trace->templates[event->id < trace->nr_templates ? event->id : 0];
 	struct sink sink = { .buffer = buffer, .room = size ? size - 1 : 0 };
 
 	for (size_t i = 0; i < template->nr; i++) {
@@ -383,6 +478,10 @@ int trace_event_format(const struct trace *trace, const struct trace_event *even
 		put_bytes(&sink, piece->literal, piece->literal_bytes);
 		if (!piece->field)
 			continue;
+		if (piece->named) {
+			put_sanitized(&sink, piece->field->name);
+			put_bytes(&sink, "=", 1);
+		}
 		value.number = trace_event_u64(event, piece->field);
 		(piece->field->bytes ? put_kind[piece->field->kind] : put_string)(&sink, &value);
 	}

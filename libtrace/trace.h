@@ -53,7 +53,8 @@ struct trace {
 	struct trace_statistics_stream *books; /* owned; as in the last statistics chunk; NULL: none */
 	size_t nr_streams;
 	struct schema schema;
-	struct text_template templates[TRACE_EV_MAX]; /* by id */
+	struct text_template *templates; /* owned; by id, up to the highest of the schema */
+	uint32_t nr_templates;
 	struct strings strings;
 	struct trace_clock *clocks; /* owned */
 	size_t nr_clocks;

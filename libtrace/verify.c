@@ -46,8 +46,9 @@ static int check_contents(struct verification *verification, const struct chunk 
 		struct block_type *type = &block->types[block->places[i]];
 		uint32_t bytes;
 		const unsigned char *payload = block_step(type, &bytes);
+		uint32_t id = type->id < TRACE_EV_USER ? type->id : TRACE_EV_USER;
 
-		ids[type->id / 64] |= 1ULL << (type->id % 64);
+		ids[id / 64] |= 1ULL << (id % 64);
 		if (type->id == TRACE_EV_trace_missed && bytes >= sizeof(struct trace_trace_missed))
 			missed += ((const struct trace_trace_missed *)payload)->count;
 	}

@@ -63,6 +63,21 @@ struct trace_writer {
 	struct buffer streams; /* struct stream, unsorted: they are few */
 	struct buffer strings; /* payload of the next strings chunk */
 	pthread_mutex_t strings_lock;
+	struct schema types;	       /* of programs, by trace_writer_event_type() */
+	struct buffer type_keys;       /* struct type_key, by their hash; a table that is at most half full */
+	size_t nr_types_written;       /* of them */
+	pthread_mutex_t types_lock;
+};
+
+/** struct type_key - what makes two descriptions one: the hash of their serialized form. @id 0: free */
+struct type_key {
+	uint64_t hash[2];
+	uint16_t id;
+};
+
+enum {
+	TYPE_MAX_BYTES = 64 << 10, /* serialized */
+	TYPES_PER_CHUNK = TRACE_RAW_MAX / TYPE_MAX_BYTES,
 };
 
 static void *buffer_reserve(struct buffer *buffer, size_t bytes)
@@ -178,7 +193,7 @@ static uint32_t make_trace_id(void)
 static int writer_begin(struct trace_writer *writer, const struct trace_writer_options *options, struct trace_error *ret_error)
 {
 	size_t bytes;
-	unsigned char *schema = schema_serialize(&bytes);
+	unsigned char *schema = schema_serialize_catalogue(&bytes);
 	int error;
 
 	if (!schema)
@@ -203,12 +218,139 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 		return NULL;
 	}
 	pthread_mutex_init(&writer->strings_lock, NULL);
+	pthread_mutex_init(&writer->types_lock, NULL);
 	output_init(&writer->output, fd);
 	writer->level = all.level ? all.level : 1;
 	writer->trace_id = make_trace_id();
 	if (writer_begin(writer, &all, ret_error) < 0)
 		return trace_writer_free(writer);
 	return writer;
+}
+
+/* ---- the events of programs ---- */
+
+const struct schema *writer_schema(const struct trace_writer *writer)
+{
+	return &writer->types;
+}
+
+/* The key's place in the table, or where it belongs. */
+static struct type_key *type_key_find(const struct buffer *table, const struct type_key *key)
+{
+	struct type_key *keys = (struct type_key *)table->data;
+	size_t nr = table->bytes / sizeof(*keys);
+	size_t at = key->hash[0] & (nr - 1);
+
+	while (keys[at].id && memcmp(keys[at].hash, key->hash, sizeof(key->hash)) != 0)
+		at = (at + 1) & (nr - 1);
+	return &keys[at];
+}
+
+static bool type_keys_reserve(struct trace_writer *writer)
+{
+	size_t nr = writer->type_keys.bytes / sizeof(struct type_key);
+	const struct type_key *keys = (const struct type_key *)writer->type_keys.data;
+	struct buffer larger = { .room = (nr ? 2 * nr : 64) * sizeof(struct type_key) };
+
+	if (nr >= 2 * (writer->types.nr_types + 1))
+		return true;
+	larger.data = calloc(1, larger.room);
+	larger.bytes = larger.room;
+	if (!larger.data)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (keys[i].id)
+			*type_key_find(&larger, &keys[i]) = keys[i];
+	free(writer->type_keys.data);
+	writer->type_keys = larger;
+	return true;
+}
+
+static int type_add(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id, struct trace_error *ret_error)
+{
+	struct trace_event_type numbered = *type;
+	const struct trace_event_type *list = &numbered;
+	struct type_key key = { .id = (uint16_t)(TRACE_EV_MAX + writer->types.nr_types) }, *place;
+	unsigned char *payload;
+	XXH128_hash_t hash;
+	size_t bytes = 0;
+	int error;
+
+	numbered.id = TRACE_EV_MAX; /* any: all that are compared have it */
+	payload = schema_serialize(&list, 1, &bytes);
+	if (!payload || !type_keys_reserve(writer)) {
+		free(payload);
+		return error_set(ret_error, -ENOMEM, "no memory for the description of an event");
+	}
+	hash = XXH3_128bits(payload, bytes);
+	free(payload);
+	key.hash[0] = hash.low64;
+	key.hash[1] = hash.high64;
+	place = type_key_find(&writer->type_keys, &key);
+	if (place->id) {
+		*ret_id = place->id;
+		return 0;
+	}
+	if (TRACE_EV_MAX + writer->types.nr_types >= SCHEMA_NR_IDS)
+		return error_set(ret_error, -ENOSPC, "there are more different events of programs than a trace can have: %d", SCHEMA_NR_IDS - TRACE_EV_MAX);
+	numbered.id = key.id;
+	payload = schema_serialize(&list, 1, &bytes);
+	error = !payload ? -ENOMEM : bytes > TYPE_MAX_BYTES ? -EBADMSG : schema_add(&writer->types, payload, bytes);
+	free(payload);
+	if (error)
+		return error_set(ret_error, error == -EBADMSG ? -EINVAL : error, error == -EBADMSG ? "the description of an event makes no sense" :
+												     "no memory for the description of an event");
+	*place = key;
+	*ret_id = key.id;
+	return 0;
+}
+
+int trace_writer_event_type(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id, struct trace_error *ret_error)
+{
+	int error;
+
+	pthread_mutex_lock(&writer->types_lock);
+	error = type_add(writer, type, ret_id, ret_error);
+	pthread_mutex_unlock(&writer->types_lock);
+	return error;
+}
+
+const struct trace_event_type *trace_writer_type(const struct trace_writer *writer, uint32_t id)
+{
+	return id < TRACE_EV_MAX ? catalogue_by_id(id) : schema_type(&writer->types, id);
+}
+
+/* The descriptions that the file does not have yet, some at a time. */
+static unsigned char *types_serialize(struct trace_writer *writer, size_t *ret_nr, size_t *ret_bytes)
+{
+	unsigned char *payload = NULL;
+
+	pthread_mutex_lock(&writer->types_lock);
+	*ret_nr = writer->types.nr_types - writer->nr_types_written;
+	*ret_nr = *ret_nr < TYPES_PER_CHUNK ? *ret_nr : TYPES_PER_CHUNK;
+	if (*ret_nr)
+		payload = schema_serialize(writer->types.types + writer->nr_types_written, *ret_nr, ret_bytes);
+	pthread_mutex_unlock(&writer->types_lock);
+	return payload;
+}
+
+static int types_write(struct trace_writer *writer, struct trace_error *ret_error)
+{
+	size_t nr, bytes;
+	int error = 0;
+
+	while (!error) {
+		unsigned char *payload = types_serialize(writer, &nr, &bytes);
+
+		if (!nr)
+			break;
+		error = payload ? chunk_write_plain(writer, TRACE_CHUNK_SCHEMA, payload, bytes, ret_error) :
+				  error_set(ret_error, -ENOMEM, "no memory for the schema of the trace");
+		free(payload);
+		if (!error)
+			writer->nr_types_written += nr;
+	}
+	return error;
 }
 
 /* ---- blocks ---- */
@@ -270,19 +412,17 @@ static void header_fill_before(struct trace_chunk_header *header, const struct s
 	header->flags = stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0;
 }
 
-int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed, struct trace_error *ret_error)
+static bool holds_user_events(const struct trace_chunk_header *header)
+{
+	return header->ids[TRACE_EV_USER / 64] >> TRACE_EV_USER % 64 & 1;
+}
+
+static int packed_write(struct trace_writer *writer, struct stream *stream, struct trace_packed *packed, struct trace_error *ret_error)
 {
 	struct trace_chunk_header *header = &packed->header;
-	struct stream *stream = stream_find(writer, header);
-	int error = 0;
+	int error = holds_user_events(header) ? types_write(writer, ret_error) : 0;
 
-	if (!stream) {
-		writer->totals.lost_write += (uint64_t)header->events + header->lost_inside;
-		trace_packed_free(packed);
-		return error_set(ret_error, -ENOMEM, "no memory for the books of one more stream: its block is lost");
-	}
-	stream_account_before(stream, packed);
-	if (header->events) {
+	if (header->events && !error) {
 		header_fill_before(header, stream);
 		error = chunk_write(writer, header, packed->raw, ret_error);
 	}
@@ -291,6 +431,26 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 		writer->totals.events += header->events;
 	} else {
 		stream_account_dropped(writer, stream, header);
+	}
+	return error;
+}
+
+int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed, struct trace_error *ret_error)
+{
+	struct stream *stream = stream_find(writer, &packed->header);
+	int error = 0;
+
+	if (!stream) {
+		for (const struct trace_packed *part = packed; part; part = part->next)
+			writer->totals.lost_write += (uint64_t)part->header.events + part->header.lost_inside;
+		trace_packed_free(packed);
+		return error_set(ret_error, -ENOMEM, "no memory for the books of one more stream: its block is lost");
+	}
+	stream_account_before(stream, packed);
+	for (struct trace_packed *part = packed; part; part = part->next) {
+		int part_error = packed_write(writer, stream, part, ret_error);
+
+		error = error ? error : part_error;
 	}
 	trace_packed_free(packed);
 	return error;
@@ -469,7 +629,10 @@ struct trace_writer *trace_writer_free(struct trace_writer *writer)
 	free(writer->index.data);
 	free(writer->streams.data);
 	free(writer->strings.data);
+	free(writer->type_keys.data);
+	schema_release(&writer->types);
 	pthread_mutex_destroy(&writer->strings_lock);
+	pthread_mutex_destroy(&writer->types_lock);
 	free(writer);
 	return NULL;
 }

@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/** struct tb_block - records of one CPU that go to the file as one chunk */
+/** struct tb_block - records of one ring that go to the file as one chunk. @ring: its CPU; USER_RINGS + its CPU for events of programs */
 struct tb_block {
 	struct tb_block *next;
-	uint32_t cpu;
+	uint32_t ring;
 	uint64_t lost_total; /* before it */
 	uint64_t lost_after;
 	uint64_t base_ns;
@@ -34,12 +34,15 @@ struct tb {
 		uint64_t key;
 		char text[];
 	} *strings;
+	struct trace_event_type *types; /* owned, but for what they point to */
+	struct trace_writer *typist;	/* owned; numbers the types */
+	size_t nr_types;
 	uint64_t start_ns;
 	uint64_t end_ns;
 	bool has_window;
 };
 
-enum { START_STREAM = 1000000, MAX_CPUS = 4096 };
+enum { START_STREAM = 1000000, USER_RINGS = 2048, MAX_RINGS = 2 * USER_RINGS };
 
 static void fail(const char *what, const char *why)
 {
@@ -90,6 +93,8 @@ struct tb *tb_free(struct tb *tb)
 		tb->strings = string->next;
 		free(string);
 	}
+	trace_writer_free(tb->typist);
+	free(tb->types);
 	free(tb);
 	return NULL;
 }
@@ -112,31 +117,31 @@ void tb_string(struct tb *tb, enum trace_string_space space, uint64_t key, const
 
 /* ---- blocks ---- */
 
-static struct tb_block *block_new(uint32_t cpu, uint64_t lost_total)
+static struct tb_block *block_new(uint32_t ring, uint64_t lost_total)
 {
 	struct tb_block *block = need(calloc(1, sizeof(*block)));
 
-	block->cpu = cpu;
+	block->ring = ring;
 	block->lost_total = lost_total;
 	block->base_ns = UINT64_MAX;
 	block->end = &block->records;
 	return block;
 }
 
-static struct tb_block *block_last(const struct tb *tb, uint32_t cpu)
+static struct tb_block *block_last(const struct tb *tb, uint32_t ring)
 {
 	struct tb_block *last = NULL;
 
 	for (struct tb_block *block = tb->blocks; block; block = block->next)
-		if (block->cpu == cpu)
+		if (block->ring == ring)
 			last = block;
 	return last;
 }
 
-static struct tb_block *block_begin(struct tb *tb, uint32_t cpu)
+static struct tb_block *block_begin(struct tb *tb, uint32_t ring)
 {
-	struct tb_block *last = block_last(tb, cpu);
-	struct tb_block *block = block_new(cpu, last ? last->lost_total + last->lost_after : 0);
+	struct tb_block *last = block_last(tb, ring);
+	struct tb_block *block = block_new(ring, last ? last->lost_total + last->lost_after : 0);
 
 	*tb->end = block;
 	tb->end = &block->next;
@@ -164,21 +169,48 @@ static void block_add(struct tb_block *block, uint64_t ts_ns, uint32_t id, const
 }
 
 /* A block spans less than 2^32 ns, as a sub-buffer does. */
-static struct tb_block *block_for(struct tb *tb, uint32_t cpu, uint64_t ts_ns)
+static struct tb_block *block_for(struct tb *tb, uint32_t ring, uint64_t ts_ns)
 {
-	struct tb_block *block = block_last(tb, cpu);
+	struct tb_block *block = block_last(tb, ring);
 	uint64_t base_ns, last_ns;
 
 	if (!block || block->lost_after)
-		return block_begin(tb, cpu);
+		return block_begin(tb, ring);
 	base_ns = block->base_ns < ts_ns ? block->base_ns : ts_ns;
 	last_ns = block->last_ns > ts_ns ? block->last_ns : ts_ns;
-	return block->records && last_ns - base_ns > UINT32_MAX ? block_begin(tb, cpu) : block;
+	return block->records && last_ns - base_ns > UINT32_MAX ? block_begin(tb, ring) : block;
 }
 
 void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string)
 {
 	block_add(block_for(tb, cpu, ts_ns), ts_ns, id, payload, payload_bytes, string);
+}
+
+uint16_t tb_user_type(struct tb *tb, const struct trace_event_type *type)
+{
+	struct trace_error error;
+	uint16_t id;
+	int fd;
+
+	if (!tb->typist) {
+		fd = memfd_create("types", MFD_CLOEXEC); /* nobody reads it */
+		tb->typist = trace_writer_new(fd, NULL, &error);
+		close(fd);
+	}
+	tb->types = need(reallocarray(tb->types, tb->nr_types + 1, sizeof(*tb->types)));
+	if (!tb->typist || trace_writer_event_type(tb->typist, type, &id, &error) < 0)
+		fail(type->name, error.message);
+	if (id != TRACE_EV_MAX + tb->nr_types)
+		fail(type->name, "it was described before");
+	tb->types[tb->nr_types++] = *trace_writer_type(tb->typist, id);
+	return id;
+}
+
+void tb_user_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint16_t id, const void *payload, size_t payload_bytes)
+{
+	if (cpu >= USER_RINGS)
+		fail("event", "a test that needs so many CPUs needs another builder");
+	block_add(block_for(tb, USER_RINGS + cpu, ts_ns), ts_ns, id, payload, payload_bytes, NULL);
 }
 
 void tb_start(struct tb *tb, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string)
@@ -234,7 +266,7 @@ static uint32_t block_write(const struct tb_block *block, struct trace_writer *w
 	source->bytes = block_records(block, &records, &source->nr_records);
 	source->records = records;
 	source->base_ns = block->records ? block->base_ns : 0;
-	source->cpu = block->cpu;
+	source->cpu = block->ring % USER_RINGS;
 	source->lost_total = block->lost_total;
 	packed = trace_writer_pack(writer, source, &error);
 	if (!packed || trace_writer_write(writer, packed, &error) < 0)
@@ -243,36 +275,41 @@ static uint32_t block_write(const struct tb_block *block, struct trace_writer *w
 	return source->nr_records;
 }
 
+static uint32_t ring_stream(uint32_t ring)
+{
+	return ring < USER_RINGS ? ring : TB_USER_STREAM + ring % USER_RINGS;
+}
+
 static void blocks_write(const struct tb *tb, struct trace_writer *writer, uint64_t *stored)
 {
-	uint64_t *seq = need(calloc(MAX_CPUS, sizeof(*seq)));
+	uint64_t *seq = need(calloc(MAX_RINGS, sizeof(*seq)));
 
 	if (tb->start)
 		block_write(tb->start, writer,
 			    &(struct trace_source){ .kind = TRACE_CHUNK_START_STATE, .stream = START_STREAM, .seq = 1 });
 	for (const struct tb_block *block = tb->blocks; block; block = block->next) {
-		struct trace_source source = { .kind = TRACE_CHUNK_EVENTS, .stream = block->cpu };
+		struct trace_source source = { .kind = TRACE_CHUNK_EVENTS, .stream = ring_stream(block->ring) };
 
-		if (block->cpu >= MAX_CPUS)
+		if (block->ring >= MAX_RINGS)
 			fail("event", "a test that needs so many CPUs needs another builder");
-		source.seq = ++seq[block->cpu];
-		stored[block->cpu] += block_write(block, writer, &source);
+		source.seq = ++seq[block->ring];
+		stored[block->ring] += block_write(block, writer, &source);
 	}
 	free(seq);
 }
 
 static void statistics_write(const struct tb *tb, struct trace_writer *writer, const uint64_t *stored, uint64_t end_ns)
 {
-	struct trace_stream_stats *stats = need(calloc(MAX_CPUS, sizeof(*stats)));
+	struct trace_stream_stats *stats = need(calloc(MAX_RINGS, sizeof(*stats)));
 	struct trace_error error;
 	size_t nr = 0;
 
-	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++) {
-		const struct tb_block *last = block_last(tb, cpu);
+	for (uint32_t ring = 0; ring < MAX_RINGS; ring++) {
+		const struct tb_block *last = block_last(tb, ring);
 
 		if (!last)
 			continue;
-		stats[nr] = (struct trace_stream_stats){ .stream = cpu, .cpu = cpu, .stored = stored[cpu] };
+		stats[nr] = (struct trace_stream_stats){ .stream = ring_stream(ring), .cpu = ring % USER_RINGS, .stored = stored[ring] };
 		stats[nr].discarded = last->lost_total + last->lost_after;
 		stats[nr].attempted = stats[nr].stored + stats[nr].discarded;
 		nr++;
@@ -299,7 +336,8 @@ static void window_find(const struct tb *tb, uint64_t *ret_start_ns, uint64_t *r
 void tb_write(struct tb *tb, int fd, bool finish)
 {
 	struct trace_writer_options options = { .size = sizeof(options), .start_realtime_ns = 1700000000000000000 };
-	uint64_t *stored = need(calloc(MAX_CPUS, sizeof(*stored))), end_ns;
+	uint64_t *stored = need(calloc(MAX_RINGS, sizeof(*stored))), end_ns;
+	uint16_t id;
 	struct trace_writer *writer;
 	struct trace_error error;
 
@@ -310,6 +348,9 @@ void tb_write(struct tb *tb, int fd, bool finish)
 	for (const struct tb_string *string = tb->strings; string; string = string->next)
 		if (trace_writer_string(writer, string->space, string->key, string->text) < 0)
 			fail("string", "no memory");
+	for (size_t i = 0; i < tb->nr_types; i++)
+		if (trace_writer_event_type(writer, &tb->types[i], &id, &error) < 0 || id != TRACE_EV_MAX + i)
+			fail("type", "it gets another number than before");
 	blocks_write(tb, writer, stored);
 	if (finish) {
 		statistics_write(tb, writer, stored, end_ns);

@@ -32,6 +32,17 @@ void tb_string(struct tb *tb, enum trace_string_space space, uint64_t key, const
 
 /** tb_event() - any event; @payload: struct trace_<event>; @string NULL: the event has none */
 void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
+/**
+ * tb_user_type() - describe an event of programs, as trace_writer_event_type(); @type is copied, no two may be alike
+ * Returns the id of its events, from TRACE_EV_MAX on.
+ */
+uint16_t tb_user_type(struct tb *tb, const struct trace_event_type *type);
+/**
+ * tb_user_event() - an event of a program, in the stream TB_USER_STREAM + @cpu
+ * @payload: as the type says, with its tid if it has one, and behind the fixed part the bytes that references point into
+ */
+void tb_user_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint16_t id, const void *payload, size_t payload_bytes);
+enum { TB_USER_STREAM = 0x10000 };
 /** tb_start() - the same for the start state */
 void tb_start(struct tb *tb, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
 /** tb_lost() - @nr events of @cpu were lost between its events so far and those to come */

@@ -15,6 +15,13 @@
 #include "../libtrace/pack.h"
 #include "unit.h"
 
+const struct schema *writer_schema(const struct trace_writer *writer)
+{
+	static const struct schema none; /* of programs */
+
+	return &none;
+}
+
 /** struct fence - memory that ends where another page is not accessible */
 struct fence {
 	unsigned char *begin;

@@ -51,7 +51,8 @@ static struct field fields[] = {
 	FIELD(trace_schema_type, id), FIELD(trace_schema_type, nr_fields), FIELD(trace_schema_type, fixed_bytes),
 	FIELD(trace_schema_type, has_string), FIELD(trace_schema_type, flags), FIELD(trace_schema_type, first_field),
 	FIELD(trace_schema_type, name), FIELD(trace_schema_type, category), FIELD(trace_schema_type, classic),
-	FIELD(trace_schema_type, program), FIELD(trace_schema_type, text), FIELD(trace_schema_type, doc), FIELDS_END(trace_schema_type),
+	FIELD(trace_schema_type, program), FIELD(trace_schema_type, text), FIELD(trace_schema_type, doc), FIELD(trace_schema_type, source),
+	FIELD(trace_schema_type, role), FIELD(trace_schema_type, reserved), FIELDS_END(trace_schema_type),
 
 	FIELD(trace_schema_field, name), FIELD(trace_schema_field, kind), FIELD(trace_schema_field, offset),
 	FIELD(trace_schema_field, bytes), FIELD(trace_schema_field, is_signed), FIELDS_END(trace_schema_field),

@@ -46,8 +46,12 @@ struct trace_record {
 
 #define TRACE_RECORD_MAX_BYTES (255 * 8)
 
-/* Event numbers: TRACE_EV_<name>. Ids stay below TRACE_EV_MAX, the size of every event mask. */
+/*
+ * Event numbers: TRACE_EV_<name>. Ids of the catalogue stay below TRACE_EV_MAX, the size of every event mask. Ids from there on are given
+ * by a recording, to the events of programs; in masks the bit TRACE_EV_USER, which the catalogue never uses, stands for all of them.
+ */
 #define TRACE_EV_MAX 256
+#define TRACE_EV_USER 255
 #define TRACE_MASK_WORDS (TRACE_EV_MAX / 64)
 enum trace_event_id {
 	TRACE_EV_padding = 0,

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 #define TRACE_FORMAT_MAJOR 1 /* a reader refuses a newer one */
-#define TRACE_FORMAT_MINOR 0 /* additions that an older reader skips */
+#define TRACE_FORMAT_MINOR 1 /* additions that an older reader skips */
 
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
 #define TRACE_CHUNK_MAGIC "\x8a" \
@@ -71,7 +71,7 @@ enum trace_chunk_flag {
  * @lost_write: events in blocks that could not be written between these two
  * @lost_inside: events of this block that could not be understood
  * @missed: sum over the chunk's trace_missed events
- * @ids: bit n of the 256: the chunk holds events of id n
+ * @ids: bit n of the 256: the chunk holds events of id n; bit 255: of an id from 256 on
  * Fields from stream to ids are 0 where the kind has no use for them.
  */
 struct trace_chunk_header {
@@ -161,6 +161,9 @@ struct trace_schema_type {
 	uint32_t program;
 	uint32_t text;
 	uint32_t doc;
+	uint32_t source; /* since 1.1, as what follows */
+	uint16_t role;
+	uint16_t reserved;
 };
 
 struct trace_schema_field {
@@ -223,7 +226,7 @@ static_assert(sizeof(struct trace_end_mark) == 40, "no padding");
 static_assert(sizeof(struct trace_columns_header) == 24, "no padding");
 static_assert(sizeof(struct trace_columns_type) == 8, "no padding");
 static_assert(sizeof(struct trace_schema_header) == 24, "no padding");
-static_assert(sizeof(struct trace_schema_type) == 40, "no padding");
+static_assert(sizeof(struct trace_schema_type) == 48, "no padding");
 static_assert(sizeof(struct trace_schema_field) == 12, "no padding");
 static_assert(sizeof(struct trace_string_entry) == 16, "no padding");
 static_assert(sizeof(struct trace_statistics_header) == 16, "no padding");

@@ -186,6 +186,11 @@ enum trace_field_kind {
 	TRACE_KIND_STATE, TRACE_KIND_CONTEXT, TRACE_KIND_DEV, TRACE_KIND_MODE, TRACE_KIND_SIGNAL,
 	TRACE_KIND_FAMILY, TRACE_KIND_PORT, TRACE_KIND_ADDR, TRACE_KIND_EVENT, TRACE_KIND_COMM,
 	TRACE_KIND_PATH, TRACE_KIND_TEXT, TRACE_KIND_PAD,
+	/* of the events of programs: */
+	TRACE_KIND_FLOAT,  /* 4 or 8 bytes, IEEE 754: trace_event_double() */
+	TRACE_KIND_CHAR,   /* a character */
+	TRACE_KIND_STRING, /* 4 bytes, struct user_reference: trace_event_bytes() gives the text, in any encoding */
+	TRACE_KIND_BYTES,  /* the same, of an array of bytes */
 	TRACE_NR_KINDS, /* a newer writer's kind reads as DEC, or TEXT for a string */
 };
 
@@ -201,6 +206,18 @@ const char *trace_category_name(enum trace_category category);
 enum trace_event_flag { /* of struct trace_event_type; the catalogue writes ON, OFF, STRUCTURAL */
 	TRACE_EVENT_ON = 1,
 	TRACE_EVENT_STRUCTURAL = 2,
+	TRACE_EVENT_TID = 4, /* the payload begins with trace_u32 tid, the thread that made the event; without: the thread that ran on the CPU */
+};
+
+enum trace_event_role { /* what an event means to analyses; the numbers of enum user_event_role */
+	TRACE_ROLE_EVENT = 0,
+	TRACE_ROLE_BEGIN = 1, /* BEGIN and END of one name enclose a scope; they nest within a thread */
+	TRACE_ROLE_END = 2,
+	TRACE_ROLE_COUNTER = 3,		/* the first field is a value over time */
+	TRACE_ROLE_REQUEST_BEGIN = 4,	/* the first field names a request that the thread now works for ... */
+	TRACE_ROLE_REQUEST_END = 5,	/* ... and no longer does */
+	TRACE_ROLE_REQUEST_HANDOFF = 6, /* the thread gives the request away: whoever begins it next has it */
+	TRACE_NR_ROLES, /* a newer writer's role reads as EVENT */
 };
 
 /** struct trace_field - @bytes 1, 2, 4 or 8; 0 for the string at the end, which begins at @offset */
@@ -212,7 +229,14 @@ struct trace_field {
 	enum trace_field_kind kind;
 };
 
-/** struct trace_event_type - one event of the schema embedded in the trace */
+/**
+ * struct trace_event_type - one event of the schema embedded in the trace
+ * @id: below TRACE_EV_MAX an event of the catalogue; from there on one of a program, numbered by the recording
+ * @name: of a program's event "provider:event"; several types may have one name, when programs differ in its fields
+ * @text: the description with {field} for a field's value; "" for all fields with their names
+ * @has_string: a string with its NUL stands behind the fixed part; or, of events with fields of kind STRING or BYTES, bytes that these point into
+ * @source: where it stands in the program, "file.c:12 function", or ""
+ */
 struct trace_event_type {
 	const char *name;
 	const char *classic; /* the original toolkit's class, "NONE" if none */
@@ -226,6 +250,8 @@ struct trace_event_type {
 	bool has_string;
 	enum trace_category category;
 	uint32_t flags;
+	enum trace_event_role role;
+	const char *source;
 };
 const struct trace_event_type *trace_type_by_id(const struct trace *trace, uint32_t id); /* NULL: not in the schema */
 const struct trace_event_type *trace_type_by_name(const struct trace *trace, const char *name);
@@ -284,7 +310,7 @@ struct trace_event {
  * struct trace_cursor_options - what a cursor delivers; zeroed = everything of the event chunks
  * @size: sizeof of the caller's struct: later versions add fields at the end
  * @from_ns, @to_ns: only events of this half-open window; @to_ns 0 = to the end
- * @mask: if not NULL, bit n of 256 wants event id n; copied
+ * @mask: if not NULL, bit n of 256 wants event id n, and bit TRACE_EV_USER all events of programs; copied
  * @cpus, @nr_cpus: if not NULL, only these CPUs; copied
  * @start_state: deliver the start state instead (its events carry the time they were read)
  * @no_lost: without the trace_lost events that stand for gaps
@@ -322,9 +348,16 @@ int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns);
 /** trace_cursor_error() - 0, or why trace_cursor_next() returned NULL early (-ENOMEM), or -EBADMSG when chunks were skipped */
 int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *ret_error);
 
-/** trace_event_u64() - a field's value; signed fields sign-extended; 0 for a NULL field */
+/** trace_event_u64() - a field's value; signed fields sign-extended; 0 for a NULL field; for FLOAT its bits */
 uint64_t trace_event_u64(const struct trace_event *event, const struct trace_field *field);
-/** trace_event_string() - the event's string, always NUL-terminated; "" if it has none */
+/** trace_event_double() - a field's value; of other kinds than FLOAT the number; 0 for a NULL field */
+double trace_event_double(const struct trace_event *event, const struct trace_field *field);
+/**
+ * trace_event_bytes() - the bytes that a field of kind STRING or BYTES refers to, or the event's string for its field
+ * Returns them, borrowed as the event is, without NUL at the end; NULL with 0 bytes for another field, and when they are not within the payload.
+ */
+const void *trace_event_bytes(const struct trace_event *event, const struct trace_field *field, size_t *ret_bytes);
+/** trace_event_string() - the event's string, always NUL-terminated; "" if it has none, or has fields of kind STRING or BYTES instead */
 const char *trace_event_string(const struct trace_event *event);
 
 /**

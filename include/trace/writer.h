@@ -45,6 +45,19 @@ struct trace_writer_options {
 struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options, struct trace_error *ret_error);
 
 /**
+ * trace_writer_event_type() - describe an event that the catalogue does not have, before records of it are packed
+ * @type: its name, fields, role, flags ...; its id does not count; copied. All of its fields lie in fixed_bytes, a multiple of 8;
+ *        when it has fields of kind STRING or BYTES, has_string is set, and records carry the bytes they refer to behind the fixed part.
+ * @ret_id: of its records, from TRACE_EV_MAX on; the same for an identical description
+ * Any thread, beside packing and writing. A schema chunk with it is written before the next chunk that holds such events.
+ * Returns 0; -EINVAL: the description makes no sense or is larger than 64 KiB; -ENOSPC: all ids are in use; -ENOMEM.
+ */
+int trace_writer_event_type(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id, struct trace_error *ret_error);
+
+/** trace_writer_type() - the type of records of this id, the catalogue's or the writer's copy of a description; NULL: there is none. Any thread */
+const struct trace_event_type *trace_writer_type(const struct trace_writer *writer, uint32_t id);
+
+/**
  * struct trace_source - where a block of records comes from: a sub-buffer, or records of the daemon's own
  * @records, @bytes: consecutive struct trace_record
  * @base_ns: full time of which records carry the low bits; not after any of them
@@ -69,7 +82,7 @@ struct trace_source {
 /**
  * trace_writer_pack() - records into columns
  * Any thread. Does no I/O and keeps no pointer into @source. Nothing in the records is trusted, and they may change meanwhile.
- * A record that the catalogue does not allow (unknown id, too small, string without NUL) is left out; one whose size
+ * A record that its type does not allow (unknown id, too small, string without NUL, reference out of bounds) is left out; one whose size
  * cannot be ends the block. Both are counted as lost inside the block (cause SUSPECT), up to @nr_records.
  * Returns what to give to trace_writer_write() or trace_packed_free(); NULL with -ENOMEM, or -EINVAL for a block larger than
  * 16 MiB or of another kind.
