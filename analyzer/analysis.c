@@ -209,8 +209,10 @@ int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, v
 
 static void hooks_event(struct trace_analysis *a, const struct trace_event *event)
 {
+	uint32_t bit = event->id < TRACE_EV_MAX ? event->id : TRACE_EV_USER;
+
 	for (size_t i = 0; i < a->nr_hooks; i++)
-		if (a->hooks[i].event && event->id < TRACE_EV_MAX && (a->hooks[i].mask[event->id / 64] >> event->id % 64 & 1))
+		if (a->hooks[i].event && (a->hooks[i].mask[bit / 64] >> bit % 64 & 1))
 			a->hooks[i].event(a->hooks[i].data, a, event);
 }
 
@@ -228,8 +230,11 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 		a->end_ns = ns;
 	if (ns >= a->next_gap_ns)
 		lost_begin(a, ns);
-	if (event->id >= TRACE_EV_MAX)
+	if (event->id >= TRACE_EV_MAX) { /* a program's own: it changes no state */
+		a->counts[TRACE_EV_USER]++;
+		hooks_event(a, event);
 		return;
+	}
 	a->counts[event->id]++;
 	if (event->cpu < a->nr_cpus && a->cpus[event->cpu].hidden && event->id >= TRACE_EV_sys_enter)
 		hidden_leave(a, &a->cpus[event->cpu], ns);

@@ -384,3 +384,36 @@ void books_snapshot(const struct trace_thread *thread, uint64_t ns, struct snaps
 	ret_snapshot->wait_cpu = thread->books.wait_cpu;
 	ret_snapshot->wait = thread->books.blocked;
 }
+
+/* ---- reading ---- */
+
+/* What is not booked yet of a thread on a CPU, or off it. */
+static uint64_t *open_column(const struct trace_analysis *a, const struct cpu *cpu, const struct trace_thread *thread, struct trace_times *times)
+{
+	if (thread->place != PLACE_ON_CPU)
+		return thread->place == PLACE_QUEUED ? &times->wait_cpu_ns : &times->blocked_ns;
+	if (interrupted(cpu))
+		return &times->interrupted_ns;
+	switch (running_state(a, thread)) {
+	case TRACE_STATE_TRAP:
+		return &times->trap_ns;
+	case TRACE_STATE_SYSCALL:
+		return &times->syscall_ns;
+	default:
+		return &times->user_ns;
+	}
+}
+
+void trace_thread_times(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_times *ret_times)
+{
+	const struct books *books = &thread->books;
+	struct trace_times times = {books->user, books->syscall, books->trap, books->interrupted, books->wait_cpu, books->blocked};
+	const struct cpu *cpu = &a->cpus[thread->cpu < a->nr_cpus ? thread->cpu : 0];
+	uint64_t since = thread->place == PLACE_ON_CPU ? cpu->mark : thread->since;
+
+	for (uint32_t i = 0; i < thread->nr_shares; i++)
+		times.user_ns += thread->shares[i].ns;
+	if (thread->place != PLACE_DEAD && !a->done && a->now > since)
+		*open_column(a, cpu, thread, &times) += a->now - since;
+	*ret_times = times;
+}

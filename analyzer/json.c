@@ -2,6 +2,7 @@
 /* json.c - JSON, written as it goes. */
 #include <glib.h>
 #include <inttypes.h>
+#include <math.h>
 #include "json.h"
 #include "report.h"
 
@@ -88,4 +89,12 @@ void json_i64(struct json *json, const char *key, int64_t value)
 {
 	json_key(json, key);
 	fprintf(json->out, "%" PRId64, value);
+}
+
+void json_double(struct json *json, const char *key, double value)
+{
+	char text[G_ASCII_DTOSTR_BUF_SIZE]; /* a point, whatever the locale */
+
+	json_key(json, key);
+	fputs(isfinite(value) ? g_ascii_dtostr(text, sizeof(text), value) : "null", json->out);
 }

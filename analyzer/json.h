@@ -23,5 +23,7 @@ void json_string(struct json *json, const char *text);
 void json_u64(struct json *json, const char *key, uint64_t value);
 void json_i64(struct json *json, const char *key, int64_t value);
 void json_text(struct json *json, const char *key, const char *value);
+/** json_double() - null when it is not a number, or infinite */
+void json_double(struct json *json, const char *key, double value);
 void json_bool(struct json *json, const char *key, bool value);
 #endif

@@ -58,7 +58,7 @@ static int verify(const struct report *report)
 	struct trace_error error = {0};
 
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
-	    trace_servers_verify(report->servers, &error) < 0)
+	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
 		return complain(error.message);
 	fprintf(report->out, "verified: every event is accounted for, and the books of %zu processes and %zu CPUs balance to the nanosecond\n",
 		trace_nr_processes(report->analysis), trace_nr_cpus(report->analysis));
@@ -100,7 +100,9 @@ static int analyze(struct report *report, double *since)
 		return 1;
 	if (report->analysis && with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
-	if (!report->analysis || (with_servers && !report->servers) || command_begin(report) < 0 ||
+	if (report->servers)
+		report->user = trace_user_events_new(report->trace, report->analysis, &error);
+	if (!report->analysis || (with_servers && !report->user) || command_begin(report) < 0 ||
 	    (options->analyze && blocks_begin(report) < 0) || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
@@ -175,6 +177,7 @@ static int run(const struct options *options)
 	}
 	trace_history_free(report.history);
 	trace_servers_free(report.servers);
+	trace_user_events_free(report.user);
 	blocks_free(report.blocks);
 	trace_analysis_free(report.analysis);
 	trace_close(trace);

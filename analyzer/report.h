@@ -9,6 +9,7 @@
 #include <trace/critical_path.h>
 #include <trace/reader.h>
 #include <trace/servers.h>
+#include <trace/user_events.h>
 #include "options.h"
 
 struct process_row;
@@ -17,6 +18,7 @@ struct report {
 	const struct trace *trace;
 	struct trace_analysis *analysis; /* NULL for lists */
 	struct trace_servers *servers;	 /* the same */
+	struct trace_user_events *user;	 /* the same */
 	struct trace_history *history;	 /* of --critical-path, else NULL */
 	const struct trace_process *command; /* that the recorder started; NULL: none, or not seen */
 	bool command_is_sure;
@@ -101,6 +103,9 @@ const char *text_ns(const struct report *report, uint64_t ns, struct text *text)
 const char *text_bytes(const struct report *report, uint64_t bytes, struct text *text);
 /** text_name() - a name for a terminal: control characters and invalid UTF-8 come out as \xNN. Cut to @size. Returns @buffer. */
 const char *text_name(const char *name, char *buffer, size_t size);
+struct json;
+/** report_json_wait() - an object */
+void report_json_wait(struct json *json, const struct trace_wait *wait);
 /** report_json_string() - quoted and escaped */
 void report_json_string(FILE *out, const char *text);
 double percent(uint64_t part, uint64_t whole);

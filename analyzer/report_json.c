@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "json.h"
 #include "report.h"
+#include "report_user.h"
 
 /* ---- the trace ---- */
 
@@ -77,7 +78,7 @@ static void put_cpus(struct json *json, const struct report *report)
 
 /* ---- figures ---- */
 
-static void put_wait(struct json *json, const struct trace_wait *wait)
+void report_json_wait(struct json *json, const struct trace_wait *wait)
 {
 	json_open(json, NULL, "{");
 	json_text(json, "kind", trace_wait_kind_name(wait->kind));
@@ -163,7 +164,7 @@ static void put_figures(struct json *json, const struct trace_figures *f)
 	json_close(json, "]");
 	json_open(json, "waits", "[");
 	for (size_t i = 0; i < f->nr_waits; i++)
-		put_wait(json, &f->waits[i]);
+		report_json_wait(json, &f->waits[i]);
 	json_close(json, "]");
 	put_calls(json, "syscalls", f->syscalls, f->nr_syscalls_rows, false);
 	put_calls(json, "traps", f->traps, f->nr_traps_rows, true);
@@ -332,6 +333,7 @@ int report_json(struct report *report)
 	json_close(&json, "]");
 	put_servers(&json, report);
 	put_server_waits(&json, report);
+	report_user_json(&json, report);
 	ok = ok && put_locks(&json, report) && put_system_interrupts(&json, report);
 	json_close(&json, "}\n");
 	free(rows);

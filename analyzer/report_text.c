@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "grid.h"
+#include "report_user.h"
 
 #define NAME_BYTES 256
 #define INDENT "  "
@@ -617,6 +618,7 @@ int report_text(struct report *report)
 		process_table(report, rows, nr);
 		server_table(report);
 		server_wait_table(report);
+		report_user(report);
 		if (!chosen)
 			ok = report_sections(report, system);
 	}

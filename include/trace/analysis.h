@@ -99,7 +99,7 @@ typedef void (*trace_event_fn)(void *data, struct trace_analysis *analysis, cons
 
 /**
  * trace_analysis_on_event() - run a hook in the pass
- * @mask: bit n of 256 wants event id n; NULL = all; copied
+ * @mask: bit n of 256 wants event id n, bit TRACE_EV_USER all events of programs; NULL = all; copied
  * Hooks run in the order they were added. Returns 0, -ENOMEM, or -EBUSY after the pass began.
  */
 int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data);
@@ -186,6 +186,22 @@ bool trace_thread_file_id(const struct trace_analysis *analysis, const struct tr
  * back; not so at its system calls, which prove it.
  */
 uint64_t trace_thread_cpu_ns(const struct trace_analysis *analysis, const struct trace_thread *thread);
+
+/** struct trace_times - what a thread did: as in struct trace_figures, system = syscall + trap */
+struct trace_times {
+	uint64_t user_ns;
+	uint64_t syscall_ns;
+	uint64_t trap_ns;
+	uint64_t interrupted_ns;
+	uint64_t wait_cpu_ns;
+	uint64_t blocked_ns;
+};
+/**
+ * trace_thread_times() - all the time of @thread until now; the six add up to now - trace_thread_start_ns(), or to its whole life
+ * The difference of two readings is what lies between them. Time on a CPU of which it is not known yet whether it was in user mode or in a
+ * system call (a thread that has done nothing since the start) counts as user time here.
+ */
+void trace_thread_times(const struct trace_analysis *analysis, const struct trace_thread *thread, struct trace_times *ret_times);
 
 uint32_t trace_process_pid(const struct trace_process *process);
 uint32_t trace_process_ppid(const struct trace_process *process);
@@ -338,7 +354,7 @@ struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *analysis, 
 
 /** trace_analysis_window() - first and last instant of the books, ns: the trace's window, and no event is outside */
 void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_start_ns, uint64_t *ret_end_ns);
-/** trace_analysis_count() - events of this id that the pass met */
+/** trace_analysis_count() - events of this id that the pass met; TRACE_EV_USER: all events of programs */
 uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id);
 /**
  * trace_analysis_contradictions() - how often a thread was seen where it could not be, without a gap to explain it

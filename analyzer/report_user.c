@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report_user.c - the programs' own events: how often, and where the time went that lies between two of them. */
+#include "report_user.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+#include "grid.h"
+
+#define ROWS 20 /* of each table, unless --top or --all say otherwise */
+#define STORIES 10 /* spans whose waits are told one by one */
+#define WAITS 5 /* of each */
+#define INDENT "  "
+#define TEXT_BYTES 512
+
+static void title(const struct report *report, const char *text)
+{
+	fprintf(report->out, "%s%s%s\n", report->colour ? "\033[1m" : "", text, report->colour ? "\033[0m" : "");
+}
+
+static void end(struct grid *grid, const struct report *report, const struct fold *fold)
+{
+	struct text rest;
+
+	grid_end(grid, fold_rest(fold, &rest));
+	fputs("\n", report->out);
+}
+
+static bool owner_wanted(const struct report *report, const struct trace_process *process, uint32_t pid)
+{
+	const struct options *options = report->options;
+
+	if (process)
+		return process_wanted(report, process);
+	return !options->comm && !options->cgroup && (options->pid < 0 || (uint32_t)options->pid == pid);
+}
+
+static void put_owner(struct grid *grid, const struct trace_process *process, uint32_t pid)
+{
+	struct text text;
+
+	if (process) {
+		grid_process(grid, trace_process_comm(process), trace_process_pid(process));
+		return;
+	}
+	snprintf(text.bytes, sizeof(text.bytes), pid ? "process %u" : "(unknown)", pid);
+	grid_text(grid, text.bytes);
+}
+
+/* ---- events ---- */
+
+static void put_rate(struct grid *grid, uint64_t count, uint64_t ns)
+{
+	struct text text;
+
+	snprintf(text.bytes, sizeof(text.bytes), "%.*f", count * 1e9 < 100.0 * (double)ns ? 2 : 0, ns ? (double)count * 1e9 / (double)ns : 0);
+	grid_text(grid, text.bytes);
+}
+
+static void put_median(struct grid *grid, const struct trace_latency *latency)
+{
+	if (latency->count) {
+		grid_ns(grid, latency->p50_ns);
+		grid_ns(grid, latency->p99_ns);
+	} else {
+		grid_text(grid, "");
+		grid_text(grid, "");
+	}
+}
+
+static void by_event(const struct report *report)
+{
+	static const struct grid_column columns[] = {{"count", GRID_RIGHT}, {"per s", GRID_RIGHT}, {"median gap", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL},
+						     {"event", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	struct grid *grid = NULL;
+	uint64_t start, finish;
+
+	trace_analysis_window(report->analysis, &start, &finish);
+	for (size_t i = 0; i < trace_nr_user_events(report->user); i++) {
+		const struct trace_user_event *event = trace_get_user_event(report->user, i);
+
+		if (event->is_counter || !owner_wanted(report, event->process, event->pid) || !fold_shows_if(&fold, true, 0))
+			continue;
+		if (!grid) {
+			title(report, "Events of programs (gap: from one to the next of the same thread):");
+			grid = grid_new(report, INDENT, columns, 6);
+		}
+		grid_count(grid, event->count);
+		put_rate(grid, event->count, finish - start);
+		put_median(grid, &event->interval);
+		grid_name(grid, event->name);
+		put_owner(grid, event->process, event->pid);
+	}
+	if (grid)
+		end(grid, report, &fold);
+}
+
+static void put_value(struct grid *grid, double value)
+{
+	struct text text;
+
+	snprintf(text.bytes, sizeof(text.bytes), "%.6g", value);
+	grid_text(grid, text.bytes);
+}
+
+static void by_counter(const struct report *report)
+{
+	static const struct grid_column columns[] = {{"samples", GRID_RIGHT}, {"lowest", GRID_RIGHT}, {"mean", GRID_RIGHT}, {"highest", GRID_RIGHT},
+						     {"last", GRID_RIGHT}, {"counter", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	struct grid *grid = NULL;
+
+	for (size_t i = 0; i < trace_nr_user_events(report->user); i++) {
+		const struct trace_user_event *event = trace_get_user_event(report->user, i);
+
+		if (!event->is_counter || !owner_wanted(report, event->process, event->pid) || !fold_shows_if(&fold, true, 0))
+			continue;
+		if (!grid) {
+			title(report, "Counters of programs (mean: of the samples):");
+			grid = grid_new(report, INDENT, columns, 7);
+		}
+		grid_count(grid, event->count);
+		put_value(grid, event->lowest);
+		put_value(grid, event->mean);
+		put_value(grid, event->highest);
+		put_value(grid, event->last);
+		grid_name(grid, event->name);
+		put_owner(grid, event->process, event->pid);
+	}
+	if (grid)
+		end(grid, report, &fold);
+}
+
+/* ---- spans ---- */
+
+static void put_span_name(struct grid *grid, const struct trace_span *span)
+{
+	char *name = span->kind == TRACE_SPAN_BETWEEN ? g_strdup_printf("%s .. %s", span->from, strchr(span->name, ':') ? strchr(span->name, ':') + 1 : span->name)
+						      : g_strdup(span->name);
+
+	grid_name(grid, name);
+	g_free(name);
+}
+
+static void put_span(struct grid *grid, const struct trace_span *span)
+{
+	grid_count(grid, span->elapsed.count);
+	grid_ns(grid, span->elapsed.sum_ns);
+	put_median(grid, &span->elapsed);
+	grid_ns(grid, span->user_ns + span->system_ns);
+	grid_ns(grid, span->wait_cpu_ns + span->interrupted_ns);
+	grid_ns(grid, span->blocked_ns);
+	if (span->kind == TRACE_SPAN_REQUEST)
+		grid_ns(grid, span->queued_ns);
+	put_span_name(grid, span);
+	put_owner(grid, span->process, span->pid);
+}
+
+static bool span_shows(const struct report *report, const struct trace_span *span, enum trace_span_kind kind)
+{
+	return span->kind == kind && owner_wanted(report, span->process, span->pid);
+}
+
+/* "orders.db: 12.00 ms file orders.db (3 times), ..." for those that waited. */
+static void put_stories(const struct report *report, enum trace_span_kind kind)
+{
+	size_t told = 0;
+
+	for (size_t i = 0; i < trace_nr_spans(report->user) && (told < STORIES || report->options->all); i++) {
+		const struct trace_span *span = trace_get_span(report->user, i);
+		char text[TEXT_BYTES];
+		struct text ns;
+
+		if (!span_shows(report, span, kind) || !span->blocked_ns)
+			continue;
+		told++;
+		fprintf(report->out, INDENT "%s waited", text_name(span->name, text, sizeof(text)));
+		for (size_t j = 0; j < span->nr_waits && (j < WAITS || report->options->all); j++)
+			fprintf(report->out, "%s %s for %s", j ? "," : "", text_ns(report, span->waits[j].ns, &ns),
+				text_wait(&span->waits[j], span->pid, text, sizeof(text)));
+		if (span->nr_waits > WAITS && !report->options->all)
+			fprintf(report->out, ", and for %zu more", span->nr_waits - WAITS);
+		fputs("\n", report->out);
+	}
+	if (told)
+		fputs("\n", report->out);
+}
+
+static void by_span(const struct report *report, enum trace_span_kind kind)
+{
+	static const char *const titles[] = {
+		"Scopes of programs (where the time between begin and end went):",
+		"Requests of programs (from begin to end, on whatever threads; queued: with none):",
+		"Between events of programs (of one thread and provider):",
+	};
+	static const struct grid_column columns[] = {
+		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", GRID_RIGHT},
+		{"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"queued", GRID_RIGHT}, {"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+	static const struct grid_column without_queue[] = {
+		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", GRID_RIGHT},
+		{"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	uint64_t whole = 0, open = 0, unmatched = 0;
+	struct grid *grid = NULL;
+
+	for (size_t i = 0; i < trace_nr_spans(report->user); i++)
+		if (span_shows(report, trace_get_span(report->user, i), kind))
+			whole += trace_get_span(report->user, i)->elapsed.sum_ns;
+	for (size_t i = 0; i < trace_nr_spans(report->user); i++) {
+		const struct trace_span *span = trace_get_span(report->user, i);
+
+		if (!span_shows(report, span, kind))
+			continue;
+		open += span->open;
+		unmatched += span->unmatched;
+		if (!fold_shows(&fold, span->elapsed.sum_ns, whole))
+			continue;
+		if (!grid) {
+			title(report, titles[kind]);
+			grid = kind == TRACE_SPAN_REQUEST ? grid_new(report, INDENT, columns, 10) : grid_new(report, INDENT, without_queue, 9);
+		}
+		put_span(grid, span);
+	}
+	if (!grid)
+		return;
+	end(grid, report, &fold);
+	if (open)
+		fprintf(report->out, INDENT "%" PRIu64 " had not ended when the trace did.\n", open);
+	if (unmatched)
+		fprintf(report->out, INDENT "%" PRIu64 " ended without a beginning in the trace.\n", unmatched);
+	if (open || unmatched)
+		fputs("\n", report->out);
+	put_stories(report, kind);
+}
+
+void report_user(const struct report *report)
+{
+	by_span(report, TRACE_SPAN_SCOPE);
+	by_span(report, TRACE_SPAN_REQUEST);
+	by_event(report);
+	by_counter(report);
+	by_span(report, TRACE_SPAN_BETWEEN);
+}
+
+/* ---- JSON ---- */
+
+static void json_latency(struct json *json, const struct trace_latency *latency)
+{
+	json_u64(json, "count", latency->count);
+	json_u64(json, "sum_ns", latency->sum_ns);
+	json_u64(json, "min_ns", latency->min_ns);
+	json_u64(json, "p50_ns", latency->p50_ns);
+	json_u64(json, "p99_ns", latency->p99_ns);
+	json_u64(json, "max_ns", latency->max_ns);
+}
+
+static void json_owner(struct json *json, const struct trace_process *process, uint32_t pid)
+{
+	json_u64(json, "pid", process ? trace_process_pid(process) : pid);
+	json_text(json, "comm", process ? trace_process_comm(process) : "");
+}
+
+static void json_event(struct json *json, const struct trace_user_event *event)
+{
+	json_open(json, NULL, "{");
+	json_text(json, "name", event->name);
+	json_owner(json, event->process, event->pid);
+	json_u64(json, "count", event->count);
+	json_u64(json, "first_ns", event->first_ns);
+	json_u64(json, "last_ns", event->last_ns);
+	json_open(json, "interval", "{");
+	json_latency(json, &event->interval);
+	json_close(json, "}");
+	if (event->is_counter) {
+		json_double(json, "last", event->last);
+		json_double(json, "lowest", event->lowest);
+		json_double(json, "highest", event->highest);
+		json_double(json, "mean", event->mean);
+	}
+	json_close(json, "}");
+}
+
+static void json_span(struct json *json, const struct trace_span *span)
+{
+	json_open(json, NULL, "{");
+	json_text(json, "kind", trace_span_kind_name(span->kind));
+	json_text(json, "name", span->name);
+	json_text(json, "from", span->from);
+	json_owner(json, span->process, span->pid);
+	json_latency(json, &span->elapsed);
+	json_u64(json, "open", span->open);
+	json_u64(json, "unmatched", span->unmatched);
+	json_u64(json, "user_ns", span->user_ns);
+	json_u64(json, "system_ns", span->system_ns);
+	json_u64(json, "interrupted_ns", span->interrupted_ns);
+	json_u64(json, "wait_cpu_ns", span->wait_cpu_ns);
+	json_u64(json, "blocked_ns", span->blocked_ns);
+	json_u64(json, "queued_ns", span->queued_ns);
+	json_u64(json, "unseen_ns", span->unseen_ns);
+	json_open(json, "waits", "[");
+	for (size_t i = 0; i < span->nr_waits; i++)
+		report_json_wait(json, &span->waits[i]);
+	json_close(json, "]");
+	json_close(json, "}");
+}
+
+void report_user_json(struct json *json, const struct report *report)
+{
+	json_open(json, "user_events", "[");
+	for (size_t i = 0; i < trace_nr_user_events(report->user); i++)
+		json_event(json, trace_get_user_event(report->user, i));
+	json_close(json, "]");
+	json_open(json, "spans", "[");
+	for (size_t i = 0; i < trace_nr_spans(report->user); i++)
+		json_span(json, trace_get_span(report->user, i));
+	json_close(json, "]");
+}

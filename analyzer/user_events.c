@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * user_events.c - the events of programs, and where the time between two of them went.
+ *
+ * A span begins at one event and ends at another. What its thread did in between is the difference of two readings of the thread's
+ * books (trace_thread_times()), so it adds up without anything being measured twice; for what it waited is learnt from the interval
+ * hook, which tells of every wait before the thread can reach its next event. Should a wait come later than that, or not at
+ * all, its part is unknown, and is called so.
+ *
+ * A thread is in any number of scopes at once, works for any number of requests, and is between its last event and the next.
+ */
+#include "user_events.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH 64 /* scopes in scopes; deeper ones are counted, and not followed */
+
+/** struct event_kind - what matters of an event type. @name: to count it by; @stem: its name without ".begin" and the like; @provider: before the colon */
+struct event_kind {
+	const struct trace_event_type *type; /* NULL: not looked at yet */
+	string_id name;
+	string_id stem;
+	string_id provider;
+	const struct trace_field *value; /* the first field that is the program's; NULL: none */
+};
+
+/* ---- events ---- */
+
+static string_id intern_part(struct trace_user_events *u, const char *text, size_t bytes)
+{
+	char *part = strndup(text, bytes);
+	string_id id = part ? strings_intern(&u->strings, part) : 0;
+
+	if (!part)
+		user_fail(u);
+	free(part);
+	return id;
+}
+
+static void kind_prepare(struct trace_user_events *u, struct event_kind *kind, const struct trace_event_type *type)
+{
+	static const char *const endings[] = {
+		[TRACE_ROLE_EVENT] = "", [TRACE_ROLE_BEGIN] = ".begin", [TRACE_ROLE_END] = ".end", [TRACE_ROLE_COUNTER] = "",
+		[TRACE_ROLE_REQUEST_BEGIN] = ".begin", [TRACE_ROLE_REQUEST_END] = ".end", [TRACE_ROLE_REQUEST_HANDOFF] = ".handoff"};
+	const char *colon = strchr(type->name, ':');
+	const char *ending = (size_t)type->role < sizeof(endings) / sizeof(endings[0]) ? endings[type->role] : "";
+	size_t bytes = strlen(type->name), cut = strlen(ending);
+
+	if (cut < bytes && strcmp(type->name + bytes - cut, ending) == 0)
+		bytes -= cut;
+	kind->type = type;
+	kind->stem = intern_part(u, type->name, bytes);
+	kind->name = type->role == TRACE_ROLE_COUNTER ? kind->stem : strings_intern(&u->strings, type->name);
+	kind->provider = intern_part(u, type->name, colon ? (size_t)(colon - type->name) : 0);
+	for (size_t i = type->flags & TRACE_EVENT_TID ? 1 : 0; i < type->nr_fields && !kind->value; i++)
+		kind->value = &type->fields[i];
+}
+
+static const struct event_kind *kind_of(struct trace_user_events *u, const struct trace_event *event)
+{
+	size_t idx = event->id - TRACE_EV_MAX;
+	struct event_kind *bigger;
+
+	if (idx >= u->nr_kinds) {
+		bigger = reallocarray(u->kinds, idx + 1, sizeof(*bigger));
+		if (!bigger)
+			return user_fail(u);
+		memset(bigger + u->nr_kinds, 0, (idx + 1 - u->nr_kinds) * sizeof(*bigger));
+		u->kinds = bigger;
+		u->nr_kinds = idx + 1;
+	}
+	if (!u->kinds[idx].type)
+		kind_prepare(u, &u->kinds[idx], event->type);
+	return &u->kinds[idx];
+}
+
+/* Whose event it is. The number in the record is the program's own, in its own pid namespace; who ran on the CPU is known from the kernel. */
+static const struct trace_thread *thread_of(const struct trace_user_events *u, const struct trace_event *event, uint32_t pid, uint32_t tid)
+{
+	const struct trace_thread *thread = trace_thread_on_cpu(u->analysis, event->cpu);
+
+	if (thread && !trace_thread_is_kernel(thread) &&
+	    (!tid || trace_thread_tid(thread) == tid || trace_process_pid(trace_thread_process(thread)) == pid))
+		return thread;
+	thread = tid ? trace_find_thread(u->analysis, tid) : NULL; /* it moved to another CPU just then */
+	return thread && (!pid || trace_process_pid(trace_thread_process(thread)) == pid) ? thread : NULL;
+}
+
+static struct actor *actor_of(struct trace_user_events *u, const struct trace_event *event)
+{
+	const struct number_row *stream = table_find(&u->streams, sizeof(*stream), event->stream + 1ull);
+	uint32_t pid = stream ? (uint32_t)stream->number : 0, tid = 0;
+	const struct trace_thread *thread;
+	struct pointer_row *row;
+	struct actor *actor;
+
+	if (event->type->flags & TRACE_EVENT_TID)
+		memcpy(&tid, event->payload, sizeof(tid));
+	thread = thread_of(u, event, pid, tid);
+	if (thread && !pid)
+		pid = trace_process_pid(trace_thread_process(thread));
+	row = table_add(&u->actors, sizeof(*row), (uint64_t)pid << 32 | (thread ? trace_thread_tid(thread) : tid) | 1ull << 63);
+	if (!row)
+		return user_fail(u);
+	actor = row->pointer;
+	if (!actor) {
+		actor = row->pointer = calloc(1, sizeof(*actor));
+		if (!actor)
+			return user_fail(u);
+		actor->owner.pid = pid;
+		actor->tid = tid;
+	}
+	if (thread && actor->thread != thread) { /* the first time, or its number was used again */
+		row = table_add(&u->by_thread, sizeof(*row), (uintptr_t)thread);
+		if (!row)
+			return user_fail(u);
+		row->pointer = actor;
+		for (uint32_t i = 0; actor->thread && i < actor->depth; i++)
+			actor->scopes[i].span->open++;
+		if (actor->thread)
+			actor->depth = actor->too_deep = 0;
+		actor->mark.span = NULL;
+		actor->mark_name = 0;
+		actor->thread = thread;
+		actor->owner.process = trace_thread_process(thread);
+	}
+	return actor;
+}
+
+static double value_of(const struct trace_event *event, const struct trace_field *field)
+{
+	if (!field)
+		return 0;
+	if (field->kind == TRACE_KIND_FLOAT)
+		return trace_event_double(event, field);
+	return field->is_signed ? (double)(int64_t)trace_event_u64(event, field) : (double)trace_event_u64(event, field);
+}
+
+static void count(struct trace_user_events *u, struct actor *actor, const struct event_kind *kind, const struct trace_event *event)
+{
+	struct event_sum *sum = event_sum(u, &actor->owner, kind->name);
+	struct number_row *met = table_add(&actor->met, sizeof(*met), event->id + 1ull);
+	uint64_t now = trace_analysis_now(u->analysis);
+
+	if (!sum || !met) {
+		user_fail(u);
+		return;
+	}
+	if (!sum->count)
+		sum->first_ns = now;
+	sum->count++;
+	sum->last_ns = now;
+	if (met->number)
+		latency_add(u, &sum->interval, now - met->number);
+	met->number = now;
+	if (kind->type->role == TRACE_ROLE_COUNTER) {
+		double value = value_of(event, kind->value);
+
+		sum->lowest = sum->is_counter && sum->lowest < value ? sum->lowest : value;
+		sum->highest = sum->is_counter && sum->highest > value ? sum->highest : value;
+		sum->is_counter = true;
+		sum->last = value;
+		sum->sum += value;
+	}
+}
+
+/* ---- scopes, and what lies between events ---- */
+
+/* The end of a span that was on one thread. */
+static void span_end(struct trace_user_events *u, struct segment *segment)
+{
+	struct trace_times times = segment_end(u, segment);
+
+	span_add(u, segment->span, trace_analysis_now(u->analysis) - segment->from_ns, &times, 0, &segment->waits);
+	table_clear(&segment->waits);
+	segment->span = NULL;
+}
+
+static bool scope_room(struct trace_user_events *u, struct actor *actor)
+{
+	uint32_t nr = actor->nr_scopes ? actor->nr_scopes * 2 : 4;
+	struct segment *bigger;
+
+	if (actor->depth < actor->nr_scopes)
+		return true;
+	if (actor->depth == MAX_DEPTH)
+		return false;
+	bigger = reallocarray(actor->scopes, nr, sizeof(*bigger));
+	if (!bigger)
+		return user_fail(u) != NULL;
+	memset(bigger + actor->nr_scopes, 0, (nr - actor->nr_scopes) * sizeof(*bigger));
+	actor->scopes = bigger;
+	actor->nr_scopes = nr;
+	return true;
+}
+
+static void scope_begin(struct trace_user_events *u, struct actor *actor, string_id name)
+{
+	struct span_sum *span = span_sum(u, &actor->owner, TRACE_SPAN_SCOPE, name, 0);
+
+	if (!span)
+		return;
+	if (!scope_room(u, actor)) {
+		actor->too_deep++;
+		span->unmatched++;
+		return;
+	}
+	segment_begin(u, &actor->scopes[actor->depth++], span, actor->thread);
+}
+
+/* Scopes nest; one that is left without its end (longjmp, or the event was lost) ends with the scope around it. */
+static void scope_end(struct trace_user_events *u, struct actor *actor, string_id name)
+{
+	struct span_sum *span;
+	uint32_t i = actor->depth;
+
+	if (actor->too_deep) {
+		actor->too_deep--;
+		return;
+	}
+	while (i && actor->scopes[i - 1].span->name != name)
+		i--;
+	if (!i) {
+		span = span_sum(u, &actor->owner, TRACE_SPAN_SCOPE, name, 0);
+		if (span)
+			span->unmatched++;
+		return;
+	}
+	while (actor->depth > i) {
+		actor->depth--;
+		actor->scopes[actor->depth].span->open++;
+		table_clear(&actor->scopes[actor->depth].waits);
+	}
+	span_end(u, &actor->scopes[--actor->depth]);
+}
+
+static void mark(struct trace_user_events *u, struct actor *actor, const struct event_kind *kind)
+{
+	if (actor->mark_name && actor->mark_provider == kind->provider) {
+		actor->mark.span = span_sum(u, &actor->owner, TRACE_SPAN_BETWEEN, kind->stem, actor->mark_name);
+		if (actor->mark.span)
+			span_end(u, &actor->mark);
+	}
+	segment_begin(u, &actor->mark, NULL, actor->thread);
+	actor->mark_name = kind->stem;
+	actor->mark_provider = kind->provider;
+}
+
+/* ---- the hooks ---- */
+
+static void on_stream(struct trace_user_events *u, const struct trace_event *event)
+{
+	const struct trace_user_stream *stream = event->payload;
+	struct number_row *row;
+
+	if (event->type->fixed_bytes < sizeof(*stream))
+		return;
+	row = table_add(&u->streams, sizeof(*row), stream->stream + 1ull);
+	if (row)
+		row->number = stream->pid;
+	else
+		user_fail(u);
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	struct trace_user_events *u = data;
+	const struct event_kind *kind;
+	struct actor *actor;
+	uint64_t id;
+
+	(void)analysis;
+	if (event->id == TRACE_EV_user_stream)
+		on_stream(u, event);
+	if (event->id < TRACE_EV_MAX)
+		return;
+	kind = kind_of(u, event);
+	actor = kind ? actor_of(u, event) : NULL;
+	if (!actor)
+		return;
+	count(u, actor, kind, event);
+	id = kind->value ? trace_event_u64(event, kind->value) : 0;
+	switch (kind->type->role) {
+	case TRACE_ROLE_EVENT:
+		mark(u, actor, kind);
+		break;
+	case TRACE_ROLE_BEGIN:
+		scope_begin(u, actor, kind->stem);
+		break;
+	case TRACE_ROLE_END:
+		scope_end(u, actor, kind->stem);
+		break;
+	case TRACE_ROLE_REQUEST_BEGIN:
+		request_begin(u, actor, kind->stem, id);
+		break;
+	case TRACE_ROLE_REQUEST_END:
+		request_end(u, actor, kind->stem, id);
+		break;
+	case TRACE_ROLE_REQUEST_HANDOFF:
+		request_handoff(u, actor, kind->stem, id);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+{
+	struct trace_user_events *u = data;
+	const struct pointer_row *row;
+	struct actor *actor;
+
+	(void)analysis;
+	if (interval->state != TRACE_STATE_BLOCKED)
+		return;
+	row = table_find(&u->by_thread, sizeof(*row), (uintptr_t)interval->thread);
+	if (!row)
+		return;
+	actor = row->pointer;
+	for (uint32_t i = 0; i < actor->depth; i++)
+		segment_wait(u, &actor->scopes[i], interval);
+	if (actor->mark_name)
+		segment_wait(u, &actor->mark, interval);
+	requests_wait(u, actor, interval);
+}
+
+void user_events_close(struct trace_user_events *u)
+{
+	const struct pointer_row *row = NULL;
+
+	while ((row = table_next(&u->actors, sizeof(*row), row))) {
+		const struct actor *actor = row->pointer;
+
+		for (uint32_t i = 0; actor && i < actor->depth; i++)
+			actor->scopes[i].span->open++;
+	}
+	requests_close(u);
+}
+
+/* ---- life ---- */
+
+static bool has_user_events(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace_nr_types(trace); i++)
+		if (trace_get_type(trace, i)->id >= TRACE_EV_MAX)
+			return true;
+	return false;
+}
+
+struct trace_user_events *trace_user_events_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_user_events *u = calloc(1, sizeof(*u));
+	int error = u ? 0 : -ENOMEM;
+
+	mask[TRACE_EV_user_stream / 64] |= 1ull << TRACE_EV_user_stream % 64;
+	mask[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
+	if (u) {
+		u->trace = trace;
+		u->analysis = analysis;
+	}
+	if (!error && has_user_events(trace)) {
+		error = trace_analysis_on_event(analysis, mask, on_event, u);
+		if (!error)
+			error = trace_analysis_on_interval(analysis, on_interval, u);
+	}
+	if (!error)
+		return u;
+	if (ret_error) {
+		ret_error->code = error;
+		snprintf(ret_error->message, sizeof(ret_error->message), "%s",
+			 error == -EBUSY ? "the pass has begun: follow the events of programs before it"
+					 : "out of memory for the events of programs; analyze on a larger machine");
+	}
+	return trace_user_events_free(u);
+}
+
+static void actor_free(struct actor *actor)
+{
+	for (uint32_t i = 0; i < actor->nr_scopes; i++)
+		table_clear(&actor->scopes[i].waits);
+	free(actor->scopes);
+	table_clear(&actor->met);
+	table_clear(&actor->mark.waits);
+	free(actor);
+}
+
+struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
+{
+	struct pointer_row *row = NULL;
+
+	if (!u)
+		return NULL;
+	u->results = user_results_free(u->results);
+	while ((row = table_next(&u->actors, sizeof(*row), row)))
+		if (row->pointer)
+			actor_free(row->pointer);
+	requests_free(u);
+	for (size_t i = 0; i < u->nr_events; i++) {
+		table_clear(&u->events[i]->interval.buckets);
+		free(u->events[i]);
+	}
+	for (size_t i = 0; i < u->nr_spans; i++) {
+		table_clear(&u->spans[i]->elapsed.buckets);
+		table_clear(&u->spans[i]->waits);
+		free(u->spans[i]);
+	}
+	free(u->events);
+	free(u->spans);
+	free(u->kinds);
+	strings_clear(&u->strings);
+	table_clear(&u->streams);
+	table_clear(&u->actors);
+	table_clear(&u->by_thread);
+	table_clear(&u->event_index);
+	table_clear(&u->span_index);
+	free(u);
+	return NULL;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* user_results.c - from the sums of user_events.c to sorted rows, and the proof that they add up. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "user_events.h"
+
+struct user_results {
+	struct trace_user_event *events; /* owned */
+	struct trace_span *spans;	 /* owned, and the waits of each */
+	size_t nr_events, nr_spans;
+};
+
+const char *trace_span_kind_name(enum trace_span_kind kind)
+{
+	static const char *const names[] = {"scope", "request", "between"};
+
+	return (unsigned int)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}
+
+/* ---- times ---- */
+
+static int by_key(const void *left, const void *right)
+{
+	const struct latency_row *l = left, *r = right;
+
+	return l->key < r->key ? -1 : l->key > r->key;
+}
+
+/* The time that @part of @of all times do not exceed. */
+static uint64_t quantile(const struct latency *latency, const struct latency_row *rows, size_t nr, uint64_t part, uint64_t of)
+{
+	uint64_t wanted = (latency->count * part + of - 1) / of, seen = 0, ns;
+
+	for (size_t i = 0; i < nr; i++) {
+		seen += rows[i].count;
+		if (seen < wanted)
+			continue;
+		ns = latency_middle(rows[i].key & ((1u << LATENCY_KEY_BITS) - 1));
+		return ns < latency->min ? latency->min : ns > latency->max ? latency->max : ns;
+	}
+	return latency->max;
+}
+
+static bool latency_result(const struct latency *latency, struct trace_latency *ret_latency)
+{
+	const struct latency_row *row = NULL;
+	struct latency_row *rows = malloc((latency->buckets.used + 1) * sizeof(*rows));
+	size_t nr = 0;
+
+	if (!rows)
+		return false;
+	while ((row = table_next(&latency->buckets, sizeof(*row), row)))
+		rows[nr++] = *row;
+	qsort(rows, nr, sizeof(*rows), by_key);
+	*ret_latency = (struct trace_latency){
+		.count = latency->count,
+		.sum_ns = latency->sum,
+		.min_ns = latency->min,
+		.max_ns = latency->max,
+		.p50_ns = quantile(latency, rows, nr, 50, 100),
+		.p99_ns = quantile(latency, rows, nr, 99, 100),
+	};
+	free(rows);
+	return true;
+}
+
+/* ---- rows ---- */
+
+static int order_waits(const void *left, const void *right)
+{
+	const struct trace_wait *l = left, *r = right;
+
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	if (l->kind != r->kind)
+		return l->kind < r->kind ? -1 : 1;
+	if (strcmp(l->target, r->target))
+		return strcmp(l->target, r->target);
+	return l->pid < r->pid ? -1 : l->pid > r->pid;
+}
+
+static bool waits_result(const struct span_sum *sum, struct trace_span *span)
+{
+	struct trace_wait *waits = calloc(sum->waits.used + 1, sizeof(*waits));
+	const struct span_wait *row = NULL;
+	size_t nr = 0;
+
+	if (!waits)
+		return false;
+	while ((row = table_next(&sum->waits, sizeof(*row), row)))
+		waits[nr++] = (struct trace_wait){
+			.kind = row->kind,
+			.target = row->target,
+			.pid = row->other ? trace_process_pid(row->other) : 0,
+			.comm = row->other ? trace_process_comm(row->other) : "",
+			.via = row->via,
+			.idle = row->idle,
+			.ns = row->ns,
+			.count = row->count,
+		};
+	qsort(waits, nr, sizeof(*waits), order_waits);
+	span->waits = waits;
+	span->nr_waits = nr;
+	return true;
+}
+
+static bool span_result(const struct trace_user_events *u, const struct span_sum *sum, struct trace_span *span)
+{
+	*span = (struct trace_span){
+		.process = sum->owner.process,
+		.pid = sum->owner.pid,
+		.kind = sum->kind,
+		.name = strings_text(&u->strings, sum->name),
+		.from = strings_text(&u->strings, sum->from),
+		.open = sum->open,
+		.unmatched = sum->unmatched,
+		.user_ns = sum->times.user_ns,
+		.system_ns = sum->times.syscall_ns + sum->times.trap_ns,
+		.interrupted_ns = sum->times.interrupted_ns,
+		.wait_cpu_ns = sum->times.wait_cpu_ns,
+		.blocked_ns = sum->times.blocked_ns,
+		.queued_ns = sum->queued,
+		.unseen_ns = sum->unseen,
+	};
+	return latency_result(&sum->elapsed, &span->elapsed) && waits_result(sum, span);
+}
+
+static bool event_result(const struct trace_user_events *u, const struct event_sum *sum, struct trace_user_event *event)
+{
+	*event = (struct trace_user_event){
+		.process = sum->owner.process,
+		.pid = sum->owner.pid,
+		.name = strings_text(&u->strings, sum->name),
+		.count = sum->count,
+		.first_ns = sum->first_ns,
+		.last_ns = sum->last_ns,
+		.is_counter = sum->is_counter,
+		.last = sum->last,
+		.lowest = sum->lowest,
+		.highest = sum->highest,
+		.mean = sum->is_counter ? sum->sum / (double)sum->count : 0,
+	};
+	return latency_result(&sum->interval, &event->interval);
+}
+
+static int order_events(const void *left, const void *right)
+{
+	const struct trace_user_event *l = left, *r = right;
+
+	if (l->count != r->count)
+		return l->count > r->count ? -1 : 1;
+	if (strcmp(l->name, r->name))
+		return strcmp(l->name, r->name);
+	return l->pid < r->pid ? -1 : l->pid > r->pid;
+}
+
+static int order_spans(const void *left, const void *right)
+{
+	const struct trace_span *l = left, *r = right;
+
+	if (l->kind != r->kind)
+		return l->kind < r->kind ? -1 : 1;
+	if (l->elapsed.sum_ns != r->elapsed.sum_ns)
+		return l->elapsed.sum_ns > r->elapsed.sum_ns ? -1 : 1;
+	if (strcmp(l->name, r->name))
+		return strcmp(l->name, r->name);
+	if (strcmp(l->from, r->from))
+		return strcmp(l->from, r->from);
+	return l->pid < r->pid ? -1 : l->pid > r->pid;
+}
+
+struct user_results *user_results_free(struct user_results *results)
+{
+	if (!results)
+		return NULL;
+	for (size_t i = 0; i < results->nr_spans; i++)
+		free((void *)results->spans[i].waits);
+	free(results->spans);
+	free(results->events);
+	free(results);
+	return NULL;
+}
+
+static const struct user_results *results_of(struct trace_user_events *u)
+{
+	struct user_results *results;
+	bool ok;
+
+	if (u->results || u->failed)
+		return u->results;
+	user_events_close(u);
+	results = calloc(1, sizeof(*results));
+	if (results) {
+		results->events = calloc(u->nr_events + 1, sizeof(*results->events));
+		results->spans = calloc(u->nr_spans + 1, sizeof(*results->spans));
+	}
+	ok = results && results->events && results->spans && !u->failed;
+	for (size_t i = 0; ok && i < u->nr_events; i++)
+		ok = event_result(u, u->events[i], &results->events[results->nr_events++]);
+	for (size_t i = 0; ok && i < u->nr_spans; i++)
+		ok = span_result(u, u->spans[i], &results->spans[results->nr_spans++]);
+	if (!ok) {
+		u->failed = -ENOMEM;
+		user_results_free(results);
+		return NULL;
+	}
+	qsort(results->events, results->nr_events, sizeof(*results->events), order_events);
+	qsort(results->spans, results->nr_spans, sizeof(*results->spans), order_spans);
+	return u->results = results;
+}
+
+size_t trace_nr_user_events(struct trace_user_events *u)
+{
+	const struct user_results *results = results_of(u);
+
+	return results ? results->nr_events : 0;
+}
+
+const struct trace_user_event *trace_get_user_event(struct trace_user_events *u, size_t idx)
+{
+	const struct user_results *results = results_of(u);
+
+	return results && idx < results->nr_events ? &results->events[idx] : NULL;
+}
+
+size_t trace_nr_spans(struct trace_user_events *u)
+{
+	const struct user_results *results = results_of(u);
+
+	return results ? results->nr_spans : 0;
+}
+
+const struct trace_span *trace_get_span(struct trace_user_events *u, size_t idx)
+{
+	const struct user_results *results = results_of(u);
+
+	return results && idx < results->nr_spans ? &results->spans[idx] : NULL;
+}
+
+/* ---- the proof ---- */
+
+static int off(struct trace_error *ret_error, const struct trace_span *span, const char *what, uint64_t is, uint64_t should)
+{
+	if (ret_error) {
+		ret_error->code = -EBADMSG;
+		snprintf(ret_error->message, sizeof(ret_error->message), "%s %s of process %u: %s add up to %" PRIu64 " ns, not %" PRIu64,
+			 trace_span_kind_name(span->kind), span->name, span->pid, what, is, should);
+	}
+	return -EBADMSG;
+}
+
+int trace_user_events_verify(struct trace_user_events *u, struct trace_error *ret_error)
+{
+	for (size_t i = 0; i < trace_nr_spans(u); i++) {
+		const struct trace_span *s = trace_get_span(u, i);
+		uint64_t parts = s->user_ns + s->system_ns + s->interrupted_ns + s->wait_cpu_ns + s->blocked_ns + s->queued_ns + s->unseen_ns;
+		uint64_t waits = 0;
+
+		for (size_t j = 0; j < s->nr_waits; j++)
+			waits += s->waits[j].ns;
+		if (parts != s->elapsed.sum_ns || s->unseen_ns > s->elapsed.sum_ns)
+			return off(ret_error, s, "the parts", parts, s->elapsed.sum_ns);
+		if (waits != s->blocked_ns)
+			return off(ret_error, s, "the waits", waits, s->blocked_ns);
+	}
+	if (!u->failed)
+		return 0;
+	if (ret_error) {
+		ret_error->code = u->failed;
+		snprintf(ret_error->message, sizeof(ret_error->message), "out of memory for the events of programs; analyze on a larger machine");
+	}
+	return u->failed;
+}

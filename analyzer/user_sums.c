@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* user_sums.c - sums of events and spans, and segments: what one thread did from one moment to another. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "user_events.h"
+
+#define MAX_SPANS 65536 /* kinds of spans; the rest is not followed: pairs of events can be many */
+
+void *user_fail(struct trace_user_events *u)
+{
+	u->failed = -ENOMEM;
+	return NULL;
+}
+
+void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t ns)
+{
+	struct latency_row *row = table_add(&latency->buckets, sizeof(*row), latency_key(1, ns));
+
+	if (!row) {
+		user_fail(u);
+		return;
+	}
+	row->count++;
+	if (!latency->count || ns < latency->min)
+		latency->min = ns;
+	if (ns > latency->max)
+		latency->max = ns;
+	latency->count++;
+	latency->sum += ns;
+}
+
+/* The row of @wait in @waits, made if there is none. */
+static struct span_wait *wait_row(struct trace_user_events *u, struct table *waits, const struct span_wait *wait)
+{
+	uint64_t key = user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, (uintptr_t)wait->target), (uintptr_t)wait->via), (uintptr_t)wait->other), 1);
+	struct span_wait *row;
+
+	for (;; key++) {
+		key += !key;
+		row = table_add(waits, sizeof(*row), key);
+		if (!row)
+			return user_fail(u);
+		if (!row->target) {
+			*row = (struct span_wait){key, wait->target, wait->via, wait->other, wait->kind, wait->idle, 0, 0};
+			return row;
+		}
+		if (row->kind == wait->kind && row->idle == wait->idle && row->target == wait->target && row->via == wait->via && row->other == wait->other)
+			return row;
+	}
+}
+
+static void wait_add(struct trace_user_events *u, struct table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count)
+{
+	struct span_wait *row = wait_row(u, waits, wait);
+
+	if (!row)
+		return;
+	row->ns += ns;
+	row->count += count;
+}
+
+void waits_merge(struct trace_user_events *u, struct table *into, const struct table *from)
+{
+	const struct span_wait *row = NULL;
+
+	while ((row = table_next(from, sizeof(*row), row)))
+		wait_add(u, into, row, row->ns, row->count);
+}
+
+static uint64_t waits_sum(const struct table *waits)
+{
+	const struct span_wait *row = NULL;
+	uint64_t sum = 0;
+
+	while ((row = table_next(waits, sizeof(*row), row)))
+		sum += row->ns;
+	return sum;
+}
+
+static uint64_t times_sum(const struct trace_times *t)
+{
+	return t->user_ns + t->syscall_ns + t->trap_ns + t->interrupted_ns + t->wait_cpu_ns + t->blocked_ns;
+}
+
+void times_add(struct trace_times *to, const struct trace_times *t)
+{
+	to->user_ns += t->user_ns;
+	to->syscall_ns += t->syscall_ns;
+	to->trap_ns += t->trap_ns;
+	to->interrupted_ns += t->interrupted_ns;
+	to->wait_cpu_ns += t->wait_cpu_ns;
+	to->blocked_ns += t->blocked_ns;
+}
+
+static struct trace_times times_since(const struct trace_times *now, const struct trace_times *before)
+{
+	return (struct trace_times){
+		.user_ns = now->user_ns - before->user_ns,
+		.syscall_ns = now->syscall_ns - before->syscall_ns,
+		.trap_ns = now->trap_ns - before->trap_ns,
+		.interrupted_ns = now->interrupted_ns - before->interrupted_ns,
+		.wait_cpu_ns = now->wait_cpu_ns - before->wait_cpu_ns,
+		.blocked_ns = now->blocked_ns - before->blocked_ns,
+	};
+}
+
+uint64_t owner_key(const struct owner *owner)
+{
+	return owner->process ? (uintptr_t)owner->process : owner->pid;
+}
+
+bool same_owner(const struct owner *l, const struct owner *r)
+{
+	return l->process == r->process && (l->process || l->pid == r->pid);
+}
+
+struct event_sum *event_sum(struct trace_user_events *u, const struct owner *owner, string_id name)
+{
+	uint64_t key = user_mix(user_mix(owner_key(owner), name), 2);
+	struct pointer_row *row;
+	struct event_sum *sum, **bigger;
+
+	for (;; key++) {
+		key += !key;
+		row = table_add(&u->event_index, sizeof(*row), key);
+		if (!row)
+			return user_fail(u);
+		sum = row->pointer;
+		if (!sum)
+			break;
+		if (same_owner(&sum->owner, owner) && sum->name == name)
+			return sum;
+	}
+	bigger = reallocarray(u->events, u->nr_events + 1, sizeof(*bigger));
+	if (bigger)
+		u->events = bigger;
+	sum = bigger ? calloc(1, sizeof(*sum)) : NULL;
+	if (!sum)
+		return user_fail(u);
+	sum->owner = *owner;
+	sum->name = name;
+	return u->events[u->nr_events++] = row->pointer = sum;
+}
+
+struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner, enum trace_span_kind kind, string_id name, string_id from)
+{
+	uint64_t key = user_mix(user_mix(user_mix(owner_key(owner), name), from), 3 + kind);
+	struct pointer_row *row;
+	struct span_sum *sum, **bigger;
+
+	for (;; key++) {
+		key += !key;
+		row = table_find(&u->span_index, sizeof(*row), key);
+		if (!row)
+			break;
+		sum = row->pointer;
+		if (same_owner(&sum->owner, owner) && sum->kind == kind && sum->name == name && sum->from == from)
+			return sum;
+	}
+	if (u->nr_spans == MAX_SPANS)
+		return NULL;
+	bigger = reallocarray(u->spans, u->nr_spans + 1, sizeof(*bigger));
+	if (bigger)
+		u->spans = bigger;
+	sum = bigger ? calloc(1, sizeof(*sum)) : NULL;
+	row = sum ? table_add(&u->span_index, sizeof(*row), key) : NULL;
+	if (!row) {
+		free(sum);
+		return user_fail(u);
+	}
+	sum->owner = *owner;
+	sum->kind = kind;
+	sum->name = name;
+	sum->from = from;
+	return u->spans[u->nr_spans++] = row->pointer = sum;
+}
+
+/* ---- segments: one thread's part of a span ---- */
+
+void segment_begin(struct trace_user_events *u, struct segment *segment, struct span_sum *span, const struct trace_thread *thread)
+{
+	table_clear(&segment->waits);
+	*segment = (struct segment){.span = span, .thread = thread, .from_ns = trace_analysis_now(u->analysis)};
+	if (thread)
+		trace_thread_times(u->analysis, thread, &segment->before);
+}
+
+struct trace_times segment_end(struct trace_user_events *u, struct segment *segment)
+{
+	static const struct span_wait unknown = {.target = "", .via = "", .kind = TRACE_WAIT_UNKNOWN};
+	struct trace_times now, times = {0};
+	uint64_t known;
+
+	if (!segment->thread)
+		return times;
+	trace_thread_times(u->analysis, segment->thread, &now);
+	times = times_since(&now, &segment->before);
+	known = waits_sum(&segment->waits);
+	if (times.blocked_ns > known)
+		wait_add(u, &segment->waits, &unknown, times.blocked_ns - known, 1);
+	return times;
+}
+
+void segment_wait(struct trace_user_events *u, struct segment *segment, const struct trace_interval *interval)
+{
+	struct span_wait wait = {.target = interval->target ? interval->target : "", .via = interval->via ? interval->via : "",
+				 .other = interval->other, .kind = interval->kind, .idle = interval->idle};
+	uint64_t from = interval->from_ns > segment->from_ns ? interval->from_ns : segment->from_ns;
+
+	if (interval->to_ns > from)
+		wait_add(u, &segment->waits, &wait, interval->to_ns - from, 1);
+}
+
+void span_add(struct trace_user_events *u, struct span_sum *span, uint64_t elapsed, const struct trace_times *times, uint64_t queued,
+		     const struct table *waits)
+{
+	latency_add(u, &span->elapsed, elapsed);
+	times_add(&span->times, times);
+	span->queued += queued;
+	span->unseen += elapsed - queued - times_sum(times);
+	waits_merge(u, &span->waits, waits);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_user_events.c - the programs' own events: counts, scopes, requests and what lies between, each with where its time went.
+ *
+ * The story of most: "shop" (10) runs on CPU 0 from the start and reads a file from 2000 to 6200, blocked from 3000 to 6000, queued until 6100.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <trace/user_events.h>
+#include "builder.h"
+#include "unit.h"
+
+struct payload { /* tid, and one number */
+	uint32_t tid;
+	uint32_t pad;
+	uint64_t value;
+};
+
+struct story {
+	struct tb *tb;
+	struct trace *trace;
+	struct trace_analysis *analysis;
+	struct trace_user_events *user;
+};
+
+static uint16_t event_type(struct tb *tb, const char *name, enum trace_event_role role)
+{
+	static const struct trace_field fields[] = {
+		{.name = "tid", .offset = 0, .bytes = 4, .kind = TRACE_KIND_TID},
+		{.name = "value", .offset = 8, .bytes = 8, .is_signed = true, .kind = TRACE_KIND_DEC},
+	};
+	struct trace_event_type type = {.name = name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = fields, .nr_fields = 2,
+					.fixed_bytes = 16, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = role,
+					.source = "shop.c:1 main"};
+
+	return tb_user_type(tb, &type);
+}
+
+static void emit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint16_t id, uint32_t tid, int64_t value)
+{
+	struct payload payload = {.tid = tid, .value = (uint64_t)value};
+
+	tb_user_event(tb, cpu, ts_ns, id, &payload, sizeof(payload));
+}
+
+/* Which program the events of @cpu are from. */
+static void stream(struct tb *tb, uint32_t cpu, uint32_t pid)
+{
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM + cpu, .pid = pid, .uid = 0, .cpu = cpu};
+
+	tb_event(tb, cpu, 1000, TRACE_EV_user_stream, &stream, sizeof(stream), "/bin/shop");
+}
+
+static struct story begin(void)
+{
+	struct story s = {.tb = tb_new()};
+
+	tb_window(s.tb, 1000, 20000);
+	tb_string(s.tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_thread(s.tb, 10, 10, 1, "shop", 0, true);
+	tb_thread(s.tb, 11, 10, 1, "shop", 1, true);
+	tb_fd(s.tb, 10, 3, 1, 100, S_IFREG | 0644, "/orders.db");
+	stream(s.tb, 0, 10);
+	stream(s.tb, 1, 10);
+	return s;
+}
+
+static void read_orders(struct tb *tb)
+{
+	struct trace_block_complete done = {.dev = 0xfe00000, .bytes = 4096};
+
+	tb_sys_enter(tb, 0, 2000, SYS_read, 3, 0, 4096);
+	tb_switch(tb, 0, 3000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(tb, 0, 5900, 7);
+	tb_event(tb, 0, 5950, TRACE_EV_block_complete, &done, sizeof(done), NULL);
+	tb_waking(tb, 0, 6000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(tb, 0, 6050, 7);
+	tb_switch(tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 6200, 4096);
+}
+
+static void run(struct story *s)
+{
+	struct trace_error error = {0};
+
+	s->trace = tb_open_trace(s->tb);
+	s->analysis = trace_analysis_new(s->trace, NULL, &error);
+	s->user = trace_user_events_new(s->trace, s->analysis, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s->user);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(s->analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_user_events_verify(s->user, &error), 0);
+	if (error.code)
+		printf("\n%s\n", error.message);
+}
+
+static void end(struct story *s)
+{
+	trace_user_events_free(s->user);
+	trace_analysis_free(s->analysis);
+	trace_close(s->trace);
+	tb_free(s->tb);
+}
+
+static const struct trace_span *span(struct story *s, enum trace_span_kind kind, const char *from, const char *name)
+{
+	for (size_t i = 0; i < trace_nr_spans(s->user); i++) {
+		const struct trace_span *span = trace_get_span(s->user, i);
+
+		if (span->kind == kind && strcmp(span->name, name) == 0 && strcmp(span->from, from) == 0)
+			return span;
+	}
+	CU_FAIL_FATAL("no such span");
+	return NULL;
+}
+
+static const struct trace_user_event *event(struct story *s, const char *name)
+{
+	for (size_t i = 0; i < trace_nr_user_events(s->user); i++)
+		if (strcmp(trace_get_user_event(s->user, i)->name, name) == 0)
+			return trace_get_user_event(s->user, i);
+	CU_FAIL_FATAL("no such event");
+	return NULL;
+}
+
+/* ---- events ---- */
+
+static void events_are_counted_by_process_with_the_time_between_them(void)
+{
+	struct story s = begin();
+	uint16_t id = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
+
+	emit(s.tb, 0, 2000, id, 10, 1);
+	emit(s.tb, 0, 3000, id, 10, 2);
+	emit(s.tb, 0, 6000, id, 10, 3);
+	emit(s.tb, 1, 6500, id, 11, 3); /* another thread: no gap to it */
+	run(&s);
+	CU_ASSERT_EQUAL(trace_nr_user_events(s.user), 1);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->pid, 10);
+	CU_ASSERT_PTR_EQUAL(event(&s, "shop:paid")->process, trace_thread_process(trace_find_thread(s.analysis, 10)));
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->count, 4);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->first_ns, 2000);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->last_ns, 6500);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.count, 2);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.sum_ns, 4000);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.min_ns, 1000);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.max_ns, 3000);
+	CU_ASSERT_EQUAL(trace_analysis_count(s.analysis, TRACE_EV_USER), 4);
+	end(&s);
+}
+
+static void counters_have_their_extremes_and_mean(void)
+{
+	struct story s = begin();
+	uint16_t id = event_type(s.tb, "shop:queue", TRACE_ROLE_COUNTER);
+
+	emit(s.tb, 0, 2000, id, 10, -5);
+	emit(s.tb, 0, 3000, id, 10, 10);
+	emit(s.tb, 0, 4000, id, 10, 4);
+	run(&s);
+	CU_ASSERT_TRUE(event(&s, "shop:queue")->is_counter);
+	CU_ASSERT_EQUAL(event(&s, "shop:queue")->lowest, -5);
+	CU_ASSERT_EQUAL(event(&s, "shop:queue")->highest, 10);
+	CU_ASSERT_EQUAL(event(&s, "shop:queue")->last, 4);
+	CU_ASSERT_EQUAL(event(&s, "shop:queue")->mean, 3);
+	end(&s);
+}
+
+/* ---- scopes ---- */
+
+static void a_scope_is_divided_into_what_its_thread_did(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	const struct trace_span *scope;
+
+	emit(s.tb, 0, 1500, open, 10, 0);
+	read_orders(s.tb);
+	tb_vector(s.tb, 0, 6500, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(s.tb, 0, 6600, TRACE_VECTOR_LOCAL_TIMER);
+	emit(s.tb, 0, 7000, close, 10, 0);
+	run(&s);
+	scope = span(&s, TRACE_SPAN_SCOPE, "", "shop:checkout");
+	CU_ASSERT_EQUAL(scope->elapsed.count, 1);
+	CU_ASSERT_EQUAL(scope->elapsed.sum_ns, 5500);
+	CU_ASSERT_EQUAL(scope->user_ns, 500 + 700);
+	CU_ASSERT_EQUAL(scope->system_ns, 1000 + 100);
+	CU_ASSERT_EQUAL(scope->interrupted_ns, 100);
+	CU_ASSERT_EQUAL(scope->wait_cpu_ns, 100);
+	CU_ASSERT_EQUAL(scope->blocked_ns, 3000);
+	CU_ASSERT_EQUAL(scope->unseen_ns, 0);
+	CU_ASSERT_EQUAL_FATAL(scope->nr_waits, 1);
+	CU_ASSERT_EQUAL(scope->waits[0].kind, TRACE_WAIT_FILE);
+	CU_ASSERT_STRING_EQUAL(scope->waits[0].target, "/orders.db");
+	CU_ASSERT_EQUAL(scope->waits[0].ns, 3000);
+	CU_ASSERT_EQUAL(scope->waits[0].count, 1);
+	end(&s);
+}
+
+static void scopes_nest_and_each_has_all_of_its_time(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:outer.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:outer.end", TRACE_ROLE_END);
+	uint16_t inner_open = event_type(s.tb, "shop:inner.begin", TRACE_ROLE_BEGIN), inner_close = event_type(s.tb, "shop:inner.end", TRACE_ROLE_END);
+
+	emit(s.tb, 0, 1500, open, 10, 0);
+	emit(s.tb, 0, 1600, inner_open, 10, 0);
+	read_orders(s.tb);
+	emit(s.tb, 0, 6300, inner_close, 10, 0);
+	emit(s.tb, 0, 6400, inner_open, 10, 0);
+	emit(s.tb, 0, 6500, inner_close, 10, 0);
+	emit(s.tb, 0, 7000, close, 10, 0);
+	run(&s);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:inner")->elapsed.count, 2);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:inner")->elapsed.sum_ns, 4800);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:inner")->elapsed.min_ns, 100);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:inner")->blocked_ns, 3000);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:outer")->elapsed.sum_ns, 5500);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:outer")->blocked_ns, 3000);
+	end(&s);
+}
+
+static void what_does_not_begin_or_end_is_told(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t b = event_type(s.tb, "shop:b.begin", TRACE_ROLE_BEGIN);
+
+	emit(s.tb, 0, 1500, close, 10, 0); /* begun before the trace */
+	emit(s.tb, 0, 2000, open, 10, 0);
+	emit(s.tb, 0, 2500, b, 10, 0); /* left by longjmp */
+	emit(s.tb, 0, 3000, close, 10, 0);
+	emit(s.tb, 0, 4000, open, 10, 0); /* never ends */
+	run(&s);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->unmatched, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->open, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.count, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.sum_ns, 1000);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:b")->open, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:b")->elapsed.count, 0);
+	end(&s);
+}
+
+static void scopes_deeper_than_can_be_followed_are_counted(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+
+	for (unsigned int i = 0; i < 70; i++)
+		emit(s.tb, 0, 2000 + i, open, 10, 0);
+	for (unsigned int i = 0; i < 70; i++)
+		emit(s.tb, 0, 3000 + i, close, 10, 0);
+	run(&s);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.count, 64);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->unmatched, 6);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->open, 0);
+	end(&s);
+}
+
+/* ---- between two events ---- */
+
+static void the_time_between_two_marks_is_divided_too(void)
+{
+	struct story s = begin();
+	uint16_t a = event_type(s.tb, "shop:a", TRACE_ROLE_EVENT), b = event_type(s.tb, "shop:b", TRACE_ROLE_EVENT);
+	uint16_t other = event_type(s.tb, "bank:c", TRACE_ROLE_EVENT);
+
+	emit(s.tb, 0, 1500, a, 10, 0);
+	read_orders(s.tb);
+	emit(s.tb, 0, 7000, b, 10, 0);
+	emit(s.tb, 0, 7500, a, 10, 0);
+	emit(s.tb, 0, 8000, other, 10, 0); /* another provider: no pair */
+	run(&s);
+	CU_ASSERT_EQUAL(trace_nr_spans(s.user), 2);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_BETWEEN, "shop:a", "shop:b")->elapsed.sum_ns, 5500);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_BETWEEN, "shop:a", "shop:b")->blocked_ns, 3000);
+	CU_ASSERT_STRING_EQUAL(span(&s, TRACE_SPAN_BETWEEN, "shop:a", "shop:b")->waits[0].target, "/orders.db");
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_BETWEEN, "shop:b", "shop:a")->elapsed.sum_ns, 500);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_BETWEEN, "shop:b", "shop:a")->user_ns, 500);
+	end(&s);
+}
+
+/* ---- requests ---- */
+
+static void a_request_goes_from_thread_to_thread(void)
+{
+	struct story s = begin();
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t pass = event_type(s.tb, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF);
+	const struct trace_span *request;
+
+	emit(s.tb, 0, 1500, take, 10, 77);
+	read_orders(s.tb);
+	emit(s.tb, 0, 7000, pass, 10, 77);
+	emit(s.tb, 1, 9000, take, 11, 77);
+	emit(s.tb, 1, 9500, done, 11, 77);
+	emit(s.tb, 1, 9600, take, 11, 78);
+	run(&s);
+	request = span(&s, TRACE_SPAN_REQUEST, "", "shop:order");
+	CU_ASSERT_EQUAL(request->elapsed.count, 1);
+	CU_ASSERT_EQUAL(request->elapsed.sum_ns, 8000);
+	CU_ASSERT_EQUAL(request->queued_ns, 2000);
+	CU_ASSERT_EQUAL(request->blocked_ns, 3000);
+	CU_ASSERT_EQUAL(request->user_ns, 500 + 800 + 500);
+	CU_ASSERT_EQUAL(request->open, 1);
+	end(&s);
+}
+
+static void requests_that_ended_leave_no_trace_in_memory(void)
+{
+	struct story s = begin();
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+
+	emit(s.tb, 0, 1100, take, 10, -1); /* lives through all the tidying */
+	for (int i = 0; i < 5000; i++) {
+		emit(s.tb, 0, 2000 + 2 * (unsigned int)i, take, 10, i);
+		emit(s.tb, 0, 2001 + 2 * (unsigned int)i, done, 10, i);
+	}
+	emit(s.tb, 0, 19000, done, 10, -1);
+	run(&s);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->elapsed.count, 5001);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->elapsed.max_ns, 17900);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->unmatched, 0);
+	end(&s);
+}
+
+/* ---- whose ---- */
+
+static void a_thread_of_a_container_is_found_by_its_cpu(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+
+	tb_thread(s.tb, 2, 2, 1, "not it", 1, false);
+	emit(s.tb, 0, 1500, open, 2, 0); /* 2 is what 10 is called inside */
+	read_orders(s.tb);
+	emit(s.tb, 0, 7000, close, 2, 0);
+	run(&s);
+	CU_ASSERT_EQUAL(trace_process_pid(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->process), 10);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->blocked_ns, 3000);
+	end(&s);
+}
+
+static void without_kernel_events_the_parts_are_unseen(void)
+{
+	struct story s = {.tb = tb_new()};
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+
+	stream(s.tb, 0, 10);
+	emit(s.tb, 0, 1500, open, 10, 0);
+	emit(s.tb, 0, 7000, close, 10, 0);
+	run(&s);
+	CU_ASSERT_PTR_NULL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->process);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->pid, 10);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.sum_ns, 5500);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->unseen_ns, 5500);
+	end(&s);
+}
+
+static void a_trace_without_such_events_has_no_rows(void)
+{
+	struct story s = begin();
+
+	read_orders(s.tb);
+	run(&s);
+	CU_ASSERT_EQUAL(trace_nr_user_events(s.user), 0);
+	CU_ASSERT_EQUAL(trace_nr_spans(s.user), 0);
+	CU_ASSERT_PTR_NULL(trace_get_span(s.user, 0));
+	CU_ASSERT_PTR_NULL(trace_get_user_event(s.user, 0));
+	end(&s);
+}
+
+static void after_the_pass_it_is_too_late(void)
+{
+	struct story s = begin();
+	struct trace_error error = {0};
+
+	emit(s.tb, 0, 2000, event_type(s.tb, "shop:a", TRACE_ROLE_EVENT), 10, 0);
+	run(&s);
+	CU_ASSERT_PTR_NULL(trace_user_events_new(s.trace, s.analysis, &error));
+	CU_ASSERT_EQUAL(error.code, -EBUSY);
+	end(&s);
+}
+
+/* ---- readings of a thread's books ---- */
+
+struct reading {
+	uint64_t nr, wrong;
+};
+
+static void on_any(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_thread *thread = trace_find_thread(analysis, 10);
+	struct reading *reading = data;
+	struct trace_times t;
+
+	if (!thread || event->id == TRACE_EV_user_stream)
+		return;
+	trace_thread_times(analysis, thread, &t);
+	reading->nr++;
+	if (t.user_ns + t.syscall_ns + t.trap_ns + t.interrupted_ns + t.wait_cpu_ns + t.blocked_ns !=
+	    trace_analysis_now(analysis) - trace_thread_start_ns(thread))
+		reading->wrong++;
+}
+
+static void the_times_of_a_thread_add_up_at_every_event(void)
+{
+	struct story s = begin();
+	struct reading reading = {0};
+
+	read_orders(s.tb);
+	tb_vector(s.tb, 0, 6500, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(s.tb, 0, 6600, TRACE_VECTOR_LOCAL_TIMER);
+	tb_fault(s.tb, 0, 7000, 0x1000, true);
+	tb_fault_end(s.tb, 0, 7100, false);
+	s.trace = tb_open_trace(s.tb);
+	s.analysis = trace_analysis_new(s.trace, NULL, NULL);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(s.analysis, NULL, on_any, &reading), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(s.analysis, NULL), 0);
+	CU_ASSERT_EQUAL(reading.nr, 12);
+	CU_ASSERT_EQUAL(reading.wrong, 0);
+	end(&s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(events_are_counted_by_process_with_the_time_between_them),
+		CASE(counters_have_their_extremes_and_mean),
+		CASE(a_scope_is_divided_into_what_its_thread_did),
+		CASE(scopes_nest_and_each_has_all_of_its_time),
+		CASE(what_does_not_begin_or_end_is_told),
+		CASE(scopes_deeper_than_can_be_followed_are_counted),
+		CASE(the_time_between_two_marks_is_divided_too),
+		CASE(a_request_goes_from_thread_to_thread),
+		CASE(requests_that_ended_leave_no_trace_in_memory),
+		CASE(a_thread_of_a_container_is_found_by_its_cpu),
+		CASE(without_kernel_events_the_parts_are_unseen),
+		CASE(a_trace_without_such_events_has_no_rows),
+		CASE(after_the_pass_it_is_too_late),
+		CASE(the_times_of_a_thread_add_up_at_every_event),
+		{NULL, NULL},
+	};
+
+	return unit_main("user_events", cases, argc, argv);
+}
