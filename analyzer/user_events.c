@@ -249,6 +249,65 @@ static void mark(struct trace_user_events *u, struct actor *actor, const struct 
 	actor->mark_provider = kind->provider;
 }
 
+/* ---- what is lost ---- */
+
+static void forget(struct trace_user_events *u, uint32_t pid)
+{
+	const struct pointer_row *row = NULL;
+
+	while ((row = table_next(&u->actors, sizeof(*row), row))) {
+		struct actor *actor = row->pointer;
+
+		if (!actor || (pid && actor->owner.pid != pid))
+			continue;
+		for (; actor->depth; actor->depth--)
+			actor->scopes[actor->depth - 1].span->open++;
+		actor->too_deep = 0;
+		actor->mark_name = 0;
+		table_clear(&actor->met);
+	}
+	requests_forget(u, pid);
+}
+
+void user_events_close(struct trace_user_events *u)
+{
+	forget(u, 0);
+}
+
+static void gap_find(struct trace_user_events *u)
+{
+	const struct trace_gap *gap = u->next_gap < trace_nr_gaps(u->trace) ? trace_get_gap(u->trace, u->next_gap) : NULL;
+
+	u->next_gap_ns = gap ? gap->start_ns : UINT64_MAX;
+}
+
+/* Where events of a program may be missing, ends could be taken for those of other begins: nothing is followed across it, nor inside. */
+static void gaps_pass(struct trace_user_events *u, uint64_t now)
+{
+	while (now >= u->next_gap_ns) {
+		const struct trace_gap *gap = trace_get_gap(u->trace, u->next_gap++);
+		const struct number_row *stream = table_find(&u->streams, sizeof(*stream), gap->stream + 1ull);
+		struct number_row *blind;
+
+		gap_find(u);
+		if (!stream || !stream->number)
+			continue;
+		forget(u, (uint32_t)stream->number);
+		blind = table_add(&u->blind, sizeof(*blind), stream->number);
+		if (!blind)
+			user_fail(u);
+		else if (gap->end_ns > blind->number)
+			blind->number = gap->end_ns;
+	}
+}
+
+static bool is_blind(const struct trace_user_events *u, const struct actor *actor)
+{
+	const struct number_row *blind = u->blind.used ? table_find(&u->blind, sizeof(*blind), actor->owner.pid) : NULL;
+
+	return blind && trace_analysis_now(u->analysis) <= blind->number;
+}
+
 /* ---- the hooks ---- */
 
 static void on_stream(struct trace_user_events *u, const struct trace_event *event)
@@ -272,9 +331,10 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	struct actor *actor;
 	uint64_t id;
 
-	(void)analysis;
 	if (event->id == TRACE_EV_user_stream)
 		on_stream(u, event);
+	if (trace_analysis_now(analysis) >= u->next_gap_ns)
+		gaps_pass(u, trace_analysis_now(analysis));
 	if (event->id < TRACE_EV_MAX)
 		return;
 	kind = kind_of(u, event);
@@ -282,6 +342,8 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	if (!actor)
 		return;
 	count(u, actor, kind, event);
+	if (is_blind(u, actor))
+		return;
 	id = kind->value ? trace_event_u64(event, kind->value) : 0;
 	switch (kind->type->role) {
 	case TRACE_ROLE_EVENT:
@@ -327,19 +389,6 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	requests_wait(u, actor, interval);
 }
 
-void user_events_close(struct trace_user_events *u)
-{
-	const struct pointer_row *row = NULL;
-
-	while ((row = table_next(&u->actors, sizeof(*row), row))) {
-		const struct actor *actor = row->pointer;
-
-		for (uint32_t i = 0; actor && i < actor->depth; i++)
-			actor->scopes[i].span->open++;
-	}
-	requests_close(u);
-}
-
 /* ---- life ---- */
 
 static bool has_user_events(const struct trace *trace)
@@ -361,6 +410,7 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 	if (u) {
 		u->trace = trace;
 		u->analysis = analysis;
+		gap_find(u);
 	}
 	if (!error && has_user_events(trace)) {
 		error = trace_analysis_on_event(analysis, mask, on_event, u);
@@ -415,6 +465,7 @@ struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
 	table_clear(&u->streams);
 	table_clear(&u->actors);
 	table_clear(&u->by_thread);
+	table_clear(&u->blind);
 	table_clear(&u->event_index);
 	table_clear(&u->span_index);
 	free(u);

@@ -107,6 +107,9 @@ struct trace_user_events {
 	struct table by_thread;	  /* struct trace_thread -> struct actor */
 	struct table requests;	  /* struct request_row */
 	size_t nr_ended;	  /* rows of it without a request */
+	size_t next_gap;	  /* of the trace, not begun yet */
+	uint64_t next_gap_ns;	  /* UINT64_MAX: none */
+	struct table blind;	  /* pid -> until when events of it may be missing */
 	struct table event_index; /* -> struct event_sum */
 	struct table span_index;  /* -> struct span_sum */
 	struct event_sum **events; /* owned, and each */
@@ -149,7 +152,8 @@ void request_end(struct trace_user_events *user, struct actor *actor, string_id 
 void request_handoff(struct trace_user_events *user, struct actor *actor, string_id name, uint64_t id);
 /** requests_wait() - @actor was blocked: tell the requests that it works for */
 void requests_wait(struct trace_user_events *user, struct actor *actor, const struct trace_interval *interval);
-void requests_close(struct trace_user_events *user);
+/** requests_forget() - all of this process stay without an end; @pid 0: of all processes */
+void requests_forget(struct trace_user_events *user, uint32_t pid);
 void requests_free(struct trace_user_events *user);
 
 /** user_events_close() - after the pass, once: what is open stays open */

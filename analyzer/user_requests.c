@@ -170,13 +170,20 @@ void requests_wait(struct trace_user_events *u, struct actor *actor, const struc
 		segment_wait(u, &request->segment, interval);
 }
 
-void requests_close(struct trace_user_events *u)
+void requests_forget(struct trace_user_events *u, uint32_t pid)
 {
-	const struct request_row *row = NULL;
+	struct request_row *row = NULL;
 
-	while ((row = table_next(&u->requests, sizeof(*row), row)))
-		if (row->request)
-			row->request->span->open++;
+	while ((row = table_next(&u->requests, sizeof(*row), row))) {
+		if (!row->request || (pid && row->request->owner.pid != pid))
+			continue;
+		if (row->request->actor)
+			request_leave(u, row->request);
+		row->request->span->open++;
+		request_free(row->request);
+		row->request = NULL;
+		u->nr_ended++;
+	}
 }
 
 void requests_free(struct trace_user_events *u)

@@ -220,13 +220,23 @@ void tb_start(struct tb *tb, uint64_t ts_ns, uint32_t id, const void *payload, s
 	block_add(tb->start, ts_ns, id, payload, payload_bytes, string);
 }
 
-void tb_lost(struct tb *tb, uint32_t cpu, uint64_t nr)
+static void ring_lost(struct tb *tb, uint32_t ring, uint64_t nr)
 {
-	struct tb_block *block = block_last(tb, cpu);
+	struct tb_block *block = block_last(tb, ring);
 
 	if (!block)
-		block = block_begin(tb, cpu);
+		block = block_begin(tb, ring);
 	block->lost_after += nr;
+}
+
+void tb_lost(struct tb *tb, uint32_t cpu, uint64_t nr)
+{
+	ring_lost(tb, cpu, nr);
+}
+
+void tb_user_lost(struct tb *tb, uint32_t cpu, uint64_t nr)
+{
+	ring_lost(tb, USER_RINGS + cpu, nr);
 }
 
 void tb_cut(struct tb *tb, uint32_t cpu)

@@ -257,6 +257,38 @@ static void scopes_deeper_than_can_be_followed_are_counted(void)
 	end(&s);
 }
 
+static void nothing_is_followed_across_lost_events(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
+
+	emit(s.tb, 0, 1500, open, 10, 0);
+	emit(s.tb, 0, 1600, take, 10, 5);
+	emit(s.tb, 0, 1700, paid, 10, 0);
+	tb_user_lost(s.tb, 0, 3); /* from 1700 to 7000 */
+	emit(s.tb, 1, 3000, open, 11, 0);
+	emit(s.tb, 1, 4000, close, 11, 0);
+	emit(s.tb, 0, 7000, paid, 10, 0);
+	emit(s.tb, 0, 7100, close, 10, 0);
+	emit(s.tb, 0, 7200, done, 10, 5);
+	emit(s.tb, 0, 8000, open, 10, 0);
+	emit(s.tb, 0, 8500, close, 10, 0);
+	run(&s);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->count, 2);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.count, 0);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->open, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->unmatched, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.count, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.sum_ns, 500);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->open, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->unmatched, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->elapsed.count, 0);
+	CU_ASSERT_EQUAL(trace_nr_spans(s.user), 2);
+	end(&s);
+}
+
 /* ---- between two events ---- */
 
 static void the_time_between_two_marks_is_divided_too(void)
@@ -432,6 +464,7 @@ int main(int argc, char **argv)
 		CASE(scopes_nest_and_each_has_all_of_its_time),
 		CASE(what_does_not_begin_or_end_is_told),
 		CASE(scopes_deeper_than_can_be_followed_are_counted),
+		CASE(nothing_is_followed_across_lost_events),
 		CASE(the_time_between_two_marks_is_divided_too),
 		CASE(a_request_goes_from_thread_to_thread),
 		CASE(requests_that_ended_leave_no_trace_in_memory),
