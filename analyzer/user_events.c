@@ -139,6 +139,14 @@ static double value_of(const struct trace_event *event, const struct trace_field
 	return field->is_signed ? (double)(int64_t)trace_event_u64(event, field) : (double)trace_event_u64(event, field);
 }
 
+/* Events of its process may be missing just now. */
+static bool is_blind(const struct trace_user_events *u, const struct actor *actor)
+{
+	const struct number_row *blind = u->blind.used ? table_find(&u->blind, sizeof(*blind), actor->owner.pid) : NULL;
+
+	return blind && trace_analysis_now(u->analysis) <= blind->number;
+}
+
 static void count(struct trace_user_events *u, struct actor *actor, const struct event_kind *kind, const struct trace_event *event)
 {
 	struct event_sum *sum = event_sum(u, &actor->owner, kind->name);
@@ -153,7 +161,7 @@ static void count(struct trace_user_events *u, struct actor *actor, const struct
 		sum->first_ns = now;
 	sum->count++;
 	sum->last_ns = now;
-	if (met->number)
+	if (met->number && !is_blind(u, actor))
 		latency_add(u, &sum->interval, now - met->number);
 	met->number = now;
 	if (kind->type->role == TRACE_ROLE_COUNTER) {
@@ -299,13 +307,6 @@ static void gaps_pass(struct trace_user_events *u, uint64_t now)
 		else if (gap->end_ns > blind->number)
 			blind->number = gap->end_ns;
 	}
-}
-
-static bool is_blind(const struct trace_user_events *u, const struct actor *actor)
-{
-	const struct number_row *blind = u->blind.used ? table_find(&u->blind, sizeof(*blind), actor->owner.pid) : NULL;
-
-	return blind && trace_analysis_now(u->analysis) <= blind->number;
 }
 
 /* ---- the hooks ---- */
