@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "builder.h"
 #include "unit.h"
+#include "visualizer.h"
 
 static char trace_path[] = "/tmp/test_report_XXXXXX";
 
@@ -81,40 +81,12 @@ static void make_story(void)
 	tb_free(tb);
 }
 
-/* Run tracevisualizer, its stderr after its stdout. Returns the exit status; the text is the caller's. */
-static int run(const char *arguments, char **ret_text)
-{
-	char command[512];
-	size_t used = 0, room = 1 << 16;
-	char *text = malloc(room);
-	FILE *pipe;
-	int status;
-
-	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer %s 2>&1", arguments);
-	pipe = popen(command, "r");
-	while (!feof(pipe) && used + 1 < room)
-		used += fread(text + used, 1, room - used - 1, pipe);
-	text[used] = 0;
-	status = pclose(pipe);
-	*ret_text = text;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 static int run_on_trace(const char *options, char **ret_text)
 {
 	char arguments[256];
 
 	snprintf(arguments, sizeof(arguments), "%s %s", options, trace_path);
-	return run(arguments, ret_text);
-}
-
-static void contains(const char *text, const char *wanted)
-{
-	bool found = strstr(text, wanted) != NULL;
-
-	CU_ASSERT_TRUE(found);
-	if (!found)
-		printf("\n--- wanted:\n%s\n--- in:\n%s\n", wanted, text);
+	return visualizer_run(arguments, ret_text);
 }
 
 /* ---- text ---- */
@@ -310,7 +282,7 @@ static void sections_tell_of_locks_pairs_and_interrupts(void)
 	char arguments[128], *text;
 
 	snprintf(arguments, sizeof(arguments), "-a --ns %s", story_path);
-	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	contains(text, golden_sections);
 	CU_ASSERT_PTR_NULL(strchr(text, '\033'));
 	free(text);
@@ -327,7 +299,7 @@ static char *report_of(struct tb *tb, const char *options)
 	close(fd);
 	tb_free(tb);
 	snprintf(arguments, sizeof(arguments), "%s %s", options, path);
-	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	unlink(path);
 	return text;
 }
@@ -437,11 +409,11 @@ static void two_traces_are_compared_by_name(void)
 	char arguments[256], *text;
 
 	snprintf(arguments, sizeof(arguments), "--diff --ns %s %s", trace_path, story_path);
-	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	contains(text, golden_diff);
 	free(text);
 	snprintf(arguments, sizeof(arguments), "--diff %s", trace_path);
-	CU_ASSERT_EQUAL(run(arguments, &text), 2);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 2);
 	contains(text, "needs two traces");
 	free(text);
 }
@@ -459,7 +431,7 @@ static void a_comparison_as_json_has_its_schema(void)
 	size_t i, found = 0;
 
 	snprintf(arguments, sizeof(arguments), "--diff --json %s %s", trace_path, story_path);
-	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	report = json_loads(text, 0, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(report, "schema")), "trace-diff/1");
@@ -524,7 +496,7 @@ static void the_json_of_locks_and_strange_names_is_valid(void)
 	json_t *report, *lock, *interrupt;
 
 	snprintf(arguments, sizeof(arguments), "--json %s", story_path);
-	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	report = json_loads(text, 0, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
 	CU_ASSERT_EQUAL(json_array_size(json_object_get(report, "locks")), 1);
@@ -626,7 +598,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		char *text;
 
-		CU_ASSERT_EQUAL(run(wrong[i].arguments, &text), 2);
+		CU_ASSERT_EQUAL(visualizer_run(wrong[i].arguments, &text), 2);
 		contains(text, wrong[i].says);
 		CU_ASSERT_PTR_EQUAL(strchr(text, '\n'), text + strlen(text) - 1);
 		free(text);
@@ -637,10 +609,10 @@ static void failures_name_the_cause_and_status_is_1(void)
 {
 	char *text;
 
-	CU_ASSERT_EQUAL(run("-a /nonexistent/t.trace", &text), 1);
+	CU_ASSERT_EQUAL(visualizer_run("-a /nonexistent/t.trace", &text), 1);
 	contains(text, "/nonexistent/t.trace");
 	free(text);
-	CU_ASSERT_EQUAL(run("-a /etc/passwd", &text), 1);
+	CU_ASSERT_EQUAL(visualizer_run("-a /etc/passwd", &text), 1);
 	contains(text, "/etc/passwd");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --output /nonexistent/out", &text), 1);
@@ -659,7 +631,7 @@ static void help_fits_a_screen(void)
 	char *text;
 	int lines = 0;
 
-	CU_ASSERT_EQUAL(run("--help", &text), 0);
+	CU_ASSERT_EQUAL(visualizer_run("--help", &text), 0);
 	for (const char *at = text; (at = strchr(at, '\n')); at++)
 		lines++;
 	CU_ASSERT(lines <= 24);
@@ -673,14 +645,14 @@ static void old_positionals_and_a_pipe_work(void)
 	char arguments[256], *text;
 
 	snprintf(arguments, sizeof(arguments), "-a %s /etc/passwd %s.out", trace_path, trace_path);
-	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	CU_ASSERT_STRING_EQUAL(text, "");
 	free(text);
 	snprintf(arguments, sizeof(arguments), "%s.out", trace_path);
 	CU_ASSERT_EQUAL(access(arguments, R_OK), 0);
 	unlink(arguments);
 	snprintf(arguments, sizeof(arguments), "--verify - < %s", trace_path);
-	CU_ASSERT_EQUAL(run(arguments, &text), 0);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	contains(text, "balance to the nanosecond");
 	free(text);
 }

@@ -5,11 +5,14 @@
  * The story of most: "shop" (10) runs on CPU 0 from the start and reads a file from 2000 to 6200, blocked from 3000 to 6000, queued until 6100.
  */
 #include <errno.h>
+#include <jansson.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <trace/user_events.h>
+#include <unistd.h>
 #include "builder.h"
 #include "unit.h"
+#include "visualizer.h"
 
 struct payload { /* tid, and one number */
 	uint32_t tid;
@@ -454,6 +457,104 @@ static void the_times_of_a_thread_add_up_at_every_event(void)
 	end(&s);
 }
 
+/* ---- reports ---- */
+
+static char *report(struct tb *tb, const char *options)
+{
+	char path[] = "/tmp/test_user_events_XXXXXX", arguments[256], *text;
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	snprintf(arguments, sizeof(arguments), "%s %s", options, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	unlink(path);
+	return text;
+}
+
+static struct tb *shop(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT), queue = event_type(s.tb, "shop:queue", TRACE_ROLE_COUNTER);
+
+	emit(s.tb, 0, 1400, paid, 10, 0);
+	emit(s.tb, 0, 1500, open, 10, 0);
+	emit(s.tb, 0, 1600, take, 10, 5);
+	emit(s.tb, 0, 1700, queue, 10, 3);
+	read_orders(s.tb);
+	emit(s.tb, 0, 6500, done, 10, 5);
+	emit(s.tb, 0, 7000, close, 10, 0);
+	emit(s.tb, 0, 7400, paid, 10, 0);
+	emit(s.tb, 0, 7500, open, 10, 0);
+	return s.tb;
+}
+
+static const char golden[] =
+	"Scopes of programs (where the time between begin and end went):\n"
+	"  count  time  median  99th %   CPU  for a CPU  for else  name           process\n"
+	"      1  5500    5500    5500  2400        100      3000  shop:checkout  shop (10)\n"
+	"\n"
+	"  1 had not ended when the trace did.\n"
+	"\n"
+	"  shop:checkout waited 3000 for file /orders.db\n"
+	"\n"
+	"Requests of programs (from begin to end, on whatever threads; queued: with none):\n"
+	"  count  time  median  99th %   CPU  for a CPU  for else  queued  name        process\n"
+	"      1  4900    4900    4900  1800        100      3000       0  shop:order  shop (10)\n"
+	"\n"
+	"  shop:order waited 3000 for file /orders.db\n"
+	"\n";
+
+static const char golden_between[] =
+	"Between events of programs (of one thread and provider):\n"
+	"  count  time  median  99th %   CPU  for a CPU  for else  name               process\n"
+	"      1  6000    6000    6000  2900        100      3000  shop:paid .. paid  shop (10)\n";
+
+static void the_report_tells_where_the_time_in_scopes_went(void)
+{
+	struct tb *tb = shop();
+	char *text = report(tb, "-a --ns");
+
+	contains(text, golden);
+	contains(text, golden_between);
+	contains(text, "  samples  lowest  mean  highest  last  counter     process\n"
+		       "        1       3     3        3     3  shop:queue  shop (10)\n");
+	contains(text, "shop:checkout.begin");
+	free(text);
+	text = report(tb, "-a --ns --pid=999");
+	CU_ASSERT_PTR_NULL(strstr(text, "shop:checkout"));
+	free(text);
+	text = report(tb, "--verify");
+	contains(text, "verified");
+	free(text);
+	tb_free(tb);
+}
+
+static void the_json_has_all_of_it(void)
+{
+	struct tb *tb = shop();
+	char *text = report(tb, "--json");
+	json_error_t error;
+	json_t *root = json_loads(text, 0, &error), *spans = json_object_get(root, "spans"), *first = json_array_get(spans, 0);
+	json_int_t sum = 0;
+
+	CU_ASSERT_EQUAL(json_array_size(spans), 3);
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(root, "user_events")), 6);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "name")), "shop:checkout");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "kind")), "scope");
+	for (size_t i = 0; i < 7; i++)
+		sum += json_integer_value(json_object_get(first, (const char *const[]){"user_ns", "system_ns", "interrupted_ns", "wait_cpu_ns", "blocked_ns",
+										       "queued_ns", "unseen_ns"}[i]));
+	CU_ASSERT_EQUAL(sum, 5500);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(first, "sum_ns")), 5500);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(json_object_get(first, "waits"), 0), "target")), "/orders.db");
+	json_decref(root);
+	free(text);
+	tb_free(tb);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -473,6 +574,8 @@ int main(int argc, char **argv)
 		CASE(a_trace_without_such_events_has_no_rows),
 		CASE(after_the_pass_it_is_too_late),
 		CASE(the_times_of_a_thread_add_up_at_every_event),
+		CASE(the_report_tells_where_the_time_in_scopes_went),
+		CASE(the_json_has_all_of_it),
 		{NULL, NULL},
 	};
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_VISUALIZER_H
+#define TESTS_VISUALIZER_H
+/* visualizer.h - run tracevisualizer and look at what it prints. TRACE_BIN: the folder of the programs. */
+#include <CUnit/Basic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Its stderr comes after its stdout. Returns the exit status; the text is the caller's. */
+static inline int visualizer_run(const char *arguments, char **ret_text)
+{
+	char command[512];
+	size_t used = 0, room = 1 << 16;
+	char *text = malloc(room);
+	FILE *pipe;
+	int status;
+
+	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer %s 2>&1", arguments);
+	pipe = popen(command, "r");
+	while (!feof(pipe) && used + 1 < room)
+		used += fread(text + used, 1, room - used - 1, pipe);
+	text[used] = 0;
+	status = pclose(pipe);
+	*ret_text = text;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static inline void contains(const char *text, const char *wanted)
+{
+	bool found = strstr(text, wanted) != NULL;
+
+	CU_ASSERT_TRUE(found);
+	if (!found)
+		printf("\n--- wanted:\n%s\n--- in:\n%s\n", wanted, text);
+}
+#endif
