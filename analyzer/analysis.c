@@ -58,6 +58,9 @@ static const struct {
 	HANDLER(work_end, on_work_end),
 	HANDLER(uring_submit, on_uring_submit),
 	HANDLER(uring_complete, on_uring_complete),
+	HANDLER(uring_open, on_uring_open),
+	HANDLER(uring_file, on_uring_file),
+	HANDLER(uring_close, on_uring_close),
 #undef HANDLER
 };
 

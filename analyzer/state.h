@@ -494,6 +494,9 @@ static inline enum call_class frame_class(const struct trace_analysis *a, const 
 }
 void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+/** file_count_read() - a call of @thread read from @file; 0: not known */
+void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes);
+void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes);
 void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 
 /* ---- state_trap.c, state_irq.c ---- */
@@ -577,6 +580,9 @@ void on_work_queue(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_work_start(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_uring_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_uring_close(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_uring_file(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_uring_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 /** cgroup_learn() - the path of a control group */
 void cgroup_learn(struct trace_analysis *a, uint64_t cgroup, const char *path);

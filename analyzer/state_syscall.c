@@ -327,7 +327,7 @@ static void effect_mremap(struct trace_analysis *a, struct trace_thread *thread,
 	memory_map(a, thread->memory, (uint64_t)ret, end, file);
 }
 
-static void count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
+void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
 	struct file_row *row;
 
@@ -338,7 +338,7 @@ static void count_read(struct trace_analysis *a, struct trace_thread *thread, fi
 	row->read_bytes += bytes;
 }
 
-static void count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
+void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
 	struct file_row *row;
 
@@ -351,14 +351,14 @@ static void count_written(struct trace_analysis *a, struct trace_thread *thread,
 
 static void effect_sendfile(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	count_written(a, thread, frame->file, (uint64_t)ret);
-	count_read(a, thread, fd_file(thread, (int32_t)frame->args[1]), (uint64_t)ret);
+	file_count_written(a, thread, frame->file, (uint64_t)ret);
+	file_count_read(a, thread, fd_file(thread, (int32_t)frame->args[1]), (uint64_t)ret);
 }
 
 static void effect_splice(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	count_read(a, thread, frame->file, (uint64_t)ret);
-	count_written(a, thread, fd_file(thread, (int32_t)frame->args[2]), (uint64_t)ret);
+	file_count_read(a, thread, frame->file, (uint64_t)ret);
+	file_count_written(a, thread, fd_file(thread, (int32_t)frame->args[2]), (uint64_t)ret);
 }
 
 static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct trace_thread *, const struct frame *, int64_t) = {
@@ -387,9 +387,9 @@ static void syscall_effect(struct trace_analysis *a, struct trace_thread *thread
 	if (call->flags & CALL_HAS_EFFECT)
 		effects[call->class](a, thread, frame, ret);
 	if (call->flags & CALL_COUNTS_READ)
-		count_read(a, thread, frame->file, bytes);
+		file_count_read(a, thread, frame->file, bytes);
 	if (call->flags & CALL_COUNTS_WRITTEN)
-		count_written(a, thread, frame->file, bytes);
+		file_count_written(a, thread, frame->file, bytes);
 }
 
 void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

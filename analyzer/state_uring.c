@@ -1,28 +1,66 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_uring.c - requests of io_uring, from their submission to their completion.
+ * state_uring.c - requests of io_uring, from their submission to their completion, and the files that they open.
  *
  * A request is known by its address in the kernel. Whoever completes it - the submitter itself when it is woken, an interrupt, a worker -
- * the submitter's process remembers on which file the last one was: that is what a wait in io_uring_enter was for.
+ * the submitter's process remembers on which file the last one was: that is what a wait in io_uring_enter was for. What was read and written is
+ * the submitter's, too.
+ *
+ * A request names its file by a descriptor of the process, or by a slot of the ring's own table ("registered file", "direct descriptor").
+ * What is in a slot is told when the request completes.
  */
+#include <stdio.h>
+#include <sys/stat.h>
 #include "state.h"
 
 #define URING_FIXED_FILE 1 /* REQ_F_FIXED_FILE: "fd" counts registered files */
+#define CQE_MORE	 2 /* IORING_CQE_F_MORE */
 
 struct request_row {
 	uint64_t key; /* address of the request */
-	struct trace_process *process;
+	struct trace_thread *thread; /* that submitted it; NULL: completed, the address may be used again */
 	file_idx file;
+	uint32_t opcode;
 };
 
-/* The operations that act on a descriptor: enum io_uring_op, Linux 6.18. */
-static bool acts_on_file(uint32_t opcode)
-{
-	static const uint64_t with_file = 1ull << 1 | 1ull << 2 | 1ull << 3 | 1ull << 4 | 1ull << 5 | 1ull << 6 | 1ull << 8 | 1ull << 9 | 1ull << 10 |
-					  1ull << 13 | 1ull << 16 | 1ull << 17 | 1ull << 22 | 1ull << 23 | 1ull << 26 | 1ull << 27 | 1ull << 30 |
-					  1ull << 33 | 1ull << 34 | 1ull << 47 | 1ull << 48 | 1ull << 49 | 1ull << 55;
+/* What an operation does with its descriptor: enum io_uring_op, Linux 6.18. */
+enum { HAS_FILE = 1, READS = 2, WRITES = 4 };
+static const uint8_t operations[64] = {
+	[1] = HAS_FILE | READS,	  /* READV */
+	[2] = HAS_FILE | WRITES,  /* WRITEV */
+	[3] = HAS_FILE,		  /* FSYNC */
+	[4] = HAS_FILE | READS,	  /* READ_FIXED */
+	[5] = HAS_FILE | WRITES,  /* WRITE_FIXED */
+	[6] = HAS_FILE,		  /* POLL_ADD */
+	[8] = HAS_FILE,		  /* SYNC_FILE_RANGE */
+	[9] = HAS_FILE | WRITES,  /* SENDMSG */
+	[10] = HAS_FILE | READS,  /* RECVMSG */
+	[13] = HAS_FILE,	  /* ACCEPT */
+	[16] = HAS_FILE,	  /* CONNECT */
+	[17] = HAS_FILE,	  /* FALLOCATE */
+	[22] = HAS_FILE | READS,  /* READ */
+	[23] = HAS_FILE | WRITES, /* WRITE */
+	[24] = HAS_FILE,	  /* FADVISE */
+	[26] = HAS_FILE | WRITES, /* SEND */
+	[27] = HAS_FILE | READS,  /* RECV */
+	[30] = HAS_FILE,	  /* SPLICE */
+	[33] = HAS_FILE,	  /* TEE */
+	[34] = HAS_FILE,	  /* SHUTDOWN */
+	[47] = HAS_FILE | WRITES, /* SEND_ZC */
+	[48] = HAS_FILE | WRITES, /* SENDMSG_ZC */
+	[49] = HAS_FILE | READS,  /* READ_MULTISHOT */
+	[55] = HAS_FILE,	  /* FTRUNCATE */
+	[56] = HAS_FILE,	  /* BIND */
+	[57] = HAS_FILE,	  /* LISTEN */
+	[58] = HAS_FILE | READS,  /* RECV_ZC */
+	[59] = HAS_FILE,	  /* EPOLL_WAIT */
+	[60] = HAS_FILE | READS,  /* READV_FIXED */
+	[61] = HAS_FILE | WRITES, /* WRITEV_FIXED */
+};
 
-	return opcode < 64 && (with_file >> opcode & 1);
+static unsigned int operation(uint32_t opcode)
+{
+	return opcode < sizeof(operations) ? operations[opcode] : 0;
 }
 
 void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -33,19 +71,67 @@ void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	if (!cpu->current || cpu->current == &cpu->idle)
 		return;
 	row = books_row(a, &a->requests, sizeof(*row), submit->req | 1);
-	row->process = cpu->current->process;
+	row->thread = cpu->current;
+	row->opcode = submit->opcode;
 	row->file = 0;
-	if (acts_on_file(submit->opcode) && !(submit->flags & URING_FIXED_FILE))
+	if ((operation(submit->opcode) & HAS_FILE) && !(submit->flags & URING_FIXED_FILE))
 		row->file = fd_file(cpu->current, submit->fd);
+}
+
+static struct request_row *request_of(const struct trace_analysis *a, uint64_t req)
+{
+	struct request_row *row = table_find(&a->requests, sizeof(*row), req | 1);
+
+	return row && row->thread ? row : NULL;
+}
+
+/* A socket that no descriptor ever led to has no other name. */
+static file_idx registered_file(struct trace_analysis *a, const struct trace_uring_file *registered)
+{
+	file_idx file = file_of_inode(a, registered->dev, registered->ino);
+	char path[40];
+
+	if (file || !S_ISSOCK(registered->mode))
+		return file;
+	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)registered->ino);
+	return file_get(a, strings_intern(&a->strings, path), registered->dev, registered->ino, registered->mode);
+}
+
+void on_uring_file(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_uring_file *registered = event->payload;
+	struct request_row *row = request_of(a, registered->req);
+
+	if (row)
+		row->file = registered_file(a, registered);
 }
 
 void on_uring_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_uring_complete *complete = event->payload;
-	struct request_row *row = table_find(&a->requests, sizeof(*row), complete->req | 1);
+	struct request_row *row = request_of(a, complete->req);
 
-	if (!row || !row->process)
+	if (!row)
 		return;
-	row->process->uring_file = row->file;
-	row->process->uring_ns = ns;
+	row->thread->process->uring_file = row->file;
+	row->thread->process->uring_ns = ns;
+	if (complete->res >= 0 && (operation(row->opcode) & READS))
+		file_count_read(a, row->thread, row->file, (uint64_t)complete->res);
+	if (complete->res >= 0 && (operation(row->opcode) & WRITES))
+		file_count_written(a, row->thread, row->file, (uint64_t)complete->res);
+	if (!(complete->flags & CQE_MORE))
+		row->thread = NULL;
+}
+
+void on_uring_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_uring_open *open = event->payload;
+
+	file_get(a, strings_intern(&a->strings, trace_event_string(event)), open->dev, open->ino, file_mode(open->mode, open->flags));
+}
+
+void on_uring_close(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	if (cpu->current && cpu->current != &cpu->idle)
+		fd_put(a, cpu->current, ((const struct trace_uring_close *)event->payload)->fd, 0, false);
 }

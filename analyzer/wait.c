@@ -27,7 +27,7 @@
  *
  * Kernel threads wait for `other` "kernel": at rest (idle) if a signal or work might end it, at work otherwise.
  *
- * Idle. accept, and poll, select and epoll of a process that has ever listened on a socket, are a server's rest: between requests. That
+ * Idle. accept, and poll, select, epoll and io_uring (unless a file was what it waited for) of a process that has ever listened on a socket, are a server's rest: between requests. That
  * a worker may also poll for the answer of a server of its own is not seen here.
  */
 #include <string.h>
@@ -379,6 +379,12 @@ static struct verdict call_ipc(const struct question *q)
 	return by_waker(q, strncmp(name, "sem", 3) == 0 ? VIA_SEMAPHORE : VIA_MQUEUE);
 }
 
+/* A server, or one that was. */
+static bool listens(const struct question *q)
+{
+	return q->thread->fds && q->thread->fds->nr_listening;
+}
+
 /* The wait of a worker of io_uring that was decided last, as its submitter's. */
 static struct verdict the_workers(const struct question *q)
 {
@@ -400,6 +406,7 @@ static struct verdict call_uring(const struct question *q)
 	v = file ? by_file(q, file) : by_waker(q, VIA_URING);
 	if (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_FILE)
 		v.via = VIA_URING;
+	v.idle = (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK) && listens(q);
 	return v;
 }
 
@@ -463,7 +470,7 @@ static struct verdict call_poll(const struct question *q)
 		v = by_waker(q, (enum via)q->waker->via);
 	else
 		v = by_waker(q, file_via(q->a, q->waker->file) ? file_via(q->a, q->waker->file) : VIA_POLL);
-	v.idle = v.kind != TRACE_WAIT_UNKNOWN && q->thread->fds && q->thread->fds->nr_listening;
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN && listens(q);
 	return v;
 }
 

@@ -219,6 +219,78 @@ static void a_ring_waits_for_the_file_of_its_request(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
 }
 
+static const struct trace_file_use *file_use(const struct analysis_case *c, const char *path)
+{
+	static const struct trace_file_use none;
+
+	for (size_t i = 0; i < c->one->nr_files; i++)
+		if (strcmp(c->one->files[i].path, path) == 0)
+			return &c->one->files[i];
+	return &none;
+}
+
+/* From the opening by the ring on, there is no descriptor. */
+static void a_ring_knows_what_it_opened_into_a_slot(void)
+{
+	struct trace_uring_open open = {.slot = 1, .dev = 8, .mode = S_IFREG | 0600, .ino = 81};
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 1, .flags = 1};
+	struct trace_uring_file registered = {.req = 0xf00, .dev = 8, .mode = S_IFREG | 0600, .ino = 81};
+	struct trace_uring_complete complete = {.req = 0xf00, .res = 512};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 1, 9, 82, S_IFREG | 0600, "/not this one");
+	tb_event(c.tb, 0, 1500, TRACE_EV_uring_open, &open, sizeof(open), "/slot");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_event(c.tb, 0, 2100, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	block(&c);
+	tb_irq(c.tb, 1, 5000, 7);
+	wake(&c, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 0, 6140, TRACE_EV_uring_file, &registered, sizeof(registered), NULL);
+	tb_event(c.tb, 0, 6150, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	tb_sys_exit(c.tb, 0, 6200, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(file_use(&c, "/slot")->read_bytes, 512);
+	expect(&c, TRACE_WAIT_FILE, "/slot", 0, "io_uring");
+}
+
+/* Its descriptor is a new one's after that. */
+static void a_ring_may_close_a_descriptor(void)
+{
+	struct trace_uring_close close = {.fd = 4};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 4, 9, 80, S_IFREG | 0600, "/data");
+	tb_event(c.tb, 0, 1500, TRACE_EV_uring_close, &close, sizeof(close), NULL);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 4, 0, 1);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "");
+}
+
+static void a_listener_that_waits_in_a_ring_is_at_rest(void)
+{
+	struct trace_start_socket sock = {.tgid = 10, .fd = 4, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 13, .fd = 4};
+	struct trace_uring_complete complete = {.req = 0xf00, .res = 5};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 4, 9, 500, S_IFSOCK, "socket:[500]");
+	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_event(c.tb, 0, 2100, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_connect, 4, 0, 16);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 0, 6150, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	tb_sys_exit(c.tb, 0, 6200, 1);
+	case_run(&c);
+	CU_ASSERT(c.one->waits[0].idle);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring");
+}
+
 static void poll_until_two_dies(struct analysis_case *c)
 {
 	tb_sys_enter(c->tb, 0, 2000, SYS_poll, 0, 2, 0);
@@ -519,6 +591,9 @@ int main(int argc, char **argv)
 		CASE(a_packet_from_elsewhere_is_not_of_who_was_interrupted),
 		CASE(a_kworker_wakes_for_who_queued_its_work),
 		CASE(a_ring_waits_for_the_file_of_its_request),
+		CASE(a_ring_knows_what_it_opened_into_a_slot),
+		CASE(a_ring_may_close_a_descriptor),
+		CASE(a_listener_that_waits_in_a_ring_is_at_rest),
 		CASE(a_poll_that_a_death_ends_names_the_pipe_it_closed),
 		CASE(a_shared_end_of_a_pipe_connects_nobody),
 		CASE(eventfds_have_the_kernels_name),

@@ -243,6 +243,27 @@ static void a_process_in_a_container_has_two_numbers(void)
 	session_end(&s);
 }
 
+/* What requests read counts as what system calls read. */
+static void files_show_what_rings_read(void)
+{
+	static const char *const scenarios[] = {"uring_file", "uring_direct", "uring_open"};
+	json_t *file;
+	size_t i;
+
+	record();
+	for (size_t j = 0; j < sizeof(scenarios) / sizeof(scenarios[0]); j++) {
+		json_t *process = json_process(session.report, truth_of(scenarios[j], "pid"));
+		long long bytes = 0;
+
+		if (truth_of(scenarios[j], "skipped") == 1)
+			continue;
+		json_array_foreach(json_object_get(process, "files"), i, file)
+			if (strstr(json_text(file, "path"), scenarios[j]))
+				bytes += json_number(file, "read_bytes");
+		CU_ASSERT_EQUAL(bytes, 32 << 20);
+	}
+}
+
 static void all_books_balance(void)
 {
 	record();
@@ -315,6 +336,11 @@ static void all_books_balance(void)
 	PROCESS(a_ring_names_the_pipes_writer, uring_pipe, "io_uring")             \
 	PROCESS(a_ring_names_the_unix_peer, uring_unix, "io_uring")                \
 	PROCESS(a_rings_worker_waits_for_its_submitter, uring_worker, "io_uring")  \
+	PROCESS(accept_by_a_ring_names_who_connected, uring_accept, "io_uring")    \
+	PROCESS(what_a_ring_accepted_is_known, uring_accepted, "tcp")              \
+	PROCESS(what_a_ring_accepted_into_a_slot_is_known, uring_accepted_direct, "io_uring") \
+	PROCESS(what_a_ring_connected_is_known, uring_socket, "tcp")               \
+	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")   \
 	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)               \
 	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                 \
 	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                \
@@ -325,11 +351,13 @@ static void all_books_balance(void)
 	KIND(a_32_bit_sleep_is_a_timeout, sleep_by_32_bit_call, "timeout", NULL)   \
 	KIND(a_mapped_file_is_named, mapped_file, "file", "mapped_file-data")      \
 	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")          \
-	FILE_VIA(a_ring_names_the_file, uring_file, "io_uring", "uring_file-data")
+	FILE_VIA(a_ring_names_the_file, uring_file, "io_uring", "uring_file-data") \
+	FILE_VIA(what_a_ring_opened_into_a_slot_is_known, uring_direct, "io_uring", "uring_direct-data")
 CLAIMS
 
 static const struct unit_case cases[] = {
 	{"all_books_balance", all_books_balance},
+	{"files_show_what_rings_read", files_show_what_rings_read},
 	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
 #undef PROCESS
 #undef KIND

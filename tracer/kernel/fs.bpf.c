@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* fs.bpf.c - the page cache, writeback and io_uring. Files are told by device and inode. */
+/* fs.bpf.c - the page cache and writeback. Files are told by device and inode. */
 
 SEC("tp_btf/folio_wait_writeback")
 int BPF_PROG(fs_writeback_wait, struct folio *folio, struct address_space *mapping)
@@ -71,62 +71,3 @@ int BPF_PROG(fs_fault, struct address_space *mapping, unsigned long index)
 	}
 CACHE_PROGRAM(fs_cache_add, mm_filemap_add_to_page_cache)
 CACHE_PROGRAM(fs_cache_delete, mm_filemap_delete_from_page_cache)
-
-SEC("tp_btf/io_uring_submit_req")
-int BPF_PROG(uring_submit, struct io_kiocb *req)
-{
-	if (!current_passes())
-		return 0;
-	RECORD(uring_submit) {
-		record->req = (u64)req;
-		record->user_data = BPF_CORE_READ(req, cqe.user_data);
-		record->opcode = BPF_CORE_READ(req, opcode);
-		record->flags = BPF_CORE_READ(req, flags);
-		record->fd = BPF_CORE_READ(req, cqe.fd);
-		record->pad = 0;
-		COMMIT(uring_submit);
-	}
-	return 0;
-}
-
-SEC("tp_btf/io_uring_complete")
-int BPF_PROG(uring_complete, struct io_ring_ctx *ring, void *req, struct io_uring_cqe *cqe)
-{
-	if (!current_passes())
-		return 0;
-	RECORD(uring_complete) {
-		record->req = (u64)req;
-		record->user_data = BPF_CORE_READ(cqe, user_data);
-		record->res = BPF_CORE_READ(cqe, res);
-		COMMIT(uring_complete);
-	}
-	return 0;
-}
-
-SEC("tp_btf/io_uring_queue_async_work")
-int BPF_PROG(uring_async, struct io_kiocb *req, int rw)
-{
-	if (!current_passes())
-		return 0;
-	RECORD(uring_async) {
-		record->req = (u64)req;
-		record->opcode = BPF_CORE_READ(req, opcode);
-		record->pad = 0;
-		COMMIT(uring_async);
-	}
-	return 0;
-}
-
-SEC("tp_btf/io_uring_poll_arm")
-int BPF_PROG(uring_poll, struct io_kiocb *req, int mask, int events)
-{
-	if (!current_passes())
-		return 0;
-	RECORD(uring_poll) {
-		record->req = (u64)req;
-		record->opcode = BPF_CORE_READ(req, opcode);
-		record->mask = events;
-		COMMIT(uring_poll);
-	}
-	return 0;
-}

@@ -218,7 +218,9 @@ struct bdi_writeback {
 struct dirty_throttle_control {
 	unsigned long dirty;
 };
+struct io_ring_ctx;
 struct io_kiocb {
+	struct file *file;
 	u8 opcode;
 	u64 flags;
 	struct {
@@ -229,9 +231,35 @@ struct io_kiocb {
 			int fd; /* until it is completed */
 		};
 	} cqe;
+	struct io_ring_ctx *ctx;
+};
+struct io_rsrc_node {
+	unsigned long file_ptr;
+};
+struct io_rsrc_data {
+	unsigned int nr;
+	struct io_rsrc_node **nodes;
+};
+struct io_file_table {
+	struct io_rsrc_data data;
 };
 struct io_ring_ctx {
 	u32 flags;
+	struct io_file_table file_table;
+};
+/* What a request keeps for itself begins where the request does. */
+struct io_open {
+	u32 file_slot;
+};
+struct io_accept {
+	u32 file_slot;
+};
+struct io_socket {
+	u32 file_slot;
+};
+struct io_close {
+	int fd;
+	u32 file_slot;
 };
 struct io_uring_cqe {
 	u64 user_data;

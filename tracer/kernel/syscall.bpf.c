@@ -131,20 +131,12 @@ static __always_inline struct file *file_of_fd(u32 fd, u32 *ret_cloexec)
 	return file;
 }
 
-/* The results of this and the next mean nothing; global functions have one. */
-__noinline int record_fd(u32 fd)
+/* fs_open of @file, the descriptor @fd. @s belongs to the program that calls. */
+static __always_inline void put_fd(struct path_text *s, struct file *file, u32 fd, u32 cloexec)
 {
-	struct path_text *s = path_scratch(&exit_scratch);
-	struct path_place place;
-	struct inode *inode;
-	struct file *file;
-	u32 cloexec = 0;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct path_place place = file_path(s, file);
 
-	file = file_of_fd(fd, &cloexec);
-	if (!s || !file)
-		return 0;
-	inode = BPF_CORE_READ(file, f_inode);
-	place = file_path(s, file);
 	RECORD_IN(fs_open, true, ROUND8(place.bytes)) {
 		record->fd = fd;
 		record->flags = (BPF_CORE_READ(file, f_flags) & ~O_CLOEXEC) | cloexec;
@@ -154,28 +146,45 @@ __noinline int record_fd(u32 fd)
 		put_text(record + 1, &s->text[place.start], place.bytes);
 		COMMIT(fs_open);
 	}
-	return 0;
 }
 
-__noinline int record_endpoints(u32 fd)
+/* sock_endpoints of @file, if it is a socket. */
+static __always_inline void put_endpoints(struct file *file, u32 fd)
 {
-	u32 cloexec = 0;
-	struct file *file = file_of_fd(fd, &cloexec);
 	struct socket *socket;
 	struct sock *sk;
 
 	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
-		return 0;
+		return;
 	socket = BPF_CORE_READ(file, private_data);
 	sk = BPF_CORE_READ(socket, sk);
 	if (!sk)
-		return 0;
+		return;
 	RECORD_STRUCTURAL(sock_endpoints, 0) {
 		record->fd = fd;
 		record->pad = 0;
 		FILL_SOCKET(record, sk);
 		COMMIT(sock_endpoints);
 	}
+}
+
+/* The results of this and the next mean nothing; global functions have one. */
+__noinline int record_fd(u32 fd)
+{
+	u32 cloexec = 0;
+	struct file *file = file_of_fd(fd, &cloexec);
+	struct path_text *s = path_scratch(&exit_scratch);
+
+	if (s && file)
+		put_fd(s, file, fd, cloexec);
+	return 0;
+}
+
+__noinline int record_endpoints(u32 fd)
+{
+	u32 cloexec = 0;
+
+	put_endpoints(file_of_fd(fd, &cloexec), fd);
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "trap.bpf.c"
 #include "irq.bpf.c"
 #include "fs.bpf.c"
+#include "uring.bpf.c"
 #include "block.bpf.c"
 #include "timer.bpf.c"
 #include "memory.bpf.c"

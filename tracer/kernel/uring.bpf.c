@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * uring.bpf.c - requests of io_uring, and the files that they open and close: no system call returns those to the program.
+ *
+ * Where a request keeps its slot of the ring's own table ("direct descriptors") is told by the type of the request.
+ */
+PATH_SCRATCH(uring_scratch);
+
+enum { /* enum io_uring_op, include/uapi/linux/io_uring.h */
+	URING_ACCEPT = 13,
+	URING_CONNECT = 16,
+	URING_OPENAT = 18,
+	URING_CLOSE = 19,
+	URING_OPENAT2 = 28,
+	URING_SOCKET = 45,
+	URING_BIND = 56,
+	URING_LISTEN = 57,
+};
+#define URING_FIXED_FILE 1 /* REQ_F_FIXED_FILE */
+#define URING_ANY_SLOT	 0xffffffffu /* IORING_FILE_INDEX_ALLOC: the result tells which */
+#define URING_FILE_MASK	 (~7UL) /* FFS_MASK: flags in the low bits of a file's address */
+
+/* Slot + 1 of the ring's table that the request opens or closes; 0: it is a descriptor of the process. */
+static __always_inline u32 request_slot(u64 request, u32 opcode)
+{
+	if (opcode == URING_ACCEPT && bpf_core_field_exists(struct io_accept, file_slot))
+		return BPF_CORE_READ((struct io_accept *)request, file_slot);
+	if (opcode == URING_SOCKET && bpf_core_field_exists(struct io_socket, file_slot))
+		return BPF_CORE_READ((struct io_socket *)request, file_slot);
+	if (opcode == URING_CLOSE && bpf_core_field_exists(struct io_close, file_slot))
+		return BPF_CORE_READ((struct io_close *)request, file_slot);
+	if ((opcode == URING_OPENAT || opcode == URING_OPENAT2) && bpf_core_field_exists(struct io_open, file_slot))
+		return BPF_CORE_READ((struct io_open *)request, file_slot);
+	return 0;
+}
+
+static __always_inline struct file *file_in_slot(u64 request, u32 slot)
+{
+	struct io_ring_ctx *context = BPF_CORE_READ((struct io_kiocb *)request, ctx);
+	struct io_rsrc_node **nodes, *node = NULL;
+
+	if (!bpf_core_field_exists(struct io_rsrc_data, nodes) || slot >= BPF_CORE_READ(context, file_table.data.nr))
+		return NULL;
+	nodes = BPF_CORE_READ(context, file_table.data.nodes);
+	bpf_probe_read_kernel(&node, sizeof(node), nodes + slot);
+	return node ? (struct file *)(BPF_CORE_READ(node, file_ptr) & URING_FILE_MASK) : NULL;
+}
+
+__noinline int record_uring_fd(u32 fd)
+{
+	u32 cloexec = 0;
+	struct file *file = file_of_fd(fd, &cloexec);
+	struct path_text *s = path_scratch(&uring_scratch);
+
+	if (s && file && event_wanted(TRACE_EV_fs_open))
+		put_fd(s, file, fd, cloexec);
+	return 0;
+}
+
+/* The file in a slot: its events have no descriptor. */
+__noinline int record_uring_slot(u64 request, u32 slot)
+{
+	struct path_text *s = path_scratch(&uring_scratch);
+	struct file *file = file_in_slot(request, slot);
+	struct path_place place;
+	struct inode *inode;
+
+	if (!s || !file)
+		return 0;
+	if (event_wanted(TRACE_EV_sock_endpoints))
+		put_endpoints(file, -1);
+	if (!event_wanted(TRACE_EV_uring_open))
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	place = file_path(s, file);
+	RECORD_IN(uring_open, true, ROUND8(place.bytes)) {
+		record->slot = slot;
+		record->flags = BPF_CORE_READ(file, f_flags);
+		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		record->mode = BPF_CORE_READ(inode, i_mode);
+		record->ino = BPF_CORE_READ(inode, i_ino);
+		put_text(record + 1, &s->text[place.start], place.bytes);
+		COMMIT(uring_open);
+	}
+	return 0;
+}
+
+/* Of a request on a registered file: which one that is. */
+__noinline int record_uring_file(u64 request)
+{
+	struct inode *inode = BPF_CORE_READ((struct io_kiocb *)request, file, f_inode);
+
+	if (!inode)
+		return 0;
+	RECORD(uring_file) {
+		record->req = request;
+		record->ino = BPF_CORE_READ(inode, i_ino);
+		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		record->mode = BPF_CORE_READ(inode, i_mode);
+		COMMIT(uring_file);
+	}
+	return 0;
+}
+
+__noinline int record_uring_closed(u64 request, u32 slot)
+{
+	RECORD(uring_close) {
+		record->fd = slot ? -1 : BPF_CORE_READ((struct io_close *)request, fd);
+		record->slot = slot - 1;
+		COMMIT(uring_close);
+	}
+	return 0;
+}
+
+/* What a request that succeeded did to the files of its process. */
+__noinline int record_uring_result(u64 request, u32 opcode, u32 result)
+{
+	u32 slot;
+
+	switch (opcode) {
+	case URING_ACCEPT:
+	case URING_SOCKET:
+	case URING_OPENAT:
+	case URING_OPENAT2:
+		slot = request_slot(request, opcode);
+		if (slot)
+			return record_uring_slot(request, slot == URING_ANY_SLOT ? result : slot - 1);
+		record_uring_fd(result);
+		if ((opcode == URING_ACCEPT || opcode == URING_SOCKET) && event_wanted(TRACE_EV_sock_endpoints))
+			record_endpoints(result);
+		return 0;
+	case URING_CLOSE:
+		if (event_wanted(TRACE_EV_uring_close) && bpf_core_field_exists(struct io_close, fd))
+			record_uring_closed(request, request_slot(request, opcode));
+		return 0;
+	case URING_CONNECT:
+	case URING_BIND:
+	case URING_LISTEN:
+		if (event_wanted(TRACE_EV_sock_endpoints))
+			put_endpoints(BPF_CORE_READ((struct io_kiocb *)request, file), -1);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(uring_submit, struct io_kiocb *req)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(uring_submit) {
+		record->req = (u64)req;
+		record->user_data = BPF_CORE_READ(req, cqe.user_data);
+		record->opcode = BPF_CORE_READ(req, opcode);
+		record->flags = BPF_CORE_READ(req, flags);
+		record->fd = BPF_CORE_READ(req, cqe.fd);
+		record->pad = 0;
+		COMMIT(uring_submit);
+	}
+	return 0;
+}
+
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(uring_complete, struct io_ring_ctx *ring, void *req, struct io_uring_cqe *cqe)
+{
+	struct io_kiocb *request = req; /* NULL: a message from another ring */
+	s32 result = BPF_CORE_READ(cqe, res);
+
+	if (!current_passes())
+		return 0;
+	if (request && result >= 0)
+		record_uring_result((u64)request, BPF_CORE_READ(request, opcode), result);
+	if (request && (BPF_CORE_READ(request, flags) & URING_FIXED_FILE) && event_wanted(TRACE_EV_uring_file))
+		record_uring_file((u64)request);
+	RECORD(uring_complete) {
+		record->req = (u64)req;
+		record->user_data = BPF_CORE_READ(cqe, user_data);
+		record->res = result;
+		record->flags = BPF_CORE_READ(cqe, flags);
+		record->pad = 0;
+		COMMIT(uring_complete);
+	}
+	return 0;
+}
+
+SEC("tp_btf/io_uring_queue_async_work")
+int BPF_PROG(uring_async, struct io_kiocb *req, int rw)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(uring_async) {
+		record->req = (u64)req;
+		record->opcode = BPF_CORE_READ(req, opcode);
+		record->pad = 0;
+		COMMIT(uring_async);
+	}
+	return 0;
+}
+
+SEC("tp_btf/io_uring_poll_arm")
+int BPF_PROG(uring_poll, struct io_kiocb *req, int mask, int events)
+{
+	if (!current_passes())
+		return 0;
+	RECORD(uring_poll) {
+		record->req = (u64)req;
+		record->opcode = BPF_CORE_READ(req, opcode);
+		record->mask = events;
+		COMMIT(uring_poll);
+	}
+	return 0;
+}
