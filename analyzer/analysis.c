@@ -200,14 +200,19 @@ int trace_analysis_on_event(struct trace_analysis *a, const uint64_t *mask, trac
 	return hook_add(a, &hook);
 }
 
-int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, void *data)
+int trace_analysis_on_interval_of(struct trace_analysis *a, uint32_t states, trace_interval_fn fn, void *data)
 {
-	struct hook hook = {.interval = fn, .data = data};
+	struct hook hook = {.interval = fn, .states = states, .data = data};
 	int error = hook_add(a, &hook);
 
 	if (!error)
-		a->watched = true;
+		a->watched |= states;
 	return error;
+}
+
+int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, void *data)
+{
+	return trace_analysis_on_interval_of(a, UINT32_MAX, fn, data);
 }
 
 static void hooks_event(struct trace_analysis *a, const struct trace_event *event)
@@ -336,6 +341,33 @@ const char *trace_cpu_interrupt(const struct trace_analysis *a, uint32_t cpu)
 	top = &a->cpus[cpu].nest[a->cpus[cpu].nested - 1];
 	name = trace_string(a->trace, spaces[top->type], top->number);
 	return name ? name : "interrupt";
+}
+
+uint64_t trace_cpu_softirq_ns(const struct trace_analysis *a, uint32_t cpu, unsigned int vec)
+{
+	return cpu < a->nr_cpus && vec < NR_SOFTIRQS ? books_cpu_softirq(&a->cpus[cpu], vec, a->now) : 0;
+}
+
+struct holders {
+	const struct trace_analysis *a;
+	trace_holder_fn fn;
+	void *data;
+};
+
+static void holder_tell(void *data, uint32_t process, uint64_t ns)
+{
+	const struct holders *holders = data;
+
+	if (ns)
+		holders->fn(holders->data, holders->a->processes[process], ns);
+}
+
+void trace_cpu_holders(const struct trace_analysis *a, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, trace_holder_fn fn, void *data)
+{
+	struct holders holders = {.a = a, .fn = fn, .data = data};
+
+	if (cpu < a->nr_cpus && to_ns > from_ns)
+		books_holders(&a->cpus[cpu], a->now, from_ns, to_ns, holder_tell, &holders);
 }
 
 const struct trace_thread *trace_find_thread(const struct trace_analysis *a, uint32_t tid)

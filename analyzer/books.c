@@ -32,12 +32,14 @@ void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_by
 
 /* ---- to the hooks ---- */
 
+#define WATCHED(a, state) ((a)->watched >> (state) & 1)
+
 void interval_emit(struct trace_analysis *a, const struct trace_interval *interval)
 {
 	if (interval->to_ns <= interval->from_ns)
 		return;
 	for (size_t i = 0; i < a->nr_hooks; i++)
-		if (a->hooks[i].interval)
+		if (a->hooks[i].states >> interval->state & 1)
 			a->hooks[i].interval(a->hooks[i].data, a, interval);
 }
 
@@ -151,7 +153,7 @@ static void book_running(struct trace_analysis *a, struct cpu *cpu, struct trace
 		thread->books.syscall += ns;
 		cpu->figures.system_ns += ns;
 	}
-	if (a->watched)
+	if (WATCHED(a, state))
 		emit_on_cpu(a, cpu, thread, from, to, state);
 }
 
@@ -177,8 +179,30 @@ static void book_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t
 	thread->books.interrupted += to - from;
 	row = books_row(a, &thread->books.interrupts, sizeof(*row), nest_key(top));
 	row->ns += to - from;
-	if (a->watched)
+	if (WATCHED(a, TRACE_STATE_INTERRUPTED))
 		emit_on_cpu(a, cpu, thread, from, to, TRACE_STATE_INTERRUPTED);
+}
+
+static const struct nest *softirq_of(const struct cpu *cpu)
+{
+	const struct nest *top = cpu->nested ? &cpu->nest[cpu->nested - 1] : NULL;
+
+	return top && top->type == NEST_SOFTIRQ && top->number < NR_SOFTIRQS ? top : NULL;
+}
+
+static void softirq_add(struct cpu *cpu, uint64_t ns)
+{
+	const struct nest *softirq = softirq_of(cpu);
+
+	if (softirq)
+		cpu->softirq_ns[softirq->number] += ns;
+}
+
+uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns)
+{
+	const struct nest *softirq = softirq_of(cpu);
+
+	return cpu->softirq_ns[vec] + (softirq && softirq->number == vec && ns > cpu->mark ? ns - cpu->mark : 0);
 }
 
 void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
@@ -188,6 +212,8 @@ void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	if (ns <= from)
 		return;
 	cpu->mark = ns;
+	if (cpu->nested)
+		softirq_add(cpu, ns - from);
 	if (!cpu->current)
 		cpu->figures.unknown_ns += ns - from;
 	else if (interrupted(cpu))
@@ -222,11 +248,13 @@ void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 
 	if (ns <= cpu->mark)
 		return;
+	if (cpu->nested)
+		softirq_add(cpu, ns - cpu->mark); /* it may have been read already: it never goes back */
 	cpu->figures.unknown_ns += ns - cpu->mark;
 	if (cpu->current && cpu->current != &cpu->idle) {
 		cpu->current->books.blocked += ns - cpu->mark;
 		unknown_add(a, cpu->current, ns - cpu->mark);
-		if (a->watched)
+		if (WATCHED(a, TRACE_STATE_BLOCKED))
 			interval_emit(a, &interval);
 	}
 	cpu->mark = ns;
@@ -276,6 +304,28 @@ static void who_had_the_cpu(struct trace_analysis *a, struct trace_thread *threa
 	who_add(a, thread, PROCESS_SEVERAL, end - from);
 }
 
+/* The same for any time of the near past. Of a turn that lies in it in part, the interrupts are taken in proportion. */
+void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data)
+{
+	uint64_t next_ns = now, next_irq = books_cpu_irq(cpu, now), oldest = cpu->log_pos > CPU_LOG ? cpu->log_pos - CPU_LOG : 0;
+
+	for (uint64_t i = cpu->log_pos; i > oldest && to > from; i--) {
+		const struct cpu_log_entry *entry = &cpu->log[(i - 1) % CPU_LOG];
+		uint64_t start = entry->ns > from ? entry->ns : from, turn = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
+
+		next_ns = entry->ns;
+		next_irq = entry->irq_ns;
+		if (start >= to || !turn)
+			continue;
+		irq = (uint64_t)((unsigned __int128)(irq < turn ? irq : turn) * (to - start) / turn);
+		fn(data, entry->process, to - start - irq);
+		fn(data, PROCESS_INTERRUPTS, irq);
+		to = start;
+	}
+	if (to > from)
+		fn(data, PROCESS_SEVERAL, to - from);
+}
+
 void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	uint64_t from = thread->since, lost;
@@ -291,7 +341,7 @@ void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		who_add(a, thread, PROCESS_UNKNOWN, ns - from - lost);
 	else
 		who_had_the_cpu(a, thread, from, ns);
-	if (a->watched) {
+	if (WATCHED(a, TRACE_STATE_WAIT_CPU) || WATCHED(a, TRACE_STATE_BLOCKED)) {
 		struct trace_interval interval = {.thread = thread, .from_ns = from, .to_ns = ns, .state = TRACE_STATE_WAIT_CPU,
 						  .cpu = (int32_t)thread->cpu, .target = ""};
 
@@ -331,7 +381,7 @@ void books_decided(struct trace_analysis *a, struct trace_thread *thread, const 
 		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK))
 			lock_waited(a, thread, &v, pending->known_ns);
 	}
-	if (a->watched)
+	if (WATCHED(a, TRACE_STATE_BLOCKED))
 		emit_blocked(a, thread, pending, &v);
 }
 
@@ -372,7 +422,7 @@ void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64
 	thread->books.blocked += ns - thread->since;
 	unknown_add(a, thread, ns - thread->since);
 	thread->since = ns;
-	if (a->watched)
+	if (WATCHED(a, TRACE_STATE_BLOCKED))
 		interval_emit(a, &interval);
 }
 

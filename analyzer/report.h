@@ -48,6 +48,8 @@ int blocks_begin(struct report *report);
 struct blocks *blocks_free(struct blocks *blocks); /* NULL is fine; returns NULL */
 /** report_blocks() - a line for each disk */
 void report_blocks(const struct report *report);
+/** report_servers() - servers and their clients, what clients waited for, and who received from the network */
+void report_servers(const struct report *report);
 /** report_summary() - times and numbers of events */
 void report_summary(struct report *report);
 /** report_list() - one line per event. 0, or 2 after a message: a name that is no event */

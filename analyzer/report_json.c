@@ -92,6 +92,27 @@ void report_json_wait(struct json *json, const struct trace_wait *wait)
 	json_close(json, "}");
 }
 
+static void put_waits(struct json *json, const char *key, const struct trace_wait *waits, size_t nr)
+{
+	json_open(json, key, "[");
+	for (size_t i = 0; i < nr; i++)
+		report_json_wait(json, &waits[i]);
+	json_close(json, "]");
+}
+
+static void put_cpu_waits(struct json *json, const char *key, const struct trace_cpu_wait *waits, size_t nr)
+{
+	json_open(json, key, "[");
+	for (size_t i = 0; i < nr; i++) {
+		json_open(json, NULL, "{");
+		json_u64(json, "pid", waits[i].pid);
+		json_text(json, "comm", waits[i].comm);
+		json_u64(json, "ns", waits[i].ns);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+}
+
 static void put_calls(struct json *json, const char *key, const struct trace_call *calls, size_t nr, bool traps)
 {
 	json_open(json, key, "[");
@@ -153,19 +174,8 @@ static void put_figures(struct json *json, const struct trace_figures *f)
 	json_u64(json, "trap_ns", f->trap_ns);
 	json_u64(json, "interrupted_ns", f->interrupted_ns);
 	json_u64(json, "wait_cpu_ns", f->wait_cpu_ns);
-	json_open(json, "wait_cpu_for", "[");
-	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
-		json_open(json, NULL, "{");
-		json_u64(json, "pid", f->wait_cpu_for[i].pid);
-		json_text(json, "comm", f->wait_cpu_for[i].comm);
-		json_u64(json, "ns", f->wait_cpu_for[i].ns);
-		json_close(json, "}");
-	}
-	json_close(json, "]");
-	json_open(json, "waits", "[");
-	for (size_t i = 0; i < f->nr_waits; i++)
-		report_json_wait(json, &f->waits[i]);
-	json_close(json, "]");
+	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
+	put_waits(json, "waits", f->waits, f->nr_waits);
 	put_calls(json, "syscalls", f->syscalls, f->nr_syscalls_rows, false);
 	put_calls(json, "traps", f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
@@ -227,6 +237,7 @@ static void put_client(struct json *json, const struct trace_server_client *clie
 	json_u64(json, "exact_ns", client->exact_ns);
 	json_u64(json, "shared_ns", client->shared_ns);
 	json_u64(json, "requests", client->requests);
+	json_u64(json, "softirq_ns", client->softirq_ns);
 	json_close(json, "}");
 }
 
@@ -243,6 +254,7 @@ static void put_servers(struct json *json, const struct report *report)
 		json_u64(json, "exact_ns", server->exact_ns);
 		json_u64(json, "shared_ns", server->shared_ns);
 		json_u64(json, "background_ns", server->background_ns);
+		json_u64(json, "softirq_ns", server->softirq_ns);
 		json_open(json, "clients", "[");
 		for (size_t j = 0; j < server->nr_clients; j++)
 			put_client(json, &server->clients[j]);
@@ -306,6 +318,24 @@ static void put_server_waits(struct json *json, const struct report *report)
 		json_u64(json, "server_waited_ns", wait->server_waited_ns);
 		json_u64(json, "server_wait_cpu_ns", wait->server_wait_cpu_ns);
 		json_u64(json, "rest_ns", wait->rest_ns);
+		put_waits(json, "server_waits", wait->waits, wait->nr_waits);
+		put_cpu_waits(json, "server_wait_cpu_for", wait->wait_cpu_for, wait->nr_wait_cpu_for);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+}
+
+static void put_receivers(struct json *json, const struct report *report)
+{
+	json_open(json, "receivers", "[");
+	for (size_t i = 0; i < trace_nr_receivers(report->servers); i++) {
+		const struct trace_receiver *receiver = trace_get_receiver(report->servers, i);
+
+		json_open(json, NULL, "{");
+		json_u64(json, "pid", receiver->process ? trace_process_pid(receiver->process) : 0);
+		json_text(json, "comm", receiver->process ? trace_process_comm(receiver->process) : "");
+		json_u64(json, "softirq_ns", receiver->softirq_ns);
+		json_u64(json, "deliveries", receiver->deliveries);
 		json_close(json, "}");
 	}
 	json_close(json, "]");
@@ -334,6 +364,7 @@ int report_json(struct report *report)
 	put_servers(&json, report);
 	put_server_waits(&json, report);
 	report_user_json(&json, report);
+	put_receivers(&json, report);
 	ok = ok && put_locks(&json, report) && put_system_interrupts(&json, report);
 	json_close(&json, "}\n");
 	free(rows);

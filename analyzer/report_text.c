@@ -517,61 +517,6 @@ static bool process_page(const struct report *report, const struct process_row *
 	return true;
 }
 
-/* How much of a server's CPU time is known to be for whom: the greater the exact share, the surer the bill. */
-static void server_table(const struct report *report)
-{
-	char name[NAME_BYTES];
-	struct text t[4];
-
-	if (!trace_nr_servers(report->servers))
-		return;
-	heading(report, "", "Servers:");
-	for (size_t i = 0; i < trace_nr_servers(report->servers); i++) {
-		const struct trace_server *server = trace_get_server(report->servers, i);
-
-		fprintf(report->out, "\t%s (%u): %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background\n",
-			text_name(server->comm, name, sizeof(name)), server->pid, text_ns(report, server->cpu_ns, &t[0]),
-			percent(server->exact_ns, server->cpu_ns), percent(server->shared_ns, server->cpu_ns),
-			percent(server->background_ns, server->cpu_ns));
-		fprintf(report->out, "\t\t%14s %14s %14s %10s  %s\n", "CPU time", "exact", "shared", "requests", "for client");
-		for (size_t j = 0; j < server->nr_clients; j++) {
-			const struct trace_server_client *client = &server->clients[j];
-			char pid[24] = "";
-
-			if (client->process)
-				snprintf(pid, sizeof(pid), " (%u)", client->pid);
-			fprintf(report->out, "\t\t%14s %14s %14s %10" PRIu64 "  %s%s\n", text_ns(report, client->cpu_ns, &t[1]),
-				text_ns(report, client->exact_ns, &t[2]), text_ns(report, client->shared_ns, &t[3]), client->requests,
-				text_name(client->process ? client->comm : client->address, name, sizeof(name)), pid);
-		}
-	}
-	fputs("\n", report->out);
-}
-
-/* What the servers did meanwhile: the client's side. */
-static void server_wait_table(const struct report *report)
-{
-	char client[NAME_BYTES], server[NAME_BYTES];
-	struct text t[6];
-
-	if (!trace_nr_server_waits(report->servers))
-		return;
-	heading(report, "", "Waiting for servers:");
-	fprintf(report->out, "\t%14s %8s %14s %14s %14s %14s %14s  %s\n", "waited", "times", "for client", "for others", "blocked", "wait CPU", "rest",
-		"client => server");
-	for (size_t i = 0; i < trace_nr_server_waits(report->servers); i++) {
-		const struct trace_server_wait *wait = trace_get_server_wait(report->servers, i);
-
-		fprintf(report->out, "\t%14s %8" PRIu64 " %14s %14s %14s %14s %14s  %s (%u) => %s (%u)\n", text_ns(report, wait->wait_ns, &t[0]), wait->count,
-			text_ns(report, wait->for_client_ns, &t[1]), text_ns(report, wait->for_others_ns, &t[2]),
-			text_ns(report, wait->server_waited_ns, &t[3]), text_ns(report, wait->server_wait_cpu_ns, &t[4]),
-			text_ns(report, wait->rest_ns, &t[5]), text_name(trace_process_comm(wait->client), client, sizeof(client)),
-			trace_process_pid(wait->client), text_name(trace_process_comm(wait->server), server, sizeof(server)),
-			trace_process_pid(wait->server));
-	}
-	fputs("\n", report->out);
-}
-
 static void system_page(const struct report *report, const struct trace_figures *f, uint64_t trace_ns)
 {
 	struct cpu_total cpus = cpu_total(report);
@@ -616,8 +561,7 @@ int report_text(struct report *report)
 		report_verdict(report, rows, nr, system);
 		cpu_table(report);
 		process_table(report, rows, nr);
-		server_table(report);
-		server_wait_table(report);
+		report_servers(report);
 		report_user(report);
 		if (!chosen)
 			ok = report_sections(report, system);

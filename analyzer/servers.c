@@ -23,6 +23,9 @@
 #include <sys/stat.h>
 #include "servers_ledger.h"
 
+#define TCP_FIN_WAIT1 4 /* include/net/tcp_states.h */
+#define TCP_LAST_ACK  9
+
 /* ---- threads and processes ---- */
 
 static struct ledger_process *process_of(struct trace_servers *s, const struct trace_process *process)
@@ -115,6 +118,16 @@ static void bill_share(struct trace_servers *s, struct ledger_process *process, 
 	process->billed += ns;
 }
 
+void bill_receiving(struct trace_servers *s, struct ledger_process *process, uint32_t origin, uint64_t ns)
+{
+	struct bill *bill = table_add(&process->bills, sizeof(*bill), origin + 1ull);
+
+	if (bill)
+		bill->receiving += ns;
+	else
+		s->failed = -ENOMEM;
+}
+
 static void bill_set(struct trace_servers *s, struct ledger_process *process, const struct set *set, uint64_t ns)
 {
 	uint32_t few[16], *origins = set->nr <= 16 ? few : malloc(set->nr * sizeof(*origins)), nr;
@@ -188,6 +201,7 @@ static void gap_find(struct trace_servers *s)
 static void forget_all(struct trace_servers *s)
 {
 	s->epoch++;
+	packets_forget(s);
 	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));) {
 		struct ledger_thread *thread = row->pointer;
 
@@ -296,9 +310,14 @@ static void on_send(struct trace_servers *s, const struct trace_event *event)
 static void on_ready(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sock_ready *ready = event->payload;
-	struct endpoint *target = endpoint_find(s, ready->ino);
+	struct endpoint *target;
 	struct ledger_thread *thread;
 
+	if (in_interrupt(s, event)) {
+		packet_ready(s, event);
+		return;
+	}
+	target = endpoint_find(s, ready->ino);
 	if (!target || target->kind != ENDPOINT_DATAGRAM)
 		return;
 	thread = transferring(s, event);
@@ -332,6 +351,16 @@ static void on_receive(struct trace_servers *s, const struct trace_event *event)
 		channel_receive(s, endpoint, channel, thread, messages ? 1 : (uint64_t)receive->ret, (uint32_t)receive->position);
 	else
 		request_receive(s, thread, endpoint, NULL, NULL, 0);
+}
+
+/* A close() is over before its last packet is sent: whose that is, this tells. */
+static void on_state(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sock_state *state = event->payload;
+	struct ledger_thread *thread = state->new_state == TCP_FIN_WAIT1 || state->new_state == TCP_LAST_ACK ? transferring(s, event) : NULL;
+
+	if (thread && !thread->call)
+		thread->endpoint = endpoint_find(s, state->ino);
 }
 
 static void on_open(struct trace_servers *s, const struct trace_event *event)
@@ -386,9 +415,13 @@ static void on_switch(struct trace_servers *s, const struct trace_event *event)
 
 	if (thread)
 		leave_cpu(s, event, thread);
+	if (!sw->next_tid)
+		packets_rest(s, event->cpu);
 	thread = comes ? servers_find_thread(s, comes) : NULL;
-	if (thread && thread->log)
+	if (thread && thread->log) {
+		log_runs(thread, event->cpu);
 		log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, comes), LOG_CPU);
+	}
 }
 
 /* A wait that ends because another thread of the process has a job for this one. */
@@ -464,7 +497,8 @@ static const struct {
 	}
 	WANTED(sys_enter),    WANTED(sys_enter3), WANTED(sys_enter6),	    WANTED(sys_exit), WANTED(sock_endpoints),
 	WANTED(sock_send),    WANTED(sock_recv),  WANTED(sock_ready),	    WANTED(fs_open),  WANTED(sched_switch),
-	WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new),
+	WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new), WANTED(softirq_entry), WANTED(softirq_exit),
+	WANTED(net_rx),	      WANTED(net_tx),	WANTED(sock_state),
 #undef WANTED
 };
 
@@ -558,6 +592,9 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	case TRACE_EV_sock_ready:
 		on_ready(s, event);
 		break;
+	case TRACE_EV_sock_state:
+		on_state(s, event);
+		break;
 	case TRACE_EV_fs_open:
 		on_open(s, event);
 		break;
@@ -569,6 +606,16 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		break;
 	case TRACE_EV_sched_fork:
 		on_fork(s, event);
+		break;
+	case TRACE_EV_softirq_entry:
+	case TRACE_EV_softirq_exit:
+		packets_softirq(s, event);
+		break;
+	case TRACE_EV_net_rx:
+		packet_received(s, event);
+		break;
+	case TRACE_EV_net_tx:
+		packet_sent(s, event);
 		break;
 	case TRACE_EV_sched_wakeup_new:
 		born = trace_find_thread(analysis, ((const struct trace_sched_wakeup_new *)event->payload)->tid);
@@ -605,8 +652,12 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 			mask[wanted_events[i].id / 64] |= 1ull << wanted_events[i].id % 64;
 	}
 	servers_prepare_calls(s);
+	if (packets_prepare(s) < 0)
+		goto fail;
 	gap_find(s);
 	error = trace_analysis_on_event(analysis, mask, on_event, s);
+	if (!error)
+		error = trace_analysis_on_interval_of(analysis, 1u << TRACE_STATE_BLOCKED, log_interval, s);
 	if (!error)
 		return s;
 fail:
@@ -639,15 +690,16 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		table_clear(&s->by_idx[i]->bills);
 		free(s->by_idx[i]);
 	}
+	packets_free(s);
 	servers_results_free(s);
-	table_clear(&s->waits);
-	free(s->server_waits);
+	waits_free(s);
 	free(s->by_idx);
 	free(s->origins);
 	table_clear(&s->threads);
 	table_clear(&s->processes);
 	table_clear(&s->endpoints);
 	table_clear(&s->tuples);
+	table_clear(&s->listeners);
 	table_clear(&s->pairs);
 	table_clear(&s->births);
 	table_clear(&s->origin_by_hash);

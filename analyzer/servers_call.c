@@ -158,8 +158,14 @@ static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, c
 static void call_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args,
 		       unsigned int nr)
 {
+	struct endpoint *listener;
+
 	switch (thread->call) {
 	case CALL_ACCEPT:
+		listener = nr ? endpoint_of_fd(s, thread, args[0]) : NULL;
+		if (listener)
+			listener->owner = thread->process; /* its parent may have made it */
+		/* fall through */
 	case CALL_POLL:
 		servers_replace_set(s, thread, NULL, thread->enter_cpu);
 		break;

@@ -21,6 +21,7 @@
 
 #define TCP_LISTEN   10 /* also of unix sockets */
 #define PROTOCOL_TCP 6
+#define PROTOCOL_UDP 17
 
 /* ---- endpoints ---- */
 
@@ -50,7 +51,13 @@ static struct endpoint *endpoint_at(struct trace_servers *s, uint64_t key, uint6
 	endpoint->kind = (uint8_t)kind;
 	endpoint->channel.absolute = kind == ENDPOINT_TCP;
 	endpoint->channel.epoch = s->epoch;
+	endpoint->channel.doubt = s->udp_doubt;
 	return endpoint;
+}
+
+static bool is_udp(uint16_t family, uint16_t type, uint16_t protocol)
+{
+	return (family == AF_INET || family == AF_INET6) && (protocol == PROTOCOL_UDP || (!protocol && type == SOCK_DGRAM));
 }
 
 static enum endpoint_kind kind_of(uint16_t family, uint16_t type, uint16_t protocol)
@@ -59,7 +66,7 @@ static enum endpoint_kind kind_of(uint16_t family, uint16_t type, uint16_t proto
 		return type == SOCK_DGRAM ? ENDPOINT_DATAGRAM : type == SOCK_SEQPACKET ? ENDPOINT_SEQPACKET : ENDPOINT_STREAM;
 	if ((family == AF_INET || family == AF_INET6) && (protocol == PROTOCOL_TCP || (!protocol && type == SOCK_STREAM)))
 		return ENDPOINT_TCP;
-	return ENDPOINT_OTHER;
+	return is_udp(family, type, protocol) ? ENDPOINT_DATAGRAM : ENDPOINT_OTHER;
 }
 
 struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino)
@@ -71,7 +78,11 @@ struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino)
 
 struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t family, uint16_t type, uint16_t protocol)
 {
-	return ino ? endpoint_at(s, socket_key(ino), ino, kind_of(family, type, protocol)) : NULL;
+	struct endpoint *endpoint = ino ? endpoint_at(s, socket_key(ino), ino, kind_of(family, type, protocol)) : NULL;
+
+	if (endpoint)
+		endpoint->channel.udp |= is_udp(family, type, protocol);
+	return endpoint;
 }
 
 struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino)
@@ -120,6 +131,23 @@ static void learn_tuple(struct trace_servers *s, struct endpoint *endpoint, cons
 		row->pointer = endpoint;
 }
 
+static void learn_listener(struct trace_servers *s, struct endpoint *endpoint, uint16_t port)
+{
+	struct pointer_row *row = table_add(&s->listeners, sizeof(*row), port + 1ull);
+
+	if (row)
+		row->pointer = endpoint;
+	else
+		s->failed = -12;
+}
+
+struct endpoint *listener_at(const struct trace_servers *s, uint16_t port)
+{
+	const struct pointer_row *row = table_find(&s->listeners, sizeof(*row), port + 1ull);
+
+	return row ? row->pointer : NULL;
+}
+
 /* The end that was made first does not know the other yet, or its last event tells less than was known: a link holds for both. */
 static void link_ends(struct endpoint *one, struct endpoint *two)
 {
@@ -154,7 +182,8 @@ void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *
 		endpoint->listening = true;
 		if (owner)
 			owner->listens = true;
-		s->listen_ports[ends->local_port / 8] |= (uint8_t)(1 << ends->local_port % 8);
+		if (endpoint->kind == ENDPOINT_TCP)
+			learn_listener(s, endpoint, ends->local_port);
 	}
 	if (endpoint->kind == ENDPOINT_TCP) {
 		learn_tuple(s, endpoint, ends);
@@ -201,9 +230,10 @@ void endpoint_free(struct endpoint *endpoint)
 /* Events are missing since this channel was used: nothing on its way is what we believe. */
 static void check_epoch(struct trace_servers *s, struct channel *channel)
 {
-	if (channel->epoch == s->epoch)
+	if (channel->epoch == s->epoch && (!channel->udp || channel->doubt == s->udp_doubt))
 		return;
 	channel->epoch = s->epoch;
+	channel->doubt = s->udp_doubt;
 	channel->nr_sending = 0;
 	out_of_step(channel);
 }
@@ -303,6 +333,21 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct ledge
 	range.end = channel->sent;
 	if (!channel->in_step || range.end > channel->received)
 		append(s, channel, &range);
+}
+
+void channel_put(struct trace_servers *s, struct channel *channel, const struct range *range)
+{
+	struct range put = *range;
+
+	check_epoch(s, channel);
+	put.end = ++channel->sent;
+	if (!channel->in_step || put.end > channel->received)
+		append(s, channel, &put);
+}
+
+const struct range *channel_last(const struct channel *channel)
+{
+	return channel->nr ? range_at(channel, channel->nr - 1) : NULL;
 }
 
 /* ---- receiving ---- */

@@ -3,7 +3,7 @@
 #define ANALYZER_SERVERS_LEDGER_H
 /*
  * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom), servers_channel.c (whose bytes
- * these are) share. The mechanism: docs/SERVERS.md.
+ * these are), servers_packet.c (the network's softirq) share. The mechanism: docs/SERVERS.md.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +28,7 @@ struct bill {	      /* row: what an origin cost a process */
 	uint64_t exact;
 	uint64_t shared;
 	uint64_t requests;
+	uint64_t receiving; /* softirq time; not in the process's CPU time */
 };
 
 struct ledger_process {
@@ -38,6 +39,8 @@ struct ledger_process {
 	bool listens;
 	uint64_t billed; /* exact and shared, of all */
 	uint64_t rotor;	 /* whose turn it is to get the odd ns */
+	uint64_t receiving; /* softirq time that received for its sockets */
+	uint64_t deliveries;
 	struct table bills;
 };
 
@@ -80,8 +83,10 @@ struct channel {
 	uint64_t sent; /* bytes or messages until now; TCP: its sequence number, unwrapped */
 	uint64_t received;
 	uint32_t epoch; /* of the last gap */
+	uint32_t doubt; /* UDP: trace_servers.udp_doubt when it was in step */
 	bool in_step;	/* both positions mean the same byte */
 	bool absolute;	/* TCP */
+	bool udp;
 	bool has_position;
 	uint8_t nr_sending;
 	struct ledger_thread *sending[MAX_SENDING]; /* in a call that sends, result not known yet */
@@ -151,11 +156,16 @@ struct log_entry { /* from then on */
 	uint64_t cpu_ns; /* the thread's CPU time until then */
 	struct set *set;
 	uint8_t state;
+	uint16_t cpu;	/* QUEUED: where it came to run */
+	uint32_t cause; /* BLOCKED: into trace_servers.causes + 1; 0: not decided yet */
 };
-#define LOG_ENTRIES 128u
+#define LOG_ENTRIES	128u
+#define MAX_LOG_ENTRIES 2048u	   /* of one thread, */
+#define ALL_LOG_ENTRIES (1u << 18) /* of all that have more than the first */
 struct log {
-	uint64_t nr; /* ever */
-	struct log_entry entries[LOG_ENTRIES];
+	uint64_t nr;	   /* ever */
+	uint32_t capacity; /* a power of two */
+	struct log_entry *entries; /* owned; entry n is at n % capacity */
 };
 
 struct ledger_thread {
@@ -193,6 +203,14 @@ struct birth {	      /* row: what a forked thread inherits */
 	struct set *set;
 };
 
+/* What a thread of a server was blocked on. */
+struct cause {
+	const struct trace_process *other;
+	const char *target, *via; /* of the analysis: equal texts are one */
+	uint8_t kind;
+	bool idle;
+};
+
 struct trace_servers {
 	const struct trace *trace;
 	struct trace_analysis *analysis;
@@ -204,7 +222,7 @@ struct trace_servers {
 	uint64_t next_gap_ns, next_gap_end;
 	uint64_t start_ns;
 	uint8_t calls[2][1024];		 /* enum call_role by ABI and number */
-	uint8_t listen_ports[65536 / 8]; /* TCP */
+	struct table listeners;		 /* TCP port -> struct endpoint */
 	uint32_t talks;			 /* pairs so far */
 	struct table threads;		 /* pointer -> struct ledger_thread */
 	struct table processes;		 /* pointer -> struct ledger_process */
@@ -221,7 +239,18 @@ struct trace_servers {
 	struct trace_server *servers; /* owned; results */
 	size_t nr_servers;
 	struct ledger_thread *sender; /* of the data that is being received; NULL: not known */
+	struct backlog *backlogs;     /* owned; by CPU */
+	uint32_t nr_backlogs;
+	uint32_t loopback;  /* number of the interface */
+	uint32_t udp_doubt; /* datagrams that went astray */
+	uint64_t receiving_unclaimed;
+	struct trace_receiver *receivers; /* owned; results */
+	size_t nr_receivers;
+	uint32_t log_entries; /* of logs that grew */
 	struct table waits;
+	struct cause *causes; /* owned */
+	uint32_t nr_causes;
+	struct table cause_by_hash;
 	struct trace_server_wait *server_waits; /* owned; results */
 	size_t nr_server_waits;
 };
@@ -266,11 +295,15 @@ void request_talk(struct trace_servers *s, struct ledger_process *from, struct l
 /** is_queue() - do requests of several senders come in here, each a message of its own? */
 bool is_queue(const struct endpoint *endpoint);
 bool request_is_server(const struct ledger_process *process);
+/** endpoint_is_remote() - is the other end of this TCP connection on another host? */
+bool endpoint_is_remote(const struct endpoint *endpoint);
 
 /* ---- servers.c, servers_results.c ---- */
 
 /** servers_charge() - bill what @thread used until now to the requests it works on */
 void servers_charge(struct trace_servers *s, struct ledger_thread *thread);
+/** bill_receiving() - softirq time that received for @process, on behalf of an origin */
+void bill_receiving(struct trace_servers *s, struct ledger_process *process, uint32_t origin, uint64_t ns);
 void servers_charge_until(struct trace_servers *s, struct ledger_thread *thread, uint64_t cpu_ns);
 /** servers_replace_set() - from its CPU time @cpu_ns on, @thread works on @set */
 void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns);
@@ -299,16 +332,37 @@ void log_set(struct trace_servers *s, struct ledger_thread *thread);
 /** log_put() - its state changes; LOG_SAME: only its set */
 void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state);
 void log_believe(struct ledger_thread *thread);
+/** log_runs() - it was queued until now, for @cpu */
+void log_runs(struct ledger_thread *thread, uint32_t cpu);
+/** log_interval() - what a thread was blocked on has been decided: a trace_interval_fn */
+void log_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval);
 void log_free(struct ledger_thread *thread);
 /** wait_answered() - what @thread slept for last was the answer that @server sent */
 void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server);
 void waits_finish(struct trace_servers *s);
+void waits_free(struct trace_servers *s);
+
+/* ---- servers_packet.c ---- */
+
+#define SOFTIRQ_NET_RX 3 /* include/linux/interrupt.h */
+int packets_prepare(struct trace_servers *s);
+void packets_end(struct trace_servers *s); /* the pass is over */
+void packets_free(struct trace_servers *s);
+void packets_forget(struct trace_servers *s); /* a gap */
+void packets_rest(struct trace_servers *s, uint32_t cpu); /* the CPU has nothing to do */
+void packets_softirq(struct trace_servers *s, const struct trace_event *event);
+void packet_sent(struct trace_servers *s, const struct trace_event *event);
+void packet_received(struct trace_servers *s, const struct trace_event *event);
+/** packet_ready() - an interrupt told that data has come for a socket */
+void packet_ready(struct trace_servers *s, const struct trace_event *event);
 
 /* ---- servers_channel.c ---- */
 
 /** endpoint_get() - of a socket; made if it was never seen. NULL: out of memory, or inode 0 */
 struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t family, uint16_t type, uint16_t protocol);
 struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino);
+/** listener_at() - who listens, or has listened, at a TCP port of this machine; NULL: nobody known */
+struct endpoint *listener_at(const struct trace_servers *s, uint16_t port);
 struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino);
 struct endpoint *tuple_peer(const struct trace_servers *s, const struct endpoint *endpoint);
 void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *ends, struct ledger_process *owner, bool is_new);
@@ -319,6 +373,10 @@ void channel_end(struct channel *channel, struct ledger_thread *thread);
 /** channel_send() - @amount bytes or messages went in; TCP: @position is the sequence number after them */
 void channel_send(struct trace_servers *s, struct channel *channel, struct ledger_thread *thread, uint64_t amount,
 		  uint32_t position);
+/** channel_put() - one message went in; the position of @range is found here */
+void channel_put(struct trace_servers *s, struct channel *channel, const struct range *range);
+/** channel_last() - what was put in last, if anything is in it */
+const struct range *channel_last(const struct channel *channel);
 /** channel_receive() - @amount came out: request_receive() for all that is known about them */
 void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread,
 		     uint64_t amount, uint32_t position);

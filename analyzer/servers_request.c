@@ -293,7 +293,7 @@ bool request_is_server(const struct ledger_process *process)
 
 static bool listens_at(const struct trace_servers *s, uint16_t port)
 {
-	return s->listen_ports[port / 8] >> port % 8 & 1;
+	return listener_at(s, port) != NULL;
 }
 
 static bool is_stream(const struct endpoint *endpoint)
@@ -336,7 +336,7 @@ static void role_find(struct trace_servers *s, struct endpoint *endpoint, enum r
 	}
 }
 
-static bool is_remote(const struct endpoint *endpoint)
+bool endpoint_is_remote(const struct endpoint *endpoint)
 {
 	const unsigned char *raw = (const unsigned char *)endpoint->remote;
 
@@ -494,7 +494,9 @@ void request_receive(struct trace_servers *s, struct ledger_thread *thread, stru
 	bool restored;
 
 	if (!sender) {
-		if (is_remote(endpoint))
+		if (endpoint->kind == ENDPOINT_DATAGRAM)
+			role_find(s, endpoint, ROLE_SERVER); /* whoever it was, this end was asked first */
+		if (endpoint_is_remote(endpoint))
 			receive_remote(s, thread, endpoint);
 		return;
 	}
@@ -535,7 +537,7 @@ void request_accept(struct trace_servers *s, struct ledger_thread *thread, struc
 		if (peer->owner == thread->process)
 			return;
 		open_all(s, thread, endpoint, peer->owner, peer->connect_set, 0, false);
-	} else if (is_remote(endpoint)) {
+	} else if (endpoint_is_remote(endpoint)) {
 		request_open(s, thread, endpoint, origin_address(s, endpoint), NULL, NULL, 0);
 	}
 }

@@ -66,7 +66,8 @@ static void server_finish(struct trace_servers *s, struct ledger_process *proces
 	struct trace_server server = {.process = process->process,
 				      .pid = trace_process_pid(process->process),
 				      .comm = trace_process_comm(process->process),
-				      .cpu_ns = cpu_of(s, process->process)};
+				      .cpu_ns = cpu_of(s, process->process),
+				      .softirq_ns = process->receiving};
 	struct trace_server_client *clients = calloc(process->bills.used + 1, sizeof(*clients));
 
 	if (!clients) {
@@ -88,6 +89,7 @@ static void server_finish(struct trace_servers *s, struct ledger_process *proces
 		client->shared_ns += bill->shared;
 		client->cpu_ns += bill->exact + bill->shared;
 		client->requests += bill->requests;
+		client->softirq_ns += bill->receiving;
 		server.exact_ns += bill->exact;
 		server.shared_ns += bill->shared;
 		server.requests += bill->requests;
@@ -105,6 +107,33 @@ static int by_server(const void *left, const void *right)
 	if (l->cpu_ns != r->cpu_ns)
 		return l->cpu_ns > r->cpu_ns ? -1 : 1;
 	return l->pid > r->pid ? 1 : l->pid < r->pid ? -1 : 0;
+}
+
+static int by_softirq(const void *left, const void *right)
+{
+	const struct trace_receiver *l = left, *r = right;
+
+	if (l->softirq_ns != r->softirq_ns)
+		return l->softirq_ns > r->softirq_ns ? -1 : 1;
+	return !l->process || !r->process ? !l->process - !r->process : (int)trace_process_pid(l->process) - (int)trace_process_pid(r->process);
+}
+
+static void receivers_finish(struct trace_servers *s)
+{
+	packets_end(s);
+	s->receivers = calloc(s->nr_processes + 1, sizeof(*s->receivers));
+	if (!s->receivers) {
+		s->failed = -ENOMEM;
+		return;
+	}
+	for (uint32_t i = 0; i < s->nr_processes; i++)
+		if (s->by_idx[i]->receiving)
+			s->receivers[s->nr_receivers++] = (struct trace_receiver){.process = s->by_idx[i]->process,
+										  .softirq_ns = s->by_idx[i]->receiving,
+										  .deliveries = s->by_idx[i]->deliveries};
+	if (s->receiving_unclaimed)
+		s->receivers[s->nr_receivers++].softirq_ns = s->receiving_unclaimed;
+	qsort(s->receivers, s->nr_receivers, sizeof(*s->receivers), by_softirq);
 }
 
 static void finish(struct trace_servers *s)
@@ -129,6 +158,7 @@ static void finish(struct trace_servers *s)
 			free((void *)server->clients);
 	}
 	waits_finish(s);
+	receivers_finish(s);
 	if (!s->failed)
 		qsort(s->servers, s->nr_servers, sizeof(*s->servers), by_server);
 }
@@ -142,6 +172,17 @@ size_t trace_nr_servers(struct trace_servers *s)
 const struct trace_server *trace_get_server(struct trace_servers *s, size_t idx)
 {
 	return idx < trace_nr_servers(s) ? &s->servers[idx] : NULL;
+}
+
+size_t trace_nr_receivers(struct trace_servers *s)
+{
+	finish(s);
+	return s->failed ? 0 : s->nr_receivers;
+}
+
+const struct trace_receiver *trace_get_receiver(struct trace_servers *s, size_t idx)
+{
+	return idx < trace_nr_receivers(s) ? &s->receivers[idx] : NULL;
 }
 
 size_t trace_nr_server_waits(struct trace_servers *s)
@@ -159,12 +200,19 @@ static int wait_verify(const struct trace_server_wait *wait, struct trace_error 
 {
 	uint64_t sum =
 		wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns + wait->rest_ns;
-	char message[160];
+	uint64_t blocked = 0, queued = 0;
+	char message[200];
 
-	if (sum == wait->wait_ns)
+	for (size_t i = 0; i < wait->nr_waits; i++)
+		blocked += wait->waits[i].ns;
+	for (size_t i = 0; i < wait->nr_wait_cpu_for; i++)
+		queued += wait->wait_cpu_for[i].ns;
+	if (sum == wait->wait_ns && blocked == wait->server_waited_ns && queued == wait->server_wait_cpu_ns)
 		return 0;
-	snprintf(message, sizeof(message), "client %u waited %" PRIu64 " ns for server %u, but the pieces are %" PRIu64 " ns",
-		 trace_process_pid(wait->client), wait->wait_ns, trace_process_pid(wait->server), sum);
+	snprintf(message, sizeof(message),
+		 "client %u waited %" PRIu64 " ns for server %u, but the pieces are %" PRIu64 " ns, of them %" PRIu64 " blocked on named "
+		 "things and %" PRIu64 " in a queue behind others",
+		 trace_process_pid(wait->client), wait->wait_ns, trace_process_pid(wait->server), sum, blocked, queued);
 	return servers_fail(ret_error, -EBADMSG, message);
 }
 
@@ -192,6 +240,22 @@ static int server_verify(const struct trace_servers *s, const struct trace_serve
 	return servers_fail(ret_error, -EBADMSG, message);
 }
 
+/* All that the CPUs' softirqs spent on receiving is somebody's, or nobody's. */
+static int receivers_verify(const struct trace_servers *s, struct trace_error *ret_error)
+{
+	uint64_t given = 0, spent = 0;
+	char message[160];
+
+	for (size_t i = 0; i < s->nr_receivers; i++)
+		given += s->receivers[i].softirq_ns;
+	for (uint32_t cpu = 0; cpu < trace_nr_cpus(s->analysis); cpu++)
+		spent += trace_cpu_softirq_ns(s->analysis, cpu, SOFTIRQ_NET_RX);
+	if (given == spent)
+		return 0;
+	snprintf(message, sizeof(message), "receiving from the network took %" PRIu64 " ns, but its parts are %" PRIu64 " ns", spent, given);
+	return servers_fail(ret_error, -EBADMSG, message);
+}
+
 int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
 {
 	int error = 0;
@@ -203,6 +267,8 @@ int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
 		error = server_verify(s, &s->servers[i], ret_error);
 	for (size_t i = 0; i < s->nr_server_waits && !error; i++)
 		error = wait_verify(&s->server_waits[i], ret_error);
+	if (!error)
+		error = receivers_verify(s, ret_error);
 	return error;
 }
 
@@ -211,4 +277,5 @@ void servers_results_free(struct trace_servers *s)
 	for (size_t i = 0; i < s->nr_servers; i++)
 		free((void *)s->servers[i].clients);
 	free(s->servers);
+	free(s->receivers);
 }

@@ -7,19 +7,79 @@
  * sent it is laid over the sleep. Each piece of the sleep is one of: that thread's CPU time for this client, for others, its
  * waits, its waits for a CPU; what is left (interrupts, before it was born, further back than the log) is `rest`. So the pieces
  * add up to the sleep.
+ *
+ * The waits are named. What a thread was blocked on is decided when its system call ends, by the analysis (analyzer/wait.c): it
+ * comes as an interval, and goes to the entry that began then. An answer that is sent in the call that had blocked comes too early
+ * for that: then it is the call that is named. Who had the CPU that it was queued for, the analysis tells too.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "servers_ledger.h"
 
+struct part { /* row */
+	uint64_t key; /* cause + 1; process */
+	uint64_t ns;
+	uint64_t count;
+};
+
 struct pair_wait { /* row */
 	uint64_t key;
 	struct trace_server_wait wait;
+	struct table blocked, queued; /* parts */
+};
+
+struct hash_row {
+	uint64_t key;
+	uint32_t idx;
 };
 
 static struct log_entry *log_at(const struct ledger_thread *thread, uint64_t idx)
 {
-	return &thread->log->entries[idx % LOG_ENTRIES];
+	return &thread->log->entries[idx & (thread->log->capacity - 1)];
+}
+
+static uint64_t log_oldest(const struct ledger_thread *thread)
+{
+	const struct log *log = thread->log;
+
+	return log && log->nr > log->capacity ? log->nr - log->capacity : 0;
+}
+
+static bool log_new(struct trace_servers *s, struct ledger_thread *thread)
+{
+	struct log *log = calloc(1, sizeof(*log));
+	struct log_entry *entries = calloc(LOG_ENTRIES, sizeof(*entries));
+
+	if (!log || !entries) {
+		s->failed = -12;
+		free(log);
+		free(entries);
+		return false;
+	}
+	log->capacity = LOG_ENTRIES;
+	log->entries = entries;
+	thread->log = log;
+	return true;
+}
+
+/* The oldest is about to be overwritten. Whoever is interrupted often has many changes in one request of a client. */
+static void log_grow(struct trace_servers *s, struct ledger_thread *thread)
+{
+	struct log *log = thread->log;
+	uint32_t capacity = log->capacity * 2;
+	struct log_entry *entries;
+
+	if (log->nr < log->capacity || capacity > MAX_LOG_ENTRIES || s->log_entries + log->capacity > ALL_LOG_ENTRIES)
+		return;
+	entries = calloc(capacity, sizeof(*entries));
+	if (!entries)
+		return; /* it does with what it has */
+	for (uint64_t i = log->nr - log->capacity; i < log->nr; i++)
+		entries[i & (capacity - 1)] = log->entries[i & (log->capacity - 1)];
+	free(log->entries);
+	s->log_entries += log->capacity;
+	log->entries = entries;
+	log->capacity = capacity;
 }
 
 void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state)
@@ -27,20 +87,22 @@ void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns,
 	struct log_entry *entry;
 
 	if (!thread->log) {
-		if (!request_is_server(thread->process) && !thread->process->listens)
+		if (!request_is_server(thread->process) && !thread->process->listens && !thread->set)
 			return;
-		thread->log = calloc(1, sizeof(*thread->log));
-		if (!thread->log) {
-			s->failed = -12;
+		if (!log_new(s, thread))
 			return;
-		}
 	}
+	if (state == LOG_SAME && thread->log->nr && log_at(thread, thread->log->nr - 1)->set == thread->set)
+		return;
 	if (state == LOG_SAME)
 		state = thread->log->nr ? (enum log_state)log_at(thread, thread->log->nr - 1)->state : LOG_CPU;
+	log_grow(s, thread);
 	entry = log_at(thread, thread->log->nr++);
 	entry->ns = ns;
 	entry->cpu_ns = cpu_ns;
 	entry->state = (uint8_t)state;
+	entry->cpu = 0;
+	entry->cause = 0;
 	set_assign(&entry->set, thread->set);
 }
 
@@ -57,7 +119,7 @@ void log_set(struct trace_servers *s, struct ledger_thread *thread)
 /* Only its answer told for whom it worked since its last bill. */
 void log_believe(struct ledger_thread *thread)
 {
-	uint64_t nr = thread->log ? thread->log->nr : 0, oldest = nr > LOG_ENTRIES ? nr - LOG_ENTRIES : 0;
+	uint64_t nr = thread->log ? thread->log->nr : 0, oldest = log_oldest(thread);
 
 	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->cpu_ns >= thread->charged; i--)
 		set_assign(&log_at(thread, i - 1)->set, thread->set);
@@ -65,10 +127,79 @@ void log_believe(struct ledger_thread *thread)
 
 void log_free(struct ledger_thread *thread)
 {
-	for (uint32_t i = 0; thread->log && i < LOG_ENTRIES; i++)
+	for (uint32_t i = 0; thread->log && i < thread->log->capacity; i++)
 		set_unref(thread->log->entries[i].set);
+	if (thread->log)
+		free(thread->log->entries);
 	free(thread->log);
 }
+
+void log_runs(struct ledger_thread *thread, uint32_t cpu)
+{
+	if (thread->log->nr && log_at(thread, thread->log->nr - 1)->state == LOG_QUEUED)
+		log_at(thread, thread->log->nr - 1)->cpu = (uint16_t)cpu;
+}
+
+/* ---- what it waited for ---- */
+
+static bool cause_equal(const struct cause *one, const struct cause *two)
+{
+	return one->other == two->other && one->target == two->target && one->via == two->via && one->kind == two->kind &&
+	       one->idle == two->idle;
+}
+
+/* Its number + 1; 0: out of memory. */
+static uint32_t cause_intern(struct trace_servers *s, const struct cause *wanted)
+{
+	uint64_t key = hash_u64(hash_u64((uintptr_t)wanted->other) ^ (uintptr_t)wanted->target);
+	struct hash_row *row;
+	struct cause *bigger;
+
+	for (key ^= (uint64_t)wanted->kind << 1 | wanted->idle;; key++) {
+		key += !key;
+		row = table_add(&s->cause_by_hash, sizeof(*row), key);
+		if (!row || !row->idx)
+			break;
+		if (cause_equal(&s->causes[row->idx - 1], wanted))
+			return row->idx;
+	}
+	if (!(s->nr_causes & (s->nr_causes - 1)) && row) { /* full at each power of two */
+		bigger = reallocarray(s->causes, s->nr_causes ? s->nr_causes * 2 : 1, sizeof(*bigger));
+		if (bigger)
+			s->causes = bigger;
+		else
+			row = NULL;
+	}
+	if (!row) {
+		s->failed = -12;
+		return 0;
+	}
+	s->causes[s->nr_causes] = *wanted;
+	return row->idx = ++s->nr_causes;
+}
+
+void log_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+{
+	struct trace_servers *s = data;
+	struct ledger_thread *thread = servers_find_thread(s, interval->thread);
+	uint64_t nr = thread && thread->log ? thread->log->nr : 0, oldest = nr ? log_oldest(thread) : 0;
+	struct cause cause = {.other = interval->other,
+			      .target = interval->target,
+			      .via = interval->via,
+			      .kind = (uint8_t)interval->kind,
+			      .idle = interval->idle};
+
+	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->ns >= interval->from_ns; i--) {
+		struct log_entry *entry = log_at(thread, i - 1);
+
+		if (entry->state == LOG_BLOCKED && entry->ns == interval->from_ns) {
+			entry->cause = cause_intern(s, &cause);
+			break;
+		}
+	}
+}
+
+/* ---- laying it over a wait ---- */
 
 /* The part of CPU time spent on @set that was for @client: as in the bills, an even share. */
 static uint64_t part_for(const struct set *set, const struct ledger_process *client, uint64_t ns)
@@ -80,9 +211,49 @@ static uint64_t part_for(const struct set *set, const struct ledger_process *cli
 	return mine ? ns / set->nr * mine + ns % set->nr * mine / set->nr : 0;
 }
 
-static void add_piece(struct trace_server_wait *wait, const struct log_entry *entry, const struct ledger_process *client,
-		      uint64_t ns, uint64_t cpu_ns)
+static void add_part(struct trace_servers *s, struct table *parts, uint64_t key, uint64_t ns)
 {
+	struct part *part = table_add(parts, sizeof(*part), key);
+
+	if (!part) {
+		s->failed = -12;
+		return;
+	}
+	part->ns += ns;
+	part->count++;
+}
+
+struct queued {
+	struct trace_servers *s;
+	struct table *parts;
+};
+
+static void add_holder(void *data, const struct trace_process *process, uint64_t ns)
+{
+	const struct queued *queued = data;
+
+	add_part(queued->s, queued->parts, (uintptr_t)process, ns);
+}
+
+static void add_blocked(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
+			const struct log_entry *entry, uint64_t ns)
+{
+	struct cause call = {.target = trace_thread_syscall(s->analysis, server->thread), .via = "", .kind = TRACE_WAIT_OTHER};
+	uint32_t cause = entry->cause;
+
+	call.target = call.target ? call.target : "";
+	if (!cause)
+		cause = cause_intern(s, &call);
+	if (cause)
+		add_part(s, &row->blocked, cause, ns);
+	row->wait.server_waited_ns += ns;
+}
+
+/* @from to @from + @ns, of which @cpu_ns on the CPU */
+static void add_piece(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
+		      const struct log_entry *entry, const struct ledger_process *client, uint64_t from, uint64_t ns, uint64_t cpu_ns)
+{
+	struct trace_server_wait *wait = &row->wait;
 	uint64_t mine;
 
 	switch (entry->state) {
@@ -94,18 +265,19 @@ static void add_piece(struct trace_server_wait *wait, const struct log_entry *en
 		wait->rest_ns += ns - cpu_ns; /* interrupts */
 		break;
 	case LOG_BLOCKED:
-		wait->server_waited_ns += ns;
+		add_blocked(s, row, server, entry, ns);
 		break;
 	default:
 		wait->server_wait_cpu_ns += ns;
+		trace_cpu_holders(s->analysis, entry->cpu, from, from + ns, add_holder, &(struct queued){s, &row->queued});
 	}
 }
 
-static void lay_over(struct trace_servers *s, struct trace_server_wait *wait, const struct ledger_thread *server,
+static void lay_over(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
 		     const struct ledger_process *client, uint64_t from, uint64_t to)
 {
 	uint64_t end = trace_analysis_now(s->analysis), end_cpu = trace_thread_cpu_ns(s->analysis, server->thread);
-	uint64_t nr = server->log ? server->log->nr : 0, oldest = nr > LOG_ENTRIES ? nr - LOG_ENTRIES : 0;
+	uint64_t nr = server->log ? server->log->nr : 0, oldest = log_oldest(server);
 
 	for (uint64_t i = nr; i > oldest && to > from; i--) {
 		const struct log_entry *entry = log_at(server, i - 1);
@@ -115,7 +287,8 @@ static void lay_over(struct trace_servers *s, struct trace_server_wait *wait, co
 			piece = to - begin;
 			whole = end - entry->ns;
 			cpu = end_cpu > entry->cpu_ns ? end_cpu - entry->cpu_ns : 0;
-			add_piece(wait, entry, client, piece, (uint64_t)((unsigned __int128)cpu * piece / whole));
+			add_piece(s, row, server, entry, client, begin, piece,
+				  (uint64_t)((unsigned __int128)cpu * piece / whole));
 			to = begin;
 		}
 		end = entry->ns;
@@ -123,7 +296,7 @@ static void lay_over(struct trace_servers *s, struct trace_server_wait *wait, co
 		if (to > end)
 			to = end > from ? end : from;
 	}
-	wait->rest_ns += to - from;
+	row->wait.rest_ns += to - from;
 }
 
 void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server)
@@ -142,7 +315,7 @@ void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct
 	row->wait.server = server->process->process;
 	row->wait.count++;
 	row->wait.wait_ns += to - from;
-	lay_over(s, &row->wait, server, thread->process, from, to);
+	lay_over(s, row, server, thread->process, from, to);
 	thread->wait_to = 0;
 }
 
@@ -155,6 +328,53 @@ static int by_wait(const void *left, const void *right)
 	return (int)trace_process_pid(l->client) - (int)trace_process_pid(r->client);
 }
 
+static int by_ns(const void *left, const void *right)
+{
+	const struct trace_wait *l = left, *r = right;
+
+	return l->ns < r->ns ? 1 : l->ns > r->ns ? -1 : strcmp(l->target, r->target);
+}
+
+static int by_holder(const void *left, const void *right)
+{
+	const struct trace_cpu_wait *l = left, *r = right;
+
+	return l->ns < r->ns ? 1 : l->ns > r->ns ? -1 : (int)l->pid - (int)r->pid;
+}
+
+static void name_waits(struct trace_servers *s, const struct pair_wait *row, struct trace_server_wait *wait)
+{
+	struct trace_wait *waits = calloc(row->blocked.used + 1, sizeof(*waits));
+	struct trace_cpu_wait *holders = calloc(row->queued.used + 1, sizeof(*holders));
+
+	wait->waits = waits;
+	wait->wait_cpu_for = holders;
+	if (!waits || !holders) {
+		s->failed = -12;
+		return;
+	}
+	for (const struct part *part = NULL; (part = table_next(&row->blocked, sizeof(*part), part));) {
+		const struct cause *cause = &s->causes[part->key - 1];
+
+		waits[wait->nr_waits++] = (struct trace_wait){.kind = cause->kind,
+							      .target = cause->target,
+							      .pid = cause->other ? trace_process_pid(cause->other) : 0,
+							      .comm = cause->other ? trace_process_comm(cause->other) : "",
+							      .via = cause->via ? cause->via : "",
+							      .idle = cause->idle,
+							      .ns = part->ns,
+							      .count = part->count};
+	}
+	for (const struct part *part = NULL; (part = table_next(&row->queued, sizeof(*part), part));) {
+		const struct trace_process *process = (const struct trace_process *)(uintptr_t)part->key;
+
+		holders[wait->nr_wait_cpu_for++] = (struct trace_cpu_wait){
+			.pid = trace_process_pid(process), .comm = trace_process_comm(process), .ns = part->ns};
+	}
+	qsort(waits, wait->nr_waits, sizeof(*waits), by_ns);
+	qsort(holders, wait->nr_wait_cpu_for, sizeof(*holders), by_holder);
+}
+
 void waits_finish(struct trace_servers *s)
 {
 	s->server_waits = calloc(s->waits.used + 1, sizeof(*s->server_waits));
@@ -162,7 +382,25 @@ void waits_finish(struct trace_servers *s)
 		s->failed = -12;
 		return;
 	}
-	for (const struct pair_wait *row = NULL; (row = table_next(&s->waits, sizeof(*row), row));)
-		s->server_waits[s->nr_server_waits++] = row->wait;
+	for (const struct pair_wait *row = NULL; (row = table_next(&s->waits, sizeof(*row), row));) {
+		s->server_waits[s->nr_server_waits] = row->wait;
+		name_waits(s, row, &s->server_waits[s->nr_server_waits++]);
+	}
 	qsort(s->server_waits, s->nr_server_waits, sizeof(*s->server_waits), by_wait);
+}
+
+void waits_free(struct trace_servers *s)
+{
+	for (struct pair_wait *row = NULL; (row = table_next(&s->waits, sizeof(*row), row));) {
+		table_clear(&row->blocked);
+		table_clear(&row->queued);
+	}
+	for (size_t i = 0; i < s->nr_server_waits; i++) {
+		free((void *)s->server_waits[i].waits);
+		free((void *)s->server_waits[i].wait_cpu_for);
+	}
+	table_clear(&s->waits);
+	table_clear(&s->cause_by_hash);
+	free(s->causes);
+	free(s->server_waits);
 }

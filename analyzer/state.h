@@ -22,6 +22,7 @@
 #define MAX_FRAMES 3
 #define MAX_PENDING 2
 #define MAX_NESTED 16
+#define NR_SOFTIRQS 10 /* include/linux/interrupt.h */
 #define NR_CALLS 1024u
 #define CPU_LOG 256u
 #define TASK_STATE_NEW 0x800 /* TASK_NEW of Linux: forked, not woken yet */
@@ -323,6 +324,7 @@ struct cpu {
 	bool ahead_lost; /* a loss comes first */
 	struct nest nest[MAX_NESTED];
 	uint64_t irq_ns; /* irq + softirq, for the waiters */
+	uint64_t softirq_ns[NR_SOFTIRQS]; /* each, also when ksoftirqd does them */
 	struct trace_cpu_figures figures;
 	uint64_t log_pos; /* entries ever */
 	struct cpu_log_entry log[CPU_LOG];
@@ -334,6 +336,7 @@ struct hook {
 	uint64_t mask[TRACE_MASK_WORDS];
 	trace_event_fn event;
 	trace_interval_fn interval;
+	uint32_t states; /* of the intervals that it wants */
 	void *data;
 };
 
@@ -381,7 +384,7 @@ struct trace_analysis {
 	uint32_t loopback;	/* interface number + 1; 0: not looked for yet, 1: none */
 	struct hook *hooks; /* owned */
 	size_t nr_hooks;
-	bool watched; /* an interval hook exists */
+	uint32_t watched; /* states that an interval hook wants: bit 1 << enum trace_state */
 	struct gap *gaps; /* owned */
 	size_t nr_gaps;
 	uint64_t *doubts; /* owned: times of losses too small to spoil what is consistent, ascending */
@@ -415,6 +418,11 @@ void books_snapshot(const struct trace_thread *thread, uint64_t ns, struct snaps
 void books_decided(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
 /** books_log() - from @ns on, @cpu belongs to its current thread */
 void books_log(struct cpu *cpu, uint64_t ns);
+typedef void (*holder_fn)(void *data, uint32_t process, uint64_t ns);
+/** books_holders() - who had @cpu from @from to @to, latest first; what its log does not reach is PROCESS_SEVERAL's */
+void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data);
+/** books_cpu_softirq() - time of softirq @vec on @cpu until @ns */
+uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns);
 /** books_cpu_irq() - interrupt time of @cpu until @ns */
 uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);

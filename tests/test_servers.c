@@ -772,6 +772,284 @@ static void the_pieces_of_a_wait_tell_what_the_server_did(void)
 	end(&k);
 }
 
+static void what_the_server_waited_for_is_named(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	const struct trace_server_wait *wait;
+
+	tb_fd(k.c.tb, 30, 9, 8, 900, S_IFREG | 0600, "/data");
+	connects(&k, &one, &one_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1350);
+	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	receives(&k, &one_server, 1500);
+	tb_sys_enter(k.c.tb, 2, 1600, SYS_read, 9, 0, 16); /* the disk, then the CPU that 20 has */
+	tb_switch(k.c.tb, 2, 1700, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_switch(k.c.tb, 1, 1800, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 1900, 0, 20, TRACE_TASK_RUNNING);
+	tb_waking(k.c.tb, 2, 2000, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(k.c.tb, 2, 2400, 20, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(k.c.tb, 2, 2410, 16);
+	tb_sys_enter(k.c.tb, 2, 2500, SYS_write, 4, 0, 16);
+	tb_waking(k.c.tb, 2, 2502, 10, TRACE_CONTEXT_TASK);
+	event.ino = 201;
+	tb_event(k.c.tb, 2, 2505, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 2510, 16);
+	tb_switch(k.c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
+	event.ino = 101;
+	tb_event(k.c.tb, 0, 2610, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 2620, 16);
+	tb_switch(k.c.tb, 1, 8000, 0, 20, TRACE_TASK_RUNNING);
+	run(&k);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
+	wait = trace_get_server_wait(k.servers, 0);
+	CU_ASSERT_EQUAL(wait->server_waited_ns, 300);
+	CU_ASSERT_EQUAL_FATAL(wait->nr_waits, 1);
+	CU_ASSERT_EQUAL(wait->waits[0].kind, TRACE_WAIT_FILE);
+	CU_ASSERT_STRING_EQUAL(wait->waits[0].target, "/data");
+	CU_ASSERT_EQUAL(wait->waits[0].ns, 300);
+	CU_ASSERT_EQUAL_FATAL(wait->nr_wait_cpu_for, 1);
+	CU_ASSERT_EQUAL(wait->wait_cpu_for[0].pid, 20);
+	CU_ASSERT_EQUAL(wait->wait_cpu_for[0].ns, 400);
+	end(&k);
+}
+
+/* ---- the network's softirq ---- */
+
+#define NET_RX 3
+
+static void packet(struct case_of_servers *k, uint32_t cpu, uint64_t ns, bool out, uint32_t bytes)
+{
+	struct trace_net_tx packet = {.ifindex = 1, .bytes = bytes + (out ? 14 : 0), .protocol = 0x800};
+
+	tb_event(k->c.tb, cpu, ns, out ? TRACE_EV_net_tx : TRACE_EV_net_rx, &packet, sizeof(packet), NULL);
+}
+
+static void ready(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint64_t ino, uint16_t protocol)
+{
+	struct trace_sock_ready event = {.ino = ino, .family = AF_INET, .protocol = protocol};
+
+	tb_event(k->c.tb, cpu, ns, TRACE_EV_sock_ready, &event, sizeof(event), NULL);
+}
+
+static const struct trace_receiver *receiver(const struct case_of_servers *k, uint32_t pid)
+{
+	for (size_t i = 0; i < trace_nr_receivers(k->servers); i++) {
+		const struct trace_receiver *row = trace_get_receiver(k->servers, i);
+
+		if (row->process ? trace_process_pid(row->process) == pid : pid == 0)
+			return row;
+	}
+	return NULL;
+}
+
+/* 200 ns of softirq in the middle of a client's send: 20 until the packet, 100 until the socket is ready, 80 more. */
+static void receiving_is_charged_to_the_owner_of_the_socket(void)
+{
+	struct case_of_servers k = begin();
+	struct end client = tcp(one, 4000, 80), server = tcp(one_server, 80, 4000);
+	struct trace_sock_send event = {.ino = 101, .position = 1016, .ret = 16, .family = AF_INET, .protocol = 6};
+	struct trace_figures *figures;
+
+	tb_string(k.c.tb, TRACE_STRING_NETDEV, 1, "lo");
+	was_open(&k, &client, 0, 1);
+	was_open(&k, &server, 0, 1);
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300, .family = AF_INET, .local_port = 80}, 0, 10);
+	tb_sys_enter(k.c.tb, 0, 1200, SYS_write, 3, 0, 16);
+	packet(&k, 0, 1210, true, 68);
+	tb_softirq(k.c.tb, 0, 1300, NET_RX);
+	packet(&k, 0, 1320, false, 68);
+	tb_vector(k.c.tb, 0, 1350, 236); /* an interrupt inside is not counted */
+	tb_vector_exit(k.c.tb, 0, 1360, 236);
+	ready(&k, 0, 1430, 201, 6);
+	packet(&k, 0, 1440, true, 52); /* the acknowledgement, for the client */
+	packet(&k, 0, 1500, false, 52);
+	tb_softirq_exit(k.c.tb, 0, 1540, NET_RX);
+	tb_event(k.c.tb, 0, 1550, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 1560, 16);
+	tb_softirq(k.c.tb, 1, 1600, NET_RX); /* and one that nobody is told for */
+	tb_softirq_exit(k.c.tb, 1, 1650, NET_RX);
+	transfer(&k, &server, 2000, false, 16, 1016);
+	polls(&k, 2, 2500);
+	run(&k);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(receiver(&k, 30));
+	CU_ASSERT_EQUAL(receiver(&k, 30)->softirq_ns, 1500 - 1300 - 10);
+	CU_ASSERT_EQUAL(receiver(&k, 30)->deliveries, 1);
+	CU_ASSERT_EQUAL(receiver(&k, 10)->softirq_ns, 40);
+	CU_ASSERT_EQUAL(receiver(&k, 0)->softirq_ns, 50);
+	CU_ASSERT_PTR_NULL(trace_get_receiver(k.servers, 3));
+	CU_ASSERT_EQUAL(server_of(&k, 30)->softirq_ns, 190);
+	CU_ASSERT_EQUAL(bill(&k, 30, 10).softirq_ns, 190);
+	EXACT(&k, 30, 10, 2500 - 2000); /* it is not in the server's CPU time, */
+	figures = trace_process_figures(k.c.analysis, trace_thread_process(trace_find_thread(k.c.analysis, 10)));
+	CU_ASSERT_EQUAL(figures->interrupted_ns, 240); /* and stays in the books of whoever was interrupted */
+	trace_figures_free(figures);
+	end(&k);
+}
+
+static void a_devices_packets_may_come_before_their_sockets(void)
+{
+	struct case_of_servers k = begin();
+	struct end server = tcp(one_server, 80, 4000);
+
+	tb_string(k.c.tb, TRACE_STRING_NETDEV, 2, "lo");
+	server.remote = OTHER_HOST;
+	server.local = 0x0100000affff0000ull;
+	make(&k, &server, 1200, SYS_accept, 0);
+	tb_softirq(k.c.tb, 1, 1300, NET_RX);
+	packet(&k, 1, 1310, false, 68);
+	packet(&k, 1, 1320, false, 68);
+	ready(&k, 1, 1400, 201, 6);
+	tb_softirq_exit(k.c.tb, 1, 1500, NET_RX);
+	transfer(&k, &server, 1600, false, 16, 1016);
+	polls(&k, 2, 1700);
+	run(&k);
+	CU_ASSERT_EQUAL(receiver(&k, 30)->softirq_ns, 200);
+	CU_ASSERT_EQUAL(bill(&k, 30, 0).softirq_ns, 200); /* 10.0.0.2 */
+	CU_ASSERT_PTR_NULL(receiver(&k, 0));
+	end(&k);
+}
+
+/* ---- UDP ---- */
+
+static void udp(struct case_of_servers *k, const struct end *from, uint64_t to, uint64_t ns)
+{
+	struct trace_sock_send event = {.ino = from->ino, .ret = 16, .family = AF_INET, .protocol = 17};
+
+	tb_sys_enter(k->c.tb, from->cpu, ns, SYS_sendto, (uint64_t)from->fd, 0, 16, 0, 0, 0);
+	packet(k, from->cpu, ns + 1, true, 44);
+	tb_softirq(k->c.tb, from->cpu, ns + 2, NET_RX);
+	packet(k, from->cpu, ns + 3, false, 44);
+	if (to)
+		ready(k, from->cpu, ns + 4, to, 17);
+	tb_softirq_exit(k->c.tb, from->cpu, ns + 5, NET_RX);
+	tb_event(k->c.tb, from->cpu, ns + 6, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, from->cpu, ns + 10, 16);
+}
+
+static void udp_receives(struct case_of_servers *k, const struct end *e, uint64_t ns)
+{
+	struct trace_sock_send event = {.ino = e->ino, .ret = 16, .family = AF_INET, .protocol = 17};
+
+	tb_sys_enter(k->c.tb, e->cpu, ns, SYS_read, (uint64_t)e->fd, 0, 16);
+	tb_event(k->c.tb, e->cpu, ns + 5, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, e->cpu, ns + 10, 16);
+}
+
+static void udp_make(struct case_of_servers *k, const struct end *e)
+{
+	struct trace_sock_endpoints ends = endpoints(e, 0);
+
+	ends.protocol = 17;
+	tb_sys_enter(k->c.tb, e->cpu, 1010, SYS_socket, 0);
+	tb_open(k->c.tb, e->cpu, 1014, e->fd, 8, e->ino, S_IFSOCK | 0777, "socket:[]");
+	tb_event(k->c.tb, e->cpu, 1015, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+	tb_sys_exit(k->c.tb, e->cpu, 1020, e->fd);
+}
+
+static void udp_is_empty(struct case_of_servers *k, const struct end *e, uint64_t ns)
+{
+	struct trace_sock_send nothing = {.ino = e->ino, .ret = NOTHING_TO_READ, .family = AF_INET, .protocol = 17};
+
+	tb_sys_enter(k->c.tb, e->cpu, ns, SYS_read, (uint64_t)e->fd, 0, 16);
+	tb_event(k->c.tb, e->cpu, ns + 5, TRACE_EV_sock_recv, &nothing, sizeof(nothing), NULL);
+	tb_sys_exit(k->c.tb, e->cpu, ns + 10, NOTHING_TO_READ);
+}
+
+static const struct end udp_one = {.cpu = 0, .fd = 3, .ino = 101, .family = AF_INET, .type = SOCK_DGRAM},
+			udp_two = {.cpu = 1, .fd = 3, .ino = 102, .family = AF_INET, .type = SOCK_DGRAM},
+			udp_server = {.cpu = 2, .fd = 3, .ino = 103, .family = AF_INET, .type = SOCK_DGRAM};
+
+static struct case_of_servers begin_udp(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_string(k.c.tb, TRACE_STRING_NETDEV, 1, "lo");
+	udp_make(&k, &udp_one);
+	udp_make(&k, &udp_two);
+	udp_make(&k, &udp_server);
+	return k;
+}
+
+static void udp_is_told_apart_by_its_sender(void)
+{
+	struct case_of_servers k = begin_udp();
+
+	udp(&k, &udp_one, 103, 1100);
+	udp(&k, &udp_two, 103, 1200);
+	udp_receives(&k, &udp_server, 1300);
+	udp(&k, &udp_server, 101, 1500);
+	udp_receives(&k, &udp_one, 1550);
+	udp_receives(&k, &udp_server, 1600);
+	udp(&k, &udp_server, 102, 2000);
+	polls(&k, 2, 2100);
+	run(&k);
+	EXACT(&k, 30, 10, 1600 - 1300 - 3); /* the softirq took 3 */
+	EXACT(&k, 30, 20, 2100 - 1600 - 3);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	CU_ASSERT_EQUAL(bill(&k, 30, 10).softirq_ns, 3);
+	CU_ASSERT_EQUAL(bill(&k, 30, 20).softirq_ns, 3);
+	end(&k);
+}
+
+/* It was dropped, or came together with another: what comes out next may be anybody's, until the queue was seen empty. */
+static void a_lost_datagram_makes_the_next_nobodys(void)
+{
+	struct case_of_servers k = begin_udp();
+
+	udp(&k, &udp_one, 103, 1100);
+	udp(&k, &udp_two, 0, 1200);
+	udp_receives(&k, &udp_server, 1300);
+	udp(&k, &udp_server, 101, 1500);
+	polls(&k, 2, 1600);
+	udp_is_empty(&k, &udp_server, 1700);
+	udp_is_empty(&k, &udp_two, 1700);
+	udp(&k, &udp_two, 103, 1800);
+	udp_receives(&k, &udp_server, 1900);
+	udp(&k, &udp_server, 102, 2000);
+	udp_receives(&k, &udp_two, 2050);
+	polls(&k, 2, 2100);
+	run(&k);
+	EXACT(&k, 30, 10, 0);
+	EXACT(&k, 30, 20, 2100 - 1900 - 3);
+	end(&k);
+}
+
+/* A CPU that rests has nothing in its backlog: what we believe is in it was dropped. */
+static void a_rest_brings_the_backlog_in_step(void)
+{
+	struct case_of_servers k = begin_udp();
+
+	tb_sys_enter(k.c.tb, 0, 1100, SYS_sendto, 3, 0, 16, 0, 0, 0);
+	packet(&k, 0, 1105, true, 44); /* never arrives */
+	tb_sys_exit(k.c.tb, 0, 1110, 16);
+	tb_switch(k.c.tb, 0, 1200, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 1, 1200, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 0, 1300, 0, 20, TRACE_TASK_RUNNING);
+	tb_sys_enter(k.c.tb, 2, 1400, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 2, 1410, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	udp_is_empty(&k, &(struct end){.cpu = 0, .fd = 3, .ino = 102}, 1450);
+	udp(&k, &(struct end){.cpu = 0, .fd = 3, .ino = 102, .family = AF_INET}, 103, 1500);
+	tb_waking(k.c.tb, 0, 1511, 30, TRACE_CONTEXT_TASK);
+	tb_switch(k.c.tb, 2, 1600, 0, 30, TRACE_TASK_RUNNING);
+	tb_event(k.c.tb, 2, 1605, TRACE_EV_sock_recv, &(struct trace_sock_recv){.ino = 103, .ret = 16, .family = AF_INET, .protocol = 17},
+		 sizeof(struct trace_sock_recv), NULL);
+	tb_sys_exit(k.c.tb, 2, 1610, 16);
+	udp(&k, &udp_server, 102, 2000);
+	udp_receives(&k, &(struct end){.cpu = 0, .fd = 3, .ino = 102}, 2050);
+	polls(&k, 2, 2100);
+	tb_switch(k.c.tb, 1, 8000, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(k.c.tb, 0, 8500, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 1, 8500, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 0, 8600, 0, 10, TRACE_TASK_RUNNING);
+	run(&k);
+	EXACT(&k, 30, 20, 10 + 2100 - 1600 - 3);
+	EXACT(&k, 30, 10, 0);
+	end(&k);
+}
+
 /* ---- the whole ---- */
 
 static void it_has_to_be_made_before_the_pass(void)
@@ -813,9 +1091,9 @@ static void random_event(struct tb *tb, uint32_t cpu, uint64_t ns)
 					    .state = any(11)};
 	struct trace_sched_wakeup_new born = {.tid = 10 + any(12)};
 
-	transfer.protocol = transfer.family == AF_INET ? 6 : 0;
+	transfer.protocol = transfer.family == AF_INET ? (any(2) ? 6 : 17) : 0;
 	ends.protocol = transfer.protocol;
-	switch (any(13)) {
+	switch (any(16)) {
 	case 0:
 	case 1:
 	case 2:
@@ -847,6 +1125,19 @@ static void random_event(struct tb *tb, uint32_t cpu, uint64_t ns)
 		tb_fork(tb, cpu, ns, 10 + any(12), 10 + any(12), 10 + any(12), "it");
 		tb_event(tb, cpu, ns + 1, TRACE_EV_sched_wakeup_new, &born, sizeof(born), NULL);
 		break;
+	case 12:
+		(any(2) ? tb_softirq : tb_softirq_exit)(tb, cpu, ns, any(4) ? NET_RX : 1);
+		break;
+	case 13:
+		tb_event(tb, cpu, ns, any(2) ? TRACE_EV_net_tx : TRACE_EV_net_rx,
+			 &(struct trace_net_tx){.ifindex = any(5) ? 1 : 2, .bytes = 60 + any(2) * 14, .protocol = 0x800}, sizeof(struct trace_net_tx),
+			 NULL);
+		break;
+	case 14:
+		tb_event(tb, cpu, ns, TRACE_EV_sock_state,
+			 &(struct trace_sock_state){.ino = 100 + any(6), .family = AF_INET, .protocol = 6, .new_state = (uint16_t)(1 + any(11))},
+			 sizeof(struct trace_sock_state), NULL);
+		break;
 	default:
 		if (any(20) == 0)
 			tb_lost(tb, cpu, 1 + any(3));
@@ -867,6 +1158,7 @@ static void bills_add_up_whatever_happens(void)
 
 		seed = round;
 		tb_window(k.c.tb, 1000, 9000);
+		tb_string(k.c.tb, TRACE_STRING_NETDEV, 1, "lo");
 		for (uint32_t i = 0; i < 6; i++)
 			tb_thread(k.c.tb, 10 + i, 10 + i / 2 * 2, 1, "it", i % 3, i < 3);
 		for (int i = 0; i < 400; i++, ns += 1 + any(15))
@@ -910,6 +1202,12 @@ static const struct unit_case cases[] = {
 	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
 	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
 	{"the_pieces_of_a_wait_tell_what_the_server_did", the_pieces_of_a_wait_tell_what_the_server_did},
+	{"what_the_server_waited_for_is_named", what_the_server_waited_for_is_named},
+	{"receiving_is_charged_to_the_owner_of_the_socket", receiving_is_charged_to_the_owner_of_the_socket},
+	{"a_devices_packets_may_come_before_their_sockets", a_devices_packets_may_come_before_their_sockets},
+	{"udp_is_told_apart_by_its_sender", udp_is_told_apart_by_its_sender},
+	{"a_lost_datagram_makes_the_next_nobodys", a_lost_datagram_makes_the_next_nobodys},
+	{"a_rest_brings_the_backlog_in_step", a_rest_brings_the_backlog_in_step},
 	{"it_has_to_be_made_before_the_pass", it_has_to_be_made_before_the_pass},
 	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
 	{NULL, NULL},

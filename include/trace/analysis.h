@@ -133,6 +133,8 @@ struct trace_interval {
  */
 typedef void (*trace_interval_fn)(void *data, struct trace_analysis *analysis, const struct trace_interval *interval);
 int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_fn fn, void *data); /* as trace_analysis_on_event() */
+/** trace_analysis_on_interval_of() - the same, for intervals of some states only (bit 1 << enum trace_state): the others cost nothing */
+int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn, void *data);
 
 /**
  * trace_analysis_run() - the pass over the whole trace; once
@@ -156,6 +158,16 @@ const struct trace_thread *trace_thread_on_cpu(const struct trace_analysis *anal
 bool trace_cpu_is_idle(const struct trace_analysis *analysis, uint32_t cpu);
 /** trace_cpu_interrupt() - name of the innermost interrupt or softirq in progress on @cpu, NULL if none */
 const char *trace_cpu_interrupt(const struct trace_analysis *analysis, uint32_t cpu);
+/** trace_cpu_softirq_ns() - time of softirq @vec on @cpu until now, ksoftirqd's included; interrupts inside it are not */
+uint64_t trace_cpu_softirq_ns(const struct trace_analysis *analysis, uint32_t cpu, unsigned int vec);
+/** trace_holder_fn - @process had a CPU for @ns; of pid 0: "idle", "interrupts", "several", "unknown" */
+typedef void (*trace_holder_fn)(void *data, const struct trace_process *process, uint64_t ns);
+/**
+ * trace_cpu_holders() - who had @cpu from @from_ns to @to_ns, in the near past; latest first, the same one perhaps several times
+ * What is further back than some hundred changes of that CPU is "several"; all together it is the time. Interrupts inside a turn of which
+ * only a part is asked for are taken in proportion.
+ */
+void trace_cpu_holders(const struct trace_analysis *analysis, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, trace_holder_fn fn, void *data);
 /** trace_find_thread() - the living thread of this id, or NULL. Ids are reused: do not keep ids, keep threads. */
 const struct trace_thread *trace_find_thread(const struct trace_analysis *analysis, uint32_t tid);
 

@@ -37,6 +37,7 @@ struct trace_servers;
  * @process: NULL if it is on another host: then @address tells which, @pid is 0 and @comm ""
  * @cpu_ns: @exact_ns, spent on this client alone, + @shared_ns, its even part of what was spent on several at once
  * @requests: exchanges: what came before an answer counts once
+ * @softirq_ns: spent by the network's softirq on receiving its bytes: see struct trace_receiver; not in @cpu_ns
  */
 struct trace_server_client {
 	const struct trace_process *process;
@@ -47,6 +48,7 @@ struct trace_server_client {
 	uint64_t exact_ns;
 	uint64_t shared_ns;
 	uint64_t requests;
+	uint64_t softirq_ns;
 };
 
 /**
@@ -54,6 +56,7 @@ struct trace_server_client {
  * @cpu_ns: its user + system time, all threads: exactly @exact_ns + @shared_ns + @background_ns
  * @background_ns: for nobody: its own start, its timers, requests from before the trace or from a gap
  * @clients: greatest CPU time first
+ * @softirq_ns: spent by the network's softirq on its sockets, for its clients and as a client of others; not in @cpu_ns
  */
 struct trace_server {
 	const struct trace_process *process;
@@ -66,6 +69,7 @@ struct trace_server {
 	uint64_t requests;
 	size_t nr_clients;
 	const struct trace_server_client *clients;
+	uint64_t softirq_ns;
 };
 
 /**
@@ -89,6 +93,8 @@ const struct trace_server *trace_get_server(struct trace_servers *servers, size_
  * @for_others_ns: its CPU time; @server_waited_ns: it was blocked itself, or rested because the request was still with another
  * thread of the server;
  * @server_wait_cpu_ns: another had the CPU; @rest_ns: interrupts, and what is too long ago to be known.
+ * @waits: what it was blocked on (files, processes, locks, the network ...), greatest time first; together @server_waited_ns. @count: pieces.
+ * @wait_cpu_for: who had the CPU meanwhile; together @server_wait_cpu_ns
  */
 struct trace_server_wait {
 	const struct trace_process *client;
@@ -100,6 +106,10 @@ struct trace_server_wait {
 	uint64_t server_waited_ns;
 	uint64_t server_wait_cpu_ns;
 	uint64_t rest_ns;
+	const struct trace_wait *waits;
+	const struct trace_cpu_wait *wait_cpu_for;
+	size_t nr_waits;
+	size_t nr_wait_cpu_for;
 };
 /** trace_nr_server_waits() - after the pass: pairs of a client and a server that it waited for */
 size_t trace_nr_server_waits(struct trace_servers *servers);
@@ -107,9 +117,26 @@ size_t trace_nr_server_waits(struct trace_servers *servers);
 const struct trace_server_wait *trace_get_server_wait(struct trace_servers *servers, size_t idx);
 
 /**
+ * struct trace_receiver - time of the softirq that receives from the network (NET_RX), by whose sockets it was for
+ * A second view of time that is in the books of whoever was interrupted, ksoftirqd's included. All rows together are
+ * trace_cpu_softirq_ns() of all CPUs.
+ * @process: that owns the sockets; NULL: no socket was told for it: acknowledgements, dropped packets, the polling of the device
+ * @deliveries: how often one of its sockets became ready
+ */
+struct trace_receiver {
+	const struct trace_process *process;
+	uint64_t softirq_ns;
+	uint64_t deliveries;
+};
+/** trace_nr_receivers() - after the pass */
+size_t trace_nr_receivers(struct trace_servers *servers);
+/** trace_get_receiver() - the longest time first; borrowed from @servers; NULL past the last */
+const struct trace_receiver *trace_get_receiver(struct trace_servers *servers, size_t idx);
+
+/**
  * trace_servers_verify() - after the pass: do the bills add up?
  * exact + shared + background = the CPU time in the books of each server, to the nanosecond, and so do its clients' rows; and the
- * pieces of each client's wait are the wait. Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
+ * pieces of each client's wait are the wait, and the receivers' rows the time of the softirq. Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
  */
 int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error);
 

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report_servers.c - servers: for whom they worked, what their clients waited for, and for whose sockets the network's softirq worked. */
+#include <inttypes.h>
+#include "grid.h"
+
+#define ROWS	   15 /* of each table, unless --top or --all say otherwise */
+#define PART_ROWS  3  /* what a server waited for, below what its client waited for */
+#define NAME_BYTES 256
+
+static void title(const struct report *report, const char *indent, const char *text)
+{
+	fprintf(report->out, "%s%s%s%s\n", indent, report->colour ? "\033[1m" : "", text, report->colour ? "\033[0m" : "");
+}
+
+/* ---- servers and their clients ---- */
+
+static bool client_wanted(const struct report *report, const struct trace_server *server)
+{
+	for (size_t i = 0; i < server->nr_clients; i++)
+		if (server->clients[i].process && process_wanted(report, server->clients[i].process))
+			return true;
+	return process_wanted(report, server->process);
+}
+
+static void client_table(const struct report *report, const struct trace_server *server)
+{
+	static const struct grid_column columns[] = {{"CPU time", GRID_RIGHT},	  {"exact", GRID_RIGHT},	{"shared", GRID_RIGHT},
+						     {"requests", GRID_RIGHT}, {"receiving", GRID_OPTIONAL}, {"for client", GRID_ELASTIC}};
+	struct grid *grid = grid_new(report, "\t\t", columns, sizeof(columns) / sizeof(columns[0]));
+	struct fold fold = fold_begin(report, ROWS);
+	struct text rest;
+
+	for (size_t i = 0; i < server->nr_clients; i++) {
+		const struct trace_server_client *client = &server->clients[i];
+
+		if (!fold_shows(&fold, client->cpu_ns + client->softirq_ns, server->cpu_ns + server->softirq_ns))
+			continue;
+		grid_ns(grid, client->cpu_ns);
+		grid_ns(grid, client->exact_ns);
+		grid_ns(grid, client->shared_ns);
+		grid_count(grid, client->requests);
+		grid_ns(grid, client->softirq_ns);
+		if (client->process)
+			grid_process(grid, client->comm, client->pid);
+		else
+			grid_name(grid, client->address);
+	}
+	grid_end(grid, fold_rest(&fold, &rest));
+}
+
+/* How much of a server's CPU time is known to be for whom: the greater the exact share, the surer the bill. */
+static void server_table(const struct report *report)
+{
+	struct fold fold = fold_begin(report, ROWS);
+	char name[NAME_BYTES];
+	uint64_t greatest = trace_nr_servers(report->servers) ? trace_get_server(report->servers, 0)->cpu_ns : 0;
+	bool any = false;
+	struct text t;
+
+	for (size_t i = 0; i < trace_nr_servers(report->servers); i++) {
+		const struct trace_server *server = trace_get_server(report->servers, i);
+
+		if (!client_wanted(report, server))
+			continue;
+		if (!any)
+			title(report, "", "Servers (receiving: softirq time for their sockets, not in their CPU time):");
+		any = true;
+		if (!fold_shows(&fold, server->cpu_ns, greatest))
+			continue;
+		fprintf(report->out, "\t%s (%u): %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background\n",
+			text_name(server->comm, name, sizeof(name)), server->pid, text_ns(report, server->cpu_ns, &t),
+			percent(server->exact_ns, server->cpu_ns), percent(server->shared_ns, server->cpu_ns),
+			percent(server->background_ns, server->cpu_ns));
+		client_table(report, server);
+	}
+	if (fold.left)
+		fprintf(report->out, "\t%s\n", fold_rest(&fold, &t));
+	if (any)
+		fputs("\n", report->out);
+}
+
+/* ---- the clients' side: what the servers did meanwhile ---- */
+
+
+static void part_line(const struct report *report, uint64_t ns, const char *what, const char *name)
+{
+	struct text t;
+
+	fprintf(report->out, "\t\t%14s  %s%s\n", text_ns(report, ns, &t), what, name);
+}
+
+static void left_line(const struct report *report, size_t nr, uint64_t ns)
+{
+	struct text t;
+
+	if (nr)
+		fprintf(report->out, "\t\t%14s  %zu more\n", text_ns(report, ns, &t), nr);
+}
+
+static void blocked_lines(const struct report *report, const struct trace_server_wait *wait)
+{
+	struct fold fold = fold_begin(report, PART_ROWS);
+	char text[NAME_BYTES + 64];
+
+	for (size_t i = 0; i < wait->nr_waits; i++)
+		if (fold_shows(&fold, wait->waits[i].ns, wait->wait_ns))
+			part_line(report, wait->waits[i].ns, "it waited for ",
+				  text_wait(&wait->waits[i], trace_process_pid(wait->server), text, sizeof(text)));
+	left_line(report, fold.left, fold.left_ns);
+}
+
+static void queued_lines(const struct report *report, const struct trace_server_wait *wait)
+{
+	struct fold fold = fold_begin(report, PART_ROWS);
+	char text[NAME_BYTES + 64], name[NAME_BYTES];
+
+	for (size_t i = 0; i < wait->nr_wait_cpu_for; i++) {
+		const struct trace_cpu_wait *holder = &wait->wait_cpu_for[i];
+
+		if (!fold_shows(&fold, holder->ns, wait->wait_ns))
+			continue;
+		text_name(holder->comm, name, sizeof(name));
+		if (holder->pid)
+			snprintf(text, sizeof(text), "%s (%u)", name, holder->pid);
+		else
+			snprintf(text, sizeof(text), "(%s)", name);
+		part_line(report, holder->ns, "its CPU was taken by ", text);
+	}
+	left_line(report, fold.left, fold.left_ns);
+}
+
+static void wait_block(const struct report *report, const struct trace_server_wait *wait)
+{
+	char client[NAME_BYTES], server[NAME_BYTES];
+	struct text t[2];
+
+	fprintf(report->out, "\t%s (%u) waited %s for %s (%u), %" PRIu64 " times:\n",
+		text_name(trace_process_comm(wait->client), client, sizeof(client)), trace_process_pid(wait->client),
+		text_ns(report, wait->wait_ns, &t[0]), text_name(trace_process_comm(wait->server), server, sizeof(server)),
+		trace_process_pid(wait->server), wait->count);
+	if (wait->for_client_ns)
+		part_line(report, wait->for_client_ns, "it worked for this client", "");
+	if (wait->for_others_ns)
+		part_line(report, wait->for_others_ns, "it worked for others, or for itself", "");
+	blocked_lines(report, wait);
+	queued_lines(report, wait);
+	if (wait->rest_ns)
+		part_line(report, wait->rest_ns, "interrupts, and what is too long ago to be known", "");
+}
+
+static void wait_table(const struct report *report)
+{
+	struct fold fold = fold_begin(report, ROWS);
+	uint64_t longest = trace_nr_server_waits(report->servers) ? trace_get_server_wait(report->servers, 0)->wait_ns : 0;
+	bool any = false;
+	struct text t;
+
+	for (size_t i = 0; i < trace_nr_server_waits(report->servers); i++) {
+		const struct trace_server_wait *wait = trace_get_server_wait(report->servers, i);
+
+		if (!process_wanted(report, wait->client) && !process_wanted(report, wait->server))
+			continue;
+		if (!any)
+			title(report, "", "Waiting for servers, and what they did meanwhile:");
+		any = true;
+		if (fold_shows(&fold, wait->wait_ns, longest))
+			wait_block(report, wait);
+	}
+	if (fold.left)
+		fprintf(report->out, "\t%s\n", fold_rest(&fold, &t));
+	if (any)
+		fputs("\n", report->out);
+}
+
+/* ---- who received from the network ---- */
+
+static void receiver_table(const struct report *report)
+{
+	static const struct grid_column columns[] = {
+		{"softirq", GRID_RIGHT}, {"%", GRID_RIGHT}, {"deliveries", GRID_RIGHT}, {"for the sockets of", GRID_ELASTIC}};
+	struct fold fold = fold_begin(report, ROWS);
+	uint64_t whole = 0;
+	struct grid *grid;
+	struct text rest;
+
+	for (size_t i = 0; i < trace_nr_receivers(report->servers); i++)
+		whole += trace_get_receiver(report->servers, i)->softirq_ns;
+	if (!whole)
+		return;
+	title(report, "", "Receiving from the network (softirq time, on behalf of whom; it is in the books of whoever was interrupted):");
+	grid = grid_new(report, "  ", columns, 4);
+	for (size_t i = 0; i < trace_nr_receivers(report->servers); i++) {
+		const struct trace_receiver *receiver = trace_get_receiver(report->servers, i);
+
+		if (receiver->process && !process_wanted(report, receiver->process))
+			continue;
+		if (!fold_shows(&fold, receiver->softirq_ns, whole))
+			continue;
+		grid_ns(grid, receiver->softirq_ns);
+		grid_percent(grid, receiver->softirq_ns, whole);
+		grid_count(grid, receiver->deliveries);
+		if (receiver->process)
+			grid_process(grid, trace_process_comm(receiver->process), trace_process_pid(receiver->process));
+		else
+			grid_text(grid, "no socket: acknowledgements, dropped packets, the polling itself");
+	}
+	grid_end(grid, fold_rest(&fold, &rest));
+	fputs("\n", report->out);
+}
+
+void report_servers(const struct report *report)
+{
+	server_table(report);
+	wait_table(report);
+	receiver_table(report);
+}

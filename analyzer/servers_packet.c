@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * servers_packet.c - packets: for whom the network's softirq works, and who sent what arrives on this machine itself.
+ *
+ * Time. The softirq that receives takes packets one by one, and tells which socket became ready (sock_ready). So its time is cut at each
+ * packet and each socket, and charged to the process that owns the socket; if that end of the connection is a server's, also to the
+ * client whose bytes came. The time stays in the books of whoever was interrupted: this is a second view of it. A device may hand over its
+ * packets first and deliver them after: what no socket was told for yet goes to the next one. Packets of this machine itself are
+ * delivered one by one. Of one that makes no socket ready (acknowledgements, the beginning and the end of a connection) the sender
+ * tells where it goes: to the other end of the sender's socket; or, if the softirq itself sent it, to whoever had sent what it was
+ * handling. What a connect() sends first goes to the listener that becomes ready by it. All is cut from one counter of each CPU
+ * (trace_cpu_softirq_ns()), so that the parts add up to it.
+ *
+ * Senders. A packet that this machine sends to itself waits in the backlog of the CPU it was sent on, first in, first out. We
+ * keep the same queue: net_tx of the loopback device appends who sends, net_rx takes. So a UDP datagram that becomes ready is known to be
+ * of that thread. A CPU does not rest while its backlog holds anything, so then the queues are in step for certain. A datagram that was sent
+ * and made no socket ready was dropped, or came together with others: then no UDP channel is in step until it is seen empty.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "servers_ledger.h"
+
+#define ETHERNET      14 /* bytes of a header that is there at net_tx, not at net_rx */
+#define MAX_BACKLOG   1024u
+#define MAX_INTERFACE 256
+
+struct packet {
+	uint32_t bytes; /* as it will arrive */
+	uint32_t protocol;
+	uint64_t from_ino;
+	struct ledger_thread *thread; /* NULL: an interrupt sent it, or it was not seen */
+	struct set *set;	      /* that it carries */
+	struct ledger_process *to;    /* TCP: who has the other end; NULL: not known */
+	bool udp, tcp;		      /* if the socket is known */
+	bool asks;		      /* from the client's end to the server's */
+};
+
+struct backlog { /* of a CPU */
+	struct packet *packets; /* owned; a ring */
+	uint32_t first, nr;
+	bool overflown;	       /* out of step until the CPU rests */
+	bool active;	       /* its softirq receives */
+	bool in_packet;	       /* of this machine */
+	bool is_ready;	       /* a socket was told for it */
+	struct packet current; /* what it is, if known */
+	uint64_t counted;      /* softirq time that has been given to somebody */
+	uint64_t carried;      /* and what waits for a socket to be told */
+	uint64_t held;	       /* or for the listener that @held_by connects to */
+	struct ledger_thread *held_by;
+	struct ledger_process *last_owner; /* who got some */
+	struct endpoint *target;
+	struct set *target_set; /* on behalf of these, */
+	uint32_t origin;	/* or of this one + 1; 0: nobody known */
+};
+
+static struct backlog *backlog_of(struct trace_servers *s, uint32_t cpu)
+{
+	return cpu < s->nr_backlogs ? &s->backlogs[cpu] : NULL;
+}
+
+int packets_prepare(struct trace_servers *s)
+{
+	s->nr_backlogs = trace_get_info(s->trace)->nr_cpus;
+	s->backlogs = calloc(s->nr_backlogs ? s->nr_backlogs : 1, sizeof(*s->backlogs));
+	for (uint32_t i = 1; i < MAX_INTERFACE && !s->loopback; i++) {
+		const char *name = trace_string(s->trace, TRACE_STRING_NETDEV, i);
+
+		if (name && strcmp(name, "lo") == 0)
+			s->loopback = i;
+	}
+	return s->backlogs ? 0 : -12;
+}
+
+/* ---- the queue ---- */
+
+static void packet_clear(struct packet *packet)
+{
+	set_unref(packet->set);
+	*packet = (struct packet){0};
+}
+
+static void take(struct backlog *backlog, struct packet *ret_packet)
+{
+	packet_clear(ret_packet);
+	*ret_packet = backlog->packets[backlog->first];
+	backlog->packets[backlog->first] = (struct packet){0};
+	backlog->first = (backlog->first + 1) % MAX_BACKLOG;
+	backlog->nr--;
+}
+
+/* It never came where it was sent to. */
+static void packet_lose(struct trace_servers *s, struct packet *packet)
+{
+	s->udp_doubt += packet->udp;
+	packet_clear(packet);
+}
+
+static void backlog_forget(struct trace_servers *s, struct backlog *backlog)
+{
+	packet_clear(&backlog->current);
+	while (backlog->nr) {
+		take(backlog, &backlog->current);
+		packet_lose(s, &backlog->current);
+	}
+}
+
+void packets_rest(struct trace_servers *s, uint32_t cpu)
+{
+	struct backlog *backlog = backlog_of(s, cpu);
+
+	if (!backlog || (!backlog->nr && !backlog->overflown))
+		return;
+	backlog_forget(s, backlog);
+	backlog->overflown = false;
+}
+
+void packets_forget(struct trace_servers *s)
+{
+	for (uint32_t i = 0; i < s->nr_backlogs; i++) {
+		backlog_forget(s, &s->backlogs[i]);
+		set_assign(&s->backlogs[i].target_set, NULL);
+		s->backlogs[i].target = NULL;
+		s->backlogs[i].active = s->backlogs[i].in_packet = false;
+	}
+}
+
+void packets_free(struct trace_servers *s)
+{
+	if (!s->backlogs)
+		return;
+	packets_forget(s);
+	for (uint32_t i = 0; i < s->nr_backlogs; i++)
+		free(s->backlogs[i].packets);
+	free(s->backlogs);
+}
+
+static bool has_room(struct trace_servers *s, struct backlog *backlog)
+{
+	if (!backlog->packets) {
+		backlog->packets = calloc(MAX_BACKLOG, sizeof(*backlog->packets));
+		if (!backlog->packets)
+			s->failed = -12;
+	}
+	if (backlog->packets && backlog->nr < MAX_BACKLOG)
+		return true;
+	backlog_forget(s, backlog);
+	backlog->overflown = true;
+	return false;
+}
+
+static struct ledger_process *other_end(const struct trace_servers *s, const struct endpoint *endpoint)
+{
+	const struct endpoint *listener;
+
+	if (endpoint->peer)
+		return endpoint->peer->owner;
+	listener = endpoint->remote_port ? listener_at(s, endpoint->remote_port) : NULL;
+	return listener ? listener->owner : NULL;
+}
+
+static void fill(struct trace_servers *s, struct packet *packet, struct ledger_thread *thread)
+{
+	const struct endpoint *endpoint = thread->endpoint;
+
+	packet->thread = thread;
+	packet->set = set_ref(thread->outgoing ? thread->outgoing : thread->set);
+	if (!endpoint)
+		return;
+	packet->from_ino = endpoint->ino;
+	packet->udp = endpoint->channel.udp;
+	packet->tcp = endpoint->kind == ENDPOINT_TCP;
+	packet->asks = endpoint->role == ROLE_CLIENT;
+	if (packet->tcp)
+		packet->to = other_end(s, endpoint);
+}
+
+void packet_sent(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_net_tx *tx = event->payload;
+	struct backlog *backlog = backlog_of(s, event->cpu);
+	struct packet packet = {.bytes = tx->bytes - ETHERNET, .protocol = tx->protocol};
+	struct ledger_thread *thread;
+
+	if (!backlog || tx->ifindex != s->loopback || backlog->overflown || !has_room(s, backlog))
+		return;
+	thread = trace_cpu_interrupt(s->analysis, event->cpu) ? NULL : servers_current_thread(s, event);
+	if (thread)
+		fill(s, &packet, thread);
+	else if (backlog->in_packet && backlog->current.thread)
+		packet.to = backlog->current.thread->process;
+	backlog->packets[(backlog->first + backlog->nr++) % MAX_BACKLOG] = packet;
+}
+
+/* ---- time ---- */
+
+static void bill_set(struct trace_servers *s, struct ledger_process *owner, const struct set *set, uint32_t origin, uint64_t ns)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		bill_receiving(s, owner, set->items[i]->origin, ns / set->nr + (i < ns % set->nr));
+	if (!set && origin)
+		bill_receiving(s, owner, origin - 1, ns);
+}
+
+static void give(struct trace_servers *s, struct backlog *backlog, uint64_t ns)
+{
+	const struct packet *packet = &backlog->current;
+	struct ledger_process *owner = backlog->target ? backlog->target->owner : backlog->in_packet ? packet->to : NULL;
+
+	if (!ns)
+		return;
+	if (!owner) {
+		s->receiving_unclaimed += ns;
+		return;
+	}
+	owner->receiving += ns;
+	backlog->last_owner = owner;
+	if (backlog->target)
+		bill_set(s, owner, backlog->target_set, backlog->origin, ns);
+	else if (packet->asks && packet->thread && packet->thread->process != owner)
+		bill_set(s, owner, packet->set, origin_process(s, packet->thread->process) + 1, ns);
+}
+
+/* A connect() that is not known yet to which listener. */
+static bool is_held(const struct backlog *backlog)
+{
+	return !backlog->target && backlog->in_packet && !backlog->current.to && backlog->current.thread &&
+	       backlog->current.thread->call == CALL_CONNECT;
+}
+
+static void hold(struct trace_servers *s, struct backlog *backlog, uint64_t ns)
+{
+	if (backlog->held_by != backlog->current.thread) {
+		s->receiving_unclaimed += backlog->held;
+		backlog->held = 0;
+	}
+	backlog->held_by = backlog->current.thread;
+	backlog->held += ns;
+}
+
+/* The end of a softirq was not recorded, so it was over earlier than it seemed. */
+static void take_back(struct trace_servers *s, struct backlog *backlog, uint64_t ns)
+{
+	uint64_t nothing = 0, *places[] = {&backlog->carried, &backlog->held, backlog->last_owner ? &backlog->last_owner->receiving : &nothing,
+					   &s->receiving_unclaimed};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		uint64_t part = *places[i] < ns ? *places[i] : ns;
+
+		*places[i] -= part;
+		ns -= part;
+	}
+}
+
+/* Who got the time since the last cut? */
+static void cut(struct trace_servers *s, struct backlog *backlog, uint32_t cpu)
+{
+	uint64_t until = trace_cpu_softirq_ns(s->analysis, cpu, SOFTIRQ_NET_RX);
+	uint64_t ns = until > backlog->counted ? until - backlog->counted : 0;
+
+	if (until < backlog->counted)
+		take_back(s, backlog, backlog->counted - until);
+	backlog->counted = until;
+	if (!backlog->target && !backlog->in_packet) {
+		backlog->carried += ns;
+		return;
+	}
+	ns += backlog->carried;
+	backlog->carried = 0;
+	if (is_held(backlog))
+		hold(s, backlog, ns);
+	else
+		give(s, backlog, ns);
+}
+
+void packets_end(struct trace_servers *s)
+{
+	for (uint32_t i = 0; i < s->nr_backlogs; i++) {
+		cut(s, &s->backlogs[i], i);
+		s->receiving_unclaimed += s->backlogs[i].carried + s->backlogs[i].held;
+		s->backlogs[i].carried = s->backlogs[i].held = 0;
+	}
+}
+
+static void packet_end(struct trace_servers *s, struct backlog *backlog)
+{
+	if (backlog->in_packet && backlog->current.udp && !backlog->is_ready)
+		s->udp_doubt++;
+	backlog->in_packet = backlog->is_ready = false;
+	packet_clear(&backlog->current);
+	backlog->target = NULL;
+	set_assign(&backlog->target_set, NULL);
+	backlog->origin = 0;
+}
+
+void packets_softirq(struct trace_servers *s, const struct trace_event *event)
+{
+	struct backlog *backlog = backlog_of(s, event->cpu);
+
+	if (!backlog || ((const struct trace_softirq_entry *)event->payload)->vec != SOFTIRQ_NET_RX)
+		return;
+	cut(s, backlog, event->cpu);
+	packet_end(s, backlog);
+	s->receiving_unclaimed += backlog->carried;
+	backlog->carried = 0;
+	backlog->active = event->id == TRACE_EV_softirq_entry;
+}
+
+void packet_received(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_net_rx *rx = event->payload;
+	struct backlog *backlog = backlog_of(s, event->cpu);
+
+	if (!backlog || !backlog->active)
+		return;
+	cut(s, backlog, event->cpu);
+	packet_end(s, backlog);
+	backlog->in_packet = rx->ifindex == s->loopback;
+	while (backlog->in_packet && backlog->nr) {
+		take(backlog, &backlog->current);
+		if (backlog->current.bytes == rx->bytes && backlog->current.protocol == rx->protocol)
+			return;
+		packet_lose(s, &backlog->current);
+	}
+}
+
+/* ---- a socket is ready ---- */
+
+static struct ledger_process *sender_of(struct backlog *backlog, struct endpoint *target, struct set **ret_set)
+{
+	const struct channel *channel = target->peer ? &target->peer->channel : NULL;
+
+	*ret_set = NULL;
+	if (target->channel.udp) {
+		*ret_set = backlog->current.set;
+		return backlog->current.thread && !backlog->current.tcp ? backlog->current.thread->process : NULL;
+	}
+	if (channel && channel->nr_sending) {
+		*ret_set = channel->sending[0]->outgoing;
+		return channel->sending[0]->process;
+	}
+	if (channel && channel->nr) {
+		const struct range *last = channel_last(channel);
+
+		*ret_set = last->set;
+		return last->sender;
+	}
+	return target->peer ? target->peer->owner : NULL;
+}
+
+static void on_behalf(struct trace_servers *s, struct backlog *backlog, struct endpoint *target)
+{
+	struct ledger_process *sender;
+	struct set *set;
+
+	if (target->listening || target->role == ROLE_CLIENT)
+		return;
+	sender = sender_of(backlog, target, &set);
+	set_assign(&backlog->target_set, set);
+	if (sender && sender != target->owner)
+		backlog->origin = origin_process(s, sender) + 1;
+	else if (!sender && endpoint_is_remote(target))
+		backlog->origin = origin_address(s, target) + 1;
+}
+
+/* A datagram stands in the queue of the socket that it was sent to. */
+static void udp_arrives(struct trace_servers *s, struct backlog *backlog, struct endpoint *target)
+{
+	const struct packet *packet = backlog ? &backlog->current : NULL;
+	struct ledger_thread *thread = packet && packet->thread && !packet->tcp ? packet->thread : NULL;
+	struct range range = {.ns = trace_analysis_now(s->analysis)};
+
+	if (thread) {
+		range.sender = thread->process;
+		range.thread = thread;
+		range.from_ino = packet->from_ino;
+		range.set = packet->set;
+		if (thread->call == CALL_SEND && thread->endpoint && thread->endpoint->ino == packet->from_ino) {
+			thread->destination = target->ino;
+			request_prepare(s, thread, thread->endpoint);
+			range.set = thread->outgoing;
+		}
+	}
+	channel_put(s, &target->channel, &range);
+}
+
+void packet_ready(struct trace_servers *s, const struct trace_event *event)
+{
+	struct backlog *backlog = backlog_of(s, event->cpu);
+	struct endpoint *target = endpoint_find(s, ((const struct trace_sock_ready *)event->payload)->ino);
+
+	if (backlog && backlog->active) {
+		bool again = backlog->is_ready;
+
+		if (again || !backlog->in_packet)
+			cut(s, backlog, event->cpu); /* the time until now was another socket's */
+		backlog->is_ready = true;
+		backlog->target = target;
+		set_assign(&backlog->target_set, NULL);
+		backlog->origin = 0;
+		if (target && target->owner) {
+			target->owner->deliveries++;
+			on_behalf(s, backlog, target);
+		}
+		if (target && target->listening && backlog->held_by && backlog->held_by == backlog->current.thread) {
+			give(s, backlog, backlog->held);
+			backlog->held = 0;
+		}
+	}
+	if (target && target->channel.udp)
+		udp_arrives(s, backlog && backlog->active && backlog->in_packet ? backlog : NULL, target);
+}
