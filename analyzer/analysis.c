@@ -61,6 +61,7 @@ static const struct {
 	HANDLER(uring_open, on_uring_open),
 	HANDLER(uring_file, on_uring_file),
 	HANDLER(uring_close, on_uring_close),
+	HANDLER(user_stream, on_user_stream),
 #undef HANDLER
 };
 
@@ -170,6 +171,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->cgroups);
+	table_clear(&a->streams);
 	strings_clear(&a->strings);
 	free(a);
 	return NULL;

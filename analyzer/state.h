@@ -381,6 +381,7 @@ struct trace_analysis {
 	struct table works;	/* queued work -> who queued it: state_work.c */
 	struct table requests;	/* of io_uring -> whose, and on which file: state_uring.c */
 	struct table cgroups;	/* number -> path: state_container.c */
+	struct table streams;	/* of programs' events -> pid: state_user.c */
 	uint32_t loopback;	/* interface number + 1; 0: not looked for yet, 1: none */
 	struct hook *hooks; /* owned */
 	size_t nr_hooks;
@@ -597,6 +598,10 @@ void cgroup_learn(struct trace_analysis *a, uint64_t cgroup, const char *path);
 /** cgroup_put() - @process is in this control group from now on */
 void cgroup_put(struct trace_analysis *a, struct trace_process *process, uint64_t cgroup);
 void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_user.c ---- */
+
+void on_user_stream(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 
 /* ---- state_start.c ---- */
 

@@ -77,29 +77,13 @@ static const struct event_kind *kind_of(struct trace_user_events *u, const struc
 	return &u->kinds[idx];
 }
 
-/* Whose event it is. The number in the record is the program's own, in its own pid namespace; who ran on the CPU is known from the kernel. */
-static const struct trace_thread *thread_of(const struct trace_user_events *u, const struct trace_event *event, uint32_t pid, uint32_t tid)
-{
-	const struct trace_thread *thread = trace_thread_on_cpu(u->analysis, event->cpu);
-
-	if (thread && !trace_thread_is_kernel(thread) &&
-	    (!tid || trace_thread_tid(thread) == tid || trace_process_pid(trace_thread_process(thread)) == pid))
-		return thread;
-	thread = tid ? trace_find_thread(u->analysis, tid) : NULL; /* it moved to another CPU just then */
-	return thread && (!pid || trace_process_pid(trace_thread_process(thread)) == pid) ? thread : NULL;
-}
-
 static struct actor *actor_of(struct trace_user_events *u, const struct trace_event *event)
 {
-	const struct number_row *stream = table_find(&u->streams, sizeof(*stream), event->stream + 1ull);
-	uint32_t pid = stream ? (uint32_t)stream->number : 0, tid = 0;
-	const struct trace_thread *thread;
+	const struct trace_thread *thread = trace_event_thread(u->analysis, event);
+	uint32_t pid = trace_stream_pid(u->analysis, event->stream), tid = trace_event_tid(event);
 	struct pointer_row *row;
 	struct actor *actor;
 
-	if (event->type->flags & TRACE_EVENT_TID)
-		memcpy(&tid, event->payload, sizeof(tid));
-	thread = thread_of(u, event, pid, tid);
 	if (thread && !pid)
 		pid = trace_process_pid(trace_thread_process(thread));
 	row = table_add(&u->actors, sizeof(*row), (uint64_t)pid << 32 | (thread ? trace_thread_tid(thread) : tid) | 1ull << 63);
@@ -112,6 +96,7 @@ static struct actor *actor_of(struct trace_user_events *u, const struct trace_ev
 			return user_fail(u);
 		actor->owner.pid = pid;
 		actor->tid = tid;
+		actor->probed = !(event->type->flags & TRACE_EVENT_TID);
 	}
 	if (thread && actor->thread != thread) { /* the first time, or its number was used again */
 		row = table_add(&u->by_thread, sizeof(*row), (uintptr_t)thread);
@@ -139,10 +124,22 @@ static double value_of(const struct trace_event *event, const struct trace_field
 	return field->is_signed ? (double)(int64_t)trace_event_u64(event, field) : (double)trace_event_u64(event, field);
 }
 
+/* Instead of a pid: all processes; all threads with events in the kernel's streams. */
+#define EVERYBODY 0u
+#define PROBED UINT32_MAX
+
+static bool concerns(const struct actor *actor, uint32_t pid)
+{
+	return pid == EVERYBODY || (pid == PROBED ? actor->probed : actor->owner.pid == pid);
+}
+
 /* Events of its process may be missing just now. */
 static bool is_blind(const struct trace_user_events *u, const struct actor *actor)
 {
-	const struct number_row *blind = u->blind.used ? table_find(&u->blind, sizeof(*blind), actor->owner.pid) : NULL;
+	const struct number_row *blind = NULL;
+
+	if (u->blind.used && (actor->probed || actor->owner.pid))
+		blind = table_find(&u->blind, sizeof(*blind), actor->probed ? PROBED : actor->owner.pid);
 
 	return blind && trace_analysis_now(u->analysis) <= blind->number;
 }
@@ -266,7 +263,7 @@ static void forget(struct trace_user_events *u, uint32_t pid)
 	while ((row = table_next(&u->actors, sizeof(*row), row))) {
 		struct actor *actor = row->pointer;
 
-		if (!actor || (pid && actor->owner.pid != pid))
+		if (!actor || !concerns(actor, pid))
 			continue;
 		for (; actor->depth; actor->depth--)
 			actor->scopes[actor->depth - 1].span->open++;
@@ -279,7 +276,7 @@ static void forget(struct trace_user_events *u, uint32_t pid)
 
 void user_events_close(struct trace_user_events *u)
 {
-	forget(u, 0);
+	forget(u, EVERYBODY);
 }
 
 static void gap_find(struct trace_user_events *u)
@@ -294,14 +291,13 @@ static void gaps_pass(struct trace_user_events *u, uint64_t now)
 {
 	while (now >= u->next_gap_ns) {
 		const struct trace_gap *gap = trace_get_gap(u->trace, u->next_gap++);
-		const struct number_row *stream = table_find(&u->streams, sizeof(*stream), gap->stream + 1ull);
+		uint32_t pid = trace_stream_pid(u->analysis, gap->stream);
 		struct number_row *blind;
 
 		gap_find(u);
-		if (!stream || !stream->number)
-			continue;
-		forget(u, (uint32_t)stream->number);
-		blind = table_add(&u->blind, sizeof(*blind), stream->number);
+		pid = pid ? pid : PROBED; /* a probe's events come with the kernel's */
+		forget(u, pid);
+		blind = table_add(&u->blind, sizeof(*blind), pid);
 		if (!blind)
 			user_fail(u);
 		else if (gap->end_ns > blind->number)
@@ -311,20 +307,6 @@ static void gaps_pass(struct trace_user_events *u, uint64_t now)
 
 /* ---- the hooks ---- */
 
-static void on_stream(struct trace_user_events *u, const struct trace_event *event)
-{
-	const struct trace_user_stream *stream = event->payload;
-	struct number_row *row;
-
-	if (event->type->fixed_bytes < sizeof(*stream))
-		return;
-	row = table_add(&u->streams, sizeof(*row), stream->stream + 1ull);
-	if (row)
-		row->number = stream->pid;
-	else
-		user_fail(u);
-}
-
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	struct trace_user_events *u = data;
@@ -332,12 +314,8 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	struct actor *actor;
 	uint64_t id;
 
-	if (event->id == TRACE_EV_user_stream)
-		on_stream(u, event);
 	if (trace_analysis_now(analysis) >= u->next_gap_ns)
 		gaps_pass(u, trace_analysis_now(analysis));
-	if (event->id < TRACE_EV_MAX)
-		return;
 	kind = kind_of(u, event);
 	actor = kind ? actor_of(u, event) : NULL;
 	if (!actor)
@@ -406,7 +384,6 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 	struct trace_user_events *u = calloc(1, sizeof(*u));
 	int error = u ? 0 : -ENOMEM;
 
-	mask[TRACE_EV_user_stream / 64] |= 1ull << TRACE_EV_user_stream % 64;
 	mask[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
 	if (u) {
 		u->trace = trace;
@@ -463,7 +440,6 @@ struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
 	free(u->spans);
 	free(u->kinds);
 	strings_clear(&u->strings);
-	table_clear(&u->streams);
 	table_clear(&u->actors);
 	table_clear(&u->by_thread);
 	table_clear(&u->blind);

@@ -74,6 +74,7 @@ struct request;
 struct actor {
 	struct owner owner;
 	uint32_t tid;
+	bool probed; /* its events come in the kernel's streams: of probes */
 	const struct trace_thread *thread;
 	uint32_t depth;
 	uint32_t too_deep;
@@ -102,14 +103,13 @@ struct trace_user_events {
 	struct strings strings;
 	struct event_kind *kinds; /* owned; by id - TRACE_EV_MAX */
 	size_t nr_kinds;
-	struct table streams;	  /* number -> pid of its program */
 	struct table actors;	  /* pid, tid -> struct actor */
 	struct table by_thread;	  /* struct trace_thread -> struct actor */
 	struct table requests;	  /* struct request_row */
 	size_t nr_ended;	  /* rows of it without a request */
 	size_t next_gap;	  /* of the trace, not begun yet */
 	uint64_t next_gap_ns;	  /* UINT64_MAX: none */
-	struct table blind;	  /* pid -> until when events of it may be missing */
+	struct table blind;	  /* pid, UINT32_MAX for probes -> until when events of it may be missing */
 	struct table event_index; /* -> struct event_sum */
 	struct table span_index;  /* -> struct span_sum */
 	struct event_sum **events; /* owned, and each */

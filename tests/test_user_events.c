@@ -292,6 +292,34 @@ static void nothing_is_followed_across_lost_events(void)
 	end(&s);
 }
 
+static void events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel(void)
+{
+	static const struct trace_field field = {.name = "size", .offset = 0, .bytes = 8, .kind = TRACE_KIND_DEC};
+	struct trace_event_type type = {.name = "libc:malloc", .classic = "NONE", .text = "", .doc = "", .program = "probe", .fields = &field,
+					.nr_fields = 1, .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON, .source = ""};
+	struct story s = begin();
+	uint16_t id = tb_user_type(s.tb, &type);
+	uint64_t size = 24;
+
+	tb_event(s.tb, 0, 2000, id, &size, sizeof(size), NULL);
+	tb_event(s.tb, 0, 2500, id, &size, sizeof(size), NULL);
+	tb_event(s.tb, 0, 2600, id, &size, sizeof(size), NULL);
+	tb_event(s.tb, 0, 3000, id, &size, sizeof(size), NULL); /* where the gap begins: who runs from now on is not known */
+	tb_lost(s.tb, 0, 1);
+	tb_event(s.tb, 0, 6000, id, &size, sizeof(size), NULL);
+	run(&s);
+	for (size_t i = 0; i < trace_nr_user_events(s.user); i++)
+		CU_ASSERT_STRING_EQUAL(trace_get_user_event(s.user, i)->name, "libc:malloc");
+	CU_ASSERT_EQUAL(trace_get_user_event(s.user, 0)->count, 3);
+	CU_ASSERT_EQUAL(trace_get_user_event(s.user, 0)->pid, 10);
+	CU_ASSERT_EQUAL(trace_get_user_event(s.user, 0)->interval.sum_ns, 600);
+	CU_ASSERT_EQUAL(trace_get_user_event(s.user, 1)->count, 2);
+	CU_ASSERT_PTR_NULL(trace_get_user_event(s.user, 1)->process);
+	CU_ASSERT_EQUAL(trace_nr_spans(s.user), 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_BETWEEN, "libc:malloc", "libc:malloc")->elapsed.count, 2);
+	end(&s);
+}
+
 /* ---- between two events ---- */
 
 static void the_time_between_two_marks_is_divided_too(void)
@@ -566,6 +594,7 @@ int main(int argc, char **argv)
 		CASE(what_does_not_begin_or_end_is_told),
 		CASE(scopes_deeper_than_can_be_followed_are_counted),
 		CASE(nothing_is_followed_across_lost_events),
+		CASE(events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel),
 		CASE(the_time_between_two_marks_is_divided_too),
 		CASE(a_request_goes_from_thread_to_thread),
 		CASE(requests_that_ended_leave_no_trace_in_memory),

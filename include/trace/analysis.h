@@ -171,6 +171,16 @@ void trace_cpu_holders(const struct trace_analysis *analysis, uint32_t cpu, uint
 /** trace_find_thread() - the living thread of this id, or NULL. Ids are reused: do not keep ids, keep threads. */
 const struct trace_thread *trace_find_thread(const struct trace_analysis *analysis, uint32_t tid);
 
+/**
+ * trace_event_thread() - the thread that made @event, in a hook: for a program's event also when its id is that of a container, or when
+ * it moved to another CPU just then. NULL: the idle thread, an interrupt's while it was idle, or not known
+ */
+const struct trace_thread *trace_event_thread(const struct trace_analysis *analysis, const struct trace_event *event);
+/** trace_event_tid() - the thread id that a program's event carries, as the program sees it; 0: none */
+uint32_t trace_event_tid(const struct trace_event *event);
+/** trace_stream_pid() - the process that a stream of programs' events is from; 0: not such a stream, or not known (yet) */
+uint32_t trace_stream_pid(const struct trace_analysis *analysis, uint32_t stream);
+
 uint32_t trace_thread_tid(const struct trace_thread *thread);
 const char *trace_thread_comm(const struct trace_thread *thread);
 const struct trace_process *trace_thread_process(const struct trace_thread *thread);
