@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_user.c - whose a program's event is.
+ *
+ * The thread id in the record is what the program sees: in a container it is another number. The daemon tells which process a stream is
+ * from, by the kernel's word, and the scheduling changes tell who ran on the CPU. So the thread on the CPU it is, if it has the id or is
+ * of the process; if neither, the thread had moved to another CPU just then, and the id finds it.
+ */
+#include <string.h>
+#include "state.h"
+
+struct stream_row {
+	uint64_t key; /* stream + 1 */
+	uint64_t pid;
+};
+
+void on_user_stream(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_user_stream *stream = event->payload;
+
+	(void)cpu;
+	(void)ns;
+	((struct stream_row *)books_row(a, &a->streams, sizeof(struct stream_row), stream->stream + 1ull))->pid = stream->pid;
+}
+
+uint32_t trace_stream_pid(const struct trace_analysis *a, uint32_t stream)
+{
+	const struct stream_row *row = table_find(&a->streams, sizeof(*row), stream + 1ull);
+
+	return row ? (uint32_t)row->pid : 0;
+}
+
+uint32_t trace_event_tid(const struct trace_event *event)
+{
+	uint32_t tid = 0;
+
+	if (event->type && event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid))
+		memcpy(&tid, event->payload, sizeof(tid));
+	return tid;
+}
+
+const struct trace_thread *trace_event_thread(const struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_thread *thread = trace_thread_on_cpu(a, event->cpu);
+	uint32_t tid = trace_event_tid(event), pid;
+
+	if (!tid || (thread && thread->tid == tid))
+		return thread;
+	pid = trace_stream_pid(a, event->stream);
+	if (thread && !(thread->flags & THREAD_KERNEL) && thread->process->pid == pid)
+		return thread;
+	thread = trace_find_thread(a, tid);
+	return thread && (!pid || thread->process->pid == pid) ? thread : NULL;
+}
