@@ -48,6 +48,27 @@ void *table_add(struct table *table, size_t row_bytes, uint64_t key)
 	return row;
 }
 
+/* The rows behind, up to the next free one, move up where the hole would hide them: no row is ever marked as removed. */
+void table_remove(struct table *table, size_t row_bytes, uint64_t key)
+{
+	char *rows = table->rows, *row = table_find(table, row_bytes, key);
+	uint32_t mask = table->capacity - 1, hole, i;
+
+	if (!row)
+		return;
+	hole = i = (uint32_t)((size_t)(row - rows) / row_bytes);
+	while (i = (i + 1) & mask, *(uint64_t *)(rows + i * row_bytes)) {
+		uint32_t home = (uint32_t)hash_u64(*(uint64_t *)(rows + i * row_bytes)) & mask;
+
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue; /* it stands between its place and the hole */
+		memcpy(rows + hole * row_bytes, rows + i * row_bytes, row_bytes);
+		hole = i;
+	}
+	memset(rows + hole * row_bytes, 0, row_bytes);
+	table->used--;
+}
+
 void table_clear(struct table *table)
 {
 	free(table->rows);

@@ -4,8 +4,7 @@
 /*
  * table.h - the two containers of the analysis: rows found by a 64-bit key, and strings that are kept once.
  *
- * A table is an array with open addressing: the first member of every row is its key, and key 0 is a free row. Rows are never
- * removed. A thread has half a dozen of them, most with a handful of rows, so the struct is 16 bytes and starts empty.
+ * A table is an array with open addressing: the first member of every row is its key, and key 0 is a free row. A thread has half a dozen of them, most with a handful of rows, so the struct is 16 bytes and starts empty.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +41,8 @@ static inline void *table_find(const struct table *table, size_t row_bytes, uint
 
 /** table_add() - the row of @key (not 0), made with zeros if there is none; NULL: out of memory. Moves the other rows. */
 void *table_add(struct table *table, size_t row_bytes, uint64_t key);
+/** table_remove() - without the row of @key, if there is one. Moves other rows. */
+void table_remove(struct table *table, size_t row_bytes, uint64_t key);
 void table_clear(struct table *table);
 
 /** table_next() - the used rows in turn; @row NULL = the first; NULL past the last */

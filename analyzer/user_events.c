@@ -423,10 +423,10 @@ struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
 	if (!u)
 		return NULL;
 	u->results = user_results_free(u->results);
+	requests_free(u);
 	while ((row = table_next(&u->actors, sizeof(*row), row)))
 		if (row->pointer)
 			actor_free(row->pointer);
-	requests_free(u);
 	for (size_t i = 0; i < u->nr_events; i++) {
 		table_clear(&u->events[i]->interval.buckets);
 		free(u->events[i]);

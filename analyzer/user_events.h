@@ -106,7 +106,6 @@ struct trace_user_events {
 	struct table actors;	  /* pid, tid -> struct actor */
 	struct table by_thread;	  /* struct trace_thread -> struct actor */
 	struct table requests;	  /* struct request_row */
-	size_t nr_ended;	  /* rows of it without a request */
 	size_t next_gap;	  /* of the trace, not begun yet */
 	uint64_t next_gap_ns;	  /* UINT64_MAX: none */
 	struct table blind;	  /* pid, UINT32_MAX for probes -> until when events of it may be missing */

@@ -16,6 +16,7 @@ struct request {
 	struct actor *actor; /* that works for it; NULL: nobody */
 	struct segment segment;
 	struct request *next; /* of the actor */
+	struct request *same; /* of the same hash */
 	uint64_t begin_ns;
 	uint64_t since_ns; /* with nobody since */
 	struct trace_times times;
@@ -25,25 +26,23 @@ struct request {
 
 struct request_row {
 	uint64_t key;
-	struct request *request; /* owned; NULL: ended */
+	struct request *first; /* owned, and all of the same hash behind it */
 };
 
-/* The row of this request, or one for it. */
-static struct request_row *request_find(struct trace_user_events *u, const struct owner *owner, string_id name, uint64_t id)
+static uint64_t request_key(const struct owner *owner, string_id name, uint64_t id)
 {
-	uint64_t key = user_mix(user_mix(user_mix(owner_key(owner), name), id), 7);
-	struct request_row *row, *ended = NULL;
+	return user_mix(user_mix(user_mix(owner_key(owner), name), id), 7) | 1;
+}
 
-	for (;; key++) {
-		key += !key;
-		row = table_find(&u->requests, sizeof(*row), key);
-		if (!row)
-			return ended ? ended : table_add(&u->requests, sizeof(*row), key);
-		if (!row->request)
-			ended = ended ? ended : row;
-		else if (same_owner(&row->request->owner, owner) && row->request->name == name && row->request->id == id)
-			return row;
-	}
+/* Where the pointer to this request is, or would be; NULL: no request has its hash. */
+static struct request **request_find(struct trace_user_events *u, const struct owner *owner, string_id name, uint64_t id)
+{
+	struct request_row *row = table_find(&u->requests, sizeof(*row), request_key(owner, name, id));
+	struct request **at = row ? &row->first : NULL;
+
+	while (at && *at && !(same_owner(&(*at)->owner, owner) && (*at)->name == name && (*at)->id == id))
+		at = &(*at)->same;
+	return at;
 }
 
 /* Nobody works for it from now on. */
@@ -65,10 +64,13 @@ static void request_leave(struct trace_user_events *u, struct request *request)
 static struct request *request_new(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
 	struct span_sum *span = span_sum(u, &actor->owner, TRACE_SPAN_REQUEST, name, 0);
-	struct request *request = span ? calloc(1, sizeof(*request)) : NULL;
+	struct request_row *row = span ? table_add(&u->requests, sizeof(*row), request_key(&actor->owner, name, id)) : NULL;
+	struct request *request = row ? calloc(1, sizeof(*request)) : NULL;
 
 	if (!request)
 		return span ? user_fail(u) : NULL;
+	request->same = row->first;
+	row->first = request;
 	request->owner = actor->owner;
 	request->name = name;
 	request->id = id;
@@ -79,49 +81,29 @@ static struct request *request_new(struct trace_user_events *u, struct actor *ac
 
 static void request_free(struct request *request)
 {
-	if (!request)
-		return;
 	table_clear(&request->segment.waits);
 	table_clear(&request->waits);
 	free(request);
 }
 
-/* Rows of requests that ended stay, for those behind them: from time to time all that live get a new table. */
-static void requests_tidy(struct trace_user_events *u)
+/* @at: where the pointer to it is. */
+static void request_remove(struct trace_user_events *u, struct request **at)
 {
-	struct table old = u->requests;
-	struct request_row *row = NULL, *moved;
+	struct request *request = *at;
+	uint64_t key = request_key(&request->owner, request->name, request->id);
+	struct request_row *row = table_find(&u->requests, sizeof(*row), key);
 
-	if (++u->nr_ended < 1024 || u->nr_ended < old.used / 2)
-		return;
-	u->requests = (struct table){0};
-	u->nr_ended = 0;
-	while ((row = table_next(&old, sizeof(*row), row))) {
-		if (!row->request)
-			continue;
-		moved = request_find(u, &row->request->owner, row->request->name, row->request->id);
-		if (moved) {
-			moved->request = row->request;
-		} else {
-			user_fail(u);
-			request_free(row->request);
-		}
-	}
-	table_clear(&old);
+	*at = request->same;
+	request_free(request);
+	if (!row->first)
+		table_remove(&u->requests, sizeof(*row), key);
 }
 
 void request_begin(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
-	struct request_row *row = request_find(u, &actor->owner, name, id);
-	struct request *request;
+	struct request **at = request_find(u, &actor->owner, name, id);
+	struct request *request = at && *at ? *at : request_new(u, actor, name, id);
 
-	if (!row) {
-		user_fail(u);
-		return;
-	}
-	if (!row->request)
-		row->request = request_new(u, actor, name, id);
-	request = row->request;
 	if (!request || request->actor == actor)
 		return;
 	if (request->actor)
@@ -136,8 +118,8 @@ void request_begin(struct trace_user_events *u, struct actor *actor, string_id n
 
 void request_end(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
-	struct request_row *row = request_find(u, &actor->owner, name, id);
-	struct request *request = row ? row->request : NULL;
+	struct request **at = request_find(u, &actor->owner, name, id);
+	struct request *request = at ? *at : NULL;
 	struct span_sum *span;
 
 	if (!request) {
@@ -151,17 +133,15 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 	else
 		request->queued += trace_analysis_now(u->analysis) - request->since_ns;
 	span_add(u, request->span, trace_analysis_now(u->analysis) - request->begin_ns, &request->times, request->queued, &request->waits);
-	request_free(request);
-	row->request = NULL;
-	requests_tidy(u);
+	request_remove(u, at);
 }
 
 void request_handoff(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
-	struct request_row *row = request_find(u, &actor->owner, name, id);
+	struct request **at = request_find(u, &actor->owner, name, id);
 
-	if (row && row->request && row->request->actor)
-		request_leave(u, row->request);
+	if (at && *at && (*at)->actor)
+		request_leave(u, *at);
 }
 
 void requests_wait(struct trace_user_events *u, struct actor *actor, const struct trace_interval *interval)
@@ -170,27 +150,43 @@ void requests_wait(struct trace_user_events *u, struct actor *actor, const struc
 		segment_wait(u, &request->segment, interval);
 }
 
+/* Those of @pid, or all with 0, from one row; the row itself stays. */
+static void row_forget(struct trace_user_events *u, struct request_row *row, uint32_t pid)
+{
+	struct request **at = &row->first, *request;
+
+	while ((request = *at)) {
+		if (pid && request->owner.pid != pid) {
+			at = &request->same;
+			continue;
+		}
+		if (request->actor)
+			request_leave(u, request);
+		request->span->open++;
+		*at = request->same;
+		request_free(request);
+	}
+}
+
 void requests_forget(struct trace_user_events *u, uint32_t pid)
 {
-	struct request_row *row = NULL;
+	struct table kept = {0}, all = u->requests;
+	struct request_row *row = NULL, *moved;
 
-	while ((row = table_next(&u->requests, sizeof(*row), row))) {
-		if (!row->request || (pid && row->request->owner.pid != pid))
-			continue;
-		if (row->request->actor)
-			request_leave(u, row->request);
-		row->request->span->open++;
-		request_free(row->request);
-		row->request = NULL;
-		u->nr_ended++;
+	while ((row = table_next(&all, sizeof(*row), row))) {
+		row_forget(u, row, pid);
+		moved = row->first ? table_add(&kept, sizeof(*moved), row->key) : NULL;
+		if (moved)
+			moved->first = row->first;
+		else if (row->first)
+			user_fail(u);
 	}
+	table_clear(&all);
+	u->requests = kept;
 }
 
 void requests_free(struct trace_user_events *u)
 {
-	const struct request_row *row = NULL;
-
-	while ((row = table_next(&u->requests, sizeof(*row), row)))
-		request_free(row->request);
+	requests_forget(u, 0);
 	table_clear(&u->requests);
 }
