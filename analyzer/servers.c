@@ -57,7 +57,7 @@ struct ledger_thread *servers_find_thread(const struct trace_servers *s, const s
 	return row ? row->pointer : NULL;
 }
 
-static struct ledger_thread *thread_of(struct trace_servers *s, const struct trace_thread *thread)
+struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct trace_thread *thread)
 {
 	struct ledger_thread *known = thread ? servers_find_thread(s, thread) : NULL, *made;
 	struct ledger_process *process;
@@ -86,7 +86,7 @@ static struct ledger_thread *thread_of(struct trace_servers *s, const struct tra
 
 struct ledger_thread *servers_current_thread(struct trace_servers *s, const struct trace_event *event)
 {
-	return thread_of(s, trace_thread_on_cpu(s->analysis, event->cpu));
+	return servers_thread_of(s, trace_thread_on_cpu(s->analysis, event->cpu));
 }
 
 /* ---- bills ---- */
@@ -201,6 +201,7 @@ static void gap_find(struct trace_servers *s)
 static void forget_all(struct trace_servers *s)
 {
 	s->epoch++;
+	explicit_forget(s);
 	packets_forget(s);
 	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));) {
 		struct ledger_thread *thread = row->pointer;
@@ -448,7 +449,7 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 	if (!woken || trace_thread_is_kernel(woken))
 		return;
 	if (!thread) {
-		thread = thread_of(s, woken); /* asleep until now: it waits since before the trace */
+		thread = servers_thread_of(s, woken); /* asleep until now: it waits since before the trace */
 		if (thread && trace_thread_start_ns(woken) <= s->start_ns)
 			thread->slept_ns = s->start_ns;
 	}
@@ -571,6 +572,10 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		start_load(s);
 	if (event->ts_ns >= s->next_gap_ns || s->gap_until)
 		gaps_pass(s, event->ts_ns);
+	if (event->id >= TRACE_EV_MAX) {
+		explicit_event(s, event);
+		return;
+	}
 	switch (event->id) {
 	case TRACE_EV_sys_enter:
 	case TRACE_EV_sys_enter3:
@@ -619,7 +624,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		break;
 	case TRACE_EV_sched_wakeup_new:
 		born = trace_find_thread(analysis, ((const struct trace_sched_wakeup_new *)event->payload)->tid);
-		thread_of(s, born);
+		servers_thread_of(s, born);
 		break;
 	default:
 		break;
@@ -651,6 +656,7 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 		if (type && type->fixed_bytes >= wanted_events[i].bytes)
 			mask[wanted_events[i].id / 64] |= 1ull << wanted_events[i].id % 64;
 	}
+	mask[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
 	servers_prepare_calls(s);
 	if (packets_prepare(s) < 0)
 		goto fail;
@@ -690,6 +696,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		table_clear(&s->by_idx[i]->bills);
 		free(s->by_idx[i]);
 	}
+	explicit_forget(s);
 	packets_free(s);
 	servers_results_free(s);
 	waits_free(s);

@@ -55,6 +55,7 @@ struct request {
 	uint16_t depth;
 	bool replied;
 	bool counted;
+	bool named; /* a number of the program's stands for it: servers_explicit.c */
 };
 
 /* The requests that a thread works on, or that data carries. Never changed once made: shared by reference. NULL: none. */
@@ -232,6 +233,7 @@ struct trace_servers {
 	struct table tuples;
 	struct table pairs; /* (from, to) processes -> channel that data went through */
 	struct table births;
+	struct table namings; /* servers_explicit.c */
 	struct origin *origins; /* owned */
 	uint32_t nr_origins;
 	struct table origin_by_hash;
@@ -309,6 +311,8 @@ void servers_charge_until(struct trace_servers *s, struct ledger_thread *thread,
 void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns);
 /** servers_leave_replied() - a rest: bill until now, and leave what is answered */
 void servers_leave_replied(struct trace_servers *s, struct ledger_thread *thread);
+/** servers_thread_of() - made if it was never seen; NULL for kernel threads */
+struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct trace_thread *thread);
 struct ledger_thread *servers_find_thread(const struct trace_servers *s, const struct trace_thread *thread);
 /** servers_current_thread() - on the CPU of @event; NULL: none, or a kernel thread */
 struct ledger_thread *servers_current_thread(struct trace_servers *s, const struct trace_event *event);
@@ -324,6 +328,12 @@ void servers_on_exit(struct trace_servers *s, const struct trace_event *event);
 void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread);
 /** channel_out() - what is sent at @endpoint goes into; NULL: told by another event, or not followed */
 struct channel *channel_out(struct endpoint *endpoint);
+
+/* ---- servers_explicit.c ---- */
+
+/** explicit_event() - a program's event: does it name a request? */
+void explicit_event(struct trace_servers *s, const struct trace_event *event);
+void explicit_forget(struct trace_servers *s);
 
 /* ---- servers_wait.c ---- */
 

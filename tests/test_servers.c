@@ -320,6 +320,76 @@ static void a_read_that_sleeps_for_a_new_request_ends_the_old(void)
 	end(&k);
 }
 
+/* ---- requests that the server names itself ---- */
+
+static uint16_t naming_type(struct case_of_servers *k, const char *name, enum trace_event_role role)
+{
+	static const struct trace_field fields[] = {{.name = "tid", .offset = 0, .bytes = 4, .kind = TRACE_KIND_TID},
+						    {.name = "id", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC}};
+	struct trace_event_type type = {.name = name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = fields, .nr_fields = 2,
+					.fixed_bytes = 16, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = role,
+					.source = ""};
+
+	return tb_user_type(k->c.tb, &type);
+}
+
+static void name_request(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint16_t event, uint32_t tid, uint64_t id)
+{
+	struct {
+		uint32_t tid, pad;
+		uint64_t id;
+	} payload = {.tid = tid, .id = id};
+
+	tb_user_event(k->c.tb, cpu, ns, event, &payload, sizeof(payload));
+}
+
+static void a_named_request_is_worked_on_alone(void)
+{
+	struct case_of_servers k = begin();
+	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
+
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1300);
+	sends(&k, &two, 1300);
+	receives(&k, &one_server, 1400);
+	receives(&k, &two_server, 1500);
+	name_request(&k, 2, 1700, take, 30, 7); /* the one that came in last */
+	name_request(&k, 2, 2100, done, 30, 7);
+	name_request(&k, 2, 2200, take, 30, 8);
+	name_request(&k, 2, 2900, done, 30, 8);
+	polls(&k, 2, 3000);
+	run(&k);
+	EXACT(&k, 30, 10, 20 + 100 + 2900 - 2100); /* between the two it was the only one left */
+	EXACT(&k, 30, 20, 20 + 2100 - 1700);
+	SHARED(&k, 30, 10, (1700 - 1500) / 2);
+	SHARED(&k, 30, 20, (1700 - 1500) / 2);
+	end(&k);
+}
+
+static void a_named_request_goes_from_thread_to_thread_through_memory(void)
+{
+	struct case_of_servers k = begin();
+	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t pass = naming_type(&k, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF);
+
+	tb_thread(k.c.tb, 31, 30, 1, "server", 3, false);
+	tb_switch(k.c.tb, 3, 1100, 40, 31, TRACE_TASK_RUNNING);
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	name_request(&k, 2, 1400, take, 30, 7);
+	name_request(&k, 2, 2000, pass, 30, 7);
+	name_request(&k, 3, 3000, take, 31, 7);
+	name_request(&k, 3, 3500, done, 31, 7);
+	tb_switch(k.c.tb, 3, 8000, 31, 40, TRACE_TASK_RUNNING);
+	run(&k);
+	EXACT(&k, 30, 10, 2000 - 1200 + 3500 - 3000);
+	CU_ASSERT_EQUAL(server_of(&k, 30)->cpu_ns, 8000 + 6900);
+	end(&k);
+}
+
 /* A socket pair whose one end two processes hold. */
 static void a_connection_of_several_senders_is_a_queue(void)
 {
@@ -1208,6 +1278,8 @@ static const struct unit_case cases[] = {
 	{"udp_is_told_apart_by_its_sender", udp_is_told_apart_by_its_sender},
 	{"a_lost_datagram_makes_the_next_nobodys", a_lost_datagram_makes_the_next_nobodys},
 	{"a_rest_brings_the_backlog_in_step", a_rest_brings_the_backlog_in_step},
+	{"a_named_request_is_worked_on_alone", a_named_request_is_worked_on_alone},
+	{"a_named_request_goes_from_thread_to_thread_through_memory", a_named_request_goes_from_thread_to_thread_through_memory},
 	{"it_has_to_be_made_before_the_pass", it_has_to_be_made_before_the_pass},
 	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
 	{NULL, NULL},

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * servers_explicit.c - requests that programs name themselves: trace_request_begin(), _handoff() and _end().
+ *
+ * What system calls cannot show a program can say: which of the requests that it read it works on now, and when one goes from
+ * thread to thread through memory. The first begin of a number takes the request that came in last on the thread, of those that no other number
+ * has; from then on the number stands for it, on whatever thread it is begun again, until it ends.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "servers_ledger.h"
+
+struct naming { /* a number stands for requests */
+	struct ledger_process *process;
+	string_id name;
+	uint64_t id;
+	struct set *set;	       /* what it stands for; NULL: nothing that we saw come in */
+	struct ledger_thread *thread; /* that works on it; NULL: nobody */
+	struct set *rest;	       /* what that thread had besides */
+	struct naming *same;	       /* of the same hash */
+};
+
+struct naming_row {
+	uint64_t key;
+	struct naming *first; /* owned, and all behind it */
+};
+
+static uint64_t naming_key(const struct ledger_process *process, string_id name, uint64_t id)
+{
+	return hash_u64(hash_u64(hash_u64((uintptr_t)process) ^ name) ^ id) | 1;
+}
+
+static struct naming **naming_find(struct trace_servers *s, const struct ledger_process *process, string_id name, uint64_t id)
+{
+	struct naming_row *row = table_find(&s->namings, sizeof(*row), naming_key(process, name, id));
+	struct naming **at = row ? &row->first : NULL;
+
+	while (at && *at && !((*at)->process == process && (*at)->name == name && (*at)->id == id))
+		at = &(*at)->same;
+	return at;
+}
+
+static struct naming *naming_new(struct trace_servers *s, struct ledger_process *process, string_id name, uint64_t id)
+{
+	struct naming_row *row = table_add(&s->namings, sizeof(*row), naming_key(process, name, id));
+	struct naming *naming = row ? calloc(1, sizeof(*naming)) : NULL;
+
+	if (!naming) {
+		s->failed = -12; /* ENOMEM */
+		return NULL;
+	}
+	naming->process = process;
+	naming->name = name;
+	naming->id = id;
+	naming->same = row->first;
+	row->first = naming;
+	return naming;
+}
+
+static void naming_free(struct naming *naming)
+{
+	set_unref(naming->set);
+	set_unref(naming->rest);
+	free(naming);
+}
+
+static bool is_in(const struct request *request, const void *set)
+{
+	return set_has(set, request);
+}
+
+/* The thread goes on with what it had besides. */
+static void leave(struct trace_servers *s, struct naming *naming)
+{
+	struct ledger_thread *thread = naming->thread;
+
+	if (!thread)
+		return;
+	if (thread->set != naming->set) /* it has looked for work since, or got more */
+		set_assign(&naming->rest, thread->set);
+	set_filter(s, &naming->rest, is_in, naming->set);
+	servers_replace_set(s, thread, naming->rest, trace_thread_cpu_ns(s->analysis, thread->thread));
+	set_assign(&naming->rest, NULL);
+	naming->thread = NULL;
+}
+
+static void take_latest(struct trace_servers *s, struct naming *naming, const struct set *set)
+{
+	for (uint32_t i = set ? set->nr : 0; i > 0 && !naming->set; i--)
+		if (!set->items[i - 1]->named) {
+			set->items[i - 1]->named = true;
+			set_put(s, &naming->set, set->items[i - 1]);
+		}
+}
+
+static void begin(struct trace_servers *s, struct ledger_thread *thread, string_id name, uint64_t id)
+{
+	struct naming **at = naming_find(s, thread->process, name, id);
+	struct naming *naming = at && *at ? *at : naming_new(s, thread->process, name, id);
+
+	if (!naming || naming->thread == thread)
+		return;
+	leave(s, naming);
+	if (!naming->set)
+		take_latest(s, naming, thread->set);
+	naming->thread = thread;
+	set_assign(&naming->rest, thread->set);
+	servers_replace_set(s, thread, naming->set, trace_thread_cpu_ns(s->analysis, thread->thread));
+}
+
+static void end(struct trace_servers *s, struct naming **at)
+{
+	struct naming *naming = *at;
+	uint64_t key = naming_key(naming->process, naming->name, naming->id);
+	struct naming_row *row = table_find(&s->namings, sizeof(*row), key);
+
+	leave(s, naming);
+	*at = naming->same;
+	naming_free(naming);
+	if (!row->first)
+		table_remove(&s->namings, sizeof(*row), key);
+}
+
+/* The name without ".begin" and the like, which the three events of a request share. */
+static string_id stem(struct trace_servers *s, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	char *text = dot ? strndup(name, (size_t)(dot - name)) : strdup(name);
+	string_id id = text ? strings_intern(&s->strings, text) : 0;
+
+	free(text);
+	return id;
+}
+
+void explicit_event(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_field *field = event->type->nr_fields > 1 ? &event->type->fields[event->type->flags & TRACE_EVENT_TID ? 1 : 0] : NULL;
+	struct ledger_thread *thread;
+	struct naming **at;
+	string_id name;
+	uint64_t id;
+
+	if (event->type->role < TRACE_ROLE_REQUEST_BEGIN || event->type->role > TRACE_ROLE_REQUEST_HANDOFF || !field)
+		return;
+	thread = servers_thread_of(s, trace_event_thread(s->analysis, event));
+	if (!thread)
+		return;
+	name = stem(s, event->type->name);
+	id = trace_event_u64(event, field);
+	if (event->type->role == TRACE_ROLE_REQUEST_BEGIN) {
+		begin(s, thread, name, id);
+		return;
+	}
+	at = naming_find(s, thread->process, name, id);
+	if (!at || !*at)
+		return;
+	if (event->type->role == TRACE_ROLE_REQUEST_END)
+		end(s, at);
+	else
+		leave(s, *at);
+}
+
+void explicit_forget(struct trace_servers *s)
+{
+	for (const struct naming_row *row = NULL; (row = table_next(&s->namings, sizeof(*row), row));)
+		for (struct naming *naming = row->first, *next; naming; naming = next) {
+			next = naming->same;
+			naming_free(naming);
+		}
+	table_clear(&s->namings);
+}
