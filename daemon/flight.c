@@ -9,6 +9,7 @@
 
 #include "block.h"
 #include "clock.h"
+#include "probe.h"
 #include "ring.h"
 #include "start_state.h"
 #include "text.h"
@@ -54,6 +55,7 @@ struct flight_note {
 
 struct flight {
 	struct tracer *tracer; /* borrowed */
+	const struct trace_probes *probes; /* borrowed; NULL = none */
 	struct saved *history; /* owned; oldest first */
 	struct saved **history_end;
 	size_t history_bytes;
@@ -108,6 +110,12 @@ struct flight *flight_begin(struct tracer *tracer, struct trace_error *ret_error
 		return flight_free(flight);
 	flight_reset(flight); /* while programs were being attached, some events came and others did not yet */
 	return flight;
+}
+
+int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, struct trace_error *ret_error)
+{
+	flight->probes = probes;
+	return probe_attach_unwritten(flight->tracer, probes, ret_error);
 }
 
 static void drop_oldest(struct flight *flight)
@@ -427,7 +435,7 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 	if (!snapshot->stats || !snapshot->scratch)
 		return text_error(ret_error, -ENOMEM, "no memory for a snapshot");
 	snapshot->writer = trace_writer_new(fd, &options, ret_error);
-	if (!snapshot->writer || tracefile_describe(flight->tracer, snapshot->writer, NULL, ret_error))
+	if (!snapshot->writer || probe_describe(flight->probes, snapshot->writer, ret_error) || tracefile_describe(flight->tracer, snapshot->writer, NULL, ret_error))
 		return ret_error->code;
 	snapshot->thread = writer_thread_new(snapshot->writer, fd, FLIGHT_QUEUE_BYTES, ret_error);
 	if (!snapshot->thread)

@@ -8,12 +8,15 @@
  * overwrite; what they deliver is kept here, much longer than the rest, so that old threads have names. One thread.
  */
 #include <stdint.h>
+#include <trace/probes.h>
 #include <trace/tracer.h>
 
 struct flight;
 
 /** flight_begin() - start the tracer, in overwrite mode; @tracer borrowed until flight_free() */
 struct flight *flight_begin(struct tracer *tracer, struct trace_error *ret_error);
+/** flight_attach_probes() - and these probes; borrowed until flight_free(). Before the first snapshot; NULL is fine */
+int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, struct trace_error *ret_error);
 struct flight *flight_free(struct flight *flight); /* NULL is fine; returns NULL */
 
 /** flight_drain() - take over structural events. Call when the tracer's poll fd says so */

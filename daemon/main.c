@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "client.h"
+#include "list.h"
 #include "message.h"
 #include "options.h"
 #include "session.h"
@@ -19,8 +20,7 @@ static int run(struct options *options)
 		puts("tracedaemon " TRACE_VERSION);
 		return 0;
 	case ACTION_LIST:
-		select_list(stdout);
-		return 0;
+		return list_run(options->list_target);
 	default:
 		return client_run(options);
 	}

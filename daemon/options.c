@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "preload.h"
 #include "text.h"
 
 /* ---- values ---- */
@@ -144,6 +145,20 @@ static int apply_output(struct options *options, const char *value, struct trace
 	return 0;
 }
 
+static int apply_probe(struct options *options, const char *value, struct trace_error *ret_error)
+{
+	if (options->nr_probes == OPTIONS_MAX_PROBES)
+		return text_error(ret_error, -EINVAL, "--probe: at most %d; one may stand for many places: libc.so.6:'mem*'", OPTIONS_MAX_PROBES);
+	options->probes[options->nr_probes++] = value;
+	return 0;
+}
+
+static int apply_preload(struct options *options, const char *value, struct trace_error *ret_error)
+{
+	options->preload = value;
+	return preload_check(value, ret_error);
+}
+
 static int apply_control(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	if (!*value)
@@ -196,7 +211,12 @@ ACTION_OPTION(apply_set_mask, ACTION_SET_MASK)
 ACTION_OPTION(apply_status, ACTION_STATUS)
 ACTION_OPTION(apply_snapshot, ACTION_SNAPSHOT)
 ACTION_OPTION(apply_stop, ACTION_STOP)
-ACTION_OPTION(apply_list, ACTION_LIST)
+
+static int apply_list(struct options *options, const char *value, struct trace_error *ret_error)
+{
+	options->list_target = value;
+	return set_action(options, ACTION_LIST, ret_error);
+}
 
 static int apply_print_mask(struct options *options, const char *value, struct trace_error *ret_error)
 {
@@ -225,6 +245,8 @@ static const struct option_spec option_table[] = {
 	{'t', 'T', "time", NULL, "TIME", OPTION_VALUE, apply_time, "record so long: -ts60, -tu500000, or 60s, 500ms, 5m"},
 	{'e', 'E', "events", NULL, "LIST", OPTION_VALUE, apply_events, "record only these (-eSCHED, sched,fs), or change the usual: +NAME,-NAME"},
 	{'D', 0, "details", NULL, "NAME", OPTION_VALUE, apply_details, "as -e; details are always recorded"},
+	{0, 0, "probe", NULL, "PROBE", OPTION_VALUE, apply_probe, "calls in programs: libc.so.6:malloc, './prog:pay order->id', usdt:FILE"},
+	{0, 0, "preload", NULL, "LIST", OPTION_VALUE, apply_preload, "trace what COMMAND does: malloc, pthread, functions"},
 	{'P', 0, "pid", NULL, "PID", OPTION_VALUE, apply_pid, "only this process (-pPID works too)"},
 	{0, 0, "follow", NULL, NULL, OPTION_NO_VALUE, apply_follow, "and its descendants; alone: COMMAND and its descendants"},
 	{'G', 0, "pgrp", NULL, "PGRP", OPTION_VALUE, apply_pgrp, "only this process group"},
@@ -243,7 +265,7 @@ static const struct option_spec option_table[] = {
 	{'p', 0, "print-mask", NULL, NULL, OPTION_GLUED_VALUE, apply_print_mask, "print the events of the running daemon"},
 	{'v', 'V', "status", NULL, NULL, OPTION_NO_VALUE, apply_status, "print the state of the running daemon"},
 	{0, 0, "control", NULL, "PATH", OPTION_VALUE, apply_control, "control socket (/run/tracedaemon/control)"},
-	{0, 0, "list", NULL, NULL, OPTION_NO_VALUE, apply_list, "list all events"},
+	{0, 0, "list", NULL, "WHAT", OPTION_OPTIONAL_VALUE, apply_list, "list all events, or what to probe: usdt:FILE, FILE:mem*"},
 	{0, 0, "quiet", NULL, NULL, OPTION_NO_VALUE, apply_quiet, "only warnings and errors"},
 	{'h', 0, "help", NULL, NULL, OPTION_NO_VALUE, apply_help, "this text"},
 	{0, 0, "version", NULL, NULL, OPTION_NO_VALUE, apply_version, "print the version"},
@@ -318,8 +340,10 @@ static int parse_long(struct options *options, const char *word, struct words *w
 
 	if (!spec)
 		return text_error(ret_error, -EINVAL, "unknown option %s; try --help", word);
-	if (value && spec->value != OPTION_VALUE)
+	if (value && spec->value != OPTION_VALUE && spec->value != OPTION_OPTIONAL_VALUE)
 		return text_error(ret_error, -EINVAL, "--%s takes no value", spec->name);
+	if (!value && spec->value == OPTION_OPTIONAL_VALUE && words->next < words->end && **words->next != '-')
+		value = *words->next++;
 	if (!value && spec->value == OPTION_VALUE) {
 		if (words->next == words->end)
 			return missing_value(spec, word, ret_error);
@@ -381,6 +405,8 @@ static int check_together(struct options *options, struct trace_error *ret_error
 
 	if (options->action == ACTION_SET_MASK && !options->selection.begun)
 		return text_error(ret_error, -EINVAL, "-m changes the events to the -e list: give at least one -e");
+	if (options->preload && !session->command)
+		return text_error(ret_error, -EINVAL, "--preload traces a command: -- COMMAND [ARG...]");
 	if (options->action != ACTION_RECORD)
 		return session->command ? text_error(ret_error, -EINVAL, "only a recording can run a command") : 0;
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)

@@ -46,8 +46,15 @@ struct session_options {
 	char **command;		  /* NULL-terminated; NULL = none */
 };
 
+#define OPTIONS_MAX_PROBES 64
+
+/** struct options - @probes: their texts, as given; @list_target: what to list, NULL = the events. @preload: libraries for the command, or NULL */
 struct options {
 	enum action action;
+	const char *probes[OPTIONS_MAX_PROBES];
+	size_t nr_probes;
+	const char *list_target;
+	const char *preload;
 	struct selection selection;
 	struct tracer_options tracer; /* mask still empty: see select_finish() */
 	struct output_options output;
@@ -59,6 +66,7 @@ struct options {
 enum option_value {
 	OPTION_NO_VALUE,
 	OPTION_VALUE,
+	OPTION_OPTIONAL_VALUE, /* the next word, unless it begins with a dash */
 	OPTION_GLUED_VALUE, /* only glued: without it the letter stands alone (-p) */
 };
 

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "message.h"
 #include "notes.h"
+#include "probe.h"
 #include "start_state.h"
 #include "text.h"
 #include "tracefile.h"
@@ -78,7 +79,7 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	struct trace_error error;
 
 	recording->writer = trace_writer_new(fd, &writer_options, ret_error);
-	if (!recording->writer)
+	if (!recording->writer || probe_attach(recording->tracer, options->probes, recording->writer, ret_error))
 		return ret_error->code;
 	keep_error(recording, tracefile_describe(recording->tracer, recording->writer, options->command, &error), &error);
 	recording->thread = writer_thread_new(recording->writer, fd,

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <trace/probes.h>
 #include <trace/tracer.h>
 #include <trace/writer.h>
 
@@ -17,12 +18,13 @@
 struct recording;
 
 /** struct recording_options - @queue_bytes: between drain and disk, 0 = 64 MiB. @proc: the classic process list, NULL = none.
- * @command: for the description; NULL = none */
+ * @command: for the description; NULL = none. @probes: borrowed; NULL = none */
 struct recording_options {
 	int level;
 	size_t queue_bytes;
 	FILE *proc;
 	char *const *command;
+	const struct trace_probes *probes;
 };
 
 /**

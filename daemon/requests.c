@@ -98,6 +98,8 @@ static void do_mask(struct session *session, const struct request *request, stru
 		return;
 	}
 	select_finish(&selection, mask);
+	if (session->probes)
+		select_set(mask, TRACE_EV_USER);
 	if (!session->halted)
 		set_mask(session, mask, answer);
 	if (answer->err)

@@ -12,6 +12,8 @@
 #include "background.h"
 #include "clock.h"
 #include "message.h"
+#include "preload.h"
+#include "probe.h"
 #include "text.h"
 
 /* ---- signals ---- */
@@ -46,7 +48,11 @@ static int begin_command(struct session *session, struct trace_error *ret_error)
 		return text_error(ret_error, err, "cannot take signals: %s", strerror(-err));
 	if (!session->options->session.command)
 		return 0;
-	return command_spawn(&session->command, session->options->session.command, &old_mask, ret_error);
+	err = preload_begin(session->options->preload, ret_error);
+	if (!err)
+		err = command_spawn(&session->command, session->options->session.command, &old_mask, ret_error);
+	preload_end();
+	return err;
 }
 
 static void tell_geometry(const struct session *session)
@@ -105,7 +111,8 @@ static int close_proc(FILE *proc, const char *path, struct trace_error *ret_erro
 static int begin_recording(struct session *session, struct trace_error *ret_error)
 {
 	const struct options *options = session->options;
-	struct recording_options recording_options = {.level = options->session.level, .command = options->session.command};
+	struct recording_options recording_options = {.level = options->session.level, .command = options->session.command,
+						     .probes = session->probes};
 	struct trace_error error;
 
 	if (output_open(&session->output, options->output.path, OUTPUT_TRACE, ret_error))
@@ -124,7 +131,7 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 static int begin_flight(struct session *session, struct trace_error *ret_error)
 {
 	session->flight = flight_begin(session->tracer, ret_error);
-	return session->flight ? 0 : ret_error->code;
+	return session->flight ? flight_attach_probes(session->flight, session->probes, ret_error) : ret_error->code;
 }
 
 /* Nobody can ask for a snapshot without the socket; a recording to a file goes without. */
@@ -211,6 +218,7 @@ static int end_recording(struct session *session)
 		message_error("%s", error.message);
 		err = error.code;
 	}
+	probe_tell_unread(session->tracer);
 	recording_get_status(session->recording, &status);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
 	return err;
@@ -249,6 +257,7 @@ static void release(struct session *session)
 	recording_free(session->recording);
 	flight_free(session->flight);
 	tracer_free(session->tracer);
+	trace_probes_free(session->probes);
 	output_discard(&session->output); /* still open: nothing was recorded */
 	if (session->signal_fd >= 0)
 		close(session->signal_fd);
@@ -290,6 +299,12 @@ int session_run(const struct options *options)
 			return status;
 		}
 	}
+	if (probe_parse(options, &session.probes, &error)) {
+		message_error("%s", error.message);
+		return error.code == -ENOMEM ? 1 : 2;
+	}
+	if (session.probes)
+		select_set(session.mask, TRACE_EV_USER);
 	if (options->session.background) {
 		ready_fd = background_start();
 		if (ready_fd < 0) {

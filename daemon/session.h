@@ -37,6 +37,7 @@ struct waiting {
 struct session {
 	const struct options *options; /* borrowed */
 	struct tracer *tracer;	       /* owned */
+	struct trace_probes *probes;   /* owned; NULL = none */
 	struct recording *recording;   /* owned */
 	struct flight *flight;	       /* owned */
 	struct output output;

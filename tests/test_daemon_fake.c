@@ -288,6 +288,22 @@ uint64_t tracer_missed(const struct tracer *tracer, uint32_t id)
 	return tracer->missed[id];
 }
 
+/* Probes are for a kernel. */
+int tracer_attach_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error)
+{
+	return 0;
+}
+
+uint64_t tracer_probes_unread(const struct tracer *tracer)
+{
+	return 0;
+}
+
+const char *tracer_unavailable(uint32_t id)
+{
+	return NULL;
+}
+
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit_record, void *context, struct trace_error *ret_error)
 {
 	struct {

@@ -73,6 +73,8 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS]);
 /** tracer_follow() - add a process to a @follow filter (the command that the daemon starts) */
 int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error);
+/** tracer_unavailable() - why the kernel cannot give event @id, as far as can be known without loading anything; NULL: it can. Static */
+const char *tracer_unavailable(uint32_t id);
 /** tracer_not_traced() - "event: reason" for each event that was asked for and cannot be had; NULL past the last */
 const char *tracer_not_traced(const struct tracer *tracer, size_t idx);
 
@@ -98,6 +100,17 @@ const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t id
  * Cumulative; 0 for events without a program.
  */
 uint64_t tracer_missed(const struct tracer *tracer, uint32_t id);
+
+/**
+ * tracer_attach_probes() - begin to record @probes, after tracer_start()
+ * @probes, @ids: the number of each in the trace; borrowed during the call. What cannot be attached is listed by tracer_not_traced(), with the reason.
+ * Returns the number of places attached; or -ENOTSUP, -EPERM: the kernel takes no probes at all, with a sentence, and none is attached.
+ */
+struct trace_probes;
+int tracer_attach_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error);
+
+/** tracer_probes_unread() - arguments of probes so far whose memory could not be read: they are 0 or empty in the trace */
+uint64_t tracer_probes_unread(const struct tracer *tracer);
 
 /**
  * tracer_start_state() - what exists now: threads, programs, open files, sockets, maps, interrupts

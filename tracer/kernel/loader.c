@@ -28,7 +28,7 @@ int tracer_fail(struct trace_error *ret_error, int code, const char *format, ...
 }
 
 /* libbpf talks on stderr by default; what it has to say is for us, not for the user. */
-static int silent(enum libbpf_print_level level, const char *format, va_list arguments)
+int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	if (getenv("TRACER_DEBUG"))
 		return vfprintf(stderr, format, arguments);
@@ -226,7 +226,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 		       options->size && options->size < sizeof(*options) ? options->size : sizeof(*options));
 	choose_geometry(&tracer->options);
 	default_mask(tracer->options.mask);
-	libbpf_set_print(silent);
+	libbpf_set_print(tracer_silent);
 	if (load_types(tracer, ret_error))
 		goto fail;
 	nr_cpus = libbpf_num_possible_cpus();
@@ -260,6 +260,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 	if (!tracer)
 		return NULL;
 	tracer_stop(tracer);
+	tracer_detach_probes(tracer);
 	ring_buffer__free(tracer->wakeups);
 	for (int i = 0; i < 2; i++)
 		if (tracer->maps[i])

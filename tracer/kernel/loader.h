@@ -3,11 +3,13 @@
 #define TRACER_LOADER_H
 /* loader.h - what the files of the loader share. */
 #include <bpf/libbpf.h>
+#include <stdarg.h>
 #include <trace/tracer.h>
 #include "config.h"
 #include "tracer.skel.h" /* generated; after events.h, whose types it uses */
 
-#define TRACER_MAX_PROGRAMS 160
+#define TRACER_MAX_PROGRAMS   160
+#define TRACER_MAX_NOT_TRACED 512
 
 /**
  * struct tracer_program - one BPF program and what it is attached by
@@ -26,8 +28,11 @@ struct tracer_program {
 	char unavailable[96];
 };
 
+struct tracer_probing;
+
 struct tracer {
 	struct tracer_bpf *skeleton; /* owned */
+	struct tracer_probing *probing; /* owned; NULL = no probes */
 	struct btf *types;	     /* owned: the kernel's */
 	struct ring_buffer *wakeups; /* owned */
 	struct tracer_ring *rings;   /* owned array */
@@ -38,18 +43,29 @@ struct tracer {
 	uint32_t nr_cpus;
 	struct tracer_program programs[TRACER_MAX_PROGRAMS];
 	size_t nr_programs;
-	char *not_traced[TRACE_EV_MAX]; /* owned */
+	char *not_traced[TRACER_MAX_NOT_TRACED]; /* owned */
 	size_t nr_not_traced;
 };
 
 /** tracer_fail() - fill in an error; returns @code */
 int tracer_fail(struct trace_error *ret_error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* loader.c */
+int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+
 /* programs.c */
 void tracer_list_programs(struct tracer *tracer);
 int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error);
 void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *program);
+/** tracer_note() - one more line of tracer_not_traced(), unless it is there already */
+void tracer_note(struct tracer *tracer, const char *text);
 bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
+
+/* probe_attach.c */
+void tracer_mask_probes(struct tracer *tracer);	  /* after the mask has changed */
+void tracer_unlink_probes(struct tracer *tracer); /* no more events; what was counted stays */
+void tracer_detach_probes(struct tracer *tracer);
+uint64_t tracer_probes_missed(const struct tracer *tracer);
 
 /* percpu.c */
 long long tracer_preempt_count_distance(const struct btf *kernel);

@@ -61,6 +61,8 @@ static uint32_t main_event(const char *program)
 	return 0;
 }
 
+static bool has_sibling(const struct tracer *tracer, const struct tracer_program *p);
+
 static bool is_iterator(const struct bpf_program *program)
 {
 	return strncmp(bpf_program__section_name(program), "iter/", 5) == 0;
@@ -128,6 +130,31 @@ void tracer_list_programs(struct tracer *tracer)
 		if (p->unavailable[0])
 			bpf_program__set_autoload(program, false);
 	}
+}
+
+/* The reasons of all events, found out once. */
+const char *tracer_unavailable(uint32_t id)
+{
+	static char reasons[TRACE_EV_MAX][96];
+	static bool known;
+	struct tracer *tracer = known ? NULL : calloc(1, sizeof(*tracer));
+
+	if (tracer) {
+		libbpf_set_print(tracer_silent);
+		tracer->types = btf__load_vmlinux_btf();
+		tracer->skeleton = tracer_bpf__open();
+		if (tracer->types && tracer->skeleton)
+			tracer_list_programs(tracer);
+		for (size_t i = 0; i < tracer->nr_programs; i++) {
+			struct tracer_program *p = &tracer->programs[i];
+
+			if (p->event && p->unavailable[0] && !(p->no_tracepoint && has_sibling(tracer, p)))
+				memcpy(reasons[p->event], p->unavailable, sizeof(reasons[0]));
+		}
+		known = true;
+		tracer_free(tracer);
+	}
+	return id < TRACE_EV_MAX && reasons[id][0] ? reasons[id] : NULL;
 }
 
 /* Would the kernel take this program? Tried in an object of its own, with the same constants and small maps. */
@@ -321,10 +348,15 @@ void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *
 	if (p->no_tracepoint && has_sibling(tracer, p))
 		return;
 	snprintf(text, sizeof(text), "%s: %s", bpf_program__name(p->program), p->unavailable);
+	tracer_note(tracer, text);
+}
+
+void tracer_note(struct tracer *tracer, const char *text)
+{
 	for (size_t i = 0; i < tracer->nr_not_traced; i++)
 		if (strcmp(tracer->not_traced[i], text) == 0)
 			return;
-	if (tracer->nr_not_traced < TRACE_EV_MAX)
+	if (tracer->nr_not_traced < TRACER_MAX_NOT_TRACED)
 		tracer->not_traced[tracer->nr_not_traced++] = strdup(text);
 }
 
@@ -335,6 +367,7 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 	memcpy(tracer->options.mask, mask, sizeof(tracer->options.mask));
 	for (int i = 0; i < TRACE_MASK_WORDS; i++)
 		tracer->skeleton->bss->event_mask[i] = mask[i];
+	tracer_mask_probes(tracer);
 	for (size_t i = 0; i < tracer->nr_programs; i++) {
 		struct tracer_program *p = &tracer->programs[i];
 		bool needed = is_needed(tracer, p, mask);
@@ -379,6 +412,8 @@ void tracer_stop(struct tracer *tracer)
 		any |= tracer->programs[i].attached;
 		detach(&tracer->programs[i]);
 	}
+	any |= tracer->probing != NULL;
+	tracer_unlink_probes(tracer);
 	if (!any)
 		return;
 	/* A grace period: programs that run on other CPUs at this moment finish their records. */
@@ -389,7 +424,7 @@ void tracer_stop(struct tracer *tracer)
 
 uint64_t tracer_missed(const struct tracer *tracer, uint32_t id)
 {
-	uint64_t missed = 0;
+	uint64_t missed = id == TRACE_EV_USER ? tracer_probes_missed(tracer) : 0;
 
 	for (size_t i = 0; i < tracer->nr_programs; i++) {
 		const struct tracer_program *p = &tracer->programs[i];

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "preload.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#ifndef PRELOAD_LIBDIR
+#define PRELOAD_LIBDIR "lib"
+#endif
+
+static const char *const preload_names[] = {"malloc", "pthread", "functions"};
+#define NR_NAMES (sizeof(preload_names) / sizeof(preload_names[0]))
+
+/* ld.so splits at blanks and colons. */
+static const char preload_separators[] = " :";
+
+static char preload_before[4096]; /* LD_PRELOAD as it was */
+static enum {
+	PRELOAD_UNTOUCHED,
+	PRELOAD_UNSET,
+	PRELOAD_SET,
+} preload_state;
+
+/* Beside the program: ../lib in the build and where it is installed. */
+static int find_library(const char *name, size_t chars, char *path, size_t size, struct trace_error *ret_error)
+{
+	static const char *const folders[] = {"../lib", "../" PRELOAD_LIBDIR};
+	char program[PATH_MAX];
+	ssize_t bytes = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char candidate[2 * PATH_MAX];
+
+	if (bytes < 0)
+		return text_error(ret_error, -errno, "/proc/self/exe: %s; --preload needs it to find its libraries", strerror(errno));
+	program[bytes] = '\0';
+	*strrchr(program, '/') = '\0';
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		char real[PATH_MAX];
+
+		snprintf(candidate, sizeof(candidate), "%s/%s/libtracer-%.*s.so", program, folders[i], (int)chars, name);
+		if (!realpath(candidate, real) || strlen(real) >= size)
+			continue;
+		if (strpbrk(real, preload_separators))
+			return text_error(ret_error, -EINVAL, "%s: ld.so cannot load a library from a folder with a blank or colon in its name", real);
+		memcpy(path, real, strlen(real) + 1);
+		return 0;
+	}
+	return text_error(ret_error, -ENOENT, "libtracer-%.*s.so is not installed beside %s (in ../lib)", (int)chars, name, program);
+}
+
+static int each_library(const char *names, char *list, size_t size, struct trace_error *ret_error)
+{
+	size_t used = 0, chars;
+	char path[PATH_MAX];
+	bool known;
+	int err;
+
+	for (;; names += chars + 1) {
+		chars = strcspn(names, ",");
+		known = false;
+		for (size_t i = 0; i < NR_NAMES; i++)
+			known |= strlen(preload_names[i]) == chars && !strncmp(names, preload_names[i], chars);
+		if (!known)
+			return text_error(ret_error, -EINVAL, "--preload: \"%.*s\" is none of malloc, pthread, functions (separated by commas)", (int)chars, names);
+		err = find_library(names, chars, path, sizeof(path), ret_error);
+		if (err)
+			return err;
+		if (used + strlen(path) + 2 > size)
+			return text_error(ret_error, -E2BIG, "--preload: the list is too long");
+		used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ":" : "", path);
+		if (!names[chars])
+			return 0;
+	}
+}
+
+int preload_check(const char *names, struct trace_error *ret_error)
+{
+	char list[4096];
+
+	return each_library(names, list, sizeof(list), ret_error);
+}
+
+int preload_begin(const char *names, struct trace_error *ret_error)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char list[2 * sizeof(preload_before)];
+	size_t used;
+	int err;
+
+	if (!names)
+		return 0;
+	err = each_library(names, list, sizeof(list) / 2, ret_error);
+	if (err)
+		return err;
+	preload_state = before ? PRELOAD_SET : PRELOAD_UNSET;
+	if (before && strlen(before) >= sizeof(preload_before))
+		return text_error(ret_error, -E2BIG, "LD_PRELOAD is too long to be added to");
+	snprintf(preload_before, sizeof(preload_before), "%s", before ? before : "");
+	used = strlen(list);
+	if (*preload_before)
+		snprintf(list + used, sizeof(list) - used, ":%s", preload_before);
+	return setenv("LD_PRELOAD", list, 1) ? text_error(ret_error, -ENOMEM, "no memory for the environment") : 0;
+}
+
+void preload_end(void)
+{
+	if (preload_state == PRELOAD_SET)
+		setenv("LD_PRELOAD", preload_before, 1);
+	else if (preload_state == PRELOAD_UNSET)
+		unsetenv("LD_PRELOAD");
+	preload_state = PRELOAD_UNTOUCHED;
+}

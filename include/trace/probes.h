@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_PROBES_H
+#define TRACE_PROBES_H
+/*
+ * probes.h - instrumentation that programs have without knowing of us: any of their functions (uprobes), the static probes of <sys/sdt.h> (USDT),
+ * and the kernel's functions (kprobes). What a user writes becomes places in files, each with an event type and a recipe for its arguments.
+ *
+ * Nothing here needs privileges or touches a program: tracer_attach_probes() of <trace/tracer.h> does. The grammar: docs/PROBES.md.
+ * One thread at a time. A BPF program that includes this gets the recipes alone.
+ */
+#include <trace/events.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bounds of a probe. Arguments beyond are refused; strings are cut at their limit, and at what a record can hold. */
+#define TRACE_PROBE_MAX_ARGUMENTS 12
+#define TRACE_PROBE_MAX_LOADS	  7 /* memory accesses on the way to one argument: a->b->c is three */
+#define TRACE_PROBE_STRING_BYTES  256 /* of a string, unless string[N] says otherwise */
+#define TRACE_PROBE_MAX_STRING_BYTES 1000
+#define TRACE_PROBE_MAX_PLACES	  4096 /* of one recording */
+
+/* Where an argument's computation starts. */
+enum trace_probe_start {
+	TRACE_PROBE_CONSTANT = 0, /* @constant */
+	TRACE_PROBE_REGISTER = 1, /* registers[base] + @constant */
+	TRACE_PROBE_INDEXED = 2,  /* registers[base] + (registers[index] << scale) + @constant */
+	TRACE_PROBE_PLACE = 3,	  /* the address of the probe + @constant: of variables of the file, wherever it is mapped */
+};
+
+/* What the computed number is. */
+enum trace_probe_shape {
+	TRACE_PROBE_VALUE = 0,
+	TRACE_PROBE_STRING = 1, /* the address of text that ends with a NUL */
+	TRACE_PROBE_BYTES = 2,	/* the address of @max_bytes bytes */
+};
+
+/**
+ * struct trace_probe_argument - a recipe, followed by the BPF program
+ * x = start; @nr_loads times x = *(x + offsets[i]), the last of them @load_bytes wide and sign-extended if @is_signed, the others pointers;
+ * x += offsets[nr_loads]. Of a value: x << shift_left >> shift_right (bit fields), and if there was no load, only @load_bytes of it count.
+ * @base, @index: words of struct pt_regs
+ * @field_bytes, @field_offset: in the payload; strings and bytes leave a struct user_reference there
+ */
+struct trace_probe_argument {
+	trace_u8 start;
+	trace_u8 shape;
+	trace_u8 base;
+	trace_u8 index;
+	trace_u8 scale;
+	trace_u8 nr_loads;
+	trace_u8 load_bytes;
+	trace_u8 is_signed;
+	trace_u8 field_bytes;
+	trace_u8 shift_left;
+	trace_u8 shift_right;
+	trace_u8 pad;
+	trace_u16 field_offset;
+	trace_u16 max_bytes;
+	trace_s64 constant;
+	trace_s64 offsets[TRACE_PROBE_MAX_LOADS + 1];
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#if !defined(__bpf__) && !defined(__BPF__)
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <trace/error.h>
+#include <trace/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct trace_probe - one place and what is recorded there
+ * @type: name "provider:event", fields, source; its id is given by whoever records. Several places may have equal types
+ * @file: the program or library; "" in the kernel. @offset: in the file; in the kernel behind @function
+ * @semaphore: file offset of a counter that says "somebody listens"; 0 = none
+ * @at_return: when the function returns, not when the place is reached
+ * @pid: only in this process; 0 = in all
+ */
+struct trace_probe {
+	const struct trace_event_type *type;
+	const char *file;
+	const char *function;
+	uint64_t offset;
+	uint64_t semaphore;
+	bool in_kernel;
+	bool at_return;
+	pid_t pid;
+	uint32_t nr_arguments;
+	struct trace_probe_argument arguments[TRACE_PROBE_MAX_ARGUMENTS];
+};
+
+struct trace_probes;
+
+/** trace_probes_new() - an empty list; NULL: no memory */
+struct trace_probes *trace_probes_new(void);
+struct trace_probes *trace_probes_free(struct trace_probes *probes); /* NULL is fine; returns NULL */
+
+/**
+ * trace_probes_add() - all places that @spec means
+ * Returns 0; or, with one sentence that says what to do, -EINVAL (grammar, types, variables), -ENOENT (no such file, function or probe),
+ * -ENOTSUP (cannot be had: no debug information, in a vector register ...), -E2BIG, -ENOMEM; then nothing was added.
+ */
+int trace_probes_add(struct trace_probes *probes, const char *spec, struct trace_error *ret_error);
+
+size_t trace_probes_nr(const struct trace_probes *probes);
+const struct trace_probe *trace_probes_get(const struct trace_probes *probes, size_t idx);
+
+/**
+ * trace_probes_list() - what could be probed, one line each, sorted; @target as in a spec: "usdt:libc.so.6", "usdt:python3:python:*",
+ * "usdt:PID", "libc.so.6:mall*", "./prog" (all functions), "kernel:tcp_*"
+ * Returns the number of lines, or a negative errno as above.
+ */
+int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* user space */
+#endif

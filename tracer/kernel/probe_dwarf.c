@@ -1,0 +1,707 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * probe_dwarf.c - variables of the source: from the compiler's description of where they are, a recipe that the kernel can follow.
+ *
+ * A location is a little program of DW_OP_*. Those that compilers write for variables compute "a register", "what is at a register plus an
+ * offset", "what is at the frame's base plus an offset", or "what is at an address of the file"; these become a start, a sum and loads. What
+ * needs more (values in pieces, thread-local variables) is refused.
+ *
+ * At the first instruction of a function that was compiled without optimisation the parameters are not yet where DWARF says: the prologue
+ * stores them there. Such functions are probed behind it.
+ */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe.h"
+
+/* ---- the function ---- */
+
+static bool unit_of_address(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
+{
+	Dwarf_Off at = 0, next;
+	size_t header_bytes;
+
+	if (dwarf_addrdie(dwarf, address, ret_unit))
+		return true;
+	for (; dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0; at = next) /* clang writes no .debug_aranges */
+		if (dwarf_offdie(dwarf, at + header_bytes, ret_unit) && dwarf_haspc(ret_unit, address) > 0)
+			return true;
+	return false;
+}
+
+void probe_scope_open(struct probe_elf *elf, uint64_t address, struct probe_scope *ret_scope)
+{
+	struct probe_scope scope = {.address = address};
+	Dwarf_Die *scopes = NULL;
+	int nr;
+
+	*ret_scope = scope;
+	scope.dwarf = probe_elf_dwarf(elf);
+	if (!scope.dwarf || !unit_of_address(scope.dwarf, address, &scope.unit))
+		return;
+	nr = dwarf_getscopes(&scope.unit, address, &scopes);
+	for (int i = 0; i < nr && !scope.found; i++)
+		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram) {
+			scope.function = scopes[i];
+			scope.found = true;
+		}
+	free(scopes);
+	if (!scope.found)
+		return;
+	scope.cfi = dwarf_getcfi(scope.dwarf);
+	scope.cfi_section = dwarf_getcfi_elf(elf->elf);
+	*ret_scope = scope;
+}
+
+void probe_scope_close(struct probe_scope *scope)
+{
+	if (scope->cfi_section)
+		dwarf_cfi_end(scope->cfi_section);
+	*scope = (struct probe_scope){0};
+}
+
+static bool next_parameter(const struct probe_scope *scope, Dwarf_Die *die, bool first)
+{
+	int result = first ? dwarf_child((Dwarf_Die *)&scope->function, die) : dwarf_siblingof(die, die);
+
+	while (result == 0 && dwarf_tag(die) != DW_TAG_formal_parameter)
+		result = dwarf_siblingof(die, die);
+	return result == 0;
+}
+
+const char *probe_scope_parameter(const struct probe_scope *scope, unsigned int n)
+{
+	Dwarf_Die die;
+	bool there;
+
+	if (!scope->found)
+		return NULL;
+	for (there = next_parameter(scope, &die, true); there && n > 0; n--)
+		there = next_parameter(scope, &die, false);
+	return there ? dwarf_diename(&die) : NULL;
+}
+
+/* One expression for all of the function, relative to the frame: the mark of code that was not optimised. */
+static bool lives_in_frame(Dwarf_Die *parameter)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (!dwarf_attr_integrate(parameter, DW_AT_location, &attribute) || dwarf_whatform(&attribute) != DW_FORM_exprloc ||
+	    dwarf_getlocation(&attribute, &ops, &nr) || !nr)
+		return false;
+	return ops[0].atom == DW_OP_fbreg || (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31);
+}
+
+uint64_t probe_scope_body(const struct probe_scope *scope)
+{
+	Dwarf_Addr *places = NULL, body = scope->address;
+	Dwarf_Die parameter;
+
+	if (!scope->found || !next_parameter(scope, &parameter, true) || !lives_in_frame(&parameter))
+		return body;
+	if (dwarf_entry_breakpoints((Dwarf_Die *)&scope->function, &places) > 0 && dwarf_haspc((Dwarf_Die *)&scope->function, places[0]) > 0)
+		body = places[0];
+	free(places);
+	return body;
+}
+
+void probe_scope_source(const struct probe_scope *scope, char *text, size_t size)
+{
+	const char *file = scope->found ? dwarf_decl_file((Dwarf_Die *)&scope->function) : NULL, *slash;
+	const char *name = scope->found ? dwarf_diename((Dwarf_Die *)&scope->function) : NULL;
+	int line = 0;
+
+	*text = '\0';
+	if (!file || !name)
+		return;
+	dwarf_decl_line((Dwarf_Die *)&scope->function, &line);
+	slash = strrchr(file, '/');
+	snprintf(text, size, "%s:%d %s", slash ? slash + 1 : file, line, name);
+}
+
+/* ---- locations ---- */
+
+/**
+ * struct place - where a value is
+ * @argument: computes x. @sum: to be added to it
+ * @in_memory: the value is at x + @sum; else it is x + @sum
+ */
+struct place {
+	struct trace_probe_argument argument;
+	int64_t sum;
+	bool in_memory;
+	bool begun;
+};
+
+static int add_load(struct place *place, struct trace_error *ret_error)
+{
+	if (place->argument.nr_loads == TRACE_PROBE_MAX_LOADS)
+		return probe_fail(ret_error, -EINVAL, "an argument takes at most %d steps through memory", TRACE_PROBE_MAX_LOADS);
+	place->argument.offsets[place->argument.nr_loads++] = place->sum;
+	place->sum = 0;
+	return 0;
+}
+
+static int begin_register(struct place *place, unsigned int number, int64_t sum, struct trace_error *ret_error)
+{
+	int word = probe_register_dwarf(number);
+
+	if (word < 0)
+		return probe_fail(ret_error, -ENOTSUP, "it is in a vector register there, which the kernel does not hand to probes; take a place where it is in memory, or compile with -O0");
+	place->argument.start = TRACE_PROBE_REGISTER;
+	place->argument.base = (uint8_t)word;
+	place->sum = sum;
+	place->begun = true;
+	return 0;
+}
+
+static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct place *place, struct trace_error *ret_error);
+
+static int walk_cfa(struct probe_scope *scope, int depth, struct place *place, struct trace_error *ret_error)
+{
+	Dwarf_Frame *frame = NULL;
+	Dwarf_Op *ops;
+	size_t nr;
+	int err;
+
+	if ((!scope->cfi || dwarf_cfi_addrframe(scope->cfi, scope->address, &frame)) &&
+	    (!scope->cfi_section || dwarf_cfi_addrframe(scope->cfi_section, scope->address, &frame)))
+		return probe_fail(ret_error, -ENOTSUP, "its stack frame is not described in the file (no .eh_frame)");
+	err = dwarf_frame_cfa(frame, &ops, &nr) ? -ENOTSUP : 0;
+	err = err ? probe_fail(ret_error, err, "its stack frame cannot be computed") : walk(scope, ops, nr, depth, place, ret_error);
+	free(frame);
+	return err;
+}
+
+static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth, struct place *place, struct trace_error *ret_error)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t nr;
+	int err;
+
+	if (!dwarf_attr_integrate(&scope->function, DW_AT_frame_base, &attribute) ||
+	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1)
+		return probe_fail(ret_error, -ENOTSUP, "the debug information does not tell where its stack frame is");
+	err = walk(scope, ops, nr, depth, place, ret_error);
+	place->sum += offset;
+	return err;
+}
+
+static int walk_address(struct probe_scope *scope, uint64_t address, struct place *place)
+{
+	place->argument.start = TRACE_PROBE_PLACE;
+	place->sum = (int64_t)(address - scope->address);
+	place->begun = true;
+	return 0;
+}
+
+/* DW_OP_entry_value(register): what it held when the function was called, which is now if we are there. */
+static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, Dwarf_Attribute *attribute, struct place *place,
+			    struct trace_error *ret_error)
+{
+	Dwarf_Addr entry;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (dwarf_lowpc(&scope->function, &entry) || entry != scope->address || !attribute ||
+	    dwarf_getlocation_attr(attribute, op, attribute) || dwarf_getlocation(attribute, &ops, &nr) || nr != 1 ||
+	    ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
+		return probe_fail(ret_error, -ENOTSUP, "it is gone there: the compiler kept it only at the function's entry");
+	return begin_register(place, ops[0].atom - DW_OP_reg0, 0, ret_error);
+}
+
+static int walk_constant(struct place *place, int64_t value)
+{
+	if (place->begun) {
+		place->sum += value; /* of the DW_OP_plus that follows */
+	} else {
+		place->argument.start = TRACE_PROBE_CONSTANT;
+		place->sum = value;
+		place->begun = true;
+	}
+	return 0;
+}
+
+static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, struct place *place, struct trace_error *ret_error)
+{
+	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
+		place->in_memory = false;
+		return begin_register(place, op->atom - DW_OP_reg0, 0, ret_error);
+	}
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+		return begin_register(place, op->atom - DW_OP_breg0, (int64_t)op->number, ret_error);
+	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
+		return walk_constant(place, op->atom - DW_OP_lit0);
+	switch (op->atom) {
+	case DW_OP_regx:
+		place->in_memory = false;
+		return begin_register(place, (unsigned int)op->number, 0, ret_error);
+	case DW_OP_bregx:
+		return begin_register(place, (unsigned int)op->number, (int64_t)op->number2, ret_error);
+	case DW_OP_fbreg:
+		return walk_frame_base(scope, (int64_t)op->number, depth + 1, place, ret_error);
+	case DW_OP_call_frame_cfa:
+		return walk_cfa(scope, depth + 1, place, ret_error);
+	case DW_OP_addr:
+		return walk_address(scope, op->number, place);
+	case DW_OP_plus_uconst:
+		place->sum += (int64_t)op->number;
+		return 0;
+	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s: case DW_OP_const4u: case DW_OP_const4s:
+	case DW_OP_const8u: case DW_OP_const8s: case DW_OP_constu: case DW_OP_consts:
+		return walk_constant(place, (int64_t)op->number);
+	case DW_OP_plus: case DW_OP_nop:
+		return 0;
+	case DW_OP_deref:
+		return add_load(place, ret_error);
+	case DW_OP_stack_value:
+		place->in_memory = false;
+		return 0;
+	case DW_OP_form_tls_address: case DW_OP_GNU_push_tls_address:
+		return probe_fail(ret_error, -ENOTSUP, "it is a variable of each thread (thread-local), which cannot be reached from a probe");
+	default:
+		return probe_fail(ret_error, -ENOTSUP, "its place is too complicated (DW_OP 0x%x); try the register that holds it, or compile with -O0", op->atom);
+	}
+}
+
+/* Sums and constants only look right one after the other: a constant must be followed by the plus that adds it. */
+static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct place *place, struct trace_error *ret_error)
+{
+	int err = 0;
+
+	if (depth > 4)
+		return probe_fail(ret_error, -ENOTSUP, "its place is too complicated");
+	for (size_t i = 0; i < nr && !err; i++) {
+		bool constant = place->begun && ((ops[i].atom >= DW_OP_lit0 && ops[i].atom <= DW_OP_lit31) ||
+						 (ops[i].atom >= DW_OP_const1u && ops[i].atom <= DW_OP_consts));
+
+		if (constant && (i + 1 == nr || ops[i + 1].atom != DW_OP_plus))
+			return probe_fail(ret_error, -ENOTSUP, "its place is too complicated; try the register that holds it, or compile with -O0");
+		err = walk_op(scope, &ops[i], depth, place, ret_error);
+	}
+	return err;
+}
+
+static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, struct place *place, struct trace_error *ret_error)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Sword constant;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (dwarf_attr_integrate(variable, DW_AT_const_value, &attribute) && !dwarf_formsdata(&attribute, &constant))
+		return walk_constant(place, constant);
+	if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute) ||
+	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1 || !nr)
+		return probe_fail(ret_error, -ENOTSUP, "the compiler keeps it nowhere at this place; try another place in the function, or compile with -O0");
+	place->in_memory = true;
+	if (ops[0].atom == DW_OP_entry_value || ops[0].atom == DW_OP_GNU_entry_value) {
+		place->in_memory = false;
+		return walk_entry_value(scope, &ops[0], &attribute, place, ret_error);
+	}
+	return walk(scope, ops, nr, 0, place, ret_error);
+}
+
+/* ---- types ---- */
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type;
+
+	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &type))
+		return false;
+	return dwarf_peel_type(&type, ret_type) == 0;
+}
+
+static bool is_pointer(Dwarf_Die *type)
+{
+	int tag = dwarf_tag(type);
+
+	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
+static bool is_reference(Dwarf_Die *type)
+{
+	return is_pointer(type) && dwarf_tag(type) != DW_TAG_pointer_type;
+}
+
+static bool is_struct(Dwarf_Die *type)
+{
+	int tag = dwarf_tag(type);
+
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+static bool unsigned_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *ret_value)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr_integrate(die, name, &attribute) && dwarf_formudata(&attribute, ret_value) == 0;
+}
+
+static unsigned int encoding_of(Dwarf_Die *type)
+{
+	Dwarf_Word encoding;
+
+	return dwarf_tag(type) == DW_TAG_base_type && unsigned_attribute(type, DW_AT_encoding, &encoding) ? (unsigned int)encoding : 0;
+}
+
+static bool is_character(Dwarf_Die *type)
+{
+	unsigned int encoding = encoding_of(type);
+
+	return dwarf_bytesize(type) == 1 && (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
+}
+
+/* Through a pointer: from now on the place is what it points to. */
+static int follow_pointer(struct place *place, Dwarf_Die *type, const char *what, struct trace_error *ret_error)
+{
+	int err = place->in_memory ? add_load(place, ret_error) : 0;
+	Dwarf_Die target;
+
+	place->in_memory = true;
+	if (!err && !type_of(type, &target))
+		return probe_fail(ret_error, -EINVAL, "%s is a void pointer: what it points to has no type", what);
+	*type = target;
+	return err;
+}
+
+/* ---- members ---- */
+
+/** struct member - found in a struct, at @offset; @bits: of a bit field, which begins at bit @bit of it; 0 = none */
+struct member {
+	Dwarf_Die type;
+	uint64_t offset;
+	unsigned int bit;
+	unsigned int bits;
+};
+
+static void bit_field(Dwarf_Die *die, struct member *member)
+{
+	Dwarf_Word bits, bit, bytes;
+
+	if (!unsigned_attribute(die, DW_AT_bit_size, &bits) || !bits || bits > 64)
+		return;
+	if (unsigned_attribute(die, DW_AT_data_bit_offset, &bit)) {
+		member->offset += bit / 8;
+		member->bit = bit % 8;
+	} else if (unsigned_attribute(die, DW_AT_bit_offset, &bit)) { /* DWARF 3: from the most significant bit of the type */
+		bytes = unsigned_attribute(die, DW_AT_byte_size, &bytes) ? bytes : (Dwarf_Word)dwarf_bytesize(&member->type);
+		member->bit = (unsigned int)(8 * bytes - bit - bits);
+	}
+	member->bits = (unsigned int)bits;
+}
+
+static bool find_member(Dwarf_Die *type, const char *name, size_t chars, int depth, struct member *ret_member)
+{
+	Dwarf_Die die, inner;
+	int result = depth < 8 ? dwarf_child(type, &die) : 1;
+
+	for (; result == 0; result = dwarf_siblingof(&die, &die)) {
+		const char *here = dwarf_diename(&die);
+		Dwarf_Word offset = 0;
+		bool base = dwarf_tag(&die) == DW_TAG_inheritance;
+
+		if ((dwarf_tag(&die) != DW_TAG_member && !base) || !type_of(&die, &inner))
+			continue;
+		unsigned_attribute(&die, DW_AT_data_member_location, &offset);
+		if (here && strlen(here) == chars && !strncmp(here, name, chars)) {
+			*ret_member = (struct member){.type = inner, .offset = offset};
+			bit_field(&die, ret_member);
+			return true;
+		}
+		if ((base || !here) && is_struct(&inner) && find_member(&inner, name, chars, depth + 1, ret_member)) {
+			ret_member->offset += offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void list_members(Dwarf_Die *type, char *text, size_t size)
+{
+	Dwarf_Die die;
+	size_t used = 0;
+	int result = dwarf_child(type, &die), nr = 0;
+
+	*text = '\0';
+	for (; result == 0 && used + 64 < size; result = dwarf_siblingof(&die, &die)) {
+		const char *name = dwarf_tag(&die) == DW_TAG_member ? dwarf_diename(&die) : NULL;
+
+		if (name && strlen(name) < 48)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", nr++ ? ", " : "", name);
+	}
+}
+
+/* ---- expressions: *order->items[2].id ---- */
+
+/** struct path - how far we have gone. @bit, @bits: of a bit field */
+struct path {
+	struct place place;
+	Dwarf_Die type;
+	unsigned int bit;
+	unsigned int bits;
+};
+
+static int step_member(struct path *path, const char *name, size_t chars, const char *whole, struct trace_error *ret_error)
+{
+	struct member member;
+	char members[256];
+	int err = 0;
+
+	while (!err && is_pointer(&path->type))
+		err = follow_pointer(&path->place, &path->type, whole, ret_error);
+	if (err)
+		return err;
+	if (!is_struct(&path->type))
+		return probe_fail(ret_error, -EINVAL, "%s: what stands before %.*s is no struct", whole, (int)chars, name);
+	if (!path->place.in_memory)
+		return probe_fail(ret_error, -ENOTSUP, "%s: the struct is in registers; name the register, %%di ...", whole);
+	if (!find_member(&path->type, name, chars, 0, &member)) {
+		list_members(&path->type, members, sizeof(members));
+		return probe_fail(ret_error, -EINVAL, "%s: there is no member %.*s; members: %s", whole, (int)chars, name,
+				  *members ? members : "unknown here, the struct is only declared");
+	}
+	path->place.sum += (int64_t)member.offset;
+	path->type = member.type;
+	path->bit = member.bit;
+	path->bits = member.bits;
+	return 0;
+}
+
+static int step_index(struct path *path, long index, const char *whole, struct trace_error *ret_error)
+{
+	Dwarf_Die element;
+	Dwarf_Word bytes;
+	int err;
+
+	if (dwarf_tag(&path->type) == DW_TAG_array_type && path->place.in_memory) {
+		if (!type_of(&path->type, &element))
+			return probe_fail(ret_error, -EINVAL, "%s: the elements have no type", whole);
+		path->type = element;
+	} else if (is_pointer(&path->type)) {
+		err = follow_pointer(&path->place, &path->type, whole, ret_error);
+		if (err)
+			return err;
+	} else {
+		return probe_fail(ret_error, -EINVAL, "%s: what stands before [%ld] is neither array nor pointer", whole, index);
+	}
+	if (dwarf_aggregate_size(&path->type, &bytes))
+		return probe_fail(ret_error, -EINVAL, "%s: the size of the elements is not known", whole);
+	path->place.sum += index * (int64_t)bytes;
+	return 0;
+}
+
+static int walk_path(struct path *path, const char *at, const char *whole, struct trace_error *ret_error)
+{
+	int err = 0;
+
+	while (!err && *at) {
+		size_t chars;
+		char *end;
+
+		if (*at == '[') {
+			long index = strtol(at + 1, &end, 0);
+
+			if (*end != ']' || end == at + 1)
+				return probe_fail(ret_error, -EINVAL, "%s: an index is a number in brackets", whole);
+			err = step_index(path, index, whole, ret_error);
+			at = end + 1;
+			continue;
+		}
+		if (strncmp(at, "->", 2) && *at != '.')
+			return probe_fail(ret_error, -EINVAL, "%s: \"%s\" is not understood; variables go on with ->member, .member or [index]", whole, at);
+		at += *at == '.' ? 1 : 2;
+		chars = strcspn(at, "-.[");
+		err = step_member(path, at, chars, whole, ret_error);
+		at += chars;
+	}
+	return err;
+}
+
+/* ---- what it becomes ---- */
+
+static void take_place(const struct place *place, struct probe_field *field)
+{
+	field->argument = place->argument;
+	field->argument.constant = 0;
+	field->argument.offsets[field->argument.nr_loads] = place->sum;
+}
+
+static int finish_number(struct path *path, struct probe_field *field, const char *type, struct trace_error *ret_error)
+{
+	int err = path->place.in_memory ? add_load(&path->place, ret_error) : 0;
+
+	if (err)
+		return err;
+	take_place(&path->place, field);
+	err = probe_code_type(type, field, ret_error);
+	if (err || !path->bits)
+		return err;
+	if (path->bit + path->bits > 8u * field->bytes) /* it begins in another byte than the type would */
+		field->argument.load_bytes = 8;
+	field->argument.shift_left = (uint8_t)(64 - path->bit - path->bits);
+	field->argument.shift_right = (uint8_t)(64 - path->bits);
+	return 0;
+}
+
+static int finish_base(struct path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
+{
+	unsigned int encoding = encoding_of(&path->type);
+	int bytes = dwarf_bytesize(&path->type);
+	bool is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+	char type[16];
+
+	if (dwarf_tag(&path->type) == DW_TAG_enumeration_type)
+		is_signed = true;
+	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+		return probe_fail(ret_error, -ENOTSUP, "%s has %d bytes: numbers of 1, 2, 4 and 8 bytes can be recorded", whole, bytes);
+	snprintf(type, sizeof(type), "%c%d", encoding == DW_ATE_float ? 'f' : is_signed ? 's' : 'u', 8 * bytes);
+	if (encoding == DW_ATE_boolean)
+		snprintf(type, sizeof(type), "bool");
+	else if (is_character(&path->type) && dwarf_diename(&path->type) && !strcmp(dwarf_diename(&path->type), "char"))
+		snprintf(type, sizeof(type), "char");
+	return finish_number(path, field, type, ret_error);
+}
+
+static bool is_text_pointer(Dwarf_Die *type)
+{
+	Dwarf_Die target;
+
+	return dwarf_tag(type) == DW_TAG_pointer_type && type_of(type, &target) && is_character(&target);
+}
+
+/* An array: of characters a string, of others its bytes. */
+static int finish_array(struct path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
+{
+	Dwarf_Die element;
+	Dwarf_Word bytes;
+	char type[24];
+
+	if (!path->place.in_memory || !type_of(&path->type, &element) || dwarf_aggregate_size(&path->type, &bytes) || !bytes)
+		return probe_fail(ret_error, -EINVAL, "%s: the size of the array is not known; name an element: %s[0]", whole, whole);
+	if (bytes > TRACE_PROBE_MAX_STRING_BYTES)
+		bytes = TRACE_PROBE_MAX_STRING_BYTES;
+	take_place(&path->place, field);
+	snprintf(type, sizeof(type), "%s[%u]", is_character(&element) ? "string" : "bytes", (unsigned int)bytes);
+	return probe_code_type(type, field, ret_error);
+}
+
+static int finish(struct path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
+{
+	char members[256];
+	int err = 0;
+
+	while (!err && is_reference(&path->type))
+		err = follow_pointer(&path->place, &path->type, whole, ret_error);
+	if (err)
+		return err;
+	if (is_struct(&path->type)) {
+		const char *name = dwarf_diename(&path->type);
+
+		if (name && !strncmp(name, "basic_string<char", 17)) /* the C++ library's string */
+			return walk_path(path, "._M_dataplus._M_p", whole, ret_error) ?: finish(path, field, whole, ret_error);
+		list_members(&path->type, members, sizeof(members));
+		return probe_fail(ret_error, -EINVAL, "%s is a struct; name a member: %s", whole, *members ? members : "(none is known here)");
+	}
+	if (dwarf_tag(&path->type) == DW_TAG_array_type)
+		return finish_array(path, field, whole, ret_error);
+	if (is_text_pointer(&path->type))
+		return finish_number(path, field, "string", ret_error);
+	if (is_pointer(&path->type) || dwarf_tag(&path->type) == DW_TAG_ptr_to_member_type)
+		return finish_number(path, field, "ptr", ret_error);
+	return finish_base(path, field, whole, ret_error);
+}
+
+/* ---- variables ---- */
+
+static bool find_variable(struct probe_scope *scope, const char *name, Dwarf_Die *ret_die)
+{
+	Dwarf_Die *scopes = NULL, parameter;
+	int nr = dwarf_getscopes(&scope->unit, scope->address, &scopes), found;
+	bool there;
+
+	found = nr > 0 ? dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret_die) : -1;
+	free(scopes);
+	if (found >= 0)
+		return true;
+	for (there = next_parameter(scope, &parameter, true); there; there = next_parameter(scope, &parameter, false))
+		if (dwarf_diename(&parameter) && !strcmp(dwarf_diename(&parameter), name)) {
+			*ret_die = parameter;
+			return true;
+		}
+	return false;
+}
+
+static int unknown_variable(struct probe_scope *scope, const char *name, struct trace_error *ret_error)
+{
+	char names[256] = "";
+	const char *parameter;
+	size_t used = 0;
+
+	for (unsigned int n = 0; (parameter = probe_scope_parameter(scope, n)) && used + 64 < sizeof(names); n++)
+		if (strlen(parameter) < 48)
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", n ? ", " : "", parameter);
+	return probe_fail(ret_error, -EINVAL, "%s: there is no such variable at this place; parameters of %s: %s", name,
+			  dwarf_diename(&scope->function) ?: "the function", *names ? names : "none");
+}
+
+/* Says which variable it is that cannot be had. */
+static int about(const char *expression, int err, struct trace_error *ret_error)
+{
+	char reason[sizeof(ret_error->message)];
+
+	if (!err || !ret_error || strstr(ret_error->message, expression) == ret_error->message)
+		return err;
+	snprintf(reason, sizeof(reason), "%s", ret_error->message);
+	return probe_fail(ret_error, err, "%s: %.*s", expression, (int)sizeof(reason) - PROBE_NAME_BYTES, reason);
+}
+
+int probe_scope_variable(struct probe_scope *scope, const char *expression, struct probe_field *ret_field, struct trace_error *ret_error)
+{
+	size_t stars = strspn(expression, "*"), chars = strcspn(expression + stars, "-.[");
+	struct path path = {0};
+	Dwarf_Die variable;
+	char name[PROBE_NAME_BYTES];
+	int err;
+
+	snprintf(name, sizeof(name), "%.*s", (int)chars, expression + stars);
+	if (!find_variable(scope, name, &variable))
+		return unknown_variable(scope, name, ret_error);
+	if (!type_of(&variable, &path.type))
+		return probe_fail(ret_error, -EINVAL, "%s has no type in the debug information", name);
+	err = place_of_variable(scope, &variable, &path.place, ret_error);
+	if (!err)
+		err = walk_path(&path, expression + stars + chars, expression, ret_error);
+	for (; !err && stars; stars--)
+		err = is_pointer(&path.type) ? follow_pointer(&path.place, &path.type, expression, ret_error)
+					     : probe_fail(ret_error, -EINVAL, "%s: what * stands before is no pointer", expression);
+	*ret_field = (struct probe_field){.kind = TRACE_KIND_DEC};
+	if (!err)
+		err = finish(&path, ret_field, expression, ret_error);
+	return about(expression, err, ret_error);
+}
+
+int probe_scope_result(struct probe_scope *scope, struct probe_field *field, struct trace_error *ret_error)
+{
+	struct path path = {0};
+	struct probe_field result = {.kind = TRACE_KIND_DEC};
+
+	if (!scope->found || !type_of(&scope->function, &path.type))
+		return 0;
+	if (encoding_of(&path.type) == DW_ATE_float)
+		return probe_fail(ret_error, -ENOTSUP, "$retval: the result of %s is a floating point number in a vector register, which the kernel does not hand to probes",
+				  dwarf_diename(&scope->function));
+	if (is_struct(&path.type) || dwarf_tag(&path.type) == DW_TAG_array_type || is_reference(&path.type))
+		return 0; /* the register holds its address, or a part of it */
+	path.place.argument = field->argument;
+	if (finish(&path, &result, "$retval", ret_error))
+		return -EINVAL;
+	*field = result;
+	return 0;
+}

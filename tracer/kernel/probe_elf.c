@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* probe_elf.c - an ELF file: its functions, and where an address of it lies in the file. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "probe.h"
+
+/* ---- open ---- */
+
+static Elf *open_elf(const char *path, int *ret_fd)
+{
+	Elf *elf;
+
+	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*ret_fd < 0)
+		return NULL;
+	elf = elf_begin(*ret_fd, ELF_C_READ_MMAP, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		return elf;
+	elf_end(elf);
+	close(*ret_fd);
+	*ret_fd = -1;
+	errno = ENOEXEC;
+	return NULL;
+}
+
+static Elf_Scn *section_of_type(Elf *elf, unsigned int type, GElf_Shdr *ret_header)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, ret_header) && ret_header->sh_type == type)
+			return section;
+	return NULL;
+}
+
+static Elf_Scn *section_of_name(Elf *elf, const char *name, GElf_Shdr *ret_header)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *here = gelf_getshdr(section, ret_header) ? elf_strptr(elf, names, ret_header->sh_name) : NULL;
+
+		if (here && !strcmp(here, name))
+			return section;
+	}
+	return NULL;
+}
+
+static bool has_debug(Elf *elf)
+{
+	GElf_Shdr header;
+
+	return section_of_name(elf, ".debug_info", &header) != NULL;
+}
+
+/* Debian's -dbgsym packages and their like: by build id. */
+static Elf *open_by_build_id(Elf *elf, int *ret_fd)
+{
+	static const char hex[] = "0123456789abcdef";
+	char path[256] = "/usr/lib/debug/.build-id/";
+	const void *id;
+	ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
+	size_t used = strlen(path);
+
+	if (bytes < 2 || bytes > 64)
+		return NULL;
+	for (ssize_t i = 0; i < bytes; i++) {
+		path[used++] = hex[((const unsigned char *)id)[i] >> 4];
+		path[used++] = hex[((const unsigned char *)id)[i] & 15];
+		if (i == 0)
+			path[used++] = '/';
+	}
+	snprintf(path + used, sizeof(path) - used, ".debug");
+	return open_elf(path, ret_fd);
+}
+
+/* NAME.debug beside the file, in .debug/, or below /usr/lib/debug: .gnu_debuglink. */
+static Elf *open_by_link(Elf *elf, const char *path, int *ret_fd)
+{
+	const char *slash = strrchr(path, '/'), *name;
+	int folder_chars = slash ? (int)(slash - path) + 1 : 0;
+	static const char *const patterns[] = {"%.*s%s", "%.*s.debug/%s", "/usr/lib/debug%.*s%s"};
+	char candidate[8192];
+	GElf_Word checksum;
+	Elf *found = NULL;
+
+	name = dwelf_elf_gnu_debuglink(elf, &checksum);
+	for (size_t i = 0; name && !found && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(candidate, sizeof(candidate), patterns[i], folder_chars, path, name);
+#pragma GCC diagnostic pop
+		if (strcmp(candidate, path))
+			found = open_elf(candidate, ret_fd);
+	}
+	return found;
+}
+
+int probe_elf_open(struct probe_elf *ret_elf, const char *path, struct trace_error *ret_error)
+{
+	struct probe_elf elf = {.fd = -1, .debug_fd = -1};
+	GElf_Ehdr header;
+
+	elf_version(EV_CURRENT);
+	elf.elf = open_elf(path, &elf.fd);
+	if (!elf.elf)
+		return probe_fail(ret_error, -errno, "%s: %s", path, errno == ENOEXEC ? "not an ELF program or library" : strerror(errno));
+	if (!gelf_getehdr(elf.elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN)) {
+		probe_elf_close(&elf);
+		return probe_fail(ret_error, -ENOEXEC, "%s: neither a program nor a shared library", path);
+	}
+	elf.machine = header.e_machine;
+#if defined(__x86_64__)
+	if (header.e_machine != EM_X86_64) {
+		probe_elf_close(&elf);
+		return probe_fail(ret_error, -ENOTSUP, "%s: only 64-bit programs of this machine can be probed", path);
+	}
+#endif
+	elf.path = strdup(path);
+	if (!elf.path) {
+		probe_elf_close(&elf);
+		return probe_fail(ret_error, -ENOMEM, "out of memory");
+	}
+	if (!has_debug(elf.elf))
+		elf.debug = open_by_build_id(elf.elf, &elf.debug_fd);
+	if (!has_debug(elf.elf) && !elf.debug)
+		elf.debug = open_by_link(elf.elf, path, &elf.debug_fd);
+	if (!elf.debug)
+		elf.debug = elf.elf;
+	*ret_elf = elf;
+	return 0;
+}
+
+void probe_elf_close(struct probe_elf *elf)
+{
+	dwarf_end(elf->dwarf);
+	if (elf->debug != elf->elf)
+		elf_end(elf->debug);
+	elf_end(elf->elf);
+	if (elf->debug_fd >= 0)
+		close(elf->debug_fd);
+	if (elf->fd >= 0)
+		close(elf->fd);
+	free(elf->path);
+	*elf = (struct probe_elf){.fd = -1, .debug_fd = -1};
+}
+
+Dwarf *probe_elf_dwarf(struct probe_elf *elf)
+{
+	if (!elf->dwarf_tried)
+		elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
+	elf->dwarf_tried = true;
+	return elf->dwarf;
+}
+
+bool probe_elf_offset(const struct probe_elf *elf, uint64_t address, bool executable, uint64_t *ret_offset)
+{
+	size_t nr;
+	GElf_Phdr segment;
+
+	if (elf_getphdrnum(elf->elf, &nr))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		if (!gelf_getphdr(elf->elf, (int)i, &segment) || segment.p_type != PT_LOAD || (executable && !(segment.p_flags & PF_X)))
+			continue;
+		if (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)
+			continue;
+		*ret_offset = address - segment.p_vaddr + segment.p_offset;
+		return true;
+	}
+	return false;
+}
+
+/* ---- names ---- */
+
+/* The C++ run time has the demangler; we do not want to be linked with it for a name now and then. */
+char *probe_demangle(const char *name)
+{
+	typedef char *(*demangle_fn)(const char *, char *, size_t *, int *);
+	static demangle_fn demangle;
+	static bool tried;
+	void *library;
+	int status;
+
+	if (strncmp(name, "_Z", 2))
+		return NULL;
+	if (!tried) {
+		tried = true;
+		library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+		if (library)
+			*(void **)&demangle = dlsym(library, "__cxa_demangle");
+	}
+	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
+}
+
+/* "shop::pay(int) const" without its parameters; those of a template stay. */
+static void cut_parameters(char *name)
+{
+	int depth = 0;
+
+	for (char *at = name; *at; at++) {
+		if (!strncmp(at, "operator", 8)) {
+			at += 8 + strspn(at + 8, "<>()=+-*/&|^!~[],"); /* operator()(int): the first pair belongs to the name */
+			if (at[-1] == '(' && at > name + 1 && at[-2] != '(' && at[-2] != ')')
+				at--;
+		}
+		if (!*at)
+			return;
+		if (*at == '<')
+			depth++;
+		else if (*at == '>')
+			depth--;
+		else if (*at == '(' && depth == 0 && at != name && strncmp(at, "(anonymous namespace)", 21)) {
+			*at = '\0';
+			return;
+		}
+	}
+}
+
+bool probe_symbol_matches(const struct probe_symbol *symbol, const char *pattern)
+{
+	if (probe_is_glob(pattern))
+		return !fnmatch(pattern, symbol->name, 0) || !fnmatch(pattern, symbol->plain, 0) || !fnmatch(pattern, symbol->full, 0);
+	return !strcmp(pattern, symbol->name) || !strcmp(pattern, symbol->plain) || !strcmp(pattern, symbol->full);
+}
+
+static int visit_symbol(const char *name, const GElf_Sym *entry, probe_symbol_fn visit, void *context)
+{
+	unsigned int type = GELF_ST_TYPE(entry->st_info);
+	struct probe_symbol symbol = {.name = name, .plain = name, .full = name, .address = entry->st_value, .bytes = entry->st_size};
+	char *full, *plain;
+	int result;
+
+	if (entry->st_shndx == SHN_UNDEF || !entry->st_value || !*name || (type != STT_FUNC && type != STT_GNU_IFUNC))
+		return 0;
+	symbol.chooser = type == STT_GNU_IFUNC;
+	full = probe_demangle(name);
+	plain = full ? strdup(full) : NULL;
+	if (plain) {
+		cut_parameters(plain);
+		symbol.full = full;
+		symbol.plain = plain;
+	}
+	result = visit(context, &symbol);
+	free(plain);
+	free(full);
+	return result;
+}
+
+static int visit_table(Elf *elf, unsigned int type, probe_symbol_fn visit, void *context)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = section_of_type(elf, type, &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	int result = 0;
+
+	if (!data || !header.sh_entsize)
+		return 0;
+	for (size_t i = 0; !result && i < header.sh_size / header.sh_entsize; i++) {
+		GElf_Sym entry;
+		const char *name = gelf_getsym(data, (int)i, &entry) ? elf_strptr(elf, header.sh_link, entry.st_name) : NULL;
+
+		if (name)
+			result = visit_symbol(name, &entry, visit, context);
+	}
+	return result;
+}
+
+int probe_elf_functions(struct probe_elf *elf, probe_symbol_fn visit, void *context)
+{
+	int result = visit_table(elf->debug, SHT_SYMTAB, visit, context);
+
+	return result ? result : visit_table(elf->elf, SHT_DYNSYM, visit, context);
+}

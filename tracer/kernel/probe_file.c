@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * probe_file.c - the file that a name means.
+ *
+ * Like ld.so: LD_LIBRARY_PATH, /etc/ld.so.cache, the standard folders. Run paths (DT_RUNPATH) belong to the program that loads: for those
+ * there is NAME@PID, which looks at what a process has mapped, through its own root if it lives in a container.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "probe.h"
+
+#define CACHE_MAGIC "glibc-ld.so.cache1.1"
+
+/* glibc's elf/cache.c (format 1.1, since 2.2): the header, nr entries, the strings; offsets count from the header. */
+struct cache_header {
+	char magic[20];
+	uint32_t nr;
+	uint32_t string_bytes;
+	uint32_t unused[5];
+};
+struct cache_entry {
+	uint32_t flags;
+	uint32_t name;
+	uint32_t path;
+	uint32_t os_version;
+	uint64_t hardware;
+};
+
+#if defined(__x86_64__)
+#define CACHE_FLAGS 0x0303u /* libc6, x86-64 */
+#elif defined(__aarch64__)
+#define CACHE_FLAGS 0x0a03u
+#else
+#define CACHE_FLAGS 0x0003u
+#endif
+
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* libc.so.6 itself; libc and c for people in a hurry. */
+static bool library_matches(const char *library, const char *name)
+{
+	size_t chars = strlen(name);
+
+	if (!strcmp(library, name))
+		return true;
+	if (!strncmp(library, name, chars) && !strncmp(library + chars, ".so", 3))
+		return true;
+	return !strncmp(library, "lib", 3) && !strncmp(library + 3, name, chars) && !strncmp(library + 3 + chars, ".so", 3);
+}
+
+/* ---- ld.so's own list ---- */
+
+static const char *cache_string(const char *cache, size_t bytes, uint32_t offset)
+{
+	return offset < bytes && memchr(cache + offset, 0, bytes - offset) ? cache + offset : "";
+}
+
+static bool search_entries(const char *cache, size_t bytes, const char *name, bool exact, char ret_path[4096])
+{
+	struct cache_header header;
+	struct cache_entry entry;
+
+	memcpy(&header, cache, sizeof(header));
+	for (uint32_t i = 0; i < header.nr && sizeof(header) + (i + 1ull) * sizeof(entry) <= bytes; i++) {
+		const char *library, *path;
+
+		memcpy(&entry, cache + sizeof(header) + i * sizeof(entry), sizeof(entry));
+		library = cache_string(cache, bytes, entry.name);
+		path = cache_string(cache, bytes, entry.path);
+		if (entry.flags != CACHE_FLAGS || (exact ? strcmp(library, name) != 0 : !library_matches(library, name)) || !is_file(path))
+			continue;
+		snprintf(ret_path, 4096, "%s", path);
+		return true;
+	}
+	return false;
+}
+
+static bool search_cache(const char *name, char ret_path[4096])
+{
+	int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	const char *cache, *header;
+	bool found = false;
+
+	if (fd < 0)
+		return false;
+	cache = fstat(fd, &status) == 0 && status.st_size > 0 ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	close(fd);
+	if (cache == MAP_FAILED)
+		return false;
+	header = memmem(cache, (size_t)status.st_size, CACHE_MAGIC, sizeof(CACHE_MAGIC) - 1);
+	if (header && (size_t)status.st_size - (size_t)(header - cache) >= sizeof(struct cache_header)) {
+		size_t bytes = (size_t)status.st_size - (size_t)(header - cache);
+
+		found = search_entries(header, bytes, name, true, ret_path) || search_entries(header, bytes, name, false, ret_path);
+	}
+	munmap((void *)cache, (size_t)status.st_size);
+	return found;
+}
+
+/* Folders separated by colons. */
+static bool search_folders(const char *folders, const char *name, char ret_path[4096])
+{
+	size_t chars;
+
+	for (; folders; folders = folders[chars] ? folders + chars + 1 : NULL) {
+		chars = strcspn(folders, ":");
+		snprintf(ret_path, 4096, "%.*s%s%s", (int)chars, folders, chars ? "/" : "./", name);
+		if (is_file(ret_path))
+			return true;
+	}
+	return false;
+}
+
+static bool search_system(const char *name, char ret_path[4096])
+{
+	if (strstr(name, ".so"))
+		return search_folders(getenv("LD_LIBRARY_PATH"), name, ret_path) || search_cache(name, ret_path) ||
+		       search_folders("/lib:/usr/lib:/lib64:/usr/lib64", name, ret_path);
+	return search_folders(getenv("PATH"), name, ret_path) || search_cache(name, ret_path);
+}
+
+/* ---- what a process has ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* A mapped file as we can open it: in the process' root, or, if it is deleted or replaced, what is still mapped. */
+static void mapped_path(pid_t pid, const char *range, const char *path, char ret_path[4096])
+{
+	if ((size_t)snprintf(ret_path, 4096, "/proc/%d/root%s", pid, path) >= 4096 || !is_file(ret_path))
+		snprintf(ret_path, 4096, "/proc/%d/map_files/%s", pid, range);
+}
+
+static int search_process(const char *name, pid_t pid, char ret_path[4096], struct trace_error *ret_error)
+{
+	char line[4400], range[64], link[4096];
+	bool found = false;
+	ssize_t chars;
+	FILE *maps;
+
+	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
+	maps = fopen(line, "re");
+	if (!maps)
+		return probe_fail(ret_error, errno == ENOENT || errno == ESRCH ? -ENOENT : -errno, "process %d: %s", pid,
+				  errno == ENOENT || errno == ESRCH ? "there is none" : strerror(errno));
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	chars = readlink(link, line, sizeof(line) - 1);
+	line[chars > 0 ? chars : 0] = '\0';
+	if (!strcmp(base_name(line), name)) {
+		fclose(maps);
+		snprintf(ret_path, 4096, "%s", link);
+		return 0;
+	}
+	while (!found && fgets(line, sizeof(line), maps)) {
+		char *path = strchr(line, '/');
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!path || sscanf(line, "%63s", range) != 1 || !library_matches(base_name(path), name))
+			continue;
+		mapped_path(pid, range, path, ret_path);
+		found = true;
+	}
+	fclose(maps);
+	return found ? 0
+		     : probe_fail(ret_error, -ENOENT, "process %d has nothing mapped that is called %s; see /proc/%d/maps", pid, name, pid);
+}
+
+/* ---- both ---- */
+
+int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct trace_error *ret_error)
+{
+	char path[4096 + 64];
+
+	if (pid && !strchr(name, '/'))
+		return search_process(name, pid, ret_path, ret_error);
+	if (!strchr(name, '/')) {
+		if (search_system(name, path))
+			return realpath(path, ret_path) ? 0 : probe_fail(ret_error, -errno, "%s: %s", path, strerror(errno));
+		return probe_fail(ret_error, -ENOENT, "%s: no library or program in PATH is called so; give a path, or %s@PID for a library of a process",
+				  name, name);
+	}
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/%s%s", pid, *name == '/' ? "root" : "cwd/", name);
+	else
+		snprintf(path, sizeof(path), "%s", name);
+	if (access(path, R_OK) < 0)
+		return probe_fail(ret_error, -errno, "%s: %s", path, strerror(errno));
+	if (!is_file(path))
+		return probe_fail(ret_error, -EINVAL, "%s: not a program or library", path);
+	if (pid) /* through links outside of the root we would leave it */
+		snprintf(ret_path, 4096, "%.*s", 4095, path);
+	else if (!realpath(path, ret_path))
+		return probe_fail(ret_error, -errno, "%s: %s", path, strerror(errno));
+	return 0;
+}

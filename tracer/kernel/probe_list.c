@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* probe_list.c - what could be probed: the static probes and the functions of a file, of a process, of the kernel. */
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "probe.h"
+
+/** struct row - a line: left column, right column */
+struct row {
+	char *left;
+	char *right;
+};
+
+struct rows {
+	struct row *rows;
+	size_t nr;
+	size_t room;
+	const struct probe_spec *spec;
+	struct probe_elf *elf;
+	bool failed;
+};
+
+static void add_row(struct rows *rows, const char *left, const char *right)
+{
+	struct row row;
+
+	if (rows->nr == rows->room) {
+		size_t room = rows->room ? 2 * rows->room : 256;
+		struct row *more = reallocarray(rows->rows, room, sizeof(*more));
+
+		rows->failed |= !more;
+		if (!more)
+			return;
+		rows->rows = more;
+		rows->room = room;
+	}
+	row = (struct row){strdup(left), strdup(right)};
+	rows->failed |= !row.left || !row.right;
+	rows->rows[rows->nr++] = row;
+}
+
+static void free_rows(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++) {
+		free(rows->rows[i].left);
+		free(rows->rows[i].right);
+	}
+	free(rows->rows);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int order = strcmp(x->left, y->left);
+
+	return order ? order : strcmp(x->right, y->right);
+}
+
+static int print_rows(struct rows *rows, FILE *out, struct trace_error *ret_error)
+{
+	size_t width = 0, printed = 0;
+
+	if (rows->failed)
+		return probe_fail(ret_error, -ENOMEM, "out of memory");
+	if (rows->nr)
+		qsort(rows->rows, rows->nr, sizeof(*rows->rows), by_text);
+	for (size_t i = 0; i < rows->nr; i++)
+		if (strlen(rows->rows[i].left) > width && strlen(rows->rows[i].left) <= 60)
+			width = strlen(rows->rows[i].left);
+	for (size_t i = 0; i < rows->nr; i++) {
+		if (i && !by_text(&rows->rows[i - 1], &rows->rows[i]))
+			continue;
+		if (*rows->rows[i].right)
+			fprintf(out, "%-*s  %s\n", (int)width, rows->rows[i].left, rows->rows[i].right);
+		else
+			fprintf(out, "%s\n", rows->rows[i].left);
+		printed++;
+	}
+	return (int)printed;
+}
+
+/* ---- of a file ---- */
+
+/* A file as one would write it in a probe: its name, if that finds it again. */
+static void short_name(const struct rows *rows, char *text, size_t size)
+{
+	const struct probe_spec *spec = rows->spec;
+
+	if (spec->pid)
+		snprintf(text, size, "%.4000s@%d", spec->file, spec->pid);
+	else
+		snprintf(text, size, "%.4000s", spec->file);
+}
+
+static int list_static(void *context, const struct probe_sdt *sdt)
+{
+	struct rows *rows = context;
+	struct probe_symbol provider = {.name = sdt->provider, .plain = sdt->provider, .full = sdt->provider};
+	struct probe_symbol name = {.name = sdt->name, .plain = sdt->name, .full = sdt->name};
+	char file[4200], left[5000], right[1024];
+
+	if ((*rows->spec->provider && !probe_symbol_matches(&provider, rows->spec->provider)) ||
+	    (*rows->spec->function && !probe_symbol_matches(&name, rows->spec->function)))
+		return 0;
+	short_name(rows, file, sizeof(file));
+	snprintf(left, sizeof(left), "usdt:%s:%.300s:%.300s", file, sdt->provider, sdt->name);
+	snprintf(right, sizeof(right), "%s%s", sdt->arguments, sdt->semaphore ? *sdt->arguments ? "  (has a semaphore)" : "(has a semaphore)" : "");
+	add_row(rows, left, right);
+	return 0;
+}
+
+static void append_parameters(const struct probe_scope *scope, char *text, size_t size)
+{
+	const char *name;
+	size_t used = 0;
+
+	probe_scope_source(scope, text, size / 2);
+	used = strlen(text);
+	used -= used ? (size_t)(strrchr(text, ' ') ? strlen(strrchr(text, ' ')) : 0) : 0; /* the function's name stands on the left */
+	text[used] = '\0';
+	for (unsigned int n = 0; (name = probe_scope_parameter(scope, n)) && used + strlen(name) + 4 < size; n++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", n ? " " : "  ", name);
+}
+
+static int list_function(void *context, const struct probe_symbol *symbol)
+{
+	struct rows *rows = context;
+	struct probe_scope scope;
+	char file[4200], left[8192], right[1024] = "";
+
+	if (symbol->chooser || (*rows->spec->function && !probe_symbol_matches(symbol, rows->spec->function)))
+		return 0;
+	short_name(rows, file, sizeof(file));
+	snprintf(left, sizeof(left), "%s:%.3000s", file, symbol->full);
+	if (probe_elf_dwarf(rows->elf)) {
+		probe_scope_open(rows->elf, symbol->address, &scope);
+		append_parameters(&scope, right, sizeof(right));
+		probe_scope_close(&scope);
+	}
+	add_row(rows, left, right);
+	return 0;
+}
+
+static int list_path(struct rows *rows, const char *path, struct trace_error *ret_error)
+{
+	struct probe_elf elf;
+	int err = probe_elf_open(&elf, path, ret_error);
+
+	if (err)
+		return err;
+	rows->elf = &elf;
+	if (rows->spec->kind == PROBE_USDT)
+		probe_sdt_each(&elf, list_static, rows);
+	else
+		probe_elf_functions(&elf, list_function, rows);
+	probe_elf_close(&elf);
+	return 0;
+}
+
+static int list_file(struct rows *rows, struct trace_error *ret_error)
+{
+	char path[4096];
+	int err = probe_find_file(rows->spec->file, rows->spec->pid, path, ret_error);
+
+	return err ? err : list_path(rows, path, ret_error);
+}
+
+/* ---- of a process: every file that it has mapped as code ---- */
+
+static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_error)
+{
+	struct probe_spec spec = *rows->spec;
+	char line[4400], permissions[8], last[4096] = "";
+	FILE *maps;
+
+	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
+	maps = fopen(line, "re");
+	if (!maps)
+		return probe_fail(ret_error, -errno, "process %d: %s", pid, errno == ENOENT ? "there is none" : strerror(errno));
+	spec.pid = pid;
+	while (fgets(line, sizeof(line), maps)) {
+		char *path = strchr(line, '/'), found[4096];
+		struct rows part = *rows;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!path || sscanf(line, "%*s %7s", permissions) != 1 || !strchr(permissions, 'x') || !strcmp(path, last))
+			continue;
+		snprintf(last, sizeof(last), "%s", path);
+		snprintf(spec.file, sizeof(spec.file), "%s", strrchr(path, '/') + 1);
+		part.spec = &spec;
+		if (!probe_find_file(path, pid, found, NULL) && !list_path(&part, found, NULL)) {
+			part.spec = rows->spec;
+			*rows = part;
+		}
+	}
+	fclose(maps);
+	return 0;
+}
+
+/* ---- of the kernel ---- */
+
+static int list_kernel(struct rows *rows, struct trace_error *ret_error)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "re");
+	char line[512], name[256], type, left[300];
+
+	if (!symbols)
+		return probe_fail(ret_error, -errno, "/proc/kallsyms: %s", strerror(errno));
+	while (fgets(line, sizeof(line), symbols)) {
+		if (sscanf(line, "%*x %c %255s", &type, name) != 2 || (type != 't' && type != 'T') ||
+		    (*rows->spec->function && fnmatch(rows->spec->function, name, 0)))
+			continue;
+		snprintf(left, sizeof(left), "kernel:%s", name);
+		add_row(rows, left, "");
+	}
+	fclose(symbols);
+	return 0;
+}
+
+/* "usdt:1234" is a process, unless there is such a file. */
+static bool is_process(const struct probe_spec *spec)
+{
+	return !spec->pid && *spec->file && strspn(spec->file, "0123456789") == strlen(spec->file) && access(spec->file, F_OK) < 0;
+}
+
+int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error)
+{
+	struct probe_spec spec;
+	struct rows rows = {.spec = &spec};
+	int result = probe_spec_parse(target, true, &spec, ret_error);
+
+	if (result)
+		return result;
+	if (spec.kind == PROBE_KERNEL)
+		result = list_kernel(&rows, ret_error);
+	else if (is_process(&spec))
+		result = list_process(&rows, (pid_t)atoi(spec.file), ret_error);
+	else
+		result = list_file(&rows, ret_error);
+	if (!result)
+		result = print_rows(&rows, out, ret_error);
+	free_rows(&rows);
+	if (!result)
+		return probe_fail(ret_error, -ENOENT, "%s: there is %s like that", target,
+				  spec.kind == PROBE_USDT ? "no static probe (of <sys/sdt.h>)" : "no function (is the file stripped?)");
+	return result;
+}

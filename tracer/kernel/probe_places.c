@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* probe_places.c - what a probe's text means: the places, their events, and recipes for the arguments. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe.h"
+
+/** struct entry - a probe with all that it points to. @names: of the fields */
+struct entry {
+	struct trace_probe probe;
+	struct trace_event_type type;
+	struct trace_field fields[TRACE_PROBE_MAX_ARGUMENTS];
+	char names[TRACE_PROBE_MAX_ARGUMENTS][PROBE_NAME_BYTES];
+	char name[2 * PROBE_NAME_BYTES];
+	char doc[PROBE_NAME_BYTES];
+	char source[PROBE_NAME_BYTES];
+	char function[PROBE_NAME_BYTES];
+	char file[];
+};
+
+struct trace_probes {
+	struct entry **entries; /* owned */
+	size_t nr;
+	size_t room;
+};
+
+/* ---- the list ---- */
+
+struct trace_probes *trace_probes_new(void)
+{
+	return calloc(1, sizeof(struct trace_probes));
+}
+
+struct trace_probes *trace_probes_free(struct trace_probes *probes)
+{
+	if (!probes)
+		return NULL;
+	for (size_t i = 0; i < probes->nr; i++)
+		free(probes->entries[i]);
+	free(probes->entries);
+	free(probes);
+	return NULL;
+}
+
+size_t trace_probes_nr(const struct trace_probes *probes)
+{
+	return probes->nr;
+}
+
+const struct trace_probe *trace_probes_get(const struct trace_probes *probes, size_t idx)
+{
+	return idx < probes->nr ? &probes->entries[idx]->probe : NULL;
+}
+
+static struct entry *new_entry(struct trace_probes *probes, const char *file, struct trace_error *ret_error)
+{
+	struct entry *entry;
+
+	if (probes->nr == TRACE_PROBE_MAX_PLACES) {
+		probe_fail(ret_error, -E2BIG, "more than %d places to probe; take a narrower pattern", TRACE_PROBE_MAX_PLACES);
+		return NULL;
+	}
+	if (probes->nr == probes->room) {
+		size_t room = probes->room ? 2 * probes->room : 16;
+		struct entry **entries = reallocarray(probes->entries, room, sizeof(*entries));
+
+		if (!entries) {
+			probe_fail(ret_error, -ENOMEM, "out of memory");
+			return NULL;
+		}
+		probes->entries = entries;
+		probes->room = room;
+	}
+	entry = calloc(1, sizeof(*entry) + strlen(file) + 1);
+	if (!entry) {
+		probe_fail(ret_error, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	memcpy(entry->file, file, strlen(file));
+	entry->probe.type = &entry->type;
+	entry->probe.file = entry->file;
+	entry->probe.function = entry->function;
+	entry->type = (struct trace_event_type){
+		.name = entry->name,
+		.classic = "NONE",
+		.text = "",
+		.doc = entry->doc,
+		.program = "NONE",
+		.fields = entry->fields,
+		.category = TRACE_CATEGORY_USER,
+		.flags = TRACE_EVENT_ON,
+		.source = entry->source,
+	};
+	probes->entries[probes->nr++] = entry;
+	return entry;
+}
+
+/* ---- names ---- */
+
+/* The provider of a file's functions: "libc" of /lib/libc.so.6, "shop" of ./shop. */
+static void provider_of_file(const char *file, char *text, size_t size)
+{
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *end = strstr(base, ".so");
+	size_t chars = end && end > base ? (size_t)(end - base) : strlen(base);
+
+	if (chars >= size)
+		chars = size - 1;
+	for (size_t i = 0; i < chars; i++)
+		text[i] = strchr(" :,*?[]%", base[i]) ? '_' : base[i];
+	text[chars] = '\0';
+}
+
+static void name_event(struct entry *entry, const struct probe_spec *spec, const char *provider, const char *name)
+{
+	static const char *const suffixes[] = {[TRACE_ROLE_EVENT] = "", [TRACE_ROLE_BEGIN] = ".begin", [TRACE_ROLE_END] = ".end"};
+	const char *suffix = suffixes[entry->type.role];
+
+	if (entry->probe.at_return && entry->type.role == TRACE_ROLE_EVENT && !*spec->event)
+		suffix = ".return";
+	if (strchr(spec->event, ':'))
+		snprintf(entry->name, sizeof(entry->name), "%.*s%s", PROBE_NAME_BYTES - 1, spec->event, suffix);
+	else
+		snprintf(entry->name, sizeof(entry->name), "%.*s:%.*s%s", PROBE_NAME_BYTES - 8, provider, PROBE_NAME_BYTES - 8,
+			 *spec->event ? spec->event : name, suffix);
+	for (char *at = entry->name; *at; at++)
+		if (strchr(" ,*?[]", *at))
+			*at = '_';
+}
+
+/* ---- fields ---- */
+
+static int add_field(struct entry *entry, const char *name, const struct probe_field *field, struct trace_error *ret_error)
+{
+	uint32_t idx = entry->probe.nr_arguments;
+	unsigned int at = entry->type.fixed_bytes;
+	struct trace_probe_argument *argument = &entry->probe.arguments[idx];
+
+	if (idx == TRACE_PROBE_MAX_ARGUMENTS)
+		return probe_fail(ret_error, -EINVAL, "%s: a probe has at most %d arguments", entry->name, TRACE_PROBE_MAX_ARGUMENTS);
+	at = (at + field->bytes - 1u) & ~(field->bytes - 1u);
+	*argument = field->argument;
+	argument->field_offset = (uint16_t)at;
+	argument->field_bytes = field->bytes;
+	snprintf(entry->names[idx], sizeof(entry->names[idx]), "%s", name);
+	entry->fields[idx] = (struct trace_field){
+		.name = entry->names[idx],
+		.offset = (uint16_t)at,
+		.bytes = field->bytes,
+		.is_signed = field->is_signed,
+		.kind = field->kind,
+	};
+	entry->type.has_string |= field->kind == TRACE_KIND_STRING || field->kind == TRACE_KIND_BYTES;
+	entry->type.fixed_bytes = (uint16_t)(at + field->bytes);
+	entry->type.nr_fields = (uint16_t)++entry->probe.nr_arguments;
+	return 0;
+}
+
+static void finish_fields(struct entry *entry)
+{
+	entry->type.fixed_bytes = (uint16_t)((entry->type.fixed_bytes + 7u) & ~7u);
+}
+
+/* "arg1" of "$arg1", the whole expression otherwise */
+static const char *field_name(const struct probe_argument_text *text)
+{
+	if (*text->name)
+		return text->name;
+	return *text->expression == '$' || *text->expression == '%' ? text->expression + 1 : text->expression;
+}
+
+/* ---- arguments of functions ---- */
+
+/**
+ * struct function_place - where the arguments are taken
+ * @scope: its place in the source, opened when first needed
+ */
+struct function_place {
+	struct probe_elf *elf; /* NULL in the kernel */
+	const struct probe_spec *spec;
+	struct probe_scope scope;
+	bool scope_tried;
+	uint64_t address;
+};
+
+static struct probe_scope *scope_of(struct function_place *place)
+{
+	if (!place->scope_tried && place->elf)
+		probe_scope_open(place->elf, place->address, &place->scope);
+	place->scope_tried = true;
+	return &place->scope;
+}
+
+static int no_scope(const struct function_place *place, const char *expression, struct trace_error *ret_error)
+{
+	if (!place->elf)
+		return probe_fail(ret_error, -ENOTSUP, "%s: variables of the kernel cannot be found by name; $arg1, $arg2 ... are its arguments", expression);
+	return probe_fail(ret_error, -ENOTSUP, "%s: %s has no debug information on this place; compile it with -g, install its -dbgsym package, or use $arg1, $arg2 ...",
+			  expression, place->elf->path);
+}
+
+static int add_variable(struct entry *entry, struct function_place *place, const struct probe_argument_text *text, const char *expression,
+			const char *name, struct trace_error *ret_error)
+{
+	struct probe_scope *scope = scope_of(place);
+	struct probe_field field;
+	int err;
+
+	if (!scope->found)
+		return no_scope(place, expression, ret_error);
+	if (entry->probe.at_return)
+		return probe_fail(ret_error, -EINVAL, "%s: when a function returns its variables are gone; $retval is there, or record both with %%scope",
+				  expression);
+	err = probe_scope_variable(scope, expression, &field, ret_error);
+	if (!err && *text->type)
+		err = probe_code_type(text->type, &field, ret_error);
+	return err ? err : add_field(entry, name, &field, ret_error);
+}
+
+/* All that can be had; the documentation of the event says what is left out. */
+static int add_parameters(struct entry *entry, struct function_place *place, const struct probe_argument_text *text, struct trace_error *ret_error)
+{
+	struct probe_scope *scope = scope_of(place);
+	struct trace_error error;
+	const char *name;
+
+	if (!scope->found)
+		return no_scope(place, text->expression, ret_error);
+	for (unsigned int n = 0; (name = probe_scope_parameter(scope, n)); n++)
+		if (add_variable(entry, place, text, name, name, &error))
+			snprintf(entry->doc, sizeof(entry->doc), "without %.*s", PROBE_NAME_BYTES - 16, error.message);
+	return 0;
+}
+
+static int add_argument(struct entry *entry, struct function_place *place, const struct probe_argument_text *text, struct trace_error *ret_error)
+{
+	struct probe_field field;
+	int err;
+
+	if (!strcmp(text->expression, "$params"))
+		return add_parameters(entry, place, text, ret_error);
+	err = probe_code_expression(text->expression, entry->probe.at_return, &field, ret_error);
+	if (err > 0)
+		return add_variable(entry, place, text, text->expression, field_name(text), ret_error);
+	if (!err && *text->type)
+		err = probe_code_type(text->type, &field, ret_error);
+	else if (!err && !strcmp(text->expression, "$retval"))
+		err = probe_scope_result(scope_of(place), &field, ret_error);
+	return err ? err : add_field(entry, field_name(text), &field, ret_error);
+}
+
+static bool is_result(const struct probe_argument_text *text)
+{
+	return !strcmp(text->expression, "$retval");
+}
+
+/* Of a scope, the begin has the arguments and the end the result. */
+static int add_arguments(struct entry *entry, struct function_place *place, struct trace_error *ret_error)
+{
+	static const struct probe_argument_text result = {.expression = "$retval"};
+	const struct probe_spec *spec = place->spec;
+	bool any = false;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < spec->nr_arguments; i++) {
+		if (entry->type.role != TRACE_ROLE_EVENT && is_result(&spec->arguments[i]) != entry->probe.at_return)
+			continue;
+		err = add_argument(entry, place, &spec->arguments[i], ret_error);
+		any = true;
+	}
+	if (!err && !any && spec->moment == PROBE_RETURN)
+		add_argument(entry, place, &result, NULL); /* not asked for: a result that cannot be had is left out */
+	finish_fields(entry);
+	return err;
+}
+
+/* Does any argument need to know where variables are? */
+static bool wants_variables(const struct probe_spec *spec)
+{
+	struct probe_field field;
+
+	for (uint32_t i = 0; i < spec->nr_arguments; i++)
+		if (!strcmp(spec->arguments[i].expression, "$params") || probe_code_expression(spec->arguments[i].expression, true, &field, NULL) > 0)
+			return true;
+	return false;
+}
+
+/* ---- functions ---- */
+
+/* One end of a function, or an address. */
+static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, const char *file, const char *name,
+		      uint64_t address, bool at_return, struct trace_error *ret_error)
+{
+	struct function_place place = {.elf = elf, .spec = spec, .address = address};
+	struct entry *entry = new_entry(probes, file, ret_error);
+	char provider[PROBE_NAME_BYTES];
+	int err = 0;
+
+	if (!entry)
+		return ret_error ? ret_error->code : -ENOMEM;
+	entry->probe.at_return = at_return;
+	entry->probe.pid = spec->pid;
+	entry->probe.in_kernel = !elf;
+	if (spec->moment == PROBE_SCOPE)
+		entry->type.role = at_return ? TRACE_ROLE_END : TRACE_ROLE_BEGIN;
+	provider_of_file(elf ? spec->file : "kernel", provider, sizeof(provider));
+	name_event(entry, spec, provider, name);
+	snprintf(entry->function, sizeof(entry->function), "%s", name);
+	if (!at_return && wants_variables(spec)) {
+		place.address = probe_scope_body(scope_of(&place));
+		place.scope.address = place.address;
+	}
+	snprintf(entry->doc, sizeof(entry->doc), "%s %.200s", at_return ? "return from" : "call of", name);
+	probe_scope_source(scope_of(&place), entry->source, sizeof(entry->source));
+	err = add_arguments(entry, &place, ret_error);
+	if (!err && elf && !probe_elf_offset(elf, place.address, true, &entry->probe.offset))
+		err = probe_fail(ret_error, -ENOENT, "%s has no code at 0x%llx; addresses are those that nm and objdump print", file,
+				 (unsigned long long)place.address);
+	if (!elf)
+		entry->probe.offset = spec->offset;
+	probe_scope_close(&place.scope);
+	return err;
+}
+
+static int add_function(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, const char *file, const char *name,
+			uint64_t address, struct trace_error *ret_error)
+{
+	char text[PROBE_NAME_BYTES];
+	int err = 0;
+
+	snprintf(text, sizeof(text), spec->offset ? "%.*s+0x%llx" : "%.*s", PROBE_NAME_BYTES - 24, name, (unsigned long long)spec->offset);
+	if (spec->offset && spec->moment != PROBE_ENTRY)
+		return probe_fail(ret_error, -EINVAL, "%s: a return belongs to a function, not to a place inside of it: leave out the offset", text);
+	if (spec->moment != PROBE_RETURN)
+		err = add_moment(probes, elf, spec, file, text, address + spec->offset, false, ret_error);
+	if (!err && spec->moment != PROBE_ENTRY)
+		err = add_moment(probes, elf, spec, file, text, address, true, ret_error);
+	return err;
+}
+
+struct function_search {
+	struct trace_probes *probes;
+	struct probe_elf *elf;
+	const struct probe_spec *spec;
+	struct trace_error *ret_error;
+	uint64_t *addresses; /* found so far: both tables of symbols name the same functions, and aliases */
+	size_t nr;
+	bool chooser;
+};
+
+static bool seen_before(struct function_search *search, uint64_t address)
+{
+	uint64_t *addresses;
+
+	for (size_t i = 0; i < search->nr; i++)
+		if (search->addresses[i] == address)
+			return true;
+	addresses = reallocarray(search->addresses, search->nr + 1, sizeof(*addresses));
+	if (addresses) {
+		addresses[search->nr++] = address;
+		search->addresses = addresses;
+	}
+	return false;
+}
+
+static int add_matching(void *context, const struct probe_symbol *symbol)
+{
+	struct function_search *search = context;
+
+	if (!probe_symbol_matches(symbol, search->spec->function))
+		return 0;
+	search->chooser |= symbol->chooser;
+	if (symbol->chooser || seen_before(search, symbol->address))
+		return 0;
+	return add_function(search->probes, search->elf, search->spec, search->elf->path, symbol->plain, symbol->address, search->ret_error);
+}
+
+static int add_functions(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, struct trace_error *ret_error)
+{
+	struct function_search search = {.probes = probes, .elf = elf, .spec = spec, .ret_error = ret_error};
+	int err = probe_elf_functions(elf, add_matching, &search);
+
+	free(search.addresses);
+	if (err || search.nr)
+		return err;
+	if (search.chooser)
+		return probe_fail(ret_error, -ENOTSUP, "%s:%s only chooses among implementations, once; probe one of those, if the file names them: tracedaemon --list '%s:*%s*'",
+				  spec->file, spec->function, spec->file, spec->function);
+	return probe_fail(ret_error, -ENOENT, "%s has no function %s; tracedaemon --list '%s:%.20s*' shows what there is", elf->path, spec->function,
+			  spec->file, probe_is_glob(spec->function) ? "" : spec->function);
+}
+
+static int add_address(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, struct trace_error *ret_error)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "0x%llx", (unsigned long long)spec->address);
+	return add_function(probes, elf, spec, elf->path, name, spec->address, ret_error);
+}
+
+/* ---- static probes ---- */
+
+struct static_search {
+	struct trace_probes *probes;
+	struct probe_elf *elf;
+	const struct probe_spec *spec;
+	struct trace_error *ret_error;
+	size_t nr;
+};
+
+static bool static_matches(const struct probe_spec *spec, const struct probe_sdt *sdt)
+{
+	struct probe_symbol provider = {.name = sdt->provider, .plain = sdt->provider, .full = sdt->provider};
+	struct probe_symbol name = {.name = sdt->name, .plain = sdt->name, .full = sdt->name};
+
+	return (!*spec->provider || probe_symbol_matches(&provider, spec->provider)) && (!*spec->function || probe_symbol_matches(&name, spec->function));
+}
+
+/* The nth operand, from 1, of a static probe. */
+static int operand(struct probe_elf *elf, const struct probe_sdt *sdt, unsigned int n, struct probe_field *ret_field, struct trace_error *ret_error)
+{
+	const char *at = sdt->arguments;
+	int result = 0;
+
+	for (unsigned int i = 1; i <= n; i++) {
+		result = probe_sdt_argument(elf, &at, sdt->address, ret_field, i == n ? ret_error : NULL);
+		if (!result || (result < 0 && i == n))
+			break;
+	}
+	return result;
+}
+
+/* All that there are; those that cannot be had are left out, and the documentation of the event says so. */
+static int add_all_operands(struct entry *entry, struct static_search *search, const struct probe_sdt *sdt)
+{
+	struct probe_field field;
+	struct trace_error error;
+	char name[16];
+	int result;
+
+	for (unsigned int n = 1; (result = operand(search->elf, sdt, n, &field, &error)); n++) {
+		if (result == -EINVAL)
+			return probe_fail(search->ret_error, -EINVAL, "%s: %s", entry->name, error.message);
+		snprintf(name, sizeof(name), "arg%u", n);
+		if (result < 0)
+			snprintf(entry->doc, sizeof(entry->doc), "static probe; without %s: %.*s", name, PROBE_NAME_BYTES - 64, error.message);
+		else if (add_field(entry, name, &field, search->ret_error))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int add_operand(struct entry *entry, struct static_search *search, const struct probe_sdt *sdt, const struct probe_argument_text *text)
+{
+	struct trace_error *ret_error = search->ret_error;
+	struct probe_field field;
+	unsigned int number;
+	char rest;
+	int result;
+
+	if (sscanf(text->expression, "$arg%u%c", &number, &rest) == 1 && number > 0) {
+		result = operand(search->elf, sdt, number, &field, ret_error);
+		if (!result)
+			return probe_fail(ret_error, -EINVAL, "%s: the static probe has not so many arguments: \"%s\"", text->expression, sdt->arguments);
+		result = result < 0 ? result : 0;
+	} else {
+		result = probe_code_expression(text->expression, false, &field, ret_error);
+		if (result > 0)
+			result = probe_fail(ret_error, -EINVAL, "%s: arguments of static probes have no names: $arg1, $arg2 ...", text->expression);
+	}
+	if (!result && *text->type)
+		result = probe_code_type(text->type, &field, ret_error);
+	return result ? result : add_field(entry, field_name(text), &field, ret_error);
+}
+
+static int add_static(void *context, const struct probe_sdt *sdt)
+{
+	struct static_search *search = context;
+	const struct probe_spec *spec = search->spec;
+	struct trace_error *ret_error = search->ret_error;
+	struct entry *entry;
+	int err = 0;
+
+	if (!static_matches(spec, sdt))
+		return 0;
+	entry = new_entry(search->probes, search->elf->path, ret_error);
+	if (!entry)
+		return ret_error ? ret_error->code : -ENOMEM;
+	search->nr++;
+	entry->probe.pid = spec->pid;
+	snprintf(entry->doc, sizeof(entry->doc), "static probe");
+	snprintf(entry->function, sizeof(entry->function), "%s:%s", sdt->provider, sdt->name);
+	name_event(entry, spec, sdt->provider, sdt->name);
+	if (!probe_elf_offset(search->elf, sdt->address, true, &entry->probe.offset) ||
+	    (sdt->semaphore && !probe_elf_offset(search->elf, sdt->semaphore, false, &entry->probe.semaphore)))
+		return probe_fail(ret_error, -EINVAL, "%s: the note of %s lies: there is no such address in the file", search->elf->path, entry->function);
+	if (!spec->nr_arguments)
+		err = add_all_operands(entry, search, sdt);
+	for (uint32_t i = 0; !err && i < spec->nr_arguments; i++)
+		err = add_operand(entry, search, sdt, &spec->arguments[i]);
+	finish_fields(entry);
+	return err;
+}
+
+/*
+ * A static probe that stands at several places may have its arguments in other widths there (a constant, a register). For one event they are
+ * brought to one form: eight bytes, signed if any is.
+ */
+static void unify(struct trace_probes *probes, size_t from)
+{
+	for (size_t i = from; i < probes->nr; i++)
+		for (size_t j = from; j < probes->nr; j++) {
+			struct entry *a = probes->entries[i], *b = probes->entries[j];
+
+			if (i == j || strcmp(a->name, b->name) || a->type.nr_fields != b->type.nr_fields)
+				continue;
+			for (uint32_t k = 0; k < a->type.nr_fields; k++) {
+				struct trace_field *x = &a->fields[k], *y = &b->fields[k];
+
+				if (x->kind != TRACE_KIND_DEC || y->kind != TRACE_KIND_DEC)
+					continue;
+				if (y->bytes > x->bytes)
+					x->bytes = y->bytes;
+				x->is_signed |= y->is_signed;
+			}
+		}
+}
+
+/* Offsets again, for widths may have grown. */
+static void lay_out(struct entry *entry)
+{
+	unsigned int at = 0;
+
+	for (uint32_t i = 0; i < entry->type.nr_fields; i++) {
+		struct trace_field *field = &entry->fields[i];
+		struct trace_probe_argument *argument = &entry->probe.arguments[i];
+
+		at = (at + field->bytes - 1u) & ~(field->bytes - 1u);
+		field->offset = argument->field_offset = (uint16_t)at;
+		argument->field_bytes = field->bytes;
+		at += field->bytes;
+	}
+	entry->type.fixed_bytes = (uint16_t)((at + 7u) & ~7u);
+}
+
+static int add_statics(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, struct trace_error *ret_error)
+{
+	struct static_search search = {.probes = probes, .elf = elf, .spec = spec, .ret_error = ret_error};
+	size_t from = probes->nr;
+	int err = probe_sdt_each(elf, add_static, &search);
+
+	if (err)
+		return err;
+	if (!search.nr && !*spec->provider && !*spec->function)
+		return probe_fail(ret_error, -ENOENT, "%s has no static probes (of <sys/sdt.h>); its functions can be probed: tracedaemon --list '%s:*'",
+				  elf->path, spec->file);
+	if (!search.nr)
+		return probe_fail(ret_error, -ENOENT, "%s has no static probe %s:%s; tracedaemon --list usdt:%s shows what there is", elf->path,
+				  *spec->provider ? spec->provider : "*", *spec->function ? spec->function : "*", spec->file);
+	unify(probes, from);
+	for (size_t i = from; i < probes->nr; i++)
+		lay_out(probes->entries[i]);
+	return 0;
+}
+
+/* ---- all kinds ---- */
+
+static int add_in_file(struct trace_probes *probes, const struct probe_spec *spec, struct trace_error *ret_error)
+{
+	char path[4096];
+	struct probe_elf elf;
+	int err = probe_find_file(spec->file, spec->pid, path, ret_error);
+
+	if (err)
+		return err;
+	err = probe_elf_open(&elf, path, ret_error);
+	if (err)
+		return err;
+	if (spec->kind == PROBE_USDT)
+		err = add_statics(probes, &elf, spec, ret_error);
+	else if (spec->has_address)
+		err = add_address(probes, &elf, spec, ret_error);
+	else
+		err = add_functions(probes, &elf, spec, ret_error);
+	probe_elf_close(&elf);
+	return err;
+}
+
+static int add_in_kernel(struct trace_probes *probes, const struct probe_spec *spec, struct trace_error *ret_error)
+{
+	if (spec->has_address || probe_is_glob(spec->function))
+		return probe_fail(ret_error, -EINVAL, "kernel:%s: one function by its name is wanted; tracedaemon --list 'kernel:*' lists them",
+				  spec->has_address ? "0x..." : spec->function);
+	return add_function(probes, NULL, spec, "", spec->function, 0, ret_error);
+}
+
+int trace_probes_add(struct trace_probes *probes, const char *text, struct trace_error *ret_error)
+{
+	struct trace_error error = {0};
+	struct probe_spec spec;
+	size_t from = probes->nr;
+	int err = probe_spec_parse(text, false, &spec, &error);
+
+#if !defined(__x86_64__)
+	if (!err)
+		err = probe_fail(&error, -ENOTSUP, "probes know the registers of x86-64 only, yet");
+#endif
+	if (!err)
+		err = spec.kind == PROBE_KERNEL ? add_in_kernel(probes, &spec, &error) : add_in_file(probes, &spec, &error);
+	if (!err)
+		return 0;
+	while (probes->nr > from)
+		free(probes->entries[--probes->nr]);
+	if (ret_error)
+		*ret_error = error;
+	return err;
+}

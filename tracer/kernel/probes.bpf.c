@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * probes.bpf.c - the programs behind probes, an object of its own that is loaded when there are any: it shares the rings with tracer.bpf.c.
+ *
+ * One program for each way to be attached; which probe it is tells the cookie, an index of the array of recipes. Arguments are computed before
+ * room is reserved, in a scratch area, because reading a program's memory may take its time.
+ *
+ * These programs run in the context of a thread that may be preempted by another which meets a probe too. So scratch areas are not "one per
+ * CPU": there are several, taken and given back by a bit, in any order.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "record.bpf.h"
+#include "probe_recipe.h"
+
+#define SCRATCHES     16
+#define SCRATCH_BYTES 2048 /* a record's payload has 2032 at most */
+
+const volatile bool may_fault; /* the programs are sleepable: memory that is not there can be fetched */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, u32);
+	__type(value, struct probe_recipe);
+} recipes SEC(".maps");
+
+/* struct pt_regs as it is: words, found by number */
+#define REGISTER_WORDS 21
+
+/**
+ * struct scratch - where a payload is put together
+ * @registers: of the thread; more than there are, so that any number of five bits is allowed
+ * @bytes: twice the size: the verifier allows any place in the first half and any length up to the other
+ */
+struct scratch {
+	u64 registers[32];
+	unsigned char bytes[2 * SCRATCH_BYTES] __attribute__((aligned(8)));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCHES);
+	__type(key, u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} scratches_taken SEC(".maps"); /* a bit for each */
+
+/**
+ * struct probe_run - one probe that is being met
+ * @at: end of the payload so far, strings behind the fixed part
+ */
+struct probe_run {
+	struct probe_recipe *recipe;
+	struct scratch *scratch;
+	u32 at;
+};
+
+/* @in_kernel is a constant wherever this is inlined: a program that may not sleep must not even contain the call that might. */
+static __always_inline long read_memory(bool in_kernel, void *to, u32 bytes, u64 from)
+{
+	long result;
+
+	if (in_kernel)
+		return bpf_probe_read_kernel(to, bytes, (void *)from);
+	result = bpf_probe_read_user(to, bytes, (void *)from);
+	if (result && may_fault)
+		result = bpf_copy_from_user(to, bytes, (void *)from);
+	return result;
+}
+
+/* Bytes with the NUL, or a negative error. Text that is not in memory yet (a constant that nobody has used) is fetched. */
+static __always_inline long read_text(bool in_kernel, void *to, u32 room, u64 from)
+{
+	long bytes;
+	u8 first;
+
+	if (in_kernel)
+		return bpf_probe_read_kernel_str(to, room, (void *)from);
+	bytes = bpf_probe_read_user_str(to, room, (void *)from);
+	if (bytes < 0 && may_fault && !bpf_copy_from_user(&first, 1, (void *)from))
+		bytes = bpf_probe_read_user_str(to, room, (void *)from);
+	return bytes;
+}
+
+static __always_inline u64 start_of(const struct probe_run *run, const struct trace_probe_argument *argument)
+{
+	u64 base = argument->base, index = argument->index, value = argument->constant;
+
+	if (argument->start == TRACE_PROBE_CONSTANT)
+		return value;
+	if (argument->start == TRACE_PROBE_PLACE)
+		base = 16; /* the instruction pointer */
+	barrier_var(base);
+	value += run->scratch->registers[base & 31];
+	barrier_var(index);
+	if (argument->start == TRACE_PROBE_INDEXED)
+		value += run->scratch->registers[index & 31] << (argument->scale & 3);
+	return value;
+}
+
+static __always_inline void failed(struct probe_run *run)
+{
+	__sync_fetch_and_add(&run->recipe->unread, 1);
+}
+
+/* The offset is a bounded number to the verifier, and a multiple of what is stored there. */
+static __always_inline void store(struct probe_run *run, const struct trace_probe_argument *argument, u64 value)
+{
+	u32 offset = argument->field_offset & 127;
+
+	barrier_var(offset);
+	switch (argument->field_bytes) {
+	case 1:
+		*(u8 *)(run->scratch->bytes + offset) = value;
+		break;
+	case 2:
+		*(u16 *)(run->scratch->bytes + (offset & ~1u)) = value;
+		break;
+	case 4:
+		*(u32 *)(run->scratch->bytes + (offset & ~3u)) = value;
+		break;
+	default:
+		*(u64 *)(run->scratch->bytes + (offset & ~7u)) = value;
+	}
+}
+
+/* Text or bytes go behind what is there; the field says where they are. Text has no NUL in the trace. */
+static __always_inline void store_text(bool in_kernel, struct probe_run *run, const struct trace_probe_argument *argument, u64 address)
+{
+	u32 at = run->at, room = argument->max_bytes, offset = argument->field_offset & 124;
+	bool text = argument->shape == TRACE_PROBE_STRING;
+	long bytes;
+
+	if (room > SCRATCH_BYTES / 2 - 1)
+		room = SCRATCH_BYTES / 2 - 1;
+	if (at > TRACER_PROBE_PAYLOAD_BYTES)
+		at = TRACER_PROBE_PAYLOAD_BYTES;
+	room += text; /* for the NUL */
+	barrier_var(room);
+	room &= SCRATCH_BYTES - 1;
+	barrier_var(at);
+	at &= SCRATCH_BYTES - 1;
+	if (text) {
+		bytes = read_text(in_kernel, run->scratch->bytes + at, room, address) - 1;
+	} else {
+		bytes = read_memory(in_kernel, run->scratch->bytes + at, room, address) ? -1 : (long)room;
+	}
+	if (bytes < 0) {
+		if (address)
+			failed(run); /* a null pointer has no text: that is no failure */
+		bytes = 0;
+	}
+	if (at + bytes > TRACER_PROBE_PAYLOAD_BYTES)
+		bytes = TRACER_PROBE_PAYLOAD_BYTES - at;
+	barrier_var(offset);
+	*(u32 *)(run->scratch->bytes + offset) = at | (u32)bytes << 16; /* struct user_reference */
+	run->at = at + bytes;
+}
+
+static __always_inline u64 load(bool in_kernel, u64 address, u32 bytes, bool *ret_failed)
+{
+	u64 value = 0;
+	long result;
+
+	if (bytes == 8)
+		result = read_memory(in_kernel, &value, 8, address);
+	else if (bytes == 4)
+		result = read_memory(in_kernel, &value, 4, address);
+	else if (bytes == 2)
+		result = read_memory(in_kernel, &value, 2, address);
+	else
+		result = read_memory(in_kernel, &value, 1, address);
+	if (result)
+		*ret_failed = true;
+	return result ? 0 : value;
+}
+
+static __always_inline long compute(bool in_kernel, u32 idx, struct probe_run *run)
+{
+	const struct trace_probe_argument *argument;
+	bool no_memory = false;
+	u64 value, last;
+
+	if (idx >= TRACE_PROBE_MAX_ARGUMENTS)
+		return 1;
+	argument = &run->recipe->arguments[idx];
+	last = argument->nr_loads;
+	barrier_var(last);
+	value = start_of(run, argument);
+	for (u32 i = 0; i < TRACE_PROBE_MAX_LOADS && !no_memory; i++) {
+		if (i >= last)
+			break;
+		value = load(in_kernel, value + argument->offsets[i], i + 1 == last ? argument->load_bytes : 8, &no_memory);
+	}
+	if (no_memory)
+		failed(run);
+	else
+		value += argument->offsets[last & TRACE_PROBE_MAX_LOADS]; /* a mask: all ones */
+	if (argument->shape != TRACE_PROBE_VALUE) {
+		store_text(in_kernel, run, argument, no_memory ? 0 : value);
+		return 0;
+	}
+	value <<= argument->shift_left & 63;
+	value = argument->is_signed ? (u64)((s64)value >> (argument->shift_right & 63)) : value >> (argument->shift_right & 63);
+	store(run, argument, value);
+	return 0;
+}
+
+static long compute_user(u32 idx, struct probe_run **context)
+{
+	return compute(false, idx, *context);
+}
+
+static long compute_kernel(u32 idx, struct probe_run **context)
+{
+	return compute(true, idx, *context);
+}
+
+static __always_inline void lose(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct subbuf_control *control = bpf_map_lookup_elem(&rings, &cpu);
+
+	if (control)
+		__sync_fetch_and_add(&control->discarded, 1);
+}
+
+static __always_inline void put_record(struct probe_run *run)
+{
+	struct recording recording;
+	u32 bytes = ROUND8(run->at);
+	void *record;
+
+	barrier_var(bytes);
+	bytes &= SCRATCH_BYTES - 8;
+	record = record_begin(&recording, false, bytes);
+	if (!record)
+		return;
+	if (bytes)
+		bpf_probe_read_kernel(record, bytes, run->scratch->bytes);
+	record_end(&recording, run->recipe->id);
+}
+
+/* The verifier must see which bit is taken: the loop is unrolled by hand of the compiler. */
+static __always_inline int take_scratch(u64 *taken)
+{
+	for (int i = 0; i < SCRATCHES; i++)
+		if (!(__sync_fetch_and_or(taken, 1ULL << i) & 1ULL << i))
+			return i;
+	return -1;
+}
+
+static __always_inline int meet(void *context, bool in_kernel)
+{
+	u32 idx = (u32)bpf_get_attach_cookie(context), zero = 0, which;
+	struct probe_recipe *recipe = bpf_map_lookup_elem(&recipes, &idx);
+	struct probe_run run = {.recipe = recipe}, *pointer = &run;
+	u64 *taken;
+	int slot;
+
+	if (!recipe || !event_wanted(TRACE_EV_USER) || own_event(current_task()) || !current_passes())
+		return 0;
+	taken = bpf_map_lookup_elem(&scratches_taken, &zero);
+	if (!taken)
+		return 0;
+	slot = take_scratch(taken);
+	which = (u32)slot;
+	run.scratch = slot < 0 ? NULL : bpf_map_lookup_elem(&scratches, &which);
+	if (!run.scratch) {
+		lose();
+		return 0;
+	}
+	for (u32 i = 0; i < TRACE_PROBE_MAX_ARGUMENTS; i++)
+		((u64 *)run.scratch->bytes)[i] = 0; /* what lies between fields is not to tell what others had there */
+	run.at = recipe->fixed_bytes;
+	if (recipe->nr_arguments) {
+		bpf_probe_read_kernel(run.scratch->registers, REGISTER_WORDS * sizeof(u64), context);
+		bpf_loop(recipe->nr_arguments, in_kernel ? compute_kernel : compute_user, &pointer, 0);
+	}
+	put_record(&run);
+	__sync_fetch_and_and(taken, ~(1ULL << which));
+	return 0;
+}
+
+SEC("uprobe.s")
+int probe_user(void *context)
+{
+	return meet(context, false);
+}
+
+SEC("uprobe.s")
+int probe_user_multi(void *context)
+{
+	return meet(context, false);
+}
+
+SEC("kprobe")
+int probe_kernel(void *context)
+{
+	return meet(context, true);
+}
+
+char LICENSE[] SEC("license") = "GPL";
