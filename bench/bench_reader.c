@@ -19,7 +19,7 @@
 #include <trace/writer.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 256 << 10 };
+enum { BLOCK_BYTES = 512 << 10 }; /* as the daemon's sub-buffers */
 
 /** struct block - records of one stream, as a sub-buffer holds them */
 struct block {

@@ -10,6 +10,8 @@
 #include "block.h"
 
 #include "columns.h"
+#include "lane.h"
+#include "times.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,18 +19,20 @@
 
 /**
  * struct decoder - one payload on its way
- * @at, @end: what is left of it; @texts, @texts_end: of the strings, at its end
+ * @at, @end: what is left of the columns; @texts, @times: the strings and the times behind them, each up to the next
  */
 struct decoder {
 	struct block *block;
 	const struct schema *schema;
 	const struct trace_chunk_header *chunk;
 	struct trace_columns_header head;
+	struct trace_columns_times clock;
 	struct trace_columns_type types[TRACE_EV_MAX];
 	const unsigned char *at;
 	const unsigned char *end;
 	const unsigned char *texts;
-	const unsigned char *texts_end;
+	const unsigned char *times;
+	const unsigned char *times_end;
 	unsigned char *memory;
 	const char *reason;
 };
@@ -52,35 +56,54 @@ static int head_type_check(struct decoder *decoder, const struct trace_columns_t
 
 	if (!type)
 		return malformed(decoder, "it has an event that the schema does not define");
-	if (disk->words * 8u != type->fixed_bytes || (disk->flags & 1) != type->has_string)
+	if (disk->words * 8u != type->fixed_bytes || (disk->flags & TRACE_COLUMNS_STRING) != type->has_string)
 		return malformed(decoder, "it has an event of another size than the schema's");
 	if (disk->events == 0)
 		return malformed(decoder, "it names an event that does not occur");
+	if (disk->payloads == 0 || (disk->flags & TRACE_COLUMNS_INDEXES ? disk->payloads >= disk->events : disk->payloads != disk->events))
+		return malformed(decoder, "it has an impossible number of payloads");
 	*events += disk->events;
-	*decoded_bytes += (size_t)disk->events * (type->fixed_bytes + 8u);
+	*decoded_bytes += (size_t)disk->events * 8u + (size_t)disk->payloads * type->fixed_bytes;
+	return 0;
+}
+
+/* The strings and the times lie at the end, and their sizes are in the head and the chunk's number of events. */
+static int tail_check(struct decoder *decoder)
+{
+	size_t room = (size_t)(decoder->end - decoder->at), string_bytes = decoder->head.string_bytes;
+	size_t times_bytes = (size_t)decoder->head.events + 2 * (size_t)decoder->clock.nr_corrections + decoder->clock.bit_bytes;
+
+	if (string_bytes > room || times_bytes > room - string_bytes)
+		return malformed(decoder, "it is shorter than its strings and times");
+	decoder->times_end = decoder->end;
+	decoder->times = decoder->end - times_bytes;
+	decoder->texts = decoder->times - string_bytes;
+	decoder->end = decoder->texts;
 	return 0;
 }
 
 static int head_check(struct decoder *decoder)
 {
-	size_t room = (size_t)(decoder->end - decoder->at), events = 0, decoded_bytes = 0;
+	size_t room = (size_t)(decoder->end - decoder->at), events = 0, decoded_bytes = 0, types_bytes;
 	int error;
 
-	if (room < sizeof(decoder->head))
+	if (room < sizeof(decoder->head) + sizeof(decoder->clock))
 		return malformed(decoder, "it is shorter than its head");
 	memcpy(&decoder->head, decoder->at, sizeof(decoder->head));
-	room -= sizeof(decoder->head);
+	decoder->at += sizeof(decoder->head);
+	memcpy(&decoder->clock, decoder->at, sizeof(decoder->clock));
+	decoder->at += sizeof(decoder->clock);
+	room -= sizeof(decoder->head) + sizeof(decoder->clock);
 	if (decoder->head.events != decoder->chunk->events || decoder->head.first_ns != decoder->chunk->first_ns)
 		return malformed(decoder, "its head and the chunk's header differ");
 	if (decoder->head.events == 0 || decoder->head.events > TRACE_CHUNK_EVENTS_MAX || decoder->head.nr_types == 0 ||
 	    decoder->head.nr_types >= TRACE_EV_MAX)
 		return malformed(decoder, "it has an impossible number of events");
-	if (decoder->head.nr_types * sizeof(struct trace_columns_type) > room)
+	types_bytes = decoder->head.nr_types * sizeof(struct trace_columns_type);
+	if (types_bytes > room)
 		return malformed(decoder, "it is shorter than its head");
-	room -= decoder->head.nr_types * sizeof(struct trace_columns_type);
-	decoder->at += sizeof(decoder->head);
-	memcpy(decoder->types, decoder->at, decoder->head.nr_types * sizeof(struct trace_columns_type));
-	decoder->at += decoder->head.nr_types * sizeof(struct trace_columns_type);
+	memcpy(decoder->types, decoder->at, types_bytes);
+	decoder->at += types_bytes;
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++) {
 		error = head_type_check(decoder, &decoder->types[i], &events, &decoded_bytes);
 		if (error)
@@ -88,12 +111,9 @@ static int head_check(struct decoder *decoder)
 	}
 	if (events != decoder->head.events)
 		return malformed(decoder, "its events do not add up");
-	if (decoder->head.string_bytes > room || decoded_bytes + decoder->head.string_bytes > TRACE_RAW_MAX)
+	if (decoded_bytes + decoder->head.string_bytes > TRACE_RAW_MAX)
 		return malformed(decoder, "its events are larger than the format allows");
-	decoder->texts = decoder->end - decoder->head.string_bytes;
-	decoder->texts_end = decoder->end;
-	decoder->end = decoder->texts;
-	return 0;
+	return tail_check(decoder);
 }
 
 /* ---- memory ---- */
@@ -113,17 +133,19 @@ static bool grow(unsigned char **memory, size_t *room, size_t bytes)
 	return true;
 }
 
-/* Times; then for each type its payloads, and for one with strings: lengths, sizes, and room for the texts. */
+/* Times; then for each type where each event's payload is, and the payloads, each behind its size; for one with strings those
+ * twice, with lengths, and with room for the texts. */
 static size_t memory_needed(const struct decoder *decoder)
 {
 	size_t bytes = 8 * (size_t)decoder->head.events;
 
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++) {
-		size_t nr = decoder->types[i].events;
+		const struct trace_columns_type *disk = &decoder->types[i];
+		size_t nr = disk->payloads, payload_bytes = nr * (8 + disk->words * 8u);
 
-		bytes += nr * decoder->types[i].words * 8;
-		if (decoder->types[i].flags & 1)
-			bytes += nr * 8 + round_up_8(nr * 4) + nr * decoder->types[i].words * 8 + nr * 8;
+		bytes += round_up_8(4 * (size_t)disk->events) + payload_bytes;
+		if (disk->flags & TRACE_COLUMNS_STRING)
+			bytes += payload_bytes + nr * 8 + nr * 8;
 	}
 	return bytes + round_up_8(decoder->head.string_bytes);
 }
@@ -157,52 +179,68 @@ static int decode_places(struct decoder *decoder)
 static int decode_times(struct decoder *decoder)
 {
 	uint32_t nr = decoder->head.events;
-	uint64_t *ts_ns = take(decoder, 8 * (size_t)nr), now = decoder->head.first_ns, sum = 0;
+	uint64_t *ts_ns = take(decoder, 8 * (size_t)nr);
 
 	decoder->block->ts_ns = ts_ns;
-	if (!column_decode(&decoder->at, decoder->end, ts_ns, 1, nr))
-		return malformed(decoder, "it ends within the times");
-	for (uint32_t i = 0; i < nr; i++) {
-		sum |= ts_ns[i];
-		now = ts_ns[i] += now;
-	}
-	if (sum >> 40 || now != decoder->chunk->last_ns || now < decoder->head.first_ns)
+	if (!times_decode(decoder->times, decoder->times_end, &decoder->clock, decoder->head.first_ns, nr, ts_ns))
+		return malformed(decoder, "its times are not ascending, or end too early");
+	if (ts_ns[nr - 1] != decoder->chunk->last_ns)
 		return malformed(decoder, "its times and the chunk's header differ");
 	return 0;
 }
 
 /* ---- payloads ---- */
 
-static int decode_fixed(struct decoder *decoder, const struct trace_columns_type *disk, uint64_t *words)
+/* The words of each payload, @stride words apart. */
+static int decode_fixed(struct decoder *decoder, const struct trace_columns_type *disk, uint64_t *words, size_t stride)
 {
 	for (size_t word = 0; word < disk->words; word++)
-		if (!column_decode(&decoder->at, decoder->end, words + word, disk->words, disk->events))
+		if (!column_decode(&decoder->at, decoder->end, words + word, stride, disk->payloads))
 			return malformed(decoder, "it ends within the fields");
 	return 0;
 }
 
-/* Fixed payload, text and NUL of each event behind each other, at multiples of 8. */
-static int decode_strings(struct decoder *decoder, const struct trace_columns_type *disk, struct block_type *type)
+static inline uint32_t place_of(const struct decoder *decoder, const void *payload)
 {
-	size_t nr = disk->events, fixed_bytes = disk->words * 8u;
-	unsigned char *fixed = (unsigned char *)type->next, *out;
-	uint64_t *lengths = take(decoder, nr * 8);
-	uint32_t *sizes = take(decoder, nr * 4);
+	return (uint32_t)((uint64_t)((const unsigned char *)payload - decoder->block->memory) / 8);
+}
 
+/* Each payload behind its size: where it is, in @ret_places. */
+static int decode_plain(struct decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
+{
+	size_t stride = disk->words + 1u;
+	uint64_t *words = take(decoder, disk->payloads * stride * 8);
+	uint32_t place = place_of(decoder, words + 1);
+
+	for (size_t i = 0; i < disk->payloads; i++) {
+		words[i * stride] = disk->words * 8u;
+		ret_places[i] = place + (uint32_t)(i * stride);
+	}
+	return decode_fixed(decoder, disk, words + 1, stride);
+}
+
+/* Size, fixed payload, text and NUL of each payload behind each other, at multiples of 8. */
+static int decode_strings(struct decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
+{
+	size_t nr = disk->payloads, fixed_bytes = disk->words * 8u;
+	uint64_t *fixed = take(decoder, nr * fixed_bytes), *lengths = take(decoder, nr * 8), size;
+	unsigned char *out;
+
+	if (decode_fixed(decoder, disk, fixed, disk->words) < 0)
+		return -EBADMSG;
 	if (!column_decode(&decoder->at, decoder->end, lengths, 1, nr))
 		return malformed(decoder, "it ends within the lengths of strings");
 	out = decoder->memory;
-	type->next = out;
-	type->size = sizes;
-	type->size_step = 1;
 	for (size_t i = 0; i < nr; i++) {
 		size_t room;
 
-		if (lengths[i] > (size_t)(decoder->texts_end - decoder->texts))
+		if (lengths[i] > (size_t)(decoder->times - decoder->texts))
 			return malformed(decoder, "its strings are longer than the payload");
-		sizes[i] = (uint32_t)(fixed_bytes + lengths[i] + 1);
-		room = round_up_8(sizes[i]);
-		memcpy(out, fixed + i * fixed_bytes, fixed_bytes);
+		size = fixed_bytes + lengths[i] + 1;
+		room = round_up_8(size);
+		out = mempcpy(out, &size, 8);
+		ret_places[i] = place_of(decoder, out);
+		memcpy(out, (unsigned char *)fixed + i * fixed_bytes, fixed_bytes);
 		memcpy(out + fixed_bytes, decoder->texts, lengths[i]);
 		memset(out + fixed_bytes + lengths[i], 0, room - fixed_bytes - lengths[i]);
 		decoder->texts += lengths[i];
@@ -212,25 +250,54 @@ static int decode_strings(struct decoder *decoder, const struct trace_columns_ty
 	return 0;
 }
 
+/* From the places of payloads to those of events, which the planes of indexes tell. */
+static int decode_indexes(struct decoder *decoder, const struct trace_columns_type *disk, const uint32_t *places, uint32_t *ret_places)
+{
+	unsigned int nr_planes = lane_index_planes(disk->payloads);
+	const unsigned char *planes = decoder->at;
+	size_t nr = disk->events;
+	uint32_t highest = 0;
+
+	if ((size_t)(decoder->end - decoder->at) < nr_planes * nr)
+		return malformed(decoder, "it ends within the numbers of payloads");
+	memset(ret_places, 0, 4 * nr);
+	for (unsigned int plane = 0; plane < nr_planes; plane++)
+		for (size_t i = 0; i < nr; i++)
+			ret_places[i] |= (uint32_t)planes[plane * nr + i] << (8 * plane);
+	for (size_t i = 0; i < nr; i++)
+		highest = highest > ret_places[i] ? highest : ret_places[i];
+	if (highest >= disk->payloads)
+		return malformed(decoder, "it has the number of a payload that is not there");
+	for (size_t i = 0; i < nr; i++)
+		ret_places[i] = places[ret_places[i]];
+	decoder->at += nr_planes * nr;
+	return 0;
+}
+
+static int decode_type(struct decoder *decoder, const struct trace_columns_type *disk, struct block_type *type)
+{
+	uint32_t *of_events = take(decoder, 4 * (size_t)disk->events), *places = of_events;
+	int error;
+
+	if (disk->flags & TRACE_COLUMNS_INDEXES) {
+		if (!grow((unsigned char **)&decoder->block->places_of, &decoder->block->places_room, 4 * (size_t)disk->payloads))
+			return -ENOMEM;
+		places = decoder->block->places_of;
+	}
+	*type = (struct block_type){ .next = of_events, .memory = decoder->block->memory, .type = schema_type(decoder->schema, disk->id), .id = disk->id };
+	error = disk->flags & TRACE_COLUMNS_STRING ? decode_strings(decoder, disk, places) : decode_plain(decoder, disk, places);
+	if (!error && places != of_events)
+		error = decode_indexes(decoder, disk, places, of_events);
+	return error;
+}
+
 static int decode_types(struct decoder *decoder)
 {
 	int error = 0;
 
 	decoder->block->nr_types = decoder->head.nr_types;
-	for (uint32_t i = 0; !error && i < decoder->head.nr_types; i++) {
-		const struct trace_columns_type *disk = &decoder->types[i];
-		struct block_type *type = &decoder->block->types[i];
-		uint64_t *words = take(decoder, (size_t)disk->events * disk->words * 8);
-
-		*type = (struct block_type){ .next = (const unsigned char *)words,
-					     .size = &type->fixed_bytes,
-					     .type = schema_type(decoder->schema, disk->id),
-					     .id = disk->id,
-					     .fixed_bytes = disk->words * 8u };
-		error = decode_fixed(decoder, disk, words);
-		if (!error && (disk->flags & 1))
-			error = decode_strings(decoder, disk, type);
-	}
+	for (uint32_t i = 0; !error && i < decoder->head.nr_types; i++)
+		error = decode_type(decoder, &decoder->types[i], &decoder->block->types[i]);
 	return error;
 }
 
@@ -249,7 +316,7 @@ int block_decode(struct block *block, const struct schema *schema, const struct 
 		error = decode_times(&decoder);
 	if (!error)
 		error = decode_types(&decoder);
-	if (!error && (decoder.at != decoder.end || decoder.texts != decoder.texts_end))
+	if (!error && (decoder.at != decoder.end || decoder.texts != decoder.times))
 		error = malformed(&decoder, "something stands behind its last column");
 	if (error)
 		*ret_reason = decoder.reason;
@@ -262,5 +329,6 @@ void block_release(struct block *block)
 {
 	payload_release(&block->payload);
 	free(block->memory);
+	free(block->places_of);
 	*block = (struct block){ 0 };
 }

@@ -3,6 +3,7 @@
 #define LIBTRACE_BLOCK_H
 /* block.h - the events of one chunk, decoded: ready to be stepped through without looking at single fields. */
 #include <stdbool.h>
+#include <string.h>
 #include <trace/format.h>
 
 #include "schema.h"
@@ -10,17 +11,15 @@
 
 /**
  * struct block_type - one type's events in the block, in time order
- * @next: payload of the next one. The one after it follows at the next multiple of 8
- * @size: payload_bytes of the next one; @size_step: 1 with strings; 0: all have @fixed_bytes, to which @size points.
- *        Types with and without strings are stepped through alike, because they mix in a way that no branch predictor can tell
+ * @next: where the payload of the next one is: in @memory, in 8-byte words. Before each payload stands its size. Events of
+ *        the same payload share it, and types with and without strings are stepped through alike, because they mix in a way that
+ *        no branch predictor can tell
  */
 struct block_type {
-	const unsigned char *next;
-	const uint32_t *size;
+	const uint32_t *next;
+	const unsigned char *memory;
 	const struct trace_event_type *type;
 	uint32_t id;
-	uint32_t fixed_bytes;
-	uint32_t size_step;
 };
 
 /**
@@ -38,6 +37,8 @@ struct block {
 	struct payload payload; /* which @places points into */
 	unsigned char *memory; /* owned; times, payloads */
 	size_t memory_room;
+	uint32_t *places_of; /* owned; while a type is decoded: where its payloads are */
+	size_t places_room;
 };
 
 /**
@@ -51,12 +52,9 @@ int block_decode(struct block *block, const struct schema *schema, const struct 
 /** block_step() - the payload of event @block->at of type @type, and on to the next */
 static inline const unsigned char *block_step(struct block_type *type, uint32_t *ret_bytes)
 {
-	const unsigned char *payload = type->next;
-	uint32_t bytes = *type->size;
+	const unsigned char *payload = type->memory + 8 * (size_t)*type->next++;
 
-	type->size += type->size_step;
-	type->next += (bytes + 7) & ~7u;
-	*ret_bytes = bytes;
+	memcpy(ret_bytes, payload - 8, sizeof(*ret_bytes));
 	return payload;
 }
 

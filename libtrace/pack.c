@@ -5,8 +5,8 @@
  * 1. scan:    walk the records in the order they were reserved, check each, note its time and place. Nested writers may
  *             be slightly out of order: one that was interrupted carries the earlier time but may lie behind.
  * 2. sort:    by time, and by place where times are equal. Nearly sorted is the rule, so insertion comes first.
- * 3. deal:    go through them in time order; ids, times, and each type's payloads go to arrays of their own.
- * 4. columns: each array becomes byte planes (columns.c).
+ * 3. deal:    go through them in time order; ids, times, and each type's payloads go to lanes of their own (lane.c).
+ * 4. columns: each lane becomes byte planes (columns.c), and the times steps of the clock (times.c).
  *
  * Producers of user space are not trusted: nothing here relies on what a record says before it is checked, and each
  * header is read once, because the memory may still be changing.
@@ -16,9 +16,10 @@
  */
 #include "pack.h"
 
-#include "columns.h"
 #include "error.h"
+#include "lane.h"
 #include "schema.h"
+#include "times.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,6 +41,31 @@ struct user_slot {
 	uint16_t references[MAX_REFERENCES];
 };
 
+/** struct memory - kept for the next block: fresh memory costs a page fault and the clearing of each page, half of all of packing */
+struct memory {
+	void *data; /* owned */
+	size_t room;
+};
+
+enum {
+	MEMORY_KEYS,
+	MEMORY_SORTED,
+	MEMORY_LANES,
+	MEMORY_COLUMNS,
+	NR_MEMORIES,
+};
+
+/** struct dealt - the block, dealt into lanes. @users: by slot, how to find the end of a program's payload; NULL: it has no references */
+struct dealt {
+	struct lane lanes[NR_SLOTS];
+	uint8_t places[NR_SLOTS]; /* in the block's table of types */
+	const struct user_slot *users[NR_SLOTS];
+	uint16_t slots[MAX_TYPES]; /* by place */
+	uint32_t nr_types;
+	unsigned char *ids; /* of the events: places */
+	uint32_t *times;    /* since the first event */
+};
+
 /**
  * struct packer - the work in progress on one block
  * @keys: one per record: time since the base << 32 | place, in 8-byte words << KEY_SLOT_BITS | slot. Sorting them sorts the records
@@ -48,12 +74,15 @@ struct user_slot {
  * @table: slots of programs' types by a hash of their id; 0: free
  */
 struct packer {
+	struct packer *next_free;
 	const struct trace_source *source;
 	const struct schema *schema; /* of programs */
+	struct clock_model *clock;
+	struct memory memory[NR_MEMORIES];
 	size_t begin;
 	size_t end;
-	uint64_t *keys;	 /* owned */
-	uint64_t *sorted; /* owned; room for a merge, then the times */
+	uint64_t *keys;	  /* in its memory */
+	uint64_t *sorted; /* in its memory; room for a merge, then for one column */
 	size_t nr;
 	uint32_t lost_inside;
 	bool unsorted;
@@ -62,7 +91,21 @@ struct packer {
 	uint32_t nr_user;
 	uint16_t table[SLOT_TABLE_SIZE];
 	struct user_slot user[NR_SLOTS - TRACE_EV_MAX];
+	struct dealt dealt; /* what is of slots that do not occur is of an earlier block */
 };
+
+/* Its content is lost. NULL: there is no memory. */
+static void *memory_get(struct packer *packer, unsigned int which, size_t bytes)
+{
+	struct memory *memory = &packer->memory[which];
+
+	if (bytes <= memory->room)
+		return memory->data;
+	free(memory->data);
+	memory->data = malloc(bytes + bytes / 4);
+	memory->room = memory->data ? bytes + bytes / 4 : 0;
+	return memory->data;
+}
 
 /* ---- slots ---- */
 
@@ -135,40 +178,59 @@ static bool record_is_good(const struct packer *packer, uint32_t slot, const str
 	return !type->has_string || string_length(payload + type->fixed_bytes, bytes - type->fixed_bytes) >= 0;
 }
 
+/* The slot of a record that may have a string, be padding or be bad: 0 when it has none; NR_SLOTS when it belongs to the next chunk. */
+static uint32_t scan_slot(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
+{
+	uint32_t slot = id < TRACE_EV_MAX ? id : user_slot_find(packer, id);
+	const struct trace_event_type *type;
+
+	if (slot == NR_SLOTS || id == TRACE_EV_padding)
+		return slot;
+	type = slot < TRACE_EV_MAX ? catalogue_types()[slot] : packer->user[slot - TRACE_EV_MAX].type;
+	if (!record_is_good(packer, slot, type, payload, bytes)) {
+		packer->lost_inside++;
+		return 0;
+	}
+	packer->string_room[slot] += (uint32_t)bytes - type->fixed_bytes;
+	return slot;
+}
+
 static void scan(struct packer *packer)
 {
 	const struct trace_event_type *const *types = catalogue_types();
 	const unsigned char *records = packer->source->records;
-	size_t nr_words = packer->source->bytes / 8, at;
-	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0;
+	size_t nr_words = packer->source->bytes / 8, at, nr = 0;
+	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0, unsorted = 0;
+	uint64_t *keys = packer->keys;
 	struct trace_record record;
 
 	for (at = packer->begin; at < nr_words; at += record.words) {
 		const struct trace_event_type *type;
 		uint32_t time, slot;
+		size_t bytes;
 
 		memcpy(&record, records + at * 8, sizeof(record));
-		if (record.words == 0 || record.words > nr_words - at)
+		if (record.words == 0 || record.words > nr_words - at) {
 			at = nr_words;
-		if (at == nr_words)
 			break;
-		if (record.id == TRACE_EV_padding)
+		}
+		slot = record.id;
+		type = slot < TRACE_EV_MAX ? types[slot] : NULL;
+		bytes = (record.words - 1u) * 8;
+		if (!type || type->has_string || bytes < type->fixed_bytes)
+			slot = scan_slot(packer, slot, records + at * 8 + 8, bytes);
+		if (slot == 0)
 			continue;
-		slot = record.id < TRACE_EV_MAX ? record.id : user_slot_find(packer, record.id);
 		if (slot == NR_SLOTS)
 			break;
-		type = slot < TRACE_EV_MAX ? types[slot] : packer->user[slot - TRACE_EV_MAX].type;
-		if (!record_is_good(packer, slot, type, records + at * 8 + 8, (record.words - 1u) * 8)) {
-			packer->lost_inside++;
-			continue;
-		}
 		time = record.time - base;
-		packer->keys[packer->nr++] = (uint64_t)time << 32 | at << KEY_SLOT_BITS | slot;
+		keys[nr++] = (uint64_t)time << 32 | at << KEY_SLOT_BITS | slot;
 		packer->count[slot]++;
-		packer->string_room[slot] += (record.words - 1u) * 8 - type->fixed_bytes;
-		packer->unsorted |= time < latest;
+		unsorted |= time < latest;
 		latest = time;
 	}
+	packer->nr = nr;
+	packer->unsorted = unsorted;
 	packer->end = at;
 }
 
@@ -225,118 +287,104 @@ static void sort_keys(struct packer *packer)
 
 /* ---- deal ---- */
 
-/**
- * struct lane - one type's payloads in time order, word by word: all first words, all second words ...
- * @next: where the first word of the next payload goes. @lengths, @texts: of the strings
- */
-struct lane {
-	uint64_t *words;
-	uint64_t *next;
-	size_t nr_all; /* payloads, and so words from one word to the next */
-	uint64_t *lengths;
-	unsigned char *texts;
-	unsigned char *next_text;
-	unsigned char *end_text;
-	const struct user_slot *user; /* with references; or NULL */
-	uint32_t nr;
-	uint8_t nr_words;
-	uint8_t place; /* in the block's table of types */
-	bool has_string;
-};
-
-/** struct dealt - the block, dealt into lanes */
-struct dealt {
-	struct lane lanes[NR_SLOTS];
-	uint16_t slots[MAX_TYPES]; /* by place */
-	uint32_t nr_types;
-	unsigned char *memory; /* owned */
-};
-
-static bool deal_prepare(const struct packer *packer, struct dealt *dealt)
+static void dealt_add_type(const struct packer *packer, struct dealt *dealt, uint32_t slot)
 {
-	size_t bytes = 8;
+	const struct trace_event_type *type = slot_type(packer, slot);
+
+	dealt->lanes[slot] = (struct lane){ .nr_events = packer->count[slot],
+					    .nr_words = (uint8_t)(type->fixed_bytes / 8),
+					    .has_string = type->has_string };
+	dealt->places[slot] = (uint8_t)dealt->nr_types;
+	dealt->users[slot] = NULL;
+	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
+		dealt->users[slot] = &packer->user[slot - TRACE_EV_MAX];
+	dealt->slots[dealt->nr_types++] = (uint16_t)slot;
+}
+
+static bool deal_prepare(struct packer *packer)
+{
+	struct dealt *dealt = &packer->dealt;
+	size_t bytes = (packer->nr + 7) / 8 * 8 * (1 + 4);
 	unsigned char *at;
 
+	dealt->nr_types = 0;
 	for (uint32_t slot = 1; slot < TRACE_EV_MAX + packer->nr_user; slot++) {
-		const struct trace_event_type *type = slot_type(packer, slot);
-		struct lane *lane = &dealt->lanes[slot];
-
 		if (!packer->count[slot])
 			continue;
-		lane->nr_words = (uint8_t)(type->fixed_bytes / 8);
-		lane->has_string = type->has_string;
-		lane->place = (uint8_t)dealt->nr_types;
-		if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
-			lane->user = &packer->user[slot - TRACE_EV_MAX];
-		dealt->slots[dealt->nr_types++] = (uint16_t)slot;
-		bytes += 8 * (size_t)packer->count[slot] * (lane->nr_words + lane->has_string);
-		bytes += lane->has_string ? packer->string_room[slot] : 0;
+		dealt_add_type(packer, dealt, slot);
+		bytes += lane_bytes(&dealt->lanes[slot], packer->string_room[slot]);
 	}
-	at = dealt->memory = malloc(bytes);
+	at = memory_get(packer, MEMORY_LANES, bytes);
 	if (!at)
 		return false;
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		uint32_t slot = dealt->slots[i];
-		struct lane *lane = &dealt->lanes[slot];
+		struct lane *lane = &dealt->lanes[dealt->slots[i]];
+		size_t room = packer->string_room[dealt->slots[i]];
 
-		lane->words = lane->next = (uint64_t *)at;
-		lane->nr_all = packer->count[slot];
-		at += 8 * (size_t)packer->count[slot] * lane->nr_words;
-		lane->lengths = (uint64_t *)at;
-		at += 8 * (size_t)packer->count[slot] * lane->has_string;
-		lane->texts = lane->next_text = at;
-		at += lane->has_string ? packer->string_room[slot] : 0; /* a multiple of 8 */
-		lane->end_text = at;
+		lane_init(lane, at, room);
+		at += lane_bytes(lane, room);
 	}
+	dealt->times = (uint32_t *)at;
+	dealt->ids = at + (packer->nr + 7) / 8 * 8 * 4;
 	return true;
 }
 
 /* A hostile program may have changed the text since the scan: what counts is what we copy, within the room of the scan. */
-static void deal_text(struct lane *lane, const unsigned char *text, const unsigned char *end)
+static size_t deal_text(const struct lane *lane, const unsigned char *text, const unsigned char *end)
 {
 	size_t room = (size_t)(lane->end_text - lane->next_text);
 	unsigned char *copy_end = memccpy(lane->next_text, text, 0, room < (size_t)(end - text) ? room : (size_t)(end - text));
-	size_t length = copy_end ? (size_t)(copy_end - lane->next_text) - 1 : 0;
 
-	lane->lengths[lane->nr++] = length;
-	lane->next_text += length;
+	return copy_end ? (size_t)(copy_end - lane->next_text) - 1 : 0;
 }
 
 /* The same for what the fields of a program's record refer to. */
-static void deal_tail(struct lane *lane, const unsigned char *payload, const unsigned char *end)
+static size_t deal_tail(const struct lane *lane, const struct user_slot *user, const unsigned char *payload, const unsigned char *end)
 {
 	const unsigned char *tail = payload + 8 * (size_t)lane->nr_words;
 	size_t room = (size_t)(lane->end_text - lane->next_text);
-	int length = tail_length(lane->user, payload, (size_t)(end - payload));
+	int length = tail_length(user, payload, (size_t)(end - payload));
 
 	if (length < 0 || (size_t)length > room || length > end - tail)
 		length = 0;
 	memcpy(lane->next_text, tail, (size_t)length);
-	lane->lengths[lane->nr++] = (size_t)length;
-	lane->next_text += length;
+	return (size_t)length;
 }
 
-static void deal(const struct packer *packer, struct dealt *dealt, unsigned char *ids, uint64_t *times)
+static void deal_strings(struct lane *lane, const struct user_slot *user, const unsigned char *records, const unsigned char *end)
+{
+	for (size_t i = 0; i < lane->nr_events; i++) {
+		const unsigned char *payload = records + 8 * (size_t)lane->rows_of[i];
+
+		lane_add_string(lane, i, payload,
+				user ? deal_tail(lane, user, payload, end) : deal_text(lane, payload + 8 * (size_t)lane->nr_words, end));
+	}
+}
+
+/* First where each type's payloads are, then type by type, because looking at many of one size is quick. */
+static void deal(const struct packer *packer, struct dealt *dealt)
 {
 	const unsigned char *records = packer->source->records, *end = records + packer->source->bytes;
-	uint32_t before = (uint32_t)(packer->keys[0] >> 32);
+	const uint64_t *keys = packer->keys;
+	uint32_t first = (uint32_t)(keys[0] >> 32), *times = dealt->times;
+	unsigned char *ids = dealt->ids;
+	size_t nr = packer->nr;
 
-	for (size_t i = 0; i < packer->nr; i++) {
-		uint64_t key = packer->keys[i];
-		struct lane *lane = &dealt->lanes[key & (NR_SLOTS - 1)];
-		const unsigned char *payload = records + (size_t)((uint32_t)key >> KEY_SLOT_BITS) * 8 + 8;
-		size_t nr_words = lane->nr_words;
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t key = keys[i];
+		uint32_t slot = key & (NR_SLOTS - 1);
 
-		ids[i] = lane->place;
-		times[i] = (uint32_t)(key >> 32) - before;
-		before = (uint32_t)(key >> 32);
-		for (size_t word = 0; word < nr_words; word++)
-			memcpy(&lane->next[word * lane->nr_all], payload + 8 * word, 8);
-		lane->next++;
-		if (lane->user && lane->has_string)
-			deal_tail(lane, payload, end);
-		else if (lane->has_string)
-			deal_text(lane, payload + 8 * nr_words, end);
+		ids[i] = dealt->places[slot];
+		times[i] = (uint32_t)(key >> 32) - first;
+		lane_expect(&dealt->lanes[slot], ((uint32_t)key >> KEY_SLOT_BITS) + 1);
+	}
+	for (uint32_t i = 0; i < dealt->nr_types; i++) {
+		uint32_t slot = dealt->slots[i];
+
+		if (dealt->lanes[slot].has_string)
+			deal_strings(&dealt->lanes[slot], dealt->users[slot], records, end);
+		else
+			lane_fill(&dealt->lanes[slot], records);
 	}
 }
 
@@ -356,42 +404,26 @@ static size_t texts_bytes(const struct dealt *dealt)
 
 static size_t block_bound(const struct packer *packer, const struct dealt *dealt)
 {
-	size_t bytes = sizeof(struct trace_columns_header) + packer->nr + column_bound(packer->nr);
+	size_t bytes = sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times) + packer->nr + times_bound(packer->nr);
 
-	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		uint32_t slot = dealt->slots[i];
-		const struct lane *lane = &dealt->lanes[slot];
-
-		bytes += sizeof(struct trace_columns_type) + (lane->nr_words + 1u) * column_bound(packer->count[slot]) +
-			 (lane->has_string ? packer->string_room[slot] : 0);
-	}
-	return bytes;
+	for (uint32_t i = 0; i < dealt->nr_types; i++)
+		bytes += sizeof(struct trace_columns_type) + lane_bound(&dealt->lanes[dealt->slots[i]]);
+	return bytes + texts_bytes(dealt);
 }
 
-static unsigned char *put_head(unsigned char *at, const struct packer *packer, const struct dealt *dealt, uint64_t first_ns)
+static unsigned char *put_types(unsigned char *at, const struct packer *packer, const struct dealt *dealt)
 {
-	struct trace_columns_header header = { .events = (uint32_t)packer->nr, .nr_types = dealt->nr_types, .first_ns = first_ns };
-
-	at += sizeof(header); /* filled in when the strings are known */
-	memcpy(at - sizeof(header), &header, sizeof(header));
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
 		const struct lane *lane = &dealt->lanes[dealt->slots[i]];
+		bool repeats = lane->nr_rows < lane->nr_events;
 		struct trace_columns_type type = { .id = slot_type(packer, dealt->slots[i])->id,
 						   .words = lane->nr_words,
-						   .flags = lane->has_string,
-						   .events = packer->count[dealt->slots[i]] };
+						   .flags = (lane->has_string ? TRACE_COLUMNS_STRING : 0) | (repeats ? TRACE_COLUMNS_INDEXES : 0),
+						   .events = lane->nr_events,
+						   .payloads = lane->nr_rows };
 
 		at = mempcpy(at, &type, sizeof(type));
 	}
-	return at;
-}
-
-static unsigned char *put_lane(unsigned char *at, const struct lane *lane)
-{
-	for (size_t word = 0; word < lane->nr_words; word++)
-		at = column_encode(at, lane->words + word * lane->nr_all, lane->nr_all);
-	if (lane->has_string)
-		at = column_encode(at, lane->lengths, lane->nr_all);
 	return at;
 }
 
@@ -405,25 +437,46 @@ static unsigned char *put_texts(unsigned char *at, const struct dealt *dealt)
 	return at;
 }
 
-static struct trace_packed *block_put(const struct packer *packer, struct dealt *dealt, uint64_t first_ns)
+/* The head is filled in when the times are. */
+static unsigned char *put_columns(unsigned char *at, const struct packer *packer, const struct dealt *dealt)
 {
-	size_t bound = block_bound(packer, dealt);
-	struct trace_packed *packed = malloc(sizeof(*packed) + bound);
-	struct trace_columns_header *header;
-	unsigned char *at;
+	at += sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times);
+	at = put_types(at, packer, dealt);
+	at = mempcpy(at, dealt->ids, packer->nr);
+	for (uint32_t i = 0; i < dealt->nr_types; i++)
+		at = lane_put(&dealt->lanes[dealt->slots[i]], at, packer->sorted);
+	return put_texts(at, dealt);
+}
+
+static struct trace_packed *packed_new(const unsigned char *raw, size_t bytes)
+{
+	struct trace_packed *packed = malloc(sizeof(*packed) + bytes);
 
 	if (!packed)
 		return NULL;
-	*packed = (struct trace_packed){ .bytes = bound };
-	at = put_head(packed->raw, packer, dealt, first_ns);
-	deal(packer, dealt, at, packer->sorted);
-	at = column_encode(at + packer->nr, packer->sorted, packer->nr);
-	for (uint32_t i = 0; i < dealt->nr_types; i++)
-		at = put_lane(at, &dealt->lanes[dealt->slots[i]]);
-	header = (struct trace_columns_header *)packed->raw;
-	header->string_bytes = (uint32_t)texts_bytes(dealt);
-	at = put_texts(at, dealt);
-	packed->header.raw_bytes = (uint32_t)(at - packed->raw);
+	*packed = (struct trace_packed){ .bytes = bytes, .header.raw_bytes = (uint32_t)bytes };
+	memcpy(packed->raw, raw, bytes);
+	return packed;
+}
+
+static struct trace_packed *block_put(struct packer *packer, struct dealt *dealt, uint64_t first_ns)
+{
+	struct trace_columns_header head = { .events = (uint32_t)packer->nr, .nr_types = dealt->nr_types, .first_ns = first_ns };
+	unsigned char *raw = memory_get(packer, MEMORY_COLUMNS, block_bound(packer, dealt)), *times_at, *bits_at, *end;
+	struct trace_columns_times times;
+	struct trace_packed *packed;
+
+	if (!raw)
+		return NULL;
+	head.string_bytes = (uint32_t)texts_bytes(dealt);
+	times_at = put_columns(raw, packer, dealt);
+	end = times_encode(times_at, dealt->times, packer->nr, (uint32_t *)packer->sorted, packer->clock, &times, &bits_at);
+	memcpy(mempcpy(raw, &head, sizeof(head)), &times, sizeof(times));
+	packed = packed_new(raw, (size_t)(end - raw));
+	if (!packed)
+		return NULL;
+	packed->times_at = (uint32_t)(times_at - raw);
+	packed->bits_at = (uint32_t)(bits_at - raw);
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
 		uint32_t id = dealt->slots[i] < TRACE_EV_USER ? dealt->slots[i] : TRACE_EV_USER;
 
@@ -432,14 +485,14 @@ static struct trace_packed *block_put(const struct packer *packer, struct dealt 
 	return packed;
 }
 
-static uint64_t missed_total(const struct packer *packer, const struct dealt *dealt)
+static uint64_t missed_total(const struct packer *packer)
 {
-	const struct lane *lane = &dealt->lanes[TRACE_EV_trace_missed];
+	const struct lane *lane = &packer->dealt.lanes[TRACE_EV_trace_missed];
 	uint64_t missed = 0;
 
 	_Static_assert(offsetof(struct trace_trace_missed, count) == 0, "the count is the first word");
-	for (size_t i = 0; i < lane->nr_all; i++)
-		missed += lane->words[i];
+	for (size_t i = 0; i < packer->count[TRACE_EV_trace_missed]; i++)
+		missed += lane->rows[(size_t)lane->rows_of[i] * lane->nr_words];
 	return missed;
 }
 
@@ -452,21 +505,18 @@ static struct trace_packed *pack_empty(void)
 
 static struct trace_packed *pack_columns(struct packer *packer)
 {
-	struct dealt *dealt = calloc(1, sizeof(*dealt));
-	struct trace_packed *packed = NULL;
+	struct trace_packed *packed;
 	uint64_t first_ns = packer->source->base_ns + (packer->keys[0] >> 32);
 
-	if (!dealt)
+	if (!deal_prepare(packer))
 		return NULL;
-	if (deal_prepare(packer, dealt))
-		packed = block_put(packer, dealt, first_ns);
-	if (packed) {
-		packed->header.first_ns = first_ns;
-		packed->header.last_ns = packer->source->base_ns + (packer->keys[packer->nr - 1] >> 32);
-		packed->header.missed = missed_total(packer, dealt);
-	}
-	free(dealt->memory);
-	free(dealt);
+	deal(packer, &packer->dealt);
+	packed = block_put(packer, &packer->dealt, first_ns);
+	if (!packed)
+		return NULL;
+	packed->header.first_ns = first_ns;
+	packed->header.last_ns = packer->source->base_ns + (packer->keys[packer->nr - 1] >> 32);
+	packed->header.missed = missed_total(packer);
 	return packed;
 }
 
@@ -530,8 +580,57 @@ static struct trace_packed *pack_all(struct packer *packer)
 	return first;
 }
 
+/* ---- packers ---- */
+
+void packing_init(struct packing *packing)
+{
+	*packing = (struct packing){ 0 };
+	pthread_mutex_init(&packing->lock, NULL);
+	pthread_mutex_init(&packing->clock.lock, NULL);
+}
+
+static void packer_free(struct packer *packer)
+{
+	for (unsigned int i = 0; i < NR_MEMORIES; i++)
+		free(packer->memory[i].data);
+	free(packer);
+}
+
+void packing_release(struct packing *packing)
+{
+	while (packing->free) {
+		struct packer *packer = packing->free;
+
+		packing->free = packer->next_free;
+		packer_free(packer);
+	}
+	pthread_mutex_destroy(&packing->lock);
+	pthread_mutex_destroy(&packing->clock.lock);
+}
+
+static struct packer *packer_take(struct packing *packing)
+{
+	struct packer *packer;
+
+	pthread_mutex_lock(&packing->lock);
+	packer = packing->free;
+	if (packer)
+		packing->free = packer->next_free;
+	pthread_mutex_unlock(&packing->lock);
+	return packer ? packer : calloc(1, sizeof(*packer));
+}
+
+static void packer_give_back(struct packing *packing, struct packer *packer)
+{
+	pthread_mutex_lock(&packing->lock);
+	packer->next_free = packing->free;
+	packing->free = packer;
+	pthread_mutex_unlock(&packing->lock);
+}
+
 struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error)
 {
+	struct packing *packing = writer_packing(writer);
 	struct packer *packer;
 	struct trace_packed *packed = NULL;
 
@@ -540,24 +639,19 @@ struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct
 			  source->bytes, source->kind, TRACE_RAW_MAX);
 		return NULL;
 	}
-	packer = calloc(1, sizeof(*packer));
-	if (!packer)
-		goto done;
-	packer->source = source;
-	packer->schema = writer_schema(writer);
-	packer->keys = malloc(source->bytes + 8);
-	packer->sorted = malloc(source->bytes + 8);
-	if (!packer->keys || !packer->sorted)
-		goto done;
-	packed = pack_all(packer);
-done:
+	packer = packer_take(packing);
+	if (packer) {
+		packer->source = source;
+		packer->schema = writer_schema(writer);
+		packer->clock = &packing->clock;
+		packer->end = 0;
+		packer->keys = memory_get(packer, MEMORY_KEYS, source->bytes + 8);
+		packer->sorted = memory_get(packer, MEMORY_SORTED, source->bytes + 8);
+		packed = packer->keys && packer->sorted ? pack_all(packer) : NULL;
+		packer_give_back(packing, packer);
+	}
 	if (!packed)
 		error_set(ret_error, -ENOMEM, "no memory to pack a block of %zu bytes", source->bytes);
-	if (packer) {
-		free(packer->keys);
-		free(packer->sorted);
-	}
-	free(packer);
 	return packed;
 }
 

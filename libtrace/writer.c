@@ -12,6 +12,7 @@
 #include "output.h"
 #include "pack.h"
 #include "schema.h"
+#include "times.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -55,8 +56,10 @@ struct buffer {
 struct trace_writer {
 	struct output output;
 	struct trace_writer_totals totals;
-	ZSTD_CCtx *zstd; /* owned */
-	int level;
+	ZSTD_CCtx *zstd;       /* owned */
+	ZSTD_CCtx *zstd_times; /* owned; for the bytes of times, where sequences rarely occur again */
+	ZSTD_CCtx *zstd_bits;  /* owned; for what cannot be made smaller */
+	struct packing packing;
 	uint32_t trace_id;
 	struct buffer packed;  /* a chunk's compressed payload */
 	struct buffer index;   /* struct trace_index_entry */
@@ -107,25 +110,56 @@ static void *buffer_add(struct buffer *buffer, const void *data, size_t bytes)
 
 /* ---- chunks ---- */
 
-static const void *chunk_compress(struct trace_writer *writer, struct trace_chunk_header *header, const void *raw)
-{
-	size_t bytes = 0;
+/** struct raw - a payload before compression, in up to three parts: @times_at, @bits_at: where the others begin, or 0 */
+struct raw {
+	const unsigned char *data;
+	uint32_t times_at;
+	uint32_t bits_at;
+};
 
+enum {
+	PARTS_LEAST_BYTES = 1024, /* each frame has a head, and is not worth it for less */
+	TIMES_HASH_LOG = 6, /* the least that zstd allows */
+};
+
+/* Append a frame to writer->packed, where there is room. */
+static bool frame_put(struct trace_writer *writer, ZSTD_CCtx *zstd, const unsigned char *data, size_t bytes)
+{
+	struct buffer *packed = &writer->packed;
+	size_t added = bytes ? ZSTD_compress2(zstd, packed->data + packed->bytes, packed->room - packed->bytes, data, bytes) : 0;
+
+	if (ZSTD_isError(added))
+		return false;
+	packed->bytes += added;
+	return true;
+}
+
+static bool frames_put(struct trace_writer *writer, const struct raw *raw, uint32_t bytes)
+{
+	bool whole = !raw->times_at || bytes < PARTS_LEAST_BYTES;
+	uint32_t times_at = whole ? bytes : raw->times_at, bits_at = whole ? bytes : raw->bits_at;
+
+	return frame_put(writer, writer->zstd, raw->data, times_at) &&
+	       frame_put(writer, writer->zstd_times, raw->data + times_at, bits_at - times_at) &&
+	       frame_put(writer, writer->zstd_bits, raw->data + bits_at, bytes - bits_at);
+}
+
+static const void *chunk_compress(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw *raw)
+{
 	writer->packed.bytes = 0;
 	header->compression = TRACE_COMPRESSION_NONE;
 	header->packed_bytes = header->raw_bytes;
 	if (header->kind == TRACE_CHUNK_INDEX || header->raw_bytes < 64 ||
-	    !buffer_reserve(&writer->packed, ZSTD_compressBound(header->raw_bytes)))
-		return raw;
-	bytes = ZSTD_compressCCtx(writer->zstd, writer->packed.data, writer->packed.room, raw, header->raw_bytes, writer->level);
-	if (ZSTD_isError(bytes) || bytes >= header->raw_bytes)
-		return raw;
+	    !buffer_reserve(&writer->packed, 3 * ZSTD_compressBound(0) + ZSTD_compressBound(header->raw_bytes)))
+		return raw->data;
+	if (!frames_put(writer, raw, header->raw_bytes) || writer->packed.bytes >= header->raw_bytes)
+		return raw->data;
 	header->compression = TRACE_COMPRESSION_ZSTD;
-	header->packed_bytes = (uint32_t)bytes;
+	header->packed_bytes = (uint32_t)writer->packed.bytes;
 	return writer->packed.data;
 }
 
-static int chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const void *raw, struct trace_error *ret_error)
+static int chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw *raw, struct trace_error *ret_error)
 {
 	const void *payload = chunk_compress(writer, header, raw);
 	struct trace_index_entry *entry = buffer_reserve(&writer->index, sizeof(*entry));
@@ -155,7 +189,7 @@ static int chunk_write_plain(struct trace_writer *writer, enum trace_chunk_kind 
 {
 	struct trace_chunk_header header = { .kind = (uint16_t)kind, .raw_bytes = (uint32_t)bytes };
 
-	return chunk_write(writer, &header, raw, ret_error);
+	return chunk_write(writer, &header, &(struct raw){ .data = raw }, ret_error);
 }
 
 /* ---- begin ---- */
@@ -205,6 +239,31 @@ static int writer_begin(struct trace_writer *writer, const struct trace_writer_o
 	return error;
 }
 
+static void compressors_free(struct trace_writer *writer)
+{
+	if (!writer)
+		return;
+	ZSTD_freeCCtx(writer->zstd);
+	ZSTD_freeCCtx(writer->zstd_times);
+	ZSTD_freeCCtx(writer->zstd_bits);
+}
+
+/* Looking for what the times have in common costs more than it finds: a small table, and only matches that are long. */
+static bool compressors_new(struct trace_writer *writer, int level)
+{
+	writer->zstd = ZSTD_createCCtx();
+	writer->zstd_times = ZSTD_createCCtx();
+	writer->zstd_bits = ZSTD_createCCtx();
+	if (!writer->zstd || !writer->zstd_times || !writer->zstd_bits)
+		return false;
+	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, level);
+	ZSTD_CCtx_setParameter(writer->zstd_times, ZSTD_c_compressionLevel, 1);
+	ZSTD_CCtx_setParameter(writer->zstd_times, ZSTD_c_minMatch, 7);
+	ZSTD_CCtx_setParameter(writer->zstd_times, ZSTD_c_hashLog, TIMES_HASH_LOG);
+	ZSTD_CCtx_setParameter(writer->zstd_bits, ZSTD_c_compressionLevel, ZSTD_minCLevel());
+	return true;
+}
+
 struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options, struct trace_error *ret_error)
 {
 	struct trace_writer_options all = { 0 };
@@ -212,15 +271,16 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 
 	if (options)
 		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
-	if (!writer || !(writer->zstd = ZSTD_createCCtx())) {
+	if (!writer || !compressors_new(writer, all.level ? all.level : 1)) {
 		error_set(ret_error, -ENOMEM, "no memory for a trace writer");
+		compressors_free(writer);
 		free(writer);
 		return NULL;
 	}
 	pthread_mutex_init(&writer->strings_lock, NULL);
+	packing_init(&writer->packing);
 	pthread_mutex_init(&writer->types_lock, NULL);
 	output_init(&writer->output, fd);
-	writer->level = all.level ? all.level : 1;
 	writer->trace_id = make_trace_id();
 	if (writer_begin(writer, &all, ret_error) < 0)
 		return trace_writer_free(writer);
@@ -232,6 +292,11 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 const struct schema *writer_schema(const struct trace_writer *writer)
 {
 	return &writer->types;
+}
+
+struct packing *writer_packing(struct trace_writer *writer)
+{
+	return &writer->packing;
 }
 
 /* The key's place in the table, or where it belongs. */
@@ -424,7 +489,7 @@ static int packed_write(struct trace_writer *writer, struct stream *stream, stru
 
 	if (header->events && !error) {
 		header_fill_before(header, stream);
-		error = chunk_write(writer, header, packed->raw, ret_error);
+		error = chunk_write(writer, header, &(struct raw){ packed->raw, packed->times_at, packed->bits_at }, ret_error);
 	}
 	if (header->events && !error) {
 		stream_account_written(stream, header);
@@ -624,13 +689,14 @@ struct trace_writer *trace_writer_free(struct trace_writer *writer)
 {
 	if (!writer)
 		return NULL;
-	ZSTD_freeCCtx(writer->zstd);
+	compressors_free(writer);
 	free(writer->packed.data);
 	free(writer->index.data);
 	free(writer->streams.data);
 	free(writer->strings.data);
 	free(writer->type_keys.data);
 	schema_release(&writer->types);
+	packing_release(&writer->packing);
 	pthread_mutex_destroy(&writer->strings_lock);
 	pthread_mutex_destroy(&writer->types_lock);
 	free(writer);

@@ -22,6 +22,13 @@ const struct schema *writer_schema(const struct trace_writer *writer)
 	return &none;
 }
 
+static struct packing packing = { .lock = PTHREAD_MUTEX_INITIALIZER, .clock.lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct packing *writer_packing(struct trace_writer *writer)
+{
+	return &packing;
+}
+
 /** struct fence - memory that ends where another page is not accessible */
 struct fence {
 	unsigned char *begin;
@@ -135,12 +142,12 @@ static int decode(struct fixture *fixture, const unsigned char *raw, size_t byte
 
 static struct trace_columns_type *raw_types(unsigned char *raw)
 {
-	return (struct trace_columns_type *)(raw + sizeof(struct trace_columns_header));
+	return (struct trace_columns_type *)(raw + sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times));
 }
 
 static unsigned char *raw_ids(unsigned char *raw)
 {
-	return raw + sizeof(struct trace_columns_header) + 3 * sizeof(struct trace_columns_type);
+	return (unsigned char *)raw_types(raw) + 3 * sizeof(struct trace_columns_type);
 }
 
 static void the_fixture_is_good(void)

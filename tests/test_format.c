@@ -41,8 +41,11 @@ static struct field fields[] = {
 	FIELD(trace_columns_header, events), FIELD(trace_columns_header, nr_types), FIELD(trace_columns_header, first_ns),
 	FIELD(trace_columns_header, string_bytes), FIELD(trace_columns_header, reserved), FIELDS_END(trace_columns_header),
 
+	FIELD(trace_columns_times, step), FIELD(trace_columns_times, odd), FIELD(trace_columns_times, nr_corrections),
+	FIELD(trace_columns_times, bit_bytes), FIELD(trace_columns_times, reserved), FIELDS_END(trace_columns_times),
+
 	FIELD(trace_columns_type, id), FIELD(trace_columns_type, words), FIELD(trace_columns_type, flags),
-	FIELD(trace_columns_type, events), FIELDS_END(trace_columns_type),
+	FIELD(trace_columns_type, events), FIELD(trace_columns_type, payloads), FIELDS_END(trace_columns_type),
 
 	FIELD(trace_schema_header, nr_types), FIELD(trace_schema_header, nr_fields), FIELD(trace_schema_header, type_bytes),
 	FIELD(trace_schema_header, field_bytes), FIELD(trace_schema_header, text_bytes), FIELD(trace_schema_header, reserved),
@@ -185,6 +188,8 @@ static void the_document_has_the_numbers(void)
 		 TRACE_GAP_SUSPECT);
 	CU_ASSERT_TRUE(document_says(text));
 	snprintf(text, sizeof(text), "| %d dictionary |", TRACE_COLUMN_DICTIONARY);
+	CU_ASSERT_TRUE(document_says(text));
+	snprintf(text, sizeof(text), "%d: it has a string; %d: payloads that occur again", TRACE_COLUMNS_STRING, TRACE_COLUMNS_INDEXES);
 	CU_ASSERT_TRUE(document_says(text));
 }
 

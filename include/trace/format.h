@@ -51,12 +51,12 @@ struct trace_file_header {
 
 enum trace_chunk_encoding { /* of the payload before compression */
 	TRACE_ENCODING_PLAIN = 0,   /* the structs of the kind */
-	TRACE_ENCODING_COLUMNS = 1, /* events and start state */
+	TRACE_ENCODING_COLUMNS = 2, /* events and start state; 1 was an earlier form of them, which is not read any more */
 };
 
 enum trace_chunk_compression {
 	TRACE_COMPRESSION_NONE = 0,
-	TRACE_COMPRESSION_ZSTD = 1, /* one frame */
+	TRACE_COMPRESSION_ZSTD = 1, /* one or more frames behind each other */
 };
 
 enum trace_chunk_flag {
@@ -114,7 +114,7 @@ struct trace_end_mark {
 
 /* ---- payloads ---- */
 
-/** struct trace_columns_header - events, start state: followed by the types, the ids, the times, the fields, the strings */
+/** struct trace_columns_header - events, start state: followed by the times' head, the types, the ids, the fields, the strings, the times */
 struct trace_columns_header {
 	uint32_t events;
 	uint32_t nr_types; /* 1..255 */
@@ -123,12 +123,27 @@ struct trace_columns_header {
 	uint32_t reserved;
 };
 
-/** struct trace_columns_type - an event that occurs in the block. @words: fixed payload in 8 bytes; @flags: 1 = has a string */
+/** struct trace_columns_times - how the times are written: in steps of the clock. docs/FORMAT.md, "Times" */
+struct trace_columns_times {
+	uint64_t step;	  /* ns, times 2^32 */
+	int32_t odd;	  /* ns, times 2^16: after an odd number of steps it is later by that */
+	uint32_t nr_corrections;
+	uint32_t bit_bytes;
+	uint32_t reserved;
+};
+
+enum trace_columns_flag {
+	TRACE_COLUMNS_STRING = 1,  /* its payloads end with a string */
+	TRACE_COLUMNS_INDEXES = 2, /* payloads that occur again are not repeated: each event has the number of its own */
+};
+
+/** struct trace_columns_type - an event that occurs in the block. @words: fixed payload in 8 bytes; @payloads: different ones */
 struct trace_columns_type {
 	uint16_t id;
 	uint8_t words;
 	uint8_t flags;
 	uint32_t events;
+	uint32_t payloads;
 };
 
 enum trace_column_coding { /* the first byte of a column */
@@ -224,7 +239,8 @@ static_assert(sizeof(struct trace_file_header) == 64, "no padding");
 static_assert(sizeof(struct trace_chunk_header) == 152, "no padding");
 static_assert(sizeof(struct trace_end_mark) == 40, "no padding");
 static_assert(sizeof(struct trace_columns_header) == 24, "no padding");
-static_assert(sizeof(struct trace_columns_type) == 8, "no padding");
+static_assert(sizeof(struct trace_columns_times) == 24, "no padding");
+static_assert(sizeof(struct trace_columns_type) == 12, "no padding");
 static_assert(sizeof(struct trace_schema_header) == 24, "no padding");
 static_assert(sizeof(struct trace_schema_type) == 48, "no padding");
 static_assert(sizeof(struct trace_schema_field) == 12, "no padding");
