@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * memory.c - a process's memory (user_memory.h): made once, by whoever comes first, with system calls only.
+ *
+ * A forked child inherits the mapping with its parent's flags, and user_state as zeros. It maps a memory of its own over the inherited one, at the
+ * same address, so that every tracepoint's pointer to its flag stays right, whatever other threads do meanwhile.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "user.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+#define FD_MIN 200 /* our descriptor keeps out of the way of programs that expect small numbers */
+#define DEFAULT_SUBBUF_BYTES (256u << 10)
+#define DEFAULT_NR_SUBBUFS 16u
+
+const unsigned char user_never = 0;
+static struct user_state nothing;
+struct user_state *user_state = &nothing;
+struct user_options user_options;
+
+/* These survive fork: where the process, or the one that it was forked from, has its memory. */
+static struct {
+	struct user_memory *memory;
+	uint64_t bytes;
+	int fd;
+	dev_t dev;
+	ino_t ino;
+	uint64_t epoch;
+	uint64_t time_offset;
+} mine = { .fd = -1 };
+
+uint64_t user_time_offset(void)
+{
+	return mine.time_offset;
+}
+
+/* ---- what the environment says ---- */
+
+static uint32_t power_of_two(uint64_t value, uint32_t min, uint32_t max)
+{
+	uint32_t power = min;
+
+	while (power < max && power * 2ULL <= value)
+		power *= 2;
+	return power;
+}
+
+/* TRACER_BUFFERS=SIZExNUMBER: bytes of a sub-buffer (K, M), how many; or "off". */
+static void read_options(void)
+{
+	const char *buffers = secure_getenv("TRACER_BUFFERS"), *blocking = secure_getenv("TRACER_BLOCKING");
+	uint64_t bytes = DEFAULT_SUBBUF_BYTES, number = DEFAULT_NR_SUBBUFS;
+	char *end;
+
+	if (buffers && strcmp(buffers, "off") == 0)
+		user_options.off = true;
+	else if (buffers && isdigit((unsigned char)*buffers)) {
+		bytes = strtoull(buffers, &end, 10);
+		if (bytes > 1u << 30)
+			bytes = 1u << 30;
+		if (*end == 'K' || *end == 'k')
+			bytes <<= 10, end++;
+		else if (*end == 'M' || *end == 'm')
+			bytes <<= 20, end++;
+		if (*end == 'x' && isdigit((unsigned char)end[1]))
+			number = strtoull(end + 1, NULL, 10);
+	}
+	user_options.subbuf_bytes = power_of_two(bytes, SUBBUF_MIN_BYTES, SUBBUF_MAX_BYTES);
+	user_options.nr_subbufs = power_of_two(number, 2, 4096);
+	if (blocking && isdigit((unsigned char)*blocking)) {
+		uint64_t ms = strtoull(blocking, NULL, 10);
+
+		user_options.blocking_ms = ms > 60000 ? 60000 : (uint32_t)ms;
+	}
+}
+
+/* ---- what the machine is like ---- */
+
+static size_t read_file(const char *path, char *text, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, bytes - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* One more than the highest CPU number there can be. */
+static uint32_t count_cpus(void)
+{
+	unsigned char mask[USER_MAX_RINGS / 8];
+	const char *last;
+	char text[256];
+	uint32_t n = 0;
+	long bytes;
+
+	if (read_file("/sys/devices/system/cpu/possible", text, sizeof(text))) {
+		last = text;
+		for (const char *c = text; *c; c++)
+			if (*c == '-' || *c == ',')
+				last = c + 1;
+		for (; isdigit((unsigned char)*last); last++)
+			n = n * 10 + (uint32_t)(*last - '0');
+		if (n < USER_MAX_RINGS)
+			return n + 1;
+	}
+	bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask); /* as many bytes as the kernel's masks have */
+	return bytes > 0 ? (uint32_t)bytes * 8 : 64;
+}
+
+static uint32_t choose_clock(void)
+{
+#ifdef __x86_64__
+	char text[32];
+
+	if (read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text, sizeof(text)) && strncmp(text, "tsc\n", 4) == 0)
+		return SUBBUF_CLOCK_TSC;
+#endif
+	return SUBBUF_CLOCK_MONOTONIC;
+}
+
+/* "monotonic  SECONDS  NANOSECONDS", what a time namespace adds. */
+static uint64_t read_time_offset(void)
+{
+	char text[256], *at;
+	int64_t seconds, ns;
+
+	if (!read_file("/proc/self/timens_offsets", text, sizeof(text)) || strncmp(text, "monotonic", 9) != 0)
+		return 0;
+	seconds = strtoll(text + 9, &at, 10);
+	ns = strtoll(at, NULL, 10);
+	return (uint64_t)(seconds * 1000000000 + ns);
+}
+
+/* ---- the memory ---- */
+
+static int make_file(uint64_t bytes)
+{
+	struct rlimit limit;
+	int fd, high;
+
+	/* Over the limit of file sizes the kernel would send SIGXFSZ, not just refuse. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes))
+		return -1;
+	fd = (int)syscall(SYS_memfd_create, USER_MEMORY_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	if (fd < 0)
+		fd = (int)syscall(SYS_memfd_create, USER_MEMORY_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -1;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	if (ftruncate(fd, (off_t)bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* The descriptor that was inherited from the parent, unless the program closed it and uses its number for something else. */
+static void close_inherited(void)
+{
+	struct stat status;
+
+	if (mine.fd >= 0 && fstat(mine.fd, &status) == 0 && status.st_dev == mine.dev && status.st_ino == mine.ino)
+		close(mine.fd);
+	mine.fd = -1;
+}
+
+static void describe(struct user_memory *memory, uint64_t bytes, uint32_t nr_rings)
+{
+	memory->version = USER_MEMORY_VERSION;
+	memory->clock = choose_clock();
+	memory->total_bytes = bytes;
+	memory->pid = (uint32_t)getpid();
+	memory->max_events = USER_MAX_EVENTS;
+	memory->nr_rings = nr_rings;
+	memory->subbuf_bytes = user_options.subbuf_bytes;
+	memory->nr_subbufs = user_options.nr_subbufs;
+	memory->registry_bytes = USER_MAX_REGISTRY_BYTES;
+	memory->flags_offset = 4096;
+	memory->registry_offset = memory->flags_offset + USER_MAX_EVENTS;
+	memory->rings_offset = memory->registry_offset + USER_MAX_REGISTRY_BYTES;
+	memory->ring_stride = subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
+	memory->magic = USER_MEMORY_MAGIC;
+}
+
+/* A child's memory begins with its parent's events and switches. */
+static void inherit(struct user_memory *memory, const struct user_memory *from)
+{
+	uint64_t used = __atomic_load_n(&from->registry_used, __ATOMIC_ACQUIRE);
+
+	memcpy((char *)memory + memory->flags_offset, (const char *)from + memory->flags_offset, USER_MAX_EVENTS);
+	memcpy((char *)memory + memory->registry_offset, (const char *)from + memory->registry_offset, used);
+	memory->registry_used = used;
+	memory->new_flag = __atomic_load_n(&from->new_flag, __ATOMIC_RELAXED);
+	memory->blocking = __atomic_load_n(&from->blocking, __ATOMIC_RELAXED);
+}
+
+static bool set_up(struct user_state *state)
+{
+	uint32_t nr_rings = mine.memory ? mine.memory->nr_rings : count_cpus();
+	uint64_t bytes = 4096 + USER_MAX_EVENTS + USER_MAX_REGISTRY_BYTES +
+			 (uint64_t)nr_rings * subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
+	int sockets[4] = { -1, -1, -1, -1 }, nr_sockets = 0, fd = make_file(bytes), result;
+	struct user_memory *memory, *at = mine.memory;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) != 0)
+		return false;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (memory == MAP_FAILED) {
+		close(fd);
+		return false;
+	}
+	mine.time_offset = read_time_offset();
+	describe(memory, bytes, nr_rings);
+	for (unsigned int n = 0; nr_sockets < 4 && (result = user_offer_connect(n)) != -ENOENT; n++)
+		if (result >= 0)
+			sockets[nr_sockets++] = result;
+	if (at) {
+		inherit(memory, at);
+		if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED)
+			at = NULL;
+		munmap(memory, bytes);
+		close_inherited();
+	} else {
+		/* Somebody listens: record all from the start, it will say what it wants. Nobody: record nothing until a daemon finds us. */
+		memory->new_flag = nr_sockets > 0;
+		at = memory;
+	}
+	if (at) {
+		mine.memory = at;
+		mine.bytes = bytes;
+		mine.fd = fd;
+		mine.dev = status.st_dev;
+		mine.ino = status.st_ino;
+		state->memory = at;
+		state->flags = (unsigned char *)at + at->flags_offset;
+		state->rings = (unsigned char *)at + at->rings_offset;
+		state->ring_stride = at->ring_stride;
+		state->nr_rings = nr_rings;
+		state->subbuf_bytes = user_options.subbuf_bytes;
+		state->nr_subbufs_log2 = (uint32_t)__builtin_ctz(user_options.nr_subbufs);
+		state->clock = at->clock;
+		state->blocking_ms = user_options.blocking_ms;
+	} else {
+		close(fd);
+	}
+	for (int i = 0; i < nr_sockets; i++) {
+		if (at)
+			user_offer_send(sockets[i], fd);
+		close(sockets[i]);
+	}
+	return at != NULL;
+}
+
+/* The pages of the state, made once in the life of a program and its descendants. */
+static struct user_state *state_pages(void)
+{
+	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE), *expected = &nothing;
+
+	if (state != &nothing)
+		return state;
+	state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (state == MAP_FAILED)
+		return NULL;
+	if (madvise(state, sizeof(*state), MADV_WIPEONFORK) != 0) {
+		munmap(state, sizeof(*state));
+		return NULL;
+	}
+	read_options();
+	if (!__atomic_compare_exchange_n(&user_state, &expected, state, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		munmap(state, sizeof(*state));
+		return expected;
+	}
+	return state;
+}
+
+struct user_state *user_ready(bool *ret_busy)
+{
+	struct user_state *state = state_pages();
+	uint32_t phase = USER_NEW;
+	bool made;
+
+	if (!state || user_options.off)
+		return NULL;
+	if (__atomic_load_n(&state->epoch, __ATOMIC_ACQUIRE) != 0)
+		return state;
+	if (!__atomic_compare_exchange_n(&state->phase, &phase, USER_BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		*ret_busy = phase == USER_BUSY;
+		return phase == USER_READY ? state : NULL;
+	}
+	made = set_up(state);
+	if (made)
+		__atomic_store_n(&state->epoch, ++mine.epoch, __ATOMIC_RELEASE);
+	__atomic_store_n(&state->phase, made ? USER_READY : USER_OFF, __ATOMIC_RELEASE);
+	return made ? state : NULL;
+}
+
+void user_count_unready(void)
+{
+	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE);
+	uint64_t unready;
+
+	if (state == &nothing)
+		return;
+	__atomic_fetch_add(&state->unready, 1, __ATOMIC_ACQ_REL);
+	if (__atomic_load_n(&state->epoch, __ATOMIC_ACQUIRE) == 0)
+		return; /* whoever sets up adds it */
+	unready = __atomic_exchange_n(&state->unready, 0, __ATOMIC_ACQ_REL);
+	if (unready)
+		__atomic_fetch_add(&state->memory->unready, unready, __ATOMIC_ACQ_REL);
+}
+
+bool user_ring_ready(struct user_state *state, uint32_t cpu)
+{
+	unsigned char *memory = state->rings + cpu * state->ring_stride;
+	struct subbuf_ring ring;
+
+	if (__atomic_load_n(&((struct subbuf_control *)memory)->position, __ATOMIC_ACQUIRE) != 0)
+		return true;
+	if (__atomic_exchange_n(&state->ring_taken[cpu], 1, __ATOMIC_ACQ_REL) != 0)
+		return false;
+	subbuf_ring_init(&ring, memory, state->subbuf_bytes, 1u << state->nr_subbufs_log2, cpu, SUBBUF_PRODUCER_USER,
+			 (enum subbuf_clock)state->clock, false);
+	return true;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * offer.c - tell the daemons that listen of our memory. Nothing here waits: a daemon that is too busy to accept finds us in /proc.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "user.h"
+
+/* The path of the @n-th socket; false after the last. */
+static bool socket_path(unsigned int n, char *path, size_t bytes)
+{
+	const char *other = secure_getenv("TRACER_SOCKET"), *runtime = secure_getenv("XDG_RUNTIME_DIR");
+	int length;
+
+	if (other && *other)
+		length = n == 0 ? snprintf(path, bytes, "%s", other) : -1;
+	else if (n == 0)
+		length = snprintf(path, bytes, "%s", USER_SOCKET_ROOT);
+	else if (n == 1 && runtime && *runtime == '/')
+		length = snprintf(path, bytes, "%s/%s", runtime, USER_SOCKET_NAME);
+	else if (n == 1)
+		length = snprintf(path, bytes, USER_SOCKET_TMP, (unsigned int)geteuid());
+	else
+		return false;
+	if (length >= (int)bytes)
+		*path = '\0'; /* fits no socket */
+	return length >= 0;
+}
+
+int user_offer_connect(unsigned int n)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer = { 0, (uid_t)-1, (gid_t)-1 };
+	socklen_t bytes = sizeof(peer);
+	int fd;
+
+	if (!socket_path(n, address.sun_path, sizeof(address.sun_path)))
+		return -ENOENT;
+	if (!*address.sun_path)
+		return -EINVAL;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
+	    (peer.uid != 0 && peer.uid != geteuid())) {
+		close(fd);
+		return -ECONNREFUSED;
+	}
+	return fd;
+}
+
+void user_offer_send(int socket, int memory_fd)
+{
+	struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, (uint32_t)getpid() };
+	struct iovec vector = { &offer, sizeof(offer) };
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &memory_fd, sizeof(int));
+	sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}

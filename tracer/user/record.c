@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record.c - what an enabled tracepoint calls.
+ *
+ * The way of a record: is the process's memory there, and has this thread looked at it (one comparison of epochs)? Which CPU is this (the
+ * kernel keeps the answer up to date in the thread's rseq area)? Then ring.h. Everything else is out of line in record_slow().
+ */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+#include "user.h"
+
+struct subbuf_writer {
+	struct subbuf_control *control;
+	unsigned char *data;
+	trace_u32 subbuf_bytes;
+	trace_u32 nr_subbufs_log2;
+	trace_u32 cpu;
+	trace_u16 producer;
+	trace_u8 clock;
+	trace_u8 overwrite;
+	trace_u32 **place; /* where the last preliminary header went */
+};
+
+/* Where the kernel writes this thread's CPU: glibc's registration, from 2.35. Without it, or where glibc.pthread.rseq=0, ask for it. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+#define RSEQ_CPU_ID 4 /* offset of cpu_id in struct rseq; negative: not registered */
+
+/* What the thread knows. A thread that never recorded differs from every epoch, 0 too. */
+static __thread struct {
+	uint64_t epoch;
+	uint32_t tid;
+} thread __attribute__((tls_model("initial-exec"))) = { ~0ULL, 0 };
+
+static inline uint32_t cpu_by_rseq(void)
+{
+	return *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + __rseq_offset + RSEQ_CPU_ID);
+}
+
+static inline bool has_rseq(void)
+{
+	return &__rseq_offset != NULL;
+}
+
+static inline uint32_t cpu_now(void)
+{
+	return has_rseq() ? cpu_by_rseq() : ~0U;
+}
+
+static __attribute__((noinline)) uint64_t clock_monotonic(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec - user_time_offset();
+}
+
+static inline uint64_t clock_now(uint32_t clock)
+{
+#ifdef __x86_64__
+	if (__builtin_expect(clock == SUBBUF_CLOCK_TSC, 1))
+		return __rdtsc();
+#endif
+	return clock_monotonic();
+}
+
+#define SUBBUF_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define SUBBUF_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define SUBBUF_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
+#define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
+#define SUBBUF_CLOCK() clock_now(w->clock)
+#define SUBBUF_HEADER(w, seq) \
+	((struct subbuf_header *)((w)->data + ((seq) & ((1ULL << (w)->nr_subbufs_log2) - 1)) * (w)->subbuf_bytes))
+/* Release: when the program is killed, what stands before a header in the program stands before it in memory. */
+#define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
+	__atomic_store_n((trace_u64 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset)), word, __ATOMIC_RELEASE)
+#define SUBBUF_PRELIMINARY(w, seq, offset, size)                                                  \
+	do {                                                                                      \
+		*(w)->place = (trace_u32 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset));   \
+		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));       \
+	} while (0)
+#include "../subbuf_write.h"
+#define USER_MOVED(w) (cpu_now() != (w)->cpu)
+#include "ring.h"
+
+static inline struct subbuf_writer writer_of(const struct user_state *state, uint32_t cpu, trace_u32 **place)
+{
+	unsigned char *ring = state->rings + cpu * state->ring_stride;
+
+	return (struct subbuf_writer){
+		.control = (struct subbuf_control *)ring,
+		.data = ring + SUBBUF_CONTROL_BYTES,
+		.subbuf_bytes = state->subbuf_bytes,
+		.nr_subbufs_log2 = state->nr_subbufs_log2,
+		.cpu = cpu,
+		.producer = SUBBUF_PRODUCER_USER,
+		.clock = (trace_u8)state->clock,
+		.overwrite = 0,
+		.place = place,
+	};
+}
+
+/* Wait for room, when the program ($TRACER_BLOCKING) and the daemon both want that; for a bounded time. */
+static void wait_for_room(const struct user_state *state, const struct subbuf_writer *w)
+{
+	const struct timespec nap = { 0, 100000 };
+
+	for (uint32_t naps = state->blocking_ms * 10; naps > 0; naps--) {
+		trace_u64 position = SUBBUF_LOAD(&w->control->position), seq = (position >> SUBBUF_OFFSET_BITS) + 1;
+
+		if (!__atomic_load_n(&state->memory->blocking, __ATOMIC_RELAXED) || (position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes ||
+		    subbuf_slot_free(w, SUBBUF_LOAD(&SUBBUF_HEADER(w, seq)->commit), seq))
+			return;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	}
+}
+
+static void write_somewhere(const struct user_state *state, uint32_t id, const uint32_t *payload, uint32_t words, uint32_t cpu, uint64_t position)
+{
+	struct subbuf_writer w;
+	trace_u32 *place;
+
+	if (position == SUBBUF_NO_POSITION) { /* where are we now? */
+		cpu = cpu_now();
+		if (cpu >= state->nr_rings) {
+			int asked = sched_getcpu();
+
+			cpu = asked < 0 || (uint32_t)asked >= state->nr_rings ? 0 : (uint32_t)asked;
+		}
+		if (!user_ring_ready((struct user_state *)state, cpu)) {
+			user_count_unready();
+			return;
+		}
+	}
+	w = writer_of(state, cpu, &place);
+	if (state->blocking_ms && position == SUBBUF_NO_POSITION)
+		wait_for_room(state, &w);
+	user_ring_write_slow(&w, id, thread.tid, payload, words, position);
+}
+
+/* All that is not the common case. @position, @cpu: of an add that the common case made; the record then belongs there. */
+static __attribute__((noinline, cold)) void record_slow(struct trace_tracepoint *tracepoint, const uint32_t *payload, uint32_t words, uint32_t cpu,
+							uint64_t position)
+{
+	int saved_errno = errno;
+	struct user_state *state = user_state;
+	bool busy = false;
+
+	if (position == SUBBUF_NO_POSITION) {
+		state = user_ready(&busy);
+		if (!state) {
+			if (busy)
+				user_count_unready();
+			else if (tracepoint->id == 0)
+				__atomic_store_n(&tracepoint->flag, &user_never, __ATOMIC_RELEASE);
+			errno = saved_errno;
+			return;
+		}
+		if (thread.epoch != state->epoch) {
+			thread.tid = (uint32_t)syscall(SYS_gettid);
+			__atomic_signal_fence(__ATOMIC_SEQ_CST); /* a signal handler that traces finds both or neither */
+			thread.epoch = state->epoch;
+		}
+		if (tracepoint->id == 0) {
+			if (!user_register(tracepoint, false)) {
+				user_count_unready();
+				errno = saved_errno;
+				return;
+			}
+			if (!*tracepoint->flag) {
+				errno = saved_errno;
+				return;
+			}
+		}
+	}
+	write_somewhere(state, tracepoint->id, payload, words, cpu, position);
+	errno = saved_errno;
+}
+
+static __attribute__((always_inline)) inline void record(struct trace_tracepoint *tracepoint, const uint32_t *payload, uint32_t words)
+{
+	const struct user_state *state = user_state;
+	uint64_t position = SUBBUF_NO_POSITION;
+	uint32_t cpu = cpu_now(), id = tracepoint->id;
+
+	if (__builtin_expect(thread.epoch == state->epoch && cpu < state->nr_rings && id != 0, 1)) {
+		trace_u32 *place;
+		struct subbuf_writer w = writer_of(state, cpu, &place);
+
+		if (__builtin_expect(user_ring_write(&w, id, thread.tid, payload, words, &position), 1))
+			return;
+	}
+	record_slow(tracepoint, payload, words, cpu, position);
+}
+
+__attribute__((visibility("default"))) void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image)
+{
+	record(tracepoint, image, tracepoint->payload_bytes / 4u);
+}
+
+#define PAYLOAD_MAX (TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record))
+
+__attribute__((visibility("default"))) void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image,
+									   const struct trace_bytes_value *texts)
+{
+	uint32_t payload[PAYLOAD_MAX / 4 + 1];
+	unsigned char *bytes = (unsigned char *)payload;
+	size_t used = tracepoint->payload_bytes;
+
+	memcpy(bytes, image, used);
+	for (unsigned int i = 0; i < tracepoint->nr_fields; i++) {
+		const struct trace_tracepoint_field *field = &tracepoint->fields[i];
+		size_t limit = PAYLOAD_MAX - used < TRACE_TEXT_MAX ? PAYLOAD_MAX - used : TRACE_TEXT_MAX, length = texts[i].length;
+		struct user_reference reference;
+
+		if (field->type != USER_FIELD_STRING && field->type != USER_FIELD_BYTES)
+			continue;
+		if (!texts[i].pointer)
+			length = 0;
+		else if (field->type == USER_FIELD_STRING)
+			length = strnlen(texts[i].pointer, length < limit + 1 ? length : limit + 1);
+		if (length > limit) {
+			memcpy(bytes + used, texts[i].pointer, limit);
+			length = limit;
+			if (field->type == USER_FIELD_STRING && limit >= 3)
+				memcpy(bytes + used + limit - 3, "...", 3);
+		} else if (length) {
+			memcpy(bytes + used, texts[i].pointer, length);
+		}
+		reference = (struct user_reference){ (trace_u16)used, (trace_u16)length };
+		memcpy(bytes + field->offset, &reference, sizeof(reference));
+		used += length;
+	}
+	memset(bytes + used, 0, -used & 3);
+	record(tracepoint, payload, (uint32_t)(used + 3) / 4);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACER_USER_USER_H
+#define TRACER_USER_USER_H
+/*
+ * user.h - the files of libtracer among themselves.
+ *
+ *   record.c    what a tracepoint calls: finds the ring of its CPU and writes. No system call but a thread's first gettid().
+ *   ring.h      the writing itself, shared with the tests that run all its interleavings
+ *   memory.c    a process's memory: made at the first registration or event, again in each forked child that records
+ *   offer.c     how a daemon gets to know of it
+ *   registry.c  descriptions of the events in that memory
+ *
+ * Everything here runs inside other people's programs, at any moment: in constructors, in signal handlers, between fork and exec. So there is no
+ * allocation, no lock that anybody waits for in the record path, no stdio; whatever fails turns tracing off and says nothing.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/tracepoint.h>
+#include <trace/user_memory.h>
+
+/**
+ * struct user_state - what a process knows of its memory
+ * It stands in pages that fork() gives to the child as zeros (MADV_WIPEONFORK), whichever way the child was made. So a child
+ * finds epoch 0, which no thread of it has, and makes a memory of its own at its first event.
+ * @epoch: 0 = not ready; threads compare it with what they saw last
+ * @phase: enum user_phase; who moves it from NEW to BUSY sets up
+ * @registering: 1 while somebody appends to the registry
+ * @unready: events that came while @phase was BUSY, until they can be added to the memory's
+ * @ring_taken: of each ring, 1 from the moment that somebody begins to set it up
+ */
+struct user_state {
+	uint64_t epoch;
+	unsigned char *rings;
+	uint64_t ring_stride;
+	uint32_t nr_rings;
+	uint32_t subbuf_bytes;
+	uint32_t nr_subbufs_log2;
+	uint32_t clock;
+	struct user_memory *memory;
+	unsigned char *flags;
+	uint32_t blocking_ms;
+	uint32_t phase;
+	uint32_t registering;
+	uint64_t unready;
+	unsigned char ring_taken[USER_MAX_RINGS];
+};
+
+enum user_phase {
+	USER_NEW = 0,
+	USER_BUSY = 1,
+	USER_READY = 2,
+	USER_OFF = 3,
+};
+
+/* The state of this process: one page-aligned mapping, or as long as there is none an empty one that is never ready. */
+extern struct user_state *user_state;
+
+/* A flag that is never set. */
+extern const unsigned char user_never;
+
+/* What was asked for in the environment, read when the state is made. */
+struct user_options {
+	bool off;
+	uint32_t subbuf_bytes;
+	uint32_t nr_subbufs;
+	uint32_t blocking_ms;
+};
+extern struct user_options user_options;
+
+/* The state, ready; NULL when it cannot be, or is just being made by somebody (whom we may have interrupted): @ret_busy. */
+struct user_state *user_ready(bool *ret_busy);
+
+/* An event was lost because something was being set up. */
+void user_count_unready(void);
+
+/* Set up ring @cpu if nobody has; false: somebody is at it. */
+bool user_ring_ready(struct user_state *state, uint32_t cpu);
+
+/* @wait: sleep while somebody else registers, for a moment at most. Afterwards tracepoint->flag is what to look at, unless false. */
+bool user_register(struct trace_tracepoint *tracepoint, bool wait);
+
+/* A socket, connected to the @n-th daemon that may be there: -ENOENT after the last, another negative number when nobody
+ * trustworthy listens. */
+int user_offer_connect(unsigned int n);
+void user_offer_send(int socket, int memory_fd);
+
+uint64_t user_time_offset(void); /* from this process's CLOCK_MONOTONIC to the host's, for time namespaces */
+
+#endif
