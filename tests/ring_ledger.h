@@ -33,6 +33,12 @@ static inline unsigned char *ledger_slot(const struct subbuf_writer *w, trace_u6
 	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
 }
 
+/* Where in memory a control.position or a reservation's points. */
+static inline unsigned char *ledger_place(const struct subbuf_writer *w, trace_u64 position)
+{
+	return ledger_slot(w, position >> SUBBUF_OFFSET_BITS) + (position & SUBBUF_OFFSET_MASK);
+}
+
 #define SUBBUF_LOAD(p) (LEDGER_POINT(), __atomic_load_n(p, __ATOMIC_ACQUIRE))
 #define SUBBUF_STORE(p, v) (LEDGER_POINT(), __atomic_store_n(p, v, __ATOMIC_RELEASE))
 #define SUBBUF_ADD(p, v) (LEDGER_POINT(), __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL))
@@ -133,9 +139,9 @@ static inline int ledger_write(struct ledger *l, unsigned int id, trace_u32 size
 		return 0;
 	}
 	LEDGER_OWN_POINT();
-	payload = (struct ledger_payload *)(ledger_slot(&l->writer, r.seq) + r.offset + sizeof(struct trace_record));
+	payload = (struct ledger_payload *)(ledger_place(&l->writer, r.position) + sizeof(struct trace_record));
 	*payload = (struct ledger_payload){ (trace_u16)id, (trace_u16)((size - LEDGER_MIN_BYTES) / 8), n,
-					     clock[r.offset == sizeof(struct subbuf_header)] };
+					     clock[(r.position & SUBBUF_OFFSET_MASK) == sizeof(struct subbuf_header)] };
 	filler = (trace_u64 *)(payload + 1);
 	for (unsigned int i = 0; i < payload->filler; i++)
 		filler[i] = ledger_check_word(id, n);

@@ -63,6 +63,11 @@ struct tracer {
 
 /* ---- producers ---- */
 
+static unsigned char *place(const struct subbuf_writer *w, const struct subbuf_reservation *r)
+{
+	return slot(w, r->position >> SUBBUF_OFFSET_BITS) + (r->position & SUBBUF_OFFSET_MASK);
+}
+
 static void wake(const struct tracer *tracer)
 {
 	uint64_t one = 1;
@@ -81,7 +86,7 @@ static bool emit(struct tracer *tracer, size_t ring, uint16_t id, const void *pa
 			wake(tracer);
 		return false;
 	}
-	memcpy(slot(w, r.seq) + r.offset + sizeof(struct trace_record), payload, bytes);
+	memcpy(place(w, &r) + sizeof(struct trace_record), payload, bytes);
 	if (subbuf_commit(w, &r, id))
 		wake(tracer);
 	return true;
@@ -118,7 +123,7 @@ void fake_hold(struct tracer *tracer, uint32_t cpu)
 
 	if (!subbuf_reserve(&tracer->writers[2 * cpu], sizeof(struct trace_record) + sizeof(payload), r))
 		abort();
-	memcpy(slot(&tracer->writers[2 * cpu], r->seq) + r->offset + sizeof(struct trace_record), &payload, sizeof(payload));
+	memcpy(place(&tracer->writers[2 * cpu], r) + sizeof(struct trace_record), &payload, sizeof(payload));
 }
 
 void fake_release(struct tracer *tracer, uint32_t cpu)

@@ -61,7 +61,7 @@ static void stuck_reserve(void)
 
 static void stuck_commit(void)
 {
-	memcpy((char *)stuck.header + stuck.offset + 8, &(struct ledger_payload){ 1, 0, 0, stuck.time }, 16);
+	memcpy(ledger_place(&ledger.writer, stuck.position) + 8, &(struct ledger_payload){ 1, 0, 0, stuck.time }, 16);
 	ledger.attempted[1] = ledger.stored[1] = 1;
 	CU_ASSERT_TRUE(subbuf_commit(&ledger.writer, &stuck, LEDGER_ID));
 }

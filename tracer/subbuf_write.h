@@ -52,20 +52,16 @@ static __attribute__((always_inline)) inline trace_u64 subbuf_preliminary_word(c
 
 /**
  * struct subbuf_reservation - room for one record
- * @header: of the sub-buffer
- * @seq: its number
- * @offset: of the record in the sub-buffer
+ * @position: number of the sub-buffer and offset in it, as in control.position. The rest is worked out of it when it is needed: what
+ *            lives across the call of the clock costs a BPF program, with its four registers, a store and a load
+ * @time: for the record's header
  * @size: of the record, a multiple of 8
- * @time, @lap: for the record's header
  * @completed: a sub-buffer became complete; the caller wakes the daemon, also when reserving failed
  */
 struct subbuf_reservation {
-	struct subbuf_header *header;
-	trace_u64 seq;
-	trace_u32 offset;
-	trace_u32 size;
+	trace_u64 position;
 	trace_u32 time;
-	trace_u8 lap;
+	trace_u16 size;
 	trace_u8 completed;
 };
 
@@ -154,14 +150,10 @@ SUBBUF_INLINE int subbuf_expire(const struct subbuf_writer *w, struct subbuf_hea
 	return completed;
 }
 
-SUBBUF_INLINE int subbuf_reserved(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u32 offset,
-				  trace_u32 size, trace_u64 now, struct subbuf_reservation *ret_reservation)
+SUBBUF_INLINE int subbuf_reserved(trace_u64 position, trace_u32 size, trace_u64 now, struct subbuf_reservation *ret_reservation)
 {
-	ret_reservation->header = header;
-	ret_reservation->seq = seq;
-	ret_reservation->offset = offset;
-	ret_reservation->size = size;
-	ret_reservation->lap = subbuf_lap(w, seq);
+	ret_reservation->position = position;
+	ret_reservation->size = (trace_u16)size;
 	ret_reservation->time = (trace_u32)now;
 	return 1;
 }
@@ -197,10 +189,10 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
 				/* [R3] pairs with [W1]. A header that is not open yet is being opened now: our time is next to its base. */
 				base = SUBBUF_LOAD(&header->seq) == seq ? SUBBUF_LOAD(&header->base) : now;
 				if ((now - base) >> 32 == 0)
-					return subbuf_reserved(w, header, seq, offset, size, now, ret_reservation);
+					return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, now, ret_reservation);
 				/* The kernel's fast clock may step back by some ns when its rate is changed. */
 				if ((trace_s64)(now - base) < 0)
-					return subbuf_reserved(w, header, seq, offset, size, base, ret_reservation);
+					return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, base, ret_reservation);
 				ret_reservation->completed |= subbuf_expire(w, header, seq, offset, size);
 				continue;
 			}
@@ -225,7 +217,7 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
 		if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | (offset + size)) == position) {
 			SUBBUF_PRELIMINARY(w, seq, offset, size);
 			subbuf_open(w, header, seq, now, commit, lost);
-			return subbuf_reserved(w, header, seq, offset, size, now, ret_reservation);
+			return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, now, ret_reservation);
 		}
 		position = SUBBUF_NO_POSITION;
 	}
@@ -246,12 +238,11 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
  */
 SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, struct subbuf_reservation *ret_reservation)
 {
-	trace_u64 position = SUBBUF_LOAD(&w->control->position), seq, now;
+	trace_u64 position = SUBBUF_NO_POSITION, seq, now;
 	struct subbuf_header *header;
 
-	if ((position & SUBBUF_OFFSET_MASK) + size >= w->subbuf_bytes)
-		return SUBBUF_RESERVE_SLOW(w, size, SUBBUF_NO_POSITION, ret_reservation);
-	position = SUBBUF_ADD(&w->control->position, size);
+	if ((SUBBUF_LOAD(&w->control->position) & SUBBUF_OFFSET_MASK) + size < w->subbuf_bytes)
+		position = SUBBUF_ADD(&w->control->position, size);
 	if ((position & SUBBUF_OFFSET_MASK) + size < w->subbuf_bytes) {
 		seq = position >> SUBBUF_OFFSET_BITS;
 		header = SUBBUF_HEADER(w, seq);
@@ -262,7 +253,7 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 		/* A base that is not ours yet is one of an earlier use, and earlier: what fits it fits ours. */
 		if ((now - SUBBUF_LOAD(&header->base)) >> 32 == 0) {
 			ret_reservation->completed = 0;
-			return subbuf_reserved(w, header, seq, position & SUBBUF_OFFSET_MASK, size, now, ret_reservation);
+			return subbuf_reserved(position, size, now, ret_reservation);
 		}
 	}
 	return SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation);
@@ -275,8 +266,10 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
  */
 SUBBUF_INLINE int subbuf_commit(const struct subbuf_writer *w, struct subbuf_reservation *r, trace_u32 id)
 {
-	SUBBUF_WRITE_HEADER(w, r->seq, r->offset, subbuf_record_word(r->time, id, r->size, r->lap));
-	return r->completed | subbuf_commit_add(w, r->header, r->seq, r->size + SUBBUF_COMMIT_RECORD);
+	trace_u64 seq = r->position >> SUBBUF_OFFSET_BITS;
+
+	SUBBUF_WRITE_HEADER(w, seq, r->position & SUBBUF_OFFSET_MASK, subbuf_record_word(r->time, id, r->size, subbuf_lap(w, seq)));
+	return r->completed | subbuf_commit_add(w, SUBBUF_HEADER(w, seq), seq, r->size + SUBBUF_COMMIT_RECORD);
 }
 
 /**
@@ -285,7 +278,9 @@ SUBBUF_INLINE int subbuf_commit(const struct subbuf_writer *w, struct subbuf_res
  */
 SUBBUF_INLINE int subbuf_cancel(const struct subbuf_writer *w, struct subbuf_reservation *r)
 {
-	SUBBUF_WRITE_HEADER(w, r->seq, r->offset, subbuf_record_word(0, 0, r->size, r->lap));
-	return r->completed | subbuf_commit_add(w, r->header, r->seq, r->size);
+	trace_u64 seq = r->position >> SUBBUF_OFFSET_BITS;
+
+	SUBBUF_WRITE_HEADER(w, seq, r->position & SUBBUF_OFFSET_MASK, subbuf_record_word(0, 0, r->size, subbuf_lap(w, seq)));
+	return r->completed | subbuf_commit_add(w, SUBBUF_HEADER(w, seq), seq, r->size);
 }
 #endif

@@ -6,12 +6,18 @@
 #define TRACER_NR_SYSCALLS 512	/* numbers beyond are recorded with six arguments */
 #define TRACER_PATH_BYTES  1920 /* longest path recorded, NUL included: a record has at most 2040 bytes */
 
-/* struct tracer_config - constants of a session. Sizes as powers of two; filters: 0 = off. */
-struct tracer_config {
+/* struct tracer_geometry - the shape of a ring, all that programs would have to work out of it for each event. */
+struct tracer_geometry {
+	unsigned int subbuf_bytes;
 	unsigned int subbuf_bytes_log2;
 	unsigned int nr_subbufs_log2;
-	unsigned int structural_bytes_log2;
-	unsigned int structural_nr_log2;
+	unsigned int slots_mask; /* nr_subbufs * subbuf_bytes - 1 */
+};
+
+/* struct tracer_config - constants of a session. Filters: 0 = off. */
+struct tracer_config {
+	struct tracer_geometry ring;
+	struct tracer_geometry structural;
 	unsigned int overwrite;
 	int exclude_tgid;
 	unsigned int filtering; /* any of the filters below is on */

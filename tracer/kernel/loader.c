@@ -118,15 +118,23 @@ static void default_mask(uint64_t mask[TRACE_MASK_WORDS])
 #undef TRACE_EVENT
 }
 
+static struct tracer_geometry geometry(uint32_t subbuf_bytes, uint32_t nr_subbufs)
+{
+	return (struct tracer_geometry){
+		.subbuf_bytes = subbuf_bytes,
+		.subbuf_bytes_log2 = log2_floor(subbuf_bytes),
+		.nr_subbufs_log2 = log2_floor(nr_subbufs),
+		.slots_mask = subbuf_bytes * nr_subbufs - 1,
+	};
+}
+
 static void configure_constants(struct tracer *tracer)
 {
 	const struct tracer_options *options = &tracer->options;
 	struct tracer_config *config = (struct tracer_config *)&tracer->skeleton->rodata->config;
 
-	config->subbuf_bytes_log2 = log2_floor(options->subbuf_bytes);
-	config->nr_subbufs_log2 = log2_floor(options->nr_subbufs);
-	config->structural_bytes_log2 = log2_floor(TRACER_STRUCTURAL_SUBBUF_BYTES);
-	config->structural_nr_log2 = log2_floor(TRACER_STRUCTURAL_NR_SUBBUFS);
+	config->ring = geometry(options->subbuf_bytes, options->nr_subbufs);
+	config->structural = geometry(TRACER_STRUCTURAL_SUBBUF_BYTES, TRACER_STRUCTURAL_NR_SUBBUFS);
 	config->overwrite = options->overwrite;
 	config->exclude_tgid = options->exclude_pid;
 	config->filter_pid = options->filter_pid > 0 || options->follow;

@@ -15,7 +15,7 @@
  *	}
  */
 #include "config.h"
-#include <trace/events.h>
+#include <trace/subbuf.h>
 
 /* ---- set by the loader before the programs are loaded: constants for the verifier, dead code is gone ---- */
 const volatile struct tracer_config config;
@@ -48,12 +48,12 @@ struct {
 } followed SEC(".maps"); /* process ids that the filter lets pass */
 
 /* ---- the producer's side of the rings ---- */
+
 struct subbuf_writer {
 	struct subbuf_control *control;
-	unsigned char *data;
-	u64 slots_mask; /* nr_subbufs * subbuf_bytes - 1 */
 	u32 subbuf_bytes;
 	u32 subbuf_bytes_log2;
+	u32 slots_mask;
 	u32 nr_subbufs_log2;
 	u32 cpu;
 	u16 producer;
@@ -77,30 +77,34 @@ static __always_inline unsigned char *slot_of(const struct subbuf_writer *w, u64
 {
 	u64 at = (seq << w->subbuf_bytes_log2) & w->slots_mask;
 
-	return w->data + at;
+	return (unsigned char *)w->control + SUBBUF_CONTROL_BYTES + at;
 }
 
 static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u64 seq, u32 offset)
 {
-	u64 at = ((seq << w->subbuf_bytes_log2) | (offset & (w->subbuf_bytes - 1))) & (w->slots_mask & ~7ULL);
+	u64 at = (seq << w->subbuf_bytes_log2) + offset;
 
-	return w->data + at;
+	return (unsigned char *)w->control + SUBBUF_CONTROL_BYTES + (at & w->slots_mask & ~7ULL);
 }
 
-/* The rare case is a function of its own, global so that it is verified once and not with each program; it finds the ring again,
- * and so does its caller the header, for pointers do not come through. */
+/*
+ * The rare case is a function of its own, global so that it is verified once and not with each program; it finds the ring again,
+ * for pointers do not come through. Two, so that the kind of ring is a constant: older verifiers do not see that the size goes
+ * with the map.
+ */
 struct subbuf_reservation;
 int reserve_slow(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
 int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
-#define SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation)                                                                  \
+#define SUBBUF_RESERVE_SLOW(w, bytes, reserved, ret_reservation)                                                                 \
 	({                                                                                                                       \
 		struct subbuf_reservation slow_ = {0};                                                                           \
-		int reserved_ = (w)->structural ? reserve_slow_structural(size, position, &slow_)                                \
-						: reserve_slow(size, position, &slow_);                                          \
+		int done_ = (w)->structural ? reserve_slow_structural(bytes, reserved, &slow_)                                   \
+					    : reserve_slow(bytes, reserved, &slow_);                                             \
                                                                                                                                  \
-		slow_.header = SUBBUF_HEADER(w, slow_.seq);                                                                      \
+		slow_.size = bytes;   /* the caller knows it: a constant, most times */                                          \
+		slow_.completed = 0; /* the daemon has been woken */                                                             \
 		*(ret_reservation) = slow_;                                                                                      \
-		reserved_;                                                                                                       \
+		done_;                                                                                                           \
 	})
 
 #include "../subbuf_write.h"
@@ -110,39 +114,53 @@ struct recording {
 	struct subbuf_reservation reservation;
 };
 
+/* Constants, which are cheaper to read again than to keep across a call. */
+static __always_inline void read_geometry(struct subbuf_writer *w, bool structural)
+{
+	const volatile struct tracer_geometry *geometry = structural ? &config.structural : &config.ring;
+
+	w->subbuf_bytes = geometry->subbuf_bytes;
+	w->subbuf_bytes_log2 = geometry->subbuf_bytes_log2;
+	w->nr_subbufs_log2 = geometry->nr_subbufs_log2;
+	w->slots_mask = geometry->slots_mask;
+}
+
 static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	unsigned char *ring;
 
-	if (structural)
-		ring = bpf_map_lookup_elem(&structural_rings, &cpu);
-	else
-		ring = bpf_map_lookup_elem(&rings, &cpu);
-	if (!ring)
-		return false;
-	w->control = (struct subbuf_control *)ring;
-	w->data = ring + SUBBUF_CONTROL_BYTES;
-	w->subbuf_bytes_log2 = structural ? config.structural_bytes_log2 : config.subbuf_bytes_log2;
-	w->nr_subbufs_log2 = structural ? config.structural_nr_log2 : config.nr_subbufs_log2;
-	w->subbuf_bytes = 1u << w->subbuf_bytes_log2;
-	w->slots_mask = (1ULL << (w->subbuf_bytes_log2 + w->nr_subbufs_log2)) - 1;
+	w->control = structural ? bpf_map_lookup_elem(&structural_rings, &cpu) : bpf_map_lookup_elem(&rings, &cpu);
+	read_geometry(w, structural);
 	w->cpu = cpu;
 	w->producer = SUBBUF_PRODUCER_KERNEL;
 	w->clock = SUBBUF_CLOCK_MONOTONIC;
 	w->overwrite = config.overwrite && !structural;
 	w->structural = structural;
-	return true;
+	return w->control;
+}
+
+/* Out of line: it happens once per sub-buffer. The result means nothing; global functions have one. */
+__noinline int wake_daemon(void)
+{
+	u64 one = 1;
+
+	/* An irq_work wakes the poller: this is safe in every context a tracepoint runs in. No room = it is awake. */
+	return bpf_ringbuf_output(&wakeups, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
 }
 
 static __always_inline int reserve_slow_in(bool structural, u32 size, u64 position, struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_writer w;
+	int reserved;
 
-	return ret_reservation && ring_of_cpu(&w, structural) && subbuf_reserve_slow(&w, size, position, ret_reservation);
+	if (!ret_reservation || !ring_of_cpu(&w, structural))
+		return 0;
+	reserved = subbuf_reserve_slow(&w, size, position, ret_reservation);
+	if (ret_reservation->completed)
+		wake_daemon();
+	return reserved;
 }
 
-/* Two, so that the kind of ring is a constant: older verifiers do not see that the size goes with the map. */
 __noinline int reserve_slow(u32 size, u64 position, struct subbuf_reservation *ret_reservation)
 {
 	return reserve_slow_in(false, size, position, ret_reservation);
@@ -153,27 +171,19 @@ __noinline int reserve_slow_structural(u32 size, u64 position, struct subbuf_res
 	return reserve_slow_in(true, size, position, ret_reservation);
 }
 
-static __always_inline void wake_daemon(void)
-{
-	u64 one = 1;
-
-	/* An irq_work wakes the poller: this is safe in every context a tracepoint runs in. No room = it is awake. */
-	bpf_ringbuf_output(&wakeups, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
-}
-
 /* Room for a payload of @bytes, a multiple of 8; NULL when the event is discarded. */
 static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
 {
 	struct subbuf_writer *w = &r->writer;
+	u64 position;
 
 	if (!ring_of_cpu(w, structural))
 		return NULL;
-	if (!subbuf_reserve(w, sizeof(struct trace_record) + bytes, &r->reservation)) {
-		if (r->reservation.completed)
-			wake_daemon();
+	if (!subbuf_reserve(w, sizeof(struct trace_record) + bytes, &r->reservation))
 		return NULL;
-	}
-	return record_of(w, r->reservation.seq, r->reservation.offset) + sizeof(struct trace_record);
+	read_geometry(w, structural);
+	position = r->reservation.position;
+	return record_of(w, position >> SUBBUF_OFFSET_BITS, position & SUBBUF_OFFSET_MASK) + sizeof(struct trace_record);
 }
 
 static __always_inline void record_end(struct recording *r, u32 id)
@@ -183,7 +193,7 @@ static __always_inline void record_end(struct recording *r, u32 id)
 }
 
 /* ---- filters ---- */
-static __always_inline void count_filtered(void)
+static __noinline void count_filtered(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct subbuf_control *control = bpf_map_lookup_elem(&rings, &cpu);
@@ -236,7 +246,9 @@ static __always_inline bool either_passes(struct task_struct *task)
 /* The daemon's own system calls and faults are not recorded: they would feed on themselves. */
 static __always_inline bool own_event(struct task_struct *current)
 {
-	if (config.exclude_tgid && current->tgid == config.exclude_tgid) {
+	int excluded = config.exclude_tgid;
+
+	if (excluded && current->tgid == excluded) {
 		count_filtered();
 		return true;
 	}

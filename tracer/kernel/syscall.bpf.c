@@ -60,7 +60,7 @@ __noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 	return 1;
 }
 
-static __always_inline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, u32 action)
+static __noinline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, u32 action)
 {
 	u64 address = path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK);
 	u32 tid = current_task()->pid;
@@ -251,6 +251,26 @@ static __always_inline void record_rights(u64 message)
 #define SYSCALL_NEW_FDS (SYSCALL_NEW_FD | SYSCALL_NEW_SOCKET | SYSCALL_PIPE | SYSCALL_SOCKETPAIR)
 #define EINPROGRESS	115
 
+/* What else there is to tell at the end of a call that is more than a number and plain arguments. Out of line, with its own stack:
+ * a program whose stack is small runs on the kernel's, others on one that the kernel has to find. */
+static __noinline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32 action, long ret)
+{
+	if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
+		u32 tid = current_task()->pid;
+
+		if (bpf_map_lookup_elem(&unread_paths, &tid)) {
+			bpf_map_delete_elem(&unread_paths, &tid);
+			record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi, true);
+		}
+	}
+	if ((action & SYSCALL_NEW_FDS) && ret >= 0)
+		record_new_fds(regs, abi, action, ret);
+	if ((action & SYSCALL_ENDPOINTS) && (ret >= 0 || ret == -EINPROGRESS) && event_wanted(TRACE_EV_sock_endpoints))
+		record_endpoints(SYSCALL_ARG(regs, abi, 0));
+	if ((action & SYSCALL_RIGHTS) && ret >= 0 && abi != TRACE_ABI_32 && event_wanted(TRACE_EV_fs_open))
+		record_rights(SYSCALL_ARG(regs, abi, 1));
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
@@ -262,23 +282,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	nr = syscall_nr(regs);
 	abi = syscall_abi(task, nr);
 	action = syscall_action(abi, nr);
-	if (action >> SYSCALL_PATH_SHIFT) { /* anything beyond plain arguments */
-		if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
-			u32 tid = task->pid;
-
-			if (bpf_map_lookup_elem(&unread_paths, &tid)) {
-				bpf_map_delete_elem(&unread_paths, &tid);
-				record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi,
-					    true);
-			}
-		}
-		if ((action & SYSCALL_NEW_FDS) && ret >= 0)
-			record_new_fds(regs, abi, action, ret);
-		if ((action & SYSCALL_ENDPOINTS) && (ret >= 0 || ret == -EINPROGRESS) && event_wanted(TRACE_EV_sock_endpoints))
-			record_endpoints(SYSCALL_ARG(regs, abi, 0));
-		if ((action & SYSCALL_RIGHTS) && ret >= 0 && abi != TRACE_ABI_32 && event_wanted(TRACE_EV_fs_open))
-			record_rights(SYSCALL_ARG(regs, abi, 1));
-	}
+	if (action >> SYSCALL_PATH_SHIFT) /* anything beyond plain arguments */
+		record_effects(regs, nr, abi, action, ret);
 	RECORD(sys_exit) {
 		record->ret = ret;
 		COMMIT(sys_exit);
