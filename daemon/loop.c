@@ -33,14 +33,14 @@ enum source {
 
 /* ---- timers ---- */
 
-static void set_timer(int fd, uint64_t after_ns, uint64_t every_ns)
+static int set_timer(int fd, uint64_t after_ns, uint64_t every_ns)
 {
 	struct itimerspec times = {
 		.it_value = {.tv_sec = (time_t)(after_ns / 1000000000), .tv_nsec = (long)(after_ns % 1000000000)},
 		.it_interval = {.tv_sec = (time_t)(every_ns / 1000000000), .tv_nsec = (long)(every_ns % 1000000000)},
 	};
 
-	timerfd_settime(fd, 0, &times, NULL);
+	return timerfd_settime(fd, 0, &times, NULL) < 0 ? -errno : 0;
 }
 
 static void read_timer(int fd)
@@ -196,14 +196,14 @@ static void (*const handlers[])(struct session *, int) = {
 /* A timer that lives as long as the process. */
 static int watch_timer(struct session *session, enum source source, uint64_t after_ns, uint64_t every_ns, int *ret_fd)
 {
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
-	set_timer(fd, after_ns, every_ns);
+	err = set_timer(fd, after_ns, every_ns); /* an end that never comes would be worse than none */
 	if (ret_fd)
 		*ret_fd = fd;
-	return watch(session, fd, source);
+	return err ? err : watch(session, fd, source);
 }
 
 static bool wants_progress(const struct session *session)

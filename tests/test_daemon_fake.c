@@ -56,7 +56,7 @@ struct tracer {
 	int wake_fd;
 	bool running; /* atomic */
 	pthread_t threads[FAKE_CPUS];
-	bool threads_run;
+	uint32_t nr_threads;
 	uint64_t thread_events;
 	unsigned int thread_pause_us;
 };
@@ -155,17 +155,21 @@ static void *produce(void *context)
 	return NULL;
 }
 
-static void start_threads(struct tracer *tracer)
+static int start_threads(struct tracer *tracer)
 {
 	struct thread_start *start;
+	int err;
 
-	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++) {
+	for (; tracer->nr_threads < FAKE_CPUS; tracer->nr_threads++) {
 		start = malloc(sizeof(*start));
-		*start = (struct thread_start){tracer, cpu};
-		if (pthread_create(&tracer->threads[cpu], NULL, produce, start))
-			abort();
+		*start = (struct thread_start){tracer, tracer->nr_threads};
+		err = pthread_create(&tracer->threads[tracer->nr_threads], NULL, produce, start);
+		if (err) {
+			free(start);
+			return -err;
+		}
 	}
-	tracer->threads_run = true;
+	return 0;
 }
 
 /* ---- tracer.h ---- */
@@ -231,17 +235,15 @@ struct tracer *tracer_free(struct tracer *tracer)
 int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
 {
 	__atomic_store_n(&tracer->running, true, __ATOMIC_RELEASE);
-	if (tracer->thread_events)
-		start_threads(tracer);
-	return 0;
+	*ret_error = (struct trace_error){.code = tracer->thread_events ? start_threads(tracer) : 0, .message = "no thread to make events"};
+	return ret_error->code;
 }
 
 void tracer_stop(struct tracer *tracer)
 {
 	__atomic_store_n(&tracer->running, false, __ATOMIC_RELEASE);
-	for (uint32_t cpu = 0; tracer->threads_run && cpu < FAKE_CPUS; cpu++)
-		pthread_join(tracer->threads[cpu], NULL);
-	tracer->threads_run = false;
+	while (tracer->nr_threads)
+		pthread_join(tracer->threads[--tracer->nr_threads], NULL);
 }
 
 int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)

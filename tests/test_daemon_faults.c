@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test_daemon_faults.c - the daemon killed at any system call, and any write that fails: what was recorded before is in the file, what was not is
+ * counted. strace injects the faults. The same source makes two programs: one for the daemon on a tracer made of memory, one for the real one.
+ *
+ * A clean recording under strace tells the system calls there are: a point is "the n-th openat". In each of further recordings the fault strikes at
+ * one point. (strace counts for each thread: it strikes where a thread first comes to its n-th.) By default a sample of the points after the creation
+ * of the file; with TRACE_TEST_LONG in the environment all of them, from the first instruction of the program loader on.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <trace/reader.h>
+#include "unit.h"
+
+#define MOST_CPUS 256
+#define MOST_POINTS 20000
+
+/** struct point - the @nr-th call of @name in a thread. @loading: of the program's loader; @early: before the file was created */
+struct point {
+	char name[32];
+	unsigned int nr;
+	bool loading;
+	bool early;
+};
+
+static struct point points[MOST_POINTS];
+static size_t nr_points;
+
+static char folder[] = "/var/tmp/trace-faults-XXXXXX";
+static bool is_long;
+
+/** struct outcome - of one recording. @written: by all writev together, as strace saw them return */
+struct outcome {
+	int status; /* exit status; 128 + n for a signal */
+	bool exists;
+	uint64_t bytes;
+	uint64_t written;
+	uint64_t events;
+	uint64_t lost;
+	bool clean_end;
+};
+
+static int run(const char *format, ...)
+{
+	char command[2048];
+	va_list arguments;
+	int status;
+
+	va_start(arguments, format);
+	vsnprintf(command, sizeof(command), format, arguments);
+	va_end(arguments);
+	status = system(command);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ---- what is left ---- */
+
+/* "123 writev(5, ...) = 456" and "123 <... writev resumed>) = 456"; a call that was not made has no number, or -1. */
+static uint64_t bytes_written(void)
+{
+	char path[128], line[4096];
+	uint64_t bytes = 0;
+	FILE *log;
+
+	snprintf(path, sizeof(path), "%s/strace", folder);
+	log = fopen(path, "r");
+	while (log && fgets(line, sizeof(line), log)) {
+		const char *result = strstr(line, ") = ");
+
+		if (strstr(line, "writev") && result && atoll(result + 4) > 0)
+			bytes += strtoull(result + 4, NULL, 10);
+	}
+	if (log)
+		fclose(log);
+	return bytes;
+}
+
+/* On the tracer made of memory the k-th event of a CPU carries number k: what is missing between two must have been declared lost. */
+static uint64_t count_holes(struct trace *trace)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	const struct trace_event *event;
+	uint64_t holes = 0;
+	uint32_t last[MOST_CPUS] = {0};
+
+	while ((event = trace_cursor_next(cursor))) {
+		uint32_t number;
+
+		if (event->id != TRACE_EV_sched_switch || event->cpu >= MOST_CPUS)
+			continue;
+		number = ((const struct trace_sched_switch *)event->payload)->next_tid;
+		CU_ASSERT(number > last[event->cpu]);
+		holes += last[event->cpu] ? number - last[event->cpu] - 1 : 0; /* the first ones came before the recording began */
+		last[event->cpu] = number;
+	}
+	trace_cursor_free(cursor);
+	return holes;
+}
+
+static void check_trace(const char *path, struct outcome *outcome)
+{
+	struct trace_error error = {0};
+	struct trace *trace = trace_open(path, &error);
+
+	if (!trace)
+		fprintf(stderr, "\n    %s\n", error.message);
+	CU_ASSERT_PTR_NOT_NULL(trace);
+	if (!trace)
+		return;
+	outcome->events = trace_get_info(trace)->events;
+	outcome->lost = trace_get_info(trace)->lost;
+	outcome->clean_end = trace_get_info(trace)->clean_end;
+	/* Killed within a write: of the last block there may be a part. */
+	CU_ASSERT(trace_nr_damages(trace) <= (outcome->written && outcome->bytes > outcome->written));
+	if (trace_verify(trace, &error)) {
+		fprintf(stderr, "\n    verify: %s\n", error.message);
+		CU_FAIL("the books do not balance");
+	}
+	if (IS_FAKE)
+		CU_ASSERT(count_holes(trace) <= outcome->lost);
+	trace_close(trace);
+}
+
+/* ---- one recording ---- */
+
+/* @before: what to run the daemon under; must leave its exit status alone */
+static struct outcome record(const char *before)
+{
+	struct outcome outcome = {0};
+	struct stat status;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/t.trace", folder);
+	run("rm -f %s %s/strace", path, folder);
+	outcome.status = run("timeout -s KILL 60 %s %s --control %s/control %s %s 2>%s/stderr", before, TRACE_DAEMON, folder, TRACE_DAEMON_OPTIONS, path, folder);
+	outcome.exists = stat(path, &status) == 0;
+	outcome.bytes = outcome.exists ? (uint64_t)status.st_size : 0;
+	outcome.written = bytes_written();
+	if (outcome.bytes)
+		check_trace(path, &outcome);
+	return outcome;
+}
+
+static struct outcome record_injected(const char *calls, const char *fault, unsigned int when)
+{
+	char before[256];
+
+	snprintf(before, sizeof(before), "strace -f -o %s/strace -e trace=writev,%.31s -e inject=%.31s:%s:when=%u", folder, calls, calls, fault, when);
+	return record(before);
+}
+
+/* ---- points ---- */
+
+/* The calls of one name in a thread so far. */
+struct count {
+	int thread;
+	char name[32];
+	unsigned int nr;
+};
+
+static unsigned int count_call(struct count *counts, size_t *nr_counts, int thread, const char *name)
+{
+	for (size_t i = 0; i < *nr_counts; i++)
+		if (counts[i].thread == thread && strcmp(counts[i].name, name) == 0)
+			return ++counts[i].nr;
+	if (*nr_counts == 1000)
+		return 0;
+	counts[*nr_counts] = (struct count){.thread = thread, .nr = 1};
+	snprintf(counts[*nr_counts].name, sizeof(counts[0].name), "%s", name);
+	++*nr_counts;
+	return 1;
+}
+
+static void add_point(const char *name, unsigned int nr, bool loading, bool early)
+{
+	for (size_t i = nr_points; i-- > 0;)
+		if (points[i].nr == nr && strcmp(points[i].name, name) == 0)
+			return;
+	if (!nr || nr_points == MOST_POINTS)
+		return;
+	points[nr_points] = (struct point){.nr = nr, .loading = loading, .early = early};
+	snprintf(points[nr_points++].name, sizeof(points[0].name), "%s", name);
+}
+
+/* Once: what a clean recording calls. The pauses of the threads that make events are no calls of the daemon. */
+static void find_points(void)
+{
+	static struct count counts[1000];
+	char before[160], path[128], line[4096], name[32];
+	size_t nr_counts = 0;
+	bool loading = true, early = true;
+	int thread;
+	FILE *log;
+
+	if (nr_points)
+		return;
+	snprintf(before, sizeof(before), "strace -f -o %s/strace", folder);
+	CU_ASSERT_EQUAL_FATAL(record(before).status, 0);
+	snprintf(path, sizeof(path), "%s/strace", folder);
+	log = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(log);
+	while (fgets(line, sizeof(line), log)) {
+		if (sscanf(line, "%d %31[a-z0-9_](", &thread, name) != 2 || !strcmp(name, "clock_nanosleep"))
+			continue;
+		add_point(name, count_call(counts, &nr_counts, thread, name), loading, early);
+		loading = loading && strcmp(name, "munmap"); /* of the cache of library paths */
+		early = early && !(strstr(line, "O_CREAT") && strstr(line, "t.trace"));
+	}
+	fclose(log);
+	CU_ASSERT_FATAL(!early);
+}
+
+static int said(const char *text)
+{
+	return run("grep -q -- '%s' %s/stderr", text, folder) == 0;
+}
+
+static int lines_saying(const char *text)
+{
+	char command[256];
+	int lines = -1;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "grep -c -- '%s' %s/stderr", text, folder);
+	pipe = popen(command, "r");
+	if (!pipe || fscanf(pipe, "%d", &lines) != 1)
+		lines = -1;
+	if (pipe)
+		pclose(pipe);
+	return lines;
+}
+
+/* ---- kills ---- */
+
+/* What was written is there. There may be more: a write that was under way in another thread. */
+static void check_killed(const struct outcome *outcome, const char *calls, unsigned int when)
+{
+	if (outcome->status == 128 + SIGKILL && outcome->bytes >= outcome->written)
+		return;
+	fprintf(stderr, "\n    killed at %s %u: status %d, %llu bytes in the file, %llu written\n", calls, when, outcome->status,
+		(unsigned long long)outcome->bytes, (unsigned long long)outcome->written);
+	CU_FAIL("the file is not what was written");
+}
+
+/* Returns at how many points it was killed. @name: only there; NULL: anywhere. */
+static unsigned int kill_at_points(const char *name, size_t step)
+{
+	unsigned int kills = 0, with_events = 0;
+	struct outcome outcome;
+	size_t seen = 0;
+
+	find_points();
+	for (size_t i = 0; i < nr_points; i++) {
+		if ((points[i].early && !is_long) || (name && strcmp(points[i].name, name)) || seen++ % step)
+			continue;
+		outcome = record_injected(points[i].name, "signal=KILL", points[i].nr);
+		if (outcome.status == 0)
+			continue; /* not all recordings make the same number of calls */
+		check_killed(&outcome, points[i].name, points[i].nr);
+		kills++;
+		with_events += outcome.events > 0;
+	}
+	fprintf(stderr, "\n    killed at %u of %zu points; %u of the files had events\n", kills, seen, with_events);
+	CU_ASSERT(with_events > 0);
+	return kills;
+}
+
+/* A daemon that was killed leaves nothing behind that stops the next one. */
+static void check_next_recording(void)
+{
+	struct outcome outcome = record("");
+
+	CU_ASSERT_EQUAL(outcome.status, 0);
+	CU_ASSERT(outcome.clean_end);
+	CU_ASSERT(outcome.events > 0);
+}
+
+static void killed_at_any_system_call_it_leaves_a_readable_file(void)
+{
+	CU_ASSERT(kill_at_points(NULL, is_long ? LONG_STEP : KILL_STEP) >= 5);
+	check_next_recording();
+}
+
+static void killed_at_any_write_it_leaves_a_readable_file(void)
+{
+	CU_ASSERT(kill_at_points("writev", is_long ? 1 : WRITE_STEP) >= 2);
+	check_next_recording();
+}
+
+/* ---- writes that fail ---- */
+
+static const struct {
+	const char *fault;
+	const char *text;
+} errors[] = {
+	{"error=ENOSPC", "No space left on device"},
+	{"error=EIO", "Input/output error"},
+	{"error=EDQUOT", "Disk quota exceeded"},
+	{"error=EFBIG", "File too large"},
+};
+
+static void check_failed_write(const struct outcome *outcome, const char *text, const char *fault, unsigned int when)
+{
+	bool removed = !outcome->exists && outcome->events == 0; /* the header could not be written: no trace */
+
+	if (outcome->status != 1 || lines_saying(text) != 1 || !(removed || outcome->bytes)) {
+		fprintf(stderr, "\n    %s at writev %u: status %d, %d lines of it, %llu bytes\n", fault, when, outcome->status, lines_saying(text),
+			(unsigned long long)outcome->bytes);
+		run("cat %s/stderr", folder);
+		CU_FAIL("a failed write is told once, and is exit status 1");
+	}
+}
+
+/* The block at hand is lost, and counted; the others are there. */
+static void a_write_that_fails_costs_its_block_and_is_told_once(void)
+{
+	unsigned int struck = 0, with_loss = 0, finished = 0, spared = 0;
+	struct outcome outcome;
+
+	for (unsigned int when = 1; spared < 2; when += is_long ? 1 : WRITE_STEP) {
+		size_t i = when % (sizeof(errors) / sizeof(errors[0]));
+
+		outcome = record_injected("writev", errors[i].fault, when);
+		spared = outcome.status == 0 ? spared + 1 : 0;
+		if (spared)
+			continue; /* it never came to so many */
+		check_failed_write(&outcome, errors[i].text, errors[i].fault, when);
+		struck++;
+		with_loss += outcome.lost > 0;
+		finished += outcome.clean_end;
+		if (outcome.lost > 0)
+			CU_ASSERT(said("lost because they could not be written"));
+	}
+	fprintf(stderr, "\n    %u writes failed: %u cost events, %u traces were finished all the same\n", struck, with_loss, finished);
+	CU_ASSERT(with_loss > 0 && finished > 0);
+}
+
+/* A limit of the file's size, anywhere: what fits is there. Writes are short before they fail. */
+static void a_file_that_must_not_grow_keeps_what_fits(void)
+{
+	uint64_t bytes = record("").bytes, step = bytes / (is_long ? LIMITS * 10 : LIMITS) + 1, most = 0;
+	unsigned int limits = 0, with_events = 0;
+	struct outcome outcome;
+	char before[64];
+
+	for (uint64_t limit = 1000 /* or stderr would not fit */; limit < bytes / 2; limit += step) {
+		snprintf(before, sizeof(before), "prlimit --fsize=%llu", (unsigned long long)limit);
+		outcome = record(before);
+		limits++;
+		check_failed_write(&outcome, "File too large", before, 0);
+		CU_ASSERT(outcome.bytes <= limit);
+		CU_ASSERT(!outcome.clean_end);
+		with_events += outcome.events > 0;
+		most = outcome.bytes > most ? outcome.bytes : most;
+	}
+	fprintf(stderr, "\n    %u limits, up to %llu of %llu bytes; %u of the files had events\n", limits, (unsigned long long)most,
+		(unsigned long long)bytes, with_events);
+	CU_ASSERT(with_events > 0);
+}
+
+/* What a disk says only when asked to make it last is told too. */
+static void a_sync_or_close_that_fails_is_told(void)
+{
+	static const char *const calls[] = {"fsync", "fdatasync"};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct outcome outcome = record_injected(calls[i], "error=EIO", 1);
+
+		if (i == 0 || outcome.status) { /* a short recording need not sync before its end */
+			CU_ASSERT_EQUAL(outcome.status, 1);
+			CU_ASSERT_EQUAL(lines_saying("Input/output error"), 1);
+		}
+		CU_ASSERT(outcome.events > 0);
+	}
+}
+
+/* ---- anything that fails ---- */
+
+/* What a kernel may refuse at any time: descriptors, files, memory, its own services. */
+static bool may_fail(const char *name)
+{
+	static const char *const names[] = {
+		"bind", "bpf", "close", "epoll_create1", "epoll_ctl", "epoll_wait", "eventfd2", "fcntl", "fsync", "fdatasync", "ftruncate", "getdents64",
+		"getrandom", "ioctl", "listen", "lseek", "madvise", "mmap", "newfstatat", "openat", "perf_event_open", "pread64", "prlimit64", "read",
+		"readlink", "setpriority", "signalfd4", "socket", "timerfd_create", "timerfd_settime", "uname", "unlink", "write", "writev",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* It may give up, but in good order, and what it wrote can be read. The loader of programs is not ours. */
+static void a_system_call_that_fails_is_no_crash(void)
+{
+	static const char *const faults[] = {"error=EIO", "error=EMFILE", "error=ENOMEM", "error=EINTR"};
+	unsigned int struck = 0, gave_up = 0;
+	struct outcome outcome;
+	size_t seen = 0;
+
+	find_points();
+	for (size_t i = 0; i < nr_points; i++) {
+		const char *fault = faults[(i + points[i].nr) % 4];
+
+		if (points[i].loading || (points[i].early && !is_long) || !may_fail(points[i].name) || seen++ % (is_long ? LONG_STEP : FAIL_STEP))
+			continue;
+		outcome = record_injected(points[i].name, fault, points[i].nr);
+		struck++;
+		gave_up += outcome.status != 0;
+		if (outcome.status >= 128) {
+			fprintf(stderr, "\n    %s at %s %u: status %d\n", fault, points[i].name, points[i].nr, outcome.status);
+			CU_FAIL("it crashed, or hangs");
+		}
+		/* Who says nothing of it must have recorded. */
+		CU_ASSERT(outcome.status != 0 || outcome.events > 0);
+	}
+	fprintf(stderr, "\n    failed at %u of %zu points, at %u of them it gave up\n", struck, seen, gave_up);
+	check_next_recording();
+}
+
+static const struct unit_case cases[] = {
+	{"killed_at_any_system_call_it_leaves_a_readable_file", killed_at_any_system_call_it_leaves_a_readable_file},
+	{"killed_at_any_write_it_leaves_a_readable_file", killed_at_any_write_it_leaves_a_readable_file},
+	{"a_write_that_fails_costs_its_block_and_is_told_once", a_write_that_fails_costs_its_block_and_is_told_once},
+	{"a_file_that_must_not_grow_keeps_what_fits", a_file_that_must_not_grow_keeps_what_fits},
+	{"a_sync_or_close_that_fails_is_told", a_sync_or_close_that_fails_is_told},
+	{"a_system_call_that_fails_is_no_crash", a_system_call_that_fails_is_no_crash},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	if (system("strace -o /dev/null true 2>/dev/null") != 0) {
+		fprintf(stderr, "test_daemon_faults: needs strace, and to be allowed to trace\n");
+		return 77;
+	}
+	if (!IS_FAKE && (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0)) {
+		fprintf(stderr, "test_daemon_faults: the real daemon needs root and a kernel with BTF\n");
+		return 77;
+	}
+	is_long = getenv("TRACE_TEST_LONG") != NULL;
+	if (!mkdtemp(folder))
+		return 1;
+	setenv("TRACE_FAKE_EVENTS", "1000000000", 1);
+	setenv("TRACE_FAKE_PAUSE_US", "500", 1);
+	status = unit_main(IS_FAKE ? "faults of the daemon, memory" : "faults of the daemon", cases, argc, argv);
+	run("rm -rf %s", folder);
+	return status;
+}
