@@ -2,6 +2,7 @@
 #include "lane.h"
 
 #include "columns.h"
+#include "syscall_args.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -53,13 +54,17 @@ void lane_init(struct lane *lane, void *memory, size_t string_bytes)
 
 /* ---- rows ---- */
 
-/* Returns a hash: the products do not wait for each other, and their sum is good enough in its upper bits. */
-static inline uint64_t row_copy(uint64_t *row, const unsigned char *payload, size_t nr_words)
+/* The first @nr_used words, and 0 for the rest. Returns a hash: the products do not wait for each other, and their sum is good enough
+ * in its upper bits. */
+static inline uint64_t row_copy(uint64_t *row, const unsigned char *payload, size_t nr_words, size_t nr_used)
 {
 	uint64_t hash = 0, factor = 0x9e3779b97f4a7c15;
 
 	for (size_t i = 0; i < nr_words; i++, factor += 0x3c6ef372fe94f82a) {
-		memcpy(&row[i], payload + 8 * i, 8);
+		uint64_t word;
+
+		memcpy(&word, payload + 8 * i, 8);
+		row[i] = i < nr_used ? word : 0;
 		hash += (row[i] ^ (row[i] >> 32)) * factor;
 	}
 	return hash;
@@ -75,7 +80,8 @@ static inline bool rows_equal(const uint64_t *row, const uint64_t *other, size_t
 }
 
 /* @nr_words is a constant where it is called for the usual sizes: without the loops this takes half the time. */
-static inline __attribute__((always_inline)) void fill(struct lane *lane, const unsigned char *records, size_t nr_words)
+static inline __attribute__((always_inline)) void fill(struct lane *lane, const unsigned char *records, size_t nr_words,
+						       const struct syscall_args *args)
 {
 	uint64_t *rows = lane->rows;
 	uint32_t *table = lane->table, *rows_of = lane->rows_of, nr_rows = 0, row;
@@ -83,8 +89,17 @@ static inline __attribute__((always_inline)) void fill(struct lane *lane, const 
 
 	for (size_t i = 0; i < lane->nr_events; i++) {
 		uint64_t *words = rows + nr_rows * nr_words;
-		uint64_t hash = row_copy(words, records + 8 * (size_t)rows_of[i], nr_words);
-		uint32_t slot = (uint32_t)(hash >> shift);
+		const unsigned char *payload = records + 8 * (size_t)rows_of[i];
+		uint64_t first, hash;
+		uint32_t slot;
+
+		if (args) {
+			memcpy(&first, payload, 8);
+			hash = row_copy(words, payload, nr_words, 1 + syscall_args_of(args, first));
+		} else {
+			hash = row_copy(words, payload, nr_words, nr_words);
+		}
+		slot = (uint32_t)(hash >> shift);
 
 		while ((row = table[slot]) && !rows_equal(rows + (row - 1) * nr_words, words, nr_words))
 			slot = (slot + 1) & mask;
@@ -99,31 +114,39 @@ void lane_fill(struct lane *lane, const unsigned char *records)
 {
 	switch (lane->nr_words) {
 	case 1:
-		fill(lane, records, 1);
+		fill(lane, records, 1, NULL);
 		break;
 	case 2:
-		fill(lane, records, 2);
+		fill(lane, records, 2, NULL);
 		break;
 	case 3:
-		fill(lane, records, 3);
+		fill(lane, records, 3, NULL);
 		break;
 	case 4:
-		fill(lane, records, 4);
+		fill(lane, records, 4, NULL);
 		break;
 	case 7:
-		fill(lane, records, 7);
+		fill(lane, records, 7, NULL);
 		break;
 	default:
-		fill(lane, records, lane->nr_words);
+		fill(lane, records, lane->nr_words, NULL);
 		break;
 	}
+}
+
+void lane_fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args)
+{
+	if (lane->nr_words == 4)
+		fill(lane, records, 4, args);
+	else
+		fill(lane, records, lane->nr_words, args);
 }
 
 void lane_add_string(struct lane *lane, size_t event, const unsigned char *payload, size_t length)
 {
 	size_t nr_words = lane->nr_words;
 	uint64_t *words = lane->rows + lane->nr_rows * nr_words;
-	uint64_t hash = row_copy(words, payload, nr_words) + XXH3_64bits(lane->next_text, length);
+	uint64_t hash = row_copy(words, payload, nr_words, nr_words) + XXH3_64bits(lane->next_text, length);
 	uint32_t mask = (1u << lane->table_bits) - 1, slot, row;
 
 	for (slot = (uint32_t)(hash >> (64 - lane->table_bits)); (row = lane->table[slot]); slot = (slot + 1) & mask)

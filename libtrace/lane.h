@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct syscall_args;
+
 /**
  * struct lane - payloads in the order they came first
  * @rows: @nr_words each; the one being looked at is put behind them. @table: by hash, row + 1; 0: free
@@ -45,6 +47,9 @@ static inline void lane_expect(struct lane *lane, uint32_t place)
 
 /** lane_fill() - look at all the payloads that were expected, of a type without strings */
 void lane_fill(struct lane *lane, const unsigned char *records);
+
+/** lane_fill_calls() - the same for sys_enter3 or sys_enter6: arguments that the call does not have become 0 */
+void lane_fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args);
 
 /**
  * lane_add_string() - the same for one event of a type with strings

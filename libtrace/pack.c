@@ -78,6 +78,7 @@ struct packer {
 	const struct trace_source *source;
 	const struct schema *schema; /* of programs */
 	struct clock_model *clock;
+	const struct syscall_args *args;
 	struct memory memory[NR_MEMORIES];
 	size_t begin;
 	size_t end;
@@ -383,6 +384,8 @@ static void deal(const struct packer *packer, struct dealt *dealt)
 
 		if (dealt->lanes[slot].has_string)
 			deal_strings(&dealt->lanes[slot], dealt->users[slot], records, end);
+		else if (slot == TRACE_EV_sys_enter3 || slot == TRACE_EV_sys_enter6)
+			lane_fill_calls(&dealt->lanes[slot], records, packer->args);
 		else
 			lane_fill(&dealt->lanes[slot], records);
 	}
@@ -585,6 +588,7 @@ static struct trace_packed *pack_all(struct packer *packer)
 void packing_init(struct packing *packing)
 {
 	*packing = (struct packing){ 0 };
+	syscall_args_init(&packing->args);
 	pthread_mutex_init(&packing->lock, NULL);
 	pthread_mutex_init(&packing->clock.lock, NULL);
 }
@@ -644,6 +648,7 @@ struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct
 		packer->source = source;
 		packer->schema = writer_schema(writer);
 		packer->clock = &packing->clock;
+		packer->args = &packing->args;
 		packer->end = 0;
 		packer->keys = memory_get(packer, MEMORY_KEYS, source->bytes + 8);
 		packer->sorted = memory_get(packer, MEMORY_SORTED, source->bytes + 8);

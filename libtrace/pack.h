@@ -5,6 +5,7 @@
 #include <trace/writer.h>
 
 #include "schema.h"
+#include "syscall_args.h"
 #include "times.h"
 
 /**
@@ -30,6 +31,7 @@ const struct schema *writer_schema(const struct trace_writer *writer);
 /** struct packing - what packing remembers from block to block, of one writer */
 struct packing {
 	struct clock_model clock;
+	struct syscall_args args;
 	pthread_mutex_t lock;
 	struct packer *free; /* owned; as many as there ever were threads at it at a time */
 };

@@ -529,6 +529,7 @@ int trace_writer_string(struct trace_writer *writer, enum trace_string_space spa
 	struct trace_string_entry entry = { .space = (uint16_t)space, .text_bytes = (uint16_t)bytes, .key = key };
 	unsigned char *place;
 
+	syscall_args_name(&writer->packing.args, space, key, text);
 	pthread_mutex_lock(&writer->strings_lock);
 	place = buffer_reserve(&writer->strings, sizeof(entry) + bytes);
 	if (place) {

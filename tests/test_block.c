@@ -22,7 +22,7 @@ const struct schema *writer_schema(const struct trace_writer *writer)
 	return &none;
 }
 
-static struct packing packing = { .lock = PTHREAD_MUTEX_INITIALIZER, .clock.lock = PTHREAD_MUTEX_INITIALIZER };
+static struct packing packing;
 
 struct packing *writer_packing(struct trace_writer *writer)
 {
@@ -257,5 +257,6 @@ static const struct unit_case cases[] = {
 
 int main(int argc, char **argv)
 {
+	packing_init(&packing);
 	return unit_main("block", cases, argc, argv);
 }

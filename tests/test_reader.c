@@ -269,6 +269,37 @@ static void columns_of_any_length_come_back(void)
 	}
 }
 
+/* Registers that a call does not use hold anything. */
+static void arguments_that_a_call_does_not_have_are_zero(void)
+{
+	struct tb *tb = tb_new();
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	struct trace *trace;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, 3, "close");
+	tb_string(tb, TRACE_STRING_SYSCALL, 257, "openat");
+	tb_string(tb, TRACE_STRING_SYSCALL_32, 3, "read");
+	ADD(tb, 0, 1000, sys_enter3, NULL, .nr = 3, .arg0 = 11, .arg1 = 12, .arg2 = 13);
+	ADD(tb, 0, 1001, sys_enter3, NULL, .nr = 3, .abi = TRACE_ABI_32, .arg0 = 11, .arg1 = 12, .arg2 = 13);
+	ADD(tb, 0, 1002, sys_enter3, NULL, .nr = 4, .arg0 = 11, .arg1 = 12, .arg2 = 13);
+	ADD(tb, 0, 1003, sys_enter6, NULL, .nr = 257, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
+	ADD(tb, 0, 1004, sys_enter6, NULL, .nr = 257, .abi = TRACE_ABI_X32, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
+	ADD(tb, 0, 1005, sys_enter6, NULL, .nr = 100000, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
+	trace = tb_open_trace(tb);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	for (int i = 0; i < 6 && (event = trace_cursor_next(cursor)); i++) {
+		static const uint64_t expected[6][6] = { { 11 }, { 11, 12, 13 }, { 11, 12, 13 }, { 1, 2, 3, 4 }, { 1, 2, 3, 4, 5, 6 }, { 1, 2, 3, 4, 5, 6 } };
+		size_t nr = i < 3 ? 3 : 6;
+
+		CU_ASSERT_EQUAL(event->payload_bytes, 8 + 8 * nr);
+		CU_ASSERT_EQUAL(memcmp((const char *)event->payload + 8, expected[i], 8 * nr), 0);
+	}
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static void the_catalogue_is_in_the_trace(void)
 {
 	struct tb *tb = tb_new();
@@ -1160,6 +1191,7 @@ static const struct unit_case cases[] = {
 	{ "every_event_of_the_catalogue_comes_back", every_event_of_the_catalogue_comes_back },
 	{ "random_events_come_back", random_events_come_back },
 	{ "columns_of_any_length_come_back", columns_of_any_length_come_back },
+	{ "arguments_that_a_call_does_not_have_are_zero", arguments_that_a_call_does_not_have_are_zero },
 	{ "the_catalogue_is_in_the_trace", the_catalogue_is_in_the_trace },
 	{ "a_loss_is_an_event_at_its_end", a_loss_is_an_event_at_its_end },
 	{ "losses_before_the_first_and_after_the_last_event_are_gaps", losses_before_the_first_and_after_the_last_event_are_gaps },

@@ -99,7 +99,11 @@ size_t trace_packed_bytes(const struct trace_packed *packed);	      /* memory he
  */
 int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed, struct trace_error *ret_error);
 
-/** trace_writer_string() - remember a name for a number; written with the next trace_writer_flush_strings() or at the end */
+/**
+ * trace_writer_string() - remember a name for a number; written with the next trace_writer_flush_strings() or at the end
+ * Of system calls it tells how many arguments they have: those that the call does not have are 0 in what is packed from then on,
+ * because records hold what happened to be in the registers.
+ */
 int trace_writer_string(struct trace_writer *writer, enum trace_string_space space, uint64_t key, const char *text);
 int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *ret_error);
 
