@@ -24,11 +24,24 @@ uint64_t clock_now(void)
 }
 
 #if defined(__x86_64__)
-static bool tsc_is_invariant(void)
+static bool ask_invariant(void)
 {
 	unsigned int a, b, c, d;
 
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8); /* Intel SDM vol. 3, "Invariant TSC" */
+}
+
+/* Asked once: in a virtual machine the answer takes 14 us, and between two clock reads would put the TSC off by half of that. */
+static bool tsc_is_invariant(void)
+{
+	static int known;
+	int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+	if (!answer) {
+		answer = ask_invariant() ? 1 : -1;
+		__atomic_store_n(&known, answer, __ATOMIC_RELAXED);
+	}
+	return answer > 0;
 }
 
 static uint64_t clock_read_tsc(void)

@@ -42,7 +42,7 @@ static int make_directory(struct trace_error *ret_error)
 {
 	struct stat status;
 
-	if (mkdir(CONTROL_DIRECTORY, 0700) < 0 && errno != EEXIST)
+	if (mkdir(CONTROL_DIRECTORY, 0755) < 0 && errno != EEXIST)
 		return text_error(ret_error, -errno, "cannot create %s: %s", CONTROL_DIRECTORY, strerror(errno));
 	if (lstat(CONTROL_DIRECTORY, &status) < 0)
 		return text_error(ret_error, -errno, "cannot stat %s: %s", CONTROL_DIRECTORY, strerror(errno));

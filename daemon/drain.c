@@ -3,12 +3,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ring.h"
 #include "text.h"
 
+/* A counter of a program's that is larger was never counted up to. */
+#define DRAIN_COUNTER_MAX (1ULL << 48)
+
 /**
  * struct drain_ring - the books of one ring
+ * @translate, @context: of a program's; NULL: the kernel's
+ * @consumed: sub-buffers up to this one are done with; our own copy of the word in the ring's control page, which a program can write
  * @blocks: given to the writer; numbers them
  * @stored: records in those blocks
  * @lost_here: records that were taken, or were to be taken, and did not get that far
@@ -16,10 +22,17 @@
  * @first, @last: the sub-buffers of the recording
  * @discarded_before, @filtered_before: the ring's counters before the first; @discarded, @filtered: after the last, once it is
  * known
+ * @highest: of the ring's counter of discarded events, as far as it was seen
  * @suspect: the last sub-buffer was dropped because its times are unknown
+ * @broken: nothing in the ring can be believed any more. @retired: its memory is gone
  */
 struct drain_ring {
-	const struct tracer_ring *source; /* borrowed from the tracer */
+	struct subbuf_ring ring;
+	uint32_t stream;
+	uint32_t cpu;
+	bool (*translate)(void *context, struct drain_copy *copy);
+	void *context;
+	uint64_t consumed;
 	uint64_t blocks;
 	uint64_t stored;
 	uint64_t lost_here;
@@ -30,15 +43,21 @@ struct drain_ring {
 	uint64_t filtered_before;
 	uint64_t discarded;
 	uint64_t filtered;
+	uint64_t highest;
 	bool suspect;
+	bool broken;
+	bool retired;
 };
 
 struct drain {
 	struct trace_writer *writer;  /* borrowed */
 	struct writer_thread *thread; /* borrowed */
+	unsigned char *scratch;	      /* owned; for copies of programs' sub-buffers, behind room for one record */
+	size_t scratch_bytes;
 	bool ended;
+	struct drain_ring **rings; /* owned, as what they point to */
 	size_t nr_rings;
-	struct drain_ring rings[];
+	size_t rings_room;
 };
 
 /* ---- the borders of the recording ---- */
@@ -48,9 +67,19 @@ static uint64_t read_counter(const trace_u64 *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
+/* Events that the ring had no room for. What a program says of that only grows, and never to what cannot be. */
+static uint64_t ring_counted(struct drain_ring *ring)
+{
+	uint64_t value = ring->retired ? 0 : read_counter(&ring->ring.control->discarded);
+
+	if (value > ring->highest && (value < DRAIN_COUNTER_MAX || !ring->translate))
+		ring->highest = value;
+	return ring->highest;
+}
+
 static uint64_t ring_position(const struct drain_ring *ring)
 {
-	return __atomic_load_n(&ring->source->ring.control->position, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&ring->ring.control->position, __ATOMIC_ACQUIRE);
 }
 
 /* Close the sub-buffer in use; returns its number: all records until now are in it or before it. */
@@ -58,35 +87,113 @@ static uint64_t close_subbuf(const struct drain_ring *ring)
 {
 	uint64_t position;
 
-	subbuf_flush(&ring->source->ring);
+	subbuf_flush(&ring->ring);
 	position = ring_position(ring);
-	if ((position & SUBBUF_OFFSET_MASK) >= ring->source->ring.subbuf_bytes)
+	if ((position & SUBBUF_OFFSET_MASK) >= ring->ring.subbuf_bytes)
 		return position >> SUBBUF_OFFSET_BITS;
 	return (position >> SUBBUF_OFFSET_BITS) - 1; /* the next one is open already */
 }
 
-static void ring_begin(struct drain_ring *ring, const struct tracer_ring *source)
+static void ring_release(struct drain_ring *ring)
 {
-	ring->source = source;
-	ring->first = close_subbuf(ring) + 1;
+	ring->consumed++;
+	__atomic_store_n(&ring->ring.control->consumed, ring->consumed, __ATOMIC_RELEASE); /* [W4], as subbuf_release() */
+}
+
+static void ring_begin(struct drain_ring *ring, bool whole)
+{
+	ring->consumed = read_counter(&ring->ring.control->consumed);
+	ring->first = ring->translate ? ring->consumed + 1 : close_subbuf(ring) + 1;
 	ring->last = UINT64_MAX;
-	ring->discarded_before = read_counter(&source->ring.control->discarded);
-	ring->filtered_before = read_counter(&source->ring.control->filtered);
+	ring->discarded_before = whole ? 0 : ring_counted(ring);
+	ring->filtered_before = ring->translate ? 0 : read_counter(&ring->ring.control->filtered);
+}
+
+static struct drain_ring *ring_new(struct drain *drain)
+{
+	size_t room = drain->rings_room ? 2 * drain->rings_room : 16;
+	struct drain_ring **rings, *ring;
+
+	if (drain->nr_rings == drain->rings_room) {
+		rings = realloc(drain->rings, room * sizeof(struct drain_ring *));
+		if (!rings)
+			return NULL;
+		drain->rings = rings;
+		drain->rings_room = room;
+	}
+	ring = calloc(1, sizeof(*ring));
+	if (ring)
+		drain->rings[drain->nr_rings++] = ring;
+	return ring;
 }
 
 struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 {
-	size_t nr_rings = tracer_nr_rings(tracer);
-	struct drain *drain = calloc(1, sizeof(*drain) + nr_rings * sizeof(drain->rings[0]));
+	size_t nr_rings = tracer ? tracer_nr_rings(tracer) : 0;
+	struct drain *drain = calloc(1, sizeof(*drain));
 
-	if (!drain) {
-		text_error(ret_error, -ENOMEM, "no memory for the books of %zu rings", nr_rings);
-		return NULL;
+	for (size_t i = 0; drain && i < nr_rings; i++) {
+		const struct tracer_ring *source = tracer_get_ring(tracer, i);
+		struct drain_ring *ring = ring_new(drain);
+
+		if (!ring) {
+			drain = drain_free(drain);
+			break;
+		}
+		ring->ring = source->ring;
+		ring->stream = source->stream;
+		ring->cpu = source->cpu;
+		ring_begin(ring, false);
 	}
-	drain->nr_rings = nr_rings;
-	for (size_t i = 0; i < nr_rings; i++)
-		ring_begin(&drain->rings[i], tracer_get_ring(tracer, i));
+	if (!drain)
+		text_error(ret_error, -ENOMEM, "no memory for the books of %zu rings", nr_rings);
 	return drain;
+}
+
+static void ring_end(struct drain_ring *ring)
+{
+	uint64_t most = ring->consumed + ring->ring.nr_subbufs;
+
+	ring->last = close_subbuf(ring);
+	if (ring->translate && ring->last > most)
+		ring->last = most; /* a program may say anything */
+	ring->discarded = ring_counted(ring);
+	if (!ring->translate)
+		ring->filtered = read_counter(&ring->ring.control->filtered);
+}
+
+static bool scratch_reserve(struct drain *drain, size_t bytes)
+{
+	unsigned char *scratch;
+
+	if (bytes <= drain->scratch_bytes)
+		return true;
+	scratch = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+	if (!scratch)
+		return false;
+	free(drain->scratch);
+	drain->scratch = scratch;
+	drain->scratch_bytes = bytes;
+	return true;
+}
+
+enum { DRAIN_ROOM_BEFORE = 2048 }; /* TRACE_RECORD_MAX_BYTES, and what keeps the copy at a multiple of 64 */
+
+struct drain_ring *drain_add(struct drain *drain, const struct drain_source *source, bool whole)
+{
+	struct drain_ring *ring;
+
+	if (!scratch_reserve(drain, DRAIN_ROOM_BEFORE + source->ring.subbuf_bytes) || !(ring = ring_new(drain)))
+		return NULL;
+	ring->ring = source->ring;
+	ring->stream = source->stream;
+	ring->cpu = source->cpu;
+	ring->translate = source->translate;
+	ring->context = source->context;
+	ring_begin(ring, whole);
+	if (drain->ended)
+		ring_end(ring); /* of a program that died before anybody looked */
+	return ring;
 }
 
 void drain_connect(struct drain *drain, struct trace_writer *writer, struct writer_thread *thread)
@@ -97,19 +204,20 @@ void drain_connect(struct drain *drain, struct trace_writer *writer, struct writ
 
 void drain_end(struct drain *drain)
 {
-	struct drain_ring *ring;
-
-	for (size_t i = 0; i < drain->nr_rings; i++) {
-		ring = &drain->rings[i];
-		ring->last = close_subbuf(ring);
-		ring->discarded = read_counter(&ring->source->ring.control->discarded);
-		ring->filtered = read_counter(&ring->source->ring.control->filtered);
-	}
+	for (size_t i = 0; i < drain->nr_rings; i++)
+		if (!drain->rings[i]->retired)
+			ring_end(drain->rings[i]);
 	drain->ended = true;
 }
 
 struct drain *drain_free(struct drain *drain)
 {
+	if (!drain)
+		return NULL;
+	for (size_t i = 0; i < drain->nr_rings; i++)
+		free(drain->rings[i]);
+	free(drain->rings);
+	free(drain->scratch);
 	free(drain);
 	return NULL;
 }
@@ -126,61 +234,202 @@ static struct trace_source ring_source(const struct drain_ring *ring, const stru
 {
 	return (struct trace_source){
 		.records = header + 1,
-		.bytes = ring_record_bytes(&ring->source->ring, header),
+		.bytes = ring_record_bytes(&ring->ring, header),
 		.base_ns = header->base,
 		.seq = ring->blocks + 1,
 		.lost_total = discarded_since(ring, header->lost) + ring->lost_here,
-		.stream = ring->source->stream,
-		.cpu = ring->source->cpu,
-		.nr_records = subbuf_records(&ring->source->ring, header),
+		.stream = ring->stream,
+		.cpu = ring->cpu,
+		.nr_records = subbuf_records(&ring->ring, header),
 		.kind = TRACE_CHUNK_EVENTS,
 		.lost_cause = ring->suspect ? TRACE_GAP_SUSPECT : TRACE_GAP_DISCARDED,
 	};
 }
 
-/* The next complete sub-buffer of the recording. */
-static const struct subbuf_header *next_subbuf(struct drain_ring *ring)
+/* The ring will not be read any more. How much of it is lost nobody can tell: one event stands for it. */
+static void ring_break(struct drain_ring *ring)
 {
-	const struct subbuf_ring *source = &ring->source->ring;
-	const struct subbuf_header *header;
+	ring->broken = true;
+	ring->lost_here++;
+}
 
-	while ((header = subbuf_take(source)) && source->control->consumed + 1 < ring->first)
-		subbuf_release(source);
-	return header && source->control->consumed + 1 <= ring->last ? header : NULL;
+/* The next sub-buffer of the recording, if it is complete: its number; 0: there is none. */
+static uint64_t next_subbuf(struct drain_ring *ring)
+{
+	uint64_t newest, seq;
+
+	if (ring->retired || ring->broken)
+		return 0;
+	for (;;) {
+		seq = ring->consumed + 1;
+		newest = ring_position(ring) >> SUBBUF_OFFSET_BITS;
+		if (ring->translate && newest > ring->consumed + ring->ring.nr_subbufs) {
+			ring_break(ring);
+			return 0;
+		}
+		if (newest < seq || seq > ring->last || !subbuf_complete(&ring->ring, seq))
+			return 0;
+		if (seq >= ring->first)
+			return seq;
+		ring_release(ring);
+	}
+}
+
+static void push(struct drain *drain, struct drain_ring *ring, const struct trace_source *source, struct trace_packed *packed, bool suspect)
+{
+	ring->suspect = suspect;
+	if (packed && writer_thread_push(drain->thread, packed, source->nr_records, &ring->abandoned) == 0) {
+		ring->blocks++;
+		ring->stored += source->nr_records;
+	} else {
+		ring->lost_here += source->nr_records; /* no memory, or times unknown */
+	}
 }
 
 /* Packs straight out of shared memory; the sub-buffer goes back to the producers before anything is written. */
-static void take_subbuf(struct drain *drain, struct drain_ring *ring, const struct subbuf_header *header)
+static void take_trusted(struct drain *drain, struct drain_ring *ring, const struct subbuf_header *header)
 {
 	struct trace_source source = ring_source(ring, header);
 	bool suspect = header->flags & SUBBUF_FLAG_TIME_SUSPECT;
 	struct trace_packed *packed = suspect ? NULL : trace_writer_pack(drain->writer, &source, NULL);
 
-	subbuf_release(&ring->source->ring);
-	ring->suspect = suspect;
-	if (packed && writer_thread_push(drain->thread, packed, source.nr_records, &ring->abandoned) == 0) {
-		ring->blocks++;
-		ring->stored += source.nr_records;
-	} else {
-		ring->lost_here += source.nr_records; /* no memory, or times unknown */
+	ring_release(ring);
+	push(drain, ring, &source, packed, suspect);
+}
+
+/* ---- one of a program ---- */
+
+/* Others may write there at the same time: what comes is what is checked, and nothing is read twice. */
+__attribute__((no_sanitize_thread, noinline)) static void copy_racing(void *to, const void *from, size_t bytes)
+{
+	memcpy(to, from, bytes);
+}
+
+static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain_ring *ring, uint64_t seq)
+{
+	struct subbuf_header *copy = (struct subbuf_header *)(drain->scratch + DRAIN_ROOM_BEFORE);
+
+	copy_racing(copy, subbuf_slot(&ring->ring, seq), ring->ring.subbuf_bytes);
+	return copy;
+}
+
+/* @nr_records: as counted by the program, or found by salvaging. */
+static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbuf_header *header, uint32_t nr_records)
+{
+	uint64_t counted = ring_counted(ring);
+	struct trace_source source;
+	struct drain_copy copy = { .header = header };
+	bool suspect = header->flags & SUBBUF_FLAG_TIME_SUSPECT;
+
+	if (header->lost > counted)
+		header->lost = counted;
+	source = ring_source(ring, header);
+	copy.records = (unsigned char *)(header + 1);
+	copy.bytes = source.bytes & ~(size_t)7;
+	copy.base_ns = header->base;
+	copy.nr_records = nr_records <= copy.bytes / 8 ? nr_records : (uint32_t)(copy.bytes / 8);
+	if (!suspect)
+		suspect = !ring->translate(ring->context, &copy);
+	ring->filtered += copy.filtered;
+	source.records = copy.records;
+	source.bytes = copy.bytes;
+	source.base_ns = copy.base_ns;
+	source.nr_records = copy.nr_records;
+	if (source.nr_records)
+		push(drain, ring, &source, suspect ? NULL : trace_writer_pack(drain->writer, &source, NULL), suspect);
+}
+
+static void take_untrusted(struct drain *drain, struct drain_ring *ring, uint64_t seq)
+{
+	struct subbuf_header *copy = copy_subbuf(drain, ring, seq);
+
+	ring_release(ring);
+	if (copy->seq != seq)
+		ring_break(ring);
+	else
+		take_copy(drain, ring, copy, subbuf_records(&ring->ring, copy));
+}
+
+static void take_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t seq)
+{
+	if (ring->translate)
+		take_untrusted(drain, ring, seq);
+	else
+		take_trusted(drain, ring, subbuf_slot(&ring->ring, seq));
+}
+
+/* Its program is dead: nobody will complete it. */
+static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t seq, uint64_t position)
+{
+	struct subbuf_header *copy = copy_subbuf(drain, ring, seq);
+	struct subbuf_salvaged salvaged;
+	bool something = subbuf_salvage(copy, ring->ring.subbuf_bytes, ring->ring.nr_subbufs, seq, position, UINT16_MAX, &salvaged);
+
+	ring_release(ring);
+	if (!something || seq < ring->first)
+		return;
+	if (salvaged.opened)
+		take_copy(drain, ring, copy, salvaged.records);
+	else
+		ring->lost_here += salvaged.records; /* nobody noted the time that theirs count from */
+	ring->lost_here += salvaged.in_flight;
+}
+
+bool drain_salvage(struct drain *drain, struct drain_ring *ring)
+{
+	uint64_t position, seq;
+
+	while (!ring->retired && !ring->broken) {
+		if (writer_thread_full(drain->thread))
+			return false;
+		seq = next_subbuf(ring);
+		position = ring->broken ? 0 : ring_position(ring);
+		if (seq)
+			take_subbuf(drain, ring, seq);
+		else if (position >> SUBBUF_OFFSET_BITS > ring->consumed && ring->consumed < ring->last)
+			salvage_subbuf(drain, ring, ring->consumed + 1, position);
+		else
+			break;
 	}
+	return true;
+}
+
+void drain_retire(struct drain *drain, struct drain_ring *ring)
+{
+	ring->discarded = ring_counted(ring);
+	ring->retired = true;
+}
+
+bool drain_is_broken(const struct drain_ring *ring)
+{
+	return ring->broken;
+}
+
+uint64_t drain_taken(const struct drain_ring *ring)
+{
+	return ring->consumed;
+}
+
+void drain_count_lost(struct drain_ring *ring, uint64_t nr)
+{
+	ring->lost_here += nr < DRAIN_COUNTER_MAX ? nr : 0;
 }
 
 enum drain_result drain_run(struct drain *drain)
 {
 	enum drain_result result = DRAIN_IDLE;
-	const struct subbuf_header *header;
+	uint64_t seq;
 	bool took;
 
 	do {
 		took = false;
 		for (size_t i = 0; i < drain->nr_rings; i++) {
-			header = next_subbuf(&drain->rings[i]);
-			if (!header)
+			seq = next_subbuf(drain->rings[i]);
+			if (!seq)
 				continue;
 			if (writer_thread_full(drain->thread))
 				return DRAIN_BLOCKED;
-			take_subbuf(drain, &drain->rings[i], header);
+			take_subbuf(drain, drain->rings[i], seq);
 			took = true;
 			result = DRAIN_TOOK;
 		}
@@ -196,8 +445,10 @@ uint32_t drain_flush(struct drain *drain)
 	uint64_t offset, fill, fullest = 0;
 
 	for (size_t i = 0; i < drain->nr_rings; i++) {
-		ring = &drain->rings[i].source->ring;
-		offset = ring_position(&drain->rings[i]) & SUBBUF_OFFSET_MASK;
+		if (drain->rings[i]->retired || drain->rings[i]->broken)
+			continue;
+		ring = &drain->rings[i]->ring;
+		offset = ring_position(drain->rings[i]) & SUBBUF_OFFSET_MASK;
 		if (!subbuf_flush(ring))
 			continue;
 		fill = offset * 1024 / ring->subbuf_bytes;
@@ -207,10 +458,15 @@ uint32_t drain_flush(struct drain *drain)
 	return fullest > 1024 ? 1024 : (uint32_t)fullest;
 }
 
+static bool ring_is_empty(const struct drain_ring *ring)
+{
+	return ring->retired || ring->broken || ring->consumed >= ring->last;
+}
+
 bool drain_is_empty(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->nr_rings; i++)
-		if (drain->rings[i].source->ring.control->consumed < drain->rings[i].last)
+		if (!ring_is_empty(drain->rings[i]))
 			return false;
 	return true;
 }
@@ -229,18 +485,16 @@ static uint64_t committed_records(const struct subbuf_ring *ring, uint64_t seq)
 
 uint64_t drain_abandon(struct drain *drain)
 {
-	const struct subbuf_ring *ring;
 	uint64_t lost = 0, here;
 
 	for (size_t i = 0; i < drain->nr_rings; i++) {
-		ring = &drain->rings[i].source->ring;
-		while (ring->control->consumed < drain->rings[i].last) {
-			here = ring->control->consumed + 1 < drain->rings[i].first
-				       ? 0
-				       : committed_records(ring, ring->control->consumed + 1);
-			drain->rings[i].lost_here += here;
+		struct drain_ring *ring = drain->rings[i];
+
+		while (!ring_is_empty(ring)) {
+			here = ring->consumed + 1 < ring->first ? 0 : committed_records(&ring->ring, ring->consumed + 1);
+			ring->lost_here += here;
 			lost += here;
-			subbuf_release(ring);
+			ring_release(ring);
 		}
 	}
 	return lost;
@@ -248,25 +502,27 @@ uint64_t drain_abandon(struct drain *drain)
 
 /* ---- the books ---- */
 
-static uint64_t ring_discarded(const struct drain *drain, const struct drain_ring *ring)
+static uint64_t ring_discarded(const struct drain *drain, struct drain_ring *ring)
 {
-	uint64_t total = drain->ended ? ring->discarded : read_counter(&ring->source->ring.control->discarded);
+	uint64_t total = drain->ended || ring->retired ? ring->discarded : ring_counted(ring);
 
 	return discarded_since(ring, total) + ring->lost_here;
 }
 
 static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring *ring)
 {
-	return (drain->ended ? ring->filtered : read_counter(&ring->source->ring.control->filtered)) - ring->filtered_before;
+	if (ring->translate)
+		return ring->filtered;
+	return (drain->ended ? ring->filtered : read_counter(&ring->ring.control->filtered)) - ring->filtered_before;
 }
 
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals)
 {
 	struct drain_totals totals = {0};
-	const struct drain_ring *ring;
 
 	for (size_t i = 0; i < drain->nr_rings; i++) {
-		ring = &drain->rings[i];
+		struct drain_ring *ring = drain->rings[i];
+
 		totals.events += ring->stored - ring->abandoned;
 		totals.lost += ring_discarded(drain, ring) + ring->abandoned;
 		totals.filtered += ring_filtered(drain, ring);
@@ -281,10 +537,10 @@ size_t drain_nr_rings(const struct drain *drain)
 
 void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream_stats *ret_stats)
 {
-	const struct drain_ring *ring = &drain->rings[idx];
+	struct drain_ring *ring = drain->rings[idx];
 	struct trace_stream_stats stats = {
-		.stream = ring->source->stream,
-		.cpu = ring->source->cpu,
+		.stream = ring->stream,
+		.cpu = ring->cpu,
 		.stored = ring->stored - ring->abandoned,
 		.discarded = ring_discarded(drain, ring) + ring->abandoned,
 		.filtered = ring_filtered(drain, ring),

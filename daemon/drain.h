@@ -2,7 +2,10 @@
 #ifndef DAEMON_DRAIN_H
 #define DAEMON_DRAIN_H
 /*
- * drain.h - from the tracer's rings to the writer's queue: records become chunks, and the books of each ring are kept.
+ * drain.h - from rings to the writer's queue: records become chunks, and the books of each ring are kept.
+ *
+ * A ring is a ring: those of the kernel are there from the beginning, those of programs come and go. The memory of a program is not
+ * trusted: what is read there is copied once, checked, and cannot harm more than the program's own stream.
  *
  * Discard mode only; flight.h reads rings that overwrite. One thread.
  */
@@ -18,7 +21,7 @@ struct drain;
 
 /**
  * drain_new() - keep books from now on; what the rings hold already is passed over
- * @tracer: borrowed until drain_free(), started. While its programs are attached, some events come and
+ * @tracer: borrowed until drain_free(), started; NULL: programs' rings only. While its programs are attached, some events come and
  *          others do not yet: the recording begins after that. NULL: -ENOMEM
  */
 struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error);
@@ -26,6 +29,59 @@ struct drain *drain_free(struct drain *drain); /* NULL is fine; returns NULL */
 
 /** drain_connect() - where it goes; before drain_run(). Borrowed */
 void drain_connect(struct drain *drain, struct trace_writer *writer, struct writer_thread *thread);
+
+/**
+ * struct drain_copy - a sub-buffer of a program, copied out of its memory, on its way to be packed
+ * @header: the copy; behind it @bytes of records, to be translated in place. Room for one more record of any size lies before them
+ * @nr_records: as their writers counted; no more than fit
+ * To be filled in by translate():
+ * @records, @bytes: what is to be packed, with the catalogue's or the writer's ids, and low bits of ns of CLOCK_MONOTONIC
+ * @nr_records: how many those are, with those that make no sense; @added: of them, made by the daemon
+ * @filtered: left out because nobody wants them; @early: left out because they are older than the recording
+ */
+struct drain_copy {
+	const struct subbuf_header *header;
+	unsigned char *records;
+	size_t bytes;
+	uint64_t base_ns;
+	uint32_t nr_records;
+	uint32_t added;
+	uint32_t filtered;
+	uint32_t early;
+};
+
+/** struct drain_source - a ring of a program. @translate: returns false when the times make no sense: its records are then lost */
+struct drain_source {
+	struct subbuf_ring ring;
+	uint32_t stream;
+	uint32_t cpu;
+	bool (*translate)(void *context, struct drain_copy *copy);
+	void *context;
+};
+
+struct drain_ring;
+
+/**
+ * drain_add() - one more ring, whose memory stays until drain_retire()
+ * What it holds is taken; translate() knows what is too early. @whole: and so is what it discarded ever, otherwise what it does from now on
+ * NULL: no memory
+ */
+struct drain_ring *drain_add(struct drain *drain, const struct drain_source *source, bool whole);
+
+/** drain_salvage() - the program is dead: take what is left in its ring, complete or not. False: the queue is full, call again */
+bool drain_salvage(struct drain *drain, struct drain_ring *ring);
+
+/** drain_retire() - its memory goes; the books stay */
+void drain_retire(struct drain *drain, struct drain_ring *ring);
+
+/** drain_is_broken() - did the program write what no writer of records does? Nothing more is taken from the ring */
+bool drain_is_broken(const struct drain_ring *ring);
+
+/** drain_taken() - sub-buffers taken from the ring, ever */
+uint64_t drain_taken(const struct drain_ring *ring);
+
+/** drain_count_lost() - events of the ring that never came to be in it */
+void drain_count_lost(struct drain_ring *ring, uint64_t nr);
 
 enum drain_result {
 	DRAIN_IDLE,    /* nothing was complete */

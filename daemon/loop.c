@@ -22,6 +22,7 @@
 
 enum source {
 	SOURCE_RINGS,
+	SOURCE_USERS,
 	SOURCE_WRITER,
 	SOURCE_SIGNAL,
 	SOURCE_END,
@@ -88,6 +89,12 @@ static void drain(struct session *session)
 static void on_rings(struct session *session, int fd)
 {
 	tracer_acknowledge(session->tracer);
+	drain(session);
+}
+
+static void on_users(struct session *session, int fd)
+{
+	users_dispatch(session->users);
 	drain(session);
 }
 
@@ -189,7 +196,7 @@ static void on_client(struct session *session, int fd)
 }
 
 static void (*const handlers[])(struct session *, int) = {
-	[SOURCE_RINGS] = on_rings, [SOURCE_WRITER] = on_writer,	    [SOURCE_SIGNAL] = on_signal,   [SOURCE_END] = on_end,
+	[SOURCE_RINGS] = on_rings, [SOURCE_USERS] = on_users, [SOURCE_WRITER] = on_writer,	    [SOURCE_SIGNAL] = on_signal,   [SOURCE_END] = on_end,
 	[SOURCE_FLUSH] = on_flush, [SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control, [SOURCE_CLIENT] = on_client,
 };
 
@@ -216,8 +223,10 @@ static bool wants_progress(const struct session *session)
 static int watch_all(struct session *session)
 {
 	uint64_t now_ns = clock_now(), flush_ns = session->flush.period_ns == FLUSH_NEVER ? 0 : session->flush.period_ns;
-	int err = watch(session, tracer_poll_fd(session->tracer), SOURCE_RINGS);
+	int err = session->tracer ? watch(session, tracer_poll_fd(session->tracer), SOURCE_RINGS) : 0;
 
+	if (!err && session->users)
+		err = watch(session, users_fd(session->users), SOURCE_USERS);
 	if (!err)
 		err = watch(session, session->signal_fd, SOURCE_SIGNAL);
 	if (!err && session->recording)

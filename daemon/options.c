@@ -181,6 +181,18 @@ static int apply_background(struct options *options, const char *value, struct t
 	return 0;
 }
 
+static int apply_no_user(struct options *options, const char *value, struct trace_error *ret_error)
+{
+	options->selection.no_user = true;
+	return 0;
+}
+
+static int apply_block_programs(struct options *options, const char *value, struct trace_error *ret_error)
+{
+	options->session.block_programs = true;
+	return 0;
+}
+
 static int apply_quiet(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	options->session.quiet = true;
@@ -244,6 +256,8 @@ static int apply_version(struct options *options, const char *value, struct trac
 static const struct option_spec option_table[] = {
 	{'t', 'T', "time", NULL, "TIME", OPTION_VALUE, apply_time, "record so long: -ts60, -tu500000, or 60s, 500ms, 5m"},
 	{'e', 'E', "events", NULL, "LIST", OPTION_VALUE, apply_events, "record only these (-eSCHED, sched,fs), or change the usual: +NAME,-NAME"},
+	{0, 0, "no-user", NULL, NULL, OPTION_NO_VALUE, apply_no_user, "no events of programs (-e chooses some: 'shop:*')"},
+	{0, 0, "block-programs", NULL, NULL, OPTION_NO_VALUE, apply_block_programs, "programs that allow it wait for room instead of losing events"},
 	{'D', 0, "details", NULL, "NAME", OPTION_VALUE, apply_details, "as -e; details are always recorded"},
 	{0, 0, "probe", NULL, "PROBE", OPTION_VALUE, apply_probe, "calls in programs: libc.so.6:malloc, './prog:pay order->id', usdt:FILE"},
 	{0, 0, "preload", NULL, "LIST", OPTION_VALUE, apply_preload, "trace what COMMAND does: malloc, pthread, functions"},

@@ -42,6 +42,7 @@ struct session_options {
 	int level;
 	bool quiet;
 	bool background;
+	bool block_programs;
 	const char *control_path; /* NULL = the default */
 	char **command;		  /* NULL-terminated; NULL = none */
 };

@@ -20,12 +20,15 @@
 #define RECORDING_CLOCK_NS 10000000000ull
 /* A writer that is in the middle of its record when the tracer stops is waited for so long. */
 #define RECORDING_STRAGGLER_MS 1000
+/* After so long we look whether its program still runs. */
+#define RECORDING_SALVAGE_MS 20
 
 struct recording {
 	struct tracer *tracer;	      /* borrowed */
 	struct trace_writer *writer;  /* owned */
 	struct writer_thread *thread; /* owned */
 	struct drain *drain;	      /* owned */
+	struct users *users;	      /* borrowed */
 	struct notes notes;
 	struct trace_error write_error; /* outside of the writer's thread */
 	uint64_t start_ns;
@@ -56,11 +59,12 @@ static void push_clock(struct recording *recording, bool heartbeat)
 /* The recording begins when all programs are attached. */
 static int begin_events(struct recording *recording, struct clock_sample *ret_start, struct trace_error *ret_error)
 {
-	int err = tracer_start(recording->tracer, ret_error);
+	int err = recording->tracer ? tracer_start(recording->tracer, ret_error) : 0;
 
 	if (err)
 		return err;
-	notes_begin(&recording->notes, recording->tracer);
+	if (recording->tracer)
+		notes_begin(&recording->notes, recording->tracer);
 	*ret_start = clock_take_sample();
 	recording->start_ns = ret_start->monotonic_ns;
 	recording->drain = drain_new(recording->tracer, ret_error);
@@ -97,6 +101,8 @@ static void begin_contents(struct recording *recording, FILE *proc)
 	struct trace_error error;
 
 	push_clock(recording, true);
+	if (!recording->tracer)
+		return;
 	tracer_get_mask(recording->tracer, mask);
 	notes_mask(&recording->notes, mask);
 	notes_push(&recording->notes, recording->writer, recording->thread);
@@ -117,6 +123,7 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 		return NULL;
 	}
 	recording->tracer = tracer;
+	recording->users = options->users;
 	err = begin_events(recording, &start, &error);
 	if (!err)
 		err = begin_file(recording, fd, options, &start, &error);
@@ -124,6 +131,8 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 		*ret_error = error;
 		return recording_free(recording);
 	}
+	if (recording->users)
+		users_begin(recording->users, recording->drain, recording->writer, &start);
 	begin_contents(recording, options->proc);
 	return recording;
 }
@@ -155,6 +164,8 @@ enum drain_result recording_drain(struct recording *recording)
 		writer_thread_acknowledge(recording->thread);
 	result = drain_run(recording->drain);
 	recording->blocked = result == DRAIN_BLOCKED;
+	if (recording->users)
+		users_look(recording->users);
 	if (result == DRAIN_TOOK && clock_now() - recording->clock_ns >= RECORDING_CLOCK_NS)
 		push_clock(recording, true);
 	notes_push(&recording->notes, recording->writer, recording->thread);
@@ -170,7 +181,8 @@ uint32_t recording_flush(struct recording *recording)
 {
 	uint32_t fill = drain_flush(recording->drain);
 
-	notes_missed(&recording->notes, recording->tracer);
+	if (recording->tracer)
+		notes_missed(&recording->notes, recording->tracer);
 	recording_drain(recording);
 	return fill;
 }
@@ -178,9 +190,9 @@ uint32_t recording_flush(struct recording *recording)
 int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
 {
 	uint64_t now[TRACE_MASK_WORDS];
-	int err = tracer_set_mask(recording->tracer, mask, ret_error);
+	int err = recording->tracer ? tracer_set_mask(recording->tracer, mask, ret_error) : 0;
 
-	if (err)
+	if (err || !recording->tracer)
 		return err;
 	tracer_get_mask(recording->tracer, now);
 	notes_mask(&recording->notes, now);
@@ -278,7 +290,8 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 			break;
 		case DRAIN_IDLE: /* a sub-buffer with a writer inside */
 			wait_for_writer(recording, 1);
-			straggler_ms++;
+			if (++straggler_ms == RECORDING_SALVAGE_MS && recording->users)
+				users_salvage(recording->users);
 			break;
 		}
 		if (straggler_ms >= RECORDING_STRAGGLER_MS || hurry(context)) {
@@ -319,10 +332,16 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 	struct trace_error error = {0};
 	uint64_t end_ns = clock_now();
 
+	if (recording->users)
+		users_switch_off(recording->users);
 	drain_end(recording->drain);
-	tracer_stop(recording->tracer);
+	if (recording->tracer)
+		tracer_stop(recording->tracer);
 	drain_rest(recording, hurry, context);
-	notes_missed(&recording->notes, recording->tracer);
+	if (recording->users)
+		users_settle(recording->users);
+	if (recording->tracer)
+		notes_missed(&recording->notes, recording->tracer);
 	notes_push(&recording->notes, recording->writer, recording->thread);
 	push_clock(recording, false);
 	wait_until_written(recording, hurry, context);

@@ -14,6 +14,7 @@
 #include <trace/writer.h>
 
 #include "drain.h"
+#include "users.h"
 
 struct recording;
 
@@ -25,11 +26,12 @@ struct recording_options {
 	FILE *proc;
 	char *const *command;
 	const struct trace_probes *probes;
+	struct users *users; /* borrowed until recording_free(); NULL = no programs */
 };
 
 /**
  * recording_begin() - start the tracer and the trace on @fd; events flow when it returns
- * @tracer, @fd: borrowed until recording_free()
+ * @tracer, @fd: borrowed until recording_free(). @tracer NULL: events of programs only
  */
 struct recording *recording_begin(struct tracer *tracer, int fd, const struct recording_options *options,
 				  struct trace_error *ret_error);

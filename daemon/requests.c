@@ -41,11 +41,14 @@ static void halted_mask(uint64_t ret_mask[TRACE_MASK_WORDS])
 	select_finish(&none, ret_mask);
 }
 
-static void set_mask(struct session *session, const uint64_t mask[TRACE_MASK_WORDS], struct answer *answer)
+static void set_mask(struct session *session, const uint64_t mask[TRACE_MASK_WORDS], bool halt, struct answer *answer)
 {
 	struct trace_error error = {0};
 	int err = session->flight ? flight_set_mask(session->flight, mask, &error)
 				  : recording_set_mask(session->recording, mask, &error);
+
+	if (session->users)
+		users_halt(session->users, halt);
 
 	if (err)
 		answer_set(answer, err, "%s", error.message);
@@ -54,7 +57,7 @@ static void set_mask(struct session *session, const uint64_t mask[TRACE_MASK_WOR
 static void do_begin(struct session *session, const struct request *request, struct answer *answer)
 {
 	if (session->halted)
-		set_mask(session, session->mask, answer);
+		set_mask(session, session->mask, false, answer);
 	if (!answer->err) {
 		session->halted = false;
 		answer_set(answer, 0, "tracedaemon: recording\n");
@@ -67,16 +70,34 @@ static void do_halt(struct session *session, const struct request *request, stru
 
 	halted_mask(mask);
 	if (!session->halted)
-		set_mask(session, mask, answer);
+		set_mask(session, mask, true, answer);
 	if (!answer->err) {
 		session->halted = true;
 		answer_set(answer, 0, "tracedaemon: halted\n");
 	}
 }
 
+static void print_events(const struct session *session, char *text, size_t size)
+{
+	size_t used;
+
+	select_print_mask(session->mask, text, size);
+	used = strlen(text);
+	if (!session->users || used >= size)
+		return;
+	used += (size_t)snprintf(text + used, size - used, "Events of programs: ");
+	if (used < size)
+		select_print_user(users_selection(session->users), text + used, size - used);
+	if (used < size && !text[used])
+		snprintf(text + used, size - used, "all");
+	used = strlen(text);
+	if (used + 2 <= size)
+		memcpy(text + used, "\n", 2);
+}
+
 static void print_mask(const struct session *session, struct answer *answer)
 {
-	select_print_mask(session->mask, answer->text, sizeof(answer->text));
+	print_events(session, answer->text, sizeof(answer->text));
 }
 
 static void do_mask(struct session *session, const struct request *request, struct answer *answer)
@@ -89,7 +110,10 @@ static void do_mask(struct session *session, const struct request *request, stru
 		print_mask(session, answer);
 		return;
 	}
-	if (*request->argument == '-' || *request->argument == '+') { /* changes what is recorded now */
+	if (strchr("-+!", *request->argument)) { /* changes what is recorded now */
+		if (session->users)
+			selection = *users_selection(session->users);
+		memset(selection.removed, 0, sizeof(selection.removed));
 		memcpy(selection.mask, session->mask, sizeof(selection.mask));
 		selection.begun = true;
 	}
@@ -101,9 +125,11 @@ static void do_mask(struct session *session, const struct request *request, stru
 	if (session->probes)
 		select_set(mask, TRACE_EV_USER);
 	if (!session->halted)
-		set_mask(session, mask, answer);
+		set_mask(session, mask, false, answer);
 	if (answer->err)
 		return;
+	if (session->users)
+		users_select(session->users, &selection);
 	memcpy(session->mask, mask, sizeof(mask));
 	print_mask(session, answer);
 }
@@ -121,7 +147,7 @@ static size_t print_rings(const struct session *session, char *text, size_t size
 	const struct tracer_ring *ring;
 	size_t used = 0;
 
-	for (size_t i = 0; i < tracer_nr_rings(session->tracer) && used < size; i++) {
+	for (size_t i = 0; session->tracer && i < tracer_nr_rings(session->tracer) && used < size; i++) {
 		ring = tracer_get_ring(session->tracer, i);
 		used += (size_t)snprintf(text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost\n",
 					 ring->cpu, ring->structural ? " structural" : "",
@@ -142,26 +168,41 @@ static size_t print_recording(const struct session *session, char *text, size_t 
 				text_count(status.filtered).s);
 }
 
+static size_t print_users(const struct session *session, char *text, size_t size)
+{
+	struct users_status status;
+
+	users_get_status(session->users, &status);
+	return (size_t)snprintf(text, size, "Programs with tracepoints: %zu now, %zu so far, %zu refused\n", status.programs, status.ever, status.refused);
+}
+
+static size_t print_buffers(const struct session *session, char *text, size_t size)
+{
+	const struct tracer_ring *ring = session->tracer ? tracer_get_ring(session->tracer, 0) : NULL;
+
+	if (!ring)
+		return (size_t)snprintf(text, size, "Buffering: lock-free, in the programs; the kernel is not recorded\n");
+	return (size_t)snprintf(text, size, "Buffering: lock-free, %llu bytes per CPU (%u sub-buffers x %u bytes)\n",
+				(unsigned long long)ring->ring.subbuf_bytes * ring->ring.nr_subbufs, ring->ring.nr_subbufs, ring->ring.subbuf_bytes);
+}
+
 static void do_status(struct session *session, const struct request *request, struct answer *answer)
 {
-	const struct tracer_ring *ring = tracer_get_ring(session->tracer, 0);
+	size_t nr_cpus = session->tracer ? tracer_nr_rings(session->tracer) / 2 : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 	char *text = answer->text;
 	size_t size = sizeof(answer->text), used;
 
-	used = (size_t)snprintf(text, size,
-				"Trace status (%zu CPUs): %s, process %d, for %s\n"
-				"Mode: %s\nTimestamping: CLOCK_MONOTONIC, ns\nBuffering: lock-free, %llu bytes per CPU (%u "
-				"sub-buffers x %u bytes)\n",
-				tracer_nr_rings(session->tracer) / 2, session->halted ? "halted" : "recording", (int)getpid(),
-				text_seconds(clock_now() - session->start_ns).s,
-				session->flight ? "Flight Recorder Mode" : "Trace Mode",
-				(unsigned long long)ring->ring.subbuf_bytes * ring->ring.nr_subbufs, ring->ring.nr_subbufs,
-				ring->ring.subbuf_bytes);
+	used = (size_t)snprintf(text, size, "Trace status (%zu CPUs): %s, process %d, for %s\nMode: %s\nTimestamping: CLOCK_MONOTONIC, ns\n", nr_cpus,
+				session->halted ? "halted" : "recording", (int)getpid(), text_seconds(clock_now() - session->start_ns).s,
+				session->flight ? "Flight Recorder Mode" : "Trace Mode");
+	used += print_buffers(session, text + used, size - used);
 	if (session->recording)
 		used += print_recording(session, text + used, size - used);
 	used += print_rings(session, text + used, size - used);
+	if (session->users && used < size)
+		used += print_users(session, text + used, size - used);
 	if (used < size)
-		select_print_mask(session->mask, text + used, size - used);
+		print_events(session, text + used, size - used);
 }
 
 /* ---- dump, reset, mark, stop ---- */

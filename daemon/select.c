@@ -9,7 +9,6 @@
 
 #include "text.h"
 
-#define SELECT_NAME_MAX	   64
 #define SELECT_SUGGESTIONS 3
 
 /* ltt.md 1.2: -eCORE, and the classes that had a name but no events of their own here, or that are always on */
@@ -186,11 +185,80 @@ static int unknown_name(const char *name, struct trace_error *ret_error)
 
 /* ---- selections ---- */
 
+/* ---- programs' events ---- */
+
+bool select_wants_user(const struct selection *selection, const char *name)
+{
+	bool wanted = !selection->nr_user || selection->user[0].adds_to_all;
+
+	for (size_t i = 0; i < selection->nr_user; i++)
+		if (fnmatch(selection->user[i].pattern, name, 0) == 0)
+			wanted = !selection->user[i].removes;
+	return wanted && !selection->no_user;
+}
+
+bool select_wants_any_user(const struct selection *selection)
+{
+	bool any = !selection->nr_user || selection->user[0].adds_to_all;
+
+	for (size_t i = 0; i < selection->nr_user; i++)
+		if (!selection->user[i].removes || !strcmp(selection->user[i].pattern, "*"))
+			any = !selection->user[i].removes;
+	return any && !selection->no_user;
+}
+
+void select_print_user(const struct selection *selection, char *buffer, size_t size)
+{
+	size_t used = 0;
+
+	*buffer = '\0';
+	if (selection->no_user)
+		snprintf(buffer, size, "none");
+	for (size_t i = 0; !selection->no_user && i < selection->nr_user && used < size; i++)
+		used += (size_t)snprintf(buffer + used, size - used, "%s%s%s", i ? "," : "",
+					 selection->user[i].removes ? "-" : selection->user[0].adds_to_all ? "+" : "", selection->user[i].pattern);
+}
+
+/* Is it the name of programs' events? Then its pattern; else NULL. */
+static const char *user_pattern(const char *name)
+{
+	if (!strcasecmp(name, "user") || !strcasecmp(name, "all"))
+		return "*";
+	return strchr(name, ':') ? name : NULL;
+}
+
+static int select_add_user(struct selection *selection, const char *pattern, char sign, struct trace_error *ret_error)
+{
+	struct select_user *user;
+
+	if (!strcmp(pattern, "*"))
+		selection->nr_user = 0; /* what was said before does not count any more */
+	user = &selection->user[selection->nr_user];
+	if (selection->nr_user == SELECT_MAX_USER)
+		return text_error(ret_error, -EINVAL, "at most %d patterns of programs' events; a pattern may stand for many: 'shop:*'", SELECT_MAX_USER);
+	*user = (struct select_user){ .removes = sign == '-', .adds_to_all = sign && !selection->nr_user };
+	memcpy(user->pattern, pattern, strlen(pattern) + 1);
+	selection->nr_user++;
+	return 0;
+}
+
 static int select_add_name(struct selection *selection, const char *name, struct trace_error *ret_error)
 {
-	char sign = *name == '-' || *name == '+' ? *name : '\0';
+	char sign = *name == '-' || *name == '!' ? '-' : *name == '+' ? '+' : '\0';
+	const char *pattern = user_pattern(name + (sign != '\0'));
 	uint64_t mask[TRACE_MASK_WORDS];
+	int err;
 
+	if (pattern) {
+		err = select_add_user(selection, pattern, sign, ret_error);
+		if (err)
+			return err;
+		if (!selection->begun && sign)
+			select_resolve("default", selection->mask);
+		selection->begun = true;
+		if (strchr(name, ':'))
+			return 0;
+	}
 	if (!select_resolve(name + (sign != '\0'), mask))
 		return unknown_name(name + (sign != '\0'), ret_error);
 	if (!selection->begun && sign)

@@ -7,6 +7,9 @@
  * A selection is a list of names separated by commas: classic classes (SCHED, FS ... and CORE), categories (sched, fs ...),
  * events (sched_switch), patterns (block_*), "all", "default". "-name" takes away, "+name" adds. A selection that begins with
  * either starts from the defaults, any other one from nothing.
+ *
+ * Names with a colon are patterns of programs' events, "shop:*"; the category "user" and "all" mean all of them. Programs' events are chosen
+ * apart from the kernel's: as long as none is named all are recorded. "!" is another way to write "-".
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,16 +17,34 @@
 #include <trace/error.h>
 #include <trace/events.h>
 
+#define SELECT_NAME_MAX 128
+#define SELECT_MAX_USER 32
+
 /**
  * struct selection - zeroed = nothing typed yet
  * @mask: the events chosen so far
  * @removed: those taken away by name: select_finish() does not bring them back
+ * @user: patterns of programs' events, of which the last that matches counts; @no_user: none of them at all
  */
 struct selection {
 	uint64_t mask[TRACE_MASK_WORDS];
 	uint64_t removed[TRACE_MASK_WORDS];
 	bool begun;
+	bool no_user;
+	size_t nr_user;
+	struct select_user {
+		char pattern[SELECT_NAME_MAX];
+		bool removes;
+		bool adds_to_all; /* the first one, with a sign: starts from all */
+	} user[SELECT_MAX_USER];
 };
+
+/** select_wants_user() - is the event of this name, "provider:event", to be recorded? */
+bool select_wants_user(const struct selection *selection, const char *name);
+/** select_wants_any_user() - may there be one that is? */
+bool select_wants_any_user(const struct selection *selection);
+/** select_print_user() - the patterns as they would be typed, "" if there are none; writes at most @size bytes with the NUL */
+void select_print_user(const struct selection *selection, char *buffer, size_t size);
 
 /** select_add() - one -e option; several add up. -EINVAL: an unknown name; the message suggests near ones */
 int select_add(struct selection *selection, const char *names, struct trace_error *ret_error);

@@ -60,7 +60,7 @@ static void tell_geometry(const struct session *session)
 	const struct tracer_options *wanted = &session->options->tracer;
 	const struct subbuf_ring *ring;
 
-	for (size_t i = 0; i < tracer_nr_rings(session->tracer); i++) {
+	for (size_t i = 0; session->tracer && i < tracer_nr_rings(session->tracer); i++) {
 		if (tracer_get_ring(session->tracer, i)->structural)
 			continue;
 		ring = &tracer_get_ring(session->tracer, i)->ring;
@@ -71,6 +71,21 @@ static void tell_geometry(const struct session *session)
 	}
 }
 
+/* The flight recorder keeps what the kernel's rings hold. */
+static bool wants_users(const struct session *session)
+{
+	return !session->options->selection.no_user && !session->options->tracer.overwrite;
+}
+
+/* Everybody may record programs of their own; the kernel takes rights. */
+static bool can_go_without(const struct session *session, const struct trace_error *error)
+{
+	if ((error->code != -EPERM && error->code != -EACCES) || !wants_users(session) || session->probes)
+		return false;
+	message_note("recording events of your programs only, not the kernel's: %s", error->message);
+	return true;
+}
+
 static int begin_tracer(struct session *session, struct trace_error *ret_error)
 {
 	struct tracer_options options = session->options->tracer;
@@ -79,11 +94,26 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 	options.exclude_pid = getpid();
 	if (session->options->follow_command)
 		options.filter_pid = session->command.pid;
+	session->filter = options;
 	session->tracer = tracer_new(&options, ret_error);
 	if (!session->tracer)
-		return ret_error->code;
+		return can_go_without(session, ret_error) ? 0 : ret_error->code;
 	tell_geometry(session);
 	return 0;
+}
+
+static int begin_users(struct session *session, struct trace_error *ret_error)
+{
+	struct users_options options = {
+		.selection = &session->options->selection,
+		.filter = &session->filter,
+		.blocking = session->options->session.block_programs,
+	};
+
+	if (!wants_users(session))
+		return 0;
+	session->users = users_new(&options, ret_error);
+	return session->users ? 0 : ret_error->code;
 }
 
 static FILE *open_proc(const char *path, struct trace_error *ret_error)
@@ -112,7 +142,7 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 {
 	const struct options *options = session->options;
 	struct recording_options recording_options = {.level = options->session.level, .command = options->session.command,
-						     .probes = session->probes};
+						     .probes = session->probes, .users = session->users};
 	struct trace_error error;
 
 	if (output_open(&session->output, options->output.path, OUTPUT_TRACE, ret_error))
@@ -153,7 +183,7 @@ static void tell_not_traced(const struct session *session)
 {
 	const char *text;
 
-	for (size_t i = 0; (text = tracer_not_traced(session->tracer, i)); i++)
+	for (size_t i = 0; session->tracer && (text = tracer_not_traced(session->tracer, i)); i++)
 		message_note("not traced: %s", text);
 }
 
@@ -180,6 +210,8 @@ static int begin(struct session *session, struct trace_error *ret_error)
 	if (!err)
 		err = begin_tracer(session, ret_error);
 	if (!err)
+		err = begin_users(session, ret_error);
+	if (!err)
 		err = session->options->tracer.overwrite ? begin_flight(session, ret_error) : begin_recording(session, ret_error);
 	if (!err)
 		err = begin_control(session, ret_error);
@@ -199,6 +231,8 @@ static uint32_t nr_cpus(const struct tracer *tracer)
 {
 	uint32_t nr = 0;
 
+	if (!tracer)
+		return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	for (size_t i = 0; i < tracer_nr_rings(tracer); i++)
 		if (tracer_get_ring(tracer, i)->cpu >= nr)
 			nr = tracer_get_ring(tracer, i)->cpu + 1;
@@ -218,7 +252,8 @@ static int end_recording(struct session *session)
 		message_error("%s", error.message);
 		err = error.code;
 	}
-	probe_tell_unread(session->tracer);
+	if (session->tracer)
+		probe_tell_unread(session->tracer);
 	recording_get_status(session->recording, &status);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
 	return err;
@@ -244,7 +279,9 @@ static int end(struct session *session)
 
 	requests_close(session);
 	session->control = control_close(session->control);
-	tracer_stop(session->tracer);
+	session->users = users_free(session->users); /* nobody is to record for nobody while we wait for the command */
+	if (session->tracer)
+		tracer_stop(session->tracer);
 	if (session->command.pid)
 		status = wait_for_command(session);
 	return status ? status : err != 0;
@@ -256,6 +293,7 @@ static void release(struct session *session)
 	control_close(session->control);
 	recording_free(session->recording);
 	flight_free(session->flight);
+	users_free(session->users);
 	tracer_free(session->tracer);
 	trace_probes_free(session->probes);
 	output_discard(&session->output); /* still open: nothing was recorded */

@@ -19,6 +19,7 @@
 #include "output.h"
 #include "progress.h"
 #include "recording.h"
+#include "users.h"
 
 #define SESSION_MAX_WAITING 16
 
@@ -36,7 +37,9 @@ struct waiting {
  */
 struct session {
 	const struct options *options; /* borrowed */
-	struct tracer *tracer;	       /* owned */
+	struct tracer *tracer;	       /* owned; NULL: not allowed, events of programs only */
+	struct users *users;	       /* owned; NULL: no events of programs */
+	struct tracer_options filter;  /* whom to record */
 	struct trace_probes *probes;   /* owned; NULL = none */
 	struct recording *recording;   /* owned */
 	struct flight *flight;	       /* owned */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_USER_FIND_H
+#define DAEMON_USER_FIND_H
+/* user_find.h - programs with tracepoints that run already, and who a process is. */
+#include "user_program.h"
+
+/**
+ * user_find_identity() - who process @pid is
+ * @pid_fd: of it, if known already, taken over; -1: is opened here. 0, or -ESRCH
+ */
+int user_find_identity(pid_t pid, int pid_fd, struct user_identity *ret_identity);
+
+/**
+ * user_find_programs() - every process that maps the memory of a program with tracepoints, its own or its parent's
+ * @found: called with a descriptor of the memory and who the process is, which are the callee's
+ */
+void user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context);
+
+/** user_find_parent() - of a process; 0: not known */
+pid_t user_find_parent(pid_t pid);
+
+/** user_find_inner_pid() - how a process calls itself, in its namespace; 0: not known */
+pid_t user_find_inner_pid(pid_t pid);
+
+/** user_find_maps() - does the process still map that file? An exec does away with it */
+bool user_find_maps(pid_t pid, ino_t ino);
+#endif

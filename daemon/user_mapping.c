@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "user_mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#define USER_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define USER_MAX_SUBBUFS 65536u
+#define USER_MAX_ENTRY_BYTES (64u << 10)
+
+/* ---- the memory ---- */
+
+static bool is_power_of_2(uint64_t number)
+{
+	return number && !(number & (number - 1));
+}
+
+static bool lies_within(uint64_t offset, uint64_t bytes, uint64_t total)
+{
+	return offset >= sizeof(struct user_memory) && offset <= total && bytes <= total - offset;
+}
+
+/* What a copy of the header says, or why it cannot be. */
+static const char *take_geometry(struct user_mapping *mapping, const struct user_memory *memory)
+{
+	uint64_t rings_bytes;
+
+	if (memory->magic != USER_MEMORY_MAGIC)
+		return "it does not begin as the memory of a program with tracepoints does";
+	if (memory->version != USER_MEMORY_VERSION)
+		return "it is of another version";
+	if (memory->total_bytes != mapping->bytes)
+		return "its size is another one than it says";
+	if (memory->clock != SUBBUF_CLOCK_MONOTONIC && memory->clock != SUBBUF_CLOCK_TSC)
+		return "its clock is unknown";
+	if (memory->max_events < 2 || memory->max_events > USER_MAX_EVENTS || !lies_within(memory->flags_offset, memory->max_events, mapping->bytes))
+		return "its flags are outside of it";
+	if (memory->registry_bytes > USER_MAX_REGISTRY_BYTES || !lies_within(memory->registry_offset, memory->registry_bytes, mapping->bytes))
+		return "its registry is outside of it";
+	if (!is_power_of_2(memory->subbuf_bytes) || memory->subbuf_bytes < SUBBUF_MIN_BYTES || memory->subbuf_bytes > SUBBUF_MAX_BYTES ||
+	    !is_power_of_2(memory->nr_subbufs) || memory->nr_subbufs < 2 || memory->nr_subbufs > USER_MAX_SUBBUFS)
+		return "its sub-buffers have an impossible size";
+	if (memory->nr_rings == 0 || memory->nr_rings > USER_MAX_RINGS || memory->ring_stride % 64 || memory->rings_offset % 64 ||
+	    memory->ring_stride < subbuf_ring_bytes(memory->subbuf_bytes, memory->nr_subbufs) ||
+	    __builtin_mul_overflow(memory->ring_stride, (uint64_t)memory->nr_rings, &rings_bytes) ||
+	    !lies_within(memory->rings_offset, rings_bytes, mapping->bytes))
+		return "its rings are outside of it";
+	mapping->pid = memory->pid;
+	mapping->clock = memory->clock;
+	mapping->max_events = memory->max_events;
+	mapping->nr_rings = memory->nr_rings;
+	mapping->subbuf_bytes = memory->subbuf_bytes;
+	mapping->nr_subbufs = memory->nr_subbufs;
+	mapping->registry_bytes = memory->registry_bytes;
+	mapping->flags_offset = memory->flags_offset;
+	mapping->registry_offset = memory->registry_offset;
+	mapping->ring_stride = memory->ring_stride;
+	mapping->rings_offset = memory->rings_offset;
+	return NULL;
+}
+
+/* SECURITY: without the seals the program could cut its memory off, and our next look at it would be a SIGBUS. */
+static const char *check_file(struct user_mapping *mapping, int fd)
+{
+	struct stat stat;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode))
+		return "it is no memory file";
+	if ((seals & USER_SEALS) != USER_SEALS)
+		return "its size is not sealed";
+	if (stat.st_size < (off_t)sizeof(struct user_memory) || (uint64_t)stat.st_size > USER_MAX_BYTES)
+		return "its size is impossible";
+	mapping->bytes = (size_t)stat.st_size;
+	mapping->dev = stat.st_dev;
+	mapping->ino = stat.st_ino;
+	return NULL;
+}
+
+/* An open file description of our own: locks belong to those, and the program has another one. */
+static int open_again(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static int map_and_lock(struct user_mapping *mapping, int fd, struct trace_error *ret_error)
+{
+	struct user_memory copy;
+	const char *reason = check_file(mapping, fd);
+
+	if (reason)
+		return text_error(ret_error, -EINVAL, "%s", reason);
+	mapping->fd = open_again(fd);
+	if (mapping->fd < 0)
+		return text_error(ret_error, -errno, "it cannot be opened: %s", strerror(errno));
+	if (flock(mapping->fd, LOCK_EX | LOCK_NB) < 0)
+		return text_error(ret_error, errno == EWOULDBLOCK ? -EBUSY : -errno, "another daemon records it");
+	mapping->data = mmap(NULL, mapping->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, mapping->fd, 0);
+	if (mapping->data == MAP_FAILED) {
+		mapping->data = NULL;
+		return text_error(ret_error, -errno, "it cannot be mapped: %s", strerror(errno));
+	}
+	memcpy(&copy, mapping->data, sizeof(copy));
+	reason = take_geometry(mapping, &copy);
+	return reason ? text_error(ret_error, -EINVAL, "%s", reason) : 0;
+}
+
+int user_mapping_open(struct user_mapping *ret_mapping, int fd, struct trace_error *ret_error)
+{
+	struct user_mapping mapping = { .fd = -1 };
+	int err = map_and_lock(&mapping, fd, ret_error);
+
+	if (err)
+		user_mapping_close(&mapping);
+	else
+		*ret_mapping = mapping;
+	return err;
+}
+
+void user_mapping_close(struct user_mapping *mapping)
+{
+	if (mapping->data)
+		munmap(mapping->data, mapping->bytes);
+	if (mapping->fd >= 0)
+		close(mapping->fd);
+	*mapping = (struct user_mapping){ .fd = -1 };
+}
+
+/* Where a program has put its rings among the rest nothing can be given back but the lock. */
+void user_mapping_drop_rings(struct user_mapping *mapping)
+{
+	uint64_t end = mapping->rings_offset & ~(uint64_t)4095;
+
+	if (mapping->flags_offset + mapping->max_events <= end && mapping->registry_offset + mapping->registry_bytes <= end && end < mapping->bytes) {
+		if (fallocate(mapping->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)end, (off_t)(mapping->bytes - end)) < 0)
+			errno = 0; /* the memory goes when the last process that maps it does */
+		munmap(mapping->data + end, mapping->bytes - end);
+		mapping->bytes = end;
+	}
+	close(mapping->fd);
+	mapping->fd = -1;
+}
+
+void user_mapping_set_flag(const struct user_mapping *mapping, uint32_t id, bool on)
+{
+	__atomic_store_n(mapping->data + mapping->flags_offset + id, (unsigned char)on, __ATOMIC_RELAXED);
+}
+
+struct subbuf_ring user_mapping_ring(const struct user_mapping *mapping, uint32_t idx)
+{
+	unsigned char *memory = mapping->data + mapping->rings_offset + idx * mapping->ring_stride;
+
+	return (struct subbuf_ring){
+		.control = (struct subbuf_control *)memory,
+		.data = memory + SUBBUF_CONTROL_BYTES,
+		.subbuf_bytes = mapping->subbuf_bytes,
+		.nr_subbufs = mapping->nr_subbufs,
+	};
+}
+
+/* Holes of the file are rings that no thread has used; to look at their control pages would fill them in. */
+uint32_t user_mapping_next_ring(const struct user_mapping *mapping, uint32_t idx)
+{
+	while (idx < mapping->nr_rings) {
+		struct subbuf_ring ring;
+		off_t at = lseek(mapping->fd, (off_t)(mapping->rings_offset + idx * mapping->ring_stride), SEEK_DATA);
+
+		if (at < 0 || (uint64_t)at < mapping->rings_offset)
+			break;
+		idx = (uint32_t)(((uint64_t)at - mapping->rings_offset) / mapping->ring_stride);
+		if (idx >= mapping->nr_rings)
+			break;
+		ring = user_mapping_ring(mapping, idx);
+		if (__atomic_load_n(&ring.control->position, __ATOMIC_ACQUIRE))
+			return idx;
+		idx++;
+	}
+	return mapping->nr_rings;
+}
+
+/* ---- the registry ---- */
+
+/** struct entry - a copy of an entry of the registry, whose parts are known to lie inside it */
+struct entry {
+	struct user_event event;
+	struct user_field fields[USER_MAX_FIELDS];
+	const char *text;
+	uint32_t text_bytes;
+};
+
+/* A text of the entry, as far as it can be printed: names come from other people's programs and go to terminals. */
+static void entry_text(const struct entry *entry, uint32_t at, char *buffer, size_t size)
+{
+	const char *text = at < entry->text_bytes ? entry->text + at : "";
+	size_t chars = strnlen(text, size - 1);
+
+	for (size_t i = 0; i < chars; i++)
+		buffer[i] = text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?';
+	buffer[chars] = '\0';
+}
+
+static bool take_field(const struct entry *entry, const struct user_field *from, char *name, struct trace_field *ret_field)
+{
+	static const enum trace_field_kind kinds[] = {
+		[USER_FIELD_SIGNED] = TRACE_KIND_DEC, [USER_FIELD_UNSIGNED] = TRACE_KIND_DEC, [USER_FIELD_FLOAT] = TRACE_KIND_FLOAT,
+		[USER_FIELD_BOOL] = TRACE_KIND_BOOL,  [USER_FIELD_POINTER] = TRACE_KIND_HEX,  [USER_FIELD_CHAR] = TRACE_KIND_CHAR,
+		[USER_FIELD_STRING] = TRACE_KIND_STRING, [USER_FIELD_BYTES] = TRACE_KIND_BYTES,
+	};
+	bool is_reference = from->type == USER_FIELD_STRING || from->type == USER_FIELD_BYTES;
+
+	if (from->type < USER_FIELD_SIGNED || from->type > USER_FIELD_BYTES || !is_power_of_2(from->bytes) || from->bytes > 8 ||
+	    from->offset < sizeof(trace_u32) || from->offset + from->bytes > entry->event.payload_bytes ||
+	    (is_reference && from->bytes != sizeof(struct user_reference)) || (from->type == USER_FIELD_FLOAT && from->bytes < 4))
+		return false;
+	entry_text(entry, from->name, name, USER_MAX_NAME_BYTES);
+	*ret_field = (struct trace_field){
+		.name = name,
+		.offset = from->offset,
+		.bytes = (uint8_t)from->bytes,
+		.is_signed = from->type == USER_FIELD_SIGNED || from->type == USER_FIELD_FLOAT || from->type == USER_FIELD_CHAR,
+		.kind = kinds[from->type],
+	};
+	return true;
+}
+
+static void take_names(const struct entry *entry, struct user_description *description)
+{
+	static const char *const suffixes[] = { [USER_ROLE_BEGIN] = ".begin", [USER_ROLE_END] = ".end" };
+	const struct user_event *event = &entry->event;
+	char provider[USER_MAX_NAME_BYTES], name[USER_MAX_NAME_BYTES - 1], file[USER_MAX_NAME_BYTES], function[USER_MAX_NAME_BYTES];
+	bool is_scope = event->role == USER_ROLE_BEGIN || event->role == USER_ROLE_END;
+
+	entry_text(entry, event->provider, provider, sizeof(provider));
+	entry_text(entry, event->name, name, sizeof(name));
+	entry_text(entry, event->file, file, sizeof(file));
+	entry_text(entry, event->function, function, sizeof(function));
+	snprintf(description->name, sizeof(description->name), "%s:%s", provider, name);
+	snprintf(description->type_name, sizeof(description->type_name), "%s%s", description->name, is_scope ? suffixes[event->role] : "");
+	if (*file)
+		snprintf(description->source, sizeof(description->source), "%s:%u %s", file, event->line, function);
+	else
+		description->source[0] = '\0';
+}
+
+static bool take_event(const struct user_mapping *mapping, const struct entry *entry, struct user_description *description)
+{
+	const struct user_event *event = &entry->event;
+	bool has_references = false;
+
+	if (event->id == 0 || event->id >= mapping->max_events || event->payload_bytes < sizeof(trace_u32) ||
+	    event->payload_bytes > TRACE_RECORD_MAX_BYTES - 8 - 8)
+		return false;
+	for (size_t i = 0; i < event->nr_fields; i++) {
+		if (!take_field(entry, &entry->fields[i], description->field_names[i], &description->fields[i]))
+			return false;
+		has_references |= description->fields[i].kind == TRACE_KIND_STRING || description->fields[i].kind == TRACE_KIND_BYTES;
+	}
+	take_names(entry, description);
+	description->id = event->id;
+	description->type = (struct trace_event_type){
+		.name = description->type_name,
+		.classic = "NONE",
+		.text = "",
+		.doc = "",
+		.program = "NONE",
+		.fields = description->fields,
+		.nr_fields = event->nr_fields,
+		.fixed_bytes = (uint16_t)((event->payload_bytes + 7) & ~7u),
+		.has_string = has_references,
+		.category = TRACE_CATEGORY_USER,
+		.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+		.role = event->role <= USER_ROLE_REQUEST_HANDOFF ? (enum trace_event_role)event->role : TRACE_ROLE_EVENT,
+		.source = description->source,
+	};
+	return true;
+}
+
+/* Copy the entry at @at, of at most @room bytes, and find its parts. Its size, or 0: it cannot be one. */
+static uint32_t copy_entry(const unsigned char *at, uint32_t room, unsigned char *buffer, struct entry *ret_entry)
+{
+	struct user_event *event = &ret_entry->event;
+	uint32_t fields_bytes;
+
+	if (room < sizeof(*event))
+		return 0;
+	memcpy(event, at, sizeof(*event));
+	if (event->bytes % 8 || event->bytes < sizeof(*event) || event->bytes > room || event->bytes > USER_MAX_ENTRY_BYTES)
+		return 0;
+	memcpy(buffer, at, event->bytes);
+	if (event->nr_fields > USER_MAX_FIELDS)
+		return 0;
+	fields_bytes = event->nr_fields * (uint32_t)sizeof(struct user_field);
+	if (fields_bytes > event->bytes - sizeof(*event) || event->text_bytes > event->bytes - sizeof(*event) - fields_bytes)
+		return 0;
+	memcpy(ret_entry->fields, buffer + sizeof(*event), fields_bytes);
+	ret_entry->text = (const char *)buffer + sizeof(*event) + fields_bytes;
+	ret_entry->text_bytes = event->text_bytes;
+	buffer[sizeof(*event) + fields_bytes + event->text_bytes] = '\0'; /* there is room for one more */
+	return event->bytes;
+}
+
+bool user_mapping_next_event(struct user_mapping *mapping, struct user_description *ret_description)
+{
+	unsigned char buffer[USER_MAX_ENTRY_BYTES + 1];
+	uint64_t used = __atomic_load_n(&user_mapping_memory(mapping)->registry_used, __ATOMIC_ACQUIRE); /* [D1] pairs with [U1] */
+	struct entry entry;
+
+	used = used < mapping->registry_bytes ? used : mapping->registry_bytes;
+	while (!mapping->registry_broken && mapping->registry_used < used) {
+		uint32_t bytes = copy_entry(mapping->data + mapping->registry_offset + mapping->registry_used,
+					    (uint32_t)used - mapping->registry_used, buffer, &entry);
+
+		mapping->registry_broken = bytes == 0;
+		mapping->registry_used += bytes;
+		if (bytes && take_event(mapping, &entry, ret_description))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_USER_PROGRAM_H
+#define DAEMON_USER_PROGRAM_H
+/*
+ * user_program.h - one program with tracepoints: its events are switched, and its records become records of the trace.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <trace/writer.h>
+
+#include "drain.h"
+#include "select.h"
+#include "user_clock.h"
+#include "user_mapping.h"
+
+/**
+ * struct user_recording - what a recording gives its programs; the owner's
+ * @next_stream: number of the next ring's stream. @start_ns: what is older is not recorded
+ */
+struct user_recording {
+	struct drain *drain;	     /* borrowed */
+	struct trace_writer *writer; /* borrowed */
+	struct user_clock clock;
+	const struct selection *selection; /* borrowed */
+	uint32_t next_stream;
+	uint64_t start_ns;
+	bool halted;
+	bool blocking;
+};
+
+#define USER_FIRST_STREAM 0x10000u
+
+struct user_program;
+
+/** struct user_identity - who it is, as the kernel says. @pid_fd: readable when it is dead; -1: not known */
+struct user_identity {
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+	int pid_fd;
+	char exe[256];
+};
+
+/**
+ * user_program_new() - claim the memory behind @fd, which stays the caller's, and switch its events
+ * @identity: its pid_fd is the program's from now on, if this succeeds
+ * @whole: it was not there when the recording began: all that is in its rings and is not too old belongs to it
+ * NULL: as user_mapping_open()
+ */
+struct user_program *user_program_new(int fd, const struct user_identity *identity, struct user_recording *recording, bool whole,
+				      struct trace_error *ret_error);
+
+/** user_program_free() - switch its events off, leave its memory. NULL is fine. Returns NULL */
+struct user_program *user_program_free(struct user_program *program);
+
+/** user_program_look() - new events and new rings */
+void user_program_look(struct user_program *program);
+
+/** user_program_switch() - the selection has changed, or the recording is halted or ends (@off) */
+void user_program_switch(struct user_program *program, bool off);
+
+/** user_program_finish() - it is dead: take all it left. False: the queue is full, call again */
+bool user_program_finish(struct user_program *program);
+
+/** user_program_settle() - after drain_end(): what its rings do not know of is counted, and its memory is not read any more */
+void user_program_settle(struct user_program *program);
+
+/**
+ * user_program_bury() - after user_program_finish(): its books are closed and its rings gone
+ * Its switches stay: a child that has recorded nothing yet looks at those of its parent, which may be dead long since.
+ */
+void user_program_bury(struct user_program *program);
+bool user_program_is_buried(const struct user_program *program);
+
+/** user_program_taken() - sub-buffers taken from its rings so far */
+uint64_t user_program_taken(const struct user_program *program);
+
+const struct user_identity *user_program_identity(const struct user_program *program);
+const struct user_mapping *user_program_mapping(const struct user_program *program);
+void user_program_set_identity(struct user_program *program, const struct user_identity *identity);
+#endif

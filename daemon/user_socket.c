@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "user_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "text.h"
+#include "user_find.h"
+
+#define USER_SOCKET_BACKLOG 128
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#endif
+
+/** struct user_socket - @lock_fd: whoever holds the lock beside the socket owns its path, and may remove what a dead daemon left */
+struct user_socket {
+	int fd;
+	int lock_fd;
+	struct sockaddr_un address;
+};
+
+/* ---- the place ---- */
+
+/* Our own directory: nobody else may put a socket there. Root's can be entered by all. */
+static int make_directory(const char *path, mode_t mode, struct trace_error *ret_error)
+{
+	struct stat status;
+	int fd;
+
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return text_error(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return text_error(ret_error, -errno, "cannot open %s: %s", path, strerror(errno));
+	if (fstat(fd, &status) < 0 || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH)) {
+		close(fd);
+		return text_error(ret_error, -EPERM, "%s is not a directory that only we can write", path);
+	}
+	if ((status.st_mode & 0777) != mode && fchmod(fd, mode) < 0) { /* the umask, or an older version */
+		close(fd);
+		return text_error(ret_error, -errno, "cannot change the mode of %s: %s", path, strerror(errno));
+	}
+	close(fd);
+	return 0;
+}
+
+/* $TRACER_SOCKET stands in a directory that its user chose. */
+static int find_place(char path[static PATH_MAX], struct trace_error *ret_error)
+{
+	const char *chosen = getenv("TRACER_SOCKET"), *run = getenv("XDG_RUNTIME_DIR");
+	char *name;
+
+	if (chosen && *chosen) {
+		snprintf(path, PATH_MAX, "%s", chosen);
+		return 0;
+	}
+	if (geteuid() == 0)
+		snprintf(path, PATH_MAX, "%s", USER_SOCKET_ROOT);
+	else if (run && *run == '/')
+		snprintf(path, PATH_MAX, "%s/%s", run, USER_SOCKET_NAME);
+	else
+		snprintf(path, PATH_MAX, USER_SOCKET_TMP, (unsigned int)geteuid());
+	name = strrchr(path, '/');
+	*name = '\0';
+	if (make_directory(path, geteuid() == 0 ? 0755 : 0700, ret_error))
+		return ret_error->code;
+	*name = '/';
+	return 0;
+}
+
+static int take_lock(struct user_socket *sock, struct trace_error *ret_error)
+{
+	char path[sizeof(sock->address.sun_path) + sizeof(".lock")];
+
+	snprintf(path, sizeof(path), "%s.lock", sock->address.sun_path);
+	sock->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (sock->lock_fd < 0)
+		return text_error(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
+	if (flock(sock->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return text_error(ret_error, errno == EWOULDBLOCK ? -EADDRINUSE : -errno, "%s belongs to another daemon", sock->address.sun_path);
+	return 0;
+}
+
+/* Everybody may connect to root's socket; who it is the kernel says. */
+static int bind_socket(struct user_socket *sock, struct trace_error *ret_error)
+{
+	const char *path = sock->address.sun_path;
+	mode_t mask;
+	int result;
+
+	sock->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (sock->fd < 0)
+		return text_error(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
+	unlink(path); /* of a daemon that died: we hold the lock */
+	mask = umask(geteuid() == 0 ? 0111 : 0177);
+	result = bind(sock->fd, (const struct sockaddr *)&sock->address, sizeof(sock->address));
+	umask(mask);
+	if (result < 0 || listen(sock->fd, USER_SOCKET_BACKLOG) < 0)
+		return text_error(ret_error, -errno, "cannot listen on %s: %s", path, strerror(errno));
+	return 0;
+}
+
+struct user_socket *user_socket_listen(struct trace_error *ret_error)
+{
+	struct user_socket *sock = calloc(1, sizeof(*sock));
+	char path[PATH_MAX];
+
+	if (!sock) {
+		text_error(ret_error, -ENOMEM, "no memory for a socket");
+		return NULL;
+	}
+	sock->fd = sock->lock_fd = -1;
+	sock->address.sun_family = AF_UNIX;
+	if (find_place(path, ret_error))
+		return user_socket_close(sock);
+	if (strlen(path) >= sizeof(sock->address.sun_path)) {
+		text_error(ret_error, -ENAMETOOLONG, "%.60s...: the path of a socket has at most %zu characters", path,
+			   sizeof(sock->address.sun_path) - 1);
+		return user_socket_close(sock);
+	}
+	memcpy(sock->address.sun_path, path, strlen(path));
+	if (take_lock(sock, ret_error) || bind_socket(sock, ret_error))
+		return user_socket_close(sock);
+	return sock;
+}
+
+/* The lock file stays: removing it would let two daemons lock two files of the same name. */
+struct user_socket *user_socket_close(struct user_socket *sock)
+{
+	if (!sock)
+		return NULL;
+	if (sock->fd >= 0) {
+		unlink(sock->address.sun_path);
+		close(sock->fd);
+	}
+	if (sock->lock_fd >= 0)
+		close(sock->lock_fd);
+	free(sock);
+	return NULL;
+}
+
+int user_socket_fd(const struct user_socket *sock)
+{
+	return sock->fd;
+}
+
+int user_socket_accept(struct user_socket *sock)
+{
+	return accept4(sock->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/* ---- an offer ---- */
+
+/* Every descriptor that came must be closed, not only the one we want. */
+static int take_descriptor(struct msghdr *message)
+{
+	int found = -1, fd;
+
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < (part->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
+			memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(fd));
+			if (found < 0)
+				found = fd;
+			else
+				close(fd);
+		}
+	}
+	return found;
+}
+
+static int receive_offer(int connection)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(4 * sizeof(int))];
+	} ancillary;
+	struct user_offer offer = { 0 };
+	struct iovec text = { &offer, sizeof(offer) };
+	struct msghdr message = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary) };
+	ssize_t bytes = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	int fd;
+
+	if (bytes < 0)
+		return -errno;
+	fd = take_descriptor(&message);
+	if (fd >= 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC && offer.version == USER_MEMORY_VERSION)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -EBADMSG;
+}
+
+/* SECURITY: what it says of itself does not count. A pid of 0 is a process that we cannot see. */
+static int identify(int connection, struct user_identity *ret_identity)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer), fd_bytes = sizeof(ret_identity->pid_fd);
+	int pid_fd = -1;
+
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
+		return -errno;
+	if (peer.pid <= 0 || (geteuid() != 0 && peer.uid != geteuid()))
+		return -EPERM;
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERPIDFD, &pid_fd, &fd_bytes) < 0)
+		pid_fd = -1;
+	return user_find_identity(peer.pid, pid_fd, ret_identity);
+}
+
+int user_socket_receive(int connection, struct user_identity *ret_identity)
+{
+	int fd = receive_offer(connection), err;
+
+	if (fd < 0)
+		return fd;
+	err = identify(connection, ret_identity);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}

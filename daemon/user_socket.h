@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_USER_SOCKET_H
+#define DAEMON_USER_SOCKET_H
+/*
+ * user_socket.h - where programs with tracepoints offer their memory: <trace/user_memory.h>.
+ *
+ * Root's is open to everybody, a user's own to that user. A program says one thing and gets no answer.
+ */
+#include <trace/error.h>
+
+#include "user_program.h"
+
+struct user_socket;
+
+/** user_socket_listen() - at $TRACER_SOCKET, root's place, or the user's. NULL: -EADDRINUSE another daemon listens there, or another errno */
+struct user_socket *user_socket_listen(struct trace_error *ret_error);
+struct user_socket *user_socket_close(struct user_socket *sock); /* NULL is fine; returns NULL */
+int user_socket_fd(const struct user_socket *sock);
+
+/** user_socket_accept() - a program that wants to say something: its connection, or -1 */
+int user_socket_accept(struct user_socket *sock);
+
+/**
+ * user_socket_receive() - what it says
+ * @connection: stays the caller's
+ * Returns its memory's descriptor with who it is, both the caller's; -EAGAIN: nothing yet; another negative errno: nothing of use
+ */
+int user_socket_receive(int connection, struct user_identity *ret_identity);
+#endif

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "users.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "text.h"
+#include "user_find.h"
+#include "user_program.h"
+#include "user_socket.h"
+
+#define USERS_PERIOD_MIN_NS   1000000ull
+#define USERS_PERIOD_BEGIN_NS 5000000ull
+#define USERS_PERIOD_MAX_NS   50000000ull
+#define USERS_CONNECTIONS     64  /* that have not said anything yet */
+#define USERS_BURIED_MIN      256 /* so many dead ones are kept before we look who still needs them */
+#define USERS_EVENTS	      32
+
+/** struct user - @dead: its process, or what it ran */
+struct user {
+	struct user *next; /* owned */
+	struct user_program *program; /* owned */
+	uint64_t taken_before;
+	bool dead;
+	bool needed; /* while the buried are looked through */
+};
+
+/**
+ * struct users - @list: newest first
+ * @connections: accepted, nothing received yet; a new one takes the place of the oldest
+ * @nr_buried, @max_buried: dead ones in the list, and when to look through them
+ */
+struct users {
+	struct user_recording recording;
+	struct selection selection;
+	const struct tracer_options *filter; /* borrowed */
+	struct user_socket *socket;	     /* owned; NULL: another daemon has it */
+	struct user *list;		     /* owned */
+	struct users_status status;
+	size_t nr_buried;
+	size_t max_buried;
+	int connections[USERS_CONNECTIONS];
+	size_t next_connection;
+	uint64_t period_ns;
+	int epoll_fd;
+	int timer_fd;
+	bool begun;
+	bool off;
+};
+
+enum { WATCH_SOCKET = 1, WATCH_TIMER, WATCH_CONNECTION, WATCH_PROCESS };
+
+/* What to say for a descriptor: what it is, and itself. */
+static int watch(const struct users *users, int fd, uint32_t what)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uint64_t)(unsigned int)fd << 32 | what };
+
+	return epoll_ctl(users->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static void set_timer(const struct users *users, uint64_t ns)
+{
+	struct itimerspec times = { .it_value = { .tv_nsec = (long)ns } };
+
+	timerfd_settime(users->timer_fd, 0, &times, NULL);
+}
+
+/* ---- who takes part ---- */
+
+static bool descends_from(pid_t pid, pid_t ancestor)
+{
+	for (int depth = 0; pid > 1 && depth < 128; depth++) {
+		if (pid == ancestor)
+			return true;
+		pid = user_find_parent(pid);
+	}
+	return false;
+}
+
+static bool takes_part(const struct users *users, const struct user_identity *identity)
+{
+	const struct tracer_options *filter = users->filter;
+
+	if (geteuid() != 0 && identity->uid != geteuid())
+		return false;
+	if (!filter)
+		return true;
+	if (filter->filter_uid >= 0 && (int64_t)identity->uid != filter->filter_uid)
+		return false;
+	if (filter->filter_gid >= 0 && (int64_t)identity->gid != filter->filter_gid)
+		return false;
+	if (filter->filter_pgrp && getpgid(identity->pid) != filter->filter_pgrp)
+		return false;
+	if (filter->filter_pid && identity->pid != filter->filter_pid)
+		return filter->follow && descends_from(identity->pid, filter->filter_pid);
+	return true;
+}
+
+/* ---- they come ---- */
+
+static struct user *user_of_memory(const struct users *users, int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return NULL;
+	for (struct user *user = users->list; user; user = user->next) {
+		const struct user_mapping *mapping = user_program_mapping(user->program);
+
+		if (mapping->ino == status.st_ino && mapping->dev == status.st_dev)
+			return user;
+	}
+	return NULL;
+}
+
+/* What a process ran before it ran this is dead. */
+static void bury_earlier(struct users *users, const struct user *newest)
+{
+	pid_t pid = user_program_identity(newest->program)->pid;
+
+	for (struct user *user = users->list; user; user = user->next)
+		if (user != newest && !user->dead && user_program_identity(user->program)->pid == pid)
+			user->dead = !user_find_maps(pid, user_program_mapping(user->program)->ino);
+}
+
+static void take(struct users *users, int fd, struct user_identity *identity, bool whole)
+{
+	struct user *user = calloc(1, sizeof(*user));
+	struct trace_error error = { .code = -ENOMEM, .message = "no memory for it" };
+
+	if (user)
+		user->program = user_program_new(fd, identity, &users->recording, whole, &error);
+	if (!user || !user->program) {
+		free(user);
+		users->status.refused += error.code != -EBUSY;
+		message_note("process %d (%s) is not recorded: %s", (int)identity->pid, identity->exe, error.message);
+		if (identity->pid_fd >= 0)
+			close(identity->pid_fd);
+		return;
+	}
+	user->next = users->list;
+	users->list = user;
+	users->status.ever++;
+	users->status.programs++;
+	if (identity->pid_fd >= 0 && watch(users, identity->pid_fd, WATCH_PROCESS))
+		user->dead = false; /* then its death is found out when the recording ends */
+	bury_earlier(users, user);
+	users->period_ns = USERS_PERIOD_BEGIN_NS;
+	set_timer(users, users->period_ns);
+}
+
+/* A child maps its parent's memory too; but the one who fills the rings is the one whose memory it is. */
+static void prefer_owner(struct users *users, struct user *user, struct user_identity *identity)
+{
+	const struct user_mapping *mapping = user_program_mapping(user->program);
+	bool was_owner = user_find_inner_pid(user_program_identity(user->program)->pid) == (pid_t)mapping->pid;
+	bool is_owner = user_find_inner_pid(identity->pid) == (pid_t)mapping->pid;
+
+	if (user->dead || was_owner || !is_owner) {
+		if (identity->pid_fd >= 0)
+			close(identity->pid_fd);
+		return;
+	}
+	user_program_set_identity(user->program, identity);
+	if (identity->pid_fd >= 0)
+		watch(users, identity->pid_fd, WATCH_PROCESS);
+}
+
+static void come(struct users *users, int fd, struct user_identity *identity, bool whole)
+{
+	struct user *known = user_of_memory(users, fd);
+
+	if (known)
+		prefer_owner(users, known, identity);
+	else if (!users->off && takes_part(users, identity))
+		take(users, fd, identity, whole);
+	else if (identity->pid_fd >= 0)
+		close(identity->pid_fd);
+	close(fd);
+}
+
+static void on_found(void *context, int fd, struct user_identity *identity)
+{
+	come(context, fd, identity, false);
+}
+
+static void on_connection(struct users *users, int connection)
+{
+	struct user_identity identity;
+	int fd = user_socket_receive(connection, &identity);
+
+	if (fd == -EAGAIN)
+		return;
+	if (fd >= 0)
+		come(users, fd, &identity, true);
+	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
+		if (users->connections[i] == connection)
+			users->connections[i] = -1;
+	close(connection);
+}
+
+static void on_socket(struct users *users)
+{
+	int connection;
+
+	while ((connection = user_socket_accept(users->socket)) >= 0) {
+		int *place = &users->connections[users->next_connection++ % USERS_CONNECTIONS];
+
+		if (*place >= 0)
+			close(*place); /* SECURITY: who connects and says nothing keeps nobody out for long */
+		*place = connection;
+		if (watch(users, connection, WATCH_CONNECTION)) {
+			close(connection);
+			*place = -1;
+			continue;
+		}
+		on_connection(users, connection); /* usually it has spoken already */
+	}
+}
+
+/* ---- they go ---- */
+
+static void on_death(struct users *users, int pid_fd)
+{
+	epoll_ctl(users->epoll_fd, EPOLL_CTL_DEL, pid_fd, NULL);
+	for (struct user *user = users->list; user; user = user->next)
+		if (user_program_identity(user->program)->pid_fd == pid_fd)
+			user->dead = true;
+}
+
+static void need(void *context, int fd, struct user_identity *identity)
+{
+	struct user *user = user_of_memory(context, fd);
+
+	if (user)
+		user->needed = true;
+	if (identity->pid_fd >= 0)
+		close(identity->pid_fd);
+	close(fd);
+}
+
+/* Which of the dead does a living process still look at, for its switches? The others go. */
+static void forget_unneeded(struct users *users)
+{
+	struct user **place = &users->list;
+
+	if (users->nr_buried < users->max_buried)
+		return;
+	for (struct user *user = users->list; user; user = user->next)
+		user->needed = !user_program_is_buried(user->program);
+	user_find_programs(need, users);
+	while (*place) {
+		struct user *user = *place;
+
+		if (user->needed) {
+			place = &user->next;
+			continue;
+		}
+		*place = user->next;
+		user_program_free(user->program);
+		free(user);
+		users->nr_buried--;
+	}
+	users->max_buried = 2 * users->nr_buried > USERS_BURIED_MIN ? 2 * users->nr_buried : USERS_BURIED_MIN;
+}
+
+static void bury_dead(struct users *users)
+{
+	for (struct user *user = users->list; user; user = user->next) {
+		if (!user->dead || user_program_is_buried(user->program) || !user_program_finish(user->program))
+			continue;
+		user_program_bury(user->program);
+		users->nr_buried++;
+		users->status.programs--;
+	}
+	forget_unneeded(users);
+}
+
+/* ---- how often ---- */
+
+static void choose_period(struct users *users)
+{
+	uint64_t most = 0, all = 0;
+
+	for (struct user *user = users->list; user; user = user->next) {
+		uint64_t taken = user_program_is_buried(user->program) ? user->taken_before : user_program_taken(user->program);
+		uint64_t share = (taken - user->taken_before) * 4 / user_program_mapping(user->program)->nr_subbufs;
+
+		all += taken - user->taken_before;
+		most = share > most ? share : most;
+		user->taken_before = taken;
+	}
+	if (most && users->period_ns > USERS_PERIOD_MIN_NS)
+		users->period_ns /= 2;
+	else if (!all && users->period_ns < USERS_PERIOD_MAX_NS)
+		users->period_ns *= 2;
+	set_timer(users, users->status.programs ? users->period_ns : 0);
+}
+
+/* ---- the recording ---- */
+
+/* Each program costs two descriptors. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+struct users *users_new(const struct users_options *options, struct trace_error *ret_error)
+{
+	struct users *users = calloc(1, sizeof(*users));
+	struct trace_error error;
+
+	if (!users) {
+		text_error(ret_error, -ENOMEM, "no memory for programs' events");
+		return NULL;
+	}
+	memset(users->connections, 0xff, sizeof(users->connections));
+	users->selection = *options->selection;
+	users->filter = options->filter;
+	users->max_buried = USERS_BURIED_MIN;
+	users->period_ns = USERS_PERIOD_BEGIN_NS;
+	users->recording.blocking = options->blocking;
+	users->recording.selection = &users->selection;
+	users->recording.next_stream = USER_FIRST_STREAM;
+	users->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	users->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (users->epoll_fd < 0 || users->timer_fd < 0 || watch(users, users->timer_fd, WATCH_TIMER)) {
+		text_error(ret_error, -errno, "cannot wait for programs: %s", strerror(errno));
+		return users_free(users);
+	}
+	allow_descriptors();
+	users->socket = user_socket_listen(&error);
+	if (!users->socket)
+		message_note("programs that start now cannot join: %s", error.message);
+	return users;
+}
+
+void users_begin(struct users *users, struct drain *drain, struct trace_writer *writer, const struct clock_sample *start)
+{
+	users->recording.drain = drain;
+	users->recording.writer = writer;
+	users->recording.start_ns = start->monotonic_ns;
+	user_clock_add(&users->recording.clock, start);
+	users->begun = true;
+	user_find_programs(on_found, users);
+	if (users->socket)
+		watch(users, user_socket_fd(users->socket), WATCH_SOCKET);
+}
+
+struct users *users_free(struct users *users)
+{
+	if (!users)
+		return NULL;
+	user_socket_close(users->socket);
+	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
+		if (users->connections[i] >= 0)
+			close(users->connections[i]);
+	while (users->list) {
+		struct user *user = users->list;
+
+		users->list = user->next;
+		user_program_free(user->program);
+		free(user);
+	}
+	if (users->timer_fd >= 0)
+		close(users->timer_fd);
+	if (users->epoll_fd >= 0)
+		close(users->epoll_fd);
+	free(users);
+	return NULL;
+}
+
+int users_fd(const struct users *users)
+{
+	return users->epoll_fd;
+}
+
+static void on_timer(struct users *users)
+{
+	uint64_t expirations;
+
+	if (read(users->timer_fd, &expirations, sizeof(expirations)) < 0)
+		return; /* it was set again meanwhile */
+	for (struct user *user = users->list; user; user = user->next)
+		user_program_look(user->program);
+}
+
+void users_dispatch(struct users *users)
+{
+	struct epoll_event events[USERS_EVENTS];
+	int nr = epoll_wait(users->epoll_fd, events, USERS_EVENTS, 0);
+
+	for (int i = 0; i < nr; i++) {
+		int fd = (int)(events[i].data.u64 >> 32);
+
+		switch ((uint32_t)events[i].data.u64) {
+		case WATCH_SOCKET:
+			on_socket(users);
+			break;
+		case WATCH_TIMER:
+			on_timer(users);
+			break;
+		case WATCH_CONNECTION:
+			on_connection(users, fd);
+			break;
+		default:
+			on_death(users, fd);
+		}
+	}
+}
+
+void users_look(struct users *users)
+{
+	bury_dead(users);
+	choose_period(users);
+}
+
+static void switch_all(struct users *users)
+{
+	for (struct user *user = users->list; user; user = user->next)
+		user_program_switch(user->program, users->off);
+}
+
+void users_select(struct users *users, const struct selection *selection)
+{
+	users->selection = *selection;
+	switch_all(users);
+}
+
+void users_halt(struct users *users, bool halted)
+{
+	users->recording.halted = halted;
+	switch_all(users);
+}
+
+const struct selection *users_selection(const struct users *users)
+{
+	return &users->selection;
+}
+
+void users_switch_off(struct users *users)
+{
+	for (struct user *user = users->list; user; user = user->next)
+		user_program_look(user->program);
+	users->off = true;
+	switch_all(users);
+}
+
+void users_salvage(struct users *users)
+{
+	for (struct user *user = users->list; user; user = user->next)
+		if (!user->dead && !user_program_is_buried(user->program))
+			user->dead = !user_find_maps(user_program_identity(user->program)->pid, user_program_mapping(user->program)->ino);
+	bury_dead(users);
+}
+
+void users_settle(struct users *users)
+{
+	for (struct user *user = users->list; user; user = user->next)
+		user_program_settle(user->program);
+}
+
+void users_get_status(const struct users *users, struct users_status *ret_status)
+{
+	*ret_status = users->status;
+}
