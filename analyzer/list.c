@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/symbols.h>
 #include "call_text.h"
 #include "report.h"
 
@@ -33,6 +34,7 @@ struct list {
 	char thousands[1000][4];	 /* "000" to "999" and a comma behind */
 	int64_t offset_ns;		 /* CLOCK_MONOTONIC to the time shown */
 	struct call_texts *calls;	 /* owned */
+	struct trace_symbols *symbols;	 /* owned; made when the first address wants a name */
 	struct trace_analysis *state;	 /* owned; NULL without -y */
 	const struct trace_thread *thread; /* of the line, with -y */
 };
@@ -159,6 +161,10 @@ static void put_name(struct list *list, const struct trace_event *event)
 	static const struct name unknown = {"(unknown event)        \t", NAME_WIDTH + 1};
 	const struct name *name = event->id < TRACE_EV_MAX && event->type ? &list->names[event->id] : &unknown;
 
+	if (event->id >= TRACE_EV_MAX && event->type) { /* of a program: provider:event */
+		list->used += (size_t)snprintf(list->buffer + list->used, LINE_BYTES / 8, "%-*.*s\t", (int)NAME_WIDTH, 255, event->type->name);
+		return;
+	}
 	memcpy(list->buffer + list->used, name->text, NAME_BYTES);
 	list->used += name->bytes;
 }
@@ -210,7 +216,32 @@ static size_t put_call(struct list *list, const struct trace_event *event)
 	return call_text(list->calls, event, at, path_of, list, name && call_text_makes_fd(list->calls, name));
 }
 
-static void put_text(struct list *list, const struct trace_event *event)
+/* Behind an event of a program: what its addresses are called. */
+static void put_symbols(struct list *list, const struct trace_event *event, uint32_t tid)
+{
+	const char *base;
+	struct trace_symbol symbol;
+
+	if (event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid))
+		memcpy(&tid, event->payload, sizeof(tid));
+	for (size_t i = 0; i < event->type->nr_fields; i++) {
+		const struct trace_field *field = &event->type->fields[i];
+		uint64_t address = field->kind == TRACE_KIND_HEX && field->bytes == 8 ? trace_event_u64(event, field) : 0;
+
+		if (!address || list->used > BUFFER_BYTES - 1024)
+			continue;
+		if (!list->symbols)
+			list->symbols = trace_symbols_new(list->report->trace, NULL);
+		if (!list->symbols || !trace_symbols_find(list->symbols, tid, event->ts_ns, address, &symbol))
+			continue;
+		base = strrchr(symbol.file, '/') ? strrchr(symbol.file, '/') + 1 : symbol.file;
+		list->used += (size_t)snprintf(list->buffer + list->used, 512, "; %.60s = %.300s+0x%llx (%.100s)", field->name,
+					       *symbol.function ? symbol.function : "?",
+					       (unsigned long long)(*symbol.function ? symbol.offset : symbol.file_address), base);
+	}
+}
+
+static void put_text(struct list *list, const struct trace_event *event, uint32_t pid)
 {
 	size_t room = LINE_BYTES / 2, known = event->id >= TRACE_EV_sys_enter && event->id <= TRACE_EV_sys_exit ? put_call(list, event) : 0;
 	int bytes;
@@ -220,6 +251,8 @@ static void put_text(struct list *list, const struct trace_event *event)
 		return;
 	bytes = trace_event_format(list->report->trace, event, list->buffer + list->used, room);
 	list->used += bytes < (int)room ? (size_t)bytes : room - 1;
+	if (event->id >= TRACE_EV_MAX && event->type)
+		put_symbols(list, event, pid);
 }
 
 static void put_line(struct list *list, const struct trace_event *event, uint32_t pid)
@@ -249,7 +282,7 @@ static void put_line(struct list *list, const struct trace_event *event, uint32_
 		put(list, " \t", 2);
 	}
 	if (!(forgotten & COLUMN_TEXT))
-		put_text(list, event);
+		put_text(list, event, pid);
 	put(list, "\n", 1);
 }
 
@@ -403,5 +436,6 @@ int report_list(struct report *report)
 	free(list.buffer);
 	free(list.running);
 	call_texts_free(list.calls);
+	trace_symbols_free(list.symbols);
 	return error;
 }

@@ -11,6 +11,9 @@
 
 #include "text.h"
 
+/* What libtracer-pthread.so reads: all locks, not only those that were waited for. */
+#define PRELOAD_PTHREAD_MODE "TRACER_PTHREAD"
+
 #ifndef PRELOAD_LIBDIR
 #define PRELOAD_LIBDIR "lib"
 #endif
@@ -54,27 +57,37 @@ static int find_library(const char *name, size_t chars, char *path, size_t size,
 	return text_error(ret_error, -ENOENT, "libtracer-%.*s.so is not installed beside %s (in ../lib)", (int)chars, name, program);
 }
 
-static int each_library(const char *names, char *list, size_t size, struct trace_error *ret_error)
+/* "pthread:all" is pthread with a mode. */
+static size_t library_chars(const char *names, size_t chars, bool *all)
 {
-	size_t used = 0, chars;
+	if (chars != strlen("pthread:all") || strncmp(names, "pthread:all", chars))
+		return chars;
+	*all = true;
+	return strlen("pthread");
+}
+
+static int each_library(const char *names, char *list, size_t size, bool *all, struct trace_error *ret_error)
+{
+	size_t used = 0, chars, whole;
 	char path[PATH_MAX];
 	bool known;
 	int err;
 
-	for (;; names += chars + 1) {
-		chars = strcspn(names, ",");
+	for (;; names += whole + 1) {
+		whole = strcspn(names, ",");
+		chars = library_chars(names, whole, all);
 		known = false;
 		for (size_t i = 0; i < NR_NAMES; i++)
 			known |= strlen(preload_names[i]) == chars && !strncmp(names, preload_names[i], chars);
 		if (!known)
-			return text_error(ret_error, -EINVAL, "--preload: \"%.*s\" is none of malloc, pthread, functions (separated by commas)", (int)chars, names);
+			return text_error(ret_error, -EINVAL, "--preload: \"%.*s\" is none of malloc, pthread, pthread:all, functions (separated by commas)", (int)chars, names);
 		err = find_library(names, chars, path, sizeof(path), ret_error);
 		if (err)
 			return err;
 		if (used + strlen(path) + 2 > size)
 			return text_error(ret_error, -E2BIG, "--preload: the list is too long");
 		used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ":" : "", path);
-		if (!names[chars])
+		if (!names[whole])
 			return 0;
 	}
 }
@@ -82,20 +95,22 @@ static int each_library(const char *names, char *list, size_t size, struct trace
 int preload_check(const char *names, struct trace_error *ret_error)
 {
 	char list[4096];
+	bool all = false;
 
-	return each_library(names, list, sizeof(list), ret_error);
+	return each_library(names, list, sizeof(list), &all, ret_error);
 }
 
 int preload_begin(const char *names, struct trace_error *ret_error)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char list[2 * sizeof(preload_before)];
+	bool all = false;
 	size_t used;
 	int err;
 
 	if (!names)
 		return 0;
-	err = each_library(names, list, sizeof(list) / 2, ret_error);
+	err = each_library(names, list, sizeof(list) / 2, &all, ret_error);
 	if (err)
 		return err;
 	preload_state = before ? PRELOAD_SET : PRELOAD_UNSET;
@@ -103,6 +118,8 @@ int preload_begin(const char *names, struct trace_error *ret_error)
 		return text_error(ret_error, -E2BIG, "LD_PRELOAD is too long to be added to");
 	snprintf(preload_before, sizeof(preload_before), "%s", before ? before : "");
 	used = strlen(list);
+	if (all && setenv(PRELOAD_PTHREAD_MODE, "all", 1))
+		return text_error(ret_error, -ENOMEM, "no memory for the environment");
 	if (*preload_before)
 		snprintf(list + used, sizeof(list) - used, ":%s", preload_before);
 	return setenv("LD_PRELOAD", list, 1) ? text_error(ret_error, -ENOMEM, "no memory for the environment") : 0;

@@ -248,17 +248,17 @@ static void variables_have_the_types_of_the_source(void)
 	const struct trace_probe *probe = trace_probes_get(probes, 0);
 
 	expect_field(probe, "order", TRACE_KIND_HEX, 8, false);
-	expect_field(probe, "order->id", TRACE_KIND_DEC, 8, true);
+	expect_field(probe, "order_id", TRACE_KIND_DEC, 8, true);
 	expect_field(probe, "price", TRACE_KIND_FLOAT, 8, false);
 	expect_field(probe, "number", TRACE_KIND_DEC, 4, true);
 	expect_field(probe, "who", TRACE_KIND_STRING, 4, false);
-	expect_field(probe, "order->items[1].name", TRACE_KIND_STRING, 4, false);
-	expect_field(probe, "order->items[2].id", TRACE_KIND_DEC, 4, true);
-	expect_field(probe, "order->code", TRACE_KIND_STRING, 4, false);
-	expect_field(probe, "order->low", TRACE_KIND_DEC, 4, false);
-	expect_field(probe, "order->state", TRACE_KIND_DEC, 4, true);
-	expect_field(probe, "order->urgent", TRACE_KIND_BOOL, 1, false);
-	expect_field(probe, "order->small", TRACE_KIND_DEC, 2, true);
+	expect_field(probe, "order_items_1_name", TRACE_KIND_STRING, 4, false);
+	expect_field(probe, "order_items_2_id", TRACE_KIND_DEC, 4, true);
+	expect_field(probe, "order_code", TRACE_KIND_STRING, 4, false);
+	expect_field(probe, "order_low", TRACE_KIND_DEC, 4, false);
+	expect_field(probe, "order_state", TRACE_KIND_DEC, 4, true);
+	expect_field(probe, "order_urgent", TRACE_KIND_BOOL, 1, false);
+	expect_field(probe, "order_small", TRACE_KIND_DEC, 2, true);
 	CU_ASSERT_EQUAL(probe->type->fixed_bytes % 8, 0);
 	CU_ASSERT_TRUE(probe->type->has_string);
 	CU_ASSERT_PTR_NOT_NULL(strstr(probe->type->source, "probe_target.c:"));
@@ -271,7 +271,7 @@ static void types_can_be_chosen(void)
 	const struct trace_probe *probe = trace_probes_get(probes, 0);
 
 	expect_field(probe, "n", TRACE_KIND_HEX, 8, false);
-	expect_field(probe, "order->code", TRACE_KIND_BYTES, 4, false);
+	expect_field(probe, "order_code", TRACE_KIND_BYTES, 4, false);
 	expect_field(probe, "who", TRACE_KIND_HEX, 8, false);
 	expect_field(probe, "arg1", TRACE_KIND_HEX, 4, false);
 	expect_field(probe, "text", TRACE_KIND_STRING, 4, false);
@@ -295,14 +295,14 @@ static void cxx_names_and_strings_are_understood(void)
 	struct trace_probes *probes = added("%s:shop::Order::pay this->number amount this->name", TARGET_CXX), *both, *one;
 
 	CU_ASSERT_EQUAL(trace_probes_nr(probes), 1);
-	expect_field(trace_probes_get(probes, 0), "this->number", TRACE_KIND_DEC, 4, true); /* of the base class */
-	expect_field(trace_probes_get(probes, 0), "this->name", TRACE_KIND_STRING, 4, false);
+	expect_field(trace_probes_get(probes, 0), "this_number", TRACE_KIND_DEC, 4, true); /* of the base class */
+	expect_field(trace_probes_get(probes, 0), "this_name", TRACE_KIND_STRING, 4, false);
 	CU_ASSERT_PTR_NOT_NULL(strstr(trace_probes_get(probes, 0)->type->name, ":shop::Order::pay"));
 	both = added("%s:shop::check", TARGET_CXX);
 	CU_ASSERT_EQUAL(trace_probes_nr(both), 2);
 	one = added("%s:shop::check(shop::Order const&, int) order.name order.number", TARGET_CXX);
 	CU_ASSERT_EQUAL(trace_probes_nr(one), 1);
-	expect_field(trace_probes_get(one, 0), "order.name", TRACE_KIND_STRING, 4, false);
+	expect_field(trace_probes_get(one, 0), "order_name", TRACE_KIND_STRING, 4, false);
 	trace_probes_free(probes);
 	trace_probes_free(both);
 	trace_probes_free(one);

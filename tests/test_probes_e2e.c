@@ -67,15 +67,15 @@ static void every_call_is_an_event_with_its_arguments(void)
 	for (int i = 0; i < CALLS; i++)
 		sum += 1000 + i;
 	record(&s, "--probe '" PROBE_TARGET ":pay order->id number who order->low order->high order->next->id order->small counter'");
-	found = tally(&s, "probe_target:pay", "order->id", "who");
+	found = tally(&s, "probe_target:pay", "order_id", "who");
 	CU_ASSERT_EQUAL(found.nr, CALLS * THREADS);
 	CU_ASSERT_EQUAL(found.sum, sum * THREADS);
 	CU_ASSERT_EQUAL(found.odd, CALLS / 2 * THREADS);
 	CU_ASSERT_EQUAL(found.even, CALLS / 2 * THREADS);
-	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "order->low", NULL).sum, 5 * CALLS * THREADS);
-	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "order->high", NULL).sum, 77 * CALLS * THREADS);
-	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "order->next->id", NULL).sum, 99 * CALLS * THREADS);
-	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "order->small", NULL).sum, -3 * CALLS * THREADS);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "order_low", NULL).sum, 5 * CALLS * THREADS);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "order_high", NULL).sum, 77 * CALLS * THREADS);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "order_next_id", NULL).sum, 99 * CALLS * THREADS);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "order_small", NULL).sum, -3 * CALLS * THREADS);
 	CU_ASSERT(tally(&s, "probe_target:pay", "counter", NULL).sum > 0);
 	session_end(&s);
 }

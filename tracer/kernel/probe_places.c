@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* probe_places.c - what a probe's text means: the places, their events, and recipes for the arguments. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,29 @@ static void name_event(struct entry *entry, const struct probe_spec *spec, const
 
 /* ---- fields ---- */
 
+/* An expression as a name, as tracepoint() has it: order->id is order_id, $arg1 is arg1. What occurs twice gets a number. */
+static void name_field(struct entry *entry, uint32_t idx, const char *expression)
+{
+	char *name = entry->names[idx], *at = name, *end = name + PROBE_NAME_BYTES - 8;
+	unsigned int number = 1;
+	size_t chars;
+
+	for (; *expression && at < end; expression++)
+		if (isalnum((unsigned char)*expression))
+			*at++ = *expression;
+		else if (at > name && at[-1] != '_')
+			*at++ = '_';
+	while (at > name && at[-1] == '_')
+		at--;
+	*at = '\0';
+	chars = (size_t)(at - name);
+	for (uint32_t i = 0; i < idx; i++)
+		if (!strcmp(entry->names[i], name)) {
+			snprintf(name + chars, 8, "_%u", ++number);
+			i = UINT32_MAX; /* once more, with the number */
+		}
+}
+
 static int add_field(struct entry *entry, const char *name, const struct probe_field *field, struct trace_error *ret_error)
 {
 	uint32_t idx = entry->probe.nr_arguments;
@@ -141,7 +165,7 @@ static int add_field(struct entry *entry, const char *name, const struct probe_f
 	*argument = field->argument;
 	argument->field_offset = (uint16_t)at;
 	argument->field_bytes = field->bytes;
-	snprintf(entry->names[idx], sizeof(entry->names[idx]), "%s", name);
+	name_field(entry, idx, name);
 	entry->fields[idx] = (struct trace_field){
 		.name = entry->names[idx],
 		.offset = (uint16_t)at,
@@ -160,13 +184,6 @@ static void finish_fields(struct entry *entry)
 	entry->type.fixed_bytes = (uint16_t)((entry->type.fixed_bytes + 7u) & ~7u);
 }
 
-/* "arg1" of "$arg1", the whole expression otherwise */
-static const char *field_name(const struct probe_argument_text *text)
-{
-	if (*text->name)
-		return text->name;
-	return *text->expression == '$' || *text->expression == '%' ? text->expression + 1 : text->expression;
-}
 
 /* ---- arguments of functions ---- */
 
@@ -240,12 +257,12 @@ static int add_argument(struct entry *entry, struct function_place *place, const
 		return add_parameters(entry, place, text, ret_error);
 	err = probe_code_expression(text->expression, entry->probe.at_return, &field, ret_error);
 	if (err > 0)
-		return add_variable(entry, place, text, text->expression, field_name(text), ret_error);
+		return add_variable(entry, place, text, text->expression, *text->name ? text->name : text->expression, ret_error);
 	if (!err && *text->type)
 		err = probe_code_type(text->type, &field, ret_error);
 	else if (!err && !strcmp(text->expression, "$retval"))
 		err = probe_scope_result(scope_of(place), &field, ret_error);
-	return err ? err : add_field(entry, field_name(text), &field, ret_error);
+	return err ? err : add_field(entry, *text->name ? text->name : text->expression, &field, ret_error);
 }
 
 static bool is_result(const struct probe_argument_text *text)
@@ -469,7 +486,7 @@ static int add_operand(struct entry *entry, struct static_search *search, const 
 	}
 	if (!result && *text->type)
 		result = probe_code_type(text->type, &field, ret_error);
-	return result ? result : add_field(entry, field_name(text), &field, ret_error);
+	return result ? result : add_field(entry, *text->name ? text->name : text->expression, &field, ret_error);
 }
 
 static int add_static(void *context, const struct probe_sdt *sdt)

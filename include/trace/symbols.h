@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_SYMBOLS_H
+#define TRACE_SYMBOLS_H
+/*
+ * symbols.h - names for addresses in the events of a trace: which function of which file an address of a process was in.
+ *
+ *	struct trace_symbols *symbols = trace_symbols_new(trace, &error);
+ *	struct trace_symbol symbol;
+ *
+ *	if (trace_symbols_find(symbols, tid, event->ts_ns, address, &symbol))
+ *		printf("%s+0x%llx %s", symbol.function, symbol.offset, symbol.source);
+ *
+ * Where files were mapped comes from the trace: the start state, and the program:map events of programs that ran with a preload library. Names
+ * come from the files as they are now; a file whose inode is no longer that of the trace gives none. One thread at a time.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/error.h>
+#include <trace/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default) /* the library is built with -fvisibility=hidden */
+
+struct trace_symbols;
+
+/**
+ * struct trace_symbol - what is at an address. Strings are borrowed until the next call
+ * @function: demangled; "" if the file has no symbol there. @offset: of the address in it
+ * @file: the program or library. @file_address: as nm and objdump print it
+ * @source: "file.c:12" with debug information and if asked for, else ""
+ */
+struct trace_symbol {
+	const char *function;
+	uint64_t offset;
+	const char *file;
+	uint64_t file_address;
+	const char *source;
+};
+
+/** trace_symbols_new() - reads through the events of @trace that tell about mappings; @trace is borrowed. NULL with -ENOMEM */
+struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error);
+struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols); /* NULL is fine; returns NULL */
+
+/** trace_symbols_want_source() - look for lines too (default off: debug information is read when first needed, which takes time) */
+void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted);
+
+/**
+ * trace_symbols_find() - what was at @address in the process of thread @tid at @ts_ns
+ * Returns false, with nothing written, when no file is known to have been there.
+ */
+bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol);
+
+/** trace_symbols_find_in_file() - the same for an address of a file on its own */
+bool trace_symbols_find_in_file(struct trace_symbols *symbols, const char *file, uint64_t file_address, struct trace_symbol *ret_symbol);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * symbols.c - names for addresses: which file was mapped there, which function of it that is.
+ *
+ * Mappings are collected in one pass before the first question, for a program may tell of a mapping after it has used it. A process that
+ * has none of its own since its last exec has its parent's. Files are read when they are first asked about.
+ */
+#include <dlfcn.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <trace/symbols.h>
+#include <unistd.h>
+
+#include "error.h"
+
+#define CLONE_THREAD 0x00010000
+
+/** struct function - of a file, by address. @name: borrowed from the ELF file */
+struct function {
+	uint64_t address;
+	uint64_t bytes;
+	const char *name;
+};
+
+/** struct object - a file that code was mapped from. @functions: by address; NULL until it is asked for */
+struct object {
+	char *path; /* owned */
+	uint64_t ino; /* 0: not known */
+	int fd;
+	Elf *elf;
+	Dwarf *dwarf;
+	struct function *functions;
+	size_t nr_functions;
+	bool opened;
+	bool dwarf_tried;
+};
+
+/** struct mapping - of a process. @since_ns: told then */
+struct mapping {
+	uint32_t pid;
+	size_t object;
+	uint64_t since_ns;
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+};
+
+/** struct step - in the life of a thread: begun by @parent as part of @pid (a new process: its own), or a new program. By tid, then time */
+struct step {
+	uint32_t tid;
+	uint32_t pid;
+	uint32_t parent;
+	bool exec;
+	uint64_t ts_ns;
+};
+
+struct trace_symbols {
+	struct object *objects;
+	size_t nr_objects, room_objects;
+	struct mapping *mappings;
+	size_t nr_mappings, room_mappings;
+	struct step *steps;
+	size_t nr_steps, room_steps;
+	char *demangled; /* owned: of the last answer */
+	char source[512];
+	bool want_source;
+	bool failed;
+};
+
+/* ---- collecting ---- */
+
+/* Room for one more. */
+static bool grow(void **array, size_t nr, size_t *room, size_t size)
+{
+	size_t more = *room ? 2 * *room : 64;
+	void *grown;
+
+	if (nr < *room)
+		return true;
+	grown = reallocarray(*array, more, size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*room = more;
+	return true;
+}
+
+static size_t object_of(struct trace_symbols *symbols, const char *path, size_t chars, uint64_t ino)
+{
+	for (size_t i = symbols->nr_objects; i-- > 0;)
+		if (strlen(symbols->objects[i].path) == chars && !memcmp(symbols->objects[i].path, path, chars) &&
+		    (symbols->objects[i].ino == ino || !ino))
+			return i;
+	if (!grow((void **)&symbols->objects, symbols->nr_objects, &symbols->room_objects, sizeof(*symbols->objects))) {
+		symbols->failed = true;
+		return 0;
+	}
+	symbols->objects[symbols->nr_objects] = (struct object){ .path = strndup(path, chars), .ino = ino, .fd = -1 };
+	if (!symbols->objects[symbols->nr_objects].path) {
+		symbols->failed = true;
+		return 0;
+	}
+	return symbols->nr_objects++;
+}
+
+static void add_mapping(struct trace_symbols *symbols, const struct mapping *mapping)
+{
+	if (!grow((void **)&symbols->mappings, symbols->nr_mappings, &symbols->room_mappings, sizeof(*symbols->mappings)))
+		symbols->failed = true;
+	else if (!symbols->failed)
+		symbols->mappings[symbols->nr_mappings++] = *mapping;
+}
+
+static void add_step(struct trace_symbols *symbols, const struct step *step)
+{
+	if (!grow((void **)&symbols->steps, symbols->nr_steps, &symbols->room_steps, sizeof(*symbols->steps)))
+		symbols->failed = true;
+	else
+		symbols->steps[symbols->nr_steps++] = *step;
+}
+
+static void collect_start(struct trace_symbols *symbols, const struct trace_event *event)
+{
+	const char *path = trace_event_string(event);
+
+	if (event->id == TRACE_EV_start_thread) {
+		const struct trace_start_thread *thread = event->payload;
+
+		add_step(symbols, &(struct step){ .tid = thread->tid, .pid = thread->tgid });
+	} else if (event->id == TRACE_EV_start_map && *path == '/') {
+		const struct trace_start_map *map = event->payload;
+
+		add_mapping(symbols, &(struct mapping){ .pid = map->tgid, .object = object_of(symbols, path, strlen(path), map->ino),
+							.start = map->start, .end = map->end, .offset = map->offset });
+	}
+}
+
+static const struct step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only);
+
+/* A program tells where its code is: the process is that of the thread that says so. */
+static void collect_told(struct trace_symbols *symbols, const struct trace_event *event)
+{
+	const struct trace_event_type *type = event->type;
+	size_t chars;
+	const char *path = trace_event_bytes(event, trace_type_field(type, "path"), &chars);
+	const struct step *step;
+	uint32_t tid;
+
+	if (!(type->flags & TRACE_EVENT_TID) || !path || event->payload_bytes < sizeof(tid))
+		return;
+	memcpy(&tid, event->payload, sizeof(tid));
+	step = latest_step(symbols, tid, event->ts_ns, false);
+	add_mapping(symbols, &(struct mapping){
+		.pid = step ? step->pid : tid,
+		.since_ns = event->ts_ns,
+		.object = object_of(symbols, path, chars, 0),
+		.start = trace_event_u64(event, trace_type_field(type, "start")),
+		.end = trace_event_u64(event, trace_type_field(type, "end")),
+		.offset = trace_event_u64(event, trace_type_field(type, "offset")),
+	});
+}
+
+static void collect(struct trace_symbols *symbols, const struct trace_event *event)
+{
+	if (event->id == TRACE_EV_sched_fork) {
+		const struct trace_sched_fork *fork = event->payload;
+
+		add_step(symbols, &(struct step){ .tid = fork->tid, .pid = fork->tgid, .parent = fork->parent_tid, .ts_ns = event->ts_ns });
+	} else if (event->id == TRACE_EV_sched_exec) {
+		const struct trace_sched_exec *exec = event->payload;
+
+		add_step(symbols, &(struct step){ .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns });
+	} else if (event->type && !strcmp(event->type->name, "program:map")) {
+		collect_told(symbols, event);
+	}
+}
+
+static int run_through(struct trace_symbols *symbols, const struct trace *trace, bool start_state, struct trace_error *ret_error)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
+	struct trace_cursor_options options = { .size = sizeof(options), .start_state = start_state, .mask = mask };
+	static const uint32_t wanted[] = { TRACE_EV_start_thread, TRACE_EV_start_map, TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_USER };
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		mask[wanted[i] / 64] |= 1ULL << wanted[i] % 64;
+	cursor = trace_cursor_new(trace, &options, ret_error);
+	if (!cursor)
+		return -ENOMEM;
+	while ((event = trace_cursor_next(cursor)))
+		(start_state ? collect_start : collect)(symbols, event);
+	trace_cursor_free(cursor);
+	return 0;
+}
+
+struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error)
+{
+	struct trace_symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (!symbols || run_through(symbols, trace, true, ret_error) || run_through(symbols, trace, false, ret_error) || symbols->failed) {
+		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
+		return trace_symbols_free(symbols);
+	}
+	return symbols;
+}
+
+struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
+{
+	if (!symbols)
+		return NULL;
+	for (size_t i = 0; i < symbols->nr_objects; i++) {
+		struct object *object = &symbols->objects[i];
+
+		dwarf_end(object->dwarf);
+		elf_end(object->elf);
+		if (object->fd >= 0)
+			close(object->fd);
+		free(object->functions);
+		free(object->path);
+	}
+	free(symbols->objects);
+	free(symbols->mappings);
+	free(symbols->steps);
+	free(symbols->demangled);
+	free(symbols);
+	return NULL;
+}
+
+void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted)
+{
+	symbols->want_source = wanted;
+}
+
+/* ---- who had what mapped ---- */
+
+/* Steps come in time order. */
+static const struct step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only)
+{
+	for (size_t i = symbols->nr_steps; i-- > 0;)
+		if (symbols->steps[i].tid == tid && symbols->steps[i].ts_ns <= ts_ns && (!exec_only || symbols->steps[i].exec))
+			return &symbols->steps[i];
+	return NULL;
+}
+
+static const struct step *birth(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
+{
+	for (size_t i = symbols->nr_steps; i-- > 0;)
+		if (symbols->steps[i].tid == pid && symbols->steps[i].ts_ns <= ts_ns && !symbols->steps[i].exec)
+			return &symbols->steps[i];
+	return NULL;
+}
+
+/* When the program after the one of @ts_ns was begun: what was mapped from then on is not ours. */
+static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
+{
+	for (size_t i = 0; i < symbols->nr_steps; i++)
+		if (symbols->steps[i].tid == pid && symbols->steps[i].exec && symbols->steps[i].ts_ns > ts_ns)
+			return symbols->steps[i].ts_ns;
+	return UINT64_MAX;
+}
+
+static const struct mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address)
+{
+	for (int generation = 0; generation < 64; generation++) {
+		const struct step *now = latest_step(symbols, tid, ts_ns, false), *exec, *born;
+		uint32_t pid = now ? now->pid : tid;
+		uint64_t from_ns, to_ns = next_exec(symbols, pid, ts_ns);
+
+		exec = latest_step(symbols, pid, ts_ns, true);
+		born = birth(symbols, pid, ts_ns);
+		from_ns = exec ? exec->ts_ns : born ? born->ts_ns : 0;
+		for (size_t i = symbols->nr_mappings; i-- > 0;) {
+			const struct mapping *mapping = &symbols->mappings[i];
+
+			if (mapping->pid == pid && mapping->since_ns >= from_ns && mapping->since_ns < to_ns && address >= mapping->start &&
+			    address < mapping->end)
+				return mapping;
+		}
+		if ((exec && (!born || exec->ts_ns >= born->ts_ns)) || !born || !born->parent)
+			return NULL;
+		tid = born->parent; /* a child begins as a copy */
+		ts_ns = born->ts_ns;
+	}
+	return NULL;
+}
+
+/* ---- functions of a file ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->name[0] == '_' ? 1 : y->name[0] == '_' ? -1 : 0; /* malloc before __libc_malloc */
+}
+
+static size_t add_functions(struct object *object, unsigned int table, size_t nr, size_t *room)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(object->elf, section))) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != table || !header.sh_entsize)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (size_t i = 0; data && i < header.sh_size / header.sh_entsize; i++) {
+			GElf_Sym symbol;
+			const char *name = gelf_getsym(data, (int)i, &symbol) ? elf_strptr(object->elf, header.sh_link, symbol.st_name) : NULL;
+
+			if (!name || !*name || symbol.st_shndx == SHN_UNDEF ||
+			    (GELF_ST_TYPE(symbol.st_info) != STT_FUNC && GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC) ||
+			    !grow((void **)&object->functions, nr, room, sizeof(*object->functions)))
+				continue;
+			object->functions[nr++] = (struct function){ symbol.st_value, symbol.st_size, name };
+		}
+	}
+	return nr;
+}
+
+static void open_object(struct object *object)
+{
+	struct stat status;
+	size_t room = 0;
+
+	object->opened = true;
+	object->fd = open(object->path, O_RDONLY | O_CLOEXEC);
+	if (object->fd < 0 || fstat(object->fd, &status) || !S_ISREG(status.st_mode) || (object->ino && object->ino != status.st_ino))
+		return;
+	elf_version(EV_CURRENT);
+	object->elf = elf_begin(object->fd, ELF_C_READ_MMAP, NULL);
+	if (object->elf && elf_kind(object->elf) != ELF_K_ELF) {
+		elf_end(object->elf);
+		object->elf = NULL;
+	}
+	if (!object->elf)
+		return;
+	object->nr_functions = add_functions(object, SHT_SYMTAB, 0, &room);
+	object->nr_functions = add_functions(object, SHT_DYNSYM, object->nr_functions, &room);
+	if (object->nr_functions)
+		qsort(object->functions, object->nr_functions, sizeof(*object->functions), by_address);
+}
+
+/* The function that @address is in; one without a size reaches to the next. */
+static const struct function *function_at(const struct object *object, uint64_t address)
+{
+	size_t low = 0, high = object->nr_functions;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (object->functions[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	for (low--; low > 0 && object->functions[low - 1].address == object->functions[low].address; low--)
+		;
+	if (object->functions[low].bytes && address - object->functions[low].address >= object->functions[low].bytes)
+		return NULL;
+	return &object->functions[low];
+}
+
+static bool file_address(const struct object *object, uint64_t offset, uint64_t *ret_address)
+{
+	GElf_Phdr segment;
+	size_t nr;
+
+	if (!object->elf || elf_getphdrnum(object->elf, &nr))
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (gelf_getphdr(object->elf, (int)i, &segment) && segment.p_type == PT_LOAD && offset >= (segment.p_offset & ~4095ull) &&
+		    offset < segment.p_offset + segment.p_filesz) {
+			*ret_address = offset - segment.p_offset + segment.p_vaddr;
+			return true;
+		}
+	return false;
+}
+
+static void find_source(struct trace_symbols *symbols, struct object *object, uint64_t address)
+{
+	Dwarf_Die unit;
+	Dwarf_Line *line;
+	const char *file, *slash;
+	int number;
+
+	symbols->source[0] = '\0';
+	if (!symbols->want_source || !object->elf)
+		return;
+	if (!object->dwarf_tried)
+		object->dwarf = dwarf_begin_elf(object->elf, DWARF_C_READ, NULL);
+	object->dwarf_tried = true;
+	if (!object->dwarf || !dwarf_addrdie(object->dwarf, address, &unit))
+		return;
+	line = dwarf_getsrc_die(&unit, address);
+	file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	if (!file || dwarf_lineno(line, &number))
+		return;
+	slash = strrchr(file, '/');
+	snprintf(symbols->source, sizeof(symbols->source), "%s:%d", slash ? slash + 1 : file, number);
+}
+
+/* The C++ run time's demangler, if it is there. */
+static const char *readable(struct trace_symbols *symbols, const char *name)
+{
+	typedef char *(*demangle_fn)(const char *, char *, size_t *, int *);
+	static demangle_fn demangle;
+	static bool tried;
+	int status;
+
+	if (strncmp(name, "_Z", 2))
+		return name;
+	if (!tried) {
+		void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+
+		tried = true;
+		if (library)
+			*(void **)&demangle = dlsym(library, "__cxa_demangle");
+	}
+	free(symbols->demangled);
+	symbols->demangled = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+	return symbols->demangled ? symbols->demangled : name;
+}
+
+/* ---- answers ---- */
+
+static void answer(struct trace_symbols *symbols, struct object *object, uint64_t address, struct trace_symbol *ret_symbol)
+{
+	const struct function *function = function_at(object, address);
+
+	find_source(symbols, object, address);
+	*ret_symbol = (struct trace_symbol){
+		.function = function ? readable(symbols, function->name) : "",
+		.offset = function ? address - function->address : 0,
+		.file = object->path,
+		.file_address = address,
+		.source = symbols->source,
+	};
+}
+
+bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol)
+{
+	const struct mapping *mapping = mapping_of(symbols, tid, ts_ns, address);
+	struct object *object;
+	uint64_t in_file;
+
+	if (!mapping)
+		return false;
+	object = &symbols->objects[mapping->object];
+	if (!object->opened)
+		open_object(object);
+	if (!file_address(object, address - mapping->start + mapping->offset, &in_file))
+		in_file = address - mapping->start + mapping->offset; /* the file has gone: its name alone */
+	answer(symbols, object, in_file, ret_symbol);
+	return true;
+}
+
+bool trace_symbols_find_in_file(struct trace_symbols *symbols, const char *file, uint64_t address, struct trace_symbol *ret_symbol)
+{
+	size_t idx = object_of(symbols, file, strlen(file), 0);
+	struct object *object = symbols->failed ? NULL : &symbols->objects[idx];
+
+	if (!object)
+		return false;
+	if (!object->opened)
+		open_object(object);
+	if (!object->elf)
+		return false;
+	answer(symbols, object, address, ret_symbol);
+	return true;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names for addresses: of this very program, whose mappings stand in /proc/self/maps. */
+#include "builder.h"
+#include "unit.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <trace/symbols.h>
+#include <trace/user_memory.h>
+#include <unistd.h>
+
+#define MAP_TEXT 512
+
+int known_function(int number);
+
+__attribute__((noinline)) int known_function(int number)
+{
+	return number * 3 + (int)(uintptr_t)&number % 2;
+}
+
+/* The mapping of this program that @address is in. */
+static struct trace_start_map own_mapping(const void *address, char path[PATH_MAX])
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	struct trace_start_map map = {0};
+	unsigned long long start, end, offset;
+	char line[PATH_MAX + 256];
+	struct stat status;
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		*path = '\0';
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %4095s", &start, &end, &offset, path) < 3 || (uintptr_t)address < start ||
+		    (uintptr_t)address >= end)
+			continue;
+		map = (struct trace_start_map){.start = start, .end = end, .offset = offset};
+		break;
+	}
+	if (maps)
+		fclose(maps);
+	if (stat(path, &status) == 0)
+		map.ino = status.st_ino;
+	return map;
+}
+
+static void start_process(struct tb *tb, uint32_t pid, const void *address, uint64_t wrong_ino)
+{
+	struct trace_start_thread thread = {.tid = pid, .tgid = pid, .nr = -1};
+	char path[PATH_MAX];
+	struct trace_start_map map = own_mapping(address, path);
+
+	map.tgid = pid;
+	map.ino += wrong_ino;
+	tb_start(tb, 10, TRACE_EV_start_thread, &thread, sizeof(thread), "one");
+	tb_start(tb, 10, TRACE_EV_start_map, &map, sizeof(map), path);
+}
+
+static void expect(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, const void *address, const char *function, uint64_t offset)
+{
+	struct trace_symbol symbol = {.function = "nothing"};
+	bool found = trace_symbols_find(symbols, tid, ts_ns, (uintptr_t)address, &symbol);
+
+	CU_ASSERT_EQUAL(found, function != NULL);
+	if (!function || !found)
+		return;
+	CU_ASSERT_STRING_EQUAL(symbol.function, function);
+	CU_ASSERT_EQUAL(symbol.offset, offset);
+}
+
+static void told_mapping(struct tb *tb, uint64_t ts_ns, uint32_t tid, uint16_t id, const void *address)
+{
+	char path[PATH_MAX];
+	struct trace_start_map map = own_mapping(address, path);
+	struct {
+		uint32_t tid, path;
+		uint64_t start, end, offset;
+		char text[MAP_TEXT];
+	} told = {.tid = tid, .start = map.start, .end = map.end, .offset = map.offset};
+	struct user_reference reference = {.offset = offsetof(__typeof__(told), text), .bytes = (uint16_t)strlen(path)};
+
+	memcpy(&told.path, &reference, sizeof(reference));
+	memcpy(told.text, path, strlen(path));
+	tb_user_event(tb, 0, ts_ns, id, &told, offsetof(__typeof__(told), text) + strlen(path));
+}
+
+static uint16_t map_type(struct tb *tb)
+{
+	static const struct trace_field fields[] = {
+		{"path", 4, 4, false, TRACE_KIND_STRING},
+		{"start", 8, 8, false, TRACE_KIND_HEX},
+		{"end", 16, 8, false, TRACE_KIND_HEX},
+		{"offset", 24, 8, false, TRACE_KIND_HEX},
+	};
+	struct trace_event_type type = {
+		.name = "program:map", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "", .fields = fields, .nr_fields = 4,
+		.fixed_bytes = 32, .has_string = true, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+	};
+
+	return tb_user_type(tb, &type);
+}
+
+static void an_address_has_the_name_of_its_function(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	struct trace_symbols *symbols;
+
+	start_process(tb, 100, known_function, 0);
+	tb_switch(tb, 0, 1000, 0, 100, 0);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	expect(symbols, 100, 1000, known_function, "known_function", 0);
+	expect(symbols, 100, 1000, (const char *)known_function + 3, "known_function", 3);
+	expect(symbols, 100, 1000, NULL, NULL, 0);
+	expect(symbols, 101, 1000, known_function, NULL, 0); /* another process */
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void children_have_what_their_parent_had_until_they_execute(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	struct trace_symbols *symbols;
+	uint16_t id = map_type(tb);
+
+	start_process(tb, 100, known_function, 0);
+	tb_fork(tb, 0, 2000, 100, 102, 100, "thread");
+	tb_fork(tb, 0, 3000, 102, 103, 103, "child");
+	tb_fork(tb, 0, 4000, 103, 104, 104, "grandchild");
+	tb_exec(tb, 0, 5000, 103, "/bin/other");
+	tb_fork(tb, 0, 6000, 103, 105, 105, "child of other");
+	tb_fork(tb, 0, 6100, 100, 106, 106, "stranger");
+	tb_exec(tb, 0, 6200, 106, "/bin/stranger");
+	tb_fork(tb, 0, 6300, 106, 107, 107, "child of stranger");
+	told_mapping(tb, 7000, 103, id, known_function);
+	tb_switch(tb, 0, 9000, 0, 100, 0);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	expect(symbols, 102, 2500, known_function, "known_function", 0);
+	expect(symbols, 103, 3500, known_function, "known_function", 0);
+	expect(symbols, 104, 4500, known_function, "known_function", 0);
+	expect(symbols, 104, 8000, known_function, "known_function", 0);
+	expect(symbols, 105, 8000, known_function, "known_function", 0); /* what its parent told later was there before */
+	expect(symbols, 106, 6150, known_function, "known_function", 0);
+	expect(symbols, 106, 8000, known_function, NULL, 0);
+	expect(symbols, 107, 8000, known_function, NULL, 0);
+	expect(symbols, 103, 8000, known_function, "known_function", 0); /* as it told itself */
+	expect(symbols, 103, 6000, known_function, "known_function", 0); /* a mapping may be told after its use */
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void a_replaced_file_gives_no_names(void)
+{
+	struct tb *tb = tb_new();
+	struct trace_symbol symbol;
+	struct trace *trace;
+	struct trace_symbols *symbols;
+
+	start_process(tb, 100, known_function, 1);
+	tb_switch(tb, 0, 1000, 0, 100, 0);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_TRUE(trace_symbols_find(symbols, 100, 1000, (uintptr_t)known_function, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "");
+	CU_ASSERT_PTR_NOT_NULL(strstr(symbol.file, "test_symbols"));
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+/* Where nm says that a function is. */
+static uint64_t address_in_file(const char *file, const char *pattern)
+{
+	char command[512];
+	unsigned long long address = 0;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "nm %s | grep '%s' | head -1", file, pattern);
+	pipe = popen(command, "r");
+	if (!pipe || fscanf(pipe, "%llx", &address) != 1)
+		address = 0;
+	if (pipe)
+		pclose(pipe);
+	return address;
+}
+
+static void names_are_readable_and_lines_are_found(void)
+{
+	struct tb *tb = tb_new();
+	struct trace_symbol symbol;
+	struct trace *trace;
+	struct trace_symbols *symbols;
+	uint64_t address = address_in_file(PROBE_TARGET_CXX, " [tTwW] .*Order.*pay");
+
+	tb_switch(tb, 0, 1000, 0, 100, 0);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_TRUE(trace_symbols_find_in_file(symbols, PROBE_TARGET_CXX, address, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "shop::Order::pay(int) const");
+	CU_ASSERT_STRING_EQUAL(symbol.source, "");
+	trace_symbols_want_source(symbols, true);
+	CU_ASSERT_TRUE(trace_symbols_find_in_file(symbols, PROBE_TARGET, address_in_file(PROBE_TARGET, " [tT] pay$"), &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "pay");
+	CU_ASSERT_EQUAL(strncmp(symbol.source, "probe_target.c:", 15), 0);
+	CU_ASSERT_FALSE(trace_symbols_find_in_file(symbols, "/no/such/file", 4096, &symbol));
+	CU_ASSERT_FALSE(trace_symbols_find_in_file(symbols, "/etc/passwd", 4096, &symbol) && *symbol.function);
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static const struct unit_case cases[] = {
+	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
+	{"children_have_what_their_parent_had_until_they_execute", children_have_what_their_parent_had_until_they_execute},
+	{"a_replaced_file_gives_no_names", a_replaced_file_gives_no_names},
+	{"names_are_readable_and_lines_are_found", names_are_readable_and_lines_are_found},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("symbols", cases, argc, argv);
+}
