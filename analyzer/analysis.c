@@ -171,6 +171,9 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->cgroups);
+	table_clear(&a->devices);
+	table_clear(&a->end_waits);
+	free(a->end_fds);
 	table_clear(&a->streams);
 	strings_clear(&a->strings);
 	free(a);

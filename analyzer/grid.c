@@ -103,6 +103,19 @@ static void measure(const struct grid *grid, size_t *widths)
 	}
 }
 
+/* A column of texts that has none says nothing. */
+static void leave_out_empty(const struct grid *grid, size_t *widths)
+{
+	for (size_t i = 0; i < grid->nr; i++) {
+		bool empty = grid->columns[i].kind == GRID_EXTRA;
+
+		for (size_t at = i; empty && at < grid->cells->len; at += grid->nr)
+			empty = !*(const char *)grid->cells->pdata[at];
+		if (empty)
+			widths[i] = 0;
+	}
+}
+
 static size_t total(const struct grid *grid, const size_t *widths)
 {
 	size_t sum = display_width(grid->indent);
@@ -122,6 +135,7 @@ static void fit(const struct grid *grid, size_t *widths)
 	size_t room = grid->report->width, most;
 
 	measure(grid, widths);
+	leave_out_empty(grid, widths);
 	if (!room)
 		return;
 	for (size_t i = 0; i < grid->nr && total(grid, widths) > room; i++)

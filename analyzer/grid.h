@@ -20,7 +20,7 @@ enum grid_kind {
 	GRID_RIGHT,    /* numbers */
 	GRID_OPTIONAL, /* the same, and left out where there is no room: the first ones first */
 	GRID_ELASTIC,  /* text, to the left */
-	GRID_EXTRA,    /* the same, and left out where little of it would be seen */
+	GRID_EXTRA,    /* the same, and left out where little of it would be seen, or where there is nothing in it */
 };
 struct grid_column {
 	const char *heading;

@@ -103,7 +103,7 @@ static int analyze(struct report *report, double *since)
 	if (report->servers)
 		report->user = trace_user_events_new(report->trace, report->analysis, &error);
 	if (!report->analysis || (with_servers && !report->user) || command_begin(report) < 0 ||
-	    (options->analyze && blocks_begin(report) < 0) || trace_analysis_run(report->analysis, &error) < 0)
+	    ((options->analyze || options->json) && blocks_begin(report) < 0) || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	return 0;

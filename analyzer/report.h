@@ -22,7 +22,7 @@ struct report {
 	struct trace_history *history;	 /* of --critical-path, else NULL */
 	const struct trace_process *command; /* that the recorder started; NULL: none, or not seen */
 	bool command_is_sure;
-	struct blocks *blocks;		     /* of -a, else NULL */
+	struct blocks *blocks;		     /* of -a and --json, else NULL */
 	const struct options *options;
 	FILE *out;
 	bool colour;
@@ -59,6 +59,19 @@ int report_list(struct report *report);
 int critical_path_begin(struct report *report);
 /** report_critical_path() - text, or JSON of schema trace-critical-path/1. 0, -ENOMEM, or 1 after a message */
 int report_critical_path(struct report *report);
+
+/* ---- what text and JSON have in common ---- */
+
+/** struct pair - one process waited for another */
+struct pair {
+	const struct trace_process *waiter;
+	struct trace_wait wait;
+};
+/** report_pairs() - the caller's, greatest time first; NULL: out of memory */
+GArray *report_pairs(const struct report *report);
+struct json;
+/** json_blocks() - what disks did */
+void json_blocks(struct json *json, const struct report *report);
 
 /* ---- which processes ---- */
 

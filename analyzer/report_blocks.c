@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "grid.h"
+#include "json.h"
 
 #define OP_MASK 0xff /* enum req_op, include/linux/blk_types.h */
 enum { OP_READ = 0, OP_WRITE = 1 };
@@ -118,6 +119,39 @@ static gint order(gconstpointer left, gconstpointer right)
 	return l->dev < r->dev ? -1 : l->dev > r->dev;
 }
 
+static const char *disk_name(const struct report *report, const struct disk *disk, struct text *number)
+{
+	const char *name = trace_string(report->trace, TRACE_STRING_DEVICE, disk->dev);
+
+	snprintf(number->bytes, sizeof(number->bytes), "%u:%u", disk->dev >> 20, disk->dev & 0xfffff);
+	return name ? name : number->bytes;
+}
+
+void json_blocks(struct json *json, const struct report *report)
+{
+	GList *list = report->blocks ? g_list_sort(g_hash_table_get_values(report->blocks->disks), order) : NULL;
+	struct text number;
+
+	json_open(json, "disks", "[");
+	for (const GList *at = list; at; at = at->next) {
+		const struct disk *disk = at->data;
+
+		json_open(json, NULL, "{");
+		json_text(json, "device", disk_name(report, disk, &number));
+		json_u64(json, "reads", disk->reads);
+		json_u64(json, "read_bytes", disk->read_bytes);
+		json_u64(json, "writes", disk->writes);
+		json_u64(json, "written_bytes", disk->written_bytes);
+		json_u64(json, "others", disk->others);
+		json_u64(json, "requests_ns", disk->ns);
+		json_u64(json, "requests_timed", disk->timed);
+		json_u64(json, "longest_ns", disk->longest_ns);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+	g_list_free(list);
+}
+
 void report_blocks(const struct report *report)
 {
 	static const struct grid_column columns[] = {
@@ -133,10 +167,8 @@ void report_blocks(const struct report *report)
 	grid = grid_new(report, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 	for (const GList *at = list; at; at = at->next) {
 		const struct disk *disk = at->data;
-		const char *name = trace_string(report->trace, TRACE_STRING_DEVICE, disk->dev);
 		struct text number;
 
-		snprintf(number.bytes, sizeof(number.bytes), "%u:%u", disk->dev >> 20, disk->dev & 0xfffff);
 		grid_count(grid, disk->reads);
 		grid_bytes(grid, disk->read_bytes);
 		grid_count(grid, disk->writes);
@@ -144,7 +176,7 @@ void report_blocks(const struct report *report)
 		grid_count(grid, disk->others);
 		grid_ns(grid, disk->timed ? disk->ns / disk->timed : 0);
 		grid_ns(grid, disk->longest_ns);
-		grid_name(grid, name ? name : number.bytes);
+		grid_name(grid, disk_name(report, disk, &number));
 	}
 	grid_end(grid, NULL);
 	fputs("\n", report->out);

@@ -78,9 +78,8 @@ static void put_cpus(struct json *json, const struct report *report)
 
 /* ---- figures ---- */
 
-void report_json_wait(struct json *json, const struct trace_wait *wait)
+static void put_wait(struct json *json, const struct trace_wait *wait)
 {
-	json_open(json, NULL, "{");
 	json_text(json, "kind", trace_wait_kind_name(wait->kind));
 	json_text(json, "target", wait->target);
 	json_u64(json, "pid", wait->pid);
@@ -89,14 +88,24 @@ void report_json_wait(struct json *json, const struct trace_wait *wait)
 	json_bool(json, "idle", wait->idle);
 	json_u64(json, "ns", wait->ns);
 	json_u64(json, "count", wait->count);
+}
+
+void report_json_wait(struct json *json, const struct trace_wait *wait)
+{
+	json_open(json, NULL, "{");
+	put_wait(json, wait);
 	json_close(json, "}");
 }
 
-static void put_waits(struct json *json, const char *key, const struct trace_wait *waits, size_t nr)
+static void put_waits(struct json *json, const struct report *report, const char *key, const struct trace_wait *waits, size_t nr)
 {
 	json_open(json, key, "[");
-	for (size_t i = 0; i < nr; i++)
-		report_json_wait(json, &waits[i]);
+	for (size_t i = 0; i < nr; i++) {
+		json_open(json, NULL, "{");
+		put_wait(json, &waits[i]);
+		json_text(json, "device", waits[i].kind == TRACE_WAIT_FILE ? trace_file_device(report->analysis, waits[i].target) : "");
+		json_close(json, "}");
+	}
 	json_close(json, "]");
 }
 
@@ -149,7 +158,7 @@ static void put_interrupts(struct json *json, const struct trace_interrupt *list
 	json_close(json, "]");
 }
 
-static void put_files(struct json *json, const struct trace_figures *f)
+static void put_files(struct json *json, const struct report *report, const struct trace_figures *f)
 {
 	json_open(json, "files", "[");
 	for (size_t i = 0; i < f->nr_files; i++) {
@@ -160,12 +169,13 @@ static void put_files(struct json *json, const struct trace_figures *f)
 		json_u64(json, "reads", f->files[i].reads);
 		json_u64(json, "writes", f->files[i].writes);
 		json_u64(json, "wait_ns", f->files[i].wait_ns);
+		json_text(json, "device", trace_file_device(report->analysis, f->files[i].path));
 		json_close(json, "}");
 	}
 	json_close(json, "]");
 }
 
-static void put_figures(struct json *json, const struct trace_figures *f)
+static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f)
 {
 	json_u64(json, "elapsed_ns", f->elapsed_ns);
 	json_u64(json, "user_ns", f->user_ns);
@@ -175,11 +185,11 @@ static void put_figures(struct json *json, const struct trace_figures *f)
 	json_u64(json, "interrupted_ns", f->interrupted_ns);
 	json_u64(json, "wait_cpu_ns", f->wait_cpu_ns);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
-	put_waits(json, "waits", f->waits, f->nr_waits);
+	put_waits(json, report, "waits", f->waits, f->nr_waits);
 	put_calls(json, "syscalls", f->syscalls, f->nr_syscalls_rows, false);
 	put_calls(json, "traps", f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
-	put_files(json, f);
+	put_files(json, report, f);
 }
 
 static bool put_thread(struct json *json, const struct report *report, const struct trace_thread *thread)
@@ -193,7 +203,7 @@ static bool put_thread(struct json *json, const struct report *report, const str
 	json_text(json, "comm", trace_thread_comm(thread));
 	json_u64(json, "start_ns", trace_thread_start_ns(thread));
 	json_u64(json, "end_ns", trace_thread_end_ns(thread));
-	put_figures(json, f);
+	put_figures(json, report, f);
 	json_close(json, "}");
 	trace_figures_free(f);
 	return true;
@@ -217,7 +227,7 @@ static bool put_process(struct json *json, const struct report *report, const st
 	json_bool(json, "kernel", trace_process_is_kernel(process));
 	json_u64(json, "start_ns", trace_process_start_ns(process));
 	json_u64(json, "end_ns", trace_process_end_ns(process));
-	put_figures(json, f);
+	put_figures(json, report, f);
 	trace_figures_free(f);
 	json_open(json, "threads", "[");
 	for (const struct trace_thread *thread = NULL; ok && (thread = trace_next_thread(process, thread));)
@@ -318,7 +328,7 @@ static void put_server_waits(struct json *json, const struct report *report)
 		json_u64(json, "server_waited_ns", wait->server_waited_ns);
 		json_u64(json, "server_wait_cpu_ns", wait->server_wait_cpu_ns);
 		json_u64(json, "rest_ns", wait->rest_ns);
-		put_waits(json, "server_waits", wait->waits, wait->nr_waits);
+		put_waits(json, report, "server_waits", wait->waits, wait->nr_waits);
 		put_cpu_waits(json, "server_wait_cpu_for", wait->wait_cpu_for, wait->nr_wait_cpu_for);
 		json_close(json, "}");
 	}
@@ -339,6 +349,32 @@ static void put_receivers(struct json *json, const struct report *report)
 		json_close(json, "}");
 	}
 	json_close(json, "]");
+}
+
+static bool put_pairs(struct json *json, const struct report *report)
+{
+	GArray *pairs = report_pairs(report);
+
+	if (!pairs)
+		return false;
+	json_open(json, "pairs", "[");
+	for (guint i = 0; i < pairs->len; i++) {
+		const struct pair *pair = &g_array_index(pairs, struct pair, i);
+
+		json_open(json, NULL, "{");
+		json_u64(json, "pid", trace_process_pid(pair->waiter));
+		json_text(json, "comm", trace_process_comm(pair->waiter));
+		json_u64(json, "for_pid", pair->wait.pid);
+		json_text(json, "for_comm", pair->wait.comm);
+		json_text(json, "via", pair->wait.via);
+		json_bool(json, "idle", pair->wait.idle);
+		json_u64(json, "ns", pair->wait.ns);
+		json_u64(json, "count", pair->wait.count);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+	g_array_free(pairs, TRUE);
+	return true;
 }
 
 int report_json(struct report *report)
@@ -365,7 +401,8 @@ int report_json(struct report *report)
 	put_server_waits(&json, report);
 	report_user_json(&json, report);
 	put_receivers(&json, report);
-	ok = ok && put_locks(&json, report) && put_system_interrupts(&json, report);
+	ok = ok && put_locks(&json, report) && put_pairs(&json, report) && put_system_interrupts(&json, report);
+	json_blocks(&json, report);
 	json_close(&json, "}\n");
 	free(rows);
 	return ok ? 0 : -ENOMEM;

@@ -32,9 +32,9 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 	static const char *const words[] = {
 		"files", "other processes", "the network", "timers (sleeps and timeouts)", "devices and terminals", "memory",
 		"being continued (job control, tracing)", "none of these (calls that nothing ended)", "unknown (what they did was not seen)",
-		"the next request (servers at rest)", "the next job (kernel threads)",
+		"the kernel (its threads, RCU)", "the next request (servers at rest)", "the next job (kernel threads)",
 	};
-	enum { AT_REST = TRACE_NR_WAIT_KINDS, KERNEL, NR_ROWS };
+	enum { AT_REST = TRACE_NR_WAIT_KINDS, NEXT_JOB, NR_ROWS };
 	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0};
 	struct grid *grid = grid_new(report, INDENT, columns, 4);
 
@@ -43,9 +43,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 		int row = (int)wait->kind;
 
 		if (wait->idle)
-			row = AT_REST;
-		else if (wait->kind == TRACE_WAIT_OTHER && strcmp(wait->target, "kernel") == 0)
-			row = KERNEL;
+			row = wait->kind == TRACE_WAIT_KERNEL ? NEXT_JOB : AT_REST;
 		ns[row] += wait->ns;
 		count[row] += wait->count;
 	}
@@ -70,8 +68,8 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 
 static void by_file(const struct report *report, const struct trace_figures *f)
 {
-	static const struct grid_column columns[] = {{"waited", GRID_RIGHT}, {"reads", GRID_OPTIONAL},  {"read", GRID_RIGHT},
-						     {"writes", GRID_OPTIONAL}, {"written", GRID_RIGHT}, {"path", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},	 {"reads", GRID_OPTIONAL}, {"read", GRID_RIGHT},
+						     {"writes", GRID_OPTIONAL}, {"written", GRID_RIGHT},   {"disk", GRID_EXTRA}, {"path", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
 	struct grid *grid;
 	uint64_t bytes = f->read_bytes + f->written_bytes, wait_ns = 0;
@@ -81,7 +79,7 @@ static void by_file(const struct report *report, const struct trace_figures *f)
 	for (size_t i = 0; i < f->nr_files; i++)
 		wait_ns += f->files[i].wait_ns;
 	title(report, "Files (waited: how long threads were blocked on them):");
-	grid = grid_new(report, INDENT, columns, 6);
+	grid = grid_new(report, INDENT, columns, 7);
 	for (size_t i = 0; i < f->nr_files; i++) {
 		const struct trace_file_use *file = &f->files[i];
 		bool much = percent(file->read_bytes + file->written_bytes, bytes) >= 10 * WORTH_A_ROW;
@@ -93,6 +91,7 @@ static void by_file(const struct report *report, const struct trace_figures *f)
 		grid_bytes(grid, file->read_bytes);
 		grid_count(grid, file->writes);
 		grid_bytes(grid, file->written_bytes);
+		grid_name(grid, trace_file_device(report->analysis, file->path));
 		grid_name(grid, *file->path ? file->path : "(pipes and others without a name)");
 	}
 	end(grid, report, &fold);
@@ -145,11 +144,6 @@ static bool by_lock(const struct report *report)
 
 /* ---- by pair ---- */
 
-struct pair {
-	const struct trace_process *waiter;
-	struct trace_wait wait;
-};
-
 static gint order_pairs(gconstpointer left, gconstpointer right)
 {
 	const struct pair *l = left, *r = right;
@@ -159,7 +153,7 @@ static gint order_pairs(gconstpointer left, gconstpointer right)
 	return trace_process_pid(l->waiter) < trace_process_pid(r->waiter) ? -1 : 1;
 }
 
-static GArray *collect_pairs(const struct report *report)
+GArray *report_pairs(const struct report *report)
 {
 	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));
 
@@ -187,7 +181,7 @@ static bool by_pair(const struct report *report)
 	static const struct grid_column columns[] = {
 		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"who waited", GRID_ELASTIC}, {"for whom", GRID_ELASTIC}, {"via", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
-	GArray *pairs = collect_pairs(report);
+	GArray *pairs = report_pairs(report);
 	struct grid *grid;
 	uint64_t whole = 0;
 

@@ -35,7 +35,7 @@ enum call_class {
 	CALL_EPOLL_WAIT, CALL_EXEC, CALL_EXIT, CALL_FCNTL, CALL_FD_META, CALL_FD_NEW, CALL_FORK, CALL_FUTEX, CALL_GETDENTS,
 	CALL_IOCTL, CALL_IPC, CALL_KILL, CALL_MEMORY, CALL_MMAP, CALL_MREMAP, CALL_MSYNC, CALL_MUNMAP, CALL_OPEN, CALL_PATH,
 	CALL_PAUSE, CALL_PIPE, CALL_POLL, CALL_PTRACE, CALL_READ, CALL_RECV, CALL_SEEK, CALL_SELECT, CALL_SEND, CALL_SENDFILE,
-	CALL_SLEEP, CALL_SOCKET, CALL_SOCKETPAIR, CALL_SPLICE, CALL_SYNC, CALL_SYNC_ALL, CALL_UNSHARE, CALL_URING_ENTER, CALL_WAIT,
+	CALL_SHMAT, CALL_SLEEP, CALL_SOCKET, CALL_SOCKETPAIR, CALL_SPLICE, CALL_SYNC, CALL_SYNC_ALL, CALL_UNSHARE, CALL_URING_ENTER, CALL_WAIT,
 	CALL_WRITE, CALL_YIELD,
 	NR_CALL_CLASSES,
 };
@@ -89,6 +89,19 @@ struct memory { /* shared by CLONE_VM */
 	uint32_t nr;
 	uint32_t capacity;
 	uint32_t refs;
+	bool has_foreign; /* memory of System V, of which no more is known */
+};
+
+/* What a thread waited for when the recording ended, as the recorder read it: state_end.c. */
+struct end_wait {
+	uint64_t key; /* tid + 1 */
+	uint64_t ns;  /* when it was read */
+	uint64_t args[4];
+	uint32_t call;
+	uint32_t holder;   /* pid of who had the lock; 0 */
+	uint32_t first_fd; /* into analysis.end_fds */
+	uint32_t nr_fds;
+	uint64_t counts_fds; /* the call waits for descriptors, and these are all of them */
 };
 
 struct sock {
@@ -154,11 +167,11 @@ struct frame {
 };
 
 /* What a wakeup's waker, or the interrupt that made it, was doing. */
-enum cause { CAUSE_NONE, CAUSE_BLOCK, CAUSE_NETWORK, CAUSE_TIMER, CAUSE_SOCKET, CAUSE_DEVICE, CAUSE_KERNEL };
+enum cause { CAUSE_NONE, CAUSE_BLOCK, CAUSE_NETWORK, CAUSE_TIMER, CAUSE_SOCKET, CAUSE_DEVICE, CAUSE_KERNEL, CAUSE_RCU };
 struct waker {
 	uint64_t ns; /* 0: no waker seen */
 	struct trace_thread *thread; /* TASK context only */
-	uint64_t detail;	     /* SOCKET: inode; BLOCK: device; DEVICE: string_id */
+	uint64_t detail;	     /* SOCKET: inode; BLOCK: device; DEVICE, KERNEL: string_id */
 	uint32_t call;		     /* the thread's system call, CALL_UNKNOWN if none */
 	file_idx file;		     /* and the file it acts on */
 	uint8_t context;
@@ -381,7 +394,12 @@ struct trace_analysis {
 	struct table works;	/* queued work -> who queued it: state_work.c */
 	struct table requests;	/* of io_uring -> whose, and on which file: state_uring.c */
 	struct table cgroups;	/* number -> path: state_container.c */
+	struct table devices;	/* path -> block device: state_device.c */
+	struct table end_waits;	/* end_wait */
+	int32_t *end_fds;	/* owned */
+	uint32_t nr_end_fds, max_end_fds;
 	struct table streams;	/* of programs' events -> pid: state_user.c */
+	uint64_t nr_anonymous;	/* shared mappings without a file: state_syscall.c */
 	uint32_t loopback;	/* interface number + 1; 0: not looked for yet, 1: none */
 	struct hook *hooks; /* owned */
 	size_t nr_hooks;
@@ -532,6 +550,10 @@ void on_vector_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 /* ---- state_device.c: what an interrupt did, for the wakeups it makes ---- */
 
 void on_block_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+/** device_learn() - @dev has the file of @path; @served: it was seen to */
+void device_learn(struct trace_analysis *a, string_id path, uint32_t dev, bool served);
+/** device_name() - of a block device; "disk" if it has no name */
+string_id device_name(struct trace_analysis *a, uint64_t dev);
 void on_timer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_net_rx(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sock_ready(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
@@ -589,6 +611,8 @@ void on_work_queue(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_work_start(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+/** uring_next() - the files of the requests of @process that are in progress; @at NULL: the first; NULL past the last */
+const void *uring_next(const struct trace_analysis *a, const struct trace_process *process, const void *at, file_idx *ret_file);
 void on_uring_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_uring_close(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_uring_file(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
@@ -602,6 +626,14 @@ void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 /* ---- state_user.c ---- */
 
 void on_user_stream(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_end.c ---- */
+
+void end_load(struct trace_analysis *a, const struct trace_event *event);
+/** end_wait_of() - what was read at the end of @thread, if it was in the call of @frame then; else NULL */
+const struct end_wait *end_wait_of(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+/** end_learn_call() - a system call whose entry was not seen: it may have been read at the end */
+void end_learn_call(struct trace_analysis *a, struct trace_thread *thread);
 
 /* ---- state_start.c ---- */
 

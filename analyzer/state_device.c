@@ -3,6 +3,8 @@
  * state_device.c - what an interrupt did: a block request completed, a timer expired, a packet arrived.
  *
  * Remembered on the CPU until the interrupt ends: a wakeup from interrupt context names this, never the interrupted thread.
+ *
+ * And which block device has the file of a path: the one that its file system is on, or better, that was seen to serve it.
  */
 #include <string.h>
 #include "state.h"
@@ -83,4 +85,41 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 	waker = &woken->pending[woken->nr_pending - 1].waker;
 	if (waker->thread == cpu->current && !waker->file && !waker->via)
 		waker->by_signal = true;
+}
+
+/* ---- block devices ---- */
+
+struct device_row {
+	uint64_t key; /* path + 1 */
+	uint64_t device; /* string_id */
+	uint64_t served;
+};
+
+string_id device_name(struct trace_analysis *a, uint64_t dev)
+{
+	const char *name = trace_string(a->trace, TRACE_STRING_DEVICE, dev);
+
+	return strings_intern(&a->strings, name ? name : "disk");
+}
+
+void device_learn(struct trace_analysis *a, string_id path, uint32_t dev, bool served)
+{
+	struct device_row *row;
+
+	if (!path || !dev || !trace_string(a->trace, TRACE_STRING_DEVICE, dev))
+		return;
+	row = books_row(a, &a->devices, sizeof(*row), path + 1ull);
+	if (row->served && !served)
+		return;
+	row->device = device_name(a, dev);
+	row->served = served;
+}
+
+const char *trace_file_device(const struct trace_analysis *a, const char *path)
+{
+	/* The path of a report is interned already. */
+	string_id id = *path ? strings_intern(&((struct trace_analysis *)a)->strings, path) : 0;
+	const struct device_row *row = id ? table_find(&a->devices, sizeof(*row), id + 1ull) : NULL;
+
+	return row ? strings_text(&a->strings, (string_id)row->device) : "";
 }

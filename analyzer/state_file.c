@@ -63,6 +63,8 @@ file_idx file_get(struct trace_analysis *a, string_id path, uint32_t dev, uint64
 	}
 	if (a->failed)
 		return 0;
+	if (S_ISREG(mode) || S_ISDIR(mode))
+		device_learn(a, path, dev, false);
 	if (ino) {
 		by_inode = books_row(a, &a->file_by_inode, sizeof(*by_inode), inode_key(dev, ino));
 		by_inode->idx = row->idx;

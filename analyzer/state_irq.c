@@ -106,7 +106,7 @@ string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_typ
 /* What a softirq is for, where no event inside it said more. include/linux/interrupt.h */
 static const uint8_t softirq_causes[10] = {
 	CAUSE_KERNEL /* HI */, CAUSE_TIMER, CAUSE_NETWORK /* TX */, CAUSE_NETWORK /* RX */, CAUSE_BLOCK,
-	CAUSE_BLOCK /* IRQ_POLL */, CAUSE_KERNEL /* TASKLET */, CAUSE_KERNEL /* SCHED */, CAUSE_TIMER /* HRTIMER */, CAUSE_KERNEL /* RCU */,
+	CAUSE_BLOCK /* IRQ_POLL */, CAUSE_KERNEL /* TASKLET */, CAUSE_KERNEL /* SCHED */, CAUSE_TIMER /* HRTIMER */, CAUSE_RCU,
 };
 
 void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context, struct waker *waker)
@@ -127,4 +127,6 @@ void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context
 	} else if (top && top->type == NEST_VECTOR && top->number == TRACE_VECTOR_LOCAL_TIMER) {
 		waker->cause = CAUSE_TIMER;
 	}
+	if (waker->cause == CAUSE_KERNEL)
+		waker->detail = top ? nest_name(a, nest_key(top), &type) : strings_intern(&a->strings, "interrupt");
 }

@@ -37,6 +37,8 @@ struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory
 {
 	struct memory *copy = memory_new(a);
 
+	if (copy && memory)
+		copy->has_foreign = memory->has_foreign;
 	if (!copy || !memory || !memory->nr)
 		return copy;
 	copy->maps = malloc(memory->nr * sizeof(*memory->maps));

@@ -123,6 +123,7 @@ static const struct {
 	{TRACE_EV_start_socket, sizeof(struct trace_start_socket), load_socket},
 	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
 	{TRACE_EV_start_cgroup, sizeof(struct trace_start_cgroup), load_cgroup},
+	{TRACE_EV_end_wait, sizeof(struct trace_end_wait), end_load},
 };
 
 static void load_event(struct trace_analysis *a, const struct trace_event *event)

@@ -76,6 +76,7 @@ static const uint8_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_SEEK] = CALL_HAS_FD,
 	[CALL_SEND] = CALL_HAS_FD | CALL_COUNTS_WRITTEN,
 	[CALL_SENDFILE] = CALL_HAS_FD | CALL_HAS_EFFECT,
+	[CALL_SHMAT] = CALL_HAS_EFFECT,
 	[CALL_SPLICE] = CALL_HAS_FD | CALL_HAS_EFFECT,
 	[CALL_SYNC] = CALL_HAS_FD,
 	[CALL_UNSHARE] = CALL_HAS_EFFECT,
@@ -294,6 +295,14 @@ static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread
 		fds_own(a, thread);
 }
 
+/* Memory that children share is a file without a name to the kernel; every such call makes another. */
+static file_idx anonymous_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	if (!(frame->args[3] & MAP_SHARED) || (frame->args[3] & MAP_PRIVATE))
+		return 0;
+	return file_get(a, strings_intern(&a->strings, "/dev/zero (deleted)"), 0, ++a->nr_anonymous, 0100000);
+}
+
 static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	bool anonymous = frame->args[3] & MAP_ANONYMOUS;
@@ -303,7 +312,13 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 		thread->memory = memory_new(a);
 	if (!thread->memory || frame->nr_args < 6 || __builtin_add_overflow(start, frame->args[1], &end))
 		return;
-	memory_map(a, thread->memory, start, end, anonymous ? 0 : fd_file(thread, (int32_t)frame->args[4]));
+	memory_map(a, thread->memory, start, end, anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]));
+}
+
+static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	if (thread->memory)
+		thread->memory->has_foreign = true;
 }
 
 static void effect_munmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -370,6 +385,7 @@ static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct tr
 	[CALL_MUNMAP] = effect_munmap,
 	[CALL_OPEN] = effect_open,
 	[CALL_SENDFILE] = effect_sendfile,
+	[CALL_SHMAT] = effect_shmat,
 	[CALL_SPLICE] = effect_splice,
 	[CALL_UNSHARE] = effect_unshare,
 };

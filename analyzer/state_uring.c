@@ -14,6 +14,7 @@
 #include "state.h"
 
 #define URING_FIXED_FILE 1 /* REQ_F_FIXED_FILE: "fd" counts registered files */
+#define URING_CQE_SKIP	 64 /* REQ_F_CQE_SKIP */
 #define CQE_MORE	 2 /* IORING_CQE_F_MORE */
 
 struct request_row {
@@ -21,6 +22,7 @@ struct request_row {
 	struct trace_thread *thread; /* that submitted it; NULL: completed, the address may be used again */
 	file_idx file;
 	uint32_t opcode;
+	uint64_t silent; /* its completion is not told */
 };
 
 /* What an operation does with its descriptor: enum io_uring_op, Linux 6.18. */
@@ -74,6 +76,7 @@ void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	row->thread = cpu->current;
 	row->opcode = submit->opcode;
 	row->file = 0;
+	row->silent = submit->flags & URING_CQE_SKIP;
 	if ((operation(submit->opcode) & HAS_FILE) && !(submit->flags & URING_FIXED_FILE))
 		row->file = fd_file(cpu->current, submit->fd);
 }
@@ -134,4 +137,16 @@ void on_uring_close(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 {
 	if (cpu->current && cpu->current != &cpu->idle)
 		fd_put(a, cpu->current, ((const struct trace_uring_close *)event->payload)->fd, 0, false);
+}
+
+const void *uring_next(const struct trace_analysis *a, const struct trace_process *process, const void *at, file_idx *ret_file)
+{
+	const struct request_row *row = at;
+
+	while ((row = table_next(&a->requests, sizeof(*row), row)))
+		if (row->thread && !row->silent && row->thread->process == process && row->file) {
+			*ret_file = row->file;
+			return row;
+		}
+	return NULL;
 }

@@ -15,7 +15,8 @@
  *              `network`; sleeps: `timeout`.
  *
  * A wakeup by an interrupt names what the interrupt did (timer: timeout; packet: network; disk: file), never who was interrupted.
- * A wakeup by a kernel thread names the system call (`other`): the thread was not what was waited for.
+ * A wakeup by a thread of the kernel, or by one of its interrupts that belongs to no device, is `kernel`, by that thread's name without
+ * numbers; "RCU grace period" when all CPUs had to pass a point first (membarrier, some closes and unmounts).
  *
  * On whose behalf. A kworker wakes for whoever queued its work; the softirq that delivers a packet to this machine itself, for the sender. A wakeup in
  * io_uring_enter is for the file of the request that was completed; if a worker of io_uring completed it, for what that had waited for.
@@ -23,13 +24,16 @@
  * Cut waits. What ended a wait that crosses a gap, or ended unseen, is not believed: unless the call alone tells (a sleep, a file), it is
  * `unknown`. A wait that lasts until the end of the trace was ended by nothing: it is what the call alone tells, with the via it would have had:
  * a child, if there is just one; who else has the pipe or the other end of the socket open; the own process for a futex that no other
- * can wake. "several" stands for more than one. Else it is `other` by system call.
+ * can wake; who held the lock, and what the descriptors of a poll are, as the recorder read them at the end (state_end.c). "several" stands for more
+ * than one, and for whoever it may be where only a process can end the wait (a signal, a semaphore, a pipe whose other end is not known). Else it is
+ * `other` by system call.
  *
- * Kernel threads wait for `other` "kernel": at rest (idle) if a signal or work might end it, at work otherwise.
+ * Kernel threads wait for `kernel`: at rest (idle, "next job") if a signal or work might end it, "work" otherwise.
  *
  * Idle. accept, and poll, select, epoll and io_uring (unless a file was what it waited for) of a process that has ever listened on a socket, are a server's rest: between requests. That
  * a worker may also poll for the answer of a server of its own is not seen here.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -48,7 +52,7 @@ const char *via_name(enum via via)
 const char *trace_wait_kind_name(enum trace_wait_kind kind)
 {
 	static const char *const names[TRACE_NR_WAIT_KINDS] = {"file",	 "process", "network", "timeout", "device",
-							       "memory", "stopped", "other",   "unknown"};
+							       "memory", "stopped", "other",   "unknown", "kernel"};
 
 	return (unsigned int)kind < TRACE_NR_WAIT_KINDS ? names[kind] : "unknown";
 }
@@ -68,21 +72,17 @@ static struct verdict verdict_of(enum trace_wait_kind kind, enum via via, uint32
 	return (struct verdict){.kind = (uint8_t)kind, .via = (uint8_t)via, .target = target};
 }
 
+/* Of a call whose entry was not seen, there is no name. */
 static struct verdict other_call(const struct question *q, enum via via)
 {
+	if (q->frame->call == CALL_UNKNOWN)
+		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	return verdict_of(TRACE_WAIT_OTHER, via, q->a->calls[q->frame->call].name);
 }
 
 static struct verdict timeout(void)
 {
 	return verdict_of(TRACE_WAIT_TIMEOUT, VIA_NONE, 0);
-}
-
-static string_id device_name(struct trace_analysis *a, uint64_t dev)
-{
-	const char *name = trace_string(a->trace, TRACE_STRING_DEVICE, dev);
-
-	return strings_intern(&a->strings, name ? name : "disk");
 }
 
 static bool woken_by_task(const struct question *q)
@@ -103,6 +103,18 @@ static bool lives(const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
 		if (thread->place != PLACE_DEAD)
+			return true;
+	return false;
+}
+
+static bool maps(const struct trace_process *process, file_idx file)
+{
+	const struct trace_thread *thread = process->first;
+
+	while (thread && thread->place == PLACE_DEAD)
+		thread = thread->next;
+	for (uint32_t i = 0; thread && thread->memory && i < thread->memory->nr; i++)
+		if (thread->memory->maps[i].file == file)
 			return true;
 	return false;
 }
@@ -131,6 +143,36 @@ static uint32_t awaited_child(const struct question *q)
 
 #define FUTEX_PRIVATE 128 /* FUTEX_PRIVATE_FLAG of the operation */
 
+/* A futex is in memory; who else has that memory, may wake. Memory of System V has no file that we know of. */
+static uint32_t futex_holder(const struct question *q)
+{
+	const struct trace_process *self = q->thread->process;
+	file_idx shared = memory_find(q->thread->memory, q->frame->args[0]);
+	uint32_t found = PROCESS_UNKNOWN;
+
+	if (q->frame->nr_args < 2)
+		return PROCESS_UNKNOWN;
+	if ((q->frame->args[1] & FUTEX_PRIVATE) || (!shared && !(q->thread->memory && q->thread->memory->has_foreign)))
+		return self->idx;
+	for (uint32_t i = NR_PSEUDO_PROCESSES; shared && i < q->a->nr_processes; i++) {
+		if (q->a->processes[i] == self || !maps(q->a->processes[i], shared))
+			continue;
+		if (found != PROCESS_UNKNOWN)
+			return PROCESS_SEVERAL;
+		found = i;
+	}
+	return found;
+}
+
+/* The lock's holder, as the kernel told it at the end. It may have left the lock to its children, and be gone. */
+static uint32_t lock_holder(const struct question *q)
+{
+	const struct end_wait *end = end_wait_of(q->a, q->thread, q->frame);
+	const struct trace_process *holder = end && end->holder ? process_find(q->a, end->holder) : NULL;
+
+	return holder && lives(holder) ? holder->idx : (uint32_t)PROCESS_UNKNOWN;
+}
+
 static uint32_t told_by_call(const struct question *q, enum via via)
 {
 	switch (via) {
@@ -140,9 +182,33 @@ static uint32_t told_by_call(const struct question *q, enum via via)
 	case VIA_UNIX:
 		return file_holder(q->a, q->thread->process, q->frame->file);
 	case VIA_FUTEX:
-		return q->frame->nr_args > 1 && (q->frame->args[1] & FUTEX_PRIVATE) ? q->thread->process->idx : (uint32_t)PROCESS_UNKNOWN;
+		return futex_holder(q);
+	case VIA_LOCK:
+		return lock_holder(q);
+	case VIA_URING:
+		return q->thread->flags & THREAD_IO_WORKER ? q->thread->process->idx : (uint32_t)PROCESS_UNKNOWN;
 	default:
 		return PROCESS_UNKNOWN;
+	}
+}
+
+static bool only_processes_end(enum via via)
+{
+	switch (via) {
+	case VIA_PIPE:
+	case VIA_UNIX:
+	case VIA_FUTEX:
+	case VIA_SIGNAL:
+	case VIA_EVENTFD:
+	case VIA_LOCK:
+	case VIA_SEMAPHORE:
+	case VIA_MQUEUE:
+	case VIA_PIDFD:
+	case VIA_INOTIFY:
+	case VIA_TTY:
+		return true;
+	default:
+		return false;
 	}
 }
 
@@ -150,6 +216,8 @@ static struct verdict by_call_alone(const struct question *q, enum via via)
 {
 	uint32_t process = told_by_call(q, via);
 
+	if (process == PROCESS_UNKNOWN && only_processes_end(via))
+		process = PROCESS_SEVERAL;
 	return process == PROCESS_UNKNOWN ? other_call(q, via) : verdict_of(TRACE_WAIT_PROCESS, via, process);
 }
 
@@ -162,6 +230,20 @@ static bool woken_to_die(const struct question *q)
 
 	return call->class == CALL_EXIT && q->waker->thread->process == q->thread->process &&
 	       strcmp(strings_text(&q->a->strings, call->name), "exit_group") == 0;
+}
+
+#define RCU_NAME "RCU grace period"
+
+/* "kworker/0:1-events" is kworker: which of them did it means nothing. Those of RCU have many names. */
+static struct verdict by_kernel_thread(const struct question *q, enum via via)
+{
+	const char *comm = q->waker->thread->comm;
+	char name[sizeof(q->waker->thread->comm)];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(comm, "/"), comm);
+	if (strncmp(comm, "rcu", 3) == 0)
+		return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, RCU_NAME));
+	return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, *name ? name : "kernel thread"));
 }
 
 /* Whoever or whatever woke, the socket that it said became ready left aside. */
@@ -181,8 +263,12 @@ static struct verdict by_waker_alone(const struct question *q, enum via via)
 		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, q->frame->path ? q->frame->path : device_name(q->a, q->waker->detail));
 	case CAUSE_DEVICE:
 		return verdict_of(TRACE_WAIT_DEVICE, VIA_NONE, (string_id)q->waker->detail);
+	case CAUSE_RCU:
+		return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, RCU_NAME));
+	case CAUSE_KERNEL:
+		return verdict_of(TRACE_WAIT_KERNEL, via, (string_id)q->waker->detail);
 	default:
-		return other_call(q, via);
+		return q->waker->thread ? by_kernel_thread(q, via) : other_call(q, via);
 	}
 }
 
@@ -385,6 +471,62 @@ static bool listens(const struct question *q)
 	return q->thread->fds && q->thread->fds->nr_listening;
 }
 
+/* Nothing ended it: what would have, if this file could. Kind `unknown`: that does not tell. */
+static struct verdict would_end(const struct question *q, file_idx file)
+{
+	struct frame frame = *q->frame;
+	struct question its = *q;
+	struct verdict v;
+
+	if (!file)
+		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	frame.file = file;
+	its.frame = &frame;
+	v = by_file(&its, file);
+	if (v.kind == TRACE_WAIT_PROCESS && v.target == PROCESS_SEVERAL && v.via == VIA_EVENTFD)
+		v.target = q->thread->process->idx; /* rarely of another: it has no name by which to find that one */
+	if (v.kind == TRACE_WAIT_OTHER)
+		v.kind = TRACE_WAIT_UNKNOWN;
+	return v;
+}
+
+/* Of several files, what all of them agree in; "several" if they do not. */
+static struct verdict agreed(struct verdict sum, struct verdict v, enum via via)
+{
+	if (v.kind == TRACE_WAIT_UNKNOWN)
+		return sum;
+	if (sum.kind != TRACE_WAIT_UNKNOWN && wait_key(&sum) != wait_key(&v))
+		return verdict_of(TRACE_WAIT_PROCESS, via, PROCESS_SEVERAL);
+	return v;
+}
+
+static struct verdict of_descriptors(const struct question *q)
+{
+	const struct end_wait *end = end_wait_of(q->a, q->thread, q->frame);
+	struct verdict sum = {.kind = TRACE_WAIT_UNKNOWN};
+
+	if (end && end->counts_fds && !end->nr_fds)
+		return timeout(); /* a sleep by another name */
+	for (uint32_t i = 0; end && i < end->nr_fds; i++)
+		sum = agreed(sum, would_end(q, fd_file(q->thread, q->a->end_fds[end->first_fd + i])), VIA_POLL);
+	return sum.kind == TRACE_WAIT_UNKNOWN ? other_call(q, VIA_POLL) : sum;
+}
+
+/* Of the requests of io_uring that are still in progress. */
+static struct verdict of_requests(const struct question *q)
+{
+	struct verdict sum = {.kind = TRACE_WAIT_UNKNOWN};
+	file_idx file;
+
+	for (const void *at = NULL; (at = uring_next(q->a, q->thread->process, at, &file));)
+		sum = agreed(sum, would_end(q, file), VIA_URING);
+	if (sum.kind == TRACE_WAIT_UNKNOWN)
+		return by_call_alone(q, VIA_URING);
+	if (sum.kind == TRACE_WAIT_PROCESS || sum.kind == TRACE_WAIT_FILE)
+		sum.via = VIA_URING;
+	return sum;
+}
+
 /* The wait of a worker of io_uring that was decided last, as its submitter's. */
 static struct verdict the_workers(const struct question *q)
 {
@@ -403,7 +545,10 @@ static struct verdict call_uring(const struct question *q)
 	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self && waker->last_wait_ns > q->pending->from &&
 	    !(file && q->a->files[file].path && S_ISREG(q->a->files[file].mode)))
 		return the_workers(q);
-	v = file ? by_file(q, file) : by_waker(q, VIA_URING);
+	if (q->pending->cut && !q->gap)
+		v = of_requests(q);
+	else
+		v = file ? by_file(q, file) : by_waker(q, VIA_URING);
 	if (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_FILE)
 		v.via = VIA_URING;
 	v.idle = (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK) && listens(q);
@@ -458,7 +603,9 @@ static struct verdict call_poll(const struct question *q)
 	const struct sock *wakers = sock_of_file(q->a, q->waker->file); /* its end */
 	struct verdict v;
 
-	if (q->waker->by_signal && woken_by_task(q)) /* of a signalfd, or it interrupted the call */
+	if (q->pending->cut)
+		v = q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : of_descriptors(q);
+	else if (q->waker->by_signal && woken_by_task(q)) /* of a signalfd, or it interrupted the call */
 		v = the_waker(q, VIA_SIGNAL);
 	else if (q->waker->file && S_ISFIFO(q->a->files[q->waker->file].mode))
 		v = by_waker(q, VIA_PIPE);
@@ -487,7 +634,7 @@ static struct verdict (*const by_class[NR_CALL_CLASSES])(const struct question *
 	[CALL_MUNMAP] = call_memory,	 [CALL_OPEN] = by_path,		[CALL_PATH] = by_path,
 	[CALL_PAUSE] = call_pause,	 [CALL_PIPE] = call_other,	[CALL_POLL] = call_poll,
 	[CALL_PTRACE] = call_ptrace,	 [CALL_READ] = call_on_file,	[CALL_RECV] = call_on_file,
-	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,	[CALL_SEND] = call_on_file,
+	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,	[CALL_SEND] = call_on_file,	 [CALL_SHMAT] = call_memory,
 	[CALL_SENDFILE] = call_sendfile, [CALL_SLEEP] = call_sleep,	[CALL_SOCKET] = call_other,
 	[CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,	[CALL_SYNC] = call_on_file,
 	[CALL_SYNC_ALL] = call_sync_all, [CALL_UNSHARE] = call_other,	[CALL_URING_ENTER] = call_uring,
@@ -526,12 +673,12 @@ static bool polls(const struct question *q)
 /* A thread of the kernel. What its work is for, it does not tell; a disk it does. */
 static struct verdict kernel_thread(const struct question *q)
 {
-	struct verdict v = {.kind = TRACE_WAIT_OTHER};
+	struct verdict v = {.kind = TRACE_WAIT_KERNEL};
 
 	if (!q->pending->cut && !q->waker->thread && q->waker->cause == CAUSE_BLOCK)
 		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, device_name(q->a, q->waker->detail));
-	v.target = strings_intern(&q->a->strings, "kernel");
 	v.idle = q->pending->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_NOLOAD | TRACE_TASK_PARKED);
+	v.target = strings_intern(&q->a->strings, v.idle ? "next job" : "work");
 	return v;
 }
 
@@ -560,7 +707,7 @@ static struct verdict decide(struct trace_analysis *a, struct trace_thread *thre
 		struct verdict v = by_waker(&q, VIA_NONE);
 
 		if (v.kind == TRACE_WAIT_OTHER) /* on its way back to user mode: work that others left to it */
-			v.target = strings_intern(&a->strings, "kernel");
+			v = verdict_of(TRACE_WAIT_KERNEL, VIA_NONE, strings_intern(&a->strings, "work"));
 		return v;
 	}
 	return top->kind == FRAME_TRAP ? by_fault(&q, top) : by_class[frame_class(a, q.frame)](&q);
@@ -570,6 +717,8 @@ struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread
 {
 	struct verdict v = decide(a, thread, pending);
 
+	if (v.kind == TRACE_WAIT_FILE && pending->waker.cause == CAUSE_BLOCK && !pending->waker.thread)
+		device_learn(a, v.target, (uint32_t)pending->waker.detail, true);
 	thread->last_wait = wait_key(&v);
 	thread->last_wait_ns = pending->to;
 	return v;

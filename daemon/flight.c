@@ -455,7 +455,7 @@ static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_err
 		err = push_notes(snapshot);
 	if (err)
 		return text_error(ret_error, err, "no memory for the snapshot's blocks");
-	err = start_state_push(snapshot->flight->tracer, snapshot->writer, snapshot->thread, NULL, ret_error);
+	err = start_state_push(snapshot->flight->tracer, snapshot->writer, snapshot->thread, NULL, NULL, ret_error);
 	writer_thread_stop(snapshot->thread);
 	if (!err)
 		err = writer_thread_error(snapshot->thread, ret_error);

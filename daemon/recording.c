@@ -34,6 +34,7 @@ struct recording {
 	uint64_t start_ns;
 	uint64_t clock_ns; /* of the last clock correspondence */
 	uint64_t syncs;
+	uint64_t start_state_blocks;
 	bool blocked; /* the drain waits for room in the queue */
 	bool ended;   /* the writer is ours again */
 };
@@ -106,7 +107,7 @@ static void begin_contents(struct recording *recording, FILE *proc)
 	tracer_get_mask(recording->tracer, mask);
 	notes_mask(&recording->notes, mask);
 	notes_push(&recording->notes, recording->writer, recording->thread);
-	if (start_state_push(recording->tracer, recording->writer, recording->thread, proc, &error))
+	if (start_state_push(recording->tracer, recording->writer, recording->thread, proc, &recording->start_state_blocks, &error))
 		message_warning("the state at the start is incomplete: %s", error.message);
 }
 
@@ -327,6 +328,16 @@ static int write_statistics(struct recording *recording, uint64_t end_ns, struct
 	return err;
 }
 
+/* What threads wait for is read at once: a moment later it is something else. */
+static void stop_tracer(struct recording *recording, uint64_t end_ns)
+{
+	struct trace_error error = {0};
+
+	tracer_stop(recording->tracer);
+	if (end_state_push(recording->tracer, recording->writer, recording->thread, end_ns, recording->start_state_blocks, &error))
+		message_warning("what threads waited for at the end is incomplete: %s", error.message);
+}
+
 int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error)
 {
 	struct trace_error error = {0};
@@ -336,7 +347,7 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 		users_switch_off(recording->users);
 	drain_end(recording->drain);
 	if (recording->tracer)
-		tracer_stop(recording->tracer);
+		stop_tracer(recording, end_ns);
 	drain_rest(recording, hurry, context);
 	if (recording->users)
 		users_settle(recording->users);

@@ -66,16 +66,31 @@ static int emit(void *context, const struct trace_record *record, size_t bytes, 
 	return err ? err : block_add(&state->block, record, bytes, ts_ns);
 }
 
-int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, FILE *proc,
+static int finish(struct start_state *state, int err, struct trace_error *ret_error)
+{
+	int push_err = push_block(state); /* what there is is worth having */
+
+	block_release(&state->block);
+	if (err == -ENOMEM || (!err && push_err))
+		return text_error(ret_error, -ENOMEM, "no memory for the state of the machine");
+	return err;
+}
+
+int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, FILE *proc, uint64_t *ret_blocks,
 		     struct trace_error *ret_error)
 {
 	struct start_state state = {.writer = writer, .thread = thread, .proc = proc};
-	int err, push_err;
+	int err = finish(&state, tracer_start_state(tracer, emit, &state, ret_error), ret_error);
 
-	err = tracer_start_state(tracer, emit, &state, ret_error);
-	push_err = push_block(&state); /* what there is is worth having */
-	block_release(&state.block);
-	if (err == -ENOMEM || (!err && push_err))
-		return text_error(ret_error, -ENOMEM, "no memory for the start state");
+	if (ret_blocks)
+		*ret_blocks = state.blocks;
 	return err;
+}
+
+int end_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, uint64_t ts_ns, uint64_t blocks,
+		   struct trace_error *ret_error)
+{
+	struct start_state state = {.writer = writer, .thread = thread, .blocks = blocks};
+
+	return finish(&state, tracer_end_state(tracer, ts_ns, emit, &state, ret_error), ret_error);
 }

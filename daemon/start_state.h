@@ -14,8 +14,13 @@
 /**
  * start_state_push() - read the state and give it to the writer
  * @proc: if not NULL, one line per process and interrupt is written to it, in the classic's form
+ * @ret_blocks: if not NULL, how many chunks it took
  * Returns 0; or a negative errno when the state is incomplete.
  */
-int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, FILE *proc,
+int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, FILE *proc, uint64_t *ret_blocks,
 		     struct trace_error *ret_error);
+
+/** end_state_push() - what threads waited for at @ts_ns, the end; @blocks: of the start state, whose numbers go on */
+int end_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, uint64_t ts_ns, uint64_t blocks,
+		   struct trace_error *ret_error);
 #endif

@@ -403,7 +403,7 @@ static void a_stopped_thread_is_stopped(void)
 	expect(&c, TRACE_WAIT_STOPPED, "", 0, "");
 }
 
-static void a_kernel_thread_as_waker_leaves_it_to_the_call(void)
+static void a_kernel_thread_as_waker_is_the_kernel(void)
 {
 	struct analysis_case c = begin();
 	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL};
@@ -416,7 +416,7 @@ static void a_kernel_thread_as_waker_leaves_it_to_the_call(void)
 	tb_switch(c.tb, 0, 6100, 30, 10, TRACE_TASK_INTERRUPTIBLE);
 	tb_sys_exit(c.tb, 0, 6200, 0);
 	case_run(&c);
-	expect(&c, TRACE_WAIT_OTHER, "membarrier", 0, "");
+	expect(&c, TRACE_WAIT_KERNEL, "RCU grace period", 0, "");
 }
 
 static void a_kernel_thread_waits_for_the_kernel(void)
@@ -429,10 +429,10 @@ static void a_kernel_thread_waits_for_the_kernel(void)
 	tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
 	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
 	case_run(&c);
-	expect(&c, TRACE_WAIT_OTHER, "kernel", 0, "");
+	expect(&c, TRACE_WAIT_KERNEL, "next job", 0, "");
 }
 
-static void a_wait_without_end_is_other_with_its_via(void)
+static void a_wait_without_end_that_a_process_will_end_is_for_several(void)
 {
 	struct analysis_case c = begin();
 
@@ -441,7 +441,7 @@ static void a_wait_without_end_is_other_with_its_via(void)
 	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_call(c.one, "read")->wait_ns, BLOCKED_NS);
-	expect(&c, TRACE_WAIT_OTHER, "read", 0, "pipe");
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "pipe");
 }
 
 static void a_call_that_blocks_many_times_keeps_every_nanosecond(void)
@@ -549,9 +549,9 @@ int main(int argc, char **argv)
 		CASE(a_poll_that_timed_out_is_a_timeout),
 		CASE(a_terminal_is_a_device),
 		CASE(a_stopped_thread_is_stopped),
-		CASE(a_kernel_thread_as_waker_leaves_it_to_the_call),
+		CASE(a_kernel_thread_as_waker_is_the_kernel),
 		CASE(a_kernel_thread_waits_for_the_kernel),
-		CASE(a_wait_without_end_is_other_with_its_via),
+		CASE(a_wait_without_end_that_a_process_will_end_is_for_several),
 		CASE(a_call_that_blocks_many_times_keeps_every_nanosecond),
 		CASE(hooks_see_the_state_and_the_intervals),
 		{NULL, NULL},

@@ -311,6 +311,17 @@ const char *tracer_unavailable(uint32_t id)
 	return NULL;
 }
 
+int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit_record, void *context, struct trace_error *ret_error)
+{
+	struct {
+		struct trace_record record;
+		struct trace_end_wait wait;
+	} pause = {.record = {.id = TRACE_EV_end_wait, .words = sizeof(pause) / 8, .time = (uint32_t)ts_ns},
+		   .wait = {.tid = 1, .nr = 34, .fd = -1}};
+
+	return emit_record(context, &pause.record, sizeof(pause), ts_ns);
+}
+
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit_record, void *context, struct trace_error *ret_error)
 {
 	struct {

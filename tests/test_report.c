@@ -513,6 +513,96 @@ static void the_json_of_locks_and_strange_names_is_valid(void)
 	free(text);
 }
 
+#define VDA (254u << 20)
+
+/* One reads a file of no device (an overlay) that vda served; "two" has written to another, on vda's file system. */
+static struct tb *disk_story(void)
+{
+	struct trace_block_issue issue = {.dev = VDA, .bytes = 4096, .request = 0xb10c};
+	struct trace_block_complete complete = {.dev = VDA, .bytes = 4096, .request = 0xb10c};
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000, 20000);
+	tb_string(tb, TRACE_STRING_DEVICE, VDA, "vda");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_fd(tb, 10, 3, 40, 7, 0100644, "/overlay/file");
+	tb_fd(tb, 10, 4, VDA, 8, 0100644, "/plain");
+	tb_sys_enter(tb, 0, 2000, SYS_read, 3, 0, 4096);
+	tb_event(tb, 0, 2500, TRACE_EV_block_issue, &issue, sizeof(issue), NULL);
+	tb_switch(tb, 0, 3000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(tb, 0, 6000, 24);
+	tb_event(tb, 0, 6500, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
+	tb_waking(tb, 0, 7000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(tb, 0, 7500, 24);
+	tb_switch(tb, 0, 8000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 9000, 4096);
+	tb_sys_enter(tb, 0, 10000, SYS_read, 4, 0, 100);
+	tb_sys_exit(tb, 0, 11000, 100);
+	tb_switch(tb, 0, 20000, 10, 0, TRACE_TASK_RUNNING);
+	return tb;
+}
+
+static const json_t *row_with(const json_t *rows, const char *key, const char *value)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		if (strcmp(json_string_value(json_object_get(row, key)), value) == 0)
+			return row;
+	return NULL;
+}
+
+static void the_json_tells_of_disks_and_which_had_a_file(void)
+{
+	char *text = report_of(disk_story(), "--json");
+	json_t *report = json_loads(text, 0, NULL);
+	const json_t *one, *disk, *files;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+	one = row_with(json_object_get(report, "processes"), "comm", "one");
+	files = json_object_get(one, "files");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row_with(files, "path", "/overlay/file"), "device")), "vda");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row_with(files, "path", "/plain"), "device")), "vda");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row_with(json_object_get(one, "waits"), "kind", "file"), "device")), "vda");
+	disk = json_array_get(json_object_get(report, "disks"), 0);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(disk, "device")), "vda");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(disk, "reads")), 1);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(disk, "read_bytes")), 4096);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(disk, "requests_ns")), 4000);
+	json_decref(report);
+	free(text);
+}
+
+static void the_table_of_files_names_the_disk(void)
+{
+	char *text = report_of(disk_story(), "-a --ns");
+
+	contains(text, "  waited  reads  read  writes  written  disk  path\n"
+		       "    4000      1  4096       0        0  vda   /overlay/file\n");
+	free(text);
+}
+
+static void the_json_tells_who_waited_for_whom(void)
+{
+	char arguments[128], *text;
+	json_t *report, *pair;
+
+	snprintf(arguments, sizeof(arguments), "--json %s", story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	report = json_loads(text, 0, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(report, "pairs")), 2);
+	pair = json_array_get(json_object_get(report, "pairs"), 0);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(pair, "pid")), 10);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(pair, "for_pid")), 30);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(pair, "via")), "pipe");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(pair, "ns")), 38000);
+	json_decref(report);
+	free(text);
+}
+
 /* ---- lists ---- */
 
 static void the_list_has_the_columns_of_the_original(void)
@@ -668,6 +758,9 @@ int main(int argc, char **argv)
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
 		CASE(top_and_sort_choose_the_processes),
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
+		CASE(the_json_tells_of_disks_and_which_had_a_file),
+		CASE(the_table_of_files_names_the_disk),
+		CASE(the_json_tells_who_waited_for_whom),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
 		CASE(disks_have_their_requests_and_times),

@@ -428,13 +428,141 @@ static void a_private_futex_until_the_end_is_the_own_process(void)
 	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "futex");
 }
 
-static void a_shared_futex_until_the_end_is_other(void)
+/* A join waits so: the kernel wakes as if the memory were shared. */
+static void a_futex_in_own_memory_is_the_own_process(void)
 {
 	struct analysis_case c = begin();
 
 	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 0, 0);
 	until_the_end(&c);
-	expect(&c, TRACE_WAIT_OTHER, "futex", 0, "futex");
+	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "futex");
+}
+
+static void a_futex_in_shared_memory_names_who_shares_it(void)
+{
+	static const uint32_t tgids[] = {10, 20};
+	struct analysis_case c = begin();
+
+	for (size_t i = 0; i < 2; i++) {
+		struct trace_start_map map = {.tgid = tgids[i], .dev = 1, .ino = 77, .start = 0x1000 << i, .end = 0x2000 << i};
+
+		tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/dev/shm/x");
+	}
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "futex");
+}
+
+static void memory_that_is_shared_by_fork_is_known(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 1100, SYS_mmap, 0, 4096, 3, 0x21, -1, 0); /* MAP_SHARED | MAP_ANONYMOUS */
+	tb_sys_exit(c.tb, 0, 1200, 0x5000);
+	tb_sys_enter(c.tb, 0, 1300, SYS_fork);
+	tb_fork(c.tb, 0, 1400, 10, 30, 30, "child");
+	tb_sys_exit(c.tb, 0, 1500, 30);
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x5010, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "child", 30, "futex");
+}
+
+/* What is read at the end. */
+static void end_wait(struct analysis_case *c, uint32_t tid, int nr, int fd, uint32_t holder, uint64_t arg0, uint64_t arg1)
+{
+	struct trace_end_wait wait = {.tid = tid, .nr = nr, .fd = fd, .pid = holder, .arg0 = arg0, .arg1 = arg1, .complete = fd >= 0 || !arg1};
+
+	tb_start(c->tb, 9000, TRACE_EV_end_wait, &wait, sizeof(wait), NULL);
+}
+
+static void a_poll_until_the_end_is_for_what_its_descriptors_are(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	tb_fd(c.tb, 10, 6, 14, 1, S_IFREG, "/not a thing that one waits for");
+	end_wait(&c, 10, SYS_poll, 5, 0, 0x700, 1);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+static void a_poll_of_different_things_until_the_end_is_for_several(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	tb_fd(c.tb, 10, 6, 14, 1, 0, "[eventfd]");
+	end_wait(&c, 10, SYS_poll, 5, 0, 0x700, 2);
+	end_wait(&c, 10, SYS_poll, 6, 0, 0x700, 2);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 2, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "poll");
+}
+
+static void a_poll_of_nothing_is_a_sleep(void)
+{
+	struct analysis_case c = begin();
+
+	end_wait(&c, 10, SYS_poll, -1, 0, 0x700, 0);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
+}
+
+/* A moment after the end it was in the next one. */
+static void what_was_read_of_another_call_does_not_count(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	end_wait(&c, 10, SYS_poll, 5, 0, 0x800, 1);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_OTHER, "poll", 0, "poll");
+}
+
+static void a_lock_until_the_end_names_its_holder(void)
+{
+	struct analysis_case c = begin();
+
+	end_wait(&c, 10, SYS_flock, -1, 20, 3, 2);
+	tb_sys_enter(c.tb, 0, 2000, SYS_flock, 3, 2);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
+}
+
+static void a_call_that_was_not_seen_may_be_read_at_the_end(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 50, 50, 1, "sleeper", 0, false);
+	end_wait(&c, 50, SYS_nanosleep, -1, 0, 0x10, 0x20);
+	until_the_end(&c);
+	c.two = trace_figures_free(c.two);
+	c.two = trace_process_figures(c.analysis, case_process(&c, 50));
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_TIMEOUT, "", 0, ""), 8000);
+	case_free(&c);
+}
+
+static void a_ring_until_the_end_waits_for_its_requests(void)
+{
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 5}, done = {.req = 0xf10, .opcode = 22, .fd = 6};
+	struct trace_uring_complete complete = {.req = 0xf10, .res = 1};
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	pipe_fd(&c, 10, 6, 91, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_event(c.tb, 0, 2100, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	tb_event(c.tb, 0, 2200, TRACE_EV_uring_submit, &done, sizeof(done), NULL);
+	tb_event(c.tb, 0, 2300, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring");
 }
 
 /* 70 leaves no events: whatever happened on its CPU until the next one, its end of the wait too, was not seen. */
@@ -463,8 +591,8 @@ static bool kernel_thread_is_idle(uint32_t state)
 	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "kworker/0:0");
 	tb_switch(c.tb, 0, 3000, 10, 0, state);
 	case_run(&c);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_OTHER, "kernel", 0, ""), 6000);
 	idle = c.one->waits[0].idle;
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_KERNEL, idle ? "next job" : "work", 0, ""), 6000);
 	case_free(&c);
 	return idle;
 }
@@ -604,7 +732,16 @@ int main(int argc, char **argv)
 		CASE(a_wait_without_children_is_other),
 		CASE(a_read_until_the_end_names_who_holds_the_other_end),
 		CASE(a_private_futex_until_the_end_is_the_own_process),
-		CASE(a_shared_futex_until_the_end_is_other),
+		CASE(a_futex_in_own_memory_is_the_own_process),
+		CASE(a_futex_in_shared_memory_names_who_shares_it),
+		CASE(memory_that_is_shared_by_fork_is_known),
+		CASE(a_poll_until_the_end_is_for_what_its_descriptors_are),
+		CASE(a_poll_of_different_things_until_the_end_is_for_several),
+		CASE(a_poll_of_nothing_is_a_sleep),
+		CASE(what_was_read_of_another_call_does_not_count),
+		CASE(a_lock_until_the_end_names_its_holder),
+		CASE(a_call_that_was_not_seen_may_be_read_at_the_end),
+		CASE(a_ring_until_the_end_waits_for_its_requests),
 		CASE(a_wait_that_ended_unseen_is_unknown),
 		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
 		CASE(children_are_born_into_the_cgroup_and_moved),

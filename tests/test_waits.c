@@ -3,11 +3,16 @@
  * test_waits.c - one recording of one wait of every kind (workload_waits.c), and what the report says of each: how long, for what, for whom.
  * Root only; skipped (77) where the kernel cannot be recorded.
  */
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/select.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "session.h"
@@ -132,9 +137,9 @@ static void check(const struct expected *e)
 
 /* ---- waits that began before the recording, and last until after it ---- */
 
-/* Children that hold one end each of a pipe, and one that waits for a child of its own. */
+/* Children that hold one end each of a pipe, or a lock, or wait for it; and one that waits for a child of its own. */
 struct around {
-	pid_t reader, writer, parent, child;
+	pid_t reader, poller, selecter, epoller, writer, holder, locker, parent, child;
 };
 
 static void rest(void)
@@ -143,18 +148,74 @@ static void rest(void)
 		pause();
 }
 
-static pid_t child_with(int fds[2], int own)
+static void read_it(int fd)
+{
+	char byte;
+
+	if (read(fd, &byte, 1) < 0)
+		_exit(1);
+}
+
+static void poll_it(int fd)
+{
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+
+	poll(&one, 1, -1);
+}
+
+static void select_it(int fd)
+{
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(fd, &set);
+	select(fd + 1, &set, NULL, NULL, NULL);
+}
+
+static void epoll_it(int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int epoll = epoll_create1(0);
+
+	if (!epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		epoll_wait(epoll, &event, 1, -1);
+}
+
+static void hold_it(int fd)
+{
+}
+
+static void lock_it(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	flock(open(path, O_RDWR), LOCK_EX); /* of its own, not of who it was inherited from */
+}
+
+/* A child that does it with @fd, and has not @other. */
+static pid_t child_with(int fd, int other, void (*act)(int fd))
 {
 	pid_t child = fork();
-	char byte;
 
 	if (child)
 		return child;
-	close(fds[!own]);
-	if (own == 0 && read(fds[0], &byte, 1) < 0)
-		_exit(1);
+	if (other >= 0)
+		close(other);
+	act(fd);
 	rest();
 	_exit(0);
+}
+
+static void locks_begin(struct around *around)
+{
+	FILE *file = tmpfile();
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	around->holder = child_with(fileno(file), -1, lock_it);
+	usleep(50000);
+	around->locker = child_with(fileno(file), -1, lock_it);
+	fclose(file);
 }
 
 static struct around around_begin(void)
@@ -162,9 +223,13 @@ static struct around around_begin(void)
 	struct around around = {0};
 	int fds[2], told[2];
 
+	locks_begin(&around); /* first: who is born later has the pipe, too */
 	CU_ASSERT_FATAL(!pipe(fds) && !pipe(told));
-	around.reader = child_with(fds, 0);
-	around.writer = child_with(fds, 1);
+	around.reader = child_with(fds[0], fds[1], read_it);
+	around.poller = child_with(fds[0], fds[1], poll_it);
+	around.selecter = child_with(fds[0], fds[1], select_it);
+	around.epoller = child_with(fds[0], fds[1], epoll_it);
+	around.writer = child_with(fds[1], fds[0], hold_it);
 	close(fds[0]);
 	close(fds[1]);
 	around.parent = fork();
@@ -186,13 +251,13 @@ static struct around around_begin(void)
 
 static void around_end(const struct around *around)
 {
-	kill(around->child, SIGKILL);
-	kill(around->parent, SIGKILL);
-	kill(around->reader, SIGKILL);
-	kill(around->writer, SIGKILL);
-	waitpid(around->parent, NULL, 0);
-	waitpid(around->reader, NULL, 0);
-	waitpid(around->writer, NULL, 0);
+	const pid_t all[] = {around->child, around->parent, around->reader, around->poller, around->selecter, around->epoller, around->writer,
+			     around->holder, around->locker};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		kill(all[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
 }
 
 /* @pid waits all of the time for @whom. */
@@ -219,6 +284,10 @@ static void a_wait_around_the_recording_is_known_from_its_call(void)
 	s.report = session_load(&s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
 	check_all_of_it(s.report, around.reader, "pipe", around.writer);
+	check_all_of_it(s.report, around.poller, "pipe", around.writer);
+	check_all_of_it(s.report, around.selecter, "pipe", around.writer);
+	check_all_of_it(s.report, around.epoller, "pipe", around.writer);
+	check_all_of_it(s.report, around.locker, "lock", around.holder);
 	check_all_of_it(s.report, around.parent, "waitpid", around.child);
 	session_end(&s);
 }
@@ -341,6 +410,8 @@ static void all_books_balance(void)
 	PROCESS(what_a_ring_accepted_into_a_slot_is_known, uring_accepted_direct, "io_uring") \
 	PROCESS(what_a_ring_connected_is_known, uring_socket, "tcp")               \
 	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")   \
+	PROCESS(a_fault_that_a_process_serves_names_it, userfault, "memory")       \
+	KIND(pages_that_were_swapped_out_are_memory, swap, "memory", NULL)         \
 	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)               \
 	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                 \
 	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                \

@@ -23,7 +23,8 @@ struct scenario {
 #define SCENARIO(name) {#name, name}
 
 /* Each list ends with a NULL name. */
-extern const struct scenario channel_scenarios[], ipc_scenarios[], process_scenarios[], file_scenarios[], uring_scenarios[];
+extern const struct scenario channel_scenarios[], ipc_scenarios[], process_scenarios[], file_scenarios[], memory_scenarios[],
+	uring_scenarios[];
 
 extern int ready[2]; /* a pipe: a child that has to prepare something says so here */
 

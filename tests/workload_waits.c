@@ -212,7 +212,7 @@ void touch_pages(void *memory)
 
 /* ---- all of them ---- */
 
-static const struct scenario *const lists[] = {channel_scenarios, ipc_scenarios, process_scenarios, file_scenarios, uring_scenarios};
+static const struct scenario *const lists[] = {channel_scenarios, ipc_scenarios, process_scenarios, file_scenarios, memory_scenarios, uring_scenarios};
 
 static void run_one(const struct scenario *one)
 {

@@ -66,6 +66,7 @@ enum trace_wait_kind { /* DESIGN: what a blocked thread waits for */
 	TRACE_WAIT_STOPPED = 6,
 	TRACE_WAIT_OTHER = 7,
 	TRACE_WAIT_UNKNOWN = 8,
+	TRACE_WAIT_KERNEL = 9, /* the kernel itself: its threads, an RCU grace period */
 	TRACE_NR_WAIT_KINDS,
 };
 /** trace_wait_kind_name() - "file", "process" ...; static */
@@ -373,6 +374,12 @@ struct trace_lock_wait {
 };
 /** trace_lock_waits() - greatest time first, to be released with free(). NULL: out of memory */
 struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *analysis, size_t *ret_nr);
+
+/**
+ * trace_file_device() - name of the block device that served the file of this @path
+ * The one whose request ended a wait for it, the latest of them; if none did, the one that its file system is on; "" if that is none, or not known.
+ */
+const char *trace_file_device(const struct trace_analysis *analysis, const char *path);
 
 /** trace_analysis_window() - first and last instant of the books, ns: the trace's window, and no event is outside */
 void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_start_ns, uint64_t *ret_end_ns);

@@ -121,6 +121,13 @@ typedef int (*tracer_emit_fn)(void *context, const struct trace_record *record, 
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error);
 
 /**
+ * tracer_end_state() - what threads wait for: end_wait records, as tracer_start_state() makes its own
+ * @ts_ns: of all of them
+ * Call right after tracer_stop(), so that reading it is not recorded. What cannot be read is left out.
+ */
+int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit, void *context, struct trace_error *ret_error);
+
+/**
  * tracer_strings() - names of system calls, interrupts, softirqs, vectors, devices: the space is enum trace_string_space
  */
 typedef int (*tracer_string_fn)(void *context, int space, uint64_t key, const char *text);

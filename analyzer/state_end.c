@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_end.c - what threads waited for when the recording ended, as the recorder read it then.
+ *
+ * A poll keeps its descriptors in memory of the program, and an epoll in the kernel: no event tells them. For a wait that an event ended, who ended it
+ * tells enough. For one that nothing ended, the recorder reads them when it stops; so too the call of a thread that made it before the recording
+ * where it could not be seen, and who holds the lock of a file. It was read a moment after the end: it counts only for
+ * a thread that was in the same call.
+ */
+#include <stdlib.h>
+#include "state.h"
+
+static void add_fd(struct trace_analysis *a, struct end_wait *end, int32_t fd)
+{
+	if (a->nr_end_fds >= a->max_end_fds) {
+		uint32_t max = a->max_end_fds ? a->max_end_fds * 2 : 64;
+		int32_t *bigger = reallocarray(a->end_fds, max, sizeof(*bigger));
+
+		if (!bigger) {
+			a->failed = -12;
+			return;
+		}
+		a->end_fds = bigger;
+		a->max_end_fds = max;
+	}
+	if (!end->nr_fds)
+		end->first_fd = a->nr_end_fds;
+	if (end->first_fd + end->nr_fds != a->nr_end_fds)
+		return; /* those of a thread come together */
+	a->end_fds[a->nr_end_fds++] = fd;
+	end->nr_fds++;
+}
+
+/* One record for each descriptor; or one, with descriptor -1. */
+void end_load(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_end_wait *wait = event->payload;
+	struct end_wait *end = books_row(a, &a->end_waits, sizeof(*end), wait->tid + 1ull);
+
+	end->ns = event->ts_ns;
+	end->call = call_idx((uint32_t)wait->nr, wait->abi);
+	end->args[0] = wait->arg0;
+	end->args[1] = wait->arg1;
+	end->args[2] = wait->arg2;
+	end->args[3] = wait->arg3;
+	end->holder = wait->pid;
+	end->counts_fds |= wait->complete;
+	if (wait->fd >= 0)
+		add_fd(a, end, wait->fd);
+}
+
+/* The number alone may be that of the next call: a poll follows a poll. */
+static bool is_same_call(const struct end_wait *end, const struct frame *frame)
+{
+	for (int i = 0; i < 4 && i < frame->nr_args; i++)
+		if (end->args[i] != frame->args[i])
+			return false;
+	return end->call == frame->call;
+}
+
+const struct end_wait *end_wait_of(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	const struct end_wait *end = table_find(&a->end_waits, sizeof(*end), thread->tid + 1ull);
+
+	return end && is_same_call(end, frame) ? end : NULL;
+}
+
+void end_learn_call(struct trace_analysis *a, struct trace_thread *thread)
+{
+	const struct end_wait *end = table_find(&a->end_waits, sizeof(*end), thread->tid + 1ull);
+	struct frame *frame = &thread->frames[0];
+
+	if (!end || thread->depth > 1 || frame->kind != FRAME_SYSCALL || frame->call != CALL_UNKNOWN || thread->since > end->ns)
+		return;
+	frame->call = end->call;
+	for (int i = 0; i < 4; i++)
+		frame->args[i] = end->args[i];
+	frame->nr_args = 4;
+	frame->file = call_file(a, thread, frame);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* waits_memory.c - memory that another process provides, memory that has to be made free first. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/userfaultfd.h>
+#include "waits.h"
+
+/* ---- page faults that a process serves ---- */
+
+static void touch_page(void *page)
+{
+	(void)*(volatile char *)page;
+}
+
+/* The child gets the descriptor by fork, and the memory is the parent's. */
+static void serve_fault(void *context)
+{
+	static char zeros[4096] __attribute__((aligned(4096)));
+	int *fds = context;
+	struct uffd_msg message;
+	struct uffdio_copy copy = {.src = (uint64_t)(uintptr_t)zeros, .len = sizeof(zeros)};
+
+	require(read(fds[0], &message, sizeof(message)) == (ssize_t)sizeof(message) && message.event == UFFD_EVENT_PAGEFAULT);
+	copy.dst = message.arg.pagefault.address & ~4095ull;
+	require(!ioctl(fds[0], UFFDIO_COPY, &copy));
+}
+
+static void userfault(void)
+{
+	int fds[1] = {(int)syscall(SYS_userfaultfd, O_CLOEXEC)};
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {.range.len = 4096, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (fds[0] < 0 || ioctl(fds[0], UFFDIO_API, &api))
+		skip();
+	range.range.start = (uint64_t)(uintptr_t)page;
+	require(page != MAP_FAILED && !ioctl(fds[0], UFFDIO_REGISTER, &range));
+	child_that(serve_fault, fds);
+	measure(touch_page, page);
+}
+
+/* ---- a group whose memory is full, and its pages have to go to a disk and come back ---- */
+
+#define LIMIT	  (16ll * MIB)
+#define SWAP	  (64u * MIB)
+#define PAGE	  4096u
+
+static char group[256];
+
+static bool write_file(const char *name, long long value)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", group, name);
+	file = fopen(path, "r+e"); /* it exists, or this is no control group */
+	if (!file)
+		return false;
+	fprintf(file, "%lld\n", value);
+	return fclose(file) == 0;
+}
+
+/* Either generation of control groups. */
+static bool make_group(void)
+{
+	static const struct {
+		const char *root, *limit;
+	} generations[] = {{"/sys/fs/cgroup", "memory.max"}, {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}};
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(group, sizeof(group), "%s/trace-waits-%d", generations[i].root, getpid());
+		if (mkdir(group, 0755))
+			continue;
+		if (write_file(generations[i].limit, LIMIT))
+			return true;
+		rmdir(group);
+	}
+	return false;
+}
+
+/* As mkswap does: union swap_header, include/linux/swap.h. */
+static bool make_swap(const char *path)
+{
+	static char page[PAGE];
+	uint32_t head[3] = {1, SWAP / PAGE - 1, 0}; /* version, last page, bad pages */
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+
+	if (fd < 0 || posix_fallocate(fd, 0, SWAP))
+		return false;
+	memcpy(page + 1024, head, sizeof(head));
+	memcpy(page + PAGE - 10, "SWAPSPACE2", 10);
+	if (pwrite(fd, page, sizeof(page), 0) != (ssize_t)sizeof(page) || fsync(fd))
+		return false;
+	close(fd);
+	return syscall(SYS_swapon, path, 0) == 0;
+}
+
+/* More than the group may have: every page has been away when it is needed again. */
+static void touch_in_turn(void *memory)
+{
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t at = 0; at < 2 * LIMIT; at += PAGE)
+			((volatile char *)memory)[at]++;
+}
+
+static void swap(void)
+{
+	const char *path = scratch_path("swap");
+	pid_t child;
+
+	if (!make_group())
+		skip();
+	if (!make_swap(path)) {
+		rmdir(group);
+		skip();
+	}
+	child = fork();
+	if (child == 0) {
+		void *memory = mmap(NULL, 2 * LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		tell("pid", getpid());
+		require(write_file("cgroup.procs", getpid()));
+		measure_off_cpu(touch_in_turn, memory);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	require(!syscall(SYS_swapoff, path));
+	rmdir(group);
+}
+
+const struct scenario memory_scenarios[] = {
+	SCENARIO(userfault), SCENARIO(swap),
+	{NULL, NULL},
+};

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * end_state.c - what threads wait for when the recording ends, as /proc has it: the call each is blocked in, the descriptors that a poll, a
+ * select or an epoll waits for, and who holds the lock of a file that a flock or fcntl waits for. Events tell what ended a wait; nothing ends
+ * these.
+ *
+ * Costs about 20 us for each thread, and nothing while recording. After LONGEST_NS it stops: the rest is as if it were not there.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "start_state.h"
+
+#define LONGEST_NS 200000000u
+#define MAX_FDS	   256 /* of one thread */
+#define MAX_LOCKS  1024
+
+struct lock {
+	uint32_t waiter, holder; /* processes */
+};
+
+struct end_reader {
+	struct tracer_collector *collector;
+	uint64_t ts_ns; /* of all records */
+	uint64_t stop_ns;
+	struct lock locks[MAX_LOCKS];
+	size_t nr_locks;
+};
+
+/* A thread's call: number, six arguments. */
+struct blocked {
+	uint32_t tgid, tid;
+	long nr;
+	unsigned long args[6];
+};
+
+static bool read_text(char *text, size_t bytes, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, text, bytes - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+static bool read_memory(const struct blocked *b, unsigned long address, void *to, size_t bytes)
+{
+	struct iovec local = {to, bytes}, remote = {(void *)address, bytes};
+
+	return address && process_vm_readv((pid_t)b->tid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+}
+
+/* ---- descriptors. Each returns their number, or -1: not to be known, or too many ---- */
+
+static int fds_of_poll(const struct blocked *b, int *fds)
+{
+	struct pollfd list[MAX_FDS];
+	int nr = 0;
+
+	if (b->args[1] > MAX_FDS || (b->args[1] && !read_memory(b, b->args[0], list, b->args[1] * sizeof(*list))))
+		return -1;
+	for (unsigned long i = 0; i < b->args[1]; i++)
+		if (list[i].fd >= 0)
+			fds[nr++] = list[i].fd;
+	return nr;
+}
+
+static int fds_of_select(const struct blocked *b, int *fds)
+{
+	unsigned long sets[3][FD_SETSIZE / (8 * sizeof(long))] = {{0}};
+	unsigned long limit = b->args[0], words = (limit + 8 * sizeof(long) - 1) / (8 * sizeof(long));
+	int nr = 0;
+
+	if (limit > FD_SETSIZE)
+		return -1;
+	for (int i = 0; i < 3; i++)
+		if (b->args[1 + i] && words && !read_memory(b, b->args[1 + i], sets[i], words * sizeof(long)))
+			return -1;
+	for (unsigned long fd = 0; fd < limit; fd++) {
+		unsigned long word = fd / (8 * sizeof(long)), bit = 1ul << fd % (8 * sizeof(long));
+
+		if (!((sets[0][word] | sets[1][word] | sets[2][word]) & bit))
+			continue;
+		if (nr == MAX_FDS)
+			return -1;
+		fds[nr++] = (int)fd;
+	}
+	return nr;
+}
+
+/* /proc/PID/fdinfo/FD of an epoll, proc(5): "tfd:        5 events:       1d data: ..." */
+static int fds_of_epoll(const struct blocked *b, int *fds)
+{
+	char path[64], line[256];
+	FILE *file;
+	int nr = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/fdinfo/%d", b->tid, (int)b->args[0]);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	while (nr >= 0 && fgets(line, sizeof(line), file))
+		if (strncmp(line, "tfd:", 4) == 0) {
+			if (nr == MAX_FDS)
+				nr = -1;
+			else
+				fds[nr++] = atoi(line + 4);
+		}
+	fclose(file);
+	return nr;
+}
+
+static int fds_of(const struct blocked *b, int *fds)
+{
+	switch (b->nr) {
+#ifdef SYS_poll
+	case SYS_poll:
+#endif
+	case SYS_ppoll:
+		return fds_of_poll(b, fds);
+#ifdef SYS_select
+	case SYS_select:
+#endif
+	case SYS_pselect6:
+		return fds_of_select(b, fds);
+#ifdef SYS_epoll_wait
+	case SYS_epoll_wait:
+#endif
+	case SYS_epoll_pwait:
+	case 441: /* epoll_pwait2 */
+		return fds_of_epoll(b, fds);
+	default:
+		return -1;
+	}
+}
+
+/* ---- locks ---- */
+
+/* /proc/locks, proc(5): a holder "7: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF", and after it who waits: "7: -> FLOCK ...". */
+static void read_locks(struct end_reader *reader)
+{
+	FILE *file = fopen("/proc/locks", "re");
+	uint32_t holder = 0, pid;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file) && reader->nr_locks < MAX_LOCKS) {
+		if (sscanf(line, "%*[^:]: -> %*s %*s %*s %u", &pid) == 1)
+			reader->locks[reader->nr_locks++] = (struct lock){.waiter = pid, .holder = holder};
+		else if (sscanf(line, "%*[^:]: %*s %*s %*s %u", &pid) == 1)
+			holder = pid;
+	}
+	if (file)
+		fclose(file);
+}
+
+static uint32_t holder_of(const struct end_reader *reader, const struct blocked *b)
+{
+	for (size_t i = 0; i < reader->nr_locks; i++)
+		if ((b->nr == SYS_flock || b->nr == SYS_fcntl) && reader->locks[i].waiter == b->tgid)
+			return reader->locks[i].holder;
+	return 0;
+}
+
+/* ---- threads ---- */
+
+static int emit_blocked(struct end_reader *reader, const struct blocked *b)
+{
+	struct trace_end_wait wait = {.tid = b->tid, .nr = (int32_t)b->nr, .fd = -1, .pid = holder_of(reader, b),
+				      .arg0 = b->args[0], .arg1 = b->args[1], .arg2 = b->args[2], .arg3 = b->args[3]};
+	int fds[MAX_FDS], nr = fds_of(b, fds), result = 0;
+
+	wait.complete = nr >= 0;
+	for (int i = 0; i < nr && !result; i++) {
+		wait.fd = fds[i];
+		result = tracer_emit_record(reader->collector, TRACE_EV_end_wait, reader->ts_ns, &wait, sizeof(wait), NULL);
+	}
+	if (nr <= 0)
+		result = tracer_emit_record(reader->collector, TRACE_EV_end_wait, reader->ts_ns, &wait, sizeof(wait), NULL);
+	return result;
+}
+
+static int visit_thread(struct end_reader *reader, uint32_t tgid, uint32_t tid)
+{
+	struct blocked b = {.tgid = tgid, .tid = tid};
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", tgid, tid);
+	if (!read_text(line, sizeof(line), path) ||
+	    sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &b.nr, &b.args[0], &b.args[1], &b.args[2], &b.args[3], &b.args[4], &b.args[5]) != 7)
+		return 0; /* running, gone, or a kernel thread */
+	return emit_blocked(reader, &b);
+}
+
+static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tgid);
+
+static int each_number(struct end_reader *reader, uint32_t tgid, const char *path, int (*visit)(struct end_reader *, uint32_t, uint32_t))
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	int result = 0;
+
+	while (folder && !result && tracer_now_ns() < reader->stop_ns && (entry = readdir(folder)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			result = visit(reader, tgid, (uint32_t)strtoul(entry->d_name, NULL, 10));
+	if (folder)
+		closedir(folder);
+	return result;
+}
+
+static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tgid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
+	return each_number(reader, tgid, path, visit_thread);
+}
+
+int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit, void *context, struct trace_error *ret_error)
+{
+	struct tracer_collector *collector = calloc(1, sizeof(*collector));
+	struct end_reader *reader = calloc(1, sizeof(*reader));
+	int result = -ENOMEM;
+
+	if (collector && reader) {
+		collector->emit = emit;
+		collector->context = context;
+		reader->collector = collector;
+		reader->ts_ns = ts_ns;
+		reader->stop_ns = tracer_now_ns() + LONGEST_NS;
+		read_locks(reader);
+		result = each_number(reader, 0, "/proc", visit_process);
+	} else if (ret_error) {
+		ret_error->code = result;
+		snprintf(ret_error->message, sizeof(ret_error->message), "no memory to read what threads wait for");
+	}
+	free(collector);
+	free(reader);
+	return result;
+}
