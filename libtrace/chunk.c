@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
@@ -48,6 +49,40 @@ static bool still_there(const struct trace *trace, uint64_t end)
 	return fstat(trace->fd, &stat) == 0 && (uint64_t)stat.st_size >= end;
 }
 
+/* ---- memory ---- */
+
+#define WINDOW_BITS 22
+
+static void unmap_window(const struct trace *trace, uint64_t window)
+{
+	uint64_t from = window << WINDOW_BITS, bytes = 1ull << WINDOW_BITS;
+
+	if (from >= trace->bytes)
+		return;
+	madvise((void *)(trace->data + from), trace->bytes - from < bytes ? trace->bytes - from : bytes, MADV_DONTNEED);
+}
+
+/*
+ * What was read once stays mapped and counts as memory of this process: of a long trace, sooner or later all of the file. So when reading
+ * goes on to the next 4 MiB, those before the last are given back, and when it jumps, those it leaves. Whoever wants them again finds them
+ * in the page cache: data does not change, and no pointer becomes invalid.
+ */
+static void give_back(const struct trace *trace, uint64_t at)
+{
+	uint64_t *last_window = (uint64_t *)&trace->window; /* a hint, for all threads */
+	uint64_t window = at >> WINDOW_BITS, last = __atomic_load_n(last_window, __ATOMIC_RELAXED);
+
+	if (window == last)
+		return;
+	__atomic_store_n(last_window, window, __ATOMIC_RELAXED);
+	if (window + 1 == last) /* streams are not cut in the same places: to and fro at the border */
+		return;
+	if (last)
+		unmap_window(trace, last - 1);
+	if (window != last + 1)
+		unmap_window(trace, last);
+}
+
 int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct payload *payload,
 		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason)
 {
@@ -65,6 +100,7 @@ int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct u
 	*ret_reason = "the file ends within its payload";
 	if (at > trace->bytes || trace->bytes - at < ret_header->packed_bytes)
 		return -EBADMSG;
+	give_back(trace, at);
 	packed = trace->data + at;
 	*ret_reason = "its payload has a wrong checksum";
 	if (XXH3_64bits(packed, ret_header->packed_bytes) != ret_header->payload_checksum)

@@ -28,6 +28,7 @@ struct trace {
 	int fd;	    /* owned */
 	const unsigned char *data; /* mapped */
 	size_t bytes;
+	uint64_t window; /* of the file, where a payload was read last; written by all threads */
 	uint32_t trace_id;
 	uint64_t schema_checksum;
 	struct trace_info info;
