@@ -355,7 +355,7 @@ static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, 
 {
 	const struct frame *call = frame_syscall(thread);
 	struct trace_interval interval = {.thread = thread, .from_ns = pending->from, .to_ns = pending->to, .state = TRACE_STATE_BLOCKED,
-					  .cpu = -1, .kind = (enum trace_wait_kind)v->kind, .idle = v->idle, .waker = pending->waker.thread};
+					  .cpu = -1, .kind = (enum trace_wait_kind)v->kind, .idle = v->idle, .waker = pending->waker.thread, .worker = pending->waker.worker};
 
 	interval.via = via_name((enum via)v->via);
 	if (call)
@@ -378,7 +378,7 @@ void books_decided(struct trace_analysis *a, struct trace_thread *thread, const 
 		if (v.kind == TRACE_WAIT_FILE)
 			((struct file_row *)books_row(a, &thread->books.files, sizeof(struct file_row), v.target + 1ull))->wait_ns +=
 				pending->known_ns;
-		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK))
+		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK || v.via == VIA_SEMAPHORE))
 			lock_waited(a, thread, &v, pending->known_ns);
 	}
 	if (WATCHED(a, TRACE_STATE_BLOCKED))

@@ -20,10 +20,12 @@
  *	a new thread not yet woken        the thread that forked it (and so on before that: it was not there)
  *	woken by a user thread            that thread; but if what was waited for is another process (a local TCP peer), see next
  *	`process` woken by an interrupt   of the other process the thread that was on a CPU last: the packet came from it
- *	anything else                     nobody: a disk, a packet, a timer, a kernel thread that worked for us
+ *	woken by a kernel thread          that thread, and from it whoever gave it the work; but see below
+ *	anything else                     nobody: a disk, a packet, a timer
  *
- * Nobody means that the wait is a segment itself. Kernel threads are not followed: a wait for a file that a writeback thread ended is
- * a wait for the file, and says which. A wait that goes on beyond the instant of arrival was not over, so nobody ended it.
+ * Nobody means that the wait is a segment itself. For a file, a device or memory no kernel thread is followed: a wait for a file that a
+ * writeback thread ended is a wait for the file, and says which. Before a kernel thread got its work, and nobody is known who gave it,
+ * it is the wait itself again. A wait that goes on beyond the instant of arrival was not over, so nobody ended it.
  * A wait for a CPU is split by who had the CPU.
  */
 #include <errno.h>
@@ -175,6 +177,12 @@ static bool is_followed(const struct moment *moment)
 	return moment->kind != TRACE_WAIT_TIMEOUT && moment->kind != TRACE_WAIT_STOPPED && moment->kind != TRACE_WAIT_UNKNOWN;
 }
 
+/* Of these the object is told, which says more than the kernel thread that saw to it. */
+static bool may_be_work(const struct moment *moment)
+{
+	return moment->kind == TRACE_WAIT_PROCESS || moment->kind == TRACE_WAIT_KERNEL || moment->kind == TRACE_WAIT_OTHER;
+}
+
 static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, const struct moment *moment, uint64_t from, uint64_t to)
 {
 	const struct trace_history *history = path->history;
@@ -184,8 +192,11 @@ static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, 
 
 	if (!is_followed(moment))
 		return NOBODY;
-	if (waker && trace_thread_is_kernel(waker))
+	if (waker && trace_thread_is_kernel(waker)) {
+		if (may_be_work(moment))
+			return moment->waker;
 		waker = NULL;
+	}
 	if (!waker && from <= trace_thread_start_ns(line->thread) && strcmp(moment->via, "fork") == 0)
 		return line->parent;
 	if (moment->kind == TRACE_WAIT_PROCESS && moment->other && (!waker || trace_thread_process(waker) != moment->other))
@@ -227,6 +238,15 @@ static uint64_t step_unseen(struct trace_critical_path *path, const struct visit
 	return from;
 }
 
+/* A kernel thread on the way down that had no work yet, and nobody gave it any that we know of. */
+static bool is_rest(const struct trace_critical_path *path, const struct moment *moment)
+{
+	const struct visit *visit = &path->visits[path->nr_visits - 1];
+
+	return path->nr_visits > 1 && visit->wait != HOLE && moment->state == TRACE_STATE_BLOCKED && moment->kind == TRACE_WAIT_KERNEL && moment->idle &&
+	       trace_thread_is_kernel(path->history->lines[visit->line].thread);
+}
+
 /* One step back from @at; returns where it ended. */
 static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 {
@@ -250,6 +270,11 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 	if (moment->state == TRACE_STATE_BLOCKED && series_to(series, idx) == at &&
 	    enter(path, who_ended(path, visit.line, moment, from, at), from, visit.line, series->what[idx]))
 		return at;
+	if (is_rest(path, moment)) {
+		leave(path);
+		step_add(path, &path->visits[path->nr_visits - 1], visit.bound, visit.wait, NOBODY);
+		return visit.bound;
+	}
 	if (moment->state == TRACE_STATE_WAIT_CPU)
 		step_add_queued(path, &visit, from, at, series->what[idx]);
 	else

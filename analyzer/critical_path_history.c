@@ -375,7 +375,7 @@ static void note_lock(struct trace_analysis *analysis, const struct trace_thread
 {
 	uint64_t argument = trace_thread_syscall_arg(thread, 0);
 
-	if (strcmp(moment->via, "futex") == 0)
+	if (strcmp(moment->via, "futex") == 0 || strcmp(moment->via, "semaphore") == 0)
 		moment->address = argument;
 	else if (strcmp(moment->via, "lock") == 0)
 		moment->path = text_of(trace_thread_file(analysis, thread, (int)argument));
@@ -387,6 +387,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	uint64_t from = interval->from_ns > history->from_ns ? interval->from_ns : history->from_ns;
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
 	bool off_cpu = !is_on_cpu((uint8_t)interval->state);
+	const struct trace_thread *waker = interval->worker ? interval->worker : interval->waker;
 	struct moment moment = moment_of(interval->state);
 	uint32_t line, what;
 
@@ -403,7 +404,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 		moment.via = text_of(interval->via);
 		moment.other = interval->other;
 		note_lock(analysis, interval->thread, &moment);
-		moment.waker = interval->waker ? line_get(history, interval->waker) : NOBODY;
+		moment.waker = waker ? line_get(history, waker) : NOBODY;
 	} else if (interval->state == TRACE_STATE_WAIT_CPU) {
 		moment.cpu = interval->cpu;
 	}

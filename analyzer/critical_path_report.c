@@ -155,7 +155,7 @@ static void row_text(const struct trace_contributor *row, char *text, size_t siz
 	case TRACE_BY_LOCK:
 		text_name(row->target, path, sizeof(path));
 		if (row->address)
-			snprintf(path, sizeof(path), "0x%" PRIx64, row->address);
+			snprintf(path, sizeof(path), strcmp(row->via, "semaphore") == 0 ? "%" PRIu64 : "0x%" PRIx64, row->address);
 		snprintf(text, size, "%s%s via %s%s%s", name, pid, row->via, *path ? " " : "", path);
 		break;
 	default:

@@ -4,6 +4,7 @@
  *
  * One row for each lock, process that waited, and process that ended the wait. Two of one hash take neighbouring keys.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "state.h"
@@ -11,6 +12,16 @@
 static bool is_row(const struct lock_row *row, const struct lock_row *wanted)
 {
 	return row->subject == wanted->subject && row->waiter == wanted->waiter && row->holder == wanted->holder && row->via == wanted->via;
+}
+
+/* A set of System V; which of the set is in the memory of the program. ipc() of 32-bit programs has the call before it. */
+static string_id semaphore_name(struct trace_analysis *a, const struct frame *frame)
+{
+	bool is_ipc = strcmp(strings_text(&a->strings, a->calls[frame->call].name), "ipc") == 0;
+	char text[32];
+
+	snprintf(text, sizeof(text), "semaphore %d", (int)frame->args[is_ipc]);
+	return strings_intern(&a->strings, text);
 }
 
 void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct verdict *v, uint64_t ns)
@@ -21,7 +32,10 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 
 	if (!frame || frame->kind != FRAME_SYSCALL)
 		return;
-	wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : frame->file ? a->files[frame->file].path : 0;
+	if (v->via == VIA_SEMAPHORE)
+		wanted.subject = semaphore_name(a, frame);
+	else
+		wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : frame->file ? a->files[frame->file].path : 0;
 	key = hash_u64(wanted.subject ^ hash_u64((uint64_t)wanted.waiter << 32 | wanted.holder) ^ wanted.via << 60);
 	for (;; key++) {
 		key += !key;

@@ -131,7 +131,7 @@ static bool by_lock(const struct report *report)
 	for (size_t i = 0; locks && i < nr; i++)
 		whole += locks[i].ns;
 	if (nr) {
-		title(report, "Locks (futexes: mutexes, conditions, joins; and file locks):");
+		title(report, "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
 		grid = grid_new(report, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++)
 			if (fold_shows(&fold, locks[i].ns, whole))

@@ -171,6 +171,7 @@ enum cause { CAUSE_NONE, CAUSE_BLOCK, CAUSE_NETWORK, CAUSE_TIMER, CAUSE_SOCKET, 
 struct waker {
 	uint64_t ns; /* 0: no waker seen */
 	struct trace_thread *thread; /* TASK context only */
+	struct trace_thread *worker; /* the kernel's thread that did it for @thread; NULL: itself */
 	uint64_t detail;	     /* SOCKET: inode; BLOCK: device; DEVICE, KERNEL: string_id */
 	uint32_t call;		     /* the thread's system call, CALL_UNKNOWN if none */
 	file_idx file;		     /* and the file it acts on */

@@ -455,6 +455,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		return;
 	waker->thread = cpu->current;
 	if ((cpu->current->flags & THREAD_KERNEL) && cpu->current->work_for && cpu->current->work_for != woken) {
+		waker->worker = cpu->current;
 		waker->thread = cpu->current->work_for;
 		return; /* what that does now is something else */
 	}

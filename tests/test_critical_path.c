@@ -212,7 +212,7 @@ static void a_file_stays_a_file(void)
 	path_free(&p);
 }
 
-static void a_kernel_threads_wakeup_is_not_followed(void)
+static void a_kernel_thread_that_saw_to_a_file_is_not_followed(void)
 {
 	struct path_case p = path_new();
 	struct trace_sched_fork kthread = {.parent_tid = 2, .tid = 30, .tgid = 30, .kthread = 1};
@@ -233,6 +233,87 @@ static void a_kernel_threads_wakeup_is_not_followed(void)
 		"1500 10 syscall fsync\n"
 		"2000 10 file /data\n"
 		"6000 10 syscall fsync\n"
+		"7000 10 user\n"
+		"9000\n");
+	path_free(&p);
+}
+
+/* ---- through the kernel's threads ---- */
+
+/* 10 reads a terminal; 20 writes to it at 4500 and goes on; kworker 30 hands it over from 5000 on. */
+static struct path_case through_a_kworker(void)
+{
+	struct path_case p = path_new();
+	struct trace_start_thread kworker = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	struct trace_work_queue queue = {.work = 0xabc0};
+	struct trace_work_start start = {.work = 0xabc0};
+	struct trace_work_end end = {.work = 0xabc0};
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+	tb_start(p.c.tb, 1000, TRACE_EV_start_thread, &kworker, sizeof(kworker), "kworker/1:0");
+	tb_fd(p.c.tb, 10, 0, 8, 3, 0020620, "/dev/pts/0");
+	tb_sys_enter(p.c.tb, 0, 2000, SYS_read, 0, 0, 1);
+	tb_switch(p.c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(p.c.tb, 1, 4000, SYS_write, 5, 0, 1);
+	tb_event(p.c.tb, 1, 4400, TRACE_EV_work_queue, &queue, sizeof(queue), NULL);
+	tb_waking(p.c.tb, 1, 4500, 30, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 1, 5000, 20, 30, TRACE_TASK_RUNNING);
+	tb_event(p.c.tb, 1, 5500, TRACE_EV_work_start, &start, sizeof(start), NULL);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_event(p.c.tb, 1, 6500, TRACE_EV_work_end, &end, sizeof(end), NULL);
+	tb_switch(p.c.tb, 1, 7000, 30, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(p.c.tb, 0, 6010, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 8000, 1);
+	return p;
+}
+
+static void a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work(void)
+{
+	struct path_case p = through_a_kworker();
+
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"2000 10 syscall read\n"
+		"3000 20 running <kernel\n"
+		"4000 20 syscall write <kernel\n"
+		"4500 30 wait-cpu 20 <tty\n"
+		"5000 30 syscall <tty\n"
+		"6000 10 wait-cpu 30\n"
+		"6010 10 syscall read\n"
+		"8000 10 user\n"
+		"9000\n");
+	path_free(&p);
+}
+
+/* What is before an interrupt gave a kernel thread its work is the wait itself. */
+static void a_kernel_thread_at_rest_is_not_on_the_path(void)
+{
+	struct path_case p = path_new();
+	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_start(p.c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "rcu_preempt");
+	tb_sys_enter(p.c.tb, 0, 1500, SYS_membarrier, 0);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(p.c.tb, 1, 4000, 7);
+	tb_waking(p.c.tb, 1, 4100, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(p.c.tb, 1, 4200, 7);
+	tb_switch(p.c.tb, 1, 5000, 0, 30, TRACE_TASK_RUNNING);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 6010, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(p.c.tb, 1, 6500, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(p.c.tb, 0, 7000, 0);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"1500 10 syscall membarrier\n"
+		"2000 10 kernel RCU grace period\n"
+		"4100 30 wait-cpu nobody <kernel\n"
+		"5000 30 syscall <kernel\n"
+		"6000 10 wait-cpu 30\n"
+		"6010 10 syscall membarrier\n"
 		"7000 10 user\n"
 		"9000\n");
 	path_free(&p);
@@ -876,7 +957,9 @@ static const struct unit_case cases[] = {
 	{"running_is_its_own_path", running_is_its_own_path},
 	{"a_sleep_stays_a_sleep", a_sleep_stays_a_sleep},
 	{"a_file_stays_a_file", a_file_stays_a_file},
-	{"a_kernel_threads_wakeup_is_not_followed", a_kernel_threads_wakeup_is_not_followed},
+	{"a_kernel_thread_that_saw_to_a_file_is_not_followed", a_kernel_thread_that_saw_to_a_file_is_not_followed},
+	{"a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work", a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work},
+	{"a_kernel_thread_at_rest_is_not_on_the_path", a_kernel_thread_at_rest_is_not_on_the_path},
 	{"waiting_for_a_child_is_what_the_child_did", waiting_for_a_child_is_what_the_child_did},
 	{"a_chain_is_followed_to_its_end", a_chain_is_followed_to_its_end},
 	{"nothing_before_the_wait_explains_it", nothing_before_the_wait_explains_it},

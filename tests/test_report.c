@@ -202,7 +202,7 @@ static const char golden_sections[] =
 	"  waited  reads  read  writes  written  path\n"
 	"       0      1   100       1      100  pipe\\xff\\x1b\n"
 	"\n"
-	"Locks (futexes: mutexes, conditions, joins; and file locks):\n"
+	"Locks (futexes: mutexes, conditions, joins; file locks; semaphores):\n"
 	"  waited  waits  who waited                until this let go       lock\n"
 	"   20000      1  esc\\x1b[31m\\x0alock (30)  another of its threads  futex 0x7f00\n"
 	"\n"

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -580,6 +581,26 @@ static void a_wait_that_ended_unseen_is_unknown(void)
 	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
 }
 
+static void a_semaphore_has_a_row_among_the_locks(void)
+{
+	struct analysis_case c = begin();
+	struct trace_lock_wait *locks;
+	size_t nr = 0;
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_semop, 5, 0x7000, 1);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_semop, 5, 0x7000, 1);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	locks = trace_lock_waits(c.analysis, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 1);
+	CU_ASSERT_STRING_EQUAL(locks[0].path, "semaphore 5");
+	CU_ASSERT_STRING_EQUAL(locks[0].via, "semaphore");
+	CU_ASSERT_EQUAL(trace_process_pid(locks[0].holder), 20);
+	free(locks);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "semaphore");
+}
+
 /* ---- the kernel's threads ---- */
 
 static bool kernel_thread_is_idle(uint32_t state)
@@ -738,6 +759,7 @@ int main(int argc, char **argv)
 		CASE(a_poll_until_the_end_is_for_what_its_descriptors_are),
 		CASE(a_poll_of_different_things_until_the_end_is_for_several),
 		CASE(a_poll_of_nothing_is_a_sleep),
+		CASE(a_semaphore_has_a_row_among_the_locks),
 		CASE(what_was_read_of_another_call_does_not_count),
 		CASE(a_lock_until_the_end_names_its_holder),
 		CASE(a_call_that_was_not_seen_may_be_read_at_the_end),

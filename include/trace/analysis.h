@@ -111,6 +111,7 @@ int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mas
  * @name: system call or interrupt the time was spent in, or that the thread is blocked in; NULL if none
  * @kind, @target, @via, @idle: BLOCKED only, as in struct trace_wait; @other: the process waited for, or NULL
  * @waker: the thread whose action ended a BLOCKED interval; NULL when an interrupt did, or it is not known
+ * @worker: the kernel's thread that did it for @waker, which had left the work to it; NULL: @waker itself
  */
 struct trace_interval {
 	const struct trace_thread *thread;
@@ -125,6 +126,7 @@ struct trace_interval {
 	const char *via;
 	const struct trace_process *other;
 	const struct trace_thread *waker;
+	const struct trace_thread *worker;
 };
 
 /**
@@ -360,8 +362,8 @@ struct trace_interrupt *trace_system_interrupts(const struct trace_analysis *ana
 /**
  * struct trace_lock_wait - a process waited for a lock that another held, or for what another had to do first (condition, join)
  * @waiter, @holder: the same one if its threads waited for each other
- * @via: "futex" or "lock" (of a file)
- * @path, @address: of the locked file; of the futex, in the memory of @waiter. The other is "" or 0.
+ * @via: "futex", "lock" (of a file) or "semaphore" (of System V)
+ * @path, @address: of the locked file, or "semaphore 5"; of the futex, in the memory of @waiter. The other is "" or 0.
  */
 struct trace_lock_wait {
 	const struct trace_process *waiter;

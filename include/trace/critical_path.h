@@ -94,7 +94,7 @@ struct trace_critical_path;
  *	nothing was seen on it. Else NULL and "".
  * @waiter: who waited for @thread, in a wait for which see @waited_via ("pipe", "futex" ...; the kind of wait if it has no via); NULL
  *	and "" if @thread is the chosen one. "fork": @waiter was not born yet.
- * @waited_path, @waited_address: of the locked file, or of the futex in the memory of @waiter; else "" and 0
+ * @waited_path, @waited_address: of the locked file, or of the futex in the memory of @waiter; of a semaphore its number; else "" and 0
  * @depth: number of threads between this one and the chosen one, both included, less 1
  */
 struct trace_path_segment {
@@ -135,7 +135,7 @@ const char *trace_contributor_by_name(enum trace_contributor_by by);
  * @comm, @pid, @tid: of whom; a command of several processes has pid 0, and the chosen thread's process is a command of its own.
  *	For TARGET only the pid, if a process was waited for.
  * @state, @kind, @target, @via: as far as the sort has them. @target: "" but for TARGET, and LOCK: the path of a locked file
- * @address: LOCK: of the futex; else 0. Condition variables and joins are futexes too.
+ * @address: LOCK: of the futex, or number of the semaphore; else 0. Condition variables and joins are futexes too.
  */
 struct trace_contributor {
 	enum trace_contributor_by by;
