@@ -288,6 +288,7 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 
 int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 {
+	struct trace_cursor_options options = {.size = sizeof(options), .decode_ahead = 4};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	int error;
@@ -295,7 +296,7 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 	if (a->began)
 		return fail(ret_error, -EBUSY, "the analysis was run before; make a new one");
 	a->began = true;
-	cursor = trace_cursor_new(a->trace, NULL, ret_error);
+	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
 		return -ENOMEM;
 	error = window_begin(a, cursor);

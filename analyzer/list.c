@@ -390,7 +390,8 @@ static int list_events(struct list *list)
 	const struct options *options = list->report->options;
 	const struct trace_info *info = trace_get_info(list->report->trace);
 	uint32_t cpu = (uint32_t)options->cpu;
-	struct trace_cursor_options window = {.size = sizeof(window), .from_ns = info->start_ns + (uint64_t)(options->from_s * 1e9)};
+	struct trace_cursor_options window = {
+		.size = sizeof(window), .from_ns = info->start_ns + (uint64_t)(options->from_s * 1e9), .decode_ahead = 4};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 

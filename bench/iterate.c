@@ -14,6 +14,7 @@ static double now_s(void)
 
 int main(int argc, char **argv)
 {
+	struct trace_cursor_options options = { .size = sizeof(options), .decode_ahead = 4 };
 	double begin = now_s();
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
@@ -24,7 +25,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	trace = trace_open(argv[1], &error);
-	cursor = trace ? trace_cursor_new(trace, NULL, &error) : NULL;
+	cursor = trace ? trace_cursor_new(trace, &options, &error) : NULL;
 	if (!cursor) {
 		fprintf(stderr, "iterate: %s\n", error.message);
 		return 1;

@@ -11,6 +11,7 @@
  *
  * A chunk that cannot be decoded becomes a gap of its own, in this cursor only: the trace itself does not change.
  */
+#include "ahead.h"
 #include "trace.h"
 
 #include "error.h"
@@ -19,6 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/user_memory.h>
+
+enum {
+	DECODED_BEFORE_AHEAD = 4, /* chunks */
+	DECODE_AHEAD_MOST = 64,
+};
 
 /**
  * struct lane - a chunk in progress, or a gap
@@ -47,12 +53,16 @@ struct trace_cursor {
 	size_t nr_cpus;
 	size_t next_chunk; /* in the timeline */
 	size_t next_gap;   /* in trace->gaps_by_end */
+	uint64_t next_join_ns; /* before it nothing joins the heap */
 	uint64_t turn_ends_ns;
 	struct lane *top; /* whose turn it is; in the heap too */
 	struct lane **heap; /* owned, as the lanes in it */
 	size_t nr_heap;
 	size_t heap_room;
 	struct lane *free_lanes; /* owned */
+	size_t decode_ahead;	 /* chunks */
+	size_t nr_decoded;	 /* since the last seek */
+	struct ahead *ahead;	 /* owned; reads what is above and does not change until it ends; NULL: it is not worth it */
 	struct unpacker unpacker;
 	const struct trace_event_type *lost_type;
 	struct trace_event event; /* what the caller borrows */
@@ -214,6 +224,27 @@ static int chunk_is_damaged(struct trace_cursor *cursor, const struct chunk *chu
 						     .cause = TRACE_GAP_DAMAGED });
 }
 
+static bool wants_place(const void *context, size_t place)
+{
+	const struct trace_cursor *cursor = context;
+	const struct chunk *chunk = &cursor->trace->chunks[cursor->timeline->chunks[place]];
+
+	return chunk->public.first_ns < cursor->to_ns && wants_chunk(cursor, chunk);
+}
+
+/* A cursor that is read on and on gets a thread; most are for the first few events. */
+static int decode_chunk(struct trace_cursor *cursor, size_t place, struct block *block, const char **ret_reason)
+{
+	const struct chunk *chunk = &cursor->trace->chunks[cursor->timeline->chunks[place]];
+	int error;
+
+	if (cursor->decode_ahead && ++cursor->nr_decoded == DECODED_BEFORE_AHEAD)
+		cursor->ahead = ahead_new(cursor->trace, cursor->timeline, place, (unsigned int)cursor->decode_ahead, wants_place, cursor);
+	if (cursor->ahead && ahead_take(cursor->ahead, place, block, &error, ret_reason))
+		return error;
+	return chunk_block(cursor->trace, chunk, &cursor->unpacker, block, ret_reason);
+}
+
 static int join_chunk(struct trace_cursor *cursor, size_t place)
 {
 	const struct chunk *chunk = &cursor->trace->chunks[cursor->timeline->chunks[place]];
@@ -229,7 +260,7 @@ static int join_chunk(struct trace_cursor *cursor, size_t place)
 	lane->rank = place + 1;
 	lane->cpu = chunk->public.cpu;
 	lane->stream = chunk->public.stream;
-	error = chunk_block(cursor->trace, chunk, &cursor->unpacker, &lane->block, &reason);
+	error = decode_chunk(cursor, place, &lane->block, &reason);
 	if (!error && lane_settle(cursor, lane))
 		return heap_push(cursor, lane);
 	lane_free(cursor, lane);
@@ -273,14 +304,20 @@ static int join_due(struct trace_cursor *cursor)
 
 /* ---- turns ---- */
 
-static uint64_t turn_end(const struct trace_cursor *cursor)
+static void find_next_join(struct trace_cursor *cursor)
 {
-	uint64_t end = cursor->to_ns, chunk_ns = next_chunk_ns(cursor), gap_ns = next_gap_ns(cursor);
+	uint64_t chunk_ns = next_chunk_ns(cursor), gap_ns = next_gap_ns(cursor);
+
+	cursor->next_join_ns = chunk_ns < gap_ns ? chunk_ns : gap_ns;
+}
+
+static inline uint64_t turn_end(const struct trace_cursor *cursor)
+{
+	uint64_t end = cursor->to_ns < cursor->next_join_ns ? cursor->to_ns : cursor->next_join_ns;
 
 	for (size_t i = 1; i < 3 && i < cursor->nr_heap; i++)
 		end = end < cursor->heap[i]->ts_ns ? end : cursor->heap[i]->ts_ns;
-	end = end < chunk_ns ? end : chunk_ns;
-	return end < gap_ns ? end : gap_ns;
+	return end;
 }
 
 static const struct trace_event *event_of_gap(struct trace_cursor *cursor, const struct lane *lane)
@@ -329,7 +366,10 @@ static const struct trace_event *next_turn(struct trace_cursor *cursor)
 	if (cursor->error)
 		return NULL;
 	turn_over(cursor);
-	cursor->error = join_due(cursor);
+	if (!cursor->nr_heap || cursor->heap[0]->ts_ns >= cursor->next_join_ns) {
+		cursor->error = join_due(cursor);
+		find_next_join(cursor);
+	}
 	if (cursor->error) {
 		error_set(&cursor->why, cursor->error, "%s: no memory to go on reading", cursor->trace->path);
 		return NULL;
@@ -395,6 +435,8 @@ static size_t gap_at(const struct trace *trace, uint64_t ts_ns)
 
 int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns)
 {
+	cursor->ahead = ahead_free(cursor->ahead);
+	cursor->nr_decoded = 0;
 	while (cursor->nr_heap)
 		lane_free(cursor, cursor->heap[--cursor->nr_heap]);
 	cursor->top = NULL;
@@ -402,6 +444,7 @@ int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns)
 	cursor->from_ns = ts_ns;
 	cursor->next_chunk = chunk_at(cursor->timeline, ts_ns);
 	cursor->next_gap = gap_at(cursor->trace, ts_ns);
+	find_next_join(cursor);
 	return 0;
 }
 
@@ -422,6 +465,7 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 	cursor->timeline = options->start_state ? &trace->start_state : &trace->events;
 	cursor->to_ns = options->to_ns ? options->to_ns : UINT64_MAX;
 	cursor->no_lost = options->no_lost || options->start_state;
+	cursor->decode_ahead = options->decode_ahead < DECODE_AHEAD_MOST ? options->decode_ahead : DECODE_AHEAD_MOST;
 	cursor->all_events = !options->mask;
 	if (options->mask)
 		memcpy(cursor->mask, options->mask, sizeof(cursor->mask));
@@ -458,6 +502,7 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor)
 {
 	if (!cursor)
 		return NULL;
+	ahead_free(cursor->ahead);
 	while (cursor->nr_heap)
 		lane_free(cursor, cursor->heap[--cursor->nr_heap]);
 	while (cursor->free_lanes) {

@@ -347,19 +347,24 @@ struct decoder {
 
 static inline unsigned int byte_bits(unsigned char byte)
 {
-	return byte < 16 ? 0 : byte / 8u - 1;
+	return byte / 8u - (byte >= 8);
 }
 
 static bool bits_are_there(const unsigned char *bytes, size_t n, size_t bit_bytes)
 {
 	size_t bits = 0;
+	unsigned char highest = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		bits += byte_bits(bytes[i]);
-		if (bytes[i] >= 240) /* more than 32 bits */
-			return false;
+	for (size_t at = 0; at < n; at += 256) {
+		uint16_t some = 0; /* 256 times 31 at most */
+
+		for (size_t i = at; i < at + 256 && i < n; i++) {
+			some = (uint16_t)(some + byte_bits(bytes[i]));
+			highest = highest > bytes[i] ? highest : bytes[i];
+		}
+		bits += some;
 	}
-	return bit_bytes == (bits + 7) / 8 + 8;
+	return highest < 240 && bit_bytes == (bits + 7) / 8 + 8; /* from 240 on a number has more than 32 bits */
 }
 
 static inline uint32_t decode_count(struct decoder *decoder)

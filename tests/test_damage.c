@@ -619,6 +619,41 @@ static void malformed_columns_break_nothing(void)
 	fixture_free(&fixture);
 }
 
+/* A thread that decodes ahead finds the same damage. */
+static void damage_ahead_is_the_same(void)
+{
+	struct trace_cursor_options alone = { .size = sizeof(alone) }, both = { .size = sizeof(both), .decode_ahead = 3 };
+	struct tb *tb = tb_new();
+	struct image image;
+	struct trace *trace;
+	struct seen seen[2];
+
+	for (uint64_t i = 0; i < 4000; i++) {
+		tb_sys_exit(tb, i % 2, 1000 + i, (int64_t)i);
+		if (i % 100 > 97)
+			tb_cut(tb, i % 2);
+	}
+	image = image_new(tb, true);
+	for (size_t nth = 7; nth < 80; nth += 9) {
+		struct trace_chunk_header header;
+		long at = image_find(&image, TRACE_CHUNK_EVENTS, nth, &header);
+
+		CU_ASSERT_TRUE_FATAL(at > 0);
+		image.data[at + header.header_bytes + 40] ^= 1;
+	}
+	trace = trace_open(image.path, NULL);
+	seen[0] = seen_of(trace, &alone);
+	seen[1] = seen_of(trace, &both);
+	CU_ASSERT_TRUE(seen[0].nr_lost == 9 && seen[0].error == -EBADMSG);
+	CU_ASSERT_TRUE(seen[1].nr == seen[0].nr && seen[1].lost == seen[0].lost && seen[1].nr_lost == seen[0].nr_lost && seen[1].error == seen[0].error);
+	CU_ASSERT_EQUAL(memcmp(seen[0].events, seen[1].events, seen[0].nr * sizeof(*seen[0].events)), 0);
+	seen_free(&seen[0]);
+	seen_free(&seen[1]);
+	trace_close(trace);
+	image_free(&image);
+	tb_free(tb);
+}
+
 /* ---- not traces ---- */
 
 static void other_files_are_refused_with_a_reason(void)
@@ -674,6 +709,7 @@ static const struct unit_case cases[] = {
 	{ "a_newer_minor_version_with_longer_headers_is_read", a_newer_minor_version_with_longer_headers_is_read },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
 	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
+	{ "damage_ahead_is_the_same", damage_ahead_is_the_same },
 	{ "malformed_columns_break_nothing", malformed_columns_break_nothing },
 	{ "other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason },
 	{ "a_file_that_shrinks_while_open_is_damage", a_file_that_shrinks_while_open_is_damage },

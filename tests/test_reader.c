@@ -269,6 +269,94 @@ static void columns_of_any_length_come_back(void)
 	}
 }
 
+/* ---- decoding ahead ---- */
+
+/** struct walk - what a cursor delivers, as one number */
+struct walk {
+	uint64_t nr;
+	uint64_t hash;
+	int error;
+};
+
+static void walk_on(struct walk *walk, struct trace_cursor *cursor, uint64_t most)
+{
+	const struct trace_event *event;
+
+	for (; most && (event = trace_cursor_next(cursor)); most--) {
+		walk->nr++;
+		walk->hash = (walk->hash ^ event->ts_ns) * 0x100000001b3;
+		walk->hash = (walk->hash ^ event->id ^ (uint64_t)event->cpu << 32) * 0x100000001b3;
+		for (uint32_t i = 0; i < event->payload_bytes; i++)
+			walk->hash = (walk->hash ^ ((const unsigned char *)event->payload)[i]) * 0x100000001b3;
+	}
+}
+
+/* All events; then, from a place in the middle, some, and from another one the rest. */
+static struct walk walk(const struct trace *trace, const struct trace_cursor_options *options, size_t ahead)
+{
+	struct trace_cursor_options all = *options;
+	struct trace_cursor *cursor;
+	struct walk walk = { 0 };
+
+	all.decode_ahead = ahead;
+	cursor = trace_cursor_new(trace, &all, NULL);
+	walk_on(&walk, cursor, UINT64_MAX);
+	trace_cursor_seek(cursor, 20000);
+	walk_on(&walk, cursor, 3000);
+	trace_cursor_seek(cursor, 30000);
+	walk_on(&walk, cursor, UINT64_MAX);
+	walk.error = trace_cursor_error(cursor, NULL);
+	trace_cursor_seek(cursor, 10);
+	walk_on(&walk, cursor, 3000); /* the cursor goes while its thread is at it */
+	trace_cursor_free(cursor);
+	return walk;
+}
+
+static void decoding_ahead_changes_nothing(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
+	uint32_t cpu = 2;
+	const struct trace_cursor_options options[] = {
+		{ .size = sizeof(options[0]) },
+		{ .size = sizeof(options[0]), .from_ns = 15000, .to_ns = 35000 },
+		{ .size = sizeof(options[0]), .cpus = &cpu, .nr_cpus = 1 },
+		{ .size = sizeof(options[0]), .mask = mask },
+		{ .size = sizeof(options[0]), .no_lost = true },
+	};
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	mask[TRACE_EV_sys_exit / 64] |= 1ULL << TRACE_EV_sys_exit % 64;
+	for (uint64_t i = 0; i < 40000; i++) {
+		uint32_t on = (uint32_t)(i * i % 7 % 4);
+
+		if (i % 500 == 0)
+			tb_cut(tb, on);
+		if (i % 5000 == 0)
+			tb_lost(tb, on, 3);
+		if (i % 3)
+			ADD(tb, on, 10 + i, sys_exit, NULL, .ret = (int64_t)(i * 77));
+		else
+			ADD(tb, on, 10 + i, sched_comm, i % 2 ? "odd" : "even", .tid = (uint32_t)i);
+	}
+	trace = tb_open_trace(tb);
+	CU_ASSERT_TRUE(trace_nr_chunks(trace) > 80);
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		struct walk alone = walk(trace, &options[i], 0);
+
+		for (size_t ahead = 1; ahead < 70; ahead = ahead * 3 + 1) {
+			struct walk both = walk(trace, &options[i], ahead);
+
+			CU_ASSERT_TRUE(alone.nr > 3000);
+			CU_ASSERT_EQUAL(both.nr, alone.nr);
+			CU_ASSERT_EQUAL(both.hash, alone.hash);
+			CU_ASSERT_EQUAL(both.error, alone.error);
+		}
+	}
+	trace_close(trace);
+	tb_free(tb);
+}
+
 /* Registers that a call does not use hold anything. */
 static void arguments_that_a_call_does_not_have_are_zero(void)
 {
@@ -1191,6 +1279,7 @@ static const struct unit_case cases[] = {
 	{ "every_event_of_the_catalogue_comes_back", every_event_of_the_catalogue_comes_back },
 	{ "random_events_come_back", random_events_come_back },
 	{ "columns_of_any_length_come_back", columns_of_any_length_come_back },
+	{ "decoding_ahead_changes_nothing", decoding_ahead_changes_nothing },
 	{ "arguments_that_a_call_does_not_have_are_zero", arguments_that_a_call_does_not_have_are_zero },
 	{ "the_catalogue_is_in_the_trace", the_catalogue_is_in_the_trace },
 	{ "a_loss_is_an_event_at_its_end", a_loss_is_an_event_at_its_end },

@@ -314,6 +314,8 @@ struct trace_event {
  * @cpus, @nr_cpus: if not NULL, only these CPUs; copied
  * @start_state: deliver the start state instead (its events carry the time they were read)
  * @no_lost: without the trace_lost events that stand for gaps
+ * @decode_ahead: a thread of the cursor's own decodes so many chunks ahead (at most 64; 4 are enough), once the cursor has read a few, if
+ *	there is another CPU to run on. 0: none. The events are the same
  */
 struct trace_cursor_options {
 	size_t size;
@@ -324,6 +326,7 @@ struct trace_cursor_options {
 	size_t nr_cpus;
 	bool start_state;
 	bool no_lost;
+	size_t decode_ahead;
 };
 
 /**

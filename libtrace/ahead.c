@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ahead.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/** struct slot - a chunk that was decoded, or is being so */
+struct slot {
+	struct block block;
+	size_t place;
+	const char *reason;
+	int error;
+};
+
+/**
+ * struct ahead - slots used in turn
+ * @nr_done, @nr_taken: slots filled by the thread, and emptied by the cursor, ever; under @lock, as what follows. The thread owns slot
+ *	nr_done while nr_done < nr_taken + window, the cursor slot nr_taken while nr_taken < nr_done
+ */
+struct ahead {
+	const struct trace *trace;
+	const struct timeline *timeline;
+	ahead_wants_fn wants;
+	const void *context;
+	size_t place; /* of the thread alone */
+	unsigned int window;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	size_t nr_done;
+	size_t nr_taken;
+	bool stop;     /* the thread is to end */
+	bool finished; /* it has ended */
+	struct unpacker unpacker; /* of the thread alone */
+	struct slot slots[];
+};
+
+/* Returns false when the thread is to end. */
+static bool wait_for_room(struct ahead *ahead)
+{
+	bool stop;
+
+	pthread_mutex_lock(&ahead->lock);
+	while (!ahead->stop && ahead->nr_done == ahead->nr_taken + ahead->window)
+		pthread_cond_wait(&ahead->changed, &ahead->lock);
+	stop = ahead->stop;
+	pthread_mutex_unlock(&ahead->lock);
+	return !stop;
+}
+
+static void *ahead_main(void *context)
+{
+	struct ahead *ahead = context;
+
+	for (; ahead->place < ahead->timeline->nr; ahead->place++) {
+		const struct chunk *chunk = &ahead->trace->chunks[ahead->timeline->chunks[ahead->place]];
+		struct slot *slot;
+
+		if (!ahead->wants(ahead->context, ahead->place))
+			continue;
+		if (!wait_for_room(ahead))
+			break;
+		slot = &ahead->slots[ahead->nr_done % ahead->window]; /* nobody else writes nr_done */
+		slot->place = ahead->place;
+		slot->error = chunk_block(ahead->trace, chunk, &ahead->unpacker, &slot->block, &slot->reason);
+		pthread_mutex_lock(&ahead->lock);
+		ahead->nr_done++;
+		pthread_cond_broadcast(&ahead->changed);
+		pthread_mutex_unlock(&ahead->lock);
+	}
+	pthread_mutex_lock(&ahead->lock);
+	ahead->finished = true;
+	pthread_cond_broadcast(&ahead->changed);
+	pthread_mutex_unlock(&ahead->lock);
+	return NULL;
+}
+
+static bool has_cpus(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) > 1;
+}
+
+/* Signals are for the program's own threads: this one is born with all of them blocked. */
+static int start_blocked(struct ahead *ahead)
+{
+	sigset_t all, old;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	error = pthread_create(&ahead->thread, NULL, ahead_main, ahead);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error;
+}
+
+static void ahead_release(struct ahead *ahead)
+{
+	for (unsigned int i = 0; i < ahead->window; i++)
+		block_release(&ahead->slots[i].block);
+	unpacker_release(&ahead->unpacker);
+	pthread_cond_destroy(&ahead->changed);
+	pthread_mutex_destroy(&ahead->lock);
+	free(ahead);
+}
+
+struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window, ahead_wants_fn wants,
+			const void *context)
+{
+	struct ahead *ahead = has_cpus() ? calloc(1, sizeof(*ahead) + window * sizeof(ahead->slots[0])) : NULL;
+
+	if (!ahead)
+		return NULL;
+	ahead->trace = trace;
+	ahead->timeline = timeline;
+	ahead->place = place;
+	ahead->window = window;
+	ahead->wants = wants;
+	ahead->context = context;
+	pthread_mutex_init(&ahead->lock, NULL);
+	pthread_cond_init(&ahead->changed, NULL);
+	if (start_blocked(ahead) == 0)
+		return ahead;
+	ahead_release(ahead);
+	return NULL;
+}
+
+/* The first slot at or behind @place. NULL: there will be none. The header of a chunk may have changed since the thread looked at it. */
+static struct slot *wait_for_slot_locked(struct ahead *ahead, size_t place)
+{
+	for (;;) {
+		struct slot *slot = &ahead->slots[ahead->nr_taken % ahead->window];
+
+		if (ahead->nr_taken == ahead->nr_done) {
+			if (ahead->finished)
+				return NULL;
+			pthread_cond_wait(&ahead->changed, &ahead->lock);
+		} else if (slot->place < place) {
+			ahead->nr_taken++;
+			pthread_cond_broadcast(&ahead->changed);
+		} else {
+			return slot;
+		}
+	}
+}
+
+bool ahead_take(struct ahead *ahead, size_t place, struct block *block, int *ret_error, const char **ret_reason)
+{
+	struct slot *slot;
+	bool found;
+
+	pthread_mutex_lock(&ahead->lock);
+	slot = wait_for_slot_locked(ahead, place);
+	found = slot && slot->place == place;
+	if (found) {
+		struct block old = *block;
+
+		*block = slot->block;
+		slot->block = old;
+		*ret_error = slot->error;
+		*ret_reason = slot->reason;
+		ahead->nr_taken++;
+		pthread_cond_broadcast(&ahead->changed);
+	}
+	pthread_mutex_unlock(&ahead->lock);
+	return found;
+}
+
+struct ahead *ahead_free(struct ahead *ahead)
+{
+	if (!ahead)
+		return NULL;
+	pthread_mutex_lock(&ahead->lock);
+	ahead->stop = true;
+	pthread_cond_broadcast(&ahead->changed);
+	pthread_mutex_unlock(&ahead->lock);
+	pthread_join(ahead->thread, NULL);
+	ahead_release(ahead);
+	return NULL;
+}
