@@ -248,6 +248,7 @@ static void put_client(struct json *json, const struct trace_server_client *clie
 	json_u64(json, "shared_ns", client->shared_ns);
 	json_u64(json, "requests", client->requests);
 	json_u64(json, "softirq_ns", client->softirq_ns);
+	json_u64(json, "interrupted_ns", client->interrupted_ns);
 	json_close(json, "}");
 }
 

@@ -106,7 +106,7 @@ static uint32_t distinct_origins(const struct set *set, uint32_t *origins)
 	return nr;
 }
 
-static void bill_share(struct trace_servers *s, struct ledger_process *process, uint32_t origin, uint64_t ns, bool shared)
+static void bill_share(struct trace_servers *s, struct ledger_process *process, uint32_t origin, const struct spent *part, bool shared)
 {
 	struct bill *bill = table_add(&process->bills, sizeof(*bill), origin + 1ull);
 
@@ -114,8 +114,9 @@ static void bill_share(struct trace_servers *s, struct ledger_process *process, 
 		s->failed = -ENOMEM;
 		return;
 	}
-	*(shared ? &bill->shared : &bill->exact) += ns;
-	process->billed += ns;
+	*(shared ? &bill->shared : &bill->exact) += part->cpu;
+	bill->interrupted += part->interrupted;
+	process->billed += part->cpu;
 }
 
 void bill_receiving(struct trace_servers *s, struct ledger_process *process, uint32_t origin, uint64_t ns)
@@ -128,7 +129,7 @@ void bill_receiving(struct trace_servers *s, struct ledger_process *process, uin
 		s->failed = -ENOMEM;
 }
 
-static void bill_set(struct trace_servers *s, struct ledger_process *process, const struct set *set, uint64_t ns)
+static void bill_set(struct trace_servers *s, struct ledger_process *process, const struct set *set, const struct spent *spent)
 {
 	uint32_t few[16], *origins = set->nr <= 16 ? few : malloc(set->nr * sizeof(*origins)), nr;
 
@@ -137,33 +138,52 @@ static void bill_set(struct trace_servers *s, struct ledger_process *process, co
 		return;
 	}
 	nr = distinct_origins(set, origins);
-	for (uint32_t i = 0; i < nr; i++) /* the odd ns go to each in turn */
-		bill_share(s, process, origins[i], ns / nr + ((i + process->rotor) % nr < ns % nr), nr > 1);
+	for (uint32_t i = 0; i < nr; i++) { /* the odd ns go to each in turn */
+		uint64_t turn = (i + process->rotor) % nr;
+		struct spent part = {.cpu = spent->cpu / nr + (turn < spent->cpu % nr),
+				     .interrupted = spent->interrupted / nr + (turn < spent->interrupted % nr)};
+
+		bill_share(s, process, origins[i], &part, nr > 1);
+	}
 	process->rotor++;
 	if (origins != few)
 		free(origins);
 }
 
-/* Bill what @thread used until its total was @cpu_ns. For nobody: it is in no bill, and so background. */
-void servers_charge_until(struct trace_servers *s, struct ledger_thread *thread, uint64_t cpu_ns)
+struct spent servers_spent(const struct trace_servers *s, const struct ledger_thread *thread)
 {
-	if (cpu_ns <= thread->charged)
+	struct trace_times times;
+
+	trace_thread_times(s->analysis, thread->thread, &times);
+	return (struct spent){.cpu = times.user_ns + times.syscall_ns + times.trap_ns, .interrupted = times.interrupted_ns};
+}
+
+/* Bill what @thread used until then. For nobody: it is in no bill, and so background. */
+void servers_charge_until(struct trace_servers *s, struct ledger_thread *thread, const struct spent *until)
+{
+	struct spent part = {.cpu = until->cpu - thread->charged.cpu};
+
+	if (until->cpu <= thread->charged.cpu)
 		return;
+	if (until->interrupted > thread->charged.interrupted)
+		part.interrupted = until->interrupted - thread->charged.interrupted;
 	if (thread->set)
-		bill_set(s, thread->process, thread->set, cpu_ns - thread->charged);
-	thread->charged = cpu_ns;
+		bill_set(s, thread->process, thread->set, &part);
+	thread->charged = *until;
 }
 
 void servers_charge(struct trace_servers *s, struct ledger_thread *thread)
 {
-	servers_charge_until(s, thread, trace_thread_cpu_ns(s->analysis, thread->thread));
+	struct spent now = servers_spent(s, thread);
+
+	servers_charge_until(s, thread, &now);
 }
 
-void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns)
+void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, const struct spent *until)
 {
 	bool changes = thread->set != set;
 
-	servers_charge_until(s, thread, cpu_ns);
+	servers_charge_until(s, thread, until);
 	set_assign(&thread->set, set);
 	set_assign(&thread->passed, NULL);
 	thread->tentative = false;
@@ -225,6 +245,8 @@ static void forget_all(struct trace_servers *s)
 	}
 	for (struct birth *birth = NULL; (birth = table_next(&s->births, sizeof(*birth), birth));)
 		set_assign(&birth->set, NULL);
+	for (uint32_t i = 0; i < s->nr_processes; i++)
+		set_assign(&s->by_idx[i]->pending, NULL);
 }
 
 /* A gap is known from its beginning on: what comes in between is from other CPUs, and may depend on what is missing. */
@@ -397,10 +419,12 @@ static void leave_cpu(struct trace_servers *s, const struct trace_event *event, 
 
 	log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, thread->thread),
 		sw->prev_state ? LOG_BLOCKED : LOG_QUEUED);
-	if (!sw->prev_state || (thread->call != CALL_RECEIVE && thread->call != CALL_POLL))
+	if (!sw->prev_state || (thread->call != CALL_RECEIVE && thread->call != CALL_POLL && (thread->call != CALL_FUTEX || thread->lock)))
 		return;
 	thread->slept = true;
-	thread->slept_ns = thread->wait_from = event->ts_ns;
+	thread->wait_from = event->ts_ns;
+	if (thread->call != CALL_FUTEX)
+		thread->slept_ns = event->ts_ns;
 	thread->wait_to = 0;
 	if (thread->call == CALL_RECEIVE && thread->set && thread->endpoint && thread->endpoint->role == ROLE_SERVER &&
 	    !has_request_from(thread->set, thread->endpoint))
@@ -467,7 +491,11 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 	thread->waker = waker;
 	if (!thread->call)
 		servers_call_recover(s, thread);
-	if (waker->process != thread->process || !waker->set || !takes_over(thread))
+	if (waker->process != thread->process) {
+		signal_wakes(s, waker, thread);
+		return;
+	}
+	if (!waker->set || !takes_over(thread))
 		return;
 	set_assign(&thread->inherited, waker->set);
 	set_put_all(s, &waker->passed, waker->set);
@@ -693,6 +721,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	for (const struct birth *birth = NULL; (birth = table_next(&s->births, sizeof(*birth), birth));)
 		set_unref(birth->set);
 	for (uint32_t i = 0; i < s->nr_processes; i++) {
+		set_unref(s->by_idx[i]->pending);
 		table_clear(&s->by_idx[i]->bills);
 		free(s->by_idx[i]);
 	}
@@ -707,6 +736,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	table_clear(&s->endpoints);
 	table_clear(&s->tuples);
 	table_clear(&s->listeners);
+	table_clear(&s->words);
 	table_clear(&s->pairs);
 	table_clear(&s->births);
 	table_clear(&s->origin_by_hash);

@@ -88,6 +88,14 @@ static struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct led
 	return S_ISSOCK(id.mode) ? endpoint_find(s, id.ino) : NULL;
 }
 
+/* A file on a disk (or made up by the kernel) brings no request, and whoever reads it does not look for one. */
+static bool is_plain_file(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
+{
+	struct trace_file_id id;
+
+	return trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id) && (S_ISREG(id.mode) || S_ISDIR(id.mode) || S_ISBLK(id.mode));
+}
+
 struct channel *channel_out(struct endpoint *endpoint)
 {
 	return endpoint && endpoint->kind != ENDPOINT_DATAGRAM && endpoint->kind != ENDPOINT_OTHER ? &endpoint->channel : NULL;
@@ -149,8 +157,10 @@ static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, c
 		thread->lock = false;
 	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
 		thread->lock = command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED;
+	else if (nr >= 3 && signal_is_wake(args[1]) && !signal_is_private(args[1]))
+		thread->call = CALL_SIGNAL;
 	else
-		thread->call = CALL_NONE; /* it wakes others, or takes a lock */
+		thread->call = CALL_NONE; /* it wakes its own threads, or takes a lock */
 	if (thread->call == CALL_FUTEX && !thread->lock)
 		servers_leave_replied(s, thread);
 }
@@ -167,10 +177,14 @@ static void call_begin(struct trace_servers *s, struct ledger_thread *thread, co
 			listener->owner = thread->process; /* its parent may have made it */
 		/* fall through */
 	case CALL_POLL:
-		servers_replace_set(s, thread, NULL, thread->enter_cpu);
+		servers_replace_set(s, thread, NULL, &thread->enter);
 		break;
 	case CALL_RECEIVE:
 		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
+		if (!thread->endpoint && is_plain_file(s, thread, args[0])) {
+			thread->call = CALL_NONE;
+			break;
+		}
 		receive_flags(thread, name, args, nr);
 		receive_begin(s, thread);
 		break;
@@ -217,7 +231,7 @@ static void call_forget(struct ledger_thread *thread)
 	thread->answer = NULL;
 	thread->waker = NULL;
 	thread->asked = 0;
-	thread->slept = thread->peek = thread->nonblock = thread->lock = thread->handed = thread->idle_read = false;
+	thread->slept = thread->peek = thread->nonblock = thread->lock = thread->handed = thread->idle_read = thread->signalled = false;
 }
 
 void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
@@ -236,7 +250,7 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
 		return;
 	call_forget(thread);
 	thread->call = s->calls[abi][nr];
-	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
+	thread->enter = servers_spent(s, thread);
 	thread->enter_ns = trace_analysis_now(s->analysis);
 	args = event_args(event, &nr_args);
 	name = trace_string(s->trace, abi ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL, nr);
@@ -259,16 +273,19 @@ static bool is_only_accepted(const struct request *request, const void *unused)
 
 static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
 {
+	struct spent now;
+
 	if (!thread->incoming) {
+		now = servers_spent(s, thread);
 		if (thread->idle_read)
-			servers_replace_set(s, thread, NULL, trace_thread_cpu_ns(s->analysis, thread->thread));
+			servers_replace_set(s, thread, NULL, &now);
 		return;
 	}
 	if (thread->handed || thread->idle_read || thread->tentative) {
-		servers_replace_set(s, thread, thread->incoming, thread->enter_cpu);
+		servers_replace_set(s, thread, thread->incoming, &thread->enter);
 		return;
 	}
-	servers_charge_until(s, thread, thread->enter_cpu);
+	servers_charge_until(s, thread, &thread->enter);
 	set_filter(s, &thread->set, is_in, thread->passed);
 	set_filter(s, &thread->set, is_only_accepted, NULL);
 	set_assign(&thread->passed, NULL);
@@ -314,6 +331,22 @@ static bool is_pipe(const struct endpoint *endpoint)
 	return endpoint && endpoint->kind == ENDPOINT_PIPE;
 }
 
+/* What a signal announced, or answered. Who may find the next job without another one keeps nothing that is answered. */
+static void signal_end(struct trace_servers *s, struct ledger_thread *thread)
+{
+	bool woken = thread->call == CALL_FUTEX || thread->call == CALL_POLL || (thread->call == CALL_RECEIVE && !thread->endpoint);
+
+	if (woken && thread->incoming) {
+		servers_replace_set(s, thread, thread->incoming, &thread->enter);
+		set_assign(&thread->incoming, NULL);
+		thread->tentative = true;
+	} else if (thread->signalled && set_any_replied(thread->set)) {
+		servers_charge(s, thread);
+		set_filter(s, &thread->set, request_is_replied, NULL);
+		log_set(s, thread);
+	}
+}
+
 static void call_end(struct trace_servers *s, struct ledger_thread *thread, int64_t ret)
 {
 	switch (thread->call) {
@@ -331,13 +364,20 @@ static void call_end(struct trace_servers *s, struct ledger_thread *thread, int6
 		if (is_pipe(thread->endpoint))
 			pipe_write(s, thread, thread->endpoint, ret);
 		send_end(s, thread);
+		if (ret == 8 && signal_is_eventfd(s, thread))
+			signal_found_nobody(s, thread);
+		break;
+	case CALL_SIGNAL:
+		if (ret == 0)
+			signal_found_nobody(s, thread);
 		break;
 	default:
 		break;
 	}
+	signal_end(s, thread);
 	set_filter(s, &thread->inherited, request_is_replied, NULL);
 	if (thread->inherited && !thread->incoming) {
-		servers_replace_set(s, thread, thread->inherited, thread->enter_cpu);
+		servers_replace_set(s, thread, thread->inherited, &thread->enter);
 		thread->tentative = true;
 	}
 	if (thread->call == CALL_RECEIVE || thread->call == CALL_ACCEPT || thread->call == CALL_SPLICE)
@@ -357,7 +397,7 @@ void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread)
 			thread->call = call_roles[i].role;
 	if (thread->call == CALL_RECEIVE)
 		thread->endpoint = endpoint_of_fd(s, thread, trace_thread_syscall_arg(thread->thread, 0));
-	thread->enter_cpu = trace_thread_cpu_ns(s->analysis, thread->thread);
+	thread->enter = servers_spent(s, thread);
 	thread->enter_ns = trace_analysis_now(s->analysis);
 }
 

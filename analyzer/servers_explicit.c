@@ -73,13 +73,15 @@ static bool is_in(const struct request *request, const void *set)
 static void leave(struct trace_servers *s, struct naming *naming)
 {
 	struct ledger_thread *thread = naming->thread;
+	struct spent now;
 
 	if (!thread)
 		return;
+	now = servers_spent(s, thread);
 	if (thread->set != naming->set) /* it has looked for work since, or got more */
 		set_assign(&naming->rest, thread->set);
 	set_filter(s, &naming->rest, is_in, naming->set);
-	servers_replace_set(s, thread, naming->rest, trace_thread_cpu_ns(s->analysis, thread->thread));
+	servers_replace_set(s, thread, naming->rest, &now);
 	set_assign(&naming->rest, NULL);
 	naming->thread = NULL;
 }
@@ -97,6 +99,7 @@ static void begin(struct trace_servers *s, struct ledger_thread *thread, string_
 {
 	struct naming **at = naming_find(s, thread->process, name, id);
 	struct naming *naming = at && *at ? *at : naming_new(s, thread->process, name, id);
+	struct spent now = servers_spent(s, thread);
 
 	if (!naming || naming->thread == thread)
 		return;
@@ -105,7 +108,7 @@ static void begin(struct trace_servers *s, struct ledger_thread *thread, string_
 		take_latest(s, naming, thread->set);
 	naming->thread = thread;
 	set_assign(&naming->rest, thread->set);
-	servers_replace_set(s, thread, naming->set, trace_thread_cpu_ns(s->analysis, thread->thread));
+	servers_replace_set(s, thread, naming->set, &now);
 }
 
 static void end(struct trace_servers *s, struct naming **at)

@@ -28,6 +28,7 @@ struct bill {	      /* row: what an origin cost a process */
 	uint64_t exact;
 	uint64_t shared;
 	uint64_t requests;
+	uint64_t interrupted; /* while it worked for it; not in the process's CPU time either */
 	uint64_t receiving; /* softirq time; not in the process's CPU time */
 };
 
@@ -41,6 +42,7 @@ struct ledger_process {
 	uint64_t rotor;	 /* whose turn it is to get the odd ns */
 	uint64_t receiving; /* softirq time that received for its sockets */
 	uint64_t deliveries;
+	struct set *pending; /* announced to it by a signal, and not answered */
 	struct table bills;
 };
 
@@ -117,6 +119,7 @@ struct endpoint {
 	bool shared;   /* several processes write to it: a queue of messages, not a conversation */
 	bool accepted; /* by a server, not one of a pair */
 	bool is_old;   /* a pipe that was open at the start */
+	bool signal;   /* no pipe, but a word that its owner waits at: servers_signal.c */
 	uint16_t local_port, remote_port;
 	uint64_t local[2], remote[2];
 	struct endpoint *peer;				  /* streams */
@@ -143,6 +146,7 @@ enum call_role {
 	CALL_REST,
 	CALL_MAKE,
 	CALL_OPEN,
+	CALL_SIGNAL, /* futex wake */
 };
 
 /* The last changes of a server's thread: servers_wait.c. */
@@ -169,12 +173,18 @@ struct log {
 	struct log_entry *entries; /* owned; entry n is at n % capacity */
 };
 
+/* Of a thread since its birth: its CPU time, and what interrupts took from it. */
+struct spent {
+	uint64_t cpu;
+	uint64_t interrupted;
+};
+
 struct ledger_thread {
 	const struct trace_thread *thread;
 	struct ledger_process *process;
 	struct set *set;
-	uint64_t charged;   /* CPU time billed until */
-	uint64_t enter_cpu; /* CPU time at the entry of the call in progress */
+	struct spent charged; /* billed until */
+	struct spent enter;   /* at the entry of the call in progress */
 	uint64_t enter_ns;
 	uint64_t asked;	       /* bytes; 0: not known */
 	uint64_t slept_ns;     /* last time it went to sleep in a call that waits for data; 0 never */
@@ -193,6 +203,7 @@ struct ledger_thread {
 	struct request *answer; /* that the call in progress answers; of the set */
 	bool tentative;		/* the set was inherited with a wakeup */
 	bool handed;		/* what came in during this call was handed on in the same process */
+	bool signalled;		/* it woke another process in this call */
 	bool idle_read;		/* slept in a receive although all its requests are from elsewhere */
 	bool slept;		/* in this call */
 	bool peek, nonblock, lock;
@@ -224,6 +235,7 @@ struct trace_servers {
 	uint64_t start_ns;
 	uint8_t calls[2][1024];		 /* enum call_role by ABI and number */
 	struct table listeners;		 /* TCP port -> struct endpoint */
+	struct table words;		 /* address -> struct endpoint: servers_signal.c */
 	uint32_t talks;			 /* pairs so far */
 	struct table threads;		 /* pointer -> struct ledger_thread */
 	struct table processes;		 /* pointer -> struct ledger_process */
@@ -293,7 +305,7 @@ void request_prepare(struct trace_servers *s, struct ledger_thread *thread, stru
 /** request_send() - it has sent */
 void request_send(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
 /** request_talk() - data went from one process to another */
-void request_talk(struct trace_servers *s, struct ledger_process *from, struct ledger_process *to, const void *through);
+void request_talk(struct trace_servers *s, struct ledger_process *from, struct ledger_process *to, const struct endpoint *through);
 /** is_queue() - do requests of several senders come in here, each a message of its own? */
 bool is_queue(const struct endpoint *endpoint);
 bool request_is_server(const struct ledger_process *process);
@@ -306,9 +318,11 @@ bool endpoint_is_remote(const struct endpoint *endpoint);
 void servers_charge(struct trace_servers *s, struct ledger_thread *thread);
 /** bill_receiving() - softirq time that received for @process, on behalf of an origin */
 void bill_receiving(struct trace_servers *s, struct ledger_process *process, uint32_t origin, uint64_t ns);
-void servers_charge_until(struct trace_servers *s, struct ledger_thread *thread, uint64_t cpu_ns);
-/** servers_replace_set() - from its CPU time @cpu_ns on, @thread works on @set */
-void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, uint64_t cpu_ns);
+void servers_charge_until(struct trace_servers *s, struct ledger_thread *thread, const struct spent *until);
+/** servers_replace_set() - from what it had spent @until then, @thread works on @set */
+void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, struct set *set, const struct spent *until);
+/** servers_spent() - until now */
+struct spent servers_spent(const struct trace_servers *s, const struct ledger_thread *thread);
 /** servers_leave_replied() - a rest: bill until now, and leave what is answered */
 void servers_leave_replied(struct trace_servers *s, struct ledger_thread *thread);
 /** servers_thread_of() - made if it was never seen; NULL for kernel threads */
@@ -351,6 +365,17 @@ void log_free(struct ledger_thread *thread);
 void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server);
 void waits_finish(struct trace_servers *s);
 void waits_free(struct trace_servers *s);
+
+/* ---- servers_signal.c ---- */
+
+/** signal_wakes() - @waker wakes @woken, of another process */
+void signal_wakes(struct trace_servers *s, struct ledger_thread *waker, struct ledger_thread *woken);
+/** signal_found_nobody() - the call of @thread is over, and woke nobody */
+void signal_found_nobody(struct trace_servers *s, struct ledger_thread *thread);
+/** signal_is_eventfd() - does @thread write to an eventfd, and has woken nobody? */
+bool signal_is_eventfd(const struct trace_servers *s, const struct ledger_thread *thread);
+bool signal_is_private(uint64_t operation); /* of a futex call */
+bool signal_is_wake(uint64_t operation);
 
 /* ---- servers_packet.c ---- */
 

@@ -226,6 +226,8 @@ struct pair_row {
 	const void *through; /* the first channel */
 	uint32_t order;
 	bool several; /* channels */
+	bool asked;   /* by a signal, and not answered yet */
+	bool no_turns; /* signals went there twice, or came back unasked: it is no conversation */
 };
 
 static uint64_t pair_key(const struct ledger_process *from, const struct ledger_process *to)
@@ -244,10 +246,27 @@ static bool pair_answered(const struct trace_servers *s, const struct ledger_pro
 {
 	const struct pair_row *there = pair_find(s, who, by), *back = pair_find(s, by, who);
 
-	return there && back && (there->through != back->through || there->several || back->several);
+	return there && back && !there->no_turns && !back->no_turns && (there->through != back->through || there->several || back->several);
 }
 
-void request_talk(struct trace_servers *s, struct ledger_process *from, struct ledger_process *to, const void *through)
+/* @row: one woke the other. Whoever did first asks; each question has one answer, and no answer comes unasked. */
+static void take_turns(struct trace_servers *s, struct pair_row *row, const struct ledger_process *to, const struct ledger_process *from,
+		       const struct endpoint *through)
+{
+	struct pair_row *back = table_find(&s->pairs, sizeof(*back), pair_key(to, from));
+
+	if (!through->signal)
+		return;
+	if (!back || row->order < back->order) {
+		row->no_turns |= row->asked;
+		row->asked = true;
+	} else {
+		back->no_turns |= !back->asked;
+		back->asked = false;
+	}
+}
+
+void request_talk(struct trace_servers *s, struct ledger_process *from, struct ledger_process *to, const struct endpoint *through)
 {
 	struct pair_row *row = table_add(&s->pairs, sizeof(*row), pair_key(from, to));
 	const struct pair_row *there;
@@ -262,6 +281,7 @@ void request_talk(struct trace_servers *s, struct ledger_process *from, struct l
 	} else if (row->through != through) {
 		row->several = true;
 	}
+	take_turns(s, row, to, from, through);
 	there = pair_find(s, to, from);
 	if (there && there->order < row->order && pair_answered(s, to, from))
 		from->answered = true;
@@ -505,7 +525,7 @@ void request_receive(struct trace_servers *s, struct ledger_thread *thread, stru
 		set_put_all(s, &thread->incoming, carried);
 		return;
 	}
-	if (endpoint->talk_from != sender || endpoint->talk_to != thread->process) {
+	if (endpoint->signal || endpoint->talk_from != sender || endpoint->talk_to != thread->process) {
 		request_talk(s, sender, thread->process, endpoint);
 		endpoint->talk_from = sender;
 		endpoint->talk_to = thread->process;
@@ -598,6 +618,8 @@ void request_prepare(struct trace_servers *s, struct ledger_thread *thread, stru
 		believe_answer(s, thread, answer = endpoint->open->items[0]);
 	else if (answer && thread->tentative)
 		believe_answer(s, thread, answer);
+	else if (!answer && endpoint->signal && !has_unanswered(thread->set) && (answer = find_answered(thread->process->pending, thread, endpoint, false)))
+		believe_answer(s, thread, answer);
 	thread->answer = answer;
 	set_assign(&thread->outgoing, NULL);
 	if (answer || again)
@@ -618,6 +640,7 @@ void request_send(struct trace_servers *s, struct ledger_thread *thread, struct 
 		thread->tentative = false;
 		count(s, thread->process, thread->answer);
 		set_filter(s, &thread->answer->endpoint->open, is_same, thread->answer);
+		set_filter(s, &thread->process->pending, is_same, thread->answer);
 		thread->answer = NULL;
 	} else if (endpoint->role == ROLE_CLIENT) {
 		set_assign(&endpoint->awaiting, thread->set);

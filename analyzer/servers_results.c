@@ -90,6 +90,7 @@ static void server_finish(struct trace_servers *s, struct ledger_process *proces
 		client->cpu_ns += bill->exact + bill->shared;
 		client->requests += bill->requests;
 		client->softirq_ns += bill->receiving;
+		client->interrupted_ns += bill->interrupted;
 		server.exact_ns += bill->exact;
 		server.shared_ns += bill->shared;
 		server.requests += bill->requests;

@@ -110,8 +110,8 @@ void log_set(struct trace_servers *s, struct ledger_thread *thread)
 {
 	uint64_t last = thread->log && thread->log->nr ? log_at(thread, thread->log->nr - 1)->ns : 0;
 
-	if (thread->charged == thread->enter_cpu && last <= thread->enter_ns)
-		log_put(s, thread, thread->enter_ns, thread->enter_cpu, LOG_SAME);
+	if (thread->charged.cpu == thread->enter.cpu && last <= thread->enter_ns)
+		log_put(s, thread, thread->enter_ns, thread->enter.cpu, LOG_SAME);
 	else
 		log_put(s, thread, trace_analysis_now(s->analysis), trace_thread_cpu_ns(s->analysis, thread->thread), LOG_SAME);
 }
@@ -121,7 +121,7 @@ void log_believe(struct ledger_thread *thread)
 {
 	uint64_t nr = thread->log ? thread->log->nr : 0, oldest = log_oldest(thread);
 
-	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->cpu_ns >= thread->charged; i--)
+	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->cpu_ns >= thread->charged.cpu; i--)
 		set_assign(&log_at(thread, i - 1)->set, thread->set);
 }
 

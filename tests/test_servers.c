@@ -793,6 +793,105 @@ static void datagrams_are_told_apart_by_their_sender(void)
 	end(&k);
 }
 
+/* ---- signals ---- */
+
+static void waits_at(struct case_of_servers *k, uint32_t cpu, uint32_t tid, uint64_t ns, uint64_t address)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, SYS_futex, address, FUTEX_WAIT, 0, 0, 0, 0);
+	tb_switch(k->c.tb, cpu, ns + 10, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+}
+
+/* @tid, if not 0, sleeps on CPU @to, and comes back 100 ns later */
+static void wakes(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint64_t address, uint32_t to, uint32_t tid)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, SYS_futex, address, FUTEX_WAKE, 1, 0, 0, 0);
+	if (tid)
+		tb_waking(k->c.tb, cpu, ns + 5, tid, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k->c.tb, cpu, ns + 10, tid != 0);
+	if (!tid)
+		return;
+	tb_switch(k->c.tb, to, ns + 100, 0, tid, TRACE_TASK_RUNNING);
+	tb_sys_exit(k->c.tb, to, ns + 110, 0);
+}
+
+static void a_request_in_shared_memory_comes_with_a_wakeup(void)
+{
+	struct case_of_servers k = begin();
+
+	waits_at(&k, 2, 30, 1100, 0x1000);
+	wakes(&k, 0, 1200, 0x1000, 2, 30);
+	waits_at(&k, 0, 10, 1300, 0x2000);
+	wakes(&k, 2, 2000, 0x2000, 0, 10);
+	waits_at(&k, 2, 30, 2500, 0x1000);
+	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+	run(&k);
+	EXACT(&k, 30, 10, 10 + 2010 - 1300); /* until its answer: what follows may be the next one's already */
+	REQUESTS(&k, 30, 10, 1);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	CU_ASSERT_EQUAL(trace_get_server_wait(k.servers, 0)->wait_ns, 2005 - 1310);
+	end(&k);
+}
+
+static void a_busy_server_finds_requests_that_woke_nobody(void)
+{
+	struct case_of_servers k = begin();
+
+	waits_at(&k, 2, 30, 1100, 0x1000);
+	wakes(&k, 0, 1200, 0x1000, 2, 30);
+	waits_at(&k, 0, 10, 1300, 0x2000);
+	wakes(&k, 1, 1400, 0x1000, 2, 0); /* it is at work */
+	waits_at(&k, 1, 20, 1500, 0x3000);
+	wakes(&k, 2, 2000, 0x2000, 0, 10);
+	wakes(&k, 2, 3000, 0x3000, 1, 20); /* and had taken up the next one at once */
+	waits_at(&k, 2, 30, 3500, 0x1000);
+	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+	run(&k);
+	EXACT(&k, 30, 10, 10 + 2010 - 1300);
+	EXACT(&k, 30, 20, 3010 - 2010);
+	REQUESTS(&k, 30, 20, 1);
+	end(&k);
+}
+
+static void who_passes_on_a_lock_is_no_server(void)
+{
+	struct case_of_servers k = begin();
+
+	waits_at(&k, 2, 30, 1100, 0x1000);
+	wakes(&k, 0, 1200, 0x1000, 2, 30); /* 10 lets go, */
+	waits_at(&k, 2, 30, 1400, 0x1000);
+	wakes(&k, 0, 1500, 0x1000, 2, 30); /* and once more, */
+	waits_at(&k, 0, 10, 1600, 0x2000);
+	wakes(&k, 2, 2000, 0x2000, 0, 10); /* and then 30 */
+	run(&k);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 0);
+	end(&k);
+}
+
+static void an_eventfd_announces_requests_too(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_fd(k.c.tb, 10, 7, 15, 0, 0, "anon_inode:[eventfd]");
+	tb_fd(k.c.tb, 30, 8, 15, 0, 0, "anon_inode:[eventfd]");
+	tb_sys_enter(k.c.tb, 2, 1100, SYS_read, 7, 0, 8);
+	tb_switch(k.c.tb, 2, 1110, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(k.c.tb, 0, 1200, SYS_write, 7, 0, 8);
+	tb_waking(k.c.tb, 0, 1205, 30, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 0, 1210, 8);
+	tb_sys_enter(k.c.tb, 0, 1220, SYS_read, 8, 0, 8);
+	tb_switch(k.c.tb, 0, 1230, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 1300, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 1310, 8);
+	tb_sys_enter(k.c.tb, 2, 2000, SYS_write, 8, 0, 8);
+	tb_waking(k.c.tb, 2, 2005, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 2, 2010, 8);
+	tb_switch(k.c.tb, 0, 2100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 0, 2110, 8);
+	run(&k);
+	EXACT(&k, 30, 10, 10 + 2010 - 1300);
+	end(&k);
+}
+
 /* ---- the client's side ---- */
 
 static void the_pieces_of_a_wait_tell_what_the_server_did(void)
@@ -913,6 +1012,43 @@ static const struct trace_receiver *receiver(const struct case_of_servers *k, ui
 			return row;
 	}
 	return NULL;
+}
+
+static void to_read_a_file_is_no_rest(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_fd(k.c.tb, 30, 9, 8, 900, S_IFREG | 0600, "/data");
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	sends(&k, &one_server, 1500); /* the first half of the answer */
+	tb_sys_enter(k.c.tb, 2, 1600, SYS_read, 9, 0, 16);
+	tb_sys_exit(k.c.tb, 2, 1610, 16);
+	sends(&k, &one_server, 2000);
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, 2500 - 1200);
+	end(&k);
+}
+
+static void interrupts_are_told_beside_the_bill(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_vector(k.c.tb, 2, 1500, 236);
+	tb_vector_exit(k.c.tb, 2, 1570, 236);
+	sends(&k, &one_server, 2000);
+	polls(&k, 2, 2500);
+	tb_vector(k.c.tb, 2, 3000, 236);
+	tb_vector_exit(k.c.tb, 2, 3500, 236);
+	run(&k);
+	EXACT(&k, 30, 10, 2500 - 1200 - 70);
+	CU_ASSERT_EQUAL(bill(&k, 30, 10).interrupted_ns, 70);
+	end(&k);
 }
 
 /* 200 ns of softirq in the middle of a client's send: 20 until the packet, 100 until the socket is ready, 80 more. */
@@ -1271,8 +1407,14 @@ static const struct unit_case cases[] = {
 	{"two_pipes_are", two_pipes_are},
 	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
 	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
+	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
+	{"a_busy_server_finds_requests_that_woke_nobody", a_busy_server_finds_requests_that_woke_nobody},
+	{"who_passes_on_a_lock_is_no_server", who_passes_on_a_lock_is_no_server},
+	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"the_pieces_of_a_wait_tell_what_the_server_did", the_pieces_of_a_wait_tell_what_the_server_did},
 	{"what_the_server_waited_for_is_named", what_the_server_waited_for_is_named},
+	{"to_read_a_file_is_no_rest", to_read_a_file_is_no_rest},
+	{"interrupts_are_told_beside_the_bill", interrupts_are_told_beside_the_bill},
 	{"receiving_is_charged_to_the_owner_of_the_socket", receiving_is_charged_to_the_owner_of_the_socket},
 	{"a_devices_packets_may_come_before_their_sockets", a_devices_packets_may_come_before_their_sockets},
 	{"udp_is_told_apart_by_its_sender", udp_is_told_apart_by_its_sender},

@@ -38,6 +38,7 @@ struct trace_servers;
  * @cpu_ns: @exact_ns, spent on this client alone, + @shared_ns, its even part of what was spent on several at once
  * @requests: exchanges: what came before an answer counts once
  * @softirq_ns: spent by the network's softirq on receiving its bytes: see struct trace_receiver; not in @cpu_ns
+ * @interrupted_ns: taken by interrupts while the server worked for it; not in @cpu_ns. A thread's own clock counts both.
  */
 struct trace_server_client {
 	const struct trace_process *process;
@@ -49,6 +50,7 @@ struct trace_server_client {
 	uint64_t shared_ns;
 	uint64_t requests;
 	uint64_t softirq_ns;
+	uint64_t interrupted_ns;
 };
 
 /**

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_SERVER_PATTERNS_H
+#define TESTS_SERVER_PATTERNS_H
+/*
+ * server_patterns.h - servers of all shapes, each of which knows what it did for whom: what the files of server_patterns share.
+ *
+ * Truth. A thread reads its own clock (CLOCK_THREAD_CPUTIME_ID) where docs/SERVERS.md says that a bill begins and ends: before the
+ * call that brings a request, and before the next rest. All that lies between is the request's: receiving, working, answering. So a bill
+ * and its truth span the same calls, and what they differ by is
+ *
+ *   interrupts    the kernel's clock of a thread runs on in them; a bill does not have them, and tells beside it what they took
+ *   steal	   what a hypervisor took: the kernel takes it from the clock, sometimes later than it happened; the trace cannot know
+ *   the clock	   reading it is a system call, half before and half behind what it reads: a microsecond
+ *
+ * so no allowance for receiving and sending is needed.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <netinet/in.h>
+#include <sys/un.h>
+
+#define MS	    1000000ll
+#define NR_CLIENTS  4
+#define MAX_SERVERS 8
+#define MAX_FDS	    256
+
+struct message {
+	int32_t client;
+	int32_t ms;
+	int32_t wants; /* pattern's own */
+	int32_t pad;
+};
+
+/* What the processes of a pattern tell each other besides what is under test. */
+struct board {
+	long long exact[MAX_SERVERS][NR_CLIENTS];
+	long long shared[MAX_SERVERS][NR_CLIENTS];
+	long long cpu[MAX_SERVERS]; /* as the kernel counted until it was ended */
+	int requests[MAX_SERVERS][NR_CLIENTS];
+	pid_t server[MAX_SERVERS];
+	pid_t client[NR_CLIENTS];
+	long long background;
+	int ready;
+	int children, ended; /* of servers */
+};
+
+extern struct board *board;
+extern FILE *truth;
+extern const char *scratch, *pattern;
+extern int nr_requests; /* of each client */
+extern int weight;	/* ms of client 0; the others twice, three times ... as much */
+
+void die(const char *what) __attribute__((noreturn));
+void nap(long ms);
+
+/* ---- whose time it is ---- */
+
+struct meter {
+	long long pending; /* of a client that is not known yet */
+	int server, client;
+	int with; /* shared evenly with this client, counted from 1; 0: with none */
+	bool known;
+};
+
+/** at_rest() - from now on this thread works for nobody */
+void at_rest(void);
+/** charge_to() - what it did since the last at_rest() is for @meter, and what it does from now on */
+void charge_to(struct meter *meter);
+/** the_meter() - of a connection */
+struct meter *the_meter(int fd);
+/** charge_to_message() - the same, for a message of a client that is not known yet */
+void charge_to_message(void);
+/** bind_meter() - now its client is known: since it began it was this one's */
+void bind_meter(int server, int client);
+/** thread_spent() - CPU time of this thread */
+long long thread_spent(void);
+
+/** take_connection() - accept; at rest until it has one, which is then charged for the call */
+int take_connection(int listening);
+/** take() - read a request, the same way */
+ssize_t take(int fd, void *data, size_t bytes);
+void take_all(int fd, void *data, size_t bytes); /* it comes, or the pattern fails */
+/** spin() - CPU time */
+void spin(long long ns);
+/** work() - what the message asks for: the meter is bound to its client */
+void work(int server, const struct message *m);
+
+/* ---- messages ---- */
+
+void full_read(int fd, void *data, size_t bytes);
+void full_write(int fd, const void *data, size_t bytes);
+void answer(int fd);
+void get_answer(int fd);
+void client_ask(int fd, int client);
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_un un;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+/** listener() - a socket of @family that listens, if that is a word for it; *@address is where it can be reached */
+int listener(int family, int type, union address *address, socklen_t *length);
+int connected(int type, const union address *address, socklen_t length);
+
+/* ---- processes ---- */
+
+pid_t begin_process(const char *name);
+#define SERVER(slot) if (!(board->server[slot] = begin_process("server")) && (board->server[slot] = getpid()))
+#define CLIENTS(i)                                                                                                               \
+	for (int i = 0; i < NR_CLIENTS; i++)                                                                                     \
+		if (!(board->client[i] = begin_process("client")) && (board->client[i] = getpid()))
+struct rusage;
+long long rusage_ns(const struct rusage *usage);
+/** end_processes() - the clients end by themselves, then the servers are ended */
+void end_processes(void);
+
+/* ---- patterns ---- */
+
+void loop_poll(int listening);
+void loop_epoll(int listening);
+void loop_thread_per_client(int listening);
+/** simple() - clients connect, ask, and go */
+void simple(int family, int type, void (*loop)(int));
+
+void unix_sequential(void);
+void unix_poll(void);
+void unix_epoll(void);
+void unix_select(void);
+void unix_threads(void);
+void unix_fork(void);
+void seqpacket_poll(void);
+void tcp4_sequential(void);
+void tcp4_epoll(void);
+void tcp4_threads(void);
+void tcp4_fork(void);
+void tcp6_poll(void);
+void batch(void);
+void pipelined(void);
+void request_in_pieces(void);
+void reply_in_pieces(void);
+void short_connections(void);
+void background_thread(void);
+void early(int family, int type);
+void wait_for(const char *name);
+void note(const char *name);
+
+void pool_condvar(void);
+void pool_busy(void);
+void pool_pipe(void);
+void pool_eventfd(void);
+
+void unix_datagrams(void);
+void udp4(void);
+void udp6(void);
+void fifos(void);
+void pipes(void);
+void socket_pairs(void);
+void pipeline(void);
+
+void shared_memory_futex(void);
+void shared_memory_eventfd(void);
+
+void callback(void);
+void chain(void);
+void chain_event_loop(void);
+
+#endif
