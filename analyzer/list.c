@@ -31,7 +31,10 @@ struct list {
 	uint32_t *running; /* owned: by CPU, the thread on it; NOBODY: not known */
 	uint64_t mask[TRACE_MASK_WORDS]; /* events to be shown */
 	struct name names[TRACE_EV_MAX]; /* by event id */
-	char thousands[1000][4];	 /* "000" to "999" and a comma behind */
+	char thousands[1001][4];	 /* "000" to "999" and a comma behind; one more, because two bytes too many may be read */
+	uint64_t second;		 /* millions that time_text is of */
+	char time_text[40];		 /* how the times of that second begin */
+	size_t time_bytes;		 /* of it; 0: of none */
 	int64_t offset_ns;		 /* CLOCK_MONOTONIC to the time shown */
 	struct call_texts *calls;	 /* owned */
 	struct trace_symbols *symbols;	 /* owned; made when the first address wants a name */
@@ -126,34 +129,55 @@ static void flush(struct list *list)
 	list->used = 0;
 }
 
-static void put(struct list *list, const char *text, size_t bytes)
+static inline void put_char(struct list *list, char character)
 {
-	memcpy(list->buffer + list->used, text, bytes);
-	list->used += bytes;
+	list->buffer[list->used++] = character;
 }
 
-static void put_number(struct list *list, uint64_t number)
+/* A blank and a tab, after most columns. */
+static inline void put_gap(struct list *list)
 {
-	char digits[24], *at = digits + sizeof(digits);
+	memcpy(list->buffer + list->used, " \t", 2);
+	list->used += 2;
+}
 
-	do
-		*--at = (char)('0' + number % 10);
-	while (number /= 10);
-	put(list, at, (size_t)(digits + sizeof(digits) - at));
+/* Three digits of @number, or as many as it has if it is @first. Four bytes are copied, and what follows takes the place of the comma. */
+static inline void put_group(struct list *list, unsigned int number, bool first)
+{
+	unsigned int skipped = !first || number >= 100 ? 0 : number >= 10 ? 1 : 2;
+
+	memcpy(list->buffer + list->used, list->thousands[number] + skipped, 4);
+	list->used += 3 - skipped;
+}
+
+static void put_large(struct list *list, uint64_t number)
+{
+	if (number >= 1000)
+		put_large(list, number / 1000);
+	put_group(list, number % 1000, number < 1000);
+}
+
+/* Numbers of CPUs and threads, lengths. */
+static inline void put_number(struct list *list, uint64_t number)
+{
+	if (number < 1000) {
+		put_group(list, (unsigned int)number, true);
+	} else if (number < 1000000) {
+		put_group(list, (unsigned int)number / 1000, true);
+		put_group(list, (unsigned int)number % 1000, false);
+	} else {
+		put_large(list, number);
+	}
 }
 
 /* With a comma between groups of three digits. */
 static void put_grouped(struct list *list, uint64_t number)
 {
-	char digits[32], *at = digits + sizeof(digits);
-
-	for (; number >= 1000; number /= 1000)
-		memcpy(at -= 4, list->thousands[number % 1000], 4);
-	put_number(list, number);
-	if (at == digits + sizeof(digits))
-		return;
-	put(list, ",", 1);
-	put(list, at, (size_t)(digits + sizeof(digits) - at) - 1);
+	if (number >= 1000) {
+		put_grouped(list, number / 1000);
+		put_char(list, ',');
+	}
+	put_group(list, number % 1000, number < 1000);
 }
 
 static void put_name(struct list *list, const struct trace_event *event)
@@ -190,11 +214,32 @@ static void prepare_names(struct list *list)
 	}
 }
 
+/* All but the last two groups of digits are those of the event before, most times. */
 static void put_time(struct list *list, uint64_t ts_ns)
 {
-	uint64_t ns = ts_ns + (uint64_t)list->offset_ns;
+	uint64_t ns = ts_ns + (uint64_t)list->offset_ns, time = list->report->options->exact ? ns : ns / 1000;
+	uint64_t second = time / 1000000;
+	unsigned int rest = (unsigned int)(time % 1000000);
 
-	put_grouped(list, list->report->options->exact ? ns : ns / 1000);
+	if (second == 0) {
+		put_grouped(list, time);
+		return;
+	}
+	if (second != list->second || !list->time_bytes) {
+		size_t begin = list->used;
+
+		put_grouped(list, second);
+		put_char(list, ',');
+		list->second = second;
+		list->time_bytes = list->used - begin;
+		list->used = begin;
+		memcpy(list->time_text, list->buffer + begin, list->time_bytes);
+	}
+	memcpy(list->buffer + list->used, list->time_text, sizeof(list->time_text));
+	list->used += list->time_bytes;
+	put_group(list, rest / 1000, false);
+	put_char(list, ',');
+	put_group(list, rest % 1000, false);
 }
 
 static const char *path_of(void *data, int fd)
@@ -263,27 +308,27 @@ static void put_line(struct list *list, const struct trace_event *event, uint32_
 		flush(list);
 	if (!(forgotten & COLUMN_CPU)) {
 		put_number(list, event->cpu);
-		put(list, " \t", 2);
+		put_gap(list);
 	}
 	put_name(list, event);
 	if (!(forgotten & COLUMN_TIME)) {
 		put_time(list, event->ts_ns);
-		put(list, " \t", 2);
+		put_gap(list);
 	}
 	if (!(forgotten & COLUMN_PID)) {
 		if (pid == NOBODY)
-			put(list, "N/A", 3);
+			list->used = (size_t)((char *)mempcpy(list->buffer + list->used, "N/A", 3) - list->buffer);
 		else
 			put_number(list, pid);
-		put(list, " \t", 2);
+		put_gap(list);
 	}
 	if (!(forgotten & COLUMN_LENGTH)) {
 		put_number(list, event->payload_bytes);
-		put(list, " \t", 2);
+		put_gap(list);
 	}
 	if (!(forgotten & COLUMN_TEXT))
 		put_text(list, event, pid);
-	put(list, "\n", 1);
+	put_char(list, '\n');
 }
 
 static void put_header(struct list *list)

@@ -521,15 +521,35 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor)
 
 /* ---- fields ---- */
 
+/* A number of @bytes at @at. Each size is a move of its own: a copy of a variable size would be a call. */
+static inline uint64_t number_at(const unsigned char *at, size_t bytes)
+{
+	uint64_t word;
+	uint32_t half;
+	uint16_t quarter;
+
+	switch (bytes) {
+	case 8:
+		memcpy(&word, at, 8);
+		return word;
+	case 4:
+		memcpy(&half, at, 4);
+		return half;
+	case 2:
+		memcpy(&quarter, at, 2);
+		return quarter;
+	default:
+		return *at;
+	}
+}
+
 uint64_t trace_event_u64(const struct trace_event *event, const struct trace_field *field)
 {
-	const unsigned char *at;
-	uint64_t value = 0;
+	uint64_t value;
 
 	if (!field || field->bytes == 0)
 		return 0;
-	at = (const unsigned char *)event->payload + field->offset;
-	memcpy(&value, at, field->bytes);
+	value = number_at((const unsigned char *)event->payload + field->offset, field->bytes);
 	if (field->is_signed && field->bytes < 8) {
 		unsigned int shift = 64 - 8 * field->bytes;
 

@@ -19,13 +19,31 @@ struct sink {
 	size_t bytes;
 };
 
-static void put_bytes(struct sink *sink, const char *text, size_t bytes)
+/* Without a call: most of what is copied is a few bytes long, and there are some ten of it in a line. */
+static inline void copy_short(char *to, const char *from, size_t bytes)
 {
-	if (sink->bytes < sink->room) {
-		size_t room = sink->room - sink->bytes;
-
-		memcpy(sink->buffer + sink->bytes, text, bytes < room ? bytes : room);
+	if (bytes > 16) {
+		memcpy(to, from, bytes);
+	} else if (bytes >= 8) { /* two words that may overlap */
+		memcpy(to, from, 8);
+		memcpy(to + bytes - 8, from + bytes - 8, 8);
+	} else if (bytes >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + bytes - 4, from + bytes - 4, 4);
+	} else {
+		for (size_t i = 0; i < bytes; i++)
+			to[i] = from[i];
 	}
+}
+
+static inline void put_bytes(struct sink *sink, const char *text, size_t bytes)
+{
+	size_t room = sink->bytes < sink->room ? sink->room - sink->bytes : 0;
+
+	if (bytes <= room)
+		copy_short(sink->buffer + sink->bytes, text, bytes);
+	else
+		memcpy(sink->buffer + sink->bytes, text, room);
 	sink->bytes += bytes;
 }
 
@@ -34,13 +52,29 @@ static void put_text(struct sink *sink, const char *text)
 	put_bytes(sink, text, strlen(text));
 }
 
-static void put_number(struct sink *sink, uint64_t value, unsigned int base)
+static void put_number(struct sink *sink, uint64_t value)
+{
+	static const char pairs[] = "000102030405060708091011121314151617181920212223242526272829303132333435363738394041424344454647484950515253545556575859"
+				    "60616263646566676869707172737475767778798081828384858687888990919293949596979899";
+	char digits[24], *at = digits + sizeof(digits);
+
+	for (; value >= 100; value /= 100)
+		memcpy(at -= 2, &pairs[2 * (value % 100)], 2);
+	if (value >= 10)
+		memcpy(at -= 2, &pairs[2 * value], 2);
+	else
+		*--at = (char)('0' + value);
+	put_bytes(sink, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+/* @bits for each digit: 4 or 3. */
+static inline void put_bits(struct sink *sink, uint64_t value, unsigned int bits)
 {
 	char digits[24], *at = digits + sizeof(digits);
 
 	do
-		*--at = "0123456789abcdef"[value % base];
-	while (value /= base);
+		*--at = "0123456789abcdef"[value & ((1u << bits) - 1)];
+	while (value >>= bits);
 	put_bytes(sink, at, (size_t)(digits + sizeof(digits) - at));
 }
 
@@ -48,10 +82,15 @@ static void put_signed(struct sink *sink, int64_t value)
 {
 	if (value < 0)
 		put_bytes(sink, "-", 1);
-	put_number(sink, value < 0 ? -(uint64_t)value : (uint64_t)value, 10);
+	put_number(sink, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 /* ---- strings that a traced program chose ---- */
+
+static inline bool is_plain(unsigned char character)
+{
+	return character >= 0x20 && character < 0x7f;
+}
 
 /* Bytes of the valid and printable UTF-8 character at @text: 1..4; 0: there is none. */
 static size_t character_bytes(const unsigned char *text)
@@ -84,8 +123,8 @@ static void put_sanitized(struct sink *sink, const char *string)
 		const unsigned char *begin = text;
 		size_t bytes;
 
-		while ((bytes = character_bytes(text)))
-			text += bytes;
+		while (is_plain(*text) || (bytes = character_bytes(text)))
+			text += is_plain(*text) ? 1 : bytes;
 		put_bytes(sink, (const char *)begin, (size_t)(text - begin));
 		if (!*text)
 			break;
@@ -136,19 +175,19 @@ static void put_dec(struct sink *sink, const struct value *value)
 	if (value->piece->field->is_signed)
 		put_signed(sink, (int64_t)value->number);
 	else
-		put_number(sink, value->number, 10);
+		put_number(sink, value->number);
 }
 
 static void put_hex(struct sink *sink, const struct value *value)
 {
 	put_bytes(sink, "0x", 2);
-	put_number(sink, value->number, 16);
+	put_bits(sink, value->number, 4);
 }
 
 static void put_octal(struct sink *sink, const struct value *value)
 {
 	put_bytes(sink, "0", 1);
-	put_number(sink, value->number, 8);
+	put_bits(sink, value->number, 3);
 }
 
 static void put_string(struct sink *sink, const struct value *value)
@@ -262,9 +301,9 @@ static void put_dev(struct sink *sink, const struct value *value)
 		put_sanitized(sink, name);
 		return;
 	}
-	put_number(sink, value->number >> 20, 10);
+	put_number(sink, value->number >> 20);
 	put_bytes(sink, ":", 1);
-	put_number(sink, value->number & 0xfffff, 10);
+	put_number(sink, value->number & 0xfffff);
 }
 
 static void put_signal(struct sink *sink, const struct value *value)
@@ -275,7 +314,7 @@ static void put_signal(struct sink *sink, const struct value *value)
 	if (name)
 		put_text(sink, name);
 	else
-		put_number(sink, value->number, 10);
+		put_number(sink, value->number);
 }
 
 static void put_family(struct sink *sink, const struct value *value)

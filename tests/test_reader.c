@@ -1210,6 +1210,47 @@ static struct tb *text_trace(void)
 	return tb;
 }
 
+static void numbers_of_any_length_read_as_text(void)
+{
+	struct tb *tb = tb_new();
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	uint64_t numbers[200], nr = 0;
+	struct trace *trace;
+
+	for (uint64_t ten = 1, two = 1; nr < 180; ten *= 10, two *= 2) {
+		for (uint64_t number = ten - 1; number <= ten + 1; number++)
+			numbers[nr++] = number;
+		for (uint64_t number = two - 1; number <= two + 1; number++)
+			numbers[nr++] = number;
+	}
+	for (uint64_t i = 0; i < nr; i++) {
+		ADD(tb, 0, 1000 + 3 * i, fs_throttle, NULL, .pause_ms = (int64_t)numbers[i]);
+		ADD(tb, 0, 1001 + 3 * i, fs_throttle, NULL, .pause_ms = -(int64_t)numbers[i]);
+		ADD(tb, 0, 1002 + 3 * i, tasklet_entry, NULL, .func = numbers[i]);
+	}
+	trace = tb_open_trace(tb);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	for (uint64_t i = 0; (event = trace_cursor_next(cursor)); i++) {
+		char text[100], expected[100];
+
+		if (i % 3 == 2)
+			snprintf(expected, sizeof(expected), "TASKLET ACTION : 0x%llx", (unsigned long long)numbers[i / 3]);
+		else
+			snprintf(expected, sizeof(expected), "THROTTLE : %lld ms", (long long)(i % 3 ? -numbers[i / 3] : numbers[i / 3]));
+		CU_ASSERT_EQUAL(trace_event_format(trace, event, text, sizeof(text)), (int)strlen(expected));
+		CU_ASSERT_STRING_EQUAL(text, expected);
+		for (size_t room = 1; room < strlen(expected); room++) {
+			memset(text, '#', sizeof(text));
+			CU_ASSERT_EQUAL(trace_event_format(trace, event, text, room), (int)strlen(expected));
+			CU_ASSERT_TRUE(strlen(text) == room - 1 && !memcmp(text, expected, room - 1) && text[room] == '#');
+		}
+	}
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static void events_read_as_text(void)
 {
 	struct tb *tb = text_trace();
@@ -1304,6 +1345,7 @@ static const struct unit_case cases[] = {
 	{ "the_start_state_is_apart", the_start_state_is_apart },
 	{ "cursors_of_several_threads_do_not_meet", cursors_of_several_threads_do_not_meet },
 	{ "the_later_of_two_strings_counts", the_later_of_two_strings_counts },
+	{ "numbers_of_any_length_read_as_text", numbers_of_any_length_read_as_text },
 	{ "events_read_as_text", events_read_as_text },
 	{ "fields_read_by_name", fields_read_by_name },
 	{ "clocks_come_back", clocks_come_back },
