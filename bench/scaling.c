@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * scaling.c - does an event cost the same whatever the trace is like?
+ *
+ *	scaling EVENTS STREAMS THREADS FILE	writes such a trace, iterates it and analyses it
+ *	scaling open BYTES FILE			makes a file of that size, with an index as it would have and holes for events, and opens it
+ *
+ * The first prints bytes per event, and ns of CPU time per event to pack and compress, to iterate and to analyse; the second the number of
+ * chunks and ms to open. The events are made up: threads that take turns on as many CPUs as there are streams, with a few
+ * system calls each time.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <trace/analysis.h>
+#include <trace/format.h>
+#include <trace/reader.h>
+#include <trace/writer.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+enum {
+	BLOCK_BYTES = 512 << 10, /* as the daemon's sub-buffers */
+	TURN = 64,		 /* events of a stream in a row */
+	CHUNK_EVENTS = 16000,
+	CHUNK_BYTES = 40000,
+};
+
+/** struct stream - a ring's sub-buffer in the making, and who runs on its CPU */
+struct stream {
+	struct trace_source source;
+	unsigned char *records;
+	uint32_t tid;
+	uint32_t step;
+};
+
+static double cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void *checked(void *memory)
+{
+	if (!memory) {
+		fprintf(stderr, "scaling: no memory\n");
+		exit(1);
+	}
+	return memory;
+}
+
+static struct trace *open_or_exit(const char *path)
+{
+	struct trace_error error;
+	struct trace *trace = trace_open(path, &error);
+
+	if (!trace) {
+		fprintf(stderr, "scaling: %s\n", error.message);
+		exit(1);
+	}
+	return trace;
+}
+
+/* ---- a trace of so many events ---- */
+
+static double stream_write(struct trace_writer *writer, struct stream *stream)
+{
+	double begin = cpu_ns();
+
+	if (stream->source.bytes)
+		trace_writer_write(writer, trace_writer_pack(writer, &stream->source, NULL), NULL);
+	stream->source.bytes = 0;
+	stream->source.nr_records = 0;
+	stream->source.seq++;
+	return cpu_ns() - begin;
+}
+
+static double stream_add(struct trace_writer *writer, struct stream *stream, uint64_t ts_ns, uint16_t id, const void *payload, size_t bytes)
+{
+	struct trace_record record = { .time = (uint32_t)ts_ns, .id = id, .words = (uint8_t)(1 + bytes / 8) };
+	double spent = 0;
+
+	if (stream->source.bytes + 8 + bytes > BLOCK_BYTES || (stream->source.bytes && ts_ns - stream->source.base_ns > UINT32_MAX))
+		spent = stream_write(writer, stream);
+	if (!stream->source.bytes)
+		stream->source.base_ns = ts_ns;
+	memcpy(mempcpy(stream->records + stream->source.bytes, &record, 8), payload, bytes);
+	stream->source.bytes += 8 + bytes;
+	stream->source.nr_records++;
+	return spent;
+}
+
+/* The next event of @stream: a change of threads, then calls and their ends. */
+static double add_event(struct trace_writer *writer, struct stream *stream, uint64_t ts_ns, uint32_t nr_streams, uint32_t nr_threads)
+{
+	uint32_t step = stream->step++ % 16, cpu = stream->source.cpu;
+
+	if (step == 0) {
+		struct trace_sched_switch change = { .prev_tid = stream->tid, .prev_state = TRACE_TASK_INTERRUPTIBLE, .next_prio = 120 };
+
+		stream->tid = 1000 + cpu + nr_streams * ((stream->tid - 1000) / nr_streams + 1);
+		if (stream->tid >= 1000 + nr_threads)
+			stream->tid = 1000 + cpu;
+		change.next_tid = stream->tid;
+		return stream_add(writer, stream, ts_ns, TRACE_EV_sched_switch, &change, sizeof(change));
+	}
+	if (step % 2) {
+		struct trace_sys_enter3 enter = { .nr = step % 3, .arg0 = step, .arg1 = 0x7ffe00001000 + stream->tid * 4096ull, .arg2 = 100 };
+
+		return stream_add(writer, stream, ts_ns, TRACE_EV_sys_enter3, &enter, sizeof(enter));
+	}
+	return stream_add(writer, stream, ts_ns, TRACE_EV_sys_exit, &(struct trace_sys_exit){ .ret = 100 }, sizeof(struct trace_sys_exit));
+}
+
+/* Returns ns of CPU time to pack and write an event. */
+static double write_trace(uint64_t nr_events, uint32_t nr_streams, uint32_t nr_threads, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct trace_writer *writer = checked(trace_writer_new(fd, &(struct trace_writer_options){ .size = sizeof(struct trace_writer_options), .start_ns = 1 }, NULL));
+	struct stream *streams = checked(calloc(nr_streams, sizeof(*streams)));
+	uint64_t ts_ns = 1000;
+	double spent = 0;
+
+	srandom(1);
+	for (uint32_t i = 0; i < nr_streams; i++) {
+		streams[i].records = checked(malloc(BLOCK_BYTES));
+		streams[i].tid = 1000 + i;
+		streams[i].source = (struct trace_source){ .records = streams[i].records, .seq = 1, .stream = i, .cpu = i, .kind = TRACE_CHUNK_EVENTS };
+	}
+	for (uint64_t i = 0; i < nr_events; i++, ts_ns += (uint64_t)(100 + random() % 900))
+		spent += add_event(writer, &streams[i / TURN % nr_streams], ts_ns, nr_streams, nr_threads);
+	for (uint32_t i = 0; i < nr_streams; i++) {
+		spent += stream_write(writer, &streams[i]);
+		free(streams[i].records);
+	}
+	trace_writer_finish(writer, NULL);
+	trace_writer_free(writer);
+	free(streams);
+	close(fd);
+	return spent / (double)nr_events;
+}
+
+static double iterate(const struct trace *trace, uint64_t nr_events)
+{
+	double begin = cpu_ns();
+	struct trace_cursor *cursor = checked(trace_cursor_new(trace, NULL, NULL));
+	const struct trace_event *event;
+	uint64_t nr = 0;
+
+	while ((event = trace_cursor_next(cursor)))
+		nr++;
+	trace_cursor_free(cursor);
+	if (nr != nr_events)
+		fprintf(stderr, "scaling: %llu events of %llu\n", (unsigned long long)nr, (unsigned long long)nr_events);
+	return (cpu_ns() - begin) / (double)nr_events;
+}
+
+static double analyse(const struct trace *trace, uint64_t nr_events)
+{
+	double begin = cpu_ns();
+	struct trace_analysis *analysis = checked(trace_analysis_new(trace, NULL, NULL));
+
+	trace_analysis_run(analysis, NULL);
+	trace_analysis_free(analysis);
+	return (cpu_ns() - begin) / (double)nr_events;
+}
+
+static void measure(uint64_t nr_events, uint32_t nr_streams, uint32_t nr_threads, const char *path)
+{
+	double write_ns = write_trace(nr_events, nr_streams, nr_threads, path), iterate_ns, analyse_ns;
+	struct trace *trace = open_or_exit(path);
+
+	iterate_ns = iterate(trace, nr_events);
+	analyse_ns = analyse(trace, nr_events);
+	printf("%.4f %.3f %.3f %.3f\n", (double)trace_get_info(trace)->file_bytes / (double)nr_events, write_ns, iterate_ns, analyse_ns);
+	trace_close(trace);
+}
+
+/* ---- a file of so many bytes ---- */
+
+static void chunk_seal(struct trace_chunk_header *header)
+{
+	memcpy(header->magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+	header->header_bytes = sizeof(*header);
+	header->checksum = XXH3_64bits(header, offsetof(struct trace_chunk_header, checksum));
+}
+
+static struct trace_index_entry *make_entries(uint64_t at, size_t nr, uint32_t trace_id)
+{
+	struct trace_index_entry *entries = checked(calloc(nr, sizeof(*entries)));
+
+	for (size_t i = 0; i < nr; i++, at += CHUNK_BYTES) {
+		struct trace_chunk_header *header = &entries[i].header;
+
+		*header = (struct trace_chunk_header){ .kind = TRACE_CHUNK_EVENTS, .encoding = TRACE_ENCODING_COLUMNS, .compression = TRACE_COMPRESSION_ZSTD,
+						       .trace_id = trace_id, .stream = i % 2, .cpu = i % 2, .events = CHUNK_EVENTS, .seq = 1 + i / 2,
+						       .first_ns = 1000 + i * 5000000, .last_ns = 1000 + i * 5000000 + 9000000,
+						       .events_before = i / 2 * CHUNK_EVENTS, .raw_bytes = 4 * CHUNK_BYTES,
+						       .packed_bytes = CHUNK_BYTES - sizeof(*header), .ids = { 1 << 19 } };
+		chunk_seal(header);
+		entries[i].offset = at;
+	}
+	return entries;
+}
+
+static void make_file(uint64_t bytes, const char *path)
+{
+	size_t nr = bytes / CHUNK_BYTES, portion = TRACE_RAW_MAX / sizeof(struct trace_index_entry);
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct trace_writer *writer = checked(trace_writer_new(fd, NULL, NULL)); /* head and schema */
+	uint64_t begin = (uint64_t)lseek(fd, 0, SEEK_END), at = begin + nr * CHUNK_BYTES;
+	struct trace_end_mark mark = { .index_offset = at };
+	struct trace_index_entry *entries;
+	struct trace_file_header head;
+
+	trace_writer_free(writer);
+	if (pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
+		exit(1);
+	mark.trace_id = head.trace_id;
+	entries = make_entries(begin, nr, head.trace_id);
+	for (size_t i = 0; i < nr; i += portion, mark.nr_index_chunks++) {
+		uint32_t size = (uint32_t)((nr - i < portion ? nr - i : portion) * sizeof(*entries));
+		struct trace_chunk_header header = { .kind = TRACE_CHUNK_INDEX, .trace_id = head.trace_id, .raw_bytes = size, .packed_bytes = size,
+						     .payload_checksum = XXH3_64bits(&entries[i], size) };
+
+		chunk_seal(&header);
+		if (pwrite(fd, &header, sizeof(header), (off_t)at) < 0 || pwrite(fd, &entries[i], size, (off_t)(at + sizeof(header))) < 0)
+			exit(1);
+		at += sizeof(header) + size;
+	}
+	memcpy(mark.magic, TRACE_END_MAGIC, TRACE_MAGIC_BYTES);
+	mark.file_bytes = at + sizeof(mark);
+	mark.checksum = XXH3_64bits(&mark, offsetof(struct trace_end_mark, checksum));
+	if (pwrite(fd, &mark, sizeof(mark), (off_t)at) < 0)
+		exit(1);
+	free(entries);
+	close(fd);
+}
+
+static void measure_open(uint64_t bytes, const char *path)
+{
+	double best = 1e18;
+	size_t nr_chunks = 0;
+
+	make_file(bytes, path);
+	for (int i = 0; i < 7; i++) {
+		double begin = cpu_ns();
+		struct trace *trace = open_or_exit(path);
+
+		best = cpu_ns() - begin < best ? cpu_ns() - begin : best;
+		nr_chunks = trace_nr_chunks(trace);
+		trace_close(trace);
+	}
+	printf("%zu %.3f\n", nr_chunks, best / 1e6);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "open"))
+		measure_open(strtoull(argv[2], NULL, 10), argv[3]);
+	else if (argc == 5)
+		measure(strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), argv[4]);
+	else
+		fprintf(stderr, "usage: scaling EVENTS STREAMS THREADS FILE | scaling open BYTES FILE\n");
+	return argc == 4 || argc == 5 ? 0 : 2;
+}
