@@ -80,7 +80,11 @@ static void by_event(const struct report *report)
 	for (size_t i = 0; i < trace_nr_user_events(report->user); i++) {
 		const struct trace_user_event *event = trace_get_user_event(report->user, i);
 
-		if (event->is_counter || !owner_wanted(report, event->process, event->pid) || !fold_shows_if(&fold, true, 0))
+		if (event->is_counter || !owner_wanted(report, event->process, event->pid))
+			continue;
+		if (event->role != TRACE_ROLE_EVENT && !report->options->all) /* counted as spans already */
+			continue;
+		if (!fold_shows_if(&fold, true, 0))
 			continue;
 		if (!grid) {
 			title(report, "Events of programs (gap: from one to the next of the same thread):");
@@ -134,17 +138,22 @@ static void by_counter(const struct report *report)
 
 /* ---- spans ---- */
 
-static void put_span_name(struct grid *grid, const struct trace_span *span)
+/* "shop:checkout", "shop:ordered .. paid" */
+static const char *span_name(const struct trace_span *span, char *buffer, size_t size)
 {
-	char *name = span->kind == TRACE_SPAN_BETWEEN ? g_strdup_printf("%s .. %s", span->from, strchr(span->name, ':') ? strchr(span->name, ':') + 1 : span->name)
-						      : g_strdup(span->name);
+	const char *colon = strchr(span->name, ':');
 
-	grid_name(grid, name);
-	g_free(name);
+	if (span->kind == TRACE_SPAN_BETWEEN)
+		snprintf(buffer, size, "%s .. %s", span->from, colon ? colon + 1 : span->name);
+	else
+		snprintf(buffer, size, "%s", span->name);
+	return buffer;
 }
 
 static void put_span(struct grid *grid, const struct trace_span *span)
 {
+	char name[TEXT_BYTES];
+
 	grid_count(grid, span->elapsed.count);
 	grid_ns(grid, span->elapsed.sum_ns);
 	put_median(grid, &span->elapsed);
@@ -153,7 +162,7 @@ static void put_span(struct grid *grid, const struct trace_span *span)
 	grid_ns(grid, span->blocked_ns);
 	if (span->kind == TRACE_SPAN_REQUEST)
 		grid_ns(grid, span->queued_ns);
-	put_span_name(grid, span);
+	grid_name(grid, span_name(span, name, sizeof(name)));
 	put_owner(grid, span->process, span->pid);
 }
 
@@ -169,13 +178,13 @@ static void put_stories(const struct report *report, enum trace_span_kind kind)
 
 	for (size_t i = 0; i < trace_nr_spans(report->user) && (told < STORIES || report->options->all); i++) {
 		const struct trace_span *span = trace_get_span(report->user, i);
-		char text[TEXT_BYTES];
+		char text[TEXT_BYTES], name[TEXT_BYTES];
 		struct text ns;
 
 		if (!span_shows(report, span, kind) || !span->blocked_ns)
 			continue;
 		told++;
-		fprintf(report->out, INDENT "%s waited", text_name(span->name, text, sizeof(text)));
+		fprintf(report->out, INDENT "%s waited", text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
 		for (size_t j = 0; j < span->nr_waits && (j < WAITS || report->options->all); j++)
 			fprintf(report->out, "%s %s for %s", j ? "," : "", text_ns(report, span->waits[j].ns, &ns),
 				text_wait(&span->waits[j], span->pid, text, sizeof(text)));
@@ -265,6 +274,7 @@ static void json_event(struct json *json, const struct trace_user_event *event)
 {
 	json_open(json, NULL, "{");
 	json_text(json, "name", event->name);
+	json_text(json, "role", trace_role_name(event->role));
 	json_owner(json, event->process, event->pid);
 	json_u64(json, "count", event->count);
 	json_u64(json, "first_ns", event->first_ns);

@@ -124,11 +124,10 @@ static void end(struct trace_servers *s, struct naming **at)
 		table_remove(&s->namings, sizeof(*row), key);
 }
 
-/* The name without ".begin" and the like, which the three events of a request share. */
-static string_id stem(struct trace_servers *s, const char *name)
+/* What the three events of a request have in common. */
+static string_id stem(struct trace_servers *s, const struct trace_event_type *type)
 {
-	const char *dot = strrchr(name, '.');
-	char *text = dot ? strndup(name, (size_t)(dot - name)) : strdup(name);
+	char *text = strndup(type->name, trace_type_stem(type));
 	string_id id = text ? strings_intern(&s->strings, text) : 0;
 
 	free(text);
@@ -137,7 +136,7 @@ static string_id stem(struct trace_servers *s, const char *name)
 
 void explicit_event(struct trace_servers *s, const struct trace_event *event)
 {
-	const struct trace_field *field = event->type->nr_fields > 1 ? &event->type->fields[event->type->flags & TRACE_EVENT_TID ? 1 : 0] : NULL;
+	const struct trace_field *field = trace_type_first_field(event->type);
 	struct ledger_thread *thread;
 	struct naming **at;
 	string_id name;
@@ -148,7 +147,7 @@ void explicit_event(struct trace_servers *s, const struct trace_event *event)
 	thread = servers_thread_of(s, trace_event_thread(s->analysis, event));
 	if (!thread)
 		return;
-	name = stem(s, event->type->name);
+	name = stem(s, event->type);
 	id = trace_event_u64(event, field);
 	if (event->type->role == TRACE_ROLE_REQUEST_BEGIN) {
 		begin(s, thread, name, id);

@@ -42,21 +42,13 @@ static string_id intern_part(struct trace_user_events *u, const char *text, size
 
 static void kind_prepare(struct trace_user_events *u, struct event_kind *kind, const struct trace_event_type *type)
 {
-	static const char *const endings[] = {
-		[TRACE_ROLE_EVENT] = "", [TRACE_ROLE_BEGIN] = ".begin", [TRACE_ROLE_END] = ".end", [TRACE_ROLE_COUNTER] = "",
-		[TRACE_ROLE_REQUEST_BEGIN] = ".begin", [TRACE_ROLE_REQUEST_END] = ".end", [TRACE_ROLE_REQUEST_HANDOFF] = ".handoff"};
 	const char *colon = strchr(type->name, ':');
-	const char *ending = (size_t)type->role < sizeof(endings) / sizeof(endings[0]) ? endings[type->role] : "";
-	size_t bytes = strlen(type->name), cut = strlen(ending);
 
-	if (cut < bytes && strcmp(type->name + bytes - cut, ending) == 0)
-		bytes -= cut;
 	kind->type = type;
-	kind->stem = intern_part(u, type->name, bytes);
+	kind->stem = intern_part(u, type->name, trace_type_stem(type));
 	kind->name = type->role == TRACE_ROLE_COUNTER ? kind->stem : strings_intern(&u->strings, type->name);
 	kind->provider = intern_part(u, type->name, colon ? (size_t)(colon - type->name) : 0);
-	for (size_t i = type->flags & TRACE_EVENT_TID ? 1 : 0; i < type->nr_fields && !kind->value; i++)
-		kind->value = &type->fields[i];
+	kind->value = trace_type_first_field(type);
 }
 
 static const struct event_kind *kind_of(struct trace_user_events *u, const struct trace_event *event)
@@ -154,8 +146,10 @@ static void count(struct trace_user_events *u, struct actor *actor, const struct
 		user_fail(u);
 		return;
 	}
-	if (!sum->count)
+	if (!sum->count) {
 		sum->first_ns = now;
+		sum->role = kind->type->role;
+	}
 	sum->count++;
 	sum->last_ns = now;
 	if (met->number && !is_blind(u, actor))

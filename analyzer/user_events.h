@@ -38,6 +38,7 @@ struct owner { /* whose event or span */
 struct event_sum {
 	struct owner owner;
 	string_id name;
+	enum trace_event_role role;
 	uint64_t count;
 	uint64_t first_ns;
 	uint64_t last_ns;

@@ -134,6 +134,7 @@ static bool event_result(const struct trace_user_events *u, const struct event_s
 		.process = sum->owner.process,
 		.pid = sum->owner.pid,
 		.name = strings_text(&u->strings, sum->name),
+		.role = sum->role,
 		.count = sum->count,
 		.first_ns = sum->first_ns,
 		.last_ns = sum->last_ns,

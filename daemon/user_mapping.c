@@ -236,17 +236,15 @@ static bool take_field(const struct entry *entry, const struct user_field *from,
 
 static void take_names(const struct entry *entry, struct user_description *description)
 {
-	static const char *const suffixes[] = { [USER_ROLE_BEGIN] = ".begin", [USER_ROLE_END] = ".end" };
 	const struct user_event *event = &entry->event;
 	char provider[USER_MAX_NAME_BYTES], name[USER_MAX_NAME_BYTES - 1], file[USER_MAX_NAME_BYTES], function[USER_MAX_NAME_BYTES];
-	bool is_scope = event->role == USER_ROLE_BEGIN || event->role == USER_ROLE_END;
 
 	entry_text(entry, event->provider, provider, sizeof(provider));
 	entry_text(entry, event->name, name, sizeof(name));
 	entry_text(entry, event->file, file, sizeof(file));
 	entry_text(entry, event->function, function, sizeof(function));
 	snprintf(description->name, sizeof(description->name), "%s:%s", provider, name);
-	snprintf(description->type_name, sizeof(description->type_name), "%s%s", description->name, is_scope ? suffixes[event->role] : "");
+	snprintf(description->type_name, sizeof(description->type_name), "%s%s", description->name, trace_role_suffix((enum trace_event_role)event->role));
 	if (*file)
 		snprintf(description->source, sizeof(description->source), "%s:%u %s", file, event->line, function);
 	else

@@ -19,6 +19,37 @@ const char *trace_category_name(enum trace_category category)
 	return (unsigned int)category < TRACE_NR_CATEGORIES ? category_names[category] : "user";
 }
 
+static const struct {
+	const char *name;
+	const char *suffix;
+} roles[TRACE_NR_ROLES] = {
+	[TRACE_ROLE_EVENT] = {"event", ""},
+	[TRACE_ROLE_BEGIN] = {"begin", ".begin"},
+	[TRACE_ROLE_END] = {"end", ".end"},
+	[TRACE_ROLE_COUNTER] = {"counter", ""},
+	[TRACE_ROLE_REQUEST_BEGIN] = {"request-begin", ".begin"},
+	[TRACE_ROLE_REQUEST_END] = {"request-end", ".end"},
+	[TRACE_ROLE_REQUEST_HANDOFF] = {"request-handoff", ".handoff"},
+};
+
+const char *trace_role_name(enum trace_event_role role)
+{
+	return roles[(unsigned int)role < TRACE_NR_ROLES ? role : TRACE_ROLE_EVENT].name;
+}
+
+const char *trace_role_suffix(enum trace_event_role role)
+{
+	return roles[(unsigned int)role < TRACE_NR_ROLES ? role : TRACE_ROLE_EVENT].suffix;
+}
+
+size_t trace_type_stem(const struct trace_event_type *type)
+{
+	const char *suffix = trace_role_suffix(type->role);
+	size_t length = strlen(type->name), cut = strlen(suffix);
+
+	return cut < length && strcmp(type->name + length - cut, suffix) == 0 ? length - cut : length;
+}
+
 enum catalogue_flag { /* the words of the catalogue's column "flags" */
 	ON = TRACE_EVENT_ON,
 	OFF = 0,

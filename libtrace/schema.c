@@ -374,3 +374,11 @@ const struct trace_field *trace_type_field(const struct trace_event_type *type, 
 			return &type->fields[i];
 	return NULL;
 }
+
+const struct trace_field *trace_type_first_field(const struct trace_event_type *type)
+{
+	for (size_t i = 0; i < type->nr_fields; i++)
+		if (!(type->flags & TRACE_EVENT_TID) || type->fields[i].offset)
+			return &type->fields[i];
+	return NULL;
+}

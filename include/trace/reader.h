@@ -219,6 +219,10 @@ enum trace_event_role { /* what an event means to analyses; the numbers of enum 
 	TRACE_ROLE_REQUEST_HANDOFF = 6, /* the thread gives the request away: whoever begins it next has it */
 	TRACE_NR_ROLES, /* a newer writer's role reads as EVENT */
 };
+/** trace_role_name() - "event", "begin", "request-begin" ...; static */
+const char *trace_role_name(enum trace_event_role role);
+/** trace_role_suffix() - what a type's name of this role ends in: ".begin", ".end", ".handoff" or ""; static */
+const char *trace_role_suffix(enum trace_event_role role);
 
 /** struct trace_field - @bytes 1, 2, 4 or 8; 0 for the string at the end, which begins at @offset */
 struct trace_field {
@@ -258,6 +262,10 @@ const struct trace_event_type *trace_type_by_name(const struct trace *trace, con
 size_t trace_nr_types(const struct trace *trace);
 const struct trace_event_type *trace_get_type(const struct trace *trace, size_t idx);
 const struct trace_field *trace_type_field(const struct trace_event_type *type, const char *name);
+/** trace_type_first_field() - the first field that the program itself gave, not its thread's id; NULL: none */
+const struct trace_field *trace_type_first_field(const struct trace_event_type *type);
+/** trace_type_stem() - length of a type's name without that: what the events of one scope or request have in common */
+size_t trace_type_stem(const struct trace_event_type *type);
 
 /* The catalogue this library was built with (of events.def), for those who record or list without a trace. Static. */
 size_t trace_catalogue_size(void);

@@ -52,6 +52,7 @@ struct trace_user_event {
 	const struct trace_process *process;
 	uint32_t pid;
 	const char *name;
+	enum trace_event_role role;
 	uint64_t count;
 	uint64_t first_ns;
 	uint64_t last_ns;

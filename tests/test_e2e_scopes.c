@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_e2e_scopes.c - record a program that tells of itself (scope_scenarios.c), and hold where the time in its scopes and requests
+ * went against its own clocks. Root only; skipped (77) where the kernel cannot be recorded.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "session.h"
+#include "unit.h"
+
+static void record(struct session *s)
+{
+	session_begin(s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s %s 2>%s/stderr", TRACE_BIN, s->trace, TRACE_SCENARIOS, s->truth, s->folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s >%s/verify 2>&1", TRACE_BIN, s->trace, s->folder), 0);
+	s->report = session_load(s, "--json");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
+}
+
+static json_t *span(const struct session *s, const char *kind, const char *name)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(s->report, "spans"), i, row)
+	{
+		if (strcmp(json_text(row, "kind"), kind) == 0 && strcmp(json_text(row, "name"), name) == 0 && json_number(row, "pid") == session_truth(s, "pid"))
+			return row;
+	}
+	fprintf(stderr, "\n    no %s %s\n", kind, name);
+	CU_FAIL_FATAL("no such span");
+	return NULL;
+}
+
+/* Within 1 % or 100 us of what the program measured; @beside: what its clock sees and we call by another name, or the other way round. */
+static void agrees(const char *what, long long got, long long truth, long long beside)
+{
+	long long slack = (truth / 100 > 100000 ? truth / 100 : 100000) + beside;
+
+	if (got < truth - slack || got > truth + slack)
+		fprintf(stderr, "\n    %s: %lld, the program says %lld (off by %.2f %%)\n", what, got, truth, 100.0 * (double)(got - truth) / (double)truth);
+	CU_ASSERT(got >= truth - slack && got <= truth + slack);
+}
+
+static long long wait_ns(const json_t *span, const char *kind, long long pid)
+{
+	long long ns = 0;
+	json_t *wait;
+	size_t i;
+
+	json_array_foreach(json_object_get(span, "waits"), i, wait)
+		if (strcmp(json_text(wait, "kind"), kind) == 0 && json_number(wait, "pid") == pid)
+			ns += json_number(wait, "ns");
+	return ns;
+}
+
+static long long cpu_ns(const json_t *span)
+{
+	return json_number(span, "user_ns") + json_number(span, "system_ns");
+}
+
+/* Off the CPU, but ready: the program's clocks call it sleeping or waiting. */
+static long long beside_ns(const json_t *span)
+{
+	return json_number(span, "wait_cpu_ns") + json_number(span, "interrupted_ns") + wait_ns(span, "unknown", 0);
+}
+
+static void a_scope_is_divided_as_the_program_measured_it(void)
+{
+	struct session s;
+	json_t *checkout, *till;
+
+	record(&s);
+	checkout = span(&s, "scope", "shop:checkout");
+	till = span(&s, "scope", "shop:till");
+	CU_ASSERT_EQUAL(json_number(checkout, "count"), session_truth(&s, "checkouts"));
+	CU_ASSERT_EQUAL(json_number(checkout, "open"), 0);
+	CU_ASSERT_EQUAL(json_number(checkout, "unseen_ns"), 0);
+	agrees("checkouts", json_number(checkout, "sum_ns"), session_truth(&s, "checkout_ns"), 0);
+	agrees("their CPU time", cpu_ns(checkout), session_truth(&s, "checkout_cpu_ns"), beside_ns(checkout));
+	agrees("their sleep", wait_ns(checkout, "timeout", 0), session_truth(&s, "sleep_ns"), beside_ns(checkout));
+	agrees("their wait for the till", wait_ns(checkout, "process", session_truth(&s, "till_pid")), session_truth(&s, "till_ns"), beside_ns(checkout));
+	agrees("the till", json_number(till, "sum_ns"), session_truth(&s, "till_ns"), 0);
+	CU_ASSERT_EQUAL(json_number(till, "count"), session_truth(&s, "checkouts"));
+	session_end(&s);
+}
+
+static void a_request_is_followed_from_thread_to_thread(void)
+{
+	struct session s;
+	json_t *order;
+
+	record(&s);
+	order = span(&s, "request", "shop:order");
+	CU_ASSERT_EQUAL(json_number(order, "count"), session_truth(&s, "orders"));
+	CU_ASSERT_EQUAL(json_number(order, "open"), 0);
+	CU_ASSERT_EQUAL(json_number(order, "unmatched"), 0);
+	agrees("orders", json_number(order, "sum_ns"), session_truth(&s, "order_ns"), 0);
+	agrees("their CPU time", cpu_ns(order), session_truth(&s, "order_cpu_ns"), beside_ns(order));
+	CU_ASSERT(json_number(order, "queued_ns") > 0);
+	session_end(&s);
+}
+
+static void events_and_counters_are_counted(void)
+{
+	struct session s;
+	const json_t *paid, *queue;
+
+	record(&s);
+	paid = json_row(s.report, "user_events", "name", "shop:paid");
+	queue = json_row(s.report, "user_events", "name", "shop:queue");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(paid);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(queue);
+	CU_ASSERT_EQUAL(json_number(paid, "count"), session_truth(&s, "checkouts"));
+	CU_ASSERT_EQUAL(json_number(paid, "pid"), session_truth(&s, "pid"));
+	CU_ASSERT_EQUAL(json_number(queue, "count"), session_truth(&s, "orders"));
+	CU_ASSERT(json_real_value(json_object_get(queue, "lowest")) >= 0);
+	session_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(a_scope_is_divided_as_the_program_measured_it),
+		CASE(a_request_is_followed_from_thread_to_thread),
+		CASE(events_and_counters_are_counted),
+		{NULL, NULL},
+	};
+
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_e2e_scopes: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	return unit_main("scopes, end to end", cases, argc, argv);
+}
