@@ -350,6 +350,20 @@ const struct range *channel_last(const struct channel *channel)
 	return channel->nr ? range_at(channel, channel->nr - 1) : NULL;
 }
 
+struct range *channel_message_of(const struct channel *channel, uint64_t from_ino)
+{
+	uint64_t begin = channel->received;
+
+	for (uint32_t i = 0; channel->in_step && i < channel->nr; i++) {
+		struct range *range = range_at(channel, i);
+
+		if (range->from_ino == from_ino)
+			return range->end - begin == 1 ? range : NULL;
+		begin = range->end;
+	}
+	return NULL;
+}
+
 /* ---- receiving ---- */
 
 void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t ns)

@@ -410,6 +410,8 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct ledge
 		  uint32_t position);
 /** channel_put() - one message went in; the position of @range is found here */
 void channel_put(struct trace_servers *s, struct channel *channel, const struct range *range);
+/** channel_message_of() - a single message of the socket @from_ino that is in @channel; NULL: none, or not alone */
+struct range *channel_message_of(const struct channel *channel, uint64_t from_ino);
 /** channel_last() - what was put in last, if anything is in it */
 const struct range *channel_last(const struct channel *channel);
 /** channel_receive() - @amount came out: request_receive() for all that is known about them */

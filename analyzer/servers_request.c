@@ -607,10 +607,54 @@ static void believe_answer(struct trace_servers *s, struct ledger_thread *thread
 	log_believe(thread);
 }
 
+static struct request *taken_for(const struct set *set, const struct endpoint *endpoint, uint64_t other_ino)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (!set->items[i]->replied && set->items[i]->endpoint == endpoint && set->items[i]->sender && set->items[i]->peer_ino &&
+		    set->items[i]->peer_ino != other_ino)
+			return set->items[i];
+	return NULL;
+}
+
+/*
+ * A datagram is in the queue a moment before that is told, and two senders may tell in the other order. If an answer goes to one whose
+ * message still seems to be in the queue, it was that one which came out, and the one that seemed to has still to come.
+ */
+static struct request *correct_order(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+{
+	struct range *still = thread->destination ? channel_message_of(&endpoint->channel, thread->destination) : NULL;
+	struct request *mistaken = still && still->sender ? taken_for(thread->set, endpoint, thread->destination) : NULL;
+	struct range came;
+	struct bill *bill;
+
+	if (!mistaken || still->sender == thread->process)
+		return NULL;
+	came = *still;
+	still->sender = mistaken->sender;
+	still->thread = NULL;
+	still->from_ino = mistaken->peer_ino;
+	still->set = NULL;
+	if (mistaken->parent)
+		set_put(s, &still->set, mistaken->parent);
+	bill = bill_of(s, thread->process, mistaken->origin);
+	if (bill)
+		bill->requests -= mistaken->counted;
+	request_talk(s, came.sender, thread->process, endpoint);
+	open_all(s, thread, endpoint, came.sender, came.set, came.from_ino, true);
+	set_unref(came.set);
+	set_filter(s, &thread->set, is_same, mistaken);
+	set_put_all(s, &thread->set, thread->incoming);
+	set_assign(&thread->incoming, NULL);
+	log_believe(thread);
+	return find_answered(thread->set, thread, endpoint, false);
+}
+
 void request_prepare(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
 {
 	struct request *answer = find_answered(thread->set, thread, endpoint, false), *again = NULL;
 
+	if (!answer && endpoint->kind == ENDPOINT_DATAGRAM)
+		answer = correct_order(s, thread, endpoint);
 	if (!answer)
 		again = find_answered(thread->set, thread, endpoint, true); /* one more piece of an answer */
 	if (!answer && !again && (!has_unanswered(thread->set) || thread->tentative) && endpoint->role == ROLE_SERVER &&

@@ -793,6 +793,35 @@ static void datagrams_are_told_apart_by_their_sender(void)
 	end(&k);
 }
 
+/* Two senders on two CPUs: who told first that his datagram stands in the queue need not be the one who put it there first. */
+static void an_answer_corrects_the_order_of_datagrams(void)
+{
+	struct case_of_servers k = begin();
+	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
+		   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+		   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
+
+	make(&k, &a, 1010, SYS_socket, 0);
+	make(&k, &b, 1010, SYS_socket, 0);
+	make(&k, &s, 1010, SYS_socket, 0);
+	datagram(&k, &a, 103, 1100);
+	datagram(&k, &b, 103, 1101);
+	receives(&k, &s, 1300);
+	datagram(&k, &s, 102, 1500);
+	receives(&k, &b, 1550);
+	receives(&k, &s, 1600);
+	datagram(&k, &s, 101, 2000);
+	receives(&k, &a, 2050);
+	polls(&k, 2, 2100);
+	run(&k);
+	EXACT(&k, 30, 20, 1600 - 1300);
+	EXACT(&k, 30, 10, 2100 - 1600);
+	REQUESTS(&k, 30, 10, 1);
+	REQUESTS(&k, 30, 20, 1);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	end(&k);
+}
+
 /* ---- signals ---- */
 
 static void waits_at(struct case_of_servers *k, uint32_t cpu, uint32_t tid, uint64_t ns, uint64_t address)
@@ -1407,6 +1436,7 @@ static const struct unit_case cases[] = {
 	{"two_pipes_are", two_pipes_are},
 	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
 	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
+	{"an_answer_corrects_the_order_of_datagrams", an_answer_corrects_the_order_of_datagrams},
 	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
 	{"a_busy_server_finds_requests_that_woke_nobody", a_busy_server_finds_requests_that_woke_nobody},
 	{"who_passes_on_a_lock_is_no_server", who_passes_on_a_lock_is_no_server},
