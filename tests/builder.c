@@ -189,7 +189,7 @@ void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const vo
 uint16_t tb_user_type(struct tb *tb, const struct trace_event_type *type)
 {
 	struct trace_error error;
-	uint16_t id;
+	uint16_t id = 0;
 	int fd;
 
 	if (!tb->typist) {

@@ -243,7 +243,7 @@ static void times_are_those_of_clock_monotonic(enum subbuf_clock clock)
 
 		if (event->id < TRACE_EV_MAX)
 			continue;
-		CU_ASSERT_EQUAL(trace_event_u64(event, &event->type->fields[0]), n);
+		CU_ASSERT_EQUAL(trace_event_u64(event, &event->type->fields[0]), (uint64_t)n);
 		off = event->ts_ns < before[n] ? before[n] - event->ts_ns : event->ts_ns > after[n] ? event->ts_ns - after[n] : 0;
 		worst = off > worst ? off : worst;
 		CU_ASSERT_TRUE(event->ts_ns >= last);

@@ -362,7 +362,7 @@ static bool is_character(Dwarf_Die *type)
 static int follow_pointer(struct place *place, Dwarf_Die *type, const char *what, struct trace_error *ret_error)
 {
 	int err = place->in_memory ? add_load(place, ret_error) : 0;
-	Dwarf_Die target;
+	Dwarf_Die target = {0};
 
 	place->in_memory = true;
 	if (!err && !type_of(type, &target))
