@@ -435,7 +435,8 @@ static unsigned char *put_texts(unsigned char *at, const struct dealt *dealt)
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
 		const struct lane *lane = &dealt->lanes[dealt->slots[i]];
 
-		at = mempcpy(at, lane->texts, (size_t)(lane->next_text - lane->texts));
+		if (lane->has_string)
+			at = mempcpy(at, lane->texts, (size_t)(lane->next_text - lane->texts));
 	}
 	return at;
 }

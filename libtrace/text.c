@@ -42,7 +42,7 @@ static inline void put_bytes(struct sink *sink, const char *text, size_t bytes)
 
 	if (bytes <= room)
 		copy_short(sink->buffer + sink->bytes, text, bytes);
-	else
+	else if (room)
 		memcpy(sink->buffer + sink->bytes, text, room);
 	sink->bytes += bytes;
 }
