@@ -4,6 +4,7 @@
 /* config.h - what the loader tells the BPF programs; the same structs on both sides. */
 
 #define TRACER_NR_SYSCALLS 512	/* numbers beyond are recorded with six arguments */
+#define TRACER_FAST_CPUS   1024 /* CPUs beyond find the current thread by a call */
 #define TRACER_PATH_BYTES  1920 /* longest path recorded, NUL included: a record has at most 2040 bytes */
 
 /* struct tracer_geometry - the shape of a ring, all that programs would have to work out of it for each event. */
@@ -29,6 +30,7 @@ struct tracer_config {
 	unsigned int filter_by_gid;
 	unsigned int filter_gid;
 	long long preempt_count_distance; /* from a CPU's run queue to its preempt_count; 0 = unknown */
+	long long current_task_distance;  /* the same to the pointer to its current thread; 0 also = no loads from anywhere */
 };
 
 /* An entry of syscall_actions[abi][nr]. */

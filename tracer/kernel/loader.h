@@ -68,7 +68,7 @@ void tracer_detach_probes(struct tracer *tracer);
 uint64_t tracer_probes_missed(const struct tracer *tracer);
 
 /* percpu.c */
-long long tracer_preempt_count_distance(const struct btf *kernel);
+long long tracer_percpu_distance(const struct btf *kernel, const char *variable, const char *hot_member);
 
 /* syscalls.c */
 void tracer_syscall_actions(unsigned short actions[2][TRACER_NR_SYSCALLS]);

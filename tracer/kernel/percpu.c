@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * percpu.c - where the kernel keeps a CPU's preempt_count, from its type information: BTF lists the variables of the per-CPU
- * section with their offsets. Until 6.1 and since 6.15 it is a variable of its own, in between a member of pcpu_hot.
+ * percpu.c - where the kernel keeps what belongs to a CPU, from its type information: BTF lists the variables of the per-CPU
+ * section with their offsets. Until 6.1 and since 6.15 the hot ones are variables of their own, in between members of pcpu_hot.
  */
 #include <bpf/btf.h>
 #include <string.h>
@@ -50,19 +50,20 @@ static long long member_offset(const struct btf *btf, const char *structure, con
 	return -1;
 }
 
-/** tracer_preempt_count_distance() - bytes from a CPU's run queue to its preempt_count; 0 when the kernel does not tell */
-long long tracer_preempt_count_distance(const struct btf *btf)
+/**
+ * tracer_percpu_distance() - bytes from a CPU's run queue to a variable of the same CPU; 0 when the kernel does not tell
+ * @variable: its name
+ * @hot_member: what it is called in pcpu_hot, where it stands there
+ */
+long long tracer_percpu_distance(const struct btf *btf, const char *variable, const char *hot_member)
 {
 	const struct btf_type *section = percpu_section(btf);
-	long long queue = section ? variable_offset(btf, section, "runqueues") : -1, count = -1, distance = 0;
+	long long queue = section ? variable_offset(btf, section, "runqueues") : -1, offset = -1;
 
-	if (queue >= 0) {
-		count = variable_offset(btf, section, "__preempt_count");
-		if (count < 0 && variable_offset(btf, section, "pcpu_hot") >= 0 &&
-		    member_offset(btf, "pcpu_hot", "preempt_count") >= 0)
-			count = variable_offset(btf, section, "pcpu_hot") + member_offset(btf, "pcpu_hot", "preempt_count");
-		if (count >= 0)
-			distance = count - queue;
-	}
-	return distance;
+	if (queue < 0)
+		return 0;
+	offset = variable_offset(btf, section, variable);
+	if (offset < 0 && variable_offset(btf, section, "pcpu_hot") >= 0 && member_offset(btf, "pcpu_hot", hot_member) >= 0)
+		offset = variable_offset(btf, section, "pcpu_hot") + member_offset(btf, "pcpu_hot", hot_member);
+	return offset >= 0 ? offset - queue : 0;
 }

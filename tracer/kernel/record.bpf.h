@@ -192,6 +192,72 @@ static __always_inline void record_end(struct recording *r, u32 id)
 		wake_daemon();
 }
 
+/* ---- the current thread ---- */
+static __always_inline struct task_struct *current_task(void)
+{
+	return bpf_get_current_task_btf();
+}
+
+#if defined(__TARGET_ARCH_x86)
+/*
+ * The current thread, and what else the kernel keeps for each CPU, by loads alone. The helper is a call, which with its way back costs as
+ * much as half a record where returns are guarded. Names of variables are not to be had (kernels without CONFIG_KALLSYMS_ALL
+ * list none), but the kernel's type information places them in the same per-CPU section as the run queue, and to that
+ * every thread has a pointer: whoever comes first on a CPU notes it. A load from a wrong address would give 0, not harm.
+ */
+extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
+volatile trace_u64 run_queues[TRACER_FAST_CPUS]; /* address of each CPU's, 0 = not noted yet */
+
+/* The word at an address: any struct will do that begins with one. */
+static __always_inline u64 word_at(u64 address)
+{
+	struct thread_info *words = bpf_rdonly_cast((void *)address, bpf_core_type_id_kernel(struct thread_info));
+
+	return words->flags;
+}
+
+/* The result means nothing; global functions have one. */
+__noinline int note_run_queue(u32 cpu)
+{
+	struct task_struct *task = current_task();
+	u64 queue = (u64)task->se.cfs_rq->rq;
+
+	if (!config.current_task_distance) /* without the cast nothing below may be seen by the verifier, which looks at this by itself */
+		return 0;
+	if (cpu < TRACER_FAST_CPUS && word_at(queue + config.current_task_distance) == (u64)task)
+		run_queues[cpu] = queue;
+	return 0;
+}
+
+/* 0 = it is not known where. */
+static __always_inline u64 run_queue(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (!config.current_task_distance || cpu >= TRACER_FAST_CPUS)
+		return 0;
+	if (!run_queues[cpu])
+		note_run_queue(cpu);
+	return run_queues[cpu];
+}
+
+/* For loads only: what is got by this is no argument for helpers. */
+static __always_inline struct task_struct *current_by_loads(void)
+{
+	u64 queue = run_queue(), task;
+
+	if (!config.current_task_distance)
+		return current_task();
+	task = queue ? word_at(queue + config.current_task_distance) : (u64)current_task();
+	return bpf_rdonly_cast((void *)task, bpf_core_type_id_kernel(struct task_struct));
+}
+#else
+static __always_inline struct task_struct *current_by_loads(void)
+{
+	return current_task();
+}
+#endif
+
 /* ---- filters ---- */
 static __noinline void count_filtered(void)
 {
@@ -200,11 +266,6 @@ static __noinline void count_filtered(void)
 
 	if (control)
 		__sync_fetch_and_add(&control->filtered, 1);
-}
-
-static __always_inline struct task_struct *current_task(void)
-{
-	return bpf_get_current_task_btf();
 }
 
 /* AND-ed, as the original toolkit did. */

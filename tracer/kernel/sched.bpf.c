@@ -3,19 +3,18 @@
 
 PATH_SCRATCH(exec_scratch);
 
-/*
- * preempt_count of this CPU tells task from interrupt. Its address is not to be had by name (kernels without CONFIG_KALLSYMS_ALL
- * list no variables), but the kernel's type information places it in the same per-CPU section as the run queue, and to that the
- * current thread has a pointer. The loader knows the distance of the two.
- */
+/* preempt_count of this CPU tells task from interrupt. Where it is: see run_queue(). */
 #if defined(__TARGET_ARCH_x86)
 static __always_inline u32 preempt_count(void)
 {
-	struct rq *rq = current_task()->se.cfs_rq->rq;
+	u64 queue = run_queue();
 	u32 count = 0;
 
-	if (config.preempt_count_distance)
-		bpf_probe_read_kernel(&count, sizeof(count), (void *)rq + config.preempt_count_distance);
+	if (!config.preempt_count_distance)
+		return 0;
+	if (queue)
+		return word_at(queue + config.preempt_count_distance);
+	bpf_probe_read_kernel(&count, sizeof(count), (void *)current_task()->se.cfs_rq->rq + config.preempt_count_distance);
 	return count;
 }
 #else

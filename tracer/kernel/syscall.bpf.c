@@ -73,7 +73,7 @@ static __noinline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = current_task(); /* a call: once */
+	struct task_struct *task = current_by_loads();
 	u32 nr = id, abi, action;
 
 	if (!current_passes() || own_event(task))
@@ -274,7 +274,7 @@ static __noinline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
-	struct task_struct *task = current_task();
+	struct task_struct *task = current_by_loads();
 	u32 nr, abi, action;
 
 	if (!current_passes() || own_event(task))

@@ -6,7 +6,7 @@
 
 static __always_inline int record_fault(unsigned long address, unsigned long ip, unsigned long error, bool user)
 {
-	if (!current_passes() || own_event(current_task()))
+	if (!current_passes() || own_event(current_by_loads()))
 		return 0;
 	RECORD(fault_entry) {
 		record->address = address;
@@ -34,7 +34,7 @@ int BPF_PROG(fault_entry__kernel, unsigned long address, struct pt_regs *regs, u
 
 static __always_inline int record_fault_end(bool major)
 {
-	if (!current_passes() || own_event(current_task()))
+	if (!current_passes() || own_event(current_by_loads()))
 		return 0;
 	RECORD(fault_exit) {
 		record->major = major;
