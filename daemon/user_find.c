@@ -2,7 +2,6 @@
 #include "user_find.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,28 +12,23 @@
 
 #define USER_MAPPED_NAME "/memfd:" USER_MEMORY_NAME
 
-int user_find_identity(pid_t pid, int pid_fd, struct user_identity *ret_identity)
+void user_find_identity(struct user_identity *identity)
 {
-	struct user_identity identity = { .pid = pid, .pid_fd = pid_fd };
 	struct stat status;
 	char path[64];
 	ssize_t chars;
 
-	if (identity.pid_fd < 0)
-		identity.pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &status) < 0) {
-		if (identity.pid_fd >= 0)
-			close(identity.pid_fd);
-		return -ESRCH;
+	if (identity->pid_fd < 0)
+		identity->pid_fd = (int)syscall(SYS_pidfd_open, identity->pid, 0);
+	snprintf(path, sizeof(path), "/proc/%d", (int)identity->pid);
+	identity->gone = stat(path, &status) < 0;
+	if (!identity->gone) {
+		identity->uid = status.st_uid;
+		identity->gid = status.st_gid;
 	}
-	identity.uid = status.st_uid;
-	identity.gid = status.st_gid;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	chars = readlink(path, identity.exe, sizeof(identity.exe) - 1);
-	identity.exe[chars > 0 ? chars : 0] = '\0';
-	*ret_identity = identity;
-	return 0;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)identity->pid);
+	chars = readlink(path, identity->exe, sizeof(identity->exe) - 1);
+	identity->exe[chars > 0 ? chars : 0] = '\0';
 }
 
 /* A number that stands behind @key in /proc/PID/status; of several the last. */
@@ -163,10 +157,9 @@ static void look_at(pid_t pid, void (*found)(void *, int, struct user_identity *
 
 		if (fd < 0)
 			continue;
-		if (user_find_identity(pid, -1, &identity))
-			close(fd);
-		else
-			found(context, fd, &identity);
+		identity = (struct user_identity){ .pid = pid, .pid_fd = -1 };
+		user_find_identity(&identity);
+		found(context, fd, &identity);
 	}
 	if (maps)
 		fclose(maps);

@@ -5,10 +5,11 @@
 #include "user_program.h"
 
 /**
- * user_find_identity() - who process @pid is
- * @pid_fd: of it, if known already, taken over; -1: is opened here. 0, or -ESRCH
+ * user_find_identity() - who a process is
+ * @identity: with its pid, its pid_fd (or -1), and its uid and gid, as far as they are known; the rest is filled in. One that is dead
+ *            by now keeps what was known
  */
-int user_find_identity(pid_t pid, int pid_fd, struct user_identity *ret_identity);
+void user_find_identity(struct user_identity *identity);
 
 /**
  * user_find_programs() - every process that maps the memory of a program with tracepoints, its own or its parent's

@@ -33,12 +33,13 @@ struct user_recording {
 
 struct user_program;
 
-/** struct user_identity - who it is, as the kernel says. @pid_fd: readable when it is dead; -1: not known */
+/** struct user_identity - who it is, as the kernel says. @pid_fd: readable when it is dead; -1: not known. @gone: it is dead already */
 struct user_identity {
 	pid_t pid;
 	uid_t uid;
 	gid_t gid;
 	int pid_fd;
+	bool gone;
 	char exe[256];
 };
 

@@ -16,7 +16,7 @@
 #include "text.h"
 #include "user_find.h"
 
-#define USER_SOCKET_BACKLOG 128
+#define USER_SOCKET_BACKLOG 4096 /* programs do not wait: a fork storm comes at once */
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
@@ -206,15 +206,16 @@ static int identify(int connection, struct user_identity *ret_identity)
 {
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer), fd_bytes = sizeof(ret_identity->pid_fd);
-	int pid_fd = -1;
 
 	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
 		return -errno;
 	if (peer.pid <= 0 || (geteuid() != 0 && peer.uid != geteuid()))
 		return -EPERM;
-	if (getsockopt(connection, SOL_SOCKET, SO_PEERPIDFD, &pid_fd, &fd_bytes) < 0)
-		pid_fd = -1;
-	return user_find_identity(peer.pid, pid_fd, ret_identity);
+	*ret_identity = (struct user_identity){ .pid = peer.pid, .uid = peer.uid, .gid = peer.gid };
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERPIDFD, &ret_identity->pid_fd, &fd_bytes) < 0)
+		ret_identity->pid_fd = -1;
+	user_find_identity(ret_identity);
+	return 0;
 }
 
 int user_socket_receive(int connection, struct user_identity *ret_identity)

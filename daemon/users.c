@@ -22,6 +22,7 @@
 #define USERS_CONNECTIONS     64  /* that have not said anything yet */
 #define USERS_BURIED_MIN      256 /* so many dead ones are kept before we look who still needs them */
 #define USERS_EVENTS	      32
+#define USERS_LAST_ROUNDS     1000 /* somebody may go on connecting for ever */
 
 /** struct user - @dead: its process, or what it ran */
 struct user {
@@ -140,7 +141,8 @@ static void take(struct users *users, int fd, struct user_identity *identity, bo
 	if (!user || !user->program) {
 		free(user);
 		users->status.refused += error.code != -EBUSY;
-		message_note("process %d (%s) is not recorded: %s", (int)identity->pid, identity->exe, error.message);
+		if (error.code != -EBUSY) /* else another daemon has it, which then maps it too and is found like a program */
+			message_note("process %d (%s) is not recorded: %s", (int)identity->pid, identity->exe, error.message);
 		if (identity->pid_fd >= 0)
 			close(identity->pid_fd);
 		return;
@@ -149,8 +151,9 @@ static void take(struct users *users, int fd, struct user_identity *identity, bo
 	users->list = user;
 	users->status.ever++;
 	users->status.programs++;
-	if (identity->pid_fd >= 0 && watch(users, identity->pid_fd, WATCH_PROCESS))
-		user->dead = false; /* then its death is found out when the recording ends */
+	user->dead = identity->gone;
+	if (identity->pid_fd >= 0)
+		watch(users, identity->pid_fd, WATCH_PROCESS); /* should it fail, the death is found out when the recording ends */
 	bury_earlier(users, user);
 	users->period_ns = USERS_PERIOD_BEGIN_NS;
 	set_timer(users, users->period_ns);
@@ -397,7 +400,8 @@ static void on_timer(struct users *users)
 		user_program_look(user->program);
 }
 
-void users_dispatch(struct users *users)
+/* Returns how many had something to say. */
+static int dispatch(struct users *users)
 {
 	struct epoll_event events[USERS_EVENTS];
 	int nr = epoll_wait(users->epoll_fd, events, USERS_EVENTS, 0);
@@ -419,6 +423,12 @@ void users_dispatch(struct users *users)
 			on_death(users, fd);
 		}
 	}
+	return nr;
+}
+
+void users_dispatch(struct users *users)
+{
+	dispatch(users);
 }
 
 void users_look(struct users *users)
@@ -450,8 +460,11 @@ const struct selection *users_selection(const struct users *users)
 	return &users->selection;
 }
 
+/* Who offered its memory before the end takes part, though we come to it only now. */
 void users_switch_off(struct users *users)
 {
+	for (int round = 0; round < USERS_LAST_ROUNDS && dispatch(users) > 0; round++)
+		;
 	for (struct user *user = users->list; user; user = user->next)
 		user_program_look(user->program);
 	users->off = true;

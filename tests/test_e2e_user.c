@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_e2e_user.c - programs with tracepoints and the daemon on the real kernel: what they recorded is in the trace exactly once or counted,
+ * at the right time, with the right thread and CPU, whoever starts first, and whoever is killed.
+ */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <trace/reader.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "unit.h"
+
+#define WORKLOAD TRACE_TESTS "/workload_user"
+#define PLUGIN TRACE_TESTS "/libworkload_user_plugin.so"
+
+enum { MAX_CPUS = 1024 };
+
+/* ---- helpers ---- */
+
+static struct trace *open_verified(const char *path)
+{
+	struct trace_error error = { 0 };
+	struct trace *trace = trace_open(path, &error);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_verify(trace, &error), 0);
+	if (error.code)
+		fprintf(stderr, "%s\n", error.message);
+	return trace;
+}
+
+static bool is_named(const struct trace_event *event, const char *name)
+{
+	return event->id >= TRACE_EV_MAX && !strcmp(event->type->name, name);
+}
+
+static uint64_t field(const struct trace_event *event, size_t idx)
+{
+	return trace_event_u64(event, &event->type->fields[idx]);
+}
+
+static uint32_t tid_of(const struct trace_event *event)
+{
+	return *(const uint32_t *)event->payload;
+}
+
+/** struct count - of the events of a name: numbers that follow one another, per thread or all in one row */
+struct count {
+	uint64_t events;
+	uint64_t breaks; /* a number that is not one more than the thread's last; the first of a thread has to be 0 if @from_0 */
+	uint64_t first;
+	uint64_t last;
+	uint64_t threads;
+};
+
+static struct count count_events(const struct trace *trace, const char *name, bool from_0)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	uint64_t *next = calloc(1 << 22, sizeof(*next)); /* by thread */
+	const struct trace_event *event;
+	struct count count = { 0 };
+
+	while ((event = trace_cursor_next(cursor))) {
+		uint64_t n, *expected;
+
+		if (!is_named(event, name))
+			continue;
+		n = field(event, 0);
+		expected = &next[tid_of(event) % (1 << 22)];
+		count.threads += !*expected;
+		if (*expected || from_0)
+			count.breaks += n != (*expected ? *expected - 1 : 0);
+		count.first = count.events ? count.first : n;
+		count.last = n;
+		*expected = n + 2;
+		count.events++;
+	}
+	trace_cursor_free(cursor);
+	free(next);
+	return count;
+}
+
+/** struct books - of the streams of programs: from 0x10000 on */
+struct books {
+	uint64_t stored;
+	uint64_t lost;
+	uint64_t filtered;
+	uint64_t attempted;
+	uint64_t streams;
+};
+
+static struct books user_books(const struct trace *trace)
+{
+	struct books books = { 0 };
+
+	for (size_t i = 0; i < trace_nr_streams(trace); i++) {
+		const struct trace_stream_stats *stats = trace_get_stream(trace, i);
+
+		if (stats->stream < 0x10000 || stats->stream >= 0xffff0000)
+			continue;
+		books.stored += stats->stored;
+		books.lost += stats->discarded;
+		books.filtered += stats->filtered;
+		books.attempted += stats->attempted;
+		books.streams++;
+	}
+	return books;
+}
+
+/* How many streams say whose they are. */
+static uint64_t announced(const struct trace *trace)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	const struct trace_event *event;
+	uint64_t nr = 0;
+
+	while ((event = trace_cursor_next(cursor)))
+		nr += event->id == TRACE_EV_user_stream;
+	trace_cursor_free(cursor);
+	return nr;
+}
+
+static pid_t start(const char *program, ...)
+{
+	const char *arguments[16] = { program };
+	va_list list;
+	pid_t pid;
+
+	va_start(list, program);
+	for (int i = 1; i < 15 && (arguments[i] = va_arg(list, const char *)); i++)
+		;
+	va_end(list);
+	pid = fork();
+	if (!pid) {
+		if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+			_exit(1);
+		execv(program, (char *const *)arguments);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void end(pid_t pid, int signal_number)
+{
+	if (signal_number)
+		kill(pid, signal_number);
+	waitpid(pid, NULL, 0);
+}
+
+/* ---- whole recordings ---- */
+
+static void a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on(void)
+{
+	struct session s;
+	struct trace *trace;
+	struct count count;
+	struct books books;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " count 20000 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	trace = open_verified(s.trace);
+	count = count_events(trace, "demo:count", true);
+	books = user_books(trace);
+	CU_ASSERT_EQUAL(count.events, 20000);
+	CU_ASSERT_EQUAL(count.breaks, 0);
+	CU_ASSERT_EQUAL(count.threads, 1);
+	CU_ASSERT_EQUAL(books.lost, 0);
+	CU_ASSERT_EQUAL(books.filtered, 0);
+	CU_ASSERT_EQUAL(books.stored, 20000 + books.streams);
+	CU_ASSERT_EQUAL(announced(trace), books.streams);
+	trace_close(trace);
+	session_end(&s);
+}
+
+static void threads_are_told_apart(void)
+{
+	struct session s;
+	struct trace *trace;
+	struct count count;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " threads 200 300 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	trace = open_verified(s.trace);
+	count = count_events(trace, "demo:count", true);
+	CU_ASSERT_EQUAL(count.events + user_books(trace).lost, 200 * 300);
+	CU_ASSERT_TRUE(count.breaks <= user_books(trace).lost); /* while a ring is made for a CPU, what other threads record there is counted */
+	CU_ASSERT_TRUE(count.threads + user_books(trace).lost >= 200);
+	trace_close(trace);
+	session_end(&s);
+}
+
+static void children_have_streams_of_their_own(void)
+{
+	struct session s;
+	struct trace *trace;
+	struct count count;
+	struct books books;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " forks 300 10 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	trace = open_verified(s.trace);
+	count = count_events(trace, "demo:count", true);
+	books = user_books(trace);
+	CU_ASSERT_EQUAL(count.events + books.lost, 300 * 10);
+	CU_ASSERT_EQUAL(books.lost, 0);
+	CU_ASSERT_EQUAL(count.breaks, 0);
+	CU_ASSERT_EQUAL(count.threads, 300);
+	if (count.events != 300 * 10)
+		fprintf(stderr, "%llu events of %llu children, %llu lost, %llu filtered\n", (unsigned long long)count.events,
+			(unsigned long long)count.threads, (unsigned long long)books.lost, (unsigned long long)books.filtered);
+	CU_ASSERT_TRUE(books.streams >= 300);
+	CU_ASSERT_EQUAL(announced(trace), books.streams);
+	trace_close(trace);
+	session_end(&s);
+}
+
+static void libraries_that_are_loaded_and_unloaded_are_recorded(void)
+{
+	struct session s;
+	struct trace *trace;
+	struct count count;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " plugin " PLUGIN " 500 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	trace = open_verified(s.trace);
+	count = count_events(trace, "plugin:called", true);
+	CU_ASSERT_EQUAL(count.events, 1000);
+	CU_ASSERT_EQUAL(count.breaks, 1); /* the second time it begins at 0 again */
+	trace_close(trace);
+	session_end(&s);
+}
+
+static void patterns_choose_events_and_what_they_refuse_is_counted(void)
+{
+	struct session s;
+	struct trace *trace;
+	struct books books;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -e 'sched,demo:after' %s -- " WORKLOAD " clock 1000 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	trace = open_verified(s.trace);
+	books = user_books(trace);
+	CU_ASSERT_EQUAL(count_events(trace, "demo:after", true).events, 1000);
+	CU_ASSERT_EQUAL(count_events(trace, "demo:clock", true).events, 0);
+	CU_ASSERT_EQUAL(books.attempted, 1000 + books.streams + books.filtered); /* filtered: before the daemon had looked */
+	trace_close(trace);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --no-user %s -- " WORKLOAD " clock 1000 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	trace = open_verified(s.trace);
+	CU_ASSERT_EQUAL(user_books(trace).streams, 0);
+	trace_close(trace);
+	session_end(&s);
+}
+
+/* ---- time, thread and CPU ---- */
+
+/** struct axis - one thread's own truth beside the trace's times */
+struct axis {
+	uint64_t clock_ns; /* of the last demo:clock */
+	uint64_t before_ns;
+	uint64_t worst_ns;
+	uint64_t nr_between;
+	uint64_t nr_wrong_order;
+	bool in_call;
+};
+
+/** struct turn - who ran on a CPU since the last switch seen there: its next_tid, and events of the thread since. A tracer may not see all threads */
+struct turn {
+	uint32_t tid;
+	uint64_t nr_events;
+};
+
+static uint64_t outside(uint64_t ns, uint64_t from_ns, uint64_t to_ns)
+{
+	return ns < from_ns ? from_ns - ns : ns > to_ns ? ns - to_ns : 0;
+}
+
+static void tracepoints_lie_where_the_clock_says_and_outside_of_system_calls(void)
+{
+	enum { NR = 5000 };
+	struct turn *turns = calloc(MAX_CPUS, sizeof(*turns));
+	uint64_t nr_user = 0, nr_elsewhere = 0;
+	const struct trace_event *event;
+	struct axis axis = { 0 };
+	struct trace_cursor *cursor;
+	struct trace *trace;
+	struct session s;
+	uint32_t tid;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " clock %d > %s", TRACE_BIN, s.trace, NR, s.truth), 0);
+	trace = open_verified(s.trace);
+	tid = (uint32_t)session_truth(&s, "pid");
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	while ((event = trace_cursor_next(cursor))) {
+		uint32_t cpu = event->cpu % MAX_CPUS;
+
+		if (event->id == TRACE_EV_sched_switch) {
+			const struct trace_sched_switch *change = event->payload;
+
+			if (turns[cpu].tid != tid && change->prev_tid != tid)
+				nr_elsewhere += turns[cpu].nr_events;
+			turns[cpu] = (struct turn){ .tid = change->next_tid };
+		} else if (event->id == TRACE_EV_sys_enter && turns[cpu].tid == tid) {
+			axis.in_call |= ((const struct trace_sys_enter *)event->payload)->nr == SYS_getppid;
+		} else if (event->id == TRACE_EV_sys_exit && turns[cpu].tid == tid) {
+			axis.in_call = false;
+		} else if (event->id >= TRACE_EV_MAX && tid_of(event) == tid) {
+			nr_user++;
+			turns[cpu].nr_events++;
+			axis.nr_wrong_order += axis.in_call;
+			if (is_named(event, "demo:clock")) {
+				axis.clock_ns = event->ts_ns;
+				axis.before_ns = field(event, 1);
+			} else if (is_named(event, "demo:after")) {
+				uint64_t off = outside(axis.clock_ns, axis.before_ns, field(event, 1));
+
+				axis.worst_ns = off > axis.worst_ns ? off : axis.worst_ns;
+				axis.nr_between++;
+			}
+		}
+	}
+	CU_ASSERT_EQUAL(axis.nr_between, NR);
+	CU_ASSERT_EQUAL(nr_user, 2 * NR);
+	CU_ASSERT_TRUE(axis.worst_ns < 1000);
+	CU_ASSERT_EQUAL(axis.nr_wrong_order, 0);
+	CU_ASSERT_EQUAL(nr_elsewhere, 0);
+	if (axis.worst_ns >= 1000 || axis.nr_wrong_order || nr_elsewhere)
+		fprintf(stderr, "%llu ns off; %llu within getppid(), %llu on another thread's CPU\n", (unsigned long long)axis.worst_ns,
+			(unsigned long long)axis.nr_wrong_order, (unsigned long long)nr_elsewhere);
+	free(turns);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	session_end(&s);
+}
+
+/* ---- who comes first, who dies ---- */
+
+static void a_program_that_runs_already_is_found(void)
+{
+	struct session s;
+	struct trace *trace;
+	struct count count;
+	pid_t pid = start(WORKLOAD, "ticks", "100000", NULL);
+
+	session_begin(&s);
+	usleep(100000);
+	for (int run = 0; run < 2; run++) { /* one recording after the other */
+		CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -tu400000 %s", TRACE_BIN, s.trace), 0);
+		trace = open_verified(s.trace);
+		count = count_events(trace, "demo:tick", false);
+		CU_ASSERT_TRUE(count.events > 100);
+		CU_ASSERT_EQUAL(count.breaks, 0);
+		CU_ASSERT_EQUAL(count.last - count.first + 1, count.events);
+		CU_ASSERT_EQUAL(user_books(trace).lost, 0);
+		trace_close(trace);
+	}
+	end(pid, SIGKILL);
+	session_end(&s);
+}
+
+static void a_daemon_that_is_killed_is_followed_by_the_next(void)
+{
+	struct session s;
+	struct trace *trace;
+	struct count count;
+	pid_t program = start(WORKLOAD, "ticks", "100000", NULL), daemon;
+
+	session_begin(&s);
+	usleep(50000);
+	daemon = start(TRACE_BIN "/tracedaemon", "--quiet", s.trace, NULL);
+	usleep(500000);
+	end(daemon, SIGKILL);
+	usleep(200000); /* it goes on recording for nobody */
+	CU_ASSERT_EQUAL(kill(program, 0), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -tu400000 %s", TRACE_BIN, s.trace), 0);
+	trace = open_verified(s.trace);
+	count = count_events(trace, "demo:tick", false);
+	CU_ASSERT_TRUE(count.events > 100);
+	CU_ASSERT_EQUAL(count.breaks, 0);
+	CU_ASSERT_EQUAL(user_books(trace).lost, 0);
+	trace_close(trace);
+	end(program, SIGKILL);
+	session_end(&s);
+}
+
+static uint64_t attempted_in(const char *path)
+{
+	uint64_t number = 0;
+	FILE *file = fopen(path, "re");
+
+	if (!file || fread(&number, sizeof(number), 1, file) != 1)
+		number = 0;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* Killed in full flight, again and again: of all that was attempted one event, the one being recorded, may be neither stored nor counted. */
+static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
+{
+	struct session s;
+	char file[128];
+
+	session_begin(&s);
+	snprintf(file, sizeof(file), "%s/attempted", s.folder);
+	for (int round = 0; round < 8; round++) {
+		struct trace *trace;
+		struct count count;
+		struct books books;
+		uint64_t attempted, known;
+
+		session_run("%s/tracedaemon --quiet %s -- sh -c '" WORKLOAD " storm %s & sleep 0.%02d; kill -9 $!; wait' 2>/dev/null", TRACE_BIN, s.trace, file,
+			    3 + 2 * round);
+		attempted = attempted_in(file);
+		trace = open_verified(s.trace);
+		count = count_events(trace, "demo:storm", true);
+		books = user_books(trace);
+		known = count.events + books.lost + books.filtered;
+		CU_ASSERT_TRUE(count.events > 0);
+		CU_ASSERT_TRUE(known == attempted || known + 1 == attempted);
+		if (known != attempted && known + 1 != attempted)
+			fprintf(stderr, "attempted %llu; stored %llu, lost %llu, filtered %llu\n", (unsigned long long)attempted, (unsigned long long)count.events,
+				(unsigned long long)books.lost, (unsigned long long)books.filtered);
+		trace_close(trace);
+	}
+	session_end(&s);
+}
+
+/* ---- without root ---- */
+
+static void everybody_may_record_programs_of_their_own(void)
+{
+	struct session s;
+	struct trace *trace;
+	struct count count;
+	char messages[1024] = "";
+	FILE *file;
+
+	session_begin(&s);
+	session_run("chmod 0777 %s", s.folder);
+	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR -u TRACER_SOCKET %s/tracedaemon u.trace -- " WORKLOAD
+				    " count 5000 > truth 2> messages",
+				    s.folder, TRACE_BIN),
+			0);
+	snprintf(s.truth, sizeof(s.truth), "%s/messages", s.folder);
+	file = fopen(s.truth, "re");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_TRUE(fread(messages, 1, sizeof(messages) - 1, file) > 0);
+	fclose(file);
+	CU_ASSERT_PTR_NOT_NULL(strstr(messages, "events of your programs only"));
+	snprintf(s.trace, sizeof(s.trace), "%s/u.trace", s.folder);
+	trace = open_verified(s.trace);
+	count = count_events(trace, "demo:count", true);
+	CU_ASSERT_EQUAL(count.events, 5000);
+	CU_ASSERT_EQUAL(count.breaks, 0);
+	CU_ASSERT_PTR_NOT_NULL(trace_not_traced(trace, 0));
+	trace_close(trace);
+	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u TRACER_SOCKET %s/tracedaemon --quiet v.trace -- sh -c 'exit 7'", s.folder, TRACE_BIN), 7);
+	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u TRACER_SOCKET %s/tracedaemon --quiet -tu100000 w.trace", s.folder, TRACE_BIN), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s/w.trace > /dev/null", TRACE_BIN, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s/u.trace > /dev/null", TRACE_BIN, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --json %s/u.trace > /dev/null", TRACE_BIN, s.folder), 0);
+	session_end(&s);
+}
+
+static const struct unit_case cases[] = {
+	{ "a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on", a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on },
+	{ "threads_are_told_apart", threads_are_told_apart },
+	{ "children_have_streams_of_their_own", children_have_streams_of_their_own },
+	{ "libraries_that_are_loaded_and_unloaded_are_recorded", libraries_that_are_loaded_and_unloaded_are_recorded },
+	{ "patterns_choose_events_and_what_they_refuse_is_counted", patterns_choose_events_and_what_they_refuse_is_counted },
+	{ "tracepoints_lie_where_the_clock_says_and_outside_of_system_calls", tracepoints_lie_where_the_clock_says_and_outside_of_system_calls },
+	{ "a_program_that_runs_already_is_found", a_program_that_runs_already_is_found },
+	{ "a_daemon_that_is_killed_is_followed_by_the_next", a_daemon_that_is_killed_is_followed_by_the_next },
+	{ "a_program_that_is_killed_loses_the_record_in_flight_only", a_program_that_is_killed_loses_the_record_in_flight_only },
+	{ "everybody_may_record_programs_of_their_own", everybody_may_record_programs_of_their_own },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	char place[64];
+
+	if (geteuid() != 0)
+		return 77;
+	snprintf(place, sizeof(place), "/var/tmp/trace-programs-%d", (int)getpid()); /* another daemon may have the usual one */
+	setenv("TRACER_SOCKET", place, 1);
+	return unit_main("programs", cases, argc, argv);
+}
