@@ -219,9 +219,9 @@ static void verdict(const struct telling *t)
 	uint64_t window = t->to - t->from, own_cpu = 0;
 	struct text time;
 	int named = 0;
-	FILE *out = t->report->out;
+	GString *s = g_string_new(NULL);
 
-	fprintf(out, "%s", text_name(trace_process_comm(t->own), name, sizeof(name)));
+	g_string_append_printf(s, "%s", text_name(trace_process_comm(t->own), name, sizeof(name)));
 	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)) && row->by == TRACE_BY_COMMAND; i++) {
 		if (row->state == TRACE_STATE_RUNNING && is_own(t, row)) {
 			own_cpu = row->ns;
@@ -231,23 +231,27 @@ static void verdict(const struct telling *t)
 			continue;
 		reason(t, row, text, sizeof(text));
 		if (named++)
-			fprintf(out, ", %.1f %% %s", percent(row->ns, window), text);
+			g_string_append_printf(s, ", %.1f %% %s", percent(row->ns, window), text);
 		else
-			fprintf(out, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(t->report, window, &time), text);
+			g_string_append_printf(s, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(t->report, window, &time), text);
 	}
 	if (named)
-		fprintf(out, "; %.1f %% it worked on a CPU itself.", percent(own_cpu, window));
+		g_string_append_printf(s, "; %.1f %% it worked on a CPU itself.", percent(own_cpu, window));
 	else
-		fprintf(out, " worked on a CPU itself for all of its %s.", text_ns(t->report, window, &time));
+		g_string_append_printf(s, " worked on a CPU itself for all of its %s.", text_ns(t->report, window, &time));
 	if (target && percent(target->ns, window) >= WORTH_NAMING) {
 		row_text(target, text, sizeof(text));
-		fprintf(out, " What no thread could hasten was mostly %s: %s.", text, text_ns(t->report, target->ns, &time));
+		g_string_append_printf(s, " What no thread could hasten was mostly %s: %s.", text, text_ns(t->report, target->ns, &time));
 	}
-	if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
+	if (taker && percent(taker->ns, window) >= WORTH_NAMING && strcmp(taker->comm, "nobody") == 0) {
+		g_string_append_printf(s, " It waited %s for CPUs that had nobody else on them: so long they took to wake up.",
+				       text_ns(t->report, taker->ns, &time));
+	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
 		row_text(taker, text, sizeof(text));
-		fprintf(out, " The CPU that it waited for was mostly taken by %s: %s.", text, text_ns(t->report, taker->ns, &time));
+		g_string_append_printf(s, " The CPU that it waited for was mostly taken by %s: %s.", text, text_ns(t->report, taker->ns, &time));
 	}
-	fputs("\n\n", out);
+	report_wrapped(t->report, s->str);
+	g_string_free(s, TRUE);
 }
 
 static void time_line(const struct telling *t, uint64_t ns, uint64_t count, const char *text)

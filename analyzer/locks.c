@@ -20,7 +20,7 @@ static string_id semaphore_name(struct trace_analysis *a, const struct frame *fr
 	bool is_ipc = strcmp(strings_text(&a->strings, a->calls[frame->call].name), "ipc") == 0;
 	char text[32];
 
-	snprintf(text, sizeof(text), "semaphore %d", (int)frame->args[is_ipc]);
+	snprintf(text, sizeof(text), "semaphore %d", (int)frame->args[is_ipc ? 1 : 0]);
 	return strings_intern(&a->strings, text);
 }
 

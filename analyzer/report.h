@@ -37,6 +37,8 @@ int report_text(struct report *report);
 int command_begin(struct report *report);
 /** command_family() - after it: report->command, and all that it started; the caller's list of struct trace_process */
 GPtrArray *command_family(const struct report *report);
+/** report_wrapped() - a paragraph, and an empty line; @text is taken to pieces. "\x01" in it is a blank where no line breaks */
+void report_wrapped(const struct report *report, char *text);
 /** report_verdict() - the first paragraph: of the processes asked for, or of the command, and of the machine */
 void report_verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system);
 /** report_sections() - machine-wide: by kind of wait, file, lock, pair of processes, interrupt, device, system call. False: out of memory */
@@ -111,6 +113,10 @@ struct text { /* room for one formatted value */
 
 /** fold_rest() - "12 more rows, 3.45 ms", or "" */
 const char *fold_rest(const struct fold *fold, struct text *text);
+/** text_path() - @path of a row of files, or what to say where it is none */
+const char *text_path(const struct report *report, const char *path);
+/** wait_is_for_disk() - of kind file, but which file is not known: the target is a block device */
+bool wait_is_for_disk(const struct trace_wait *wait);
 /** text_wait() - what a thread waited for: "file /etc/passwd", "process 4711 cc1 via waitpid", "timeout"; @own_pid: whose wait it is */
 const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size);
 /** text_ns() - "1.234 ms", or "1234567" with --ns */

@@ -449,7 +449,7 @@ static void file_table(const struct report *report, const struct trace_figures *
 		grid_count(grid, file->writes);
 		grid_bytes(grid, file->written_bytes);
 		grid_name(grid, trace_file_device(report->analysis, file->path));
-		grid_name(grid, *file->path ? file->path : "(pipes and others without a name)");
+		grid_name(grid, text_path(report, file->path));
 	}
 	grid_end(grid, fold_rest(&fold, &rest));
 }

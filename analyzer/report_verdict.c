@@ -77,6 +77,9 @@ static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
 		g_string_append(s, "processes named ");
 		add_name(s, wait->target);
+	} else if (wait_is_for_disk(wait)) {
+		g_string_append(s, "the disk ");
+		add_name(s, wait->target);
 	} else {
 		g_string_append(s, plain[wait->kind]);
 		if (wait->kind == TRACE_WAIT_PROCESS)
@@ -483,7 +486,7 @@ static void about_machine(GString *s, const struct report *report, const struct 
 
 /* ---- the paragraph ---- */
 
-static void put_wrapped(const struct report *report, char *text)
+void report_wrapped(const struct report *report, char *text)
 {
 	size_t width = report->width && report->width < LINE_WIDTH ? report->width : LINE_WIDTH, at = 0;
 
@@ -511,7 +514,7 @@ void report_verdict(const struct report *report, const struct process_row *rows,
 	else if (command)
 		about_command(s, report, command);
 	if (s->len)
-		put_wrapped(report, s->str);
+		report_wrapped(report, s->str);
 	g_string_truncate(s, 0);
 	if (chosen)
 		about_cpus(s, report);
@@ -519,6 +522,6 @@ void report_verdict(const struct report *report, const struct process_row *rows,
 		about_machine(s, report, rows, nr, system);
 	if (trace_nr_gaps(report->trace))
 		g_string_append_printf(s, " %" PRIu64 " events were lost: what they touch is unknown.", trace_get_info(report->trace)->lost);
-	put_wrapped(report, s->str);
+	report_wrapped(report, s->str);
 	g_string_free(s, TRUE);
 }

@@ -177,16 +177,30 @@ const char *fold_rest(const struct fold *fold, struct text *text)
 
 /* ---- values ---- */
 
+const char *text_path(const struct report *report, const char *path)
+{
+	if (!*path)
+		return "(pipes and others without a name)";
+	return strcmp(path, trace_file_device(report->analysis, path)) == 0 ? "(blocks of no file that is known)" : path;
+}
+
+bool wait_is_for_disk(const struct trace_wait *wait)
+{
+	return wait->kind == TRACE_WAIT_FILE && *wait->target && !strpbrk(wait->target, "/:( ");
+}
+
 const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size)
 {
 	const char *via = *wait->via ? " via " : "", *idle = wait->idle ? " (idle)" : "";
 	char name[256];
 
 	text_name(wait->target, name, sizeof(name));
-	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid)
+	if (wait_is_for_disk(wait))
+		snprintf(buffer, size, "disk %s%s%s%s", name, via, wait->via, idle);
+	else if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid)
 		snprintf(buffer, size, "another of its threads%s%s%s", via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
-		snprintf(buffer, size, "process (%s)%s%s%s", name, via, wait->via, idle);
+		snprintf(buffer, size, "%s processes%s%s%s", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS)
 		snprintf(buffer, size, "process %u %s%s%s%s", wait->pid, name, via, wait->via, idle);
 	else

@@ -12,7 +12,8 @@
  *
  * What cannot be: a thread leaves a CPU that another one was seen to have, or runs without having been woken.
  * - Blocked, switched in without a wakeup, no loss in between: it never slept. Either the wakeup came while it was still going to sleep
- *   (the waker's event is then earlier than its own switch), or a signal was pending. It was queued all the time.
+ *   (the waker's event is then earlier than its own switch), or a signal was pending. It was queued all the time. But not if its CPU had nothing to
+ *   do for a while: then it slept, and who woke it was not seen (a thread that leaves no events: state_hidden.c).
  * - Anything else was changed by an event that is missing: from the first loss on, or all of the interval if no loss is known, unknown.
  */
 #include <stdlib.h>
@@ -283,6 +284,22 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	thread->place = PLACE_BLOCKED;
 }
 
+#define IDLE_NS 1000000u /* no CPU leaves a thread waiting for so long that it could run */
+
+static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
+{
+	uint64_t end = to, idle = 0, oldest = cpu->log_pos > CPU_LOG ? cpu->log_pos - CPU_LOG : 0;
+
+	for (uint64_t i = cpu->log_pos; i > oldest && end > from; i--) {
+		const struct cpu_log_entry *entry = &cpu->log[(i - 1) % CPU_LOG];
+
+		if (entry->process == PROCESS_IDLE && end > entry->ns)
+			idle += end - (entry->ns > from ? entry->ns : from);
+		end = entry->ns < end ? entry->ns : end;
+	}
+	return idle > IDLE_NS;
+}
+
 static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
 	bool mode_unknown = thread->flags & THREAD_MODE_UNKNOWN;
@@ -294,7 +311,9 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		books_queued(a, thread, ns);
 		break;
 	case PLACE_BLOCKED:
-		if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->early.ns)
+		if (!thread->early.ns && was_idle(cpu, thread->since, ns))
+			books_blocked(a, thread, ns, NULL);
+		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->early.ns)
 			books_queued(a, thread, ns);
 		else
 			found_on_cpu(a, thread, ns);

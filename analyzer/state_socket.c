@@ -176,10 +176,13 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	if (sock)
 		sock->owner = thread->process->idx;
 	frame = frame_syscall(thread);
-	if (!frame || frame->file || !frame->nr_args || !transfer->ino || !(a->calls[frame->call].flags & CALL_HAS_FD))
+	if (!frame || frame->file || !frame->nr_args || !transfer->ino)
+		return;
+	if (!(a->calls[frame->call].flags & CALL_HAS_FD) && frame_class(a, frame) != CALL_SOCKETCALL)
 		return;
 	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)transfer->ino);
 	frame->file = file_get(a, strings_intern(&a->strings, path), 0, transfer->ino, S_IFSOCK);
-	fd_put(a, thread, (int32_t)frame->args[0], frame->file, false);
+	if (a->calls[frame->call].flags & CALL_HAS_FD) /* the number that socketcall() was given is in memory */
+		fd_put(a, thread, (int32_t)frame->args[0], frame->file, false);
 }
 _Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv), "on_sock_transfer() reads both");

@@ -30,7 +30,8 @@
  *
  * Kernel threads wait for `kernel`: at rest (idle, "next job") if a signal or work might end it, "work" otherwise.
  *
- * Idle. accept, and poll, select, epoll and io_uring (unless a file was what it waited for) of a process that has ever listened on a socket, are a server's rest: between requests. That
+ * Idle. A wait that a signal ended is none: that was no request of a client, but another of the server's processes (postgres hands on locks so).
+ * accept, and poll, select, epoll and io_uring (unless a file was what it waited for) of a process that has ever listened on a socket, are a server's rest: between requests. That
  * a worker may also poll for the answer of a server of its own is not seen here.
  */
 #include <stdio.h>
@@ -458,11 +459,16 @@ static struct verdict call_ptrace(const struct question *q)
 	return by_waker(q, VIA_PTRACE);
 }
 
+#define IPC_SEMTIMEDOP 4 /* SEMTIMEDOP of <linux/ipc.h>: the first four of ipc() are about semaphores, the next about messages */
+
 static struct verdict call_ipc(const struct question *q)
 {
 	const char *name = strings_text(&q->a->strings, q->a->calls[q->frame->call].name);
+	bool semaphore = strncmp(name, "sem", 3) == 0;
 
-	return by_waker(q, strncmp(name, "sem", 3) == 0 ? VIA_SEMAPHORE : VIA_MQUEUE);
+	if (strcmp(name, "ipc") == 0)
+		semaphore = (q->frame->args[0] & 0xffff) <= IPC_SEMTIMEDOP;
+	return by_waker(q, semaphore ? VIA_SEMAPHORE : VIA_MQUEUE);
 }
 
 /* A server, or one that was. */
@@ -617,7 +623,7 @@ static struct verdict call_poll(const struct question *q)
 		v = by_waker(q, (enum via)q->waker->via);
 	else
 		v = by_waker(q, file_via(q->a, q->waker->file) ? file_via(q->a, q->waker->file) : VIA_POLL);
-	v.idle = v.kind != TRACE_WAIT_UNKNOWN && listens(q);
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN && v.via != VIA_SIGNAL && listens(q);
 	return v;
 }
 
@@ -636,7 +642,7 @@ static struct verdict (*const by_class[NR_CALL_CLASSES])(const struct question *
 	[CALL_PTRACE] = call_ptrace,	 [CALL_READ] = call_on_file,	[CALL_RECV] = call_on_file,
 	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,	[CALL_SEND] = call_on_file,	 [CALL_SHMAT] = call_memory,
 	[CALL_SENDFILE] = call_sendfile, [CALL_SLEEP] = call_sleep,	[CALL_SOCKET] = call_other,
-	[CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,	[CALL_SYNC] = call_on_file,
+	[CALL_SOCKETCALL] = call_on_file, [CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,	[CALL_SYNC] = call_on_file,
 	[CALL_SYNC_ALL] = call_sync_all, [CALL_UNSHARE] = call_other,	[CALL_URING_ENTER] = call_uring,
 	[CALL_WAIT] = call_wait,	 [CALL_WRITE] = call_on_file,	[CALL_YIELD] = call_other,
 };

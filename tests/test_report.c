@@ -584,6 +584,31 @@ static void the_table_of_files_names_the_disk(void)
 	free(text);
 }
 
+/* What a thread of the kernel writes, is of no file that it tells. */
+static void a_disk_is_no_file(void)
+{
+	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
+	struct trace_block_complete complete = {.dev = VDA, .bytes = 4096, .op = 1, .request = 0xb10c};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 20000);
+	tb_string(tb, TRACE_STRING_DEVICE, VDA, "vda");
+	tb_start(tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "kworker/0:1");
+	tb_switch(tb, 0, 3000, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(tb, 0, 6000, 24);
+	tb_event(tb, 0, 6500, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
+	tb_waking(tb, 0, 7000, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(tb, 0, 7500, 24);
+	tb_switch(tb, 0, 8000, 0, 30, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 20000, 30, 0, TRACE_TASK_RUNNING);
+	text = report_of(tb, "-a --ns --all");
+	contains(text, "4000 ns for the disk vda.");
+	contains(text, "kworker/0:1  disk vda\n");
+	contains(text, "vda   (blocks of no file that is known)\n");
+	free(text);
+}
+
 static void the_json_tells_who_waited_for_whom(void)
 {
 	char arguments[128], *text;
@@ -760,6 +785,7 @@ int main(int argc, char **argv)
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
 		CASE(the_json_tells_of_disks_and_which_had_a_file),
 		CASE(the_table_of_files_names_the_disk),
+		CASE(a_disk_is_no_file),
 		CASE(the_json_tells_who_waited_for_whom),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),

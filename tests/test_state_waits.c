@@ -601,6 +601,39 @@ static void a_semaphore_has_a_row_among_the_locks(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "semaphore");
 }
 
+/* Its CPU had nothing else to do: it must have slept until somebody unseen woke it. */
+static void who_is_switched_in_by_an_idle_cpu_was_woken_unseen(void)
+{
+	struct analysis_case c = begin();
+
+	tb_window(c.tb, 1000, 9000000);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 5003000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 5004000, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000000);
+	case_free(&c);
+}
+
+static void a_signal_of_a_colleague_is_no_rest(void)
+{
+	struct trace_start_socket sock = {.tgid = 10, .fd = 4, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 4, 9, 500, S_IFSOCK, "socket:[500]");
+	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0, 1, 0);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_kill, 10, SIGUSR1, 0);
+	signal_to(&c, 5900, 10, SIGUSR1, 0);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	CU_ASSERT_FALSE(c.one->waits[0].idle);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "signal");
+}
+
 /* ---- the kernel's threads ---- */
 
 static bool kernel_thread_is_idle(uint32_t state)
@@ -758,6 +791,8 @@ int main(int argc, char **argv)
 		CASE(memory_that_is_shared_by_fork_is_known),
 		CASE(a_poll_until_the_end_is_for_what_its_descriptors_are),
 		CASE(a_poll_of_different_things_until_the_end_is_for_several),
+		CASE(who_is_switched_in_by_an_idle_cpu_was_woken_unseen),
+		CASE(a_signal_of_a_colleague_is_no_rest),
 		CASE(a_poll_of_nothing_is_a_sleep),
 		CASE(a_semaphore_has_a_row_among_the_locks),
 		CASE(what_was_read_of_another_call_does_not_count),

@@ -333,6 +333,37 @@ static void files_show_what_rings_read(void)
 	}
 }
 
+/* The shell moves itself while it is recorded; what it starts then is born there. */
+static void a_process_that_moves_is_shown_in_its_new_control_group(void)
+{
+	static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+	const char *root = roots[access("/sys/fs/cgroup/unified/cgroup.procs", W_OK) != 0];
+	json_t *process, *found = NULL, *chosen;
+	struct session s;
+	char path[128];
+	size_t i;
+
+	snprintf(path, sizeof(path), "%s/trace-moves-%d", root, getpid());
+	if (session_run("test -e %s/cgroup.procs && mkdir %s 2>/dev/null", root, path) != 0)
+		return; /* the first generation only */
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- sh -c 'echo $$ > %s/cgroup.procs; sleep 0.1; :' 2>/dev/null", TRACE_BIN, s.trace, path), 0);
+	s.report = session_load(&s, "");
+	json_array_foreach(json_object_get(s.report, "processes"), i, process)
+		if (is_text(process, "comm", "sleep"))
+			found = process;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	CU_ASSERT_STRING_EQUAL(json_text(found, "cgroup"), path + strlen(root));
+	process = json_process(s.report, json_number(found, "ppid"));
+	CU_ASSERT_STRING_EQUAL(json_text(process, "cgroup"), path + strlen(root));
+	snprintf(path, sizeof(path), "--cgroup=/trace-moves-%d", getpid());
+	chosen = session_load(&s, path);
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(chosen, "processes")), 2);
+	json_decref(chosen);
+	session_end(&s);
+	session_run("rmdir %s/trace-moves-%d", root, getpid());
+}
+
 static void all_books_balance(void)
 {
 	record();
@@ -412,6 +443,8 @@ static void all_books_balance(void)
 	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")   \
 	PROCESS(a_fault_that_a_process_serves_names_it, userfault, "memory")       \
 	KIND(pages_that_were_swapped_out_are_memory, swap, "memory", NULL)         \
+	PROCESS(a_32_bit_receive_names_the_peer, receive_by_socketcall, "unix")    \
+	PROCESS(a_32_bit_semaphore_names_who_posted, semaphore_by_ipc, "semaphore") \
 	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)               \
 	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                 \
 	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                \
@@ -429,6 +462,7 @@ CLAIMS
 static const struct unit_case cases[] = {
 	{"all_books_balance", all_books_balance},
 	{"files_show_what_rings_read", files_show_what_rings_read},
+	{"a_process_that_moves_is_shown_in_its_new_control_group", a_process_that_moves_is_shown_in_its_new_control_group},
 	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
 #undef PROCESS
 #undef KIND

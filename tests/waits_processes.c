@@ -2,8 +2,10 @@
 /* waits_processes.c - children, stops, signals, time. */
 #include <poll.h>
 #include <signal.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -225,10 +227,86 @@ static void sleep_by_32_bit_call(void)
 #endif
 }
 
+/* ---- calls of 32-bit programs that have others in them ---- */
+
+#define SOCKETCALL 102
+#define IPC	   117
+#define CALL_RECV  10 /* SYS_RECV of <linux/net.h> */
+#define CALL_SEMOP 1  /* SEMOP of <linux/ipc.h> */
+
+/* int $0x80 with up to five arguments; what they point to has to lie low. */
+static long call_32(long nr, long b, long c, long d, long si, long di)
+{
+	long ret = -1;
+#ifdef __x86_64__
+	__asm__ volatile("int $0x80"
+			 : "=a"(ret)
+			 : "a"(nr), "b"(b), "c"(c), "d"(d), "S"(si), "D"(di)
+			 : "r8", "r9", "r10", "r11", "memory");
+#endif
+	return ret;
+}
+
+static void *low_memory(void)
+{
+#ifdef __x86_64__
+	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	signal(SIGSEGV, refused); /* a kernel without the 32-bit calls */
+	require(memory != MAP_FAILED);
+	return memory;
+#else
+	skip();
+#endif
+}
+
+static void receive_32(void *arguments)
+{
+	require(call_32(SOCKETCALL, CALL_RECV, (long)(uintptr_t)arguments, 0, 0, 0) > 0);
+}
+
+static void receive_by_socketcall(void)
+{
+	uint32_t *memory = low_memory();
+	int fds[2];
+
+	make_unix(fds);
+	memory[0] = (uint32_t)fds[0];
+	memory[1] = (uint32_t)(uintptr_t)(memory + 16);
+	memory[2] = 8;
+	child_that(write_8, fds);
+	measure(receive_32, memory);
+}
+
+static int semaphore_set;
+static void semop_32(void *operation)
+{
+	require(call_32(IPC, CALL_SEMOP, semaphore_set, 1, 0, (long)(uintptr_t)operation) == 0);
+}
+
+static void post_semaphore(void *context)
+{
+	struct sembuf operation = {.sem_op = 1};
+
+	require(!semop(semaphore_set, &operation, 1));
+}
+
+static void semaphore_by_ipc(void)
+{
+	struct sembuf *operation = low_memory();
+
+	semaphore_set = semget(IPC_PRIVATE, 1, 0600);
+	require(semaphore_set >= 0);
+	*operation = (struct sembuf){.sem_op = -1};
+	wait_for_child(post_semaphore, semop_32, operation);
+	semctl(semaphore_set, 0, IPC_RMID);
+}
+
 const struct scenario process_scenarios[] = {
 	SCENARIO(waitpid_any), SCENARIO(vfork_waits), SCENARIO(pidfd), SCENARIO(stopped), SCENARIO(traced),
 	SCENARIO(pause_for_signal), SCENARIO(sigwait_for_signal), SCENARIO(signalfd_read), SCENARIO(poll_signalfd),
 	SCENARIO(timerfd_read), SCENARIO(poll_timerfd), SCENARIO(epoll_timerfd), SCENARIO(receive_timeout),
-	SCENARIO(sleep_by_32_bit_call), {NULL, NULL},
+	SCENARIO(sleep_by_32_bit_call),
+	SCENARIO(receive_by_socketcall), SCENARIO(semaphore_by_ipc), {NULL, NULL},
 };
 
