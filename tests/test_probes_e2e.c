@@ -2,10 +2,13 @@
 /* Probes on the real kernel, against what the probed program counted itself. */
 #include "unit.h"
 
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <trace/reader.h>
 
+#include "../tracer/kernel/probe_skeleton.h"
 #include "session.h"
 
 #define CALLS	3000
@@ -213,7 +216,38 @@ static void a_wrong_probe_is_a_usage_error(void)
 	session_end(&s);
 }
 
+/* Why: see probes.bpf.c. The verifier tells the depths, of the main program first; what runs with preemption off comes last. */
+static void programs_that_may_be_preempted_have_small_stacks(void)
+{
+	static const struct tracer_geometry geometry = {
+		.subbuf_bytes = 1 << 14, .subbuf_bytes_log2 = 14, .nr_subbufs_log2 = 1, .slots_mask = (1 << 15) - 1};
+	static char log[1 << 16];
+	struct probes_bpf *skeleton = probes_bpf__open();
+	int depths[4] = {1000, 1000, 1000, 1000};
+	const char *found;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(skeleton);
+	memcpy((void *)&skeleton->rodata->config.ring, &geometry, sizeof(geometry));
+	memcpy((void *)&skeleton->rodata->config.structural, &geometry, sizeof(geometry));
+	skeleton->rodata->may_fault = skeleton->rodata->may_hold = true;
+	bpf_map__set_value_size(skeleton->maps.rings, (1 << 15) + 8192);
+	bpf_map__set_value_size(skeleton->maps.structural_rings, (1 << 15) + 8192);
+	bpf_program__set_autoload(skeleton->progs.probe_user_multi, false);
+	bpf_program__set_autoload(skeleton->progs.probe_kernel, false);
+	bpf_program__set_log_level(skeleton->progs.probe_user, 4);
+	bpf_program__set_log_buf(skeleton->progs.probe_user, log, sizeof(log));
+	CU_ASSERT_EQUAL(probes_bpf__load(skeleton), 0);
+	found = strstr(log, "stack depth ");
+	CU_ASSERT_PTR_NOT_NULL(found);
+	if (found)
+		CU_ASSERT_EQUAL(sscanf(found, "stack depth %d+%d+%d+%d", &depths[0], &depths[1], &depths[2], &depths[3]), 4);
+	for (int i = 0; i < 4; i++)
+		CU_ASSERT(depths[i] < 64);
+	probes_bpf__destroy(skeleton);
+}
+
 static const struct unit_case cases[] = {
+	{"programs_that_may_be_preempted_have_small_stacks", programs_that_may_be_preempted_have_small_stacks},
 	{"every_call_is_an_event_with_its_arguments", every_call_is_an_event_with_its_arguments},
 	{"registers_and_memory_hold_the_arguments", registers_and_memory_hold_the_arguments},
 	{"results_are_those_of_the_program", results_are_those_of_the_program},

@@ -6,6 +6,7 @@
  * it cannot, or refuses a group, they go in one by one, and each that fails is listed with the reason.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,7 @@ static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, bo
 	}
 	memcpy((void *)&skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config, sizeof(skeleton->rodata->config));
 	skeleton->rodata->may_fault = way != LOAD_WITHOUT_FAULTS;
+	skeleton->rodata->may_hold = btf__find_by_name_kind(tracer->types, "bpf_preempt_disable", BTF_KIND_FUNC) > 0;
 	bpf_map__set_max_entries(skeleton->maps.recipes, (uint32_t)nr);
 	bpf_program__set_expected_attach_type(skeleton->progs.probe_user_multi, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 	bpf_program__set_autoload(skeleton->progs.probe_user_multi, way == LOAD_ALL);

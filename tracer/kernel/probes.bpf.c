@@ -6,7 +6,10 @@
  * room is reserved, in a scratch area, because reading a program's memory may take its time.
  *
  * These programs run in the context of a thread that may be preempted by another which meets a probe too. So scratch areas are not "one per
- * CPU": there are several, taken and given back by a bit, in any order.
+ * CPU": there are several, taken and given back by a bit, in any order. And since 6.13 the kernel gives functions of such programs that use 64
+ * bytes of stack or more a stack of the CPU instead of the thread's, as if nobody could come in between: of two threads of one CPU one
+ * recorded what the other had met, once in some ten thousand times. So everything that may be preempted here keeps its stack below 64
+ * bytes (test_probes_e2e looks), and the rest runs with preemption off.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -18,6 +21,9 @@
 #define SCRATCHES     16
 #define SCRATCH_BYTES 2048 /* a record's payload has 2032 at most */
 
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+const volatile bool may_hold; /* the kernel has these two: since 6.10 */
 const volatile bool may_fault; /* the programs are sleepable: memory that is not there can be fetched */
 
 struct {
@@ -33,10 +39,12 @@ struct {
 /**
  * struct scratch - where a payload is put together
  * @registers: of the thread; more than there are, so that any number of five bits is allowed
+ * @at: end of the payload so far, strings behind the fixed part
  * @bytes: twice the size: the verifier allows any place in the first half and any length up to the other
  */
 struct scratch {
 	u64 registers[32];
+	u64 at;
 	unsigned char bytes[2 * SCRATCH_BYTES] __attribute__((aligned(8)));
 };
 
@@ -54,14 +62,10 @@ struct {
 	__type(value, u64);
 } scratches_taken SEC(".maps"); /* a bit for each */
 
-/**
- * struct probe_run - one probe that is being met
- * @at: end of the payload so far, strings behind the fixed part
- */
+/** struct probe_run - one probe that is being met */
 struct probe_run {
 	struct probe_recipe *recipe;
 	struct scratch *scratch;
-	u32 at;
 };
 
 /* @in_kernel is a constant wherever this is inlined: a program that may not sleep must not even contain the call that might. */
@@ -136,7 +140,7 @@ static __always_inline void store(struct probe_run *run, const struct trace_prob
 /* Text or bytes go behind what is there; the field says where they are. Text has no NUL in the trace. */
 static __always_inline void store_text(bool in_kernel, struct probe_run *run, const struct trace_probe_argument *argument, u64 address)
 {
-	u32 at = run->at, room = argument->max_bytes, offset = argument->field_offset & 124;
+	u32 at = run->scratch->at, room = argument->max_bytes, offset = argument->field_offset & 124;
 	bool text = argument->shape == TRACE_PROBE_STRING;
 	long bytes;
 
@@ -163,7 +167,7 @@ static __always_inline void store_text(bool in_kernel, struct probe_run *run, co
 		bytes = TRACER_PROBE_PAYLOAD_BYTES - at;
 	barrier_var(offset);
 	*(u32 *)(run->scratch->bytes + offset) = at | (u32)bytes << 16; /* struct user_reference */
-	run->at = at + bytes;
+	run->scratch->at = at + bytes;
 }
 
 static __always_inline u64 load(bool in_kernel, u64 address, u32 bytes, bool *ret_failed)
@@ -225,7 +229,7 @@ static long compute_kernel(u32 idx, struct probe_run **context)
 	return compute(true, idx, *context);
 }
 
-static __always_inline void lose(void)
+static __noinline void lose(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct subbuf_control *control = bpf_map_lookup_elem(&rings, &cpu);
@@ -234,20 +238,22 @@ static __always_inline void lose(void)
 		__sync_fetch_and_add(&control->discarded, 1);
 }
 
-static __always_inline void put_record(struct probe_run *run)
+/* With preemption off: its stack, and that of what it calls, may be the CPU's. */
+static __noinline int put_record(struct scratch *scratch, u32 id)
 {
 	struct recording recording;
-	u32 bytes = ROUND8(run->at);
+	u64 bytes = ROUND8(scratch->at);
 	void *record;
 
 	barrier_var(bytes);
 	bytes &= SCRATCH_BYTES - 8;
 	record = record_begin(&recording, false, bytes);
 	if (!record)
-		return;
+		return 0;
 	if (bytes)
-		bpf_probe_read_kernel(record, bytes, run->scratch->bytes);
-	record_end(&recording, run->recipe->id);
+		bpf_probe_read_kernel(record, bytes, scratch->bytes);
+	record_end(&recording, id);
+	return 0;
 }
 
 /* The verifier must see which bit is taken: the loop is unrolled by hand of the compiler. */
@@ -259,35 +265,43 @@ static __always_inline int take_scratch(u64 *taken)
 	return -1;
 }
 
+static __noinline bool wanted(void)
+{
+	return event_wanted(TRACE_EV_USER) && !own_event(current_task()) && current_passes();
+}
+
 static __always_inline int meet(void *context, bool in_kernel)
 {
-	u32 idx = (u32)bpf_get_attach_cookie(context), zero = 0, which;
-	struct probe_recipe *recipe = bpf_map_lookup_elem(&recipes, &idx);
-	struct probe_run run = {.recipe = recipe}, *pointer = &run;
+	struct probe_run run, *pointer = &run;
+	u32 key = (u32)bpf_get_attach_cookie(context);
 	u64 *taken;
 	int slot;
 
-	if (!recipe || !event_wanted(TRACE_EV_USER) || own_event(current_task()) || !current_passes())
-		return 0;
-	taken = bpf_map_lookup_elem(&scratches_taken, &zero);
-	if (!taken)
+	run.recipe = bpf_map_lookup_elem(&recipes, &key);
+	key = 0;
+	taken = bpf_map_lookup_elem(&scratches_taken, &key);
+	if (!run.recipe || !taken || !wanted())
 		return 0;
 	slot = take_scratch(taken);
-	which = (u32)slot;
-	run.scratch = slot < 0 ? NULL : bpf_map_lookup_elem(&scratches, &which);
+	key = (u32)slot;
+	run.scratch = slot < 0 ? NULL : bpf_map_lookup_elem(&scratches, &key);
 	if (!run.scratch) {
 		lose();
 		return 0;
 	}
 	for (u32 i = 0; i < TRACE_PROBE_MAX_ARGUMENTS; i++)
 		((u64 *)run.scratch->bytes)[i] = 0; /* what lies between fields is not to tell what others had there */
-	run.at = recipe->fixed_bytes;
-	if (recipe->nr_arguments) {
+	run.scratch->at = run.recipe->fixed_bytes;
+	if (run.recipe->nr_arguments) {
 		bpf_probe_read_kernel(run.scratch->registers, REGISTER_WORDS * sizeof(u64), context);
-		bpf_loop(recipe->nr_arguments, in_kernel ? compute_kernel : compute_user, &pointer, 0);
+		bpf_loop(run.recipe->nr_arguments, in_kernel ? compute_kernel : compute_user, &pointer, 0);
 	}
-	put_record(&run);
-	__sync_fetch_and_and(taken, ~(1ULL << which));
+	if (may_hold)
+		bpf_preempt_disable();
+	put_record(run.scratch, run.recipe->id);
+	if (may_hold)
+		bpf_preempt_enable();
+	__sync_fetch_and_and(taken, ~(1ULL << key));
 	return 0;
 }
 
