@@ -8,6 +8,7 @@
 
 #include "message.h"
 #include "select.h"
+#include "user_list.h"
 
 /* Below the list, so that its columns stay the same on every kernel. */
 static void list_missing(FILE *out)
@@ -42,6 +43,7 @@ int list_run(const char *target)
 	if (target)
 		return list_target(target);
 	select_list(stdout);
+	user_list(stdout);
 	list_missing(stdout);
 	puts("\nPlaces in programs (--probe): tracedaemon --list usdt:FILE|usdt:PID|FILE:'FUNCTIONS'|kernel:'FUNCTIONS'");
 	return 0;

@@ -94,7 +94,7 @@ static int open_again(int fd)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-static int map_and_lock(struct user_mapping *mapping, int fd, struct trace_error *ret_error)
+static int map_and_lock(struct user_mapping *mapping, int fd, bool claim, struct trace_error *ret_error)
 {
 	struct user_memory copy;
 	const char *reason = check_file(mapping, fd);
@@ -104,7 +104,7 @@ static int map_and_lock(struct user_mapping *mapping, int fd, struct trace_error
 	mapping->fd = open_again(fd);
 	if (mapping->fd < 0)
 		return text_error(ret_error, -errno, "it cannot be opened: %s", strerror(errno));
-	if (flock(mapping->fd, LOCK_EX | LOCK_NB) < 0)
+	if (claim && flock(mapping->fd, LOCK_EX | LOCK_NB) < 0)
 		return text_error(ret_error, errno == EWOULDBLOCK ? -EBUSY : -errno, "another daemon records it");
 	mapping->data = mmap(NULL, mapping->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, mapping->fd, 0);
 	if (mapping->data == MAP_FAILED) {
@@ -116,10 +116,10 @@ static int map_and_lock(struct user_mapping *mapping, int fd, struct trace_error
 	return reason ? text_error(ret_error, -EINVAL, "%s", reason) : 0;
 }
 
-int user_mapping_open(struct user_mapping *ret_mapping, int fd, struct trace_error *ret_error)
+int user_mapping_open(struct user_mapping *ret_mapping, int fd, bool claim, struct trace_error *ret_error)
 {
 	struct user_mapping mapping = { .fd = -1 };
-	int err = map_and_lock(&mapping, fd, ret_error);
+	int err = map_and_lock(&mapping, fd, claim, ret_error);
 
 	if (err)
 		user_mapping_close(&mapping);

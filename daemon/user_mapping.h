@@ -43,9 +43,10 @@ struct user_mapping {
 
 /**
  * user_mapping_open() - take the memory behind @fd, which stays the caller's
+ * @claim: to record it, which one daemon at a time does; otherwise only to look
  * 0; -EBUSY: another daemon has it; -EINVAL: it is not what it should be; or another errno. With the reason.
  */
-int user_mapping_open(struct user_mapping *ret_mapping, int fd, struct trace_error *ret_error);
+int user_mapping_open(struct user_mapping *ret_mapping, int fd, bool claim, struct trace_error *ret_error);
 void user_mapping_close(struct user_mapping *mapping);
 
 /** user_mapping_drop_rings() - give the rings' memory and the lock back; flags and registry stay. Nothing may look at a ring any more */

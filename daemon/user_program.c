@@ -277,7 +277,7 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 				      struct trace_error *ret_error)
 {
 	struct user_program *program = calloc(1, sizeof(*program));
-	int err = program ? user_mapping_open(&program->mapping, fd, ret_error) : text_error(ret_error, -ENOMEM, "no memory for it");
+	int err = program ? user_mapping_open(&program->mapping, fd, true, ret_error) : text_error(ret_error, -ENOMEM, "no memory for it");
 
 	if (err) {
 		free(program);

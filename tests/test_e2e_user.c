@@ -432,6 +432,16 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 	session_end(&s);
 }
 
+static void tracepoints_of_running_programs_are_listed(void)
+{
+	pid_t pid = start(WORKLOAD, "ticks", "100000", NULL);
+
+	usleep(100000);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --list | grep -q '^demo:tick .*workload_user.c:.*(%d)$'", TRACE_BIN, (int)pid), 0);
+	end(pid, SIGKILL);
+	CU_ASSERT_NOT_EQUAL(session_run("%s/tracedaemon --list | grep -q '(%d)$'", TRACE_BIN, (int)pid), 0);
+}
+
 /* ---- without root ---- */
 
 static void everybody_may_record_programs_of_their_own(void)
@@ -479,6 +489,7 @@ static const struct unit_case cases[] = {
 	{ "a_program_that_runs_already_is_found", a_program_that_runs_already_is_found },
 	{ "a_daemon_that_is_killed_is_followed_by_the_next", a_daemon_that_is_killed_is_followed_by_the_next },
 	{ "a_program_that_is_killed_loses_the_record_in_flight_only", a_program_that_is_killed_loses_the_record_in_flight_only },
+	{ "tracepoints_of_running_programs_are_listed", tracepoints_of_running_programs_are_listed },
 	{ "everybody_may_record_programs_of_their_own", everybody_may_record_programs_of_their_own },
 	{ NULL, NULL },
 };
