@@ -3,7 +3,8 @@ include(CMakePackageConfigHelpers)
 
 # In the build the headers come from the source tree, for others from where they are installed.
 set_property(TARGET trace PROPERTY INTERFACE_INCLUDE_DIRECTORIES $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
-install(TARGETS trace EXPORT trace-toolkitTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS trace tracer tracer-static EXPORT trace-toolkitTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/trace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN tracer.h EXCLUDE PATTERN probes.h EXCLUDE) # the loader is not a library yet
 install(EXPORT trace-toolkitTargets NAMESPACE trace:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trace-toolkit)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/trace-toolkitConfig.cmake.in trace-toolkitConfig.cmake
@@ -12,11 +13,13 @@ write_basic_package_version_file(trace-toolkitConfigVersion.cmake COMPATIBILITY 
 install(FILES ${CMAKE_BINARY_DIR}/trace-toolkitConfig.cmake ${CMAKE_BINARY_DIR}/trace-toolkitConfigVersion.cmake
 	DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trace-toolkit)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/libtrace.pc.in libtrace.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/libtrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/libtracer.pc.in libtracer.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/libtrace.pc ${CMAKE_BINARY_DIR}/libtracer.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 file(GLOB man_pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.1)
 if(man_pages)
 	install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
+install(FILES ${CMAKE_SOURCE_DIR}/docs/man/tracepoint.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/docs/events.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-install(FILES ${CMAKE_SOURCE_DIR}/docs/FORMAT.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(FILES ${CMAKE_SOURCE_DIR}/docs/FORMAT.md ${CMAKE_SOURCE_DIR}/docs/TRACEPOINTS.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)

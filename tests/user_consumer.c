@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@ static void fault(struct user_consumer *c, const char *what)
 int user_consumer_open(struct user_consumer *c, int fd)
 {
 	struct stat status;
+	char path[40];
 
 	memset(c, 0, sizeof(*c));
 	if (fstat(fd, &status) != 0)
@@ -30,6 +32,10 @@ int user_consumer_open(struct user_consumer *c, int fd)
 	if (c->memory == MAP_FAILED)
 		return -1;
 	c->fd = fd;
+	/* As daemons do, so that none that runs here takes the events. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	c->lock_fd = open(path, O_RDWR | O_CLOEXEC);
+	c->taken = c->lock_fd < 0 || flock(c->lock_fd, LOCK_EX | LOCK_NB) != 0;
 	if (c->memory->magic != USER_MEMORY_MAGIC || c->memory->total_bytes != (trace_u64)status.st_size)
 		return -1;
 	c->nr_rings = c->memory->nr_rings;
@@ -39,6 +45,7 @@ int user_consumer_open(struct user_consumer *c, int fd)
 void user_consumer_close(struct user_consumer *c)
 {
 	munmap(c->memory, c->memory->total_bytes);
+	close(c->lock_fd);
 	close(c->fd);
 }
 
@@ -104,17 +111,13 @@ void user_consumer_switch_one(struct user_consumer *c, const char *provider, con
 			__atomic_store_n(&flags(c)[event->id], on, __ATOMIC_RELAXED);
 }
 
-static const struct user_event *event_of_id(const struct user_consumer *c, trace_u16 id)
+static const struct user_event *event_of_id(struct user_consumer *c, trace_u16 id)
 {
-	static _Thread_local const struct user_event *last;
-	static _Thread_local const struct user_consumer *last_c;
-
-	if (last && last_c == c && last->id == id)
-		return last;
-	last_c = c;
-	for (last = next_event(c, NULL); last && last->id != id; last = next_event(c, last))
+	if (c->last && c->last->id == id)
+		return c->last;
+	for (c->last = next_event(c, NULL); c->last && c->last->id != id; c->last = next_event(c, c->last))
 		;
-	return last;
+	return c->last;
 }
 
 static void read_records(struct user_consumer *c, const struct subbuf_header *header, trace_u64 seq, trace_u32 nr_subbufs, trace_u32 cpu, trace_u32 expected)
@@ -284,7 +287,7 @@ int user_accept(int listener, int ms)
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
-	int fd, memory = -1;
+	int fd, memory = -2;
 
 	if (poll(&wait, 1, ms) <= 0)
 		return -1;

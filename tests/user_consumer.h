@@ -26,6 +26,9 @@ struct user_record {
 struct user_consumer {
 	struct user_memory *memory;
 	int fd;
+	int lock_fd;
+	bool taken; /* a daemon that runs on this machine was faster: what this test sees is not all */
+	const struct user_event *last;
 	trace_u32 nr_rings;
 	trace_u64 found;     /* records seen, of all kinds */
 	trace_u64 in_flight; /* that salvage met */
@@ -61,6 +64,6 @@ long long user_record_integer(const struct user_record *record, const char *fiel
 
 /* A socket that programs offer their memory to, in a folder of its own; its path goes into $TRACER_SOCKET. */
 int user_listen(void);
-/* The next offer; waits at most @ms. The memory's descriptor, or -1. */
+/* The next offer; waits at most @ms. The memory's descriptor; -1: none came, -2: a program that came died before it said anything. */
 int user_accept(int listener, int ms);
 #endif

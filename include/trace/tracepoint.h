@@ -89,8 +89,44 @@ struct trace_tracepoint {
 void trace_tracepoint_register(struct trace_tracepoint *begin, struct trace_tracepoint *end);
 /* Record an event: @image is tracepoint->payload_bytes of fields, aligned to 4, with 4 bytes of room for the thread's number first. */
 void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image);
+/* The same for few bytes of fields, by value. */
+void trace_tracepoint_record_0(struct trace_tracepoint *tracepoint);
+void trace_tracepoint_record_4(struct trace_tracepoint *tracepoint, uint32_t a);
+void trace_tracepoint_record_8(struct trace_tracepoint *tracepoint, uint64_t a);
+void trace_tracepoint_record_16(struct trace_tracepoint *tracepoint, uint64_t a, uint64_t b);
 /* The same for events with texts: @texts for all fields in order; those of other types are not looked at. A text's length is at most @length. */
 void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
+#endif
+
+#ifndef TRACEPOINT_DISABLE
+/* @bytes: of the image, a constant where this is used, so that one of the four calls is left. */
+static inline __attribute__((always_inline, unused)) void trace_record_image_(struct trace_tracepoint *tracepoint, const void *image, size_t bytes)
+{
+	const char *fields = (const char *)image + 4;
+	uint64_t a = 0, b = 0;
+	uint32_t word = 0;
+
+	switch (bytes) {
+	case 4:
+		trace_tracepoint_record_0(tracepoint);
+		break;
+	case 8:
+		__builtin_memcpy(&word, fields, 4);
+		trace_tracepoint_record_4(tracepoint, word);
+		break;
+	case 12:
+		__builtin_memcpy(&a, fields, 8);
+		trace_tracepoint_record_8(tracepoint, a);
+		break;
+	case 20:
+		__builtin_memcpy(&a, fields, 8);
+		__builtin_memcpy(&b, fields + 8, 8);
+		trace_tracepoint_record_16(tracepoint, a, b);
+		break;
+	default:
+		trace_tracepoint_record(tracepoint, image);
+	}
+}
 #endif
 
 #define TRACE_PASTE_(a, b) a##b
@@ -263,7 +299,7 @@ template <class... T> inline void record(trace_tracepoint *tracepoint, const T &
 		trace_tracepoint_record_texts(tracepoint, image, texts);
 	} else {
 		((store(image, texts, L::fields.field[i], values), i++), ...);
-		trace_tracepoint_record(tracepoint, image);
+		trace_record_image_(tracepoint, image, L::fields.payload_bytes);
 	}
 	(void)i;
 }
@@ -399,17 +435,15 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 				const struct trace_bytes_value trace_texts_[] = { TRACE_EACH(TRACE_TEXT_, ##__VA_ARGS__){ 0, 0 } };       \
 				trace_tracepoint_record_texts(&trace_point_, &trace_image_, trace_texts_);                                \
 			} else {                                                                                                          \
-				trace_tracepoint_record(&trace_point_, &trace_image_);                                                    \
+				trace_record_image_(&trace_point_, &trace_image_, sizeof(trace_image_));                                                    \
 			}                                                                                                                 \
 		}                                                                                                                         \
 	} while (0)
 
 static inline void trace_record_bare_(struct trace_tracepoint *tracepoint)
 {
-	const uint32_t image = 0;
-
 	if (__builtin_expect(*tracepoint->flag, 0))
-		trace_tracepoint_record(tracepoint, &image);
+		trace_tracepoint_record_0(tracepoint);
 }
 
 static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepoint **end)

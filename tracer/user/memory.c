@@ -26,6 +26,10 @@
 #define DEFAULT_SUBBUF_BYTES (256u << 10)
 #define DEFAULT_NR_SUBBUFS 16u
 
+/* Where the kernel writes a thread's CPU: glibc's registration, from 2.35. In a thread without one stands a negative number. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+#define RSEQ_CPU_ID 4 /* offset of cpu_id in struct rseq */
+
 const unsigned char user_never = 0;
 static struct user_state nothing;
 struct user_state *user_state = &nothing;
@@ -260,6 +264,8 @@ static bool set_up(struct user_state *state)
 		state->subbuf_bytes = user_options.subbuf_bytes;
 		state->nr_subbufs_log2 = (uint32_t)__builtin_ctz(user_options.nr_subbufs);
 		state->clock = at->clock;
+		state->cpu_offset = &__rseq_offset ? __rseq_offset + RSEQ_CPU_ID : 0;
+		state->nr_fast_rings = at->clock == SUBBUF_CLOCK_TSC && &__rseq_offset ? nr_rings : 0;
 		state->blocking_ms = user_options.blocking_ms;
 	} else {
 		close(fd);

@@ -3,7 +3,7 @@
  * record.c - what an enabled tracepoint calls.
  *
  * The way of a record: is the process's memory there, and has this thread looked at it (one comparison of epochs)? Which CPU is this (the
- * kernel keeps the answer up to date in the thread's rseq area)? Then ring.h. Everything else is out of line in record_slow().
+ * kernel keeps the answer up to date in the thread's rseq area, if glibc registered one)? Then ring.h. Everything else is out of line in record_slow().
  */
 #include <errno.h>
 #include <sched.h>
@@ -25,13 +25,9 @@ struct subbuf_writer {
 	trace_u16 producer;
 	trace_u8 clock;
 	trace_u8 overwrite;
+	trace_s64 cpu_offset;
 	trace_u32 **place; /* where the last preliminary header went */
 };
-
-/* Where the kernel writes this thread's CPU: glibc's registration, from 2.35. Without it, or where glibc.pthread.rseq=0, ask for it. */
-extern const ptrdiff_t __rseq_offset __attribute__((weak));
-extern const unsigned int __rseq_size __attribute__((weak));
-#define RSEQ_CPU_ID 4 /* offset of cpu_id in struct rseq; negative: not registered */
 
 /* What the thread knows. A thread that never recorded differs from every epoch, 0 too. */
 static __thread struct {
@@ -39,19 +35,9 @@ static __thread struct {
 	uint32_t tid;
 } thread __attribute__((tls_model("initial-exec"))) = { ~0ULL, 0 };
 
-static inline uint32_t cpu_by_rseq(void)
+static __attribute__((always_inline)) inline uint32_t cpu_at(int64_t offset)
 {
-	return *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + __rseq_offset + RSEQ_CPU_ID);
-}
-
-static inline bool has_rseq(void)
-{
-	return &__rseq_offset != NULL;
-}
-
-static inline uint32_t cpu_now(void)
-{
-	return has_rseq() ? cpu_by_rseq() : ~0U;
+	return *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + offset);
 }
 
 static __attribute__((noinline)) uint64_t clock_monotonic(void)
@@ -75,7 +61,7 @@ static inline uint64_t clock_now(uint32_t clock)
 #define SUBBUF_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define SUBBUF_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
 #define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
-#define SUBBUF_CLOCK() clock_now(w->clock)
+#define SUBBUF_CLOCK() clock_now(w->clock) /* in the common case a constant */
 #define SUBBUF_HEADER(w, seq) \
 	((struct subbuf_header *)((w)->data + ((seq) & ((1ULL << (w)->nr_subbufs_log2) - 1)) * (w)->subbuf_bytes))
 /* Release: when the program is killed, what stands before a header in the program stands before it in memory. */
@@ -87,10 +73,10 @@ static inline uint64_t clock_now(uint32_t clock)
 		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));       \
 	} while (0)
 #include "../subbuf_write.h"
-#define USER_MOVED(w) (cpu_now() != (w)->cpu)
+#define USER_MOVED(w) (cpu_at((w)->cpu_offset) != (w)->cpu)
 #include "ring.h"
 
-static inline struct subbuf_writer writer_of(const struct user_state *state, uint32_t cpu, trace_u32 **place)
+static inline struct subbuf_writer writer_of(const struct user_state *state, uint32_t cpu, uint32_t clock, trace_u32 **place)
 {
 	unsigned char *ring = state->rings + cpu * state->ring_stride;
 
@@ -101,8 +87,9 @@ static inline struct subbuf_writer writer_of(const struct user_state *state, uin
 		.nr_subbufs_log2 = state->nr_subbufs_log2,
 		.cpu = cpu,
 		.producer = SUBBUF_PRODUCER_USER,
-		.clock = (trace_u8)state->clock,
+		.clock = (trace_u8)clock,
 		.overwrite = 0,
+		.cpu_offset = state->cpu_offset,
 		.place = place,
 	};
 }
@@ -122,31 +109,39 @@ static void wait_for_room(const struct user_state *state, const struct subbuf_wr
 	}
 }
 
-static void write_somewhere(const struct user_state *state, uint32_t id, const uint32_t *payload, uint32_t words, uint32_t cpu, uint64_t position)
+/* The CPU that the thread is on now, by whatever means there are. */
+static uint32_t cpu_now(const struct user_state *state)
+{
+	uint32_t cpu = state->cpu_offset ? cpu_at(state->cpu_offset) : ~0U;
+	int asked;
+
+	if (cpu < state->nr_rings)
+		return cpu;
+	asked = sched_getcpu();
+	return asked < 0 || (uint32_t)asked >= state->nr_rings ? 0 : (uint32_t)asked;
+}
+
+static void write_somewhere(struct user_state *state, uint32_t id, struct user_payload *payload, uint32_t cpu, uint64_t position)
 {
 	struct subbuf_writer w;
 	trace_u32 *place;
 
-	if (position == SUBBUF_NO_POSITION) { /* where are we now? */
-		cpu = cpu_now();
-		if (cpu >= state->nr_rings) {
-			int asked = sched_getcpu();
-
-			cpu = asked < 0 || (uint32_t)asked >= state->nr_rings ? 0 : (uint32_t)asked;
-		}
-		if (!user_ring_ready((struct user_state *)state, cpu)) {
+	if (position == SUBBUF_NO_POSITION) {
+		cpu = cpu_now(state);
+		if (!user_ring_ready(state, cpu)) {
 			user_count_unready();
 			return;
 		}
 	}
-	w = writer_of(state, cpu, &place);
+	payload->first[0] = (payload->first[0] & ~0xffffffffULL) | thread.tid;
+	w = writer_of(state, cpu, state->clock, &place);
 	if (state->blocking_ms && position == SUBBUF_NO_POSITION)
 		wait_for_room(state, &w);
-	user_ring_write_slow(&w, id, thread.tid, payload, words, position);
+	user_ring_write_slow(&w, id, payload, position);
 }
 
 /* All that is not the common case. @position, @cpu: of an add that the common case made; the record then belongs there. */
-static __attribute__((noinline, cold)) void record_slow(struct trace_tracepoint *tracepoint, const uint32_t *payload, uint32_t words, uint32_t cpu,
+static __attribute__((noinline, cold)) void record_slow(struct trace_tracepoint *tracepoint, struct user_payload *payload, uint32_t cpu,
 							uint64_t position)
 {
 	int saved_errno = errno;
@@ -160,8 +155,7 @@ static __attribute__((noinline, cold)) void record_slow(struct trace_tracepoint 
 				user_count_unready();
 			else if (tracepoint->id == 0)
 				__atomic_store_n(&tracepoint->flag, &user_never, __ATOMIC_RELEASE);
-			errno = saved_errno;
-			return;
+			goto out;
 		}
 		if (thread.epoch != state->epoch) {
 			thread.tid = (uint32_t)syscall(SYS_gettid);
@@ -171,44 +165,97 @@ static __attribute__((noinline, cold)) void record_slow(struct trace_tracepoint 
 		if (tracepoint->id == 0) {
 			if (!user_register(tracepoint, false)) {
 				user_count_unready();
-				errno = saved_errno;
-				return;
+				goto out;
 			}
-			if (!*tracepoint->flag) {
-				errno = saved_errno;
-				return;
-			}
+			if (!*tracepoint->flag)
+				goto out;
 		}
 	}
-	write_somewhere(state, tracepoint->id, payload, words, cpu, position);
+	write_somewhere(state, tracepoint->id, payload, cpu, position);
+out:
 	errno = saved_errno;
 }
 
-static __attribute__((always_inline)) inline void record(struct trace_tracepoint *tracepoint, const uint32_t *payload, uint32_t words)
+/* The same for payloads in registers. */
+static __attribute__((noinline, cold)) void record_words_slow(struct trace_tracepoint *tracepoint, uint32_t words, uint64_t a, uint64_t b, uint32_t cpu,
+							      uint64_t position)
 {
-	const struct user_state *state = user_state;
-	uint64_t position = SUBBUF_NO_POSITION;
-	uint32_t cpu = cpu_now(), id = tracepoint->id;
+	struct user_payload payload = { words, { a << 32, a >> 32 | b << 32, b >> 32 }, NULL };
 
-	if (__builtin_expect(thread.epoch == state->epoch && cpu < state->nr_rings && id != 0, 1)) {
-		trace_u32 *place;
-		struct subbuf_writer w = writer_of(state, cpu, &place);
-
-		if (__builtin_expect(user_ring_write(&w, id, thread.tid, payload, words, &position), 1))
-			return;
-	}
-	record_slow(tracepoint, payload, words, cpu, position);
+	record_slow(tracepoint, &payload, cpu, position);
 }
 
-__attribute__((visibility("default"))) void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image)
+/* The common case. False: not this time; see user_ring_write() for *ret_position. */
+static __attribute__((always_inline)) inline bool record_fast(struct trace_tracepoint *tracepoint, struct user_payload payload, uint32_t *ret_cpu,
+							      uint64_t *ret_position)
 {
-	record(tracepoint, image, tracepoint->payload_bytes / 4u);
+	const struct user_state *state = user_state;
+	uint32_t cpu = cpu_at(state->cpu_offset), id = tracepoint->id;
+	struct subbuf_writer w;
+	trace_u32 *place;
+
+	*ret_cpu = cpu;
+	*ret_position = SUBBUF_NO_POSITION;
+	if (__builtin_expect(thread.epoch != state->epoch || cpu >= state->nr_fast_rings || id == 0, 0))
+		return false;
+	w = writer_of(state, cpu, SUBBUF_CLOCK_TSC, &place);
+	payload.first[0] |= thread.tid;
+	return __builtin_expect(user_ring_write(&w, id, &payload, ret_position), 1);
+}
+
+static __attribute__((always_inline)) inline void record_words(struct trace_tracepoint *tracepoint, uint32_t words, uint64_t a, uint64_t b)
+{
+	uint64_t position;
+	uint32_t cpu;
+
+	if (!record_fast(tracepoint, (struct user_payload){ words, { a << 32, a >> 32 | b << 32, b >> 32 }, NULL }, &cpu, &position))
+		record_words_slow(tracepoint, words, a, b, cpu, position);
+}
+
+static __attribute__((always_inline)) inline void record_image(struct trace_tracepoint *tracepoint, const uint32_t *image, uint32_t words)
+{
+	struct user_payload payload = { words, { (uint64_t)(words > 1 ? image[1] : 0) << 32, 0, 0 }, image };
+	uint64_t position;
+	uint32_t cpu;
+
+	if (!record_fast(tracepoint, payload, &cpu, &position)) {
+		struct user_payload again = payload; /* the fast one stays in registers */
+
+		record_slow(tracepoint, &again, cpu, position);
+	}
+}
+
+#define API __attribute__((visibility("default"), hot))
+
+API void trace_tracepoint_record_0(struct trace_tracepoint *tracepoint)
+{
+	record_words(tracepoint, 1, 0, 0);
+}
+
+API void trace_tracepoint_record_4(struct trace_tracepoint *tracepoint, uint32_t a)
+{
+	record_words(tracepoint, 2, a, 0);
+}
+
+API void trace_tracepoint_record_8(struct trace_tracepoint *tracepoint, uint64_t a)
+{
+	record_words(tracepoint, 3, a, 0);
+}
+
+API void trace_tracepoint_record_16(struct trace_tracepoint *tracepoint, uint64_t a, uint64_t b)
+{
+	record_words(tracepoint, 5, a, b);
+}
+
+API void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image)
+{
+	record_image(tracepoint, image, tracepoint->payload_bytes / 4u);
 }
 
 #define PAYLOAD_MAX (TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record))
 
-__attribute__((visibility("default"))) void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image,
-									   const struct trace_bytes_value *texts)
+API void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image,
+				       const struct trace_bytes_value *texts)
 {
 	uint32_t payload[PAYLOAD_MAX / 4 + 1];
 	unsigned char *bytes = (unsigned char *)payload;
@@ -239,5 +286,5 @@ __attribute__((visibility("default"))) void trace_tracepoint_record_texts(struct
 		used += length;
 	}
 	memset(bytes + used, 0, -used & 3);
-	record(tracepoint, payload, (uint32_t)(used + 3) / 4);
+	record_image(tracepoint, payload, (uint32_t)(used + 3) / 4);
 }

@@ -13,19 +13,52 @@
  */
 
 /**
+ * struct user_payload - what a record holds behind its header
+ * @words: 32-bit words, the thread's number first
+ * @first: the words, two in each, the thread's number in the lower half of the first; when they are few: handed over in registers
+ * @image: all words instead, of which the first is replaced; NULL when they are in @first
+ */
+struct user_payload {
+	trace_u32 words;
+	trace_u64 first[3];
+	const trace_u32 *image;
+};
+
+SUBBUF_INLINE trace_u32 user_payload_bytes(const struct user_payload *payload)
+{
+	return (payload->words + 1) / 2 * 8;
+}
+
+SUBBUF_INLINE void user_payload_store(const struct user_payload *payload, void *to)
+{
+	trace_u64 *pairs = (trace_u64 *)to;
+	trace_u32 *words = (trace_u32 *)to;
+
+	pairs[0] = payload->first[0];
+	if (!payload->image) {
+		if (payload->words > 2)
+			pairs[1] = payload->first[1];
+		if (payload->words > 4)
+			pairs[2] = payload->first[2];
+		return;
+	}
+	for (trace_u32 i = 1; i < payload->words; i++)
+		words[i] = payload->image[i];
+	if (payload->words & 1)
+		words[payload->words] = 0;
+}
+
+/**
  * user_ring_write() - the common case of a record
- * @w: the ring; @payload: @words 32-bit words, of which the first is replaced by @tid
  * Returns true when the record was written. Otherwise the caller takes the long way with *ret_position: what the add that was
  * made returned, or SUBBUF_NO_POSITION.
  */
-SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, trace_u32 id, trace_u32 tid, const trace_u32 *payload, trace_u32 words,
-				   trace_u64 *ret_position)
+SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, trace_u32 id, const struct user_payload *payload, trace_u64 *ret_position)
 {
-	trace_u64 size = 8 + (words + 1) / 2 * 8, offset;
-	trace_u32 *place;
-	trace_u64 before = SUBBUF_LOAD(&w->control->position), seq = before >> SUBBUF_OFFSET_BITS, position, now;
+	trace_u64 size = sizeof(struct trace_record) + user_payload_bytes(payload), offset, now;
+	trace_u64 before = SUBBUF_LOAD(&w->control->position), seq = before >> SUBBUF_OFFSET_BITS, position;
 	struct subbuf_header *header = SUBBUF_HEADER(w, seq);
-	trace_u8 lap = subbuf_lap(w, seq);
+	trace_u64 word = subbuf_record_word(0, 0, (trace_u32)size, subbuf_lap(w, seq));
 
 	*ret_position = SUBBUF_NO_POSITION;
 	/* No room in an open sub-buffer; or the ring was never set up: its position is 0, while records stand behind a header. */
@@ -37,26 +70,21 @@ SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, trace_u32 id, 
 		*ret_position = position;
 		return false;
 	}
-	SUBBUF_PRELIMINARY(w, seq, offset, size);
+	SUBBUF_PRELIMINARY(w, seq, offset, (trace_u32)size);
 	now = SUBBUF_CLOCK();
 	/* As in subbuf_reserve(): a base that is not ours yet is one of an earlier use, and earlier. */
 	if (__builtin_expect((now - SUBBUF_LOAD(&header->base)) >> 32 != 0, 0)) {
 		*ret_position = position;
 		return false;
 	}
-	place = (trace_u32 *)((unsigned char *)header + offset + sizeof(struct trace_record));
-	place[0] = tid;
-	for (trace_u32 i = 1; i < words; i++)
-		place[i] = payload[i];
-	if (words & 1)
-		place[words] = 0;
+	user_payload_store(payload, (unsigned char *)header + offset + sizeof(struct trace_record));
 	if (__builtin_expect(USER_MOVED(w), 0)) {
 		/* The time may be another CPU's, whose ring has later ones already: leave padding, and begin again there. */
-		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_record_word(0, 0, (trace_u32)size, lap));
+		SUBBUF_WRITE_HEADER(w, seq, offset, word);
 		SUBBUF_ADD(&header->commit, size);
 		return false;
 	}
-	SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_record_word((trace_u32)now, id, (trace_u32)size, lap));
+	SUBBUF_WRITE_HEADER(w, seq, offset, word | (trace_u64)id << 32 | (trace_u32)now);
 	SUBBUF_ADD(&header->commit, size + SUBBUF_COMMIT_RECORD); /* [W2]; nobody is woken, the daemon looks by itself */
 	return true;
 }
@@ -65,20 +93,13 @@ SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, trace_u32 id, 
  * user_ring_write_slow() - a record in any case: opens, closes, discards
  * @position: what an add for this record returned, or SUBBUF_NO_POSITION. False: discarded, and counted.
  */
-SUBBUF_INLINE bool user_ring_write_slow(const struct subbuf_writer *w, trace_u32 id, trace_u32 tid, const trace_u32 *payload, trace_u32 words,
-					trace_u64 position)
+SUBBUF_INLINE bool user_ring_write_slow(const struct subbuf_writer *w, trace_u32 id, const struct user_payload *payload, trace_u64 position)
 {
-	trace_u32 size = 8 + (words + 1) / 2 * 8, *place;
 	struct subbuf_reservation r;
 
-	if (!subbuf_reserve_slow(w, size, position, &r))
+	if (!subbuf_reserve_slow(w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload), position, &r))
 		return false;
-	place = *w->place + sizeof(struct trace_record) / sizeof(*place);
-	place[0] = tid;
-	for (trace_u32 i = 1; i < words; i++)
-		place[i] = payload[i];
-	if (words & 1)
-		place[words] = 0;
+	user_payload_store(payload, *w->place + sizeof(struct trace_record) / sizeof(**w->place));
 	subbuf_commit(w, &r, id);
 	return true;
 }

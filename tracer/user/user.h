@@ -23,6 +23,8 @@
  * It stands in pages that fork() gives to the child as zeros (MADV_WIPEONFORK), whichever way the child was made. So a child
  * finds epoch 0, which no thread of it has, and makes a memory of its own at its first event.
  * @epoch: 0 = not ready; threads compare it with what they saw last
+ * @cpu_offset: where the kernel keeps a thread's CPU, from its thread pointer
+ * @nr_fast_rings: rings of the common case: none when the clock is not the TSC, or threads cannot read their CPU
  * @phase: enum user_phase; who moves it from NEW to BUSY sets up
  * @registering: 1 while somebody appends to the registry
  * @unready: events that came while @phase was BUSY, until they can be added to the memory's
@@ -32,13 +34,15 @@ struct user_state {
 	uint64_t epoch;
 	unsigned char *rings;
 	uint64_t ring_stride;
-	uint32_t nr_rings;
+	int64_t cpu_offset;
+	uint32_t nr_fast_rings;
 	uint32_t subbuf_bytes;
 	uint32_t nr_subbufs_log2;
+	uint32_t nr_rings;
 	uint32_t clock;
+	uint32_t blocking_ms;
 	struct user_memory *memory;
 	unsigned char *flags;
-	uint32_t blocking_ms;
 	uint32_t phase;
 	uint32_t registering;
 	uint64_t unready;

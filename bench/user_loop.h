@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* user_loop.h - N threads that each run a loop of COUNT events; prints the nanoseconds of one event as a thread sees it. */
+#ifndef BENCH_USER_LOOP_H
+#define BENCH_USER_LOOP_H
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct user_loop {
+	const char *name;
+	void (*run)(long count);
+};
+
+struct user_loop_thread {
+	pthread_t thread;
+	void (*run)(long count);
+	long count;
+	int cpu;
+	double ns;
+};
+
+static pthread_barrier_t user_loop_start;
+
+static double user_loop_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts); /* threads may share a CPU */
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static void *user_loop_thread(void *argument)
+{
+	struct user_loop_thread *thread = argument;
+	cpu_set_t cpus;
+	double begin;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(thread->cpu, &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+	thread->run(1000);
+	pthread_barrier_wait(&user_loop_start);
+	begin = user_loop_now();
+	thread->run(thread->count);
+	thread->ns = (user_loop_now() - begin) / (double)thread->count;
+	return NULL;
+}
+
+/* PROGRAM CASE COUNT THREADS; @loops ends with a NULL name. One thread runs on the last CPU, more on all in turn. */
+static int user_loop_main(int argc, char **argv, const struct user_loop *loops)
+{
+	struct user_loop_thread threads[64] = { 0 };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int nr = argc > 3 ? atoi(argv[3]) : 1;
+	double sum = 0;
+
+	while (argc > 2 && loops->name && strcmp(loops->name, argv[1]) != 0)
+		loops++;
+	if (argc < 3 || !loops->name || nr < 1 || nr > 64) {
+		fprintf(stderr, "usage: %s CASE COUNT [THREADS]\n", argv[0]);
+		return 2;
+	}
+	pthread_barrier_init(&user_loop_start, NULL, (unsigned int)nr);
+	for (int i = 0; i < nr; i++) {
+		threads[i].run = loops->run;
+		threads[i].count = atol(argv[2]);
+		threads[i].cpu = (int)((cpus - 1 + i) % cpus);
+		pthread_create(&threads[i].thread, NULL, user_loop_thread, &threads[i]);
+	}
+	for (int i = 0; i < nr; i++) {
+		pthread_join(threads[i].thread, NULL);
+		sum += threads[i].ns;
+	}
+	printf("%.3f\n", sum / nr);
+	return 0;
+}
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_user_program.c - programs with tracepoints (user_program.c) under what life brings: forks, execs, signals, migrations, and death
+ * at every instruction of a record. The ledger is exact: attempted = stored + discarded + unready, less what was in flight at a death.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "unit.h"
+#include "user_consumer.h"
+
+#define MAX_MEMORIES 256
+
+static int listener, counts_fd;
+static unsigned long long *attempted;
+static struct user_consumer memories[MAX_MEMORIES];
+static int nr_memories;
+static int wrong;
+
+/* Starts user_program CASE ARGUMENT. @setup runs in the child before exec. */
+static pid_t start_program(const char *program, const char *name, const char *argument, void (*setup)(void))
+{
+	pid_t child;
+
+	for (int i = 0; i < nr_memories; i++)
+		user_consumer_close(&memories[i]);
+	nr_memories = 0;
+	*attempted = 0;
+	wrong = 0;
+	child = fork();
+	if (child == 0) {
+		if (setup)
+			setup();
+		execl(program, program, name, argument, NULL);
+		_exit(97);
+	}
+	return child;
+}
+
+static void check_each(const struct user_record *record, void *argument)
+{
+	size_t bytes;
+	int pid, tid;
+
+	if (strcmp(record->name, "storm") == 0) {
+		long i, check;
+		const void *at = user_record_field(record, "i", &bytes);
+
+		memcpy(&i, at, sizeof(i));
+		memcpy(&check, user_record_field(record, "check", &bytes), sizeof(check));
+		wrong += check != i * 7;
+	} else if (strcmp(record->name, "text") == 0) {
+		const char *text = user_record_field(record, "text", &bytes);
+
+		wrong += bytes != 22 || memcmp(text, "some text to be copied", 22) != 0;
+	}
+	if (user_record_field(record, "pid", &bytes)) {
+		pid = (int)user_record_integer(record, "pid");
+		wrong += pid != record->pid;
+	}
+	if (user_record_field(record, "tid", &bytes)) {
+		tid = (int)user_record_integer(record, "tid");
+		wrong += tid != (int)record->tid;
+	}
+}
+
+static void take_memories(int ms)
+{
+	int fd;
+
+	while (nr_memories < MAX_MEMORIES && (fd = user_accept(listener, ms)) != -1) {
+		if (fd < 0)
+			continue;
+		CU_ASSERT_EQUAL_FATAL(user_consumer_open(&memories[nr_memories], fd), 0);
+		memories[nr_memories].each = check_each;
+		nr_memories++;
+		ms = 0;
+	}
+}
+
+/* Waits for its end while draining; @flush too. Returns the status of waitpid(). */
+static int run_to_end(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		take_memories(1);
+		for (int i = 0; i < nr_memories; i++)
+			user_consumer_drain(&memories[i], true);
+	}
+	take_memories(0);
+	for (int i = 0; i < nr_memories; i++)
+		user_consumer_salvage(&memories[i]);
+	return status;
+}
+
+static unsigned long long stored(void)
+{
+	unsigned long long sum = 0;
+
+	for (int i = 0; i < nr_memories; i++) {
+		CU_ASSERT_PTR_NULL(memories[i].fault);
+		if (memories[i].fault)
+			printf("(%s) ", memories[i].fault);
+		sum += memories[i].found;
+	}
+	return sum;
+}
+
+static unsigned long long lost(void)
+{
+	unsigned long long sum = 0;
+
+	for (int i = 0; i < nr_memories; i++)
+		sum += user_consumer_lost(&memories[i]);
+	return sum;
+}
+
+static bool has_event(int memory, const char *name)
+{
+	return user_consumer_event(&memories[memory], "program", name) != NULL;
+}
+
+#define EXPECT_EXACT_LEDGER()                                        \
+	do {                                                         \
+		CU_ASSERT_EQUAL(stored() + lost(), *attempted);      \
+		if (stored() + lost() != *attempted)                 \
+			printf("(%llu stored, %llu lost, %llu attempted) ", stored(), lost(), *attempted); \
+		CU_ASSERT_EQUAL(wrong, 0);                           \
+	} while (0)
+
+static void set_early(void)
+{
+	setenv("USER_PROGRAM_EARLY", "1", 1);
+}
+
+static void events_before_main_and_after_exit_are_recorded(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "plain", "1000", set_early)), 0);
+	CU_ASSERT_EQUAL(*attempted, 1003);
+	CU_ASSERT_EQUAL(nr_memories, 1);
+	EXPECT_EXACT_LEDGER();
+	CU_ASSERT_EQUAL(lost(), 0);
+}
+
+static void a_statically_linked_library_does_the_same(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM_STATIC, "plain", "1000", set_early)), 0);
+	CU_ASSERT_EQUAL(*attempted, 1003);
+	EXPECT_EXACT_LEDGER();
+}
+
+static void without_rseq_the_books_close_too(void)
+{
+	setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0", 1);
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "storm", "300", NULL)), 0);
+	unsetenv("GLIBC_TUNABLES");
+	EXPECT_EXACT_LEDGER();
+	printf("(%llu events) ", *attempted);
+}
+
+static void forked_children_have_memories_of_their_own(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "forks", "3", NULL)), 0);
+	CU_ASSERT_EQUAL(nr_memories, 1 + 3 + 9 + 27);
+	CU_ASSERT_EQUAL(*attempted, 400);
+	EXPECT_EXACT_LEDGER();
+	CU_ASSERT_EQUAL(lost(), 0);
+}
+
+static void children_of_a_bare_clone_too(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "raw_forks", NULL, NULL)), 0);
+	CU_ASSERT_EQUAL(nr_memories, 21);
+	CU_ASSERT_EQUAL(*attempted, 22);
+	EXPECT_EXACT_LEDGER();
+}
+
+static void vfork_and_spawn_disturb_nothing(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "vforks", NULL, NULL)), 0);
+	CU_ASSERT_EQUAL(nr_memories, 1);
+	CU_ASSERT_EQUAL(*attempted, 60);
+	EXPECT_EXACT_LEDGER();
+}
+
+static void exec_leaves_no_descriptor(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "execs", NULL, NULL)), 0);
+	EXPECT_EXACT_LEDGER();
+}
+
+static void closing_all_descriptors_changes_nothing(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "closes_all", NULL, NULL)), 0);
+	CU_ASSERT_EQUAL(*attempted, 102);
+	EXPECT_EXACT_LEDGER();
+}
+
+static void limit_address_space(void)
+{
+	struct rlimit limit = { 12 << 20, 12 << 20 };
+
+	setrlimit(RLIMIT_AS, &limit);
+}
+
+static void limit_file_size(void)
+{
+	struct rlimit limit = { 1 << 20, 1 << 20 };
+
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void turn_off(void)
+{
+	setenv("TRACER_BUFFERS", "off", 1);
+}
+
+static void unlisten(void)
+{
+	setenv("TRACER_SOCKET", "/nonexistent/socket", 1);
+}
+
+static void without_memory_or_daemon_programs_run_undisturbed(void)
+{
+	static void (*const setups[])(void) = { limit_address_space, limit_file_size, turn_off, unlisten };
+
+	for (size_t i = 0; i < sizeof(setups) / sizeof(*setups); i++) {
+		CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "no_memory", NULL, setups[i])), 0);
+		CU_ASSERT_EQUAL(nr_memories, 0);
+	}
+}
+
+static void a_library_loaded_again_keeps_its_events_number(void)
+{
+	const struct user_event *event;
+
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "loads", USER_LIBRARY, NULL)), 0);
+	CU_ASSERT_EQUAL(*attempted, 300);
+	EXPECT_EXACT_LEDGER();
+	event = user_consumer_event(&memories[0], "library", "loaded");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(event);
+	CU_ASSERT_TRUE(memories[0].memory->registry_used < 20000);
+}
+
+static const char *storm_ms = "1500";
+
+static void migrations_and_signals_lose_nothing_uncounted(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "storm", storm_ms, NULL)), 0);
+	EXPECT_EXACT_LEDGER();
+	CU_ASSERT_TRUE(has_event(0, "handler"));
+	printf("(%llu stored, %llu lost) ", stored(), lost());
+}
+
+/* Three threads and their signal handlers: at most six records in flight, and as many counted as attempted that were not begun. */
+static void killed_in_a_storm_only_what_is_in_flight_is_lost(void)
+{
+	unsigned long long most = 0, events = 0;
+	int kills = getenv("TRACE_TEST_LONG") ? 1000 : 40;
+
+	for (int round = 0; round < kills; round++) {
+		pid_t child = start_program(USER_PROGRAM, "storm", NULL, NULL);
+		unsigned long long known;
+		int status;
+
+		for (int i = 0; i < 3 + round % 20; i++) {
+			take_memories(2);
+			for (int m = 0; m < nr_memories; m++)
+				user_consumer_drain(&memories[m], round & 1);
+		}
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		take_memories(0);
+		for (int m = 0; m < nr_memories; m++)
+			user_consumer_salvage(&memories[m]);
+		known = stored() + lost();
+		if (known > *attempted || *attempted - known > 6)
+			printf("(round %d: %llu known of %llu, %d memories) ", round, known, *attempted, nr_memories);
+		CU_ASSERT_TRUE(known <= *attempted && *attempted - known <= 6);
+		CU_ASSERT_EQUAL(wrong, 0);
+		most = *attempted - known > most ? *attempted - known : most;
+		events += *attempted;
+	}
+	printf("(%d kills, %llu events, at most %llu in flight) ", kills, events, most);
+}
+
+/* ---- death at every instruction ---- */
+
+static bool step(pid_t child, int *status)
+{
+	return ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) == 0 && waitpid(child, status, 0) == child && WIFSTOPPED(*status);
+}
+
+static void trace_me(void)
+{
+	setenv("LD_BIND_NOW", "1", 1); /* the linker's instructions are not of interest */
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+}
+
+/* Runs to the program's first SIGSTOP, steps @n instructions, kills. Returns false when it came to the second SIGSTOP before. */
+static bool die_after(int n, const char *before)
+{
+	pid_t child = start_program(USER_PROGRAM, "stepped", before, trace_me);
+	bool inside = true;
+	int status;
+
+	waitpid(child, &status, 0);
+	while (WIFSTOPPED(status) && WSTOPSIG(status) != SIGSTOP) { /* the exec */
+		ptrace(PTRACE_CONT, child, NULL, NULL);
+		waitpid(child, &status, 0);
+	}
+	for (int i = 0; i < n && inside; i++)
+		inside = step(child, &status) && WSTOPSIG(status) != SIGSTOP;
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	take_memories(0);
+	for (int m = 0; m < nr_memories; m++)
+		user_consumer_salvage(&memories[m]);
+	return inside;
+}
+
+/* A daemon that records this machine took the events before we could. */
+static bool somebody_else(void)
+{
+	for (int i = 0; i < nr_memories; i++)
+		if (memories[i].taken)
+			return true;
+	return false;
+}
+
+static void step_everywhere(const char *before, const char *buffers)
+{
+	int deaths = 0, missing = 0;
+
+	setenv("TRACER_BUFFERS", buffers, 1);
+	for (int n = 0; die_after(n, before); n++, deaths++) {
+		unsigned long long known = stored() + lost();
+
+		if (somebody_else())
+			continue;
+		if (known > *attempted || *attempted - known > 1)
+			printf("(step %d: %llu known of %llu, %d memories) ", n, known, *attempted, nr_memories);
+		CU_ASSERT_TRUE_FATAL(known <= *attempted && *attempted - known <= 1);
+		missing += known != *attempted;
+		for (int m = 0; m < nr_memories; m++)
+			CU_ASSERT_TRUE(memories[m].in_flight <= 1);
+	}
+	unsetenv("TRACER_BUFFERS");
+	if (!somebody_else())
+		EXPECT_EXACT_LEDGER(); /* the last one was through */
+	CU_ASSERT_TRUE(deaths > 60 && missing > 10);
+	printf("(%d deaths, %d in flight) ", deaths, missing);
+}
+
+static void death_at_any_instruction_of_a_record_costs_that_record(void)
+{
+	step_everywhere("5", "16Kx2");
+}
+
+/* 16 KiB hold 1,020 records of 16 bytes. */
+static void death_at_any_instruction_of_a_switch_costs_that_record(void)
+{
+	step_everywhere("1019", "16Kx2");
+	step_everywhere("1020", "16Kx2");
+}
+
+static void death_in_a_full_ring_costs_that_record(void)
+{
+	step_everywhere("2045", "16Kx2");
+}
+
+/* The first event of all: everything is set up inside. Coarser, for it is long. */
+static void death_in_the_first_event_costs_that_event(void)
+{
+	int deaths = 0;
+
+	for (int n = 0; die_after(n, "0"); n += 7, deaths++) {
+		unsigned long long known = stored() + lost();
+
+		if (somebody_else())
+			continue;
+		CU_ASSERT_TRUE_FATAL(known <= *attempted && *attempted - known <= 1);
+	}
+	printf("(%d deaths) ", deaths);
+}
+
+static const struct unit_case cases[] = {
+	{ "events_before_main_and_after_exit_are_recorded", events_before_main_and_after_exit_are_recorded },
+	{ "a_statically_linked_library_does_the_same", a_statically_linked_library_does_the_same },
+	{ "without_rseq_the_books_close_too", without_rseq_the_books_close_too },
+	{ "forked_children_have_memories_of_their_own", forked_children_have_memories_of_their_own },
+	{ "children_of_a_bare_clone_too", children_of_a_bare_clone_too },
+	{ "vfork_and_spawn_disturb_nothing", vfork_and_spawn_disturb_nothing },
+	{ "exec_leaves_no_descriptor", exec_leaves_no_descriptor },
+	{ "closing_all_descriptors_changes_nothing", closing_all_descriptors_changes_nothing },
+	{ "without_memory_or_daemon_programs_run_undisturbed", without_memory_or_daemon_programs_run_undisturbed },
+	{ "a_library_loaded_again_keeps_its_events_number", a_library_loaded_again_keeps_its_events_number },
+	{ "migrations_and_signals_lose_nothing_uncounted", migrations_and_signals_lose_nothing_uncounted },
+	{ "killed_in_a_storm_only_what_is_in_flight_is_lost", killed_in_a_storm_only_what_is_in_flight_is_lost },
+	{ "death_at_any_instruction_of_a_record_costs_that_record", death_at_any_instruction_of_a_record_costs_that_record },
+	{ "death_at_any_instruction_of_a_switch_costs_that_record", death_at_any_instruction_of_a_switch_costs_that_record },
+	{ "death_in_a_full_ring_costs_that_record", death_in_a_full_ring_costs_that_record },
+	{ "death_in_the_first_event_costs_that_event", death_in_the_first_event_costs_that_event },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	char number[16];
+	int result;
+
+	listener = user_listen();
+	counts_fd = memfd_create("counts", 0);
+	if (listener < 0 || counts_fd < 0 || ftruncate(counts_fd, 4096) != 0) {
+		perror("test_user_program");
+		return 1;
+	}
+	attempted = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, counts_fd, 0);
+	snprintf(number, sizeof(number), "%d", counts_fd);
+	setenv("USER_PROGRAM_COUNTS", number, 1);
+	if (getenv("TRACE_TEST_LONG"))
+		storm_ms = "60000";
+	result = unit_main("user_program", cases, argc, argv);
+	unlink(getenv("TRACER_SOCKET"));
+	return result;
+}
