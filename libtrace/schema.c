@@ -302,12 +302,27 @@ static int schema_put(struct schema *schema, const struct trace_event_type *type
 	return 0;
 }
 
+/* Room for three more blocks. */
+static bool schema_reserve_memory(struct schema *schema)
+{
+	size_t room = 2 * schema->nr_memory + 16;
+	void **memory;
+
+	if (schema->nr_memory + 3 <= schema->memory_room)
+		return true;
+	memory = realloc(schema->memory, room * sizeof(*memory));
+	if (!memory)
+		return false;
+	schema->memory = memory;
+	schema->memory_room = room;
+	return true;
+}
+
 int schema_add(struct schema *schema, const unsigned char *payload, size_t bytes)
 {
 	struct trace_event_type *types = NULL;
 	struct trace_field *fields = NULL;
 	unsigned char *copy = NULL;
-	void **memory = NULL;
 	struct view view;
 	int error = -EBADMSG;
 
@@ -315,10 +330,7 @@ int schema_add(struct schema *schema, const unsigned char *payload, size_t bytes
 		goto fail;
 	error = -ENOMEM;
 	copy = malloc(bytes + 1);
-	memory = realloc(schema->memory, (schema->nr_memory + 3) * sizeof(*memory));
-	if (memory)
-		schema->memory = memory;
-	if (!copy || !memory)
+	if (!copy || !schema_reserve_memory(schema))
 		goto fail;
 	memcpy(copy, payload, bytes);
 	error = -EBADMSG;

@@ -23,6 +23,7 @@ struct schema {
 	size_t types_room;
 	void **memory; /* owned; blocks behind the types */
 	size_t nr_memory;
+	size_t memory_room;
 	size_t memory_bytes;
 };
 
