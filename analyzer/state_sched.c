@@ -190,14 +190,16 @@ void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 			break;
 		}
 		was_in_kernel(a, thread);
-		end_learn_call(a, thread);
+		if (ns >= a->end_ns)
+			end_learn_call(a, thread);
 		books_blocked(a, thread, ns, NULL);
 		break;
 	case PLACE_LOST:
 		books_unknown(a, thread, ns);
 		break;
 	default:
-		end_learn_call(a, thread);
+		if (ns >= a->end_ns)
+			end_learn_call(a, thread);
 		books_blocked(a, thread, ns, NULL);
 	}
 	books_mode(a, thread, false);
