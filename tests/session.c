@@ -6,10 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+static long long stolen_ns(void)
+{
+	FILE *file = fopen("/proc/stat", "re");
+	long long ticks = 0;
+
+	if (file && fscanf(file, "cpu %*d %*d %*d %*d %*d %*d %*d %lld", &ticks) != 1)
+		ticks = 0;
+	if (file)
+		fclose(file);
+	return ticks * (1000000000 / sysconf(_SC_CLK_TCK));
+}
+
+long long session_stolen_ns(const struct session *s)
+{
+	return stolen_ns() - s->stolen_before;
+}
 
 void session_begin(struct session *s)
 {
 	memset(s, 0, sizeof(*s));
+	s->stolen_before = stolen_ns();
 	snprintf(s->folder, sizeof(s->folder), "/var/tmp/trace-e2e-XXXXXX");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(s->folder));
 	snprintf(s->trace, sizeof(s->trace), "%s/t.trace", s->folder);

@@ -11,6 +11,7 @@ struct session {
 	char folder[64];
 	char trace[96];
 	char truth[96];
+	long long stolen_before; /* session_begin()'s reading */
 	json_t *report;	 /* owned; the test loads it */
 	json_t *process; /* of the program; borrowed from report */
 };
@@ -27,6 +28,12 @@ json_t *session_load(const struct session *s, const char *options);
 
 /** session_truth() - what the program wrote last under this key; -1 if nothing */
 long long session_truth(const struct session *s, const char *key);
+
+/**
+ * session_stolen_ns() - what a hypervisor took from all CPUs since session_begin(), in ticks of 10 ms: /proc/stat
+ * The kernel takes it off the CPU time of whoever ran, on its own clocks; the trace cannot know, and calls it the thread's time.
+ */
+long long session_stolen_ns(const struct session *s);
 
 /* ---- reading reports ---- */
 
