@@ -10,7 +10,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define USER_MAPPED_NAME "/memfd:" USER_MEMORY_NAME
+/* Is @target, a link or mapping as /proc shows it, the memory of a program that meets daemons where we are? */
+static bool is_ours(const char *target)
+{
+	char name[USER_MEMORY_NAME_BYTES];
+	size_t prefix = strlen("/memfd:");
+
+	user_memory_name(getenv("TRACER_SOCKET"), name);
+	return strncmp(target, "/memfd:", prefix) == 0 && strncmp(target + prefix, name, strlen(name)) == 0 &&
+	       strchr(" \n", target[prefix + strlen(name)]);
+}
 
 void user_find_identity(struct user_identity *identity)
 {
@@ -80,10 +89,10 @@ static bool next_mapped(FILE *maps, struct mapped *ret_mapped)
 		unsigned long offset;
 		int name = 0;
 
-		if (!strstr(line, USER_MAPPED_NAME))
+		if (!strstr(line, "/memfd:" USER_MEMORY_NAME))
 			continue;
 		if (sscanf(line, "%lx-%lx %*s %lx %*s %lu %n", &ret_mapped->start, &ret_mapped->end, &offset, &ret_mapped->ino, &name) == 4 &&
-		    offset == 0 && name && !strncmp(line + name, USER_MAPPED_NAME, strlen(USER_MAPPED_NAME)))
+		    offset == 0 && name && is_ours(line + name))
 			return true;
 	}
 	return false;
@@ -126,7 +135,8 @@ static int open_file(pid_t pid, unsigned long ino)
 
 		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, entry->d_name);
 		chars = readlink(path, target, sizeof(target) - 1);
-		if (chars < (ssize_t)strlen(USER_MAPPED_NAME) || strncmp(target, USER_MAPPED_NAME, strlen(USER_MAPPED_NAME)) != 0)
+		target[chars > 0 ? chars : 0] = '\0';
+		if (!is_ours(target))
 			continue;
 		if (stat(path, &status) == 0 && status.st_ino == ino)
 			found = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);

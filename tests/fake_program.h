@@ -69,9 +69,12 @@ enum { FAKE_MAX_EVENTS = 512, FAKE_REGISTRY = 65536, FAKE_SUBBUF = 16384, FAKE_S
 
 static inline struct fake_program fake_program_new(enum subbuf_clock clock, int seals)
 {
-	struct fake_program program = { .fd = memfd_create(USER_MEMORY_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING) };
+	char name[USER_MEMORY_NAME_BYTES];
+	struct fake_program program = { .fd = -1 };
 	uint64_t stride = 4096 + FAKE_SUBBUF * FAKE_SUBBUFS, rings = 4096 + 4096 + FAKE_REGISTRY, total = rings + FAKE_RINGS * stride;
 
+	user_memory_name(getenv("TRACER_SOCKET"), name);
+	program.fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (program.fd < 0 || ftruncate(program.fd, (off_t)total) < 0 || (seals && fcntl(program.fd, F_ADD_SEALS, seals) < 0))
 		abort();
 	program.data = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, program.fd, 0);

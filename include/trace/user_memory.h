@@ -32,6 +32,7 @@ extern "C" {
 #endif
 
 #define USER_MEMORY_NAME    "trace-program"
+#define USER_MEMORY_NAME_BYTES 32 /* with what user_memory_name() adds */
 #define USER_MEMORY_MAGIC   0x0a6d656d63617274ULL /* "tracmem\n" */
 #define USER_MEMORY_VERSION 1u
 
@@ -152,6 +153,29 @@ struct user_field {
 #define USER_SOCKET_ROOT "/run/tracedaemon/programs"
 #define USER_SOCKET_NAME "tracedaemon/programs"
 #define USER_SOCKET_TMP	 "/tmp/tracedaemon-%u/programs"
+
+/**
+ * user_memory_name() - the memfd's name, for programs and daemons that meet at @socket
+ * @socket: $TRACER_SOCKET, or NULL or "" without it. Who chose a socket is in a world of its own: a daemon elsewhere does not find the program in
+ * /proc either. @ret_name: USER_MEMORY_NAME_BYTES.
+ */
+static inline void user_memory_name(const char *socket, char *ret_name)
+{
+	const char *plain = USER_MEMORY_NAME;
+	trace_u64 hash = 0xcbf29ce484222325ULL; /* FNV-1a */
+	unsigned int at = 0, i;
+
+	for (; plain[at]; at++)
+		ret_name[at] = plain[at];
+	if (socket && *socket) {
+		for (; *socket; socket++)
+			hash = (hash ^ (unsigned char)*socket) * 0x100000001b3ULL;
+		ret_name[at++] = '-';
+		for (i = 0; i < 16; i++, hash >>= 4)
+			ret_name[at++] = "0123456789abcdef"[hash & 15];
+	}
+	ret_name[at] = '\0';
+}
 
 /** struct user_offer - the one message of a program, with its memfd beside it */
 struct user_offer {

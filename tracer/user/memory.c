@@ -155,15 +155,17 @@ static uint64_t read_time_offset(void)
 
 static int make_file(uint64_t bytes)
 {
+	char name[USER_MEMORY_NAME_BYTES];
 	struct rlimit limit;
 	int fd, high;
 
 	/* Over the limit of file sizes the kernel would send SIGXFSZ, not just refuse. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes))
 		return -1;
-	fd = (int)syscall(SYS_memfd_create, USER_MEMORY_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	user_memory_name(secure_getenv("TRACER_SOCKET"), name);
+	fd = (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
 	if (fd < 0)
-		fd = (int)syscall(SYS_memfd_create, USER_MEMORY_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		fd = (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -1;
 	high = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
