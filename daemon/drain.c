@@ -415,6 +415,17 @@ void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 	ring->lost_here += nr < DRAIN_COUNTER_MAX ? nr : 0;
 }
 
+void drain_count_missed(struct drain *drain, uint64_t nr)
+{
+	struct drain_ring *ring = NULL;
+
+	for (size_t i = 0; i < drain->nr_rings && !(ring && ring->translate); i++)
+		if (!ring || drain->rings[i]->translate)
+			ring = drain->rings[i];
+	if (ring)
+		drain_count_lost(ring, nr);
+}
+
 enum drain_result drain_run(struct drain *drain)
 {
 	enum drain_result result = DRAIN_IDLE;

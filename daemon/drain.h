@@ -82,6 +82,8 @@ uint64_t drain_taken(const struct drain_ring *ring);
 
 /** drain_count_lost() - events of the ring that never came to be in it */
 void drain_count_lost(struct drain_ring *ring, uint64_t nr);
+/** drain_count_missed() - events that never had a ring: the first ring of a program, or else of all, stands for theirs */
+void drain_count_missed(struct drain *drain, uint64_t nr);
 
 enum drain_result {
 	DRAIN_IDLE,    /* nothing was complete */

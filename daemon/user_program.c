@@ -34,7 +34,7 @@ struct user_program {
 	struct user_recording *recording; /* borrowed */
 	struct user_local *events;	  /* owned; max_events of them */
 	struct user_ring **rings;	  /* owned, as what they point to; nr_rings of the mapping, NULL: not in use */
-	uint64_t unready_before;
+	uint64_t unready_before; /* what is in the books, or before the recording */
 	bool whole;
 	bool off;
 	bool told;
@@ -322,9 +322,18 @@ void user_program_settle(struct user_program *program)
 			continue;
 		if (now > before)
 			drain_count_lost(ring->books, now - before);
-		now = before; /* the first ring stands for all: these events never had one */
+		before = program->unready_before = now; /* the first ring stands for all: these events never had one */
 		drain_retire(drain, ring->books);
 	}
+}
+
+/* Its children go on counting there what they cannot record, whether it lives or not. */
+uint64_t user_program_late(struct user_program *program)
+{
+	uint64_t now = unready(program), late = now > program->unready_before ? now - program->unready_before : 0;
+
+	program->unready_before = now;
+	return late;
 }
 
 void user_program_bury(struct user_program *program)

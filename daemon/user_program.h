@@ -66,6 +66,8 @@ bool user_program_finish(struct user_program *program);
 
 /** user_program_settle() - after drain_end(): what its rings do not know of is counted, and its memory is not read any more */
 void user_program_settle(struct user_program *program);
+/** user_program_late() - after user_program_settle(): lost events that were counted since, or could not be put into the books; each told once */
+uint64_t user_program_late(struct user_program *program);
 
 /**
  * user_program_bury() - after user_program_finish(): its books are closed and its rings gone

@@ -155,7 +155,9 @@ int user_socket_fd(const struct user_socket *sock)
 
 int user_socket_accept(struct user_socket *sock)
 {
-	return accept4(sock->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(sock->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	return fd >= 0 ? fd : -errno;
 }
 
 /* ---- an offer ---- */
@@ -193,12 +195,14 @@ static int receive_offer(int connection)
 
 	if (bytes < 0)
 		return -errno;
+	if (bytes == 0)
+		return -ENODATA;
 	fd = take_descriptor(&message);
 	if (fd >= 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC && offer.version == USER_MEMORY_VERSION)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return -EBADMSG;
+	return fd < 0 && message.msg_flags & MSG_CTRUNC ? -EMFILE : -EBADMSG;
 }
 
 /* SECURITY: what it says of itself does not count. A pid of 0 is a process that we cannot see. */

@@ -19,7 +19,8 @@
 #define USERS_PERIOD_MIN_NS   1000000ull
 #define USERS_PERIOD_BEGIN_NS 5000000ull
 #define USERS_PERIOD_MAX_NS   50000000ull
-#define USERS_CONNECTIONS     64  /* that have not said anything yet */
+#define USERS_CONNECTIONS     1024 /* that have not said anything yet */
+#define USERS_ACCEPTED	      64   /* at a time; then those that came before are heard */
 #define USERS_BURIED_MIN      256 /* so many dead ones are kept before we look who still needs them */
 #define USERS_EVENTS	      32
 #define USERS_LAST_ROUNDS     1000 /* somebody may go on connecting for ever */
@@ -35,7 +36,8 @@ struct user {
 
 /**
  * struct users - @list: newest first
- * @connections: accepted, nothing received yet; a new one takes the place of the oldest
+ * @connections: accepted, nothing received yet; -1: free. When none is free a new one takes another's place
+ * @missed: programs, or events of theirs, that are known to be lost and have no ring that could count them
  * @nr_buried, @max_buried: dead ones in the list, and when to look through them
  */
 struct users {
@@ -49,11 +51,16 @@ struct users {
 	size_t max_buried;
 	int connections[USERS_CONNECTIONS];
 	size_t next_connection;
+	uint64_t missed;
 	uint64_t period_ns;
 	int epoll_fd;
 	int timer_fd;
 	bool begun;
 	bool off;
+	bool told_busy;
+	bool told_offer;
+	bool told_accept;
+	bool told_unknown;
 };
 
 enum { WATCH_SOCKET = 1, WATCH_TIMER, WATCH_CONNECTION, WATCH_PROCESS };
@@ -131,6 +138,24 @@ static void bury_earlier(struct users *users, const struct user *newest)
 			user->dead = !user_find_maps(pid, user_program_mapping(user->program)->ino);
 }
 
+/*
+ * Another daemon's program is found in /proc twice, since that daemon maps it too: no reason to complain each time. But one that offers
+ * itself to us says so once; what is lost to this trace stands in the other one.
+ */
+static void tell_refused(struct users *users, const struct user_identity *identity, bool offered, const struct trace_error *error)
+{
+	bool is_busy = error->code == -EBUSY;
+
+	if (is_busy && !offered)
+		return;
+	users->status.refused++;
+	users->missed += !is_busy && error->code != -EINVAL; /* nonsense is no loss */
+	if (!is_busy || !users->told_busy)
+		message_note("process %d (%s) is not recorded: %s%s", (int)identity->pid, identity->exe, error->message,
+			     is_busy ? "; nor are others of its kind" : "");
+	users->told_busy |= is_busy;
+}
+
 static void take(struct users *users, int fd, struct user_identity *identity, bool whole)
 {
 	struct user *user = calloc(1, sizeof(*user));
@@ -140,9 +165,7 @@ static void take(struct users *users, int fd, struct user_identity *identity, bo
 		user->program = user_program_new(fd, identity, &users->recording, whole, &error);
 	if (!user || !user->program) {
 		free(user);
-		users->status.refused += error.code != -EBUSY;
-		if (error.code != -EBUSY) /* else another daemon has it, which then maps it too and is found like a program */
-			message_note("process %d (%s) is not recorded: %s", (int)identity->pid, identity->exe, error.message);
+		tell_refused(users, identity, whole, &error);
 		if (identity->pid_fd >= 0)
 			close(identity->pid_fd);
 		return;
@@ -176,6 +199,20 @@ static void prefer_owner(struct users *users, struct user *user, struct user_ide
 		watch(users, identity->pid_fd, WATCH_PROCESS);
 }
 
+/* Where it descends from, and its group, die with a process. */
+static void tell_unknown(struct users *users, const struct user_identity *identity)
+{
+	const struct tracer_options *filter = users->filter;
+
+	if (users->off || !identity->gone || !filter || !(filter->filter_pgrp || (filter->filter_pid && filter->follow)))
+		return;
+	users->status.refused++;
+	if (!users->told_unknown)
+		message_warning("process %d died before it could be told whether it is to be recorded: its events are left out, and those of others like it",
+				(int)identity->pid);
+	users->told_unknown = true;
+}
+
 static void come(struct users *users, int fd, struct user_identity *identity, bool whole)
 {
 	struct user *known = user_of_memory(users, fd);
@@ -184,8 +221,11 @@ static void come(struct users *users, int fd, struct user_identity *identity, bo
 		prefer_owner(users, known, identity);
 	else if (!users->off && takes_part(users, identity))
 		take(users, fd, identity, whole);
-	else if (identity->pid_fd >= 0)
-		close(identity->pid_fd);
+	else {
+		tell_unknown(users, identity);
+		if (identity->pid_fd >= 0)
+			close(identity->pid_fd);
+	}
 	close(fd);
 }
 
@@ -194,38 +234,91 @@ static void on_found(void *context, int fd, struct user_identity *identity)
 	come(context, fd, identity, false);
 }
 
-static void on_connection(struct users *users, int connection)
+/* Nonsense, a stranger, or no descriptor was left for it: only the last is a loss. */
+static void miss_offer(struct users *users, int err)
+{
+	users->status.refused++;
+	users->missed += err != -EBADMSG && err != -EPERM;
+	if (!users->told_offer)
+		message_warning("a program's offer of its events could not be taken: %s", strerror(-err));
+	users->told_offer = true;
+}
+
+/* False: it has not said anything yet. */
+static bool hear(struct users *users, int connection)
 {
 	struct user_identity identity;
 	int fd = user_socket_receive(connection, &identity);
 
 	if (fd == -EAGAIN)
-		return;
+		return false;
 	if (fd >= 0)
 		come(users, fd, &identity, true);
+	else if (fd != -ENODATA)
+		miss_offer(users, fd);
+	close(connection);
+	return true;
+}
+
+static void on_connection(struct users *users, int connection)
+{
+	if (!hear(users, connection))
+		return;
 	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
 		if (users->connections[i] == connection)
 			users->connections[i] = -1;
-	close(connection);
+}
+
+/*
+ * For a connection that has not spoken. Who holds a place may have spoken since we looked. If all are silent one must go.
+ * SECURITY: so who connects and says nothing keeps nobody out for long. A program that is sent away offers itself again.
+ */
+static int *find_place(struct users *users)
+{
+	int *place;
+
+	for (size_t i = 0; i < USERS_CONNECTIONS; i++) {
+		place = &users->connections[users->next_connection++ % USERS_CONNECTIONS];
+		if (*place < 0)
+			return place;
+	}
+	for (size_t i = 0; i < USERS_CONNECTIONS; i++) {
+		place = &users->connections[i];
+		if (hear(users, *place)) {
+			*place = -1;
+			return place;
+		}
+	}
+	place = &users->connections[users->next_connection++ % USERS_CONNECTIONS];
+	close(*place);
+	*place = -1;
+	return place;
+}
+
+static void keep_connection(struct users *users, int connection)
+{
+	int *place = find_place(users), err = watch(users, connection, WATCH_CONNECTION);
+
+	if (err) {
+		miss_offer(users, err);
+		close(connection);
+		return;
+	}
+	*place = connection;
 }
 
 static void on_socket(struct users *users)
 {
-	int connection;
+	int connection = 0;
 
-	while ((connection = user_socket_accept(users->socket)) >= 0) {
-		int *place = &users->connections[users->next_connection++ % USERS_CONNECTIONS];
-
-		if (*place >= 0)
-			close(*place); /* SECURITY: who connects and says nothing keeps nobody out for long */
-		*place = connection;
-		if (watch(users, connection, WATCH_CONNECTION)) {
-			close(connection);
-			*place = -1;
-			continue;
-		}
-		on_connection(users, connection); /* usually it has spoken already */
-	}
+	for (int i = 0; i < USERS_ACCEPTED && (connection = user_socket_accept(users->socket)) >= 0; i++)
+		if (!hear(users, connection)) /* usually it has spoken already */
+			keep_connection(users, connection);
+	if (connection >= 0 || connection == -EAGAIN || connection == -ECONNABORTED || connection == -EINTR || users->told_accept)
+		return;
+	message_warning("programs that want to be recorded cannot be heard: %s", strerror(-connection));
+	users->told_accept = true;
+	users->missed++;
 }
 
 /* ---- they go ---- */
@@ -267,6 +360,7 @@ static void forget_unneeded(struct users *users)
 			continue;
 		}
 		*place = user->next;
+		users->missed += user_program_late(user->program);
 		user_program_free(user->program);
 		free(user);
 		users->nr_buried--;
@@ -481,8 +575,15 @@ void users_salvage(struct users *users)
 
 void users_settle(struct users *users)
 {
-	for (struct user *user = users->list; user; user = user->next)
+	for (struct user *user = users->list; user; user = user->next) {
 		user_program_settle(user->program);
+		users->missed += user_program_late(user->program);
+	}
+	if (users->missed)
+		message_warning("at least %s events of programs are lost: their offers, or what their children recorded, could not be taken",
+				text_count(users->missed).s);
+	drain_count_missed(users->recording.drain, users->missed);
+	users->missed = 0;
 }
 
 void users_get_status(const struct users *users, struct users_status *ret_status)

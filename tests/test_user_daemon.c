@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <trace/reader.h>
 #include <trace/writer.h>
 
@@ -16,6 +18,7 @@
 #include "fake_program.h"
 #include "message.h"
 #include "user_program.h"
+#include "users.h"
 #include "writer_thread.h"
 
 /* ---- a recording of programs ---- */
@@ -645,6 +648,108 @@ static void memory_that_changes_while_it_is_read_breaks_nothing(void)
 	}
 }
 
+/* ---- offers ---- */
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	CU_ASSERT_EQUAL_FATAL(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static void say(int connection, const void *text, size_t bytes, int memory_fd)
+{
+	struct iovec vector = { (void *)text, bytes };
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &memory_fd, sizeof(int));
+	CU_ASSERT_EQUAL(sendmsg(connection, &message, MSG_NOSIGNAL), (ssize_t)bytes);
+}
+
+/*
+ * The first program connects, is accepted, and speaks only when @nr others, who say nothing, have connected after it. The daemon comes to the
+ * others first. Then another program comes.
+ */
+static void offer_among_silent_ones(int nr, size_t expected)
+{
+	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	struct fake_program first = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS), last = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct clock_sample start = clock_take_sample();
+	struct bench *bench = bench_new(NULL);
+	struct users_options options = { .selection = &bench->selection };
+	struct users_status status;
+	struct trace_error error;
+	int *others = calloc((size_t)nr, sizeof(*others)), slow, quick;
+	struct users *users;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/trace-offers-%d", (int)getpid());
+	setenv("TRACER_SOCKET", path, 1);
+	users = users_new(&options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(users);
+	users_begin(users, bench->recording->drain, bench->writer, &start);
+	slow = connect_to(path);
+	users_dispatch(users);
+	for (int i = 0; i < nr; i++)
+		others[i] = connect_to(path);
+	say(slow, &offer, sizeof(offer), first.fd);
+	quick = connect_to(path);
+	say(quick, &offer, sizeof(offer), last.fd);
+	for (int i = 0; i < nr / 32 + 2; i++)
+		users_dispatch(users);
+	users_get_status(users, &status);
+	CU_ASSERT_EQUAL(status.programs, expected);
+	CU_ASSERT_EQUAL(status.refused, 0);
+	for (int i = 0; i < nr; i++)
+		close(others[i]);
+	close(slow);
+	close(quick);
+	users_free(users);
+	unsetenv("TRACER_SOCKET");
+	snprintf(path, sizeof(path), "/tmp/trace-offers-%d.lock", (int)getpid());
+	unlink(path);
+	free(others);
+	bench_free(bench);
+	fake_program_free(&first);
+	fake_program_free(&last);
+}
+
+static void who_is_slow_to_speak_is_heard(void)
+{
+	offer_among_silent_ones(200, 2);
+}
+
+static void who_says_nothing_keeps_nobody_out(void)
+{
+	offer_among_silent_ones(1500, 2);
+}
+
+static void what_children_count_in_a_memory_without_rings_is_told(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct bench *bench = bench_new(NULL);
+
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	program.memory->unready = 3;
+	user_program_settle(bench->program);
+	CU_ASSERT_EQUAL(user_program_late(bench->program), 3);
+	CU_ASSERT_EQUAL(user_program_late(bench->program), 0);
+	program.memory->unready += 7; /* of a child that lives on */
+	CU_ASSERT_EQUAL(user_program_late(bench->program), 7);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
 static const struct unit_case cases[] = {
 	{ "events_come_back_with_fields_thread_cpu_and_program", events_come_back_with_fields_thread_cpu_and_program },
 	{ "scopes_are_two_events_of_one_name", scopes_are_two_events_of_one_name },
@@ -663,6 +768,9 @@ static const struct unit_case cases[] = {
 	{ "nonsense_in_rings_stays_in_its_streams", nonsense_in_rings_stays_in_its_streams },
 	{ "nonsense_in_the_registry_stays_in_its_program", nonsense_in_the_registry_stays_in_its_program },
 	{ "memory_that_changes_while_it_is_read_breaks_nothing", memory_that_changes_while_it_is_read_breaks_nothing },
+	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
+	{ "who_says_nothing_keeps_nobody_out", who_says_nothing_keeps_nobody_out },
+	{ "what_children_count_in_a_memory_without_rings_is_told", what_children_count_in_a_memory_without_rings_is_told },
 	{ NULL, NULL },
 };
 
