@@ -85,17 +85,25 @@ struct trace_tracepoint {
 #define TRACE_TRACEPOINT_VERSION 1
 
 #ifndef TRACEPOINT_DISABLE
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define TRACE_CALLED_OFTEN __attribute__((noplt)) /* not by way of a stub of the linker's */
+#endif
+#endif
+#ifndef TRACE_CALLED_OFTEN
+#define TRACE_CALLED_OFTEN
+#endif
 /* Make the tracepoints from @begin to before @end known to daemons. Any number of times. */
 void trace_tracepoint_register(struct trace_tracepoint *begin, struct trace_tracepoint *end);
 /* Record an event: @image is tracepoint->payload_bytes of fields, aligned to 4, with 4 bytes of room for the thread's number first. */
-void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image);
+TRACE_CALLED_OFTEN void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image);
 /* The same for few bytes of fields, by value. */
-void trace_tracepoint_record_0(struct trace_tracepoint *tracepoint);
-void trace_tracepoint_record_4(struct trace_tracepoint *tracepoint, uint32_t a);
-void trace_tracepoint_record_8(struct trace_tracepoint *tracepoint, uint64_t a);
-void trace_tracepoint_record_16(struct trace_tracepoint *tracepoint, uint64_t a, uint64_t b);
+TRACE_CALLED_OFTEN void trace_tracepoint_record_0(struct trace_tracepoint *tracepoint);
+TRACE_CALLED_OFTEN void trace_tracepoint_record_4(struct trace_tracepoint *tracepoint, uint32_t a);
+TRACE_CALLED_OFTEN void trace_tracepoint_record_8(struct trace_tracepoint *tracepoint, uint64_t a);
+TRACE_CALLED_OFTEN void trace_tracepoint_record_16(struct trace_tracepoint *tracepoint, uint64_t a, uint64_t b);
 /* The same for events with texts: @texts for all fields in order; those of other types are not looked at. A text's length is at most @length. */
-void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
+TRACE_CALLED_OFTEN void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
 #endif
 
 #ifndef TRACEPOINT_DISABLE

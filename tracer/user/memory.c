@@ -226,6 +226,7 @@ static bool set_up(struct user_state *state)
 	uint64_t bytes = 4096 + USER_MAX_EVENTS + USER_MAX_REGISTRY_BYTES +
 			 (uint64_t)nr_rings * subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
 	int sockets[4] = { -1, -1, -1, -1 }, nr_sockets = 0, fd = make_file(bytes), result;
+	bool unheard = false;
 	struct user_memory *memory, *at = mine.memory;
 	struct stat status;
 
@@ -241,7 +242,11 @@ static bool set_up(struct user_state *state)
 	for (unsigned int n = 0; nr_sockets < 4 && (result = user_offer_connect(n)) != -ENOENT; n++)
 		if (result >= 0)
 			sockets[nr_sockets++] = result;
+		else
+			unheard |= result == -EAGAIN || result == -EMFILE;
 	if (at) {
+		if (unheard && !nr_sockets)
+			__atomic_fetch_add(&at->unready, 1, __ATOMIC_RELAXED); /* how many events it will be nobody knows: one stands for them */
 		inherit(memory, at);
 		if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED)
 			at = NULL;
@@ -266,6 +271,7 @@ static bool set_up(struct user_state *state)
 		state->subbuf_bytes = user_options.subbuf_bytes;
 		state->nr_subbufs_log2 = (uint32_t)__builtin_ctz(user_options.nr_subbufs);
 		state->clock = at->clock;
+		state->seq_mask = user_options.nr_subbufs - 1;
 		state->cpu_offset = &__rseq_offset ? __rseq_offset + RSEQ_CPU_ID : 0;
 		state->nr_fast_rings = at->clock == SUBBUF_CLOCK_TSC && &__rseq_offset ? nr_rings : 0;
 		state->blocking_ms = user_options.blocking_ms;

@@ -2,8 +2,13 @@
 /*
  * record.c - what an enabled tracepoint calls.
  *
- * The way of a record: is the process's memory there, and has this thread looked at it (one comparison of epochs)? Which CPU is this (the
- * kernel keeps the answer up to date in the thread's rseq area, if glibc registered one)? Then ring.h. Everything else is out of line in record_slow().
+ * The way of a record: is the process's memory there, and has this thread looked at it (one comparison of epochs)? Is this still the CPU that the
+ * thread wrote on last (the kernel keeps the answer up to date in the thread's rseq area, if glibc registered one)? Then ring.h. Everything
+ * else is out of line in record_slow().
+ *
+ * What the first locked instruction waits for is what an event costs beside the clock: loads do not pass the locked one before, so that a chain of
+ * them is waited for link by link. So the thread remembers where its ring is, and all questions are comparisons beside that, which
+ * the processor predicts.
  */
 #include <errno.h>
 #include <sched.h>
@@ -21,19 +26,26 @@ struct subbuf_writer {
 	unsigned char *data;
 	trace_u32 subbuf_bytes;
 	trace_u32 nr_subbufs_log2;
+	trace_u32 seq_mask;
 	trace_u32 cpu;
 	trace_u16 producer;
 	trace_u8 clock;
 	trace_u8 overwrite;
-	trace_s64 cpu_offset;
 	trace_u32 **place; /* where the last preliminary header went */
 };
 
-/* What the thread knows. A thread that never recorded differs from every epoch, 0 too. */
+/*
+ * What the thread knows. A thread that never recorded differs from every epoch, 0 too.
+ * @place: address of a ring << 16 | its CPU, in one word so that a signal handler that traces finds both or neither; addresses that nobody
+ *         asked for by a hint have 47 bits. Set by record_slow() only to rings of the common case, which are set up
+ */
+#define NO_PLACE 0xffffULL /* no CPU's number, see USER_MAX_RINGS */
 static __thread struct {
+	uint64_t place;
 	uint64_t epoch;
 	uint32_t tid;
-} thread __attribute__((tls_model("initial-exec"))) = { ~0ULL, 0 };
+} thread __attribute__((tls_model("initial-exec"))) = { NO_PLACE, ~0ULL, 0 };
+_Static_assert(USER_MAX_RINGS <= NO_PLACE, "a CPU has 16 bits of a place");
 
 static __attribute__((always_inline)) inline uint32_t cpu_at(int64_t offset)
 {
@@ -63,7 +75,7 @@ static inline uint64_t clock_now(uint32_t clock)
 #define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
 #define SUBBUF_CLOCK() clock_now(w->clock) /* in the common case a constant */
 #define SUBBUF_HEADER(w, seq) \
-	((struct subbuf_header *)((w)->data + ((seq) & ((1ULL << (w)->nr_subbufs_log2) - 1)) * (w)->subbuf_bytes))
+	((struct subbuf_header *)((w)->data + ((seq) & (w)->seq_mask) * (w)->subbuf_bytes))
 /* Release: when the program is killed, what stands before a header in the program stands before it in memory. */
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
 	__atomic_store_n((trace_u64 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset)), word, __ATOMIC_RELEASE)
@@ -73,23 +85,22 @@ static inline uint64_t clock_now(uint32_t clock)
 		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));       \
 	} while (0)
 #include "../subbuf_write.h"
-#define USER_MOVED(w) (cpu_at((w)->cpu_offset) != (w)->cpu)
+/* Looked up again: a register less that lives across the clock. */
+#define USER_MOVED(w) (cpu_at(__atomic_load_n(&user_state, __ATOMIC_RELAXED)->cpu_offset) != (w)->cpu)
 #include "ring.h"
 
-static inline struct subbuf_writer writer_of(const struct user_state *state, uint32_t cpu, uint32_t clock, trace_u32 **place)
+static inline struct subbuf_writer writer_of(const struct user_state *state, unsigned char *ring, uint32_t cpu, uint32_t clock, trace_u32 **place)
 {
-	unsigned char *ring = state->rings + cpu * state->ring_stride;
-
 	return (struct subbuf_writer){
 		.control = (struct subbuf_control *)ring,
 		.data = ring + SUBBUF_CONTROL_BYTES,
 		.subbuf_bytes = state->subbuf_bytes,
 		.nr_subbufs_log2 = state->nr_subbufs_log2,
+		.seq_mask = state->seq_mask,
 		.cpu = cpu,
 		.producer = SUBBUF_PRODUCER_USER,
 		.clock = (trace_u8)clock,
 		.overwrite = 0,
-		.cpu_offset = state->cpu_offset,
 		.place = place,
 	};
 }
@@ -124,6 +135,7 @@ static uint32_t cpu_now(const struct user_state *state)
 static void write_somewhere(struct user_state *state, uint32_t id, struct user_payload *payload, uint32_t cpu, uint64_t position)
 {
 	struct subbuf_writer w;
+	unsigned char *ring;
 	trace_u32 *place;
 
 	if (position == SUBBUF_NO_POSITION) {
@@ -133,8 +145,11 @@ static void write_somewhere(struct user_state *state, uint32_t id, struct user_p
 			return;
 		}
 	}
+	ring = state->rings + cpu * state->ring_stride;
+	if (cpu < state->nr_fast_rings)
+		__atomic_store_n(&thread.place, (uint64_t)(uintptr_t)ring << 16 | cpu, __ATOMIC_RELAXED);
 	payload->first[0] = (payload->first[0] & ~0xffffffffULL) | thread.tid;
-	w = writer_of(state, cpu, state->clock, &place);
+	w = writer_of(state, ring, cpu, state->clock, &place);
 	if (state->blocking_ms && position == SUBBUF_NO_POSITION)
 		wait_for_room(state, &w);
 	user_ring_write_slow(&w, id, payload, position);
@@ -158,6 +173,8 @@ static __attribute__((noinline, cold)) void record_slow(struct trace_tracepoint 
 			goto out;
 		}
 		if (thread.epoch != state->epoch) {
+			__atomic_store_n(&thread.place, NO_PLACE, __ATOMIC_RELAXED);
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);
 			thread.tid = (uint32_t)syscall(SYS_gettid);
 			__atomic_signal_fence(__ATOMIC_SEQ_CST); /* a signal handler that traces finds both or neither */
 			thread.epoch = state->epoch;
@@ -177,10 +194,10 @@ out:
 }
 
 /* The same for payloads in registers. */
-static __attribute__((noinline, cold)) void record_words_slow(struct trace_tracepoint *tracepoint, uint32_t words, uint64_t a, uint64_t b, uint32_t cpu,
-							      uint64_t position)
+static __attribute__((noinline, cold)) void record_words_slow(struct trace_tracepoint *tracepoint, uint64_t first, uint64_t second, uint64_t words_third,
+							      uint32_t cpu, uint64_t position)
 {
-	struct user_payload payload = { words, { a << 32, a >> 32 | b << 32, b >> 32 }, NULL };
+	struct user_payload payload = { (uint32_t)(words_third >> 32), { first, second, (uint32_t)words_third }, NULL };
 
 	record_slow(tracepoint, &payload, cpu, position);
 }
@@ -190,15 +207,16 @@ static __attribute__((always_inline)) inline bool record_fast(struct trace_trace
 							      uint64_t *ret_position)
 {
 	const struct user_state *state = user_state;
-	uint32_t cpu = cpu_at(state->cpu_offset), id = tracepoint->id;
+	uint64_t place = __atomic_load_n(&thread.place, __ATOMIC_RELAXED);
+	uint32_t cpu = (uint16_t)place, id = tracepoint->id;
 	struct subbuf_writer w;
-	trace_u32 *place;
+	trace_u32 *written;
 
 	*ret_cpu = cpu;
 	*ret_position = SUBBUF_NO_POSITION;
-	if (__builtin_expect(thread.epoch != state->epoch || cpu >= state->nr_fast_rings || id == 0, 0))
+	if (__builtin_expect(thread.epoch != state->epoch || cpu != cpu_at(state->cpu_offset) || id == 0, 0))
 		return false;
-	w = writer_of(state, cpu, SUBBUF_CLOCK_TSC, &place);
+	w = writer_of(state, (unsigned char *)(uintptr_t)(place >> 16), cpu, SUBBUF_CLOCK_TSC, &written);
 	payload.first[0] |= thread.tid;
 	return __builtin_expect(user_ring_write(&w, id, &payload, ret_position), 1);
 }
@@ -209,7 +227,7 @@ static __attribute__((always_inline)) inline void record_words(struct trace_trac
 	uint32_t cpu;
 
 	if (!record_fast(tracepoint, (struct user_payload){ words, { a << 32, a >> 32 | b << 32, b >> 32 }, NULL }, &cpu, &position))
-		record_words_slow(tracepoint, words, a, b, cpu, position);
+		record_words_slow(tracepoint, a << 32, a >> 32 | b << 32, (uint64_t)words << 32 | b >> 32, cpu, position);
 }
 
 static __attribute__((always_inline)) inline void record_image(struct trace_tracepoint *tracepoint, const uint32_t *image, uint32_t words)

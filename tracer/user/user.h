@@ -25,6 +25,7 @@
  * @epoch: 0 = not ready; threads compare it with what they saw last
  * @cpu_offset: where the kernel keeps a thread's CPU, from its thread pointer
  * @nr_fast_rings: rings of the common case: none when the clock is not the TSC, or threads cannot read their CPU
+ * @seq_mask: the number of sub-buffers less 1
  * @phase: enum user_phase; who moves it from NEW to BUSY sets up
  * @registering: 1 while somebody appends to the registry
  * @unready: events that came while @phase was BUSY, until they can be added to the memory's
@@ -38,6 +39,7 @@ struct user_state {
 	uint32_t nr_fast_rings;
 	uint32_t subbuf_bytes;
 	uint32_t nr_subbufs_log2;
+	uint32_t seq_mask;
 	uint32_t nr_rings;
 	uint32_t clock;
 	uint32_t blocking_ms;
@@ -83,8 +85,8 @@ bool user_ring_ready(struct user_state *state, uint32_t cpu);
 /* @wait: sleep while somebody else registers, for a moment at most. Afterwards tracepoint->flag is what to look at, unless false. */
 bool user_register(struct trace_tracepoint *tracepoint, bool wait);
 
-/* A socket, connected to the @n-th daemon that may be there: -ENOENT after the last, another negative number when nobody
- * trustworthy listens. */
+/* A socket, connected to the @n-th daemon that may be there: -ENOENT after the last; -EAGAIN, -EMFILE: perhaps somebody listens, but could not be
+ * reached; another negative number when nobody trustworthy does. */
 int user_offer_connect(unsigned int n);
 void user_offer_send(int socket, int memory_fd);
 
