@@ -47,10 +47,13 @@ int user_offer_connect(unsigned int n)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
+	errno = 0;
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
 	    (peer.uid != 0 && peer.uid != geteuid())) {
+		bool is_full = errno == EAGAIN; /* the queue of its socket: the caller counts that we were not heard */
+
 		close(fd);
-		return -ECONNREFUSED;
+		return is_full ? -EAGAIN : -ECONNREFUSED;
 	}
 	return fd;
 }
