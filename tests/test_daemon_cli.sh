@@ -67,7 +67,7 @@ check "stdout" cmp -s -n 8 piped t.trace
 
 # a command
 expect 0 "" run --quiet t.trace -- true
-expect 7 "" run --quiet t.trace -- sh -c "exit 7"
+expect 7 "" run --quiet -b4194304 t.trace -- sh -c "exit 7" # with room: a loss would be told, quiet or not
 expect 143 "" run --quiet t.trace -- sh -c 'kill $$'
 rm -f none.trace
 expect 127 "command not found; nothing was recorded" run none.trace -- no_such_command

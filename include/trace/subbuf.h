@@ -213,25 +213,30 @@ static inline bool subbuf_flush(const struct subbuf_ring *ring)
 }
 
 /**
- * subbuf_ring_init() - set up a ring in zeroed memory, before any producer knows it
+ * subbuf_ring_init() - set up a ring in zeroed memory, before the caller writes to it
+ * Several threads may do so at once, with the same arguments: all store the same constants, and the two words that move later are only
+ * ever moved from 0. So nobody has to wait for anybody.
  */
 static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trace_u32 subbuf_bytes, trace_u32 nr_subbufs,
 				    trace_u32 cpu, enum subbuf_producer producer, enum subbuf_clock clock, bool overwrite)
 {
 	struct subbuf_control *control = (struct subbuf_control *)memory;
+	trace_u64 none = 0;
 
 	ring->control = control;
 	ring->data = (unsigned char *)memory + SUBBUF_CONTROL_BYTES;
 	ring->subbuf_bytes = subbuf_bytes;
 	ring->nr_subbufs = nr_subbufs;
-	control->subbuf_bytes = subbuf_bytes;
-	control->nr_subbufs = nr_subbufs;
-	control->overwrite = overwrite;
-	control->cpu = cpu;
-	control->producer = producer;
-	control->clock = clock;
-	subbuf_slot(ring, 0)->commit = subbuf_bytes; /* the imaginary sub-buffer 0 is complete */
-	__atomic_store_n(&control->position, (trace_u64)subbuf_bytes, __ATOMIC_RELEASE);
+	__atomic_store_n(&control->subbuf_bytes, subbuf_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->nr_subbufs, nr_subbufs, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->overwrite, overwrite, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->cpu, cpu, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->producer, producer, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->clock, clock, __ATOMIC_RELAXED);
+	/* The imaginary sub-buffer 0 is complete. */
+	__atomic_compare_exchange_n(&subbuf_slot(ring, 0)->commit, &none, subbuf_bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	none = 0;
+	__atomic_compare_exchange_n(&control->position, &none, (trace_u64)subbuf_bytes, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 /**
  * struct subbuf_salvaged - what subbuf_salvage() found in a sub-buffer that its writers, now dead, left incomplete

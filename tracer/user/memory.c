@@ -344,16 +344,13 @@ void user_count_unready(void)
 		__atomic_fetch_add(&state->memory->unready, unready, __ATOMIC_ACQ_REL);
 }
 
-bool user_ring_ready(struct user_state *state, uint32_t cpu)
+void user_ring_ready(struct user_state *state, uint32_t cpu)
 {
 	unsigned char *memory = state->rings + cpu * state->ring_stride;
 	struct subbuf_ring ring;
 
 	if (__atomic_load_n(&((struct subbuf_control *)memory)->position, __ATOMIC_ACQUIRE) != 0)
-		return true;
-	if (__atomic_exchange_n(&state->ring_taken[cpu], 1, __ATOMIC_ACQ_REL) != 0)
-		return false;
+		return;
 	subbuf_ring_init(&ring, memory, state->subbuf_bytes, 1u << state->nr_subbufs_log2, cpu, SUBBUF_PRODUCER_USER,
 			 (enum subbuf_clock)state->clock, false);
-	return true;
 }

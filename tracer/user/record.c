@@ -140,10 +140,7 @@ static void write_somewhere(struct user_state *state, uint32_t id, struct user_p
 
 	if (position == SUBBUF_NO_POSITION) {
 		cpu = cpu_now(state);
-		if (!user_ring_ready(state, cpu)) {
-			user_count_unready();
-			return;
-		}
+		user_ring_ready(state, cpu);
 	}
 	ring = state->rings + cpu * state->ring_stride;
 	if (cpu < state->nr_fast_rings)

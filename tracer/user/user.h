@@ -29,7 +29,6 @@
  * @phase: enum user_phase; who moves it from NEW to BUSY sets up
  * @registering: 1 while somebody appends to the registry
  * @unready: events that came while @phase was BUSY, until they can be added to the memory's
- * @ring_taken: of each ring, 1 from the moment that somebody begins to set it up
  */
 struct user_state {
 	uint64_t epoch;
@@ -48,7 +47,6 @@ struct user_state {
 	uint32_t phase;
 	uint32_t registering;
 	uint64_t unready;
-	unsigned char ring_taken[USER_MAX_RINGS];
 };
 
 enum user_phase {
@@ -79,8 +77,8 @@ struct user_state *user_ready(bool *ret_busy);
 /* An event was lost because something was being set up. */
 void user_count_unready(void);
 
-/* Set up ring @cpu if nobody has; false: somebody is at it. */
-bool user_ring_ready(struct user_state *state, uint32_t cpu);
+/* Set up ring @cpu if nobody has. */
+void user_ring_ready(struct user_state *state, uint32_t cpu);
 
 /* @wait: sleep while somebody else registers, for a moment at most. Afterwards tracepoint->flag is what to look at, unless false. */
 bool user_register(struct trace_tracepoint *tracepoint, bool wait);
