@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "passed.h"
 #include "text.h"
 
 #define CONTROL_DIRECTORY "/run/tracedaemon"
@@ -163,25 +164,6 @@ int control_accept(struct control *control)
 	return -1;
 }
 
-/* Every descriptor that came must be closed, not only the one we want. */
-static int take_descriptor(struct msghdr *message)
-{
-	int found = -1, fd;
-
-	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
-		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < (part->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
-			memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(fd));
-			if (found < 0)
-				found = fd;
-			else
-				close(fd);
-		}
-	}
-	return found;
-}
-
 static void split(struct request *request, size_t bytes)
 {
 	char *blank;
@@ -208,7 +190,7 @@ int control_receive(int client_fd, struct request *ret_request)
 
 	if (bytes < 0)
 		return -errno;
-	ret_request->file_fd = take_descriptor(&message);
+	ret_request->file_fd = passed_take(&message);
 	if (bytes == 0)
 		return -ECONNRESET;
 	split(ret_request, (size_t)bytes);

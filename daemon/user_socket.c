@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "passed.h"
 #include "text.h"
 #include "user_find.h"
 
@@ -162,25 +163,6 @@ int user_socket_accept(struct user_socket *sock)
 
 /* ---- an offer ---- */
 
-/* Every descriptor that came must be closed, not only the one we want. */
-static int take_descriptor(struct msghdr *message)
-{
-	int found = -1, fd;
-
-	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
-		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < (part->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
-			memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(fd));
-			if (found < 0)
-				found = fd;
-			else
-				close(fd);
-		}
-	}
-	return found;
-}
-
 static int receive_offer(int connection)
 {
 	union {
@@ -197,7 +179,7 @@ static int receive_offer(int connection)
 		return -errno;
 	if (bytes == 0)
 		return -ENODATA;
-	fd = take_descriptor(&message);
+	fd = passed_take(&message);
 	if (fd >= 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC && offer.version == USER_MEMORY_VERSION)
 		return fd;
 	if (fd >= 0)
