@@ -161,6 +161,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	free(a->gaps);
 	free(a->doubts);
 	free(a->cpu_gaps);
+	free(a->damages);
 	table_clear(&a->locks);
 	table_clear(&a->interrupts);
 	table_clear(&a->process_by_pid);

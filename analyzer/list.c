@@ -437,6 +437,7 @@ static int list_events(struct list *list)
 	uint32_t cpu = (uint32_t)options->cpu;
 	struct trace_cursor_options window = {
 		.size = sizeof(window), .from_ns = info->start_ns + (uint64_t)(options->from_s * 1e9), .decode_ahead = 4};
+	struct trace_error error;
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
@@ -456,6 +457,8 @@ static int list_events(struct list *list)
 	while ((event = trace_cursor_next(cursor)))
 		list_event(list, event, info->nr_cpus);
 	flush(list);
+	if (trace_cursor_error(cursor, &error) == -EBADMSG)
+		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
 	trace_cursor_free(cursor);
 	return 0;
 }

@@ -53,6 +53,14 @@ static void warn_losses(const struct trace *trace)
 		fputs("tracevisualizer: warning: the recording was not finished; what came last may be missing\n", stderr);
 }
 
+/* What was found only when the events were read. */
+static void warn_damages(const struct trace_analysis *analysis)
+{
+	for (size_t i = 0; i < trace_analysis_nr_damages(analysis); i++)
+		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " events; what they touch is shown as unknown (--verify tells more)\n",
+			trace_analysis_get_damage(analysis, i)->cpu, trace_analysis_get_damage(analysis, i)->lost);
+}
+
 static int verify(const struct report *report)
 {
 	struct trace_error error = {0};
@@ -106,6 +114,7 @@ static int analyze(struct report *report, double *since)
 	    ((options->analyze || options->json) && blocks_begin(report) < 0) || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
+	warn_damages(report->analysis);
 	return 0;
 }
 

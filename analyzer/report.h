@@ -124,6 +124,8 @@ const char *text_ns(const struct report *report, uint64_t ns, struct text *text)
 const char *text_bytes(const struct report *report, uint64_t bytes, struct text *text);
 /** text_name() - a name for a terminal: control characters and invalid UTF-8 come out as \xNN. Cut to @size. Returns @buffer. */
 const char *text_name(const char *name, char *buffer, size_t size);
+/** report_lost() - events that are missing, also in chunks that turned out to be damaged; @ret_gaps: in how many gaps */
+uint64_t report_lost(const struct report *report, size_t *ret_gaps);
 struct json;
 /** report_json_wait() - an object */
 void report_json_wait(struct json *json, const struct trace_wait *wait);

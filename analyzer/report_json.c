@@ -11,24 +11,29 @@
 
 /* ---- the trace ---- */
 
-static void put_gaps(struct json *json, const struct trace *trace)
+static void put_gap(struct json *json, const struct trace_gap *gap)
+{
+	json_open(json, NULL, "{");
+	json_u64(json, "cpu", gap->cpu);
+	json_u64(json, "start_ns", gap->start_ns);
+	json_u64(json, "end_ns", gap->end_ns);
+	json_u64(json, "lost", gap->lost);
+	json_close(json, "}");
+}
+
+static void put_gaps(struct json *json, const struct report *report)
 {
 	json_open(json, "gaps", "[");
-	for (size_t i = 0; i < trace_nr_gaps(trace); i++) {
-		const struct trace_gap *gap = trace_get_gap(trace, i);
-
-		json_open(json, NULL, "{");
-		json_u64(json, "cpu", gap->cpu);
-		json_u64(json, "start_ns", gap->start_ns);
-		json_u64(json, "end_ns", gap->end_ns);
-		json_u64(json, "lost", gap->lost);
-		json_close(json, "}");
-	}
+	for (size_t i = 0; i < trace_nr_gaps(report->trace); i++)
+		put_gap(json, trace_get_gap(report->trace, i));
+	for (size_t i = 0; i < trace_analysis_nr_damages(report->analysis); i++)
+		put_gap(json, trace_analysis_get_damage(report->analysis, i));
 	json_close(json, "]");
 }
 
 static void put_trace(struct json *json, const struct report *report)
 {
+	size_t gaps;
 	const struct trace_info *info = trace_get_info(report->trace);
 	uint64_t start, end;
 
@@ -42,11 +47,11 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "end_ns", end);
 	json_u64(json, "elapsed_ns", end - start);
 	json_u64(json, "events", info->events);
-	json_u64(json, "lost", info->lost);
+	json_u64(json, "lost", report_lost(report, &gaps));
 	if (report->command)
 		json_u64(json, "command_pid", trace_process_pid(report->command));
 	json_u64(json, "contradictions", trace_analysis_contradictions(report->analysis));
-	put_gaps(json, report->trace);
+	put_gaps(json, report);
 	json_open(json, "not_traced", "[");
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++) {
 		json_separate(json);

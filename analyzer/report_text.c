@@ -60,15 +60,15 @@ static const struct {
 
 static void put_losses(const struct report *report)
 {
-	const struct trace_info *info = trace_get_info(report->trace);
-	uint64_t contradictions = trace_analysis_contradictions(report->analysis);
-	size_t gaps = trace_nr_gaps(report->trace);
+	uint64_t contradictions = trace_analysis_contradictions(report->analysis), lost;
+	size_t gaps;
 
+	lost = report_lost(report, &gaps);
 	if (contradictions)
 		fprintf(report->out, "\n%" PRIu64 " times a thread was where it could not be: events are missing that no gap tells of, or were filtered.\n",
 			contradictions);
 	if (gaps)
-		fprintf(report->out, "\nLost: %" PRIu64 " events in %zu gaps; what they touch is counted as unknown.\n", info->lost, gaps);
+		fprintf(report->out, "\nLost: %" PRIu64 " events in %zu gaps; what they touch is counted as unknown.\n", lost, gaps);
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
 		fprintf(report->out, "%sNot traced: %s\n", i || gaps ? "" : "\n", trace_not_traced(report->trace, i));
 }

@@ -267,3 +267,16 @@ double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
+
+/* ---- what is missing ---- */
+
+uint64_t report_lost(const struct report *report, size_t *ret_gaps)
+{
+	uint64_t lost = trace_get_info(report->trace)->lost;
+	size_t damages = report->analysis ? trace_analysis_nr_damages(report->analysis) : 0;
+
+	for (size_t i = 0; i < damages; i++)
+		lost += trace_analysis_get_damage(report->analysis, i)->lost;
+	*ret_gaps = trace_nr_gaps(report->trace) + damages;
+	return lost;
+}

@@ -409,6 +409,8 @@ struct trace_analysis {
 	size_t nr_gaps;
 	uint64_t *doubts; /* owned: times of losses too small to spoil what is consistent, ascending */
 	size_t nr_doubts;
+	struct trace_gap *damages; /* owned; met in the pass, not in the trace's list */
+	size_t nr_damages;
 	struct cpu_gap *cpu_gaps; /* owned; by start */
 	size_t nr_cpu_gaps, next_cpu_gap;
 	uint64_t next_gap_ns; /* UINT64_MAX: none */

@@ -174,6 +174,40 @@ void lost_begin(struct trace_analysis *a, uint64_t ns)
 	a->next_gap_ns = a->next_cpu_gap < a->nr_cpu_gaps ? a->cpu_gaps[a->next_cpu_gap].start : UINT64_MAX;
 }
 
+static bool is_announced(const struct trace_analysis *a, const struct trace_trace_lost *lost)
+{
+	for (size_t i = 0; i < trace_nr_gaps(a->trace); i++) {
+		const struct trace_gap *gap = trace_get_gap(a->trace, i);
+
+		if (gap->stream == lost->stream && gap->start_ns == lost->from_ns && gap->cause == TRACE_GAP_DAMAGED)
+			return true;
+	}
+	return false;
+}
+
+static void note_damage(struct trace_analysis *a, const struct cpu *cpu, uint64_t ns, const struct trace_trace_lost *lost)
+{
+	struct trace_gap *bigger = reallocarray(a->damages, a->nr_damages + 1, sizeof(*bigger));
+
+	if (!bigger) {
+		a->failed = -12;
+		return;
+	}
+	a->damages = bigger;
+	a->damages[a->nr_damages++] = (struct trace_gap){.stream = lost->stream, .cpu = cpu->cpu, .start_ns = lost->from_ns, .end_ns = ns,
+							 .lost = lost->lost, .cause = TRACE_GAP_DAMAGED};
+}
+
+size_t trace_analysis_nr_damages(const struct trace_analysis *a)
+{
+	return a->nr_damages;
+}
+
+const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *a, size_t idx)
+{
+	return idx < a->nr_damages ? &a->damages[idx] : NULL;
+}
+
 /* A gap that the list did not announce: a chunk that turned out to be damaged only now. */
 void on_trace_lost(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -181,6 +215,8 @@ void on_trace_lost(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	uint64_t start = lost->from_ns > a->start_ns ? lost->from_ns : a->start_ns;
 	struct gap *bigger;
 
+	if (lost->cause == TRACE_GAP_DAMAGED && !is_announced(a, lost))
+		note_damage(a, cpu, ns, lost);
 	if (cpu->gap_until >= ns || lost->cause == TRACE_GAP_MISSED || is_structural(lost->stream, cpu->cpu) || is_user(a, lost->stream))
 		return;
 	bigger = reallocarray(a->gaps, a->nr_gaps + 1, sizeof(*bigger));

@@ -288,6 +288,39 @@ static void sections_tell_of_locks_pairs_and_interrupts(void)
 	free(text);
 }
 
+static off_t first_events(const char *path)
+{
+	struct trace *trace = trace_open(path, NULL);
+	off_t offset = 0;
+
+	for (size_t i = 0; i < trace_nr_chunks(trace) && !offset; i++)
+		if (trace_get_chunk(trace, i)->kind == TRACE_CHUNK_EVENTS)
+			offset = (off_t)trace_get_chunk(trace, i)->offset + 160; /* behind its header */
+	trace_close(trace);
+	return offset;
+}
+
+static void a_damaged_chunk_is_told_in_every_output(void)
+{
+	static const char *const outputs[] = {"-s", "-a", "-d", "--json"};
+	static const char *const words[] = {"Lost: 11 events in 1 gaps", "Lost: 11 events in 1 gaps", "LOST : 11 events", "\"lost\":11"};
+	char path[] = "/tmp/test_report_damage_XXXXXX", arguments[256], *text;
+	int fd = mkstemp(path);
+
+	snprintf(arguments, sizeof(arguments), "cp %s %s", trace_path, path);
+	CU_ASSERT_EQUAL(system(arguments), 0);
+	CU_ASSERT_EQUAL(pwrite(fd, "\xff\xff\xff\xff\xff\xff\xff\xff", 8, first_events(path)), 8);
+	close(fd);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(arguments, sizeof(arguments), "%s %s", outputs[i], path);
+		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+		contains(text, words[i]);
+		contains(text, "tracevisualizer: warning: ");
+		free(text);
+	}
+	unlink(path);
+}
+
 /* ---- what needs traces of its own ---- */
 
 static char *report_of(struct tb *tb, const char *options)
@@ -780,6 +813,7 @@ int main(int argc, char **argv)
 		CASE(a_process_page_is_as_expected),
 		CASE(the_verdict_and_the_tables_of_one_process_come_first),
 		CASE(nothing_is_wider_than_the_terminal),
+		CASE(a_damaged_chunk_is_told_in_every_output),
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
 		CASE(top_and_sort_choose_the_processes),
 		CASE(sections_tell_of_locks_pairs_and_interrupts),

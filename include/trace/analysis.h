@@ -388,6 +388,12 @@ void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_
 /** trace_analysis_count() - events of this id that the pass met; TRACE_EV_USER: all events of programs */
 uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id);
 /**
+ * trace_analysis_nr_damages() - after the pass: gaps that trace_nr_gaps() could not know of, chunks that turned out to be damaged when they were read
+ * trace_analysis_get_damage() - in the order they were met; NULL past the last
+ */
+size_t trace_analysis_nr_damages(const struct trace_analysis *analysis);
+const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *analysis, size_t idx);
+/**
  * trace_analysis_contradictions() - how often a thread was seen where it could not be, without a gap to explain it
  * Events are missing that the recorder does not know of, or a filter left them out. The time concerned is unknown.
  */
