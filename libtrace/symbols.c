@@ -388,6 +388,19 @@ static bool file_address(const struct object *object, uint64_t offset, uint64_t 
 	return false;
 }
 
+/* The compilation unit that @address is in. */
+static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
+{
+	Dwarf_CU *unit = NULL;
+
+	if (dwarf_addrdie(dwarf, address, ret_unit))
+		return true;
+	while (dwarf_get_units(dwarf, unit, &unit, NULL, NULL, ret_unit, NULL) == 0) /* clang writes no .debug_aranges */
+		if (dwarf_haspc(ret_unit, address) > 0)
+			return true;
+	return false;
+}
+
 static void find_source(struct trace_symbols *symbols, struct object *object, uint64_t address)
 {
 	Dwarf_Die unit;
@@ -401,7 +414,7 @@ static void find_source(struct trace_symbols *symbols, struct object *object, ui
 	if (!object->dwarf_tried)
 		object->dwarf = dwarf_begin_elf(object->elf, DWARF_C_READ, NULL);
 	object->dwarf_tried = true;
-	if (!object->dwarf || !dwarf_addrdie(object->dwarf, address, &unit))
+	if (!object->dwarf || !find_unit(object->dwarf, address, &unit))
 		return;
 	line = dwarf_getsrc_die(&unit, address);
 	file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;

@@ -30,23 +30,37 @@ static bool unit_of_address(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
 	return false;
 }
 
+/*
+ * The function that has @address, in @parent or the namespaces and classes within. (elfutils' dwarf_getscopes() would do, but up to 0.188
+ * gives up at some of what clang 14 writes: it wants an address of blocks that have ranges.)
+ */
+static bool function_of_address(Dwarf_Die *parent, uint64_t address, Dwarf_Die *ret_function)
+{
+	Dwarf_Die child;
+
+	for (int left = dwarf_child(parent, &child); left == 0; left = dwarf_siblingof(&child, &child)) {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_subprogram && dwarf_haspc(&child, address) > 0) {
+			*ret_function = child;
+			return true;
+		}
+		if ((tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type) &&
+		    function_of_address(&child, address, ret_function))
+			return true;
+	}
+	return false;
+}
+
 void probe_scope_open(struct probe_elf *elf, uint64_t address, struct probe_scope *ret_scope)
 {
 	struct probe_scope scope = {.address = address};
-	Dwarf_Die *scopes = NULL;
-	int nr;
 
 	*ret_scope = scope;
 	scope.dwarf = probe_elf_dwarf(elf);
 	if (!scope.dwarf || !unit_of_address(scope.dwarf, address, &scope.unit))
 		return;
-	nr = dwarf_getscopes(&scope.unit, address, &scopes);
-	for (int i = 0; i < nr && !scope.found; i++)
-		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram) {
-			scope.function = scopes[i];
-			scope.found = true;
-		}
-	free(scopes);
+	scope.found = function_of_address(&scope.unit, address, &scope.function);
 	if (!scope.found)
 		return;
 	scope.cfi = dwarf_getcfi(scope.dwarf);
@@ -128,8 +142,10 @@ void probe_scope_source(const struct probe_scope *scope, char *text, size_t size
  * struct place - where a value is
  * @argument: computes x. @sum: to be added to it
  * @in_memory: the value is at x + @sum; else it is x + @sum
+ * @location: the attribute that says so
  */
 struct place {
+	Dwarf_Attribute *location;
 	struct trace_probe_argument argument;
 	int64_t sum;
 	bool in_memory;
@@ -178,6 +194,7 @@ static int walk_cfa(struct probe_scope *scope, int depth, struct place *place, s
 
 static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth, struct place *place, struct trace_error *ret_error)
 {
+	bool in_memory = place->in_memory;
 	Dwarf_Attribute attribute;
 	Dwarf_Op *ops;
 	size_t nr;
@@ -187,12 +204,18 @@ static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth,
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1)
 		return probe_fail(ret_error, -ENOTSUP, "the debug information does not tell where its stack frame is");
 	err = walk(scope, ops, nr, depth, place, ret_error);
+	place->in_memory = in_memory; /* a base that is a register (as clang has it) says where the frame is, not that the value is in one */
 	place->sum += offset;
 	return err;
 }
 
-static int walk_address(struct probe_scope *scope, uint64_t address, struct place *place)
+static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct place *place, struct trace_error *ret_error)
 {
+	Dwarf_Addr address = op->number;
+	Dwarf_Attribute indirect;
+
+	if (op->atom == DW_OP_addrx && (!place->location || dwarf_getlocation_attr(place->location, op, &indirect) || dwarf_formaddr(&indirect, &address)))
+		return probe_fail(ret_error, -ENOTSUP, "the debug information does not tell its address");
 	place->argument.start = TRACE_PROBE_PLACE;
 	place->sum = (int64_t)(address - scope->address);
 	place->begun = true;
@@ -246,8 +269,8 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
 		return walk_frame_base(scope, (int64_t)op->number, depth + 1, place, ret_error);
 	case DW_OP_call_frame_cfa:
 		return walk_cfa(scope, depth + 1, place, ret_error);
-	case DW_OP_addr:
-		return walk_address(scope, op->number, place);
+	case DW_OP_addr: case DW_OP_addrx:
+		return walk_address(scope, op, place, ret_error);
 	case DW_OP_plus_uconst:
 		place->sum += (int64_t)op->number;
 		return 0;
@@ -292,6 +315,7 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 	Dwarf_Sword constant;
 	Dwarf_Op *ops;
 	size_t nr;
+	int err;
 
 	if (dwarf_attr_integrate(variable, DW_AT_const_value, &attribute) && !dwarf_formsdata(&attribute, &constant))
 		return walk_constant(place, constant);
@@ -299,11 +323,14 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1 || !nr)
 		return probe_fail(ret_error, -ENOTSUP, "the compiler keeps it nowhere at this place; try another place in the function, or compile with -O0");
 	place->in_memory = true;
+	place->location = &attribute;
 	if (ops[0].atom == DW_OP_entry_value || ops[0].atom == DW_OP_GNU_entry_value) {
 		place->in_memory = false;
 		return walk_entry_value(scope, &ops[0], &attribute, place, ret_error);
 	}
-	return walk(scope, ops, nr, 0, place, ret_error);
+	err = walk(scope, ops, nr, 0, place, ret_error);
+	place->location = NULL;
+	return err;
 }
 
 /* ---- types ---- */
