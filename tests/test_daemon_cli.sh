@@ -29,6 +29,7 @@ check() { # check WHAT COMMAND...: the command succeeds
 	"$@" || { echo "FAILED: $what"; failures=$((failures + 1)); }
 }
 run() { "$daemon" --control "$work/control" "$@"; }
+silent() { run --quiet -b4194304 "$@"; } # with room: a loss would be told, quiet or not
 start() { # in the background of this script, until it answers
 	"$daemon" --control "$work/control" "$@" 2>daemon.err & # no function here: $! has to be the daemon itself
 	pid=$!
@@ -55,7 +56,7 @@ check "next command" grep -q "next: tracevisualizer -a t.trace" err
 check "mode 0600" test "$(stat -c %a t.trace)" = 600
 check "process list" grep -qx "PID: 1; PPID: 0; NAME: init" t.proc
 check "interrupt list" grep -qx "IRQ: 9; NAME: timer" t.proc
-expect 0 "" run --quiet -tu100000 t.trace
+expect 0 "" silent -tu100000 t.trace
 expect 0 "recording trace-20" run -tu100000
 check "the made-up name" test -s trace-20*.trace
 expect 0 "is ignored" run -d -o -tu100000 /dev/tracer t.trace t.proc
@@ -66,15 +67,15 @@ run -tu100000 - >piped 2>err
 check "stdout" cmp -s -n 8 piped t.trace
 
 # a command
-expect 0 "" run --quiet t.trace -- true
-expect 7 "" run --quiet -b4194304 t.trace -- sh -c "exit 7" # with room: a loss would be told, quiet or not
-expect 143 "" run --quiet t.trace -- sh -c 'kill $$'
+expect 0 "" silent t.trace -- true
+expect 7 "" silent t.trace -- sh -c "exit 7"
+expect 143 "" silent t.trace -- sh -c 'kill $$'
 rm -f none.trace
 expect 127 "command not found; nothing was recorded" run none.trace -- no_such_command
 touch plain
 expect 126 "cannot be run" run none.trace -- ./plain
 check "nothing recorded" test ! -e none.trace
-check "the command's streams" test "$(echo in | run --quiet t.trace -- sh -c 'cat; echo err >&2' 2>&1)" = "$(printf 'in\nerr')"
+check "the command's streams" test "$(echo in | silent t.trace -- sh -c 'cat; echo err >&2' 2>&1)" = "$(printf 'in\nerr')"
 expect 3 "waiting for" run -tu100000 t.trace -- sh -c "sleep 0.5; exit 3"
 
 # signals
