@@ -88,12 +88,23 @@ static struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct led
 	return S_ISSOCK(id.mode) ? endpoint_find(s, id.ino) : NULL;
 }
 
-/* A file on a disk (or made up by the kernel) brings no request, and whoever reads it does not look for one. */
-static bool is_plain_file(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
+/*
+ * What nobody can send through: a file on a disk (or made up by the kernel), a device that always has something to read, a counter. It brings no
+ * request, and whoever reads it does not look for one.
+ */
+static bool brings_nothing(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
 {
+	static const char *const paths[] = {"/dev/null", "/dev/random", "/dev/urandom", "/dev/zero", "anon_inode:[perf_event]", "[perf_event]"};
+	const char *path;
 	struct trace_file_id id;
 
-	return trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id) && (S_ISREG(id.mode) || S_ISDIR(id.mode) || S_ISBLK(id.mode));
+	if (trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id) && (S_ISREG(id.mode) || S_ISDIR(id.mode) || S_ISBLK(id.mode)))
+		return true;
+	path = trace_thread_file(s->analysis, thread->thread, (int)fd);
+	for (size_t i = 0; path && i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (strcmp(path, paths[i]) == 0)
+			return true;
+	return false;
 }
 
 struct channel *channel_out(struct endpoint *endpoint)
@@ -181,7 +192,7 @@ static void call_begin(struct trace_servers *s, struct ledger_thread *thread, co
 		break;
 	case CALL_RECEIVE:
 		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
-		if (!thread->endpoint && is_plain_file(s, thread, args[0])) {
+		if (!thread->endpoint && brings_nothing(s, thread, args[0])) {
 			thread->call = CALL_NONE;
 			break;
 		}

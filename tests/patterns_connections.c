@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -123,19 +122,17 @@ static void loop_sequential(int listening)
 	}
 }
 
-/* What a child spent from its birth to its death, the kernel tells: all of it was for its client. */
+/* All that a child spends from its birth to its death is for its client; of its death it cannot tell. */
 static void child_ended(int signal)
 {
-	struct rusage usage;
 	pid_t pid;
 
-	while ((pid = wait4(-1, NULL, WNOHANG, &usage)) > 0)
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 		for (int slot = 1; slot < MAX_SERVERS; slot++)
-			for (int i = 0; i < NR_CLIENTS && board->server[slot] == pid; i++)
-				if (board->requests[slot][i]) {
-					board->exact[slot][i] = board->cpu[slot] = rusage_ns(&usage);
-					__atomic_add_fetch(&board->ended, 1, __ATOMIC_RELEASE);
-				}
+			if (board->server[slot] == pid) {
+				board->end[slot] = elapsed_ns() - board->end_began[slot];
+				__atomic_add_fetch(&board->ended, 1, __ATOMIC_RELEASE);
+			}
 }
 
 static void loop_fork(int listening)
@@ -152,6 +149,8 @@ static void loop_fork(int listening)
 		SERVER(slot)
 		{
 			serve_one(slot, fd);
+			board->end_began[slot] = elapsed_ns();
+			at_rest();
 			_exit(0);
 		}
 		close(fd);

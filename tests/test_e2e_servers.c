@@ -3,19 +3,16 @@
  * test_e2e_servers.c - record servers of all shapes (tests/server_patterns.c), and hold the bills against what they know of
  * themselves.
  *
- * All patterns run in one recording. A bill and the truth span the same calls (tests/server_patterns.h says how, and why it is not
- * one and the same figure), so
+ * All patterns run in one recording. A bill and the truth span the same calls and the same switches (tests/server_patterns.h says how), so
  *
  *	CPU time of the bill + interrupts told beside it = the server's own clock
  *
- * to 1 % or 100 us. That the clock counts interrupts is no assumption: the same is held against the kernel's final count of the whole process,
- * which wait4() tells when it is ended. What the books of the process have more than that count, a hypervisor took from it: the kernel
- * takes that from its clocks, in later requests too if it is much at once, and no tracer inside the machine can see it. A bill may be
- * greater by that much, and only by that much; where nothing is stolen, by nothing. And it may be less by what the report calls unknown of the
- * process: a thread that the kernel hides from tracers (of process 1 on some machines) was believed to have the CPU.
+ * to 1 % or 100 us, both ways. A bill may only be less by what the report calls unknown of the process: a thread that the kernel hides from tracers
+ * (of process 1 on some machines) was believed to have the CPU. Where a request has a process of its own, the end of the process is in
+ * its bill, and only how long that took is known: the bill may be more by that.
  *
- * Where each request has a process of its own, all of its life is in the bill, and the truth is the kernel's count of it: what the bill
- * has more than that is steal, so there only the other side is a test.
+ * A hypervisor can stop the machine between an event and the clock's reading beside it. So a pattern that does not come out right on a machine from
+ * which something was taken, or which hid something, is recorded again, by itself, a few times at most; on a machine of its own, never.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,8 +24,16 @@
 #include "unit.h"
 
 #define ALLOWED_NS 100000 /* or 1 % */
+#define MOST_TRIES 4
 
-static struct session now, early;
+/** struct recording - @patterns: all, or one; @stolen_ns: by a hypervisor meanwhile, of all CPUs */
+struct recording {
+	struct session session;
+	const char *patterns;
+	long long stolen_ns;
+};
+
+static struct recording now = {.patterns = ""}, early = {.patterns = ""};
 
 static void load(struct session *s)
 {
@@ -36,30 +41,28 @@ static void load(struct session *s)
 		s->report = session_load(s, "");
 }
 
-static void record(struct session *s)
+static void record(struct recording *r)
 {
+	struct session *s = &r->session;
+
 	session_begin(s);
-	if (session_run("timeout 90 %s/tracedaemon %s -- timeout 80 %s %s %s run 2>%s/stderr", TRACE_BIN, s->trace, TRACE_PATTERNS, s->truth,
-			s->folder, s->folder) == 0)
+	if (session_run("timeout 90 %s/tracedaemon %s -- timeout 80 %s %s %s run %s 2>%s/stderr", TRACE_BIN, s->trace, TRACE_PATTERNS, s->truth,
+			s->folder, r->patterns, s->folder) == 0)
 		load(s);
+	r->stolen_ns = session_stolen_ns(s);
 }
 
-static void record_early(struct session *s)
+static void record_early(struct recording *r)
 {
+	struct session *s = &r->session;
+
 	session_begin(s);
 	session_run("timeout 50 %s %s %s early & i=0; while [ ! -e %s/ready ] && [ $i -lt 200 ]; do sleep 0.1; i=$((i+1)); done", TRACE_PATTERNS,
 		    s->truth, s->folder, s->folder);
 	if (session_run("timeout 60 %s/tracedaemon %s -- timeout 50 %s %s/none %s go 2>%s/stderr", TRACE_BIN, s->trace, TRACE_PATTERNS, s->folder,
 			s->folder, s->folder) == 0)
 		load(s);
-}
-
-/* The first case that needs it records. */
-static const struct session *recorded(struct session *s, void (*how)(struct session *))
-{
-	if (!*s->folder)
-		how(s);
-	return s;
+	r->stolen_ns = session_stolen_ns(s);
 }
 
 static json_t *with_pid(const json_t *object, const char *array, long long pid)
@@ -119,39 +122,44 @@ static long long unknown(const struct session *s, long long server)
 	return ns;
 }
 
-/* What a hypervisor took from the process: its time in the books that the kernel did not count. */
-static long long stolen(const struct session *s, long long server)
+/* How long its end took, at most, if that is in the bill. */
+static long long end_of(const struct session *s, long long server)
 {
-	json_t *process = json_process(s->report, server);
-	struct truth cpu;
-	long long more;
+	struct truth end;
 
-	if (!truth_find(s, "cpu", server, -1, &cpu))
-		return 0;
-	more = json_number(process, "user_ns") + json_number(process, "system_ns") + json_number(process, "interrupted_ns") - cpu.ns;
-	CU_ASSERT(more >= -allowed(cpu.ns) - unknown(s, server)); /* the books have all that the kernel counted */
-	return more > 0 ? more : 0;
+	return truth_find(s, "end", server, -1, &end) ? end.ns : 0;
+}
+
+static int nr_wrong;
+
+#define HOLDS(condition) holds(condition, #condition, __LINE__)
+static void holds(bool true_, const char *claim, int line)
+{
+	if (true_)
+		return;
+	fprintf(stderr, "\n    line %d does not hold: %s", line, claim);
+	nr_wrong++;
 }
 
 static void check_bill(const struct session *s, json_t *server, const struct truth *t)
 {
 	json_t *client = with_pid(server, "clients", t->client);
 	bool shared = strcmp(t->kind, "shared") == 0;
-	long long bill = json_number(client, shared ? "shared_ns" : "exact_ns"), cpu = json_number(client, "cpu_ns"), steal = stolen(s, t->server);
+	long long bill = json_number(client, shared ? "shared_ns" : "exact_ns"), cpu = json_number(client, "cpu_ns"), end = end_of(s, t->server);
 	long long got = bill + (cpu ? json_number(client, "interrupted_ns") * bill / cpu : 0); /* told for both kinds together */
 	struct truth other;
 
-	if (getenv("TRACE_VERBOSE") || got < t->ns - allowed(t->ns) - unknown(s, t->server) || got > t->ns + allowed(t->ns) + steal)
-		fprintf(stderr, "\n    %s: %lld for %lld: %s %lld + %lld interrupted, expected %lld, %lld stolen, %lld unknown: %+.2f %%, %+lld us", t->pattern,
-			t->server, t->client, t->kind, bill, got - bill, t->ns, steal, unknown(s, t->server), 100.0 * (double)(got - t->ns) / (double)t->ns,
+	if (getenv("TRACE_VERBOSE") || got < t->ns - allowed(t->ns) - unknown(s, t->server) || got > t->ns + allowed(t->ns) + end)
+		fprintf(stderr, "\n    %s: %lld for %lld: %s %lld + %lld interrupted, expected %lld, end %lld, %lld unknown: %+.2f %%, %+lld us", t->pattern,
+			t->server, t->client, t->kind, bill, got - bill, t->ns, end, unknown(s, t->server), 100.0 * (double)(got - t->ns) / (double)t->ns,
 			(got - t->ns) / 1000);
-	CU_ASSERT_PTR_NOT_NULL(client);
-	CU_ASSERT(got >= t->ns - allowed(t->ns) - unknown(s, t->server));
-	CU_ASSERT(got <= t->ns + allowed(t->ns) + steal);
-	CU_ASSERT_EQUAL(json_number(client, "requests"), t->requests);
-	CU_ASSERT_EQUAL(cpu, json_number(client, "exact_ns") + json_number(client, "shared_ns"));
+	HOLDS(client != NULL);
+	HOLDS(got >= t->ns - allowed(t->ns) - unknown(s, t->server));
+	HOLDS(got <= t->ns + allowed(t->ns) + end);
+	HOLDS(json_number(client, "requests") == t->requests);
+	HOLDS(cpu == json_number(client, "exact_ns") + json_number(client, "shared_ns"));
 	if (!truth_find(s, shared ? "exact" : "shared", t->server, t->client, &other))
-		CU_ASSERT(json_number(client, shared ? "exact_ns" : "shared_ns") <= ALLOWED_NS + steal);
+		HOLDS(json_number(client, shared ? "exact_ns" : "shared_ns") <= ALLOWED_NS);
 }
 
 static void check_sums(const struct session *s, json_t *server)
@@ -165,10 +173,10 @@ static void check_sums(const struct session *s, json_t *server)
 		exact += json_number(client, "exact_ns");
 		shared += json_number(client, "shared_ns");
 	}
-	CU_ASSERT_EQUAL(exact, json_number(server, "exact_ns"));
-	CU_ASSERT_EQUAL(shared, json_number(server, "shared_ns"));
-	CU_ASSERT_EQUAL(exact + shared + json_number(server, "background_ns"), json_number(server, "cpu_ns"));
-	CU_ASSERT_EQUAL(json_number(server, "cpu_ns"), json_number(process, "user_ns") + json_number(process, "system_ns"));
+	HOLDS(exact == json_number(server, "exact_ns"));
+	HOLDS(shared == json_number(server, "shared_ns"));
+	HOLDS(exact + shared + json_number(server, "background_ns") == json_number(server, "cpu_ns"));
+	HOLDS(json_number(server, "cpu_ns") == json_number(process, "user_ns") + json_number(process, "system_ns"));
 }
 
 static void check_background(const struct session *s, json_t *server, const struct truth *t)
@@ -176,8 +184,8 @@ static void check_background(const struct session *s, json_t *server, const stru
 	long long ns = json_number(server, "background_ns"), interrupted = json_number(json_process(s->report, t->server), "interrupted_ns");
 
 	/* The birth and the end of the process are in it, and a part of its interrupts hit it. */
-	CU_ASSERT(ns >= t->ns - interrupted - allowed(t->ns) - unknown(s, t->server));
-	CU_ASSERT(ns <= t->ns + stolen(s, t->server) + 3000000);
+	HOLDS(ns >= t->ns - interrupted - allowed(t->ns) - unknown(s, t->server));
+	HOLDS(ns <= t->ns + 3000000);
 }
 
 static void check_line(const struct session *s, const struct truth *t)
@@ -185,16 +193,16 @@ static void check_line(const struct session *s, const struct truth *t)
 	json_t *server = with_pid(s->report, "servers", t->server), *client;
 
 	if (strcmp(t->kind, "noserver") == 0) {
-		CU_ASSERT_PTR_NULL(server);
+		HOLDS(server == NULL);
 		return;
 	}
 	if (strcmp(t->kind, "nothing") == 0) { /* a connection made before there was a request */
 		client = with_pid(server, "clients", t->client);
-		CU_ASSERT(json_number(client, "cpu_ns") < ALLOWED_NS + stolen(s, t->server));
-		CU_ASSERT_EQUAL(json_number(client, "requests"), 0);
+		HOLDS(json_number(client, "cpu_ns") < ALLOWED_NS);
+		HOLDS(json_number(client, "requests") == 0);
 		return;
 	}
-	CU_ASSERT_PTR_NOT_NULL(server);
+	HOLDS(server != NULL);
 	if (!server)
 		return;
 	check_sums(s, server);
@@ -204,7 +212,7 @@ static void check_line(const struct session *s, const struct truth *t)
 		check_bill(s, server, t);
 }
 
-static void check_lines(const struct session *s, const char *pattern, int expected)
+static void check_recording(const struct session *s, const char *pattern, int expected)
 {
 	struct truth t;
 	int lines = 0;
@@ -213,24 +221,58 @@ static void check_lines(const struct session *s, const char *pattern, int expect
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
 	truth = truth_open(s);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(truth);
+	nr_wrong = 0;
 	while (next_truth(truth, &t))
-		if (strcmp(t.pattern, pattern) == 0 && strcmp(t.kind, "cpu") != 0) {
+		if (strcmp(t.pattern, pattern) == 0 && strcmp(t.kind, "end") != 0) {
 			check_line(s, &t);
 			lines++;
 		}
 	fclose(truth);
-	CU_ASSERT_EQUAL(lines, expected);
+	HOLDS(lines == expected);
+}
+
+/* Did the machine stand still meanwhile, or hide something of the pattern's servers? */
+static bool was_disturbed(const struct recording *r, const char *pattern)
+{
+	FILE *truth = truth_open(&r->session);
+	bool hidden = false;
+	struct truth t;
+
+	while (truth && next_truth(truth, &t))
+		hidden = hidden || (strcmp(t.pattern, pattern) == 0 && unknown(&r->session, t.server));
+	if (truth)
+		fclose(truth);
+	return hidden || r->stolen_ns;
+}
+
+static void check_pattern(struct recording *first, void (*how)(struct recording *), const char *pattern, int lines)
+{
+	struct recording again = {.patterns = pattern};
+
+	if (!*first->session.folder) /* the first case that needs it records */
+		how(first);
+	check_recording(&first->session, pattern, lines);
+	for (int tries = 1; nr_wrong && tries < MOST_TRIES && was_disturbed(tries > 1 ? &again : first, pattern); tries++) {
+		fprintf(stderr, "\n    %.0f ms were stolen: again\n", (double)(tries > 1 ? &again : first)->stolen_ns / 1e6);
+		if (tries > 1)
+			session_end(&again.session);
+		how(&again);
+		check_recording(&again.session, pattern, lines);
+	}
+	if (*again.session.folder)
+		session_end(&again.session);
+	CU_ASSERT_EQUAL(nr_wrong, 0);
 }
 
 #define PATTERN(name, lines)                                                                                                     \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
-		check_lines(recorded(&now, record), #name, lines);                                                                                 \
+		check_pattern(&now, record, #name, lines);                                                                         \
 	}
 #define EARLY(name)                                                                                                              \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
-		check_lines(recorded(&early, record_early), #name, 4);                                                                                   \
+		check_pattern(&early, record_early, #name, 4);                                                                     \
 	}
 PATTERN(unix_sequential, 4)
 PATTERN(unix_poll, 4)
@@ -273,13 +315,13 @@ EARLY(early_seqpacket)
 static void ends(void)
 {
 	if (getenv("TRACE_KEEP")) {
-		fprintf(stderr, "kept: %s %s\n", now.folder, early.folder);
+		fprintf(stderr, "kept: %s %s\n", now.session.folder, early.session.folder);
 		return;
 	}
-	if (*now.folder)
-		session_end(&now);
-	if (*early.folder)
-		session_end(&early);
+	if (*now.session.folder)
+		session_end(&now.session);
+	if (*early.session.folder)
+		session_end(&early.session);
 }
 
 static const struct unit_case cases[] = {

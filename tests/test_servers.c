@@ -1043,22 +1043,35 @@ static const struct trace_receiver *receiver(const struct case_of_servers *k, ui
 	return NULL;
 }
 
-static void to_read_a_file_is_no_rest(void)
+static void to_read_what_brings_no_request_is_no_rest(void)
 {
-	struct case_of_servers k = begin();
+	static const struct {
+		uint32_t mode;
+		const char *path;
+		bool rest;
+	} files[] = {{S_IFREG | 0600, "/data", false},
+		     {S_IFCHR | 0600, "/dev/urandom", false},
+		     {0600, "anon_inode:[perf_event]", false},
+		     {0600, "[perf_event]", false},
+		     {S_IFCHR | 0600, "/dev/pts/0", true},
+		     {0600, "anon_inode:[timerfd]", true}};
 
-	tb_fd(k.c.tb, 30, 9, 8, 900, S_IFREG | 0600, "/data");
-	connects(&k, &one, &one_server, 1200);
-	sends(&k, &one, 1250);
-	receives(&k, &one_server, 1300);
-	sends(&k, &one_server, 1500); /* the first half of the answer */
-	tb_sys_enter(k.c.tb, 2, 1600, SYS_read, 9, 0, 16);
-	tb_sys_exit(k.c.tb, 2, 1610, 16);
-	sends(&k, &one_server, 2000);
-	polls(&k, 2, 2500);
-	run(&k);
-	EXACT(&k, 30, 10, 2500 - 1200);
-	end(&k);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct case_of_servers k = begin();
+
+		tb_fd(k.c.tb, 30, 9, 8, 900, files[i].mode, files[i].path);
+		connects(&k, &one, &one_server, 1200);
+		sends(&k, &one, 1250);
+		receives(&k, &one_server, 1300);
+		sends(&k, &one_server, 1500); /* the first half of the answer */
+		tb_sys_enter(k.c.tb, 2, 1600, SYS_read, 9, 0, 16);
+		tb_sys_exit(k.c.tb, 2, 1610, 16);
+		sends(&k, &one_server, 2000);
+		polls(&k, 2, 2500);
+		run(&k);
+		EXACT(&k, 30, 10, (files[i].rest ? 1600 : 2500) - 1200);
+		end(&k);
+	}
 }
 
 static void interrupts_are_told_beside_the_bill(void)
@@ -1443,7 +1456,7 @@ static const struct unit_case cases[] = {
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"the_pieces_of_a_wait_tell_what_the_server_did", the_pieces_of_a_wait_tell_what_the_server_did},
 	{"what_the_server_waited_for_is_named", what_the_server_waited_for_is_named},
-	{"to_read_a_file_is_no_rest", to_read_a_file_is_no_rest},
+	{"to_read_what_brings_no_request_is_no_rest", to_read_what_brings_no_request_is_no_rest},
 	{"interrupts_are_told_beside_the_bill", interrupts_are_told_beside_the_bill},
 	{"receiving_is_charged_to_the_owner_of_the_socket", receiving_is_charged_to_the_owner_of_the_socket},
 	{"a_devices_packets_may_come_before_their_sockets", a_devices_packets_may_come_before_their_sockets},
