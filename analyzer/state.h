@@ -274,7 +274,7 @@ struct trace_thread {
 	struct trace_thread *work_for; /* kworker: who queued the work that it does; NULL: nobody known */
 	uint64_t last_wait;	   /* wait_key() of the wait that was decided last, 0 none */
 	uint64_t last_wait_ns;	   /* and its end */
-	uint64_t read_ns;	   /* FROM_START: when the start state was read */
+	uint64_t read_ns;	   /* of the start state, and its call not seen to end yet: when it was read; else 0 */
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
 	uint64_t start_ns;
@@ -641,6 +641,8 @@ void end_learn_call(struct trace_analysis *a, struct trace_thread *thread);
 /* ---- state_start.c ---- */
 
 int start_load(struct trace_analysis *a, struct trace_error *ret_error);
+/** start_outlived() - a system call of @thread begins or ends: the one that the start state told of may have been a later one */
+void start_outlived(struct trace_thread *thread, uint64_t ns);
 
 /* ---- wait.c ---- */
 

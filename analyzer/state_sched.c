@@ -593,6 +593,7 @@ static bool born_after_all(struct trace_thread *thread, uint64_t ns)
 	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->place != PLACE_OFF_AT_START)
 		return false;
 	thread->start_ns = thread->since = ns;
+	thread->read_ns = 0;
 	thread->flags &= ~(THREAD_FROM_START | THREAD_MODE_UNKNOWN);
 	thread->place = PLACE_NEW;
 	thread->depth = 0;

@@ -54,6 +54,22 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	}
 }
 
+/*
+ * The state was read after the first events, of a flight recorder even after the last: then the call that a thread is in at the beginning is
+ * another one if it was over when the thread was read.
+ */
+void start_outlived(struct trace_thread *thread, uint64_t ns)
+{
+	struct frame *frame = &thread->frames[0];
+
+	if (ns < thread->read_ns) {
+		frame->call = CALL_UNKNOWN;
+		frame->file = 0;
+		frame->nr_args = 0;
+	}
+	thread->read_ns = 0;
+}
+
 /* The process of a record about its leader's descriptors; all threads of a process share the table at the start. */
 static struct trace_thread *leader_of(struct trace_analysis *a, uint32_t tgid)
 {

@@ -236,6 +236,8 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
 		return;
 	books_mode(a, thread, false);
+	if (thread->read_ns)
+		start_outlived(thread, ns);
 	if (thread->depth)
 		frames_pop(a, thread, ns, 0, 0);
 	cpu->cause = CAUSE_NONE;
@@ -421,6 +423,8 @@ void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
 		return;
 	books_mode(a, thread, true);
+	if (thread->read_ns)
+		start_outlived(thread, ns);
 	frame = frame_syscall(thread);
 	if (frame)
 		syscall_effect(a, thread, frame, exit->ret);

@@ -443,6 +443,16 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 	return writer_thread_push_clock(snapshot->thread, &now) ? text_error(ret_error, -ENOMEM, "no memory for a snapshot") : 0;
 }
 
+/* The machine as it is now: what exists, and what threads wait for. */
+static int push_state(struct snapshot *snapshot, uint64_t end_ns, struct trace_error *ret_error)
+{
+	struct tracer *tracer = snapshot->flight->tracer;
+	uint64_t blocks;
+	int err = start_state_push(tracer, snapshot->writer, snapshot->thread, NULL, &blocks, ret_error);
+
+	return err ? err : end_state_push(tracer, snapshot->writer, snapshot->thread, end_ns, blocks, ret_error);
+}
+
 static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_error)
 {
 	size_t nr_rings = snapshot->flight->nr_rings;
@@ -455,7 +465,7 @@ static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_err
 		err = push_notes(snapshot);
 	if (err)
 		return text_error(ret_error, err, "no memory for the snapshot's blocks");
-	err = start_state_push(snapshot->flight->tracer, snapshot->writer, snapshot->thread, NULL, NULL, ret_error);
+	err = push_state(snapshot, end_ns, ret_error);
 	writer_thread_stop(snapshot->thread);
 	if (!err)
 		err = writer_thread_error(snapshot->thread, ret_error);

@@ -77,9 +77,23 @@ struct found {
 	uint64_t masks;
 	uint64_t missed;
 	uint64_t lost;
+	uint64_t waits; /* read when the recording ended */
 	int verify;
 	bool clean_end;
 };
+
+static uint64_t waits_at_end(struct trace *trace)
+{
+	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
+	struct trace_cursor *cursor = trace_cursor_new(trace, &options, NULL);
+	const struct trace_event *event;
+	uint64_t nr = 0;
+
+	while ((event = trace_cursor_next(cursor)))
+		nr += event->id == TRACE_EV_end_wait && event->ts_ns == trace_get_info(trace)->end_ns;
+	trace_cursor_free(cursor);
+	return nr;
+}
 
 static struct found read_back(const char *path)
 {
@@ -107,6 +121,7 @@ static struct found read_back(const char *path)
 	}
 	trace_cursor_free(cursor);
 	found.lost = trace_get_info(trace)->lost;
+	found.waits = waits_at_end(trace);
 	found.clean_end = trace_get_info(trace)->clean_end;
 	found.verify = trace_verify(trace, &error);
 	if (found.verify)
@@ -413,6 +428,7 @@ static void a_snapshot_holds_the_latest_events(void)
 	CU_ASSERT(found.switches[0] > 1000);
 	CU_ASSERT_EQUAL(found.switches[0] + result.overwritten, 100100);
 	CU_ASSERT_EQUAL(found.lost, result.overwritten);
+	CU_ASSERT_EQUAL(found.waits, 1);
 	CU_ASSERT_EQUAL(found.verify, 0);
 	CU_ASSERT(found.clean_end);
 	flight_free(flight);

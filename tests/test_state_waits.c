@@ -549,6 +549,26 @@ static void a_call_that_was_not_seen_may_be_read_at_the_end(void)
 	case_free(&c);
 }
 
+/* A flight recorder reads the state after the events: what a thread is in then, it may not have been in before. */
+static void what_was_read_after_a_call_was_over_does_not_count_for_it(void)
+{
+	static const uint64_t read[] = {2000, 8000};
+
+	for (int i = 0; i < 2; i++) {
+		struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_nanosleep, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct analysis_case c = case_new();
+
+		tb_start(c.tb, read[i], TRACE_EV_start_thread, &start, sizeof(start), "one");
+		tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+		tb_sys_enter(c.tb, 1, 1500, SYS_kill, 10, SIGUSR1, 0);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), i ? 0 : 5000);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, ""), i ? 5000 : 0);
+		case_free(&c);
+	}
+}
+
 static void a_ring_until_the_end_waits_for_its_requests(void)
 {
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 5}, done = {.req = 0xf10, .opcode = 22, .fd = 6};
@@ -798,6 +818,7 @@ int main(int argc, char **argv)
 		CASE(what_was_read_of_another_call_does_not_count),
 		CASE(a_lock_until_the_end_names_its_holder),
 		CASE(a_call_that_was_not_seen_may_be_read_at_the_end),
+		CASE(what_was_read_after_a_call_was_over_does_not_count_for_it),
 		CASE(a_ring_until_the_end_waits_for_its_requests),
 		CASE(a_wait_that_ended_unseen_is_unknown),
 		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
