@@ -8,7 +8,8 @@
  * walk through all schedules with at most `bound` preemptions (a switch away from an actor that could go on; at
  * its end any other may follow). Bugs of lock-free code need few preemptions, so a small bound finds them all the same
  * (Musuvathi and Qadeer, "Iterative context bounding", PLDI 2007). Writers are alike: one that has not begun stands for all of
- * them. A plan may also let one writer die at any point.
+ * them. A plan may also let one writer die at any point; and in the plans of programs, whose records go through tracer/user/ring.h, the
+ * writers set up the rings of two CPUs themselves, all at once, and are moved from one to the other.
  *
  * This is sequential consistency only; the order of memory is checked by test_subbuf.c under TSan.
  */
@@ -34,8 +35,18 @@ static void point_of_death(void);
 #define LEDGER_POINT() point()
 #define LEDGER_OWN_POINT() point_of_death()
 #define LEDGER_NOW() read_clock()
+#define LEDGER_TIME_IS_RIGHT(payload, time) is_time_right(payload, time)
+struct ledger_payload;
 static trace_u64 read_clock(void);
+static bool is_time_right(const struct ledger_payload *payload, trace_u64 time);
 #include "ring_ledger.h"
+
+static bool is_moved(trace_u32 cpu);
+#define USER_MOVED(w) is_moved((w)->cpu)
+#ifndef LEDGER_USER_RING_H /* as LEDGER_SUBBUF_WRITE_H */
+#define LEDGER_USER_RING_H "../tracer/user/ring.h"
+#endif
+#include LEDGER_USER_RING_H
 
 #define MAX_ACTORS 6
 #define MAX_TRAIL 512
@@ -49,6 +60,8 @@ struct plan {
 	int bound;
 	int kills;
 	bool overwrite;
+	bool program; /* records by ring.h, into rings that nobody has set up */
+	int moves;    /* to the other CPU */
 	trace_u64 step; /* of the clock */
 };
 
@@ -61,6 +74,7 @@ struct actor {
 	bool fresh; /* its stack is at the top of actor_main() */
 	jmp_buf resume;
 	trace_u64 clock[2];
+	trace_u32 cpu;
 	char stack[64 << 10] __attribute__((aligned(16)));
 };
 
@@ -69,7 +83,7 @@ static int nr_actors, current;
 static jmp_buf driver;
 
 static const struct plan *plan;
-static int preemptions, kills;
+static int preemptions, kills, moves;
 static int killed; /* the actor, or -1 */
 static struct {
 	unsigned char choice, options;
@@ -77,16 +91,43 @@ static struct {
 static int depth, recorded;
 static unsigned long long schedules;
 
-static struct ledger ledger;
-static unsigned char memory[SUBBUF_CONTROL_BYTES + 1024] __attribute__((aligned(64)));
+#define NR_RINGS 2 /* the second one only in the plans of programs */
+static struct ledger ledgers[NR_RINGS];
+static unsigned char memory[NR_RINGS][SUBBUF_CONTROL_BYTES + 1024] __attribute__((aligned(64)));
 static trace_u64 clock_ns;
+
+/* Of programs: what the clock said during each record, for nobody knows beforehand at which look a record takes its time. */
+#define MAX_RECORDS 4
+#define MAX_LOOKS 16
+static struct {
+	trace_u64 looks[MAX_LOOKS];
+	int nr_looks;
+} programs_records[MAX_ACTORS][MAX_RECORDS];
+static int attempts[MAX_ACTORS];
 
 static trace_u64 read_clock(void)
 {
 	trace_u64 *clock = actors[current].clock;
 
 	clock[1] = clock[0];
-	return clock[0] = clock_ns += plan->step;
+	clock[0] = clock_ns += plan->step;
+	if (plan->program) {
+		int n = attempts[current] - 1;
+
+		assert(programs_records[current][n].nr_looks < MAX_LOOKS);
+		programs_records[current][n].looks[programs_records[current][n].nr_looks++] = clock[0];
+	}
+	return clock[0];
+}
+
+static bool is_time_right(const struct ledger_payload *payload, trace_u64 time)
+{
+	if (!plan->program)
+		return payload->clock == time;
+	for (int i = 0; i < programs_records[payload->writer][payload->n].nr_looks; i++)
+		if (programs_records[payload->writer][payload->n].looks[i] == time)
+			return true;
+	return false;
 }
 
 /* ---- the scheduler ---- */
@@ -185,6 +226,16 @@ static void point(void)
 	die(self);
 }
 
+/* What ring.h asks, of a thread that wrote to @cpu last: another choice of the scheduler. */
+static bool is_moved(trace_u32 cpu)
+{
+	if (moves < plan->moves && choose(2)) {
+		moves++;
+		actors[current].cpu ^= 1;
+	}
+	return actors[current].cpu != cpu;
+}
+
 /* Before what only the reader of the dead can tell from the step before. */
 static void point_of_death(void)
 {
@@ -194,30 +245,65 @@ static void point_of_death(void)
 
 /* ---- the actors ---- */
 
+#define RING_BYTES (sizeof(struct subbuf_header) + 24 + 32) /* two records, or one and a rest, or a tight fit */
+
+/* As record.c: the common case; otherwise the ring of the CPU that the thread is on now, which may never have been used. */
+static void write_of_program(int id, trace_u32 n)
+{
+	trace_u32 image[6], *place = NULL, cpu = actors[id].cpu;
+	struct ledger_payload head = { (trace_u16)id, n & 1, n, 0 };
+	struct user_payload payload = { n & 1 ? 6 : 4, { 0, 0, 0 }, n & 1 ? image : NULL };
+	struct subbuf_writer w = ledgers[cpu].writer;
+	trace_u64 position, check = ledger_check_word((trace_u32)id, n);
+	struct subbuf_ring ring;
+
+	memcpy(image, &head, sizeof(head));
+	memcpy(image + 4, &check, sizeof(check));
+	memcpy(payload.first, &head, sizeof(head));
+	attempts[id]++;
+	w.place = &place;
+	if (user_ring_write(&w, LEDGER_ID, &payload, &position))
+		return;
+	if (position == SUBBUF_NO_POSITION) {
+		cpu = actors[id].cpu;
+		w = ledgers[cpu].writer;
+		w.place = &place;
+		if (SUBBUF_LOAD(&w.control->position) == 0)
+			subbuf_ring_init(&ring, memory[cpu], RING_BYTES, 2, cpu, SUBBUF_PRODUCER_USER, SUBBUF_CLOCK_TSC, false);
+	}
+	user_ring_write_slow(&w, LEDGER_ID, &payload, position);
+}
+
 static void write_all(int id)
 {
 	int woken = 0;
 
 	for (int n = 0; n < plan->records; n++)
-		ledger_write(&ledger, (unsigned int)id, n & 1 ? 32 : 24, actors[id].clock, &woken);
+		if (plan->program)
+			write_of_program(id, (trace_u32)n);
+		else
+			ledger_write(&ledgers[0], (unsigned int)id, n & 1 ? 32 : 24, actors[id].clock, &woken);
+}
+
+static bool is_set_up(const struct ledger *ledger)
+{
+	return !plan->program || SUBBUF_LOAD(&ledger->ring.control->position) != 0;
 }
 
 /* Looks, reads, and sees that what was read stayed as it was until the release. */
-static void consume(void)
+static void consume(struct ledger *ledger)
 {
 	static unsigned char copy[1024];
 	const struct subbuf_header *header;
 
-	for (int i = 0; i < plan->takes; i++) {
-		header = subbuf_take(&ledger.ring);
-		if (!header)
-			continue;
-		memcpy(copy, header, ledger.ring.subbuf_bytes);
-		ledger_read(&ledger, header, ledger.ring.control->consumed + 1);
-		if (memcmp(copy, header, ledger.ring.subbuf_bytes) != 0)
-			ledger_fault(&ledger, "a sub-buffer changed while it was read");
-		subbuf_release(&ledger.ring);
-	}
+	header = is_set_up(ledger) ? subbuf_take(&ledger->ring) : NULL;
+	if (!header)
+		return;
+	memcpy(copy, header, ledger->ring.subbuf_bytes);
+	ledger_read(ledger, header, ledger->ring.control->consumed + 1);
+	if (memcmp(copy, header, ledger->ring.subbuf_bytes) != 0)
+		ledger_fault(ledger, "a sub-buffer changed while it was read");
+	subbuf_release(&ledger->ring);
 }
 
 static void actor_main(void)
@@ -228,10 +314,13 @@ static void actor_main(void)
 		if (actors[self].role == WRITER)
 			write_all(self);
 		else if (actors[self].role == CONSUMER)
-			consume();
+			for (int i = 0; i < plan->takes; i++)
+				consume(&ledgers[plan->moves ? i & 1 : 0]);
 		else
-			for (int i = 0; i < plan->flushes; i++)
-				subbuf_flush(&ledger.ring);
+			for (int i = 0; i < plan->flushes; i++) {
+				if (is_set_up(&ledgers[0]))
+					subbuf_flush(&ledgers[0].ring);
+			}
 		actors[self].done = true;
 		if (_setjmp(actors[self].resume) == 0)
 			run_next(self);
@@ -240,45 +329,91 @@ static void actor_main(void)
 
 /* ---- one schedule, and all ---- */
 
+static const char *fault(void)
+{
+	return ledgers[0].fault ? ledgers[0].fault : ledgers[1].fault;
+}
+
+static void read_all(struct ledger *ledger)
+{
+	subbuf_flush(&ledger->ring);
+	if (plan->overwrite)
+		ledger_dump(ledger);
+	else
+		ledger_drain(ledger);
+	if (!plan->program)
+		ledger_close(ledger);
+}
+
+/* Once in all rings together, which no ledger of one ring sees, and with the header that all who set it up agreed on. */
+static void check_program(struct ledger *ledger, trace_u32 cpu)
+{
+	const struct subbuf_control *control = ledger->ring.control;
+
+	if (control->subbuf_bytes != RING_BYTES || control->nr_subbufs != 2 || control->overwrite || control->cpu != cpu ||
+	    control->producer != SUBBUF_PRODUCER_USER || control->clock != SUBBUF_CLOCK_TSC)
+		ledger_fault(ledger, "a ring is not set up");
+}
+
 static void check_books(void)
 {
-	trace_u64 attempted = ledger_sum(ledger.attempted), accounted;
-	trace_u32 in_flight;
+	trace_u64 attempted = 0, accounted = 0;
+	trace_u32 in_flight = 0;
 
 	current = -1;
-	if (killed < 0)
-		subbuf_flush(&ledger.ring);
-	if (killed < 0) {
-		if (plan->overwrite)
-			ledger_dump(&ledger);
+	for (trace_u32 cpu = 0; cpu < NR_RINGS; cpu++) {
+		struct ledger *ledger = &ledgers[cpu];
+
+		if (plan->program && is_set_up(ledger))
+			check_program(ledger, cpu);
+		else if (plan->program || cpu > 0)
+			continue;
+		if (killed < 0)
+			read_all(ledger);
 		else
-			ledger_drain(&ledger);
-		ledger_close(&ledger);
-		return;
+			in_flight += ledger_salvage(ledger);
+		attempted += ledger_sum(ledger->attempted);
+		accounted += ledger->found + ledger->ring.control->discarded + ledger->ring.control->overwritten;
 	}
-	/* The record that the dead writer was in is lost, and may not be counted; nothing else. */
-	in_flight = ledger_salvage(&ledger);
-	accounted = ledger.found + ledger.ring.control->discarded;
-	if (accounted + 1 < attempted || accounted > attempted)
-		ledger_fault(&ledger, "a death cost more than the record in progress");
+	for (int i = 0; plan->program && i < nr_actors; i++)
+		attempted += (trace_u64)attempts[i];
+	/* The record that a dead writer was in is lost, and may not be counted; nothing else. */
+	if (accounted + (killed >= 0) < attempted || accounted > attempted)
+		ledger_fault(&ledgers[0], killed < 0 ? "attempted != found + lost" : "a death cost more than the record in progress");
 	if (in_flight > 1)
-		ledger_fault(&ledger, "more records in flight than dead writers");
+		ledger_fault(&ledgers[0], "more records in flight than dead writers");
+}
+
+static void set_up(void)
+{
+	for (trace_u32 cpu = 0; cpu < (plan->program ? NR_RINGS : 1); cpu++) {
+		memset(memory[cpu], 0, SUBBUF_CONTROL_BYTES - 3072);
+		memset(memory[cpu] + SUBBUF_CONTROL_BYTES, 0, sizeof(memory[cpu]) - SUBBUF_CONTROL_BYTES);
+		ledger_init(&ledgers[cpu], memory[cpu], RING_BYTES, 2, plan->overwrite);
+		if (!plan->program)
+			continue;
+		ledgers[cpu].writer.cpu = ledgers[cpu].cpu = cpu;
+		memset(memory[cpu], 0, SUBBUF_CONTROL_BYTES - 3072);
+		memset(memory[cpu] + SUBBUF_CONTROL_BYTES, 0, sizeof(struct subbuf_header));
+	}
 }
 
 static void run_schedule(void)
 {
-	volatile trace_u32 bytes = sizeof(struct subbuf_header) + 24 + 32; /* two records, or one and a rest, or a tight fit */
 	int list[MAX_ACTORS];
 
-	memset(memory, 0, SUBBUF_CONTROL_BYTES - 3072);
-	memset(memory + SUBBUF_CONTROL_BYTES, 0, sizeof(memory) - SUBBUF_CONTROL_BYTES);
 	current = -1;
-	ledger_init(&ledger, memory, bytes, 2, plan->overwrite);
+	set_up();
 	clock_ns = 1000;
-	depth = preemptions = kills = 0;
+	depth = preemptions = kills = moves = 0;
 	killed = -1;
-	for (int i = 0; i < nr_actors; i++)
+	if (plan->program)
+		memset(programs_records, 0, sizeof(programs_records));
+	for (int i = 0; i < nr_actors; i++) {
 		actors[i].begun = actors[i].done = false;
+		actors[i].cpu = 0;
+		attempts[i] = 0;
+	}
 	if (_setjmp(driver) == 0) {
 		int nr = others(-1, list);
 
@@ -320,15 +455,15 @@ static void explore(const struct plan *with)
 		add_actor(FLUSHER);
 	do
 		run_schedule();
-	while (!ledger.fault && next_schedule());
+	while (!fault() && next_schedule());
 	printf("(%llu schedules) ", schedules);
-	if (ledger.fault) {
-		printf("\n    %s; choices", ledger.fault);
+	if (fault()) {
+		printf("\n    %s; choices", fault());
 		for (int i = 0; i < recorded; i++)
 			printf(" %d", trail[i].choice);
 		printf("\n    ");
 	}
-	CU_ASSERT_PTR_NULL(ledger.fault);
+	CU_ASSERT_PTR_NULL(fault());
 }
 
 static int deeper; /* TRACE_TEST_LONG: one more preemption */
@@ -379,6 +514,32 @@ static void a_writer_dies(void)
 	explore_plan((struct plan){ .writers = 3, .records = 2, .takes = 1, .bound = 2, .kills = 1, .step = 1 });
 }
 
+static void programs_set_up_a_ring_at_once(void)
+{
+	explore_plan((struct plan){ .writers = 3, .records = 1, .takes = 1, .flushes = 1, .bound = 2, .program = true, .step = 1 });
+}
+
+static void programs_writers_and_consumer(void)
+{
+	explore_plan((struct plan){ .writers = 3, .records = 2, .takes = 2, .bound = 2, .program = true, .step = 1 });
+	explore_plan((struct plan){ .writers = 2, .records = 4, .takes = 2, .bound = 3, .program = true, .step = 1 });
+}
+
+static void programs_are_moved(void)
+{
+	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 2, .bound = 2, .program = true, .moves = 2, .step = 1 });
+}
+
+static void programs_times_expire(void)
+{
+	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 2, .bound = 2, .program = true, .step = (1ULL << 31) + 5 });
+}
+
+static void a_program_dies(void)
+{
+	explore_plan((struct plan){ .writers = 2, .records = 2, .takes = 1, .bound = 2, .kills = 1, .program = true, .moves = 1, .step = 1 });
+}
+
 static const struct unit_case cases[] = {
 	{ "writers_and_consumer", writers_and_consumer },
 	{ "writers_consumer_and_flusher", writers_consumer_and_flusher },
@@ -388,6 +549,11 @@ static const struct unit_case cases[] = {
 	{ "times_that_expire", times_that_expire },
 	{ "times_that_expire_at_every_look", times_that_expire_at_every_look },
 	{ "a_writer_dies", a_writer_dies },
+	{ "programs_set_up_a_ring_at_once", programs_set_up_a_ring_at_once },
+	{ "programs_writers_and_consumer", programs_writers_and_consumer },
+	{ "programs_are_moved", programs_are_moved },
+	{ "programs_times_expire", programs_times_expire },
+	{ "a_program_dies", a_program_dies },
 	{ NULL, NULL },
 };
 
