@@ -71,12 +71,12 @@ static int head_type_check(struct decoder *decoder, const struct trace_columns_t
 static int tail_check(struct decoder *decoder)
 {
 	size_t room = (size_t)(decoder->end - decoder->at), string_bytes = decoder->head.string_bytes;
-	size_t times_bytes = (size_t)decoder->head.events + 2 * (size_t)decoder->clock.nr_corrections + decoder->clock.bit_bytes;
+	uint64_t clock_bytes = times_bytes(&decoder->clock);
 
-	if (string_bytes > room || times_bytes > room - string_bytes)
+	if (string_bytes > room || clock_bytes > room - string_bytes)
 		return malformed(decoder, "it is shorter than its strings and times");
 	decoder->times_end = decoder->end;
-	decoder->times = decoder->end - times_bytes;
+	decoder->times = decoder->end - clock_bytes;
 	decoder->texts = decoder->times - string_bytes;
 	decoder->end = decoder->texts;
 	return 0;
@@ -178,11 +178,17 @@ static int decode_places(struct decoder *decoder)
 
 static int decode_times(struct decoder *decoder)
 {
-	uint32_t nr = decoder->head.events;
+	uint32_t nr = decoder->head.events, events[TRACE_EV_MAX];
 	uint64_t *ts_ns = take(decoder, 8 * (size_t)nr);
+	struct times_block block = { .places = decoder->block->places, .events = events, .n = nr, .nr_types = decoder->head.nr_types };
 
+	if (!grow((unsigned char **)&decoder->block->places_of, &decoder->block->places_room, TIMES_DECODE_BYTES))
+		return -ENOMEM;
+	block.scratch = decoder->block->places_of;
+	for (uint32_t i = 0; i < decoder->head.nr_types; i++)
+		events[i] = decoder->types[i].events;
 	decoder->block->ts_ns = ts_ns;
-	if (!times_decode(decoder->times, decoder->times_end, &decoder->clock, decoder->head.first_ns, nr, ts_ns))
+	if (!times_decode(decoder->times, decoder->times_end, &decoder->clock, &block, decoder->head.first_ns, ts_ns))
 		return malformed(decoder, "its times are not ascending, or end too early");
 	if (ts_ns[nr - 1] != decoder->chunk->last_ns)
 		return malformed(decoder, "its times and the chunk's header differ");

@@ -37,7 +37,7 @@ struct block {
 	struct payload payload; /* which @places points into */
 	unsigned char *memory; /* owned; times, payloads */
 	size_t memory_room;
-	uint32_t *places_of; /* owned; while a type is decoded: where its payloads are */
+	uint32_t *places_of; /* owned; tables while times are decoded; while a type is decoded: where its payloads are */
 	size_t places_room;
 };
 

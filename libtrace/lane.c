@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "lane.h"
 
+#include "clones.h"
 #include "columns.h"
 #include "syscall_args.h"
 
@@ -24,7 +25,7 @@ static uint8_t table_bits(uint32_t nr_events)
 
 size_t lane_bytes(const struct lane *lane, size_t string_bytes)
 {
-	size_t nr = lane->nr_events, bytes = 8 * nr * lane->nr_words + round_up_8(4 * nr) + ((size_t)4 << table_bits(lane->nr_events));
+	size_t nr = lane->nr_events, bytes = 8 * nr * lane->nr_words + 8 * nr + ((size_t)4 << table_bits(lane->nr_events));
 
 	return bytes + (lane->has_string ? 8 * nr + round_up_8(4 * nr) + round_up_8(string_bytes) : 0);
 }
@@ -38,7 +39,8 @@ void lane_init(struct lane *lane, void *memory, size_t string_bytes)
 	lane->rows = (uint64_t *)at;
 	at += 8 * nr * lane->nr_words;
 	lane->rows_of = (uint32_t *)at;
-	at += round_up_8(4 * nr);
+	lane->after = lane->rows_of + nr;
+	at += 8 * nr;
 	lane->table = (uint32_t *)at;
 	at += (size_t)4 << lane->table_bits;
 	memset(lane->table, 0, (size_t)4 << lane->table_bits);
@@ -54,20 +56,34 @@ void lane_init(struct lane *lane, void *memory, size_t string_bytes)
 
 /* ---- rows ---- */
 
-/* The first @nr_used words, and 0 for the rest. Returns a hash: the products do not wait for each other, and their sum is good enough
- * in its upper bits. */
-static inline uint64_t row_copy(uint64_t *row, const unsigned char *payload, size_t nr_words, size_t nr_used)
+/* The products do not wait for each other, and their sum is good enough in its upper bits. */
+static inline uint64_t row_hash(const uint64_t *row, size_t nr_words)
 {
 	uint64_t hash = 0, factor = 0x9e3779b97f4a7c15;
 
-	for (size_t i = 0; i < nr_words; i++, factor += 0x3c6ef372fe94f82a) {
+	for (size_t i = 0; i < nr_words; i++, factor += 0x3c6ef372fe94f82a)
+		hash += (row[i] ^ (row[i] >> 32)) * factor;
+	return hash;
+}
+
+/*
+ * The first @nr_used words, and 0 for the rest; is that what @other is, too? Looked at together, from the registers: to load at once what was
+ * stored word by word makes the processor wait for its stores.
+ */
+static inline __attribute__((always_inline)) bool row_copy(uint64_t *row, const unsigned char *payload, size_t nr_words, size_t nr_used, const uint64_t *other)
+{
+	uint64_t differs = 0;
+
+#pragma GCC unroll 8
+	for (size_t i = 0; i < nr_words; i++) {
 		uint64_t word;
 
 		memcpy(&word, payload + 8 * i, 8);
-		row[i] = i < nr_used ? word : 0;
-		hash += (row[i] ^ (row[i] >> 32)) * factor;
+		word = i < nr_used ? word : 0;
+		differs |= word ^ other[i];
+		row[i] = word;
 	}
-	return hash;
+	return !differs;
 }
 
 static inline bool rows_equal(const uint64_t *row, const uint64_t *other, size_t nr_words)
@@ -79,38 +95,41 @@ static inline bool rows_equal(const uint64_t *row, const uint64_t *other, size_t
 	return !differs;
 }
 
-/* @nr_words is a constant where it is called for the usual sizes: without the loops this takes half the time. */
+/*
+ * @nr_words is a constant where it is called for the usual sizes: without the loops this takes half the time. What came behind the same payload
+ * the last time often does so again: then there is no need for a hash and a look into a table that lies elsewhere.
+ */
 static inline __attribute__((always_inline)) void fill(struct lane *lane, const unsigned char *records, size_t nr_words,
 						       const struct syscall_args *args)
 {
 	uint64_t *rows = lane->rows;
-	uint32_t *table = lane->table, *rows_of = lane->rows_of, nr_rows = 0, row;
+	uint32_t *table = lane->table, *rows_of = lane->rows_of, *after = lane->after, nr_rows = 0, row = 0, none = 0, *expected = &none;
 	uint32_t mask = (1u << lane->table_bits) - 1, shift = 64u - lane->table_bits;
 
 	for (size_t i = 0; i < lane->nr_events; i++) {
-		uint64_t *words = rows + nr_rows * nr_words;
+		uint64_t *words = rows + nr_rows * nr_words, first;
 		const unsigned char *payload = records + 8 * (size_t)rows_of[i];
-		uint64_t first, hash;
 		uint32_t slot;
 
-		if (args) {
-			memcpy(&first, payload, 8);
-			hash = row_copy(words, payload, nr_words, 1 + syscall_args_of(args, first));
-		} else {
-			hash = row_copy(words, payload, nr_words, nr_words);
+		memcpy(&first, payload, 8);
+		row = *expected;
+		if (!row_copy(words, payload, nr_words, args ? 1 + syscall_args_of(args, first) : nr_words, rows + (row - !!row) * nr_words) || !row) {
+			slot = (uint32_t)(row_hash(words, nr_words) >> shift);
+			while ((row = table[slot]) && !rows_equal(rows + (row - 1) * nr_words, words, nr_words))
+				slot = (slot + 1) & mask;
+			if (!row) {
+				row = table[slot] = ++nr_rows;
+				after[row - 1] = 0;
+			}
+			*expected = row;
 		}
-		slot = (uint32_t)(hash >> shift);
-
-		while ((row = table[slot]) && !rows_equal(rows + (row - 1) * nr_words, words, nr_words))
-			slot = (slot + 1) & mask;
-		if (!row)
-			row = table[slot] = ++nr_rows;
+		expected = &after[row - 1];
 		rows_of[i] = row - 1;
 	}
 	lane->nr_rows = nr_rows;
 }
 
-void lane_fill(struct lane *lane, const unsigned char *records)
+TRACE_CLONES void lane_fill(struct lane *lane, const unsigned char *records)
 {
 	switch (lane->nr_words) {
 	case 1:
@@ -134,7 +153,7 @@ void lane_fill(struct lane *lane, const unsigned char *records)
 	}
 }
 
-void lane_fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args)
+TRACE_CLONES void lane_fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args)
 {
 	if (lane->nr_words == 4)
 		fill(lane, records, 4, args);
@@ -146,9 +165,11 @@ void lane_add_string(struct lane *lane, size_t event, const unsigned char *paylo
 {
 	size_t nr_words = lane->nr_words;
 	uint64_t *words = lane->rows + lane->nr_rows * nr_words;
-	uint64_t hash = row_copy(words, payload, nr_words, nr_words) + XXH3_64bits(lane->next_text, length);
+	uint64_t hash = XXH3_64bits(lane->next_text, length);
 	uint32_t mask = (1u << lane->table_bits) - 1, slot, row;
 
+	row_copy(words, payload, nr_words, nr_words, words);
+	hash += row_hash(words, nr_words);
 	for (slot = (uint32_t)(hash >> (64 - lane->table_bits)); (row = lane->table[slot]); slot = (slot + 1) & mask)
 		if (rows_equal(lane->rows + (row - 1) * nr_words, words, nr_words) && lane->lengths[row - 1] == length &&
 		    !memcmp(lane->texts + lane->starts[row - 1], lane->next_text, length))

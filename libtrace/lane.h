@@ -15,20 +15,21 @@ struct syscall_args;
 /**
  * struct lane - payloads in the order they came first
  * @rows: @nr_words each; the one being looked at is put behind them. @table: by hash, row + 1; 0: free
- * @rows_of: of each event, so far @nr of @nr_events; before it is looked at: where its payload is
+ * @rows_of: of each event; before it is looked at: in which word of the records its payload begins
+ * @after: of each row, the row of the event behind its latest one, + 1; 0: not known yet
  * @lengths, @starts: by row, where in @texts its string is; @next_text: the one being looked at
  */
 struct lane {
 	uint64_t *rows;
 	uint32_t *table;
 	uint32_t *rows_of;
+	uint32_t *after;
 	uint64_t *lengths;
 	uint32_t *starts;
 	unsigned char *texts;
 	unsigned char *next_text;
 	unsigned char *end_text;
 	uint32_t nr_events;
-	uint32_t nr;
 	uint32_t nr_rows;
 	uint8_t table_bits;
 	uint8_t nr_words;
@@ -39,13 +40,7 @@ struct lane {
 size_t lane_bytes(const struct lane *lane, size_t string_bytes);
 void lane_init(struct lane *lane, void *memory, size_t string_bytes);
 
-/** lane_expect() - the next event's payload is in word number @place of the records */
-static inline void lane_expect(struct lane *lane, uint32_t place)
-{
-	lane->rows_of[lane->nr++] = place;
-}
-
-/** lane_fill() - look at all the payloads that were expected, of a type without strings */
+/** lane_fill() - look at all the payloads, of a type without strings */
 void lane_fill(struct lane *lane, const unsigned char *records);
 
 /** lane_fill_calls() - the same for sys_enter3 or sys_enter6: arguments that the call does not have become 0 */

@@ -16,6 +16,7 @@
  */
 #include "pack.h"
 
+#include "clones.h"
 #include "error.h"
 #include "lane.h"
 #include "schema.h"
@@ -72,6 +73,7 @@ struct dealt {
  * @begin, @end: the records of this chunk, in 8-byte words
  * @count: by slot. @string_room: by slot, bytes that the strings of its records may have
  * @table: slots of programs' types by a hash of their id; 0: free
+ * @least_words: of records of the catalogue without strings; of others, more than any record has
  */
 struct packer {
 	struct packer *next_free;
@@ -91,6 +93,7 @@ struct packer {
 	uint32_t string_room[NR_SLOTS];
 	uint32_t nr_user;
 	uint16_t table[SLOT_TABLE_SIZE];
+	uint16_t least_words[TRACE_EV_MAX];
 	struct user_slot user[NR_SLOTS - TRACE_EV_MAX];
 	struct dealt dealt; /* what is of slots that do not occur is of an earlier block */
 };
@@ -180,7 +183,7 @@ static bool record_is_good(const struct packer *packer, uint32_t slot, const str
 }
 
 /* The slot of a record that may have a string, be padding or be bad: 0 when it has none; NR_SLOTS when it belongs to the next chunk. */
-static uint32_t scan_slot(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
+static __attribute__((noinline)) uint32_t scan_slot(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
 {
 	uint32_t slot = id < TRACE_EV_MAX ? id : user_slot_find(packer, id);
 	const struct trace_event_type *type;
@@ -196,37 +199,40 @@ static uint32_t scan_slot(struct packer *packer, uint32_t id, const unsigned cha
 	return slot;
 }
 
-static void scan(struct packer *packer)
+/*
+ * Where the next record is depends on this one's header: nothing else here may stand in the way of that. One comparison tells the records of
+ * the catalogue that need no look at their payload from all others.
+ */
+TRACE_CLONES static void scan(struct packer *packer)
 {
-	const struct trace_event_type *const *types = catalogue_types();
 	const unsigned char *records = packer->source->records;
 	size_t nr_words = packer->source->bytes / 8, at, nr = 0;
-	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0, unsorted = 0;
+	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0, unsorted = 0, words;
+	uint32_t *count = packer->count;
+	const uint16_t *least_words = packer->least_words;
 	uint64_t *keys = packer->keys;
-	struct trace_record record;
 
-	for (at = packer->begin; at < nr_words; at += record.words) {
-		const struct trace_event_type *type;
+	for (at = packer->begin; at < nr_words; at += words) {
+		struct trace_record record;
 		uint32_t time, slot;
-		size_t bytes;
 
 		memcpy(&record, records + at * 8, sizeof(record));
-		if (record.words == 0 || record.words > nr_words - at) {
+		words = record.words;
+		if (words - 1u >= nr_words - at) { /* 0, too */
 			at = nr_words;
 			break;
 		}
 		slot = record.id;
-		type = slot < TRACE_EV_MAX ? types[slot] : NULL;
-		bytes = (record.words - 1u) * 8;
-		if (!type || type->has_string || bytes < type->fixed_bytes)
-			slot = scan_slot(packer, slot, records + at * 8 + 8, bytes);
-		if (slot == 0)
-			continue;
-		if (slot == NR_SLOTS)
-			break;
+		if (__builtin_expect(slot >= TRACE_EV_MAX || words < least_words[slot], 0)) {
+			slot = scan_slot(packer, slot, records + at * 8 + 8, (words - 1u) * 8);
+			if (slot == 0)
+				continue;
+			if (slot == NR_SLOTS)
+				break;
+		}
 		time = record.time - base;
 		keys[nr++] = (uint64_t)time << 32 | at << KEY_SLOT_BITS | slot;
-		packer->count[slot]++;
+		count[slot]++;
 		unsorted |= time < latest;
 		latest = time;
 	}
@@ -362,23 +368,30 @@ static void deal_strings(struct lane *lane, const struct user_slot *user, const 
 	}
 }
 
+TRACE_CLONES static void deal_keys(const struct packer *packer, struct dealt *dealt)
+{
+	const uint64_t *keys = packer->keys;
+	uint32_t first = (uint32_t)(keys[0] >> 32), *times = dealt->times, *next[NR_SLOTS];
+	unsigned char *ids = dealt->ids;
+	size_t nr = packer->nr;
+
+	for (uint32_t i = 0; i < dealt->nr_types; i++)
+		next[dealt->slots[i]] = dealt->lanes[dealt->slots[i]].rows_of;
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t slot = keys[i] & (NR_SLOTS - 1);
+
+		ids[i] = dealt->places[slot];
+		times[i] = (uint32_t)(keys[i] >> 32) - first;
+		*next[slot]++ = ((uint32_t)keys[i] >> KEY_SLOT_BITS) + 1;
+	}
+}
+
 /* First where each type's payloads are, then type by type, because looking at many of one size is quick. */
 static void deal(const struct packer *packer, struct dealt *dealt)
 {
 	const unsigned char *records = packer->source->records, *end = records + packer->source->bytes;
-	const uint64_t *keys = packer->keys;
-	uint32_t first = (uint32_t)(keys[0] >> 32), *times = dealt->times;
-	unsigned char *ids = dealt->ids;
-	size_t nr = packer->nr;
 
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t key = keys[i];
-		uint32_t slot = key & (NR_SLOTS - 1);
-
-		ids[i] = dealt->places[slot];
-		times[i] = (uint32_t)(key >> 32) - first;
-		lane_expect(&dealt->lanes[slot], ((uint32_t)key >> KEY_SLOT_BITS) + 1);
-	}
+	deal_keys(packer, dealt);
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
 		uint32_t slot = dealt->slots[i];
 
@@ -466,21 +479,24 @@ static struct trace_packed *packed_new(const unsigned char *raw, size_t bytes)
 static struct trace_packed *block_put(struct packer *packer, struct dealt *dealt, uint64_t first_ns)
 {
 	struct trace_columns_header head = { .events = (uint32_t)packer->nr, .nr_types = dealt->nr_types, .first_ns = first_ns };
-	unsigned char *raw = memory_get(packer, MEMORY_COLUMNS, block_bound(packer, dealt)), *times_at, *bits_at, *end;
+	unsigned char *raw = memory_get(packer, MEMORY_COLUMNS, block_bound(packer, dealt)), *times_at, *codes_at, *end;
 	struct trace_columns_times times;
 	struct trace_packed *packed;
+	uint32_t events[MAX_TYPES];
 
 	if (!raw)
 		return NULL;
 	head.string_bytes = (uint32_t)texts_bytes(dealt);
 	times_at = put_columns(raw, packer, dealt);
-	end = times_encode(times_at, dealt->times, packer->nr, (uint32_t *)packer->sorted, packer->clock, &times, &bits_at);
+	for (uint32_t i = 0; i < dealt->nr_types; i++)
+		events[i] = dealt->lanes[dealt->slots[i]].nr_events;
+	end = times_encode(times_at, &(struct times_block){ .times = dealt->times, .places = dealt->ids, .events = events, .n = packer->nr, .nr_types = dealt->nr_types, .scratch = packer->sorted },
+			   packer->clock, &times, &codes_at);
 	memcpy(mempcpy(raw, &head, sizeof(head)), &times, sizeof(times));
 	packed = packed_new(raw, (size_t)(end - raw));
 	if (!packed)
 		return NULL;
-	packed->times_at = (uint32_t)(times_at - raw);
-	packed->bits_at = (uint32_t)(bits_at - raw);
+	packed->codes_at = (uint32_t)(codes_at - raw);
 	for (uint32_t i = 0; i < dealt->nr_types; i++) {
 		uint32_t id = dealt->slots[i] < TRACE_EV_USER ? dealt->slots[i] : TRACE_EV_USER;
 
@@ -613,6 +629,18 @@ void packing_release(struct packing *packing)
 	pthread_mutex_destroy(&packing->clock.lock);
 }
 
+static struct packer *packer_new(void)
+{
+	struct packer *packer = calloc(1, sizeof(*packer));
+
+	for (uint32_t id = 0; packer && id < TRACE_EV_MAX; id++) {
+		const struct trace_event_type *type = catalogue_types()[id];
+
+		packer->least_words[id] = type && !type->has_string && id != TRACE_EV_padding ? (uint16_t)(1 + type->fixed_bytes / 8) : UINT16_MAX;
+	}
+	return packer;
+}
+
 static struct packer *packer_take(struct packing *packing)
 {
 	struct packer *packer;
@@ -622,7 +650,7 @@ static struct packer *packer_take(struct packing *packing)
 	if (packer)
 		packing->free = packer->next_free;
 	pthread_mutex_unlock(&packing->lock);
-	return packer ? packer : calloc(1, sizeof(*packer));
+	return packer ? packer : packer_new();
 }
 
 static void packer_give_back(struct packing *packing, struct packer *packer)

@@ -13,15 +13,14 @@
  * @next: the block's next chunk, when its records are of more types than a chunk may have
  * @header: what is known before the block's place in the file is: kind, stream ... ids; the rest 0
  * @lost_total: of the source
- * @times_at, @bits_at: in @raw: where the times begin, and their bits, which compress in other ways; 0: there are none
+ * @codes_at: in @raw: where the codes of the times begin, up to the end, which no compression makes smaller; 0: there are none
  */
 struct trace_packed {
 	struct trace_packed *next; /* owned */
 	struct trace_chunk_header header;
 	uint64_t lost_total;
 	size_t bytes; /* of @raw that are allocated */
-	uint32_t times_at;
-	uint32_t bits_at;
+	uint32_t codes_at;
 	unsigned char raw[];
 };
 

@@ -7,14 +7,21 @@
  * event's time is another, a correction says by how much, and moves the phase just so far that it fits: that follows the small
  * adjustments of the kernel to its clock. Real recordings need a correction for 1-3 % of the events, 10 % without `odd`.
  *
- * The numbers of steps are written as one byte that holds the size and the three bits behind the first, and the rest as bits:
- * the bytes compress by half, the bits not at all. Measured, real mix, bytes per event: 1.74 as ns in planes, 1.25 so.
+ * The number of steps since the event before is written as a symbol, which holds the size and the two bits behind the first, and the rest
+ * as bits. How long something takes depends on what it is: each type of event has a prefix code of its own for the symbols (prefix.h), and
+ * they go into the file as they are. Measured, bytes per event, real mix of few events: 1.74 as ns in planes, 1.23 with symbols of three
+ * bits in one code made by zstd, 1.09 so; of many: 0.71 and 0.65. Pairs of types, or the size of the interval before, gain 2 % more and need many more tables.
  *
  * The step is found once, in the first large block, by looking for the period that the differences between events are
- * multiples of, and then improved with each block: over all short intervals of a block the ns are divided by the steps. A
+ * multiples of, and then improved with the beginning of each block: over all short intervals the ns are divided by the steps. A
  * wrong step costs bytes, but never a ns: corrections make up for it, and a block that needs too many is written with steps of 1 ns.
+ *
+ * All else is one loop over the events, and one for each of four streams of bits, so that a reader can have four of them under way.
  */
 #include "times.h"
+
+#include "clones.h"
+#include "prefix.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,9 +33,18 @@ enum {
 	INTERVAL_NS = 1 << 20, /* in longer ones an error of the step would make a wrong number of steps */
 	CORRECTION_SKIP = 255,
 	MISFITS_MOST = 8,
-	ODD_LEAST_EVENTS = 32,
 	PAUSE_NS = 100000,
+	LEARN_NS = 100000000, /* until so much time was looked at all events of a block are, */
+	LEARN_EVENTS = 2048,  /* and then so many, which is enough to follow a clock that drifts */
+	ODD_LEAST_EVENTS = 64, /* in a row without a pause, to learn from */
+	ODD_LEAST = 5000,      /* 0.08 ns, times 2^16: what less looks like may as well be chance */
+	PARITY_EVENTS = 64,    /* behind a pause, to see whether odd and even have changed places */
+	PARITY_LEAST_EVENTS = 16,
+	CONTEXT_LEAST_EVENTS = 128,
+	NR_SYMBOLS = 124, /* 4 for each bit of a number below 2^32, from 4 on */
 };
+
+_Static_assert((int)NR_SYMBOLS <= (int)PREFIX_SYMBOLS, "a code has room for all symbols");
 
 /* ---- the search for a step ---- */
 
@@ -122,6 +138,7 @@ static uint64_t model_step(struct clock_model *model, const uint32_t *times, siz
 		model->next_search = 2 * model->blocks; /* a clock without steps is not searched for ever */
 		model->step = (uint64_t)(step_search(times, n) * TIMES_NS);
 		model->seen_ns = 0;
+		model->odd = 0;
 		model->misfits = 0;
 	}
 	step = model->step ? model->step : TIMES_NS;
@@ -129,21 +146,100 @@ static uint64_t model_step(struct clock_model *model, const uint32_t *times, siz
 	return step;
 }
 
-/* What a block says of the step counts by its length, against the last seconds. */
-static uint64_t model_learn(struct clock_model *model, uint64_t step, uint64_t ns, uint64_t steps)
-{
-	double seen = (double)ns / (double)(steps ? steps : 1) * TIMES_NS;
+/** struct sums - what the short intervals of a block tell: their ns and steps; and of how many odd ones, how much longer they were (2^16: a ns) */
+struct sums {
+	uint64_t ns;
+	uint64_t steps;
+	uint64_t nr_odd;
+	uint64_t odd;
+};
 
-	if (!model || step == TIMES_NS || !steps || fabs(seen / (double)step - 1) > 1e-3)
-		return step;
+/** struct scale - from ns to steps: @inverse: steps of 2^32 ns */
+struct scale {
+	uint64_t step;
+	uint64_t inverse;
+};
+
+static struct scale scale_of(uint64_t step)
+{
+	return (struct scale){ .step = step, .inverse = step == TIMES_NS ? TIMES_NS : (uint64_t)(0x1p64 / (double)step) };
+}
+
+static inline uint32_t scale_count(const struct scale *scale, uint32_t ns)
+{
+	return (uint32_t)((ns * scale->inverse + (1u << 31)) >> 32);
+}
+
+/**
+ * struct parity - by how much more than the steps between them the times of odd events are behind those of even ones, as a sum: 2^16 is a ns
+ * @now: of the step of the event before
+ */
+struct parity {
+	uint32_t now;
+	uint32_t nr;
+	int64_t sum;
+};
+
+/* Without branches, because odd and even follow each other at random. */
+static inline void parity_add(struct parity *parity, const struct scale *scale, uint32_t ns, uint32_t count)
+{
+	int64_t longer = (int64_t)(((uint64_t)ns << 32) - count * scale->step) >> 16, counts_too = count & 1;
+
+	parity->now ^= count & 1;
+	parity->sum += counts_too * (2 * (int64_t)parity->now - 1) * longer;
+	parity->nr += count & 1;
+}
+
+/* Between two pauses. Which of the steps are the odd ones is not known: that there is a difference is what counts. */
+static void sums_add_odd(struct sums *sums, const struct parity *parity)
+{
+	if (parity->nr < ODD_LEAST_EVENTS)
+		return;
+	sums->nr_odd += parity->nr;
+	sums->odd += (uint64_t)(parity->sum < 0 ? -parity->sum : parity->sum);
+}
+
+static struct sums sums_of(const uint32_t *times, size_t n, uint64_t step)
+{
+	struct scale scale = scale_of(step);
+	struct sums sums = { 0 };
+	struct parity parity = { 0 };
+
+	for (size_t i = 1; i < n; i++) {
+		uint32_t ns = times[i] - times[i - 1], count = scale_count(&scale, ns);
+
+		if (ns < INTERVAL_NS) {
+			sums.ns += ns;
+			sums.steps += count;
+		}
+		parity_add(&parity, &scale, ns, count);
+		if (ns >= PAUSE_NS) {
+			sums_add_odd(&sums, &parity);
+			parity = (struct parity){ 0 };
+		}
+	}
+	sums_add_odd(&sums, &parity);
+	return sums;
+}
+
+/* What a block says of the step counts by its length, against the last seconds. */
+static void model_learn(struct clock_model *model, uint64_t step, const struct sums *sums)
+{
+	double seen = (double)sums->ns / (double)(sums->steps ? sums->steps : 1) * TIMES_NS;
+
+	if (!sums->steps || fabs(seen / (double)step - 1) > 1e-3)
+		return;
 	pthread_mutex_lock(&model->lock);
 	if (model->step) {
-		step = (uint64_t)(((double)model->step * model->seen_ns + seen * (double)ns) / (model->seen_ns + (double)ns));
-		model->step = step;
-		model->seen_ns = fmin(model->seen_ns + (double)ns, 4e9);
+		model->step = (uint64_t)(((double)model->step * model->seen_ns + seen * (double)sums->ns) / (model->seen_ns + (double)sums->ns));
+		model->seen_ns = fmin(model->seen_ns + (double)sums->ns, 1e9);
+		if (sums->nr_odd) {
+			double odd = (double)sums->odd / (double)sums->nr_odd;
+
+			model->odd += (odd - model->odd) / (model->odd > 0 ? 4 : 1);
+		}
 	}
 	pthread_mutex_unlock(&model->lock);
-	return step;
 }
 
 static void model_judge(struct clock_model *model, bool fits)
@@ -155,85 +251,28 @@ static void model_judge(struct clock_model *model, bool fits)
 	pthread_mutex_unlock(&model->lock);
 }
 
-/* ---- encode ---- */
-
-/** struct intervals - the short intervals of a block, all together */
-struct intervals {
-	uint64_t ns;
-	uint64_t steps;
-};
-
-/* The number of steps from each event to the next. */
-static struct intervals count_steps(uint32_t *counts, const uint32_t *times, size_t n, uint64_t step)
+/* What the head of the block says of the clock. */
+static struct trace_columns_times model_code(struct clock_model *model, const uint32_t *times, size_t n)
 {
-	struct intervals sums = { 0 };
-	uint64_t inverse = step == TIMES_NS ? 1ULL << 32 : (uint64_t)(0x1p64 / (double)step);
-	uint32_t before = times[0];
+	struct trace_columns_times code = { .step = model_step(model, times, n) };
+	struct sums sums;
+	bool is_young;
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t ns = times[i] - before, count = (ns * inverse + (1u << 31)) >> 32;
-		bool is_short = ns < INTERVAL_NS;
-
-		before = times[i];
-		counts[i] = (uint32_t)count;
-		sums.ns += is_short ? ns : 0;
-		sums.steps += is_short ? count : 0;
-	}
-	return sums;
+	if (code.step == TIMES_NS)
+		return code;
+	pthread_mutex_lock(&model->lock);
+	is_young = model->seen_ns < LEARN_NS;
+	pthread_mutex_unlock(&model->lock);
+	sums = sums_of(times, is_young || n < LEARN_EVENTS ? n : LEARN_EVENTS, code.step);
+	model_learn(model, code.step, &sums);
+	pthread_mutex_lock(&model->lock);
+	code.step = model->step ? model->step : TIMES_NS;
+	code.odd = code.step != TIMES_NS && model->odd >= ODD_LEAST ? (int32_t)model->odd : 0;
+	pthread_mutex_unlock(&model->lock);
+	return code;
 }
 
-/* By how much more than the steps between them the times of odd ones are behind those of even ones, as a sum: 2^16 is a ns. Without
- * branches, because odd and even follow each other at random. @parity: of the step of the event before; moved on */
-static int64_t sum_odd(const uint32_t *counts, const uint32_t *times, size_t n, uint64_t step, uint32_t *parity, int64_t *nr)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t ns = times[i] - times[(ptrdiff_t)i - 1];
-		int64_t longer = (int64_t)(((uint64_t)ns << 32) - counts[i] * step) >> 16, counts_too = counts[i] & 1;
-
-		*parity ^= counts[i] & 1;
-		sum += counts_too * (2 * (int64_t)*parity - 1) * longer;
-		*nr += counts_too;
-	}
-	return sum;
-}
-
-static size_t pause_after(const uint32_t *times, size_t begin, size_t n)
-{
-	while (begin < n && times[begin] - times[begin - 1] < PAUSE_NS)
-		begin++;
-	return begin;
-}
-
-/*
- * In a pause the kernel may have adjusted its clock by half a step, and then odd and even have changed places. Where what follows a pause
- * says so, a step more is counted, which a correction takes back. Returns `odd`.
- */
-static int32_t find_odd(uint32_t *counts, const uint32_t *times, size_t n, uint64_t step)
-{
-	int64_t nr_all = 0, all = 0;
-	uint32_t parity = counts[0] & 1;
-
-	for (size_t begin = 1; begin < n;) {
-		size_t end = pause_after(times, begin, n);
-		int64_t nr = 0, sum = sum_odd(counts + begin, times + begin, end - begin, step, &parity, &nr);
-
-		if (nr >= ODD_LEAST_EVENTS && begin > 1 && all && (sum < 0) != (all < 0)) {
-			counts[begin - 1]++;
-			parity ^= 1;
-			sum = -sum;
-		}
-		if (nr >= ODD_LEAST_EVENTS) {
-			all += sum;
-			nr_all += nr;
-		}
-		if (end < n)
-			parity ^= counts[end] & 1;
-		begin = end + 1;
-	}
-	return nr_all ? (int32_t)(all / nr_all) : 0;
-}
+/* ---- where the clock stands ---- */
 
 /** struct position - where the clock should stand. Sums are modulo 2^64, in both directions alike */
 struct position {
@@ -271,7 +310,7 @@ struct corrections {
 	size_t since; /* the event behind the last one */
 };
 
-static bool corrections_add(struct corrections *corrections, size_t event, int64_t amount)
+static __attribute__((noinline)) bool corrections_add(struct corrections *corrections, size_t event, int64_t amount)
 {
 	size_t skip = event - corrections->since;
 
@@ -291,140 +330,396 @@ static bool corrections_add(struct corrections *corrections, size_t event, int64
 	return true;
 }
 
-/* False: there are more corrections than steps are worth. */
-static bool find_corrections(struct corrections *corrections, const struct trace_columns_times *code, const uint32_t *times,
-			     const uint32_t *counts, size_t n)
-{
-	struct position position = position_first(code);
+/* ---- symbols ---- */
 
+/* How many bits of @count follow the symbol: all but the first three. */
+static inline unsigned int count_bits(uint32_t count)
+{
+	return 29u - (unsigned int)__builtin_clz(count | 4);
+}
+
+static inline unsigned int count_symbol(uint32_t count, unsigned int bits)
+{
+	return 4 * bits + (count >> bits);
+}
+
+static inline unsigned int symbol_bits(unsigned int symbol)
+{
+	return symbol / 4 - (symbol >= 4);
+}
+
+/** struct contexts - which code the events of each type have. @nr: of codes */
+struct contexts {
+	uint8_t of_place[256];
+	unsigned int nr;
+};
+
+/* Types with many events have their own as long as there are some left, and the others share the last one. */
+static void contexts_deal(struct contexts *contexts, const uint32_t *events, uint32_t nr_types)
+{
+	unsigned int nr = 0, nr_others = 0;
+
+	for (uint32_t i = 0; i < nr_types; i++) {
+		bool own = events[i] >= CONTEXT_LEAST_EVENTS && nr < TIMES_CONTEXTS - 1;
+
+		contexts->of_place[i] = own ? (uint8_t)nr++ : TIMES_CONTEXTS;
+		nr_others += !own;
+	}
+	for (uint32_t i = 0; i < nr_types; i++)
+		if (contexts->of_place[i] == TIMES_CONTEXTS)
+			contexts->of_place[i] = (uint8_t)nr;
+	contexts->nr = nr + (nr_others > 0);
+}
+
+/* Where stream @stream of the bits begins. */
+static inline size_t stream_begin(size_t n, unsigned int stream)
+{
+	size_t each = (n + TIMES_STREAMS - 1) / TIMES_STREAMS, begin = stream * each;
+
+	return begin < n ? begin : n;
+}
+
+/* ---- encode ---- */
+
+/**
+ * struct encoder - a block on its way
+ * @counts: how often each symbol occurs in each context, twice: neighbours count in different ones, because to count the same one again takes
+ * longer than all the rest
+ * @codes: in each context; the length above the code
+ */
+struct encoder {
+	const struct times_block *block;
+	struct contexts contexts;
+	struct corrections corrections;
+	uint32_t counts[2][TIMES_CONTEXTS * PREFIX_SYMBOLS];
+	uint16_t codes[TIMES_CONTEXTS * PREFIX_SYMBOLS];
+};
+
+enum { CODE_LENGTH_SHIFT = 12 };
+
+/** An event on its way, in one word: the bits behind its symbol | how many << 32 | the number of its code << 40 */
+static inline uint64_t item_of(uint32_t count, unsigned int context)
+{
+	unsigned int more = count_bits(count);
+
+	return (count & ((1u << more) - 1)) | (uint64_t)more << 32 | (uint64_t)(context * PREFIX_SYMBOLS + count_symbol(count, more)) << 40;
+}
+
+/* Are those behind event @at that should be odd even? In a pause the kernel may have adjusted its clock by half a step. */
+static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, size_t at, size_t n, const struct scale *scale, uint64_t steps, int32_t odd)
+{
+	struct parity parity = { .now = steps & 1 };
+
+	n = n - at > PARITY_EVENTS ? at + PARITY_EVENTS : n;
+	for (size_t i = at + 1; i < n && times[i] - times[i - 1] < PAUSE_NS; i++)
+		parity_add(&parity, scale, times[i] - times[i - 1], scale_count(scale, times[i] - times[i - 1]));
+	return parity.nr >= PARITY_LEAST_EVENTS && 2 * parity.sum < -(int64_t)parity.nr * odd; /* nothing in between tells nothing */
+}
+
+/* The item of each event, how often each symbol occurs, and the corrections. False: there are more of those than steps are worth. */
+TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace_columns_times *code)
+{
+	const uint32_t *times = encoder->block->times;
+	const unsigned char *places = encoder->block->places, *contexts = encoder->contexts.of_place;
+	uint64_t *items = encoder->block->scratch;
+	size_t n = encoder->block->n, context_bytes = encoder->contexts.nr * PREFIX_SYMBOLS * sizeof(encoder->counts[0][0]);
+	const struct position first = position_first(code);
+	const struct scale scale = scale_of(code->step);
+	uint64_t phase = first.phase, steps = 0; /* of the position; kept in registers */
+	uint32_t before = 0, *counts = encoder->counts[0], *others = encoder->counts[1];
+
+	memset(counts, 0, context_bytes);
+	memset(others, 0, context_bytes);
 	for (size_t i = 0; i < n; i++) {
+		uint32_t ns = times[i] - before, count = scale_count(&scale, ns), *swap = counts;
 		uint64_t now;
 
-		position.steps += counts[i];
-		now = position_now(&position);
-		if ((uint32_t)(now >> 32) == times[i])
-			continue;
-		if (!corrections_add(corrections, i, (int64_t)times[i] - (int64_t)(now >> 32)))
-			return false;
-		position_correct(&position, now, (int)((int64_t)times[i] - (int64_t)(now >> 32)));
+		if (__builtin_expect(ns >= PAUSE_NS || !i, 0) && code->odd)
+			count += parity_is_wrong(times, i, n, &scale, steps + count, code->odd); /* a correction takes it back */
+		before = times[i];
+		steps += count;
+		now = phase + steps * first.step + (-(steps & 1) & first.odd);
+		items[i] = item_of(count, contexts[places[i]]);
+		counts[items[i] >> 40]++;
+		counts = i % 2 ? others : counts;
+		others = i % 2 ? swap : others;
+		if (__builtin_expect((uint32_t)(now >> 32) != before, 0)) {
+			struct position position = { .phase = phase };
+
+			if (!corrections_add(&encoder->corrections, i, (int64_t)before - (int64_t)(now >> 32)))
+				return false;
+			position_correct(&position, now, (int)((int64_t)before - (int64_t)(now >> 32)));
+			phase = position.phase;
+		}
 	}
+	for (size_t i = 0; i < encoder->contexts.nr * PREFIX_SYMBOLS; i++)
+		encoder->counts[0][i] += encoder->counts[1][i];
 	return true;
 }
 
-/* How many bits of @count follow the byte: all but the first four. */
-static inline unsigned int count_bits(uint32_t count)
+/* First and last symbol of a context, then the lengths between them, two in a byte. */
+static unsigned char *put_lengths(unsigned char *out, const uint8_t *lengths, const uint32_t *counts)
 {
-	return 28u - (unsigned int)__builtin_clz(count | 8);
+	unsigned int first = 0, last = NR_SYMBOLS - 1;
+
+	while (!counts[first])
+		first++;
+	while (!counts[last])
+		last--;
+	*out++ = (unsigned char)first;
+	*out++ = (unsigned char)last;
+	for (unsigned int i = first; first < last && i <= last; i += 2)
+		*out++ = (unsigned char)(lengths[i] | (i < last ? lengths[i + 1] << 4 : 0));
+	return out;
 }
 
-/* A byte of each number to @bytes, and the bits behind it to @out. */
-static unsigned char *put_counts(unsigned char *bytes, unsigned char *out, const uint32_t *counts, size_t n)
+static unsigned char *put_codes(struct encoder *encoder, unsigned char *out)
+{
+	uint8_t lengths[PREFIX_SYMBOLS];
+
+	for (unsigned int i = 0; i < encoder->contexts.nr; i++) {
+		const uint32_t *counts = &encoder->counts[0][i * PREFIX_SYMBOLS];
+		uint16_t *codes = &encoder->codes[i * PREFIX_SYMBOLS];
+
+		prefix_lengths(counts, NR_SYMBOLS, lengths);
+		prefix_codes(lengths, NR_SYMBOLS, codes);
+		for (unsigned int symbol = 0; symbol < NR_SYMBOLS; symbol++)
+			codes[symbol] |= (uint16_t)(lengths[symbol] << CODE_LENGTH_SHIFT);
+		out = put_lengths(out, lengths, counts);
+	}
+	return out;
+}
+
+/* The codes of the items, each with the bits behind its symbol. */
+TRACE_CLONES static unsigned char *put_items(unsigned char *out, const uint64_t *items, size_t n, const uint16_t *codes)
 {
 	uint64_t bits = 0;
 	unsigned int nr = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t count = counts[i];
-		unsigned int more = count_bits(count);
+		unsigned int code = codes[items[i] >> 40], length = code >> CODE_LENGTH_SHIFT;
+		uint64_t both = (code & ((1u << CODE_LENGTH_SHIFT) - 1)) | (uint64_t)(uint32_t)items[i] << length;
 
-		bytes[i] = (unsigned char)(8 * more + (count >> more));
-		bits |= (uint64_t)(count & ((1u << more) - 1)) << nr;
-		nr += more;
+		bits |= both << nr;
+		nr += length + (items[i] >> 32 & 0xff);
 		memcpy(out, &bits, 8);
 		out += nr / 8;
 		bits >>= nr & ~7u;
 		nr %= 8;
 	}
-	memset(out + 1, 0, 8); /* behind the last: a reader may take 8 bytes at once */
 	*out = (unsigned char)bits;
-	return out + (nr ? 1 : 0) + 8;
+	return out + (nr ? 1 : 0);
 }
 
-unsigned char *times_encode(unsigned char *out, const uint32_t *times, size_t n, uint32_t *counts, struct clock_model *model,
-			    struct trace_columns_times *ret_times, unsigned char **ret_bits)
+unsigned char *times_encode(unsigned char *out, const struct times_block *block, struct clock_model *model, struct trace_columns_times *ret_times,
+			    unsigned char **ret_codes)
 {
-	uint64_t step = model_step(model, times, n);
-	struct intervals sums = count_steps(counts, times, n, step);
-	struct trace_columns_times code = { .step = model_learn(model, step, sums.ns, sums.steps) };
-	struct corrections corrections = { .skips = out + n, .amounts = (signed char *)out + 2 * n, .most = n / 4 };
+	struct trace_columns_times code = model_code(model, block->times, block->n);
+	struct encoder encoder; /* large: not all of it is used */
+	const uint64_t *items = block->scratch;
+	unsigned char *begin;
 	bool fits;
 
-	if (code.step != TIMES_NS)
-		code.odd = find_odd(counts, times, n, code.step);
-	fits = find_corrections(&corrections, &code, times, counts, n);
-	if (step != TIMES_NS && n >= SEARCH_LEAST_EVENTS)
+	encoder.block = block;
+	encoder.corrections = (struct corrections){ .skips = out, .amounts = (signed char *)out + block->n / 4, .most = block->n / 4 };
+	contexts_deal(&encoder.contexts, block->events, block->nr_types);
+	fits = count_steps(&encoder, &code);
+	if (code.step != TIMES_NS && block->n >= SEARCH_LEAST_EVENTS)
 		model_judge(model, fits);
 	if (!fits) {
 		code = (struct trace_columns_times){ .step = TIMES_NS };
-		corrections.nr = 0;
-		count_steps(counts, times, n, TIMES_NS);
+		encoder.corrections.nr = 0;
+		count_steps(&encoder, &code);
 	}
-	memmove(corrections.skips + corrections.nr, corrections.amounts, corrections.nr);
-	*ret_bits = corrections.skips + 2 * corrections.nr;
-	out = put_counts(out, *ret_bits, counts, n);
-	code.nr_corrections = (uint32_t)corrections.nr;
-	code.bit_bytes = (uint32_t)(out - *ret_bits);
+	memmove(out + encoder.corrections.nr, encoder.corrections.amounts, encoder.corrections.nr);
+	code.nr_corrections = (uint32_t)encoder.corrections.nr;
+	*ret_codes = out + 2 * encoder.corrections.nr;
+	out = put_codes(&encoder, *ret_codes);
+	code.code_bytes = (uint32_t)(out - *ret_codes);
+	for (unsigned int i = 0; i < TIMES_STREAMS; i++) {
+		begin = out;
+		out = put_items(out, items + stream_begin(block->n, i), stream_begin(block->n, i + 1) - stream_begin(block->n, i), encoder.codes);
+		code.bit_bytes[i] = (uint32_t)(out - begin);
+	}
+	memset(out, 0, TIMES_PADDING); /* a reader may take 8 bytes at once */
 	*ret_times = code;
-	return out;
+	return out + TIMES_PADDING;
 }
 
 /* ---- decode ---- */
 
-/** struct decoder - @bytes, @skips, @amounts: what is left of them. @at_bit: in @bits */
-struct decoder {
-	const unsigned char *bytes;
-	const unsigned char *skips;
-	const signed char *amounts;
-	const unsigned char *bits;
-	size_t at_bit;
-	struct position position;
+/** struct times_code - what the next bits of a stream mean: a number of @base * 2^@more + the @more bits behind the code; @bits: of both together */
+struct times_code {
+	uint8_t base;
+	uint8_t more;
+	uint8_t length;
+	uint8_t bits;
 };
 
-static inline unsigned int byte_bits(unsigned char byte)
+_Static_assert(sizeof(struct times_code) == (size_t)TIMES_CODE_BYTES, "room for the tables is reckoned with that");
+
+/** struct table - by the next bits under @mask */
+struct table {
+	const struct times_code *codes;
+	uint64_t mask;
+};
+
+/** struct stream - bits on their way. @at, @end: in bits */
+struct stream {
+	const unsigned char *data;
+	size_t at;
+	size_t end;
+	size_t event;
+	size_t last;
+};
+
+struct decoder {
+	const struct times_block *block;
+	struct contexts contexts;
+	struct table tables[256]; /* by place */
+	struct stream streams[TIMES_STREAMS];
+};
+
+static struct times_code code_of(unsigned int symbol, unsigned int length)
 {
-	return byte / 8u - (byte >= 8);
+	unsigned int more = symbol_bits(symbol);
+
+	return (struct times_code){ .base = (uint8_t)(symbol - 4 * more), .more = (uint8_t)more, .length = (uint8_t)length, .bits = (uint8_t)(length + more) };
 }
 
-static bool bits_are_there(const unsigned char *bytes, size_t n, size_t bit_bytes)
+/* The lengths of a context's codes. Returns their end; NULL: they make no sense. */
+static const unsigned char *take_lengths(const unsigned char *in, const unsigned char *end, uint8_t *ret_lengths, unsigned int *ret_first)
 {
-	size_t bits = 0;
-	unsigned char highest = 0;
+	unsigned int first, last;
 
-	for (size_t at = 0; at < n; at += 256) {
-		uint16_t some = 0; /* 256 times 31 at most */
-
-		for (size_t i = at; i < at + 256 && i < n; i++) {
-			some = (uint16_t)(some + byte_bits(bytes[i]));
-			highest = highest > bytes[i] ? highest : bytes[i];
-		}
-		bits += some;
+	if (end - in < 2)
+		return NULL;
+	first = in[0];
+	last = in[1];
+	in += 2;
+	memset(ret_lengths, 0, NR_SYMBOLS);
+	*ret_first = first;
+	if (first == last && last < NR_SYMBOLS)
+		return in;
+	if (first > last || last >= NR_SYMBOLS || (size_t)(end - in) < (last - first + 2) / 2)
+		return NULL;
+	for (unsigned int i = first; i <= last; i += 2, in++) {
+		ret_lengths[i] = *in & 15;
+		if (i < last)
+			ret_lengths[i + 1] = *in >> 4;
 	}
-	return highest < 240 && bit_bytes == (bits + 7) / 8 + 8; /* from 240 on a number has more than 32 bits */
+	return prefix_is_complete(ret_lengths, NR_SYMBOLS) ? in : NULL;
 }
 
-static inline uint32_t decode_count(struct decoder *decoder)
+/* Every entry of the table is written, because the code is complete. Returns how many. */
+static unsigned int table_fill(struct times_code *table, const uint8_t *lengths, unsigned int first)
 {
-	unsigned char byte = *decoder->bytes++;
-	unsigned int nr = byte_bits(byte);
+	uint16_t codes[PREFIX_SYMBOLS];
+	unsigned int longest = 0;
+
+	for (unsigned int symbol = first; symbol < NR_SYMBOLS; symbol++)
+		longest = longest > lengths[symbol] ? longest : lengths[symbol];
+	if (!longest)
+		table[0] = code_of(first, 0); /* the only one needs no bits */
+	else
+		prefix_codes(lengths, NR_SYMBOLS, codes);
+	for (unsigned int symbol = first; longest && symbol < NR_SYMBOLS; symbol++)
+		for (unsigned int i = codes[symbol]; lengths[symbol] && i < 1u << longest; i += 1u << lengths[symbol])
+			table[i] = code_of(symbol, lengths[symbol]);
+	return 1u << longest;
+}
+
+static bool take_codes(struct decoder *decoder, const unsigned char *in, const unsigned char *end, struct times_code *table)
+{
+	const struct times_block *block = decoder->block;
+	struct table tables[TIMES_CONTEXTS];
+
+	contexts_deal(&decoder->contexts, block->events, block->nr_types);
+	for (unsigned int i = 0; i < decoder->contexts.nr; i++) {
+		uint8_t lengths[PREFIX_SYMBOLS];
+		unsigned int first, nr;
+
+		in = take_lengths(in, end, lengths, &first);
+		if (!in)
+			return false;
+		nr = table_fill(table, lengths, first);
+		tables[i] = (struct table){ table, nr - 1 };
+		table += nr;
+	}
+	for (uint32_t i = 0; i < block->nr_types; i++)
+		decoder->tables[i] = tables[decoder->contexts.of_place[i]];
+	return in == end;
+}
+
+/* The number of steps of the stream's next event. At most 8 bytes from the last one on are looked at: those of the padding. */
+static inline bool take_count(const struct table *tables, const unsigned char *places, struct stream *stream, uint64_t *ret_ns)
+{
+	const struct table *table = &tables[places[stream->event]];
+	struct times_code code;
 	uint64_t bits;
 
-	memcpy(&bits, decoder->bits + decoder->at_bit / 8, 8);
-	bits = bits >> decoder->at_bit % 8 & ((1u << nr) - 1);
-	decoder->at_bit += nr;
-	return (uint32_t)bits + ((byte - 8 * nr) << nr);
+	if (__builtin_expect(stream->at > stream->end, 0))
+		return false;
+	memcpy(&bits, stream->data + stream->at / 8, 8);
+	bits >>= stream->at % 8;
+	code = table->codes[bits & table->mask];
+	ret_ns[stream->event++] = ((uint32_t)code.base << code.more) + (uint32_t)(bits >> code.length & ((1u << code.more) - 1));
+	stream->at += code.bits;
+	return true;
 }
 
-/* @n times without a correction. Returns where the clock stands at the last. */
-static uint64_t decode_run(struct decoder *decoder, uint64_t *ret_ns, size_t n, uint64_t first_ns)
+/* All of them, into @ret_ns. All streams but the last one have the same number of events. */
+TRACE_CLONES static bool take_counts(struct decoder *decoder, uint64_t *ret_ns)
+{
+	const unsigned char *places = decoder->block->places;
+	struct stream a = decoder->streams[0], b = decoder->streams[1], c = decoder->streams[2], d = decoder->streams[3];
+	bool good = true;
+
+	while (good && d.event < d.last)
+		good = take_count(decoder->tables, places, &a, ret_ns) && take_count(decoder->tables, places, &b, ret_ns) &&
+		       take_count(decoder->tables, places, &c, ret_ns) && take_count(decoder->tables, places, &d, ret_ns);
+	while (good && a.event < a.last)
+		good = take_count(decoder->tables, places, &a, ret_ns);
+	while (good && b.event < b.last)
+		good = take_count(decoder->tables, places, &b, ret_ns);
+	while (good && c.event < c.last)
+		good = take_count(decoder->tables, places, &c, ret_ns);
+	return good && (a.at + 7) / 8 * 8 == a.end && (b.at + 7) / 8 * 8 == b.end && (c.at + 7) / 8 * 8 == c.end && (d.at + 7) / 8 * 8 == d.end;
+}
+
+/* From @n numbers of steps to times, without a correction. Returns where the clock stands at the last. */
+static uint64_t decode_run(struct position *position, uint64_t *ns, size_t n, uint64_t first_ns)
 {
 	uint64_t now = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		decoder->position.steps += decode_count(decoder);
-		now = position_now(&decoder->position);
-		ret_ns[i] = first_ns + (now >> 32);
+		position->steps += ns[i];
+		now = position_now(position);
+		ns[i] = first_ns + (now >> 32);
 	}
 	return now;
+}
+
+TRACE_CLONES static bool decode_positions(const struct trace_columns_times *times, const unsigned char *skips, uint64_t first_ns, size_t n, uint64_t *ns)
+{
+	const signed char *amounts = (const signed char *)skips + times->nr_corrections;
+	struct position position = position_first(times);
+	size_t done = 0;
+
+	for (size_t i = 0; i < times->nr_corrections; i++) {
+		size_t run = skips[i] + (skips[i] != CORRECTION_SKIP);
+		uint64_t now;
+
+		if (run > n - done)
+			return false;
+		now = decode_run(&position, ns + done, run, first_ns);
+		done += run;
+		if (skips[i] == CORRECTION_SKIP)
+			continue;
+		ns[done - 1] = first_ns + (position_correct(&position, now, amounts[i]) >> 32);
+	}
+	decode_run(&position, ns + done, n - done, first_ns);
+	return true;
 }
 
 static bool never_back(const uint64_t *ns, size_t n)
@@ -436,28 +731,26 @@ static bool never_back(const uint64_t *ns, size_t n)
 	return !back;
 }
 
-bool times_decode(const unsigned char *in, const unsigned char *end, const struct trace_columns_times *times, uint64_t first_ns, size_t n,
-		  uint64_t *ret_ns)
+uint64_t times_bytes(const struct trace_columns_times *times)
 {
-	size_t room = (size_t)(end - in), nr = times->nr_corrections, done = 0;
-	struct decoder decoder = { .bytes = in, .skips = in + n, .position = position_first(times) };
+	uint64_t bytes = 2 * (uint64_t)times->nr_corrections + times->code_bytes + TIMES_PADDING;
 
-	if (room < n || nr > (room - n) / 2 || times->bit_bytes != room - n - 2 * nr || !bits_are_there(in, n, times->bit_bytes))
+	for (unsigned int i = 0; i < TIMES_STREAMS; i++)
+		bytes += times->bit_bytes[i];
+	return bytes;
+}
+
+bool times_decode(const unsigned char *in, const unsigned char *end, const struct trace_columns_times *times, const struct times_block *block,
+		  uint64_t first_ns, uint64_t *ret_ns)
+{
+	const unsigned char *codes = in + 2 * (size_t)times->nr_corrections, *bits = codes + times->code_bytes;
+	struct decoder decoder = { .block = block };
+
+	if (times_bytes(times) != (uint64_t)(end - in) || !take_codes(&decoder, codes, bits, (struct times_code *)block->scratch))
 		return false;
-	decoder.amounts = (const signed char *)in + n + nr;
-	decoder.bits = in + n + 2 * nr;
-	for (size_t i = 0; i < nr; i++) {
-		size_t run = decoder.skips[i] + (decoder.skips[i] != CORRECTION_SKIP);
-		uint64_t now;
-
-		if (run > n - done)
-			return false;
-		now = decode_run(&decoder, ret_ns + done, run, first_ns);
-		done += run;
-		if (decoder.skips[i] == CORRECTION_SKIP)
-			continue;
-		ret_ns[done - 1] = first_ns + (position_correct(&decoder.position, now, decoder.amounts[i]) >> 32);
+	for (unsigned int i = 0; i < TIMES_STREAMS; i++) {
+		decoder.streams[i] = (struct stream){ .data = bits, .end = 8 * (size_t)times->bit_bytes[i], .event = stream_begin(block->n, i), .last = stream_begin(block->n, i + 1) };
+		bits += times->bit_bytes[i];
 	}
-	decode_run(&decoder, ret_ns + done, n - done, first_ns);
-	return ret_ns[0] == first_ns && never_back(ret_ns, n);
+	return take_counts(&decoder, ret_ns) && decode_positions(times, in, first_ns, block->n, ret_ns) && ret_ns[0] == first_ns && never_back(ret_ns, block->n);
 }

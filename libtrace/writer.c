@@ -56,9 +56,8 @@ struct buffer {
 struct trace_writer {
 	struct output output;
 	struct trace_writer_totals totals;
-	ZSTD_CCtx *zstd;       /* owned */
-	ZSTD_CCtx *zstd_times; /* owned; for the bytes of times, where sequences rarely occur again */
-	ZSTD_CCtx *zstd_bits;  /* owned; for what cannot be made smaller */
+	ZSTD_CCtx *zstd;	       /* owned */
+	ZSTD_CCtx *zstd_store; /* owned; for what cannot be made smaller */
 	struct packing packing;
 	uint32_t trace_id;
 	struct buffer packed;  /* a chunk's compressed payload */
@@ -110,16 +109,14 @@ static void *buffer_add(struct buffer *buffer, const void *data, size_t bytes)
 
 /* ---- chunks ---- */
 
-/** struct raw - a payload before compression, in up to three parts: @times_at, @bits_at: where the others begin, or 0 */
+/** struct raw - a payload before compression. @codes_at: where what cannot be made smaller begins, up to the end; 0: nowhere */
 struct raw {
 	const unsigned char *data;
-	uint32_t times_at;
-	uint32_t bits_at;
+	uint32_t codes_at;
 };
 
 enum {
 	PARTS_LEAST_BYTES = 1024, /* each frame has a head, and is not worth it for less */
-	TIMES_HASH_LOG = 6, /* the least that zstd allows */
 };
 
 /* Append a frame to writer->packed, where there is room. */
@@ -136,12 +133,9 @@ static bool frame_put(struct trace_writer *writer, ZSTD_CCtx *zstd, const unsign
 
 static bool frames_put(struct trace_writer *writer, const struct raw *raw, uint32_t bytes)
 {
-	bool whole = !raw->times_at || bytes < PARTS_LEAST_BYTES;
-	uint32_t times_at = whole ? bytes : raw->times_at, bits_at = whole ? bytes : raw->bits_at;
+	uint32_t codes_at = !raw->codes_at || bytes < PARTS_LEAST_BYTES ? bytes : raw->codes_at;
 
-	return frame_put(writer, writer->zstd, raw->data, times_at) &&
-	       frame_put(writer, writer->zstd_times, raw->data + times_at, bits_at - times_at) &&
-	       frame_put(writer, writer->zstd_bits, raw->data + bits_at, bytes - bits_at);
+	return frame_put(writer, writer->zstd, raw->data, codes_at) && frame_put(writer, writer->zstd_store, raw->data + codes_at, bytes - codes_at);
 }
 
 static const void *chunk_compress(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw *raw)
@@ -150,7 +144,7 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	header->compression = TRACE_COMPRESSION_NONE;
 	header->packed_bytes = header->raw_bytes;
 	if (header->kind == TRACE_CHUNK_INDEX || header->raw_bytes < 64 ||
-	    !buffer_reserve(&writer->packed, 3 * ZSTD_compressBound(0) + ZSTD_compressBound(header->raw_bytes)))
+	    !buffer_reserve(&writer->packed, 2 * ZSTD_compressBound(0) + ZSTD_compressBound(header->raw_bytes)))
 		return raw->data;
 	if (!frames_put(writer, raw, header->raw_bytes) || writer->packed.bytes >= header->raw_bytes)
 		return raw->data;
@@ -244,23 +238,17 @@ static void compressors_free(struct trace_writer *writer)
 	if (!writer)
 		return;
 	ZSTD_freeCCtx(writer->zstd);
-	ZSTD_freeCCtx(writer->zstd_times);
-	ZSTD_freeCCtx(writer->zstd_bits);
+	ZSTD_freeCCtx(writer->zstd_store);
 }
 
-/* Looking for what the times have in common costs more than it finds: a small table, and only matches that are long. */
 static bool compressors_new(struct trace_writer *writer, int level)
 {
 	writer->zstd = ZSTD_createCCtx();
-	writer->zstd_times = ZSTD_createCCtx();
-	writer->zstd_bits = ZSTD_createCCtx();
-	if (!writer->zstd || !writer->zstd_times || !writer->zstd_bits)
+	writer->zstd_store = ZSTD_createCCtx();
+	if (!writer->zstd || !writer->zstd_store)
 		return false;
 	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, level);
-	ZSTD_CCtx_setParameter(writer->zstd_times, ZSTD_c_compressionLevel, 1);
-	ZSTD_CCtx_setParameter(writer->zstd_times, ZSTD_c_minMatch, 7);
-	ZSTD_CCtx_setParameter(writer->zstd_times, ZSTD_c_hashLog, TIMES_HASH_LOG);
-	ZSTD_CCtx_setParameter(writer->zstd_bits, ZSTD_c_compressionLevel, ZSTD_minCLevel());
+	ZSTD_CCtx_setParameter(writer->zstd_store, ZSTD_c_compressionLevel, ZSTD_minCLevel());
 	return true;
 }
 
@@ -489,7 +477,7 @@ static int packed_write(struct trace_writer *writer, struct stream *stream, stru
 
 	if (header->events && !error) {
 		header_fill_before(header, stream);
-		error = chunk_write(writer, header, &(struct raw){ packed->raw, packed->times_at, packed->bits_at }, ret_error);
+		error = chunk_write(writer, header, &(struct raw){ packed->raw, packed->codes_at }, ret_error);
 	}
 	if (header->events && !error) {
 		stream_account_written(stream, header);

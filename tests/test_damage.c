@@ -563,7 +563,7 @@ static void a_bomb_of_constant_columns_is_refused(void)
 	struct fixture fixture = fixture_new(false);
 	size_t nr = TRACE_RAW_MAX / 64 + 1, heads = sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times) +
 						    sizeof(struct trace_columns_type);
-	size_t raw = heads + nr + 70 + nr + 8; /* ids, columns, times */
+	size_t raw = heads + nr + 70 + 2 + 8; /* ids, columns, times */
 	struct trace_columns_type type = { .id = TRACE_EV_sys_enter6, .words = 7, .events = (uint32_t)nr, .payloads = (uint32_t)nr };
 	unsigned char *payload = calloc(1, raw), *at = payload;
 	struct outcome outcome;
@@ -571,7 +571,7 @@ static void a_bomb_of_constant_columns_is_refused(void)
 	at = mempcpy(at,
 		     &(struct trace_columns_header){ .events = (uint32_t)nr, .nr_types = 1, .first_ns = 1000 },
 		     sizeof(struct trace_columns_header));
-	at = mempcpy(at, &(struct trace_columns_times){ .step = 1ULL << 32, .bit_bytes = 8 }, sizeof(struct trace_columns_times));
+	at = mempcpy(at, &(struct trace_columns_times){ .step = 1ULL << 32, .code_bytes = 2 }, sizeof(struct trace_columns_times));
 	at = mempcpy(at, &type, sizeof(type));
 	at += nr;
 	for (int column = 0; column < 7; column++, at += 10) /* all bytes are 0 */

@@ -4,6 +4,7 @@
  *
  * The clocks are made here as the kernel makes them: a counter, rounded down to cycles, times a factor, rounded down to ns.
  */
+#include "../libtrace/prefix.h"
 #include "../libtrace/times.h"
 
 #include <math.h>
@@ -12,7 +13,10 @@
 
 #include "unit.h"
 
-enum { NR = 20000 };
+enum {
+	NR = 20000,
+	NR_TYPES = 12,
+};
 
 /** struct clock - @step_cycles: of the counter's steps. @ns_per_cycle: changes by @drift with every event */
 struct clock {
@@ -56,32 +60,66 @@ static struct clock_model model_new(void)
 	return (struct clock_model){ .lock = PTHREAD_MUTEX_INITIALIZER };
 }
 
-/** struct coded - times, encoded */
+/** struct coded - times, encoded. @places, @events: of which types the events are */
 struct coded {
 	struct trace_columns_times head;
+	unsigned char *places; /* owned */
+	uint32_t events[NR_TYPES];
+	size_t n;
 	unsigned char *data; /* owned; of just the size that is needed */
 	size_t bytes;
 };
 
+/* A quarter of the events is of the first type, an eighth of the second ...; the rarest share a code. */
+static void coded_types(struct coded *coded, size_t n)
+{
+	*coded = (struct coded){ .places = malloc(n), .n = n };
+	for (size_t i = 0; i < n; i++) {
+		coded->places[i] = i < NR_TYPES ? (unsigned char)i : (unsigned char)((unsigned int)__builtin_ctz((unsigned int)i | 1u << (NR_TYPES - 1)));
+		coded->events[coded->places[i]]++;
+	}
+}
+
+static void coded_free(struct coded *coded)
+{
+	free(coded->places);
+	free(coded->data);
+}
+
+static struct times_block block_of(const struct coded *coded, const uint32_t *times, void *scratch)
+{
+	return (struct times_block){ .times = times, .places = coded->places, .events = coded->events, .n = coded->n,
+				     .nr_types = coded->n < NR_TYPES ? (uint32_t)coded->n : NR_TYPES, .scratch = scratch };
+}
+
 static struct coded code(const uint32_t *times, size_t n, struct clock_model *model)
 {
-	unsigned char *room = malloc(times_bound(n)), *bits;
-	uint32_t *counts = malloc(n * sizeof(*counts));
+	unsigned char *room = malloc(times_bound(n)), *codes;
+	uint64_t *scratch = malloc(n * sizeof(*scratch));
+	struct times_block block;
 	struct coded coded;
 
-	coded.bytes = (size_t)(times_encode(room, times, n, counts, model, &coded.head, &bits) - room);
-	CU_ASSERT_EQUAL((size_t)(bits - room) + coded.head.bit_bytes, coded.bytes);
+	coded_types(&coded, n);
+	block = block_of(&coded, times, scratch);
+	coded.bytes = (size_t)(times_encode(room, &block, model, &coded.head, &codes) - room);
+	CU_ASSERT_EQUAL(times_bytes(&coded.head), coded.bytes);
+	CU_ASSERT_EQUAL((size_t)(codes - room), 2 * (size_t)coded.head.nr_corrections);
 	CU_ASSERT_TRUE(coded.bytes <= times_bound(n));
 	coded.data = malloc(coded.bytes);
 	memcpy(coded.data, room, coded.bytes);
 	free(room);
-	free(counts);
+	free(scratch);
 	return coded;
 }
 
-static bool decode(const struct coded *coded, size_t bytes, uint64_t *ns, size_t n)
+static bool decode(const struct coded *coded, size_t bytes, uint64_t *ns)
 {
-	return times_decode(coded->data, coded->data + bytes, &coded->head, 5000, n, ns);
+	void *scratch = malloc(TIMES_DECODE_BYTES);
+	struct times_block block = block_of(coded, NULL, scratch);
+	bool good = times_decode(coded->data, coded->data + bytes, &coded->head, &block, 5000, ns);
+
+	free(scratch);
+	return good;
 }
 
 /* Returns the head; all times have come back. */
@@ -91,12 +129,12 @@ static struct trace_columns_times round_trip(const uint32_t *times, size_t n, st
 	uint64_t *ns = malloc(n * sizeof(*ns));
 	size_t nr_wrong = 0;
 
-	CU_ASSERT_TRUE(decode(&coded, coded.bytes, ns, n));
+	CU_ASSERT_TRUE(decode(&coded, coded.bytes, ns));
 	for (size_t i = 0; i < n; i++)
 		nr_wrong += ns[i] != 5000 + (uint64_t)times[i];
 	CU_ASSERT_EQUAL(nr_wrong, 0);
 	free(ns);
-	free(coded.data);
+	coded_free(&coded);
 	return coded.head;
 }
 
@@ -222,6 +260,53 @@ static void a_wrong_step_costs_no_ns_and_is_forgotten(void)
 	free(times);
 }
 
+/* Regular intervals, other ones for each type, take few bits: each type has a code of its own. */
+static void types_have_codes_of_their_own(void)
+{
+	static const uint32_t intervals[] = { 100, 3000, 7 };
+	uint32_t *times = malloc(NR * sizeof(*times));
+	struct coded coded;
+
+	coded_types(&coded, NR);
+	times[0] = 0;
+	for (size_t i = 1; i < NR; i++)
+		times[i] = times[i - 1] + intervals[coded.places[i] % 3];
+	coded_free(&coded);
+	coded = code(times, NR, NULL);
+	CU_ASSERT_TRUE(coded.bytes < NR / 8 * 14); /* 2, 9 and 0 bits behind each symbol, of which each type has but one; 3.3 bytes with one code */
+	coded_free(&coded);
+	free(times);
+}
+
+/* Counts as Fibonacci's make the deepest trees: codes must not become longer than a reader looks. */
+static void codes_are_complete_and_short(void)
+{
+	uint32_t counts[PREFIX_SYMBOLS] = { 0 };
+	uint8_t lengths[PREFIX_SYMBOLS];
+	uint16_t codes[PREFIX_SYMBOLS];
+
+	prefix_lengths(counts, PREFIX_SYMBOLS, lengths);
+	CU_ASSERT_FALSE(prefix_is_complete(lengths, PREFIX_SYMBOLS));
+	for (size_t nr = 1; nr <= 40; nr++) {
+		counts[3 * nr] = nr < 3 ? 1 : counts[3 * nr - 3] + counts[3 * nr - 6];
+		prefix_lengths(counts, PREFIX_SYMBOLS, lengths);
+		prefix_codes(lengths, PREFIX_SYMBOLS, codes);
+		CU_ASSERT_EQUAL(prefix_is_complete(lengths, PREFIX_SYMBOLS), nr > 1);
+		for (size_t i = 0; i < PREFIX_SYMBOLS; i++) {
+			CU_ASSERT_EQUAL(lengths[i] > 0, nr > 1 && counts[i] > 0);
+			for (size_t j = 0; j < i; j++)
+				if (lengths[i] && lengths[j] && !((codes[i] ^ codes[j]) & ((1u << (lengths[i] < lengths[j] ? lengths[i] : lengths[j])) - 1)))
+					CU_FAIL("one code begins with another");
+		}
+	}
+	for (size_t i = 0; i < PREFIX_SYMBOLS; i++)
+		counts[i] = 1000;
+	prefix_lengths(counts, PREFIX_SYMBOLS, lengths);
+	CU_ASSERT_TRUE(lengths[0] == 7 && lengths[PREFIX_SYMBOLS - 1] == 7 && prefix_is_complete(lengths, PREFIX_SYMBOLS));
+	lengths[5] = 6;
+	CU_ASSERT_FALSE(prefix_is_complete(lengths, PREFIX_SYMBOLS));
+}
+
 static struct coded coded_small(uint32_t *times, size_t n)
 {
 	struct clock clock = { .step_cycles = 24.5, .ns_per_cycle = 0.408926 };
@@ -243,19 +328,20 @@ static void times_that_end_too_early_or_late_are_refused(void)
 	uint64_t ns[FEW];
 	struct coded coded = coded_small(times, FEW);
 
-	CU_ASSERT_TRUE(decode(&coded, coded.bytes, ns, FEW));
+	CU_ASSERT_TRUE(decode(&coded, coded.bytes, ns));
 	for (size_t bytes = 0; bytes < coded.bytes; bytes++) {
-		struct coded cut = { .head = coded.head, .data = malloc(bytes + !bytes) };
+		struct coded cut = coded;
 
+		cut.data = malloc(bytes + !bytes);
 		memcpy(cut.data, coded.data, bytes);
-		CU_ASSERT_FALSE(decode(&cut, bytes, ns, FEW));
+		CU_ASSERT_FALSE(decode(&cut, bytes, ns));
 		free(cut.data);
 	}
 	coded.head.nr_corrections++;
-	CU_ASSERT_FALSE(decode(&coded, coded.bytes, ns, FEW));
+	CU_ASSERT_FALSE(decode(&coded, coded.bytes, ns));
 	coded.head.nr_corrections = UINT32_MAX;
-	CU_ASSERT_FALSE(decode(&coded, coded.bytes, ns, FEW));
-	free(coded.data);
+	CU_ASSERT_FALSE(decode(&coded, coded.bytes, ns));
+	coded_free(&coded);
 }
 
 static void times_that_lie_are_refused_or_ascend(void)
@@ -271,7 +357,7 @@ static void times_that_lie_are_refused_or_ascend(void)
 
 		for (int value = 0; value < 256; value += 5) {
 			*byte = (unsigned char)value;
-			if (!decode(&coded, coded.bytes, ns, FEW))
+			if (!decode(&coded, coded.bytes, ns))
 				continue;
 			CU_ASSERT_EQUAL(ns[0], 5000);
 			for (size_t j = 1; j < FEW; j++)
@@ -280,7 +366,7 @@ static void times_that_lie_are_refused_or_ascend(void)
 		}
 		*byte = before;
 	}
-	free(coded.data);
+	coded_free(&coded);
 }
 
 static const struct unit_case cases[] = {
@@ -291,6 +377,8 @@ static const struct unit_case cases[] = {
 	{ "a_clock_that_is_moved_in_pauses_is_followed", a_clock_that_is_moved_in_pauses_is_followed },
 	{ "a_clock_without_steps_is_left_alone", a_clock_without_steps_is_left_alone },
 	{ "a_wrong_step_costs_no_ns_and_is_forgotten", a_wrong_step_costs_no_ns_and_is_forgotten },
+	{ "types_have_codes_of_their_own", types_have_codes_of_their_own },
+	{ "codes_are_complete_and_short", codes_are_complete_and_short },
 	{ "times_that_end_too_early_or_late_are_refused", times_that_end_too_early_or_late_are_refused },
 	{ "times_that_lie_are_refused_or_ascend", times_that_lie_are_refused_or_ascend },
 	{ NULL, NULL },

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 #define TRACE_FORMAT_MAJOR 1 /* a reader refuses a newer one */
-#define TRACE_FORMAT_MINOR 1 /* additions that an older reader skips */
+#define TRACE_FORMAT_MINOR 2 /* additions that an older reader skips */
 
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
 #define TRACE_CHUNK_MAGIC "\x8a" \
@@ -51,7 +51,7 @@ struct trace_file_header {
 
 enum trace_chunk_encoding { /* of the payload before compression */
 	TRACE_ENCODING_PLAIN = 0,   /* the structs of the kind */
-	TRACE_ENCODING_COLUMNS = 2, /* events and start state; 1 was an earlier form of them, which is not read any more */
+	TRACE_ENCODING_COLUMNS = 3, /* events and start state; 1 and 2 were earlier forms of them, which are not read any more */
 };
 
 enum trace_chunk_compression {
@@ -123,12 +123,15 @@ struct trace_columns_header {
 	uint32_t reserved;
 };
 
+#define TRACE_TIMES_STREAMS 4 /* into which the times are divided, so that they can be read side by side */
+
 /** struct trace_columns_times - how the times are written: in steps of the clock. docs/FORMAT.md, "Times" */
 struct trace_columns_times {
 	uint64_t step;	  /* ns, times 2^32 */
 	int32_t odd;	  /* ns, times 2^16: after an odd number of steps it is later by that */
 	uint32_t nr_corrections;
-	uint32_t bit_bytes;
+	uint32_t code_bytes;
+	uint32_t bit_bytes[TRACE_TIMES_STREAMS];
 	uint32_t reserved;
 };
 
@@ -239,7 +242,7 @@ static_assert(sizeof(struct trace_file_header) == 64, "no padding");
 static_assert(sizeof(struct trace_chunk_header) == 152, "no padding");
 static_assert(sizeof(struct trace_end_mark) == 40, "no padding");
 static_assert(sizeof(struct trace_columns_header) == 24, "no padding");
-static_assert(sizeof(struct trace_columns_times) == 24, "no padding");
+static_assert(sizeof(struct trace_columns_times) == 40, "no padding");
 static_assert(sizeof(struct trace_columns_type) == 12, "no padding");
 static_assert(sizeof(struct trace_schema_header) == 24, "no padding");
 static_assert(sizeof(struct trace_schema_type) == 48, "no padding");
