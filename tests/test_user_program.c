@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "unit.h"
 #include "user_consumer.h"
+#include "user_counts.h"
 
 #define MAX_MEMORIES 256
 
@@ -33,7 +34,7 @@ static pid_t start_program(const char *program, const char *name, const char *ar
 	for (int i = 0; i < nr_memories; i++)
 		user_consumer_close(&memories[i]);
 	nr_memories = 0;
-	*attempted = 0;
+	memset(attempted, 0, USER_COUNTS_BYTES);
 	wrong = 0;
 	child = fork();
 	if (child == 0) {
@@ -293,6 +294,100 @@ static void killed_in_a_storm_only_what_is_in_flight_is_lost(void)
 	printf("(%d kills, %llu events, at most %llu in flight) ", kills, events, most);
 }
 
+/* ---- a soak ---- */
+
+static unsigned long long soak_stored, soak_lost, soak_next[64], soak_from_children;
+
+/* Each thread's events once, in their order: not in one ring only, for it is moved. */
+static void check_soak(const struct user_record *record, void *argument)
+{
+	static const struct user_event *soak;
+	static size_t n_offset, slot_offset;
+	const unsigned char *at;
+	size_t bytes;
+	long n;
+	int slot;
+
+	if (record->event != soak) {
+		if (strcmp(record->name, "soak_child") == 0)
+			soak_from_children++;
+		if (strcmp(record->name, "soak") != 0)
+			return;
+		soak = record->event;
+		at = user_record_field(record, "n", &bytes);
+		n_offset = (size_t)(at - record->payload);
+		at = user_record_field(record, "slot", &bytes);
+		slot_offset = (size_t)(at - record->payload);
+	}
+	memcpy(&n, record->payload + n_offset, sizeof(n));
+	memcpy(&slot, record->payload + slot_offset, sizeof(slot));
+	wrong += slot < 1 || slot > USER_SOAK_THREADS || n < 1;
+	soak_next[slot & 63] += (unsigned long long)n;
+}
+
+static void retire(int i)
+{
+	user_consumer_salvage(&memories[i]);
+	if (memories[i].fault)
+		printf("(%s) ", memories[i].fault);
+	CU_ASSERT_PTR_NULL(memories[i].fault);
+	soak_stored += memories[i].found;
+	soak_lost += user_consumer_lost(&memories[i]);
+	user_consumer_close(&memories[i]);
+	memories[i] = memories[--nr_memories];
+}
+
+static void take_soak(void)
+{
+	int before = nr_memories;
+
+	take_memories(0);
+	for (int i = before; i < nr_memories; i++)
+		memories[i].each = check_soak;
+	for (int i = nr_memories - 1; i >= 0; i--) {
+		if (kill((pid_t)memories[i].memory->pid, 0) != 0 && errno == ESRCH)
+			retire(i);
+		else
+			user_consumer_drain(&memories[i], true);
+	}
+}
+
+/* Everything at once: signals that trace, moves between CPUs, forks, kill -9 of children, a consumer that stands still now and then.
+ * $TRACE_TEST_EVENTS says how many events; what is done is stored or counted lost, to the event. */
+static void a_soak_keeps_exact_books(void)
+{
+	const char *events = getenv("TRACE_TEST_EVENTS");
+	const struct user_count *counts = (const struct user_count *)attempted;
+	unsigned long long begun = 0, done = 0, known, kills;
+	pid_t child;
+	int status;
+
+	soak_stored = soak_lost = soak_from_children = 0;
+	memset(soak_next, 0, sizeof(soak_next));
+	child = start_program(USER_PROGRAM, "soak", events ? events : getenv("TRACE_TEST_LONG") ? "100000000" : "3000000", NULL);
+	for (unsigned int round = 1; waitpid(child, &status, WNOHANG) == 0; round++) {
+		take_soak();
+		if (round % 512 == 0)
+			usleep(50000);
+	}
+	CU_ASSERT_EQUAL(status, 0);
+	take_soak();
+	while (nr_memories)
+		retire(0);
+	for (size_t i = 1; i < USER_COUNTS_BYTES / sizeof(*counts); i++) {
+		begun += counts[i].begun;
+		done += counts[i].done;
+	}
+	kills = counts[0].begun;
+	known = soak_stored + soak_lost;
+	printf("(%llu events, %llu stored, %llu lost, %llu in flight at %llu kills, of which %llu were stored) ", begun, soak_stored, soak_lost,
+	       begun - done, kills, known - done);
+	CU_ASSERT_TRUE(done <= known && known <= begun);
+	CU_ASSERT_TRUE(begun - done <= kills);
+	CU_ASSERT_TRUE(soak_stored > 0 && soak_lost > 0 && soak_from_children > 0 && kills > 0);
+	CU_ASSERT_EQUAL(wrong, 0);
+}
+
 /* ---- death at every instruction ---- */
 
 static bool step(pid_t child, int *status)
@@ -406,6 +501,7 @@ static const struct unit_case cases[] = {
 	{ "a_library_loaded_again_keeps_its_events_number", a_library_loaded_again_keeps_its_events_number },
 	{ "migrations_and_signals_lose_nothing_uncounted", migrations_and_signals_lose_nothing_uncounted },
 	{ "killed_in_a_storm_only_what_is_in_flight_is_lost", killed_in_a_storm_only_what_is_in_flight_is_lost },
+	{ "a_soak_keeps_exact_books", a_soak_keeps_exact_books },
 	{ "death_at_any_instruction_of_a_record_costs_that_record", death_at_any_instruction_of_a_record_costs_that_record },
 	{ "death_at_any_instruction_of_a_switch_costs_that_record", death_at_any_instruction_of_a_switch_costs_that_record },
 	{ "death_in_a_full_ring_costs_that_record", death_in_a_full_ring_costs_that_record },
@@ -420,11 +516,11 @@ int main(int argc, char **argv)
 
 	listener = user_listen();
 	counts_fd = memfd_create("counts", 0);
-	if (listener < 0 || counts_fd < 0 || ftruncate(counts_fd, 4096) != 0) {
+	if (listener < 0 || counts_fd < 0 || ftruncate(counts_fd, USER_COUNTS_BYTES) != 0) {
 		perror("test_user_program");
 		return 1;
 	}
-	attempted = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, counts_fd, 0);
+	attempted = mmap(NULL, USER_COUNTS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, counts_fd, 0);
 	snprintf(number, sizeof(number), "%d", counts_fd);
 	setenv("USER_PROGRAM_COUNTS", number, 1);
 	if (getenv("TRACE_TEST_LONG"))

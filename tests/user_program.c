@@ -21,6 +21,8 @@
 #include <unistd.h>
 #include <trace/tracepoint.h>
 
+#include "user_counts.h"
+
 static unsigned long long *attempted, private_count;
 
 static void count(void)
@@ -41,7 +43,7 @@ __attribute__((constructor(101))) static void find_counts(void)
 
 	attempted = &private_count;
 	if (fd)
-		attempted = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(fd), 0);
+		attempted = mmap(NULL, USER_COUNTS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(fd), 0);
 }
 
 static bool before_main;
@@ -236,6 +238,93 @@ static int storm(const char *argument)
 	return 0;
 }
 
+/* What begins and what ends is counted on a line of the thread's own, so that a death leaves between the two what was in flight. */
+#define SOAK(name, count, ...)                                             \
+	do {                                                               \
+		__atomic_fetch_add(&(count)->begun, 1, __ATOMIC_RELAXED);  \
+		tracepoint(program, name, ##__VA_ARGS__);                    \
+		__atomic_fetch_add(&(count)->done, 1, __ATOMIC_RELAXED);   \
+	} while (0)
+
+static struct user_count *counts;
+static __thread struct user_count *my_count;
+static long soak_share;
+static _Atomic int soaking;
+
+static void on_soak_signal(int number)
+{
+	if (my_count)
+		SOAK(soak_handler, my_count, number);
+}
+
+static void *bounce_gently(void *thread)
+{
+	cpu_set_t set;
+
+	for (int i = 0; soaking > 0; i++) {
+		CPU_ZERO(&set);
+		CPU_SET(i & 1, &set);
+		pthread_setaffinity_np(*(pthread_t *)thread, sizeof(set), &set);
+		usleep(100);
+	}
+	return NULL;
+}
+
+static void *soak_thread(void *slot)
+{
+	struct sigevent to_me = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
+	struct itimerspec often = { { 0, 100000 }, { 0, 100000 } };
+	pthread_t self = pthread_self(), bouncer;
+	timer_t timer;
+
+	my_count = slot;
+	to_me._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	timer_create(CLOCK_MONOTONIC, &to_me, &timer);
+	timer_settime(timer, 0, &often, NULL);
+	pthread_create(&bouncer, NULL, bounce_gently, &self);
+	for (long n = 1; n <= soak_share; n++)
+		SOAK(soak, my_count, n, trace_field(slot, (int)(my_count - counts)));
+	soaking--;
+	timer_delete(timer);
+	pthread_join(bouncer, NULL);
+	return NULL;
+}
+
+/* @argument events of three threads, which get signals and are moved about, beside them children, every third of which is killed. */
+static int soak(const char *argument)
+{
+	struct sigaction action = { .sa_handler = on_soak_signal, .sa_flags = SA_RESTART };
+	pthread_t threads[USER_SOAK_THREADS];
+
+	counts = (struct user_count *)attempted;
+	sigaction(SIGUSR1, &action, NULL);
+	soak_share = atol(argument) / USER_SOAK_THREADS;
+	soaking = USER_SOAK_THREADS;
+	for (int i = 0; i < USER_SOAK_THREADS; i++)
+		pthread_create(&threads[i], NULL, soak_thread, &counts[1 + i]);
+	for (int i = 0; soaking > 0; i++) {
+		int slot = 1 + USER_SOAK_THREADS + i % 32;
+		pid_t child = fork();
+
+		if (child == 0) {
+			my_count = NULL; /* this thread's own, of the parent */
+			for (long n = 1; n <= 3000 || i % 3 == 0; n++)
+				SOAK(soak_child, &counts[slot], n);
+			_exit(0);
+		}
+		if (i % 3 == 0) {
+			usleep((useconds_t)(i * 37 % 4000));
+			kill(child, SIGKILL);
+			__atomic_fetch_add(&counts[0].begun, 1, __ATOMIC_RELAXED); /* how many were killed */
+		}
+		waitpid(child, NULL, 0);
+		usleep(1000);
+	}
+	for (int i = 0; i < USER_SOAK_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
 /* What is single-stepped: the test waits for SIGSTOP, then steps through one event. */
 static int stepped(const char *argument)
 {
@@ -276,7 +365,7 @@ int main(int argc, char **argv)
 	} cases[] = {
 		{ "plain", plain }, { "forks", forks }, { "raw_forks", raw_forks }, { "vforks", vforks }, { "execs", execs },
 		{ "closes_all", closes_all }, { "no_memory", no_memory }, { "storm", storm }, { "stepped", stepped },
-		{ "loads", loads },
+		{ "loads", loads }, { "soak", soak },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(*cases); i++)

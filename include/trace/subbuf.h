@@ -275,6 +275,47 @@ static inline void subbuf_salvage_pad(unsigned char *copy, trace_u32 offset, tra
 
 #define SUBBUF_SALVAGE_CHAIN 4 /* headers in a row that are no accident */
 
+/* Behind the only hole of unknown size, at @offset: where records go on so that they take up the @left bytes that were committed behind it, as
+ * far as @end, or, with @is_open_end, to where no record stands any more. 0 when no place is so. What lies in the hole may look like anything, the
+ * dead writer's payload may stand there; but what looks like one record too many makes the sum wrong. */
+static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_u32 offset, trace_u32 missing, trace_u32 end, trace_u8 lap,
+					       trace_u32 max_ids, trace_u64 left, bool is_open_end, trace_u32 *budget)
+{
+	trace_u32 last = missing < end - offset ? offset + missing : end;
+	struct trace_record record;
+
+	for (trace_u32 at = offset + 8; at <= last; at += 8) {
+		trace_u32 next = at, whole = 0;
+
+		for (; next < end && *budget && subbuf_salvage_record(copy, next, end, lap, max_ids, &record); --*budget) {
+			if (record.id != 0 || record.time == 0)
+				whole += record.words * 8u;
+			next += record.words * 8u;
+		}
+		if (!*budget || !--*budget)
+			return 0;
+		if (whole == left && (next == end || (is_open_end && whole)))
+			return at;
+	}
+	return 0;
+}
+
+/* Is the record at @at, behind one of @last_time, of a time between that and the one's at @then, or a little aside? Other bytes hardly ever are. */
+static inline bool subbuf_salvage_in_time(const unsigned char *copy, trace_u32 at, trace_u32 then, trace_u32 limit, trace_u8 lap, trace_u32 max_ids,
+					  trace_u32 last_time)
+{
+	const trace_u32 aside = 1u << 22;
+	struct trace_record record, next;
+
+	if (!subbuf_salvage_record(copy, at, limit, lap, max_ids, &record))
+		return false;
+	if (record.id == 0)
+		return true; /* a time of 0 or 1: less of an accident still */
+	if (then >= limit || !subbuf_salvage_record(copy, then, limit, lap, max_ids, &next) || next.id == 0)
+		next.time = last_time + (1u << 26);
+	return record.time - last_time + aside <= next.time - last_time + 2 * aside;
+}
+
 /* Behind a hole of unknown size at @offset, of at most @missing bytes: where records go on, or @limit. What is left in the hole are
  * bytes of an earlier use, with another lap in their headers but anything in their payloads. So one header is believed only when
  * records are known to follow (@expected), otherwise it takes several in a row. */
@@ -315,7 +356,8 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 	struct subbuf_header *header = (struct subbuf_header *)copy;
 	unsigned char *bytes = (unsigned char *)copy;
 	trace_u64 committed = (header->commit - seq / nr_subbufs * subbuf_bytes) & SUBBUF_COMMIT_MASK;
-	trace_u32 limit = subbuf_bytes, offset = sizeof(*header), budget = subbuf_bytes, missing;
+	trace_u32 limit = subbuf_bytes, offset = sizeof(*header), budget = subbuf_bytes, exact_budget = subbuf_bytes, exact, rest = 0, missing;
+	trace_u32 last_time = (trace_u32)header->base;
 	trace_u32 found = header->seq == seq ? sizeof(*header) : 0; /* of what was committed; the opener commits the header */
 	struct subbuf_salvaged salvaged = { 0, 0, 0, header->seq == seq };
 	trace_u8 lap = (trace_u8)(seq / nr_subbufs);
@@ -328,13 +370,17 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 	if (limit < sizeof(*header))
 		return false;
 	missing = committed < limit ? limit - (trace_u32)committed : 0;
+	/* What its closer committed in one piece, if it did; otherwise the sums will not be right. */
+	if (limit == subbuf_bytes && header->end >= sizeof(*header) && header->end < subbuf_bytes && header->end % 8 == 0)
+		rest = subbuf_bytes - header->end;
 	while (offset < limit) {
-		trace_u32 next;
+		trace_u32 next = limit;
 
 		if (subbuf_salvage_record(bytes, offset, limit, lap, max_ids, &record)) {
 			next = offset + record.words * 8u;
 			if (record.id != 0) {
 				salvaged.records++;
+				last_time = record.time;
 				found += next - offset;
 			} else if (record.time == 0) {
 				found += next - offset;
@@ -351,6 +397,11 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 		if (limit == subbuf_bytes && committed == found + (trace_u64)(limit - offset))
 			break;
 		next = limit;
+		exact = 0;
+		if (missing && committed >= found + rest && offset < limit - rest)
+			exact = subbuf_salvage_exactly(bytes, offset, missing, limit - rest, lap, max_ids, committed - found - rest, false, &exact_budget);
+		if (missing && committed >= found && !exact && limit == subbuf_bytes) /* the one who was to close it died, too */
+			exact = subbuf_salvage_exactly(bytes, offset, missing, limit, lap, max_ids, committed - found, true, &exact_budget);
 		if (missing && budget) {
 			trace_u32 looked;
 
@@ -358,7 +409,12 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 			looked = (next < limit ? next - offset : missing) + 8;
 			budget -= looked < budget ? looked : budget;
 		}
-		if (next == limit && limit == subbuf_bytes) { /* closed: what is left is the rest, perhaps with the one who was to close it */
+		/* When they differ, several died, and the sum is right by accident; or what looks like a record is part of the hole. */
+		if (exact && (next >= exact || !subbuf_salvage_in_time(bytes, next, exact, limit, lap, max_ids, last_time)))
+			next = exact;
+		else
+			exact = 0;
+		if (next == limit && limit == subbuf_bytes && !exact) { /* closed: what is left is the rest, perhaps with the one who was to close it */
 			salvaged.in_flight += salvaged.in_flight == 0 && committed <= found;
 			break;
 		}
