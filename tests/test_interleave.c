@@ -43,6 +43,9 @@ static bool is_time_right(const struct ledger_payload *payload, trace_u64 time);
 
 static bool is_moved(trace_u32 cpu);
 #define USER_MOVED(w) is_moved((w)->cpu)
+static void point_of_window(void);
+#define TRACE_WINDOW_LOAD(p) (point_of_window(), __atomic_load_n(p, __ATOMIC_RELAXED))
+#define TRACE_RING_WRITE_HEADER(p, word) (LEDGER_OWN_POINT(), __atomic_store_n(p, word, __ATOMIC_RELAXED))
 #ifndef LEDGER_USER_RING_H /* as LEDGER_SUBBUF_WRITE_H */
 #define LEDGER_USER_RING_H "../tracer/user/ring.h"
 #endif
@@ -94,6 +97,7 @@ static unsigned long long schedules;
 #define NR_RINGS 2 /* the second one only in the plans of programs */
 static struct ledger ledgers[NR_RINGS];
 static unsigned char memory[NR_RINGS][SUBBUF_CONTROL_BYTES + 1024] __attribute__((aligned(64)));
+static struct trace_window windows[NR_RINGS];
 static trace_u64 clock_ns;
 
 /* Of programs: what the clock said during each record, for nobody knows beforehand at which look a record takes its time. */
@@ -243,6 +247,13 @@ static void point_of_death(void)
 		die(current);
 }
 
+/* Before what is read of a window; where somebody dies there are points enough. */
+static void point_of_window(void)
+{
+	if (!plan->kills)
+		point();
+}
+
 /* ---- the actors ---- */
 
 #define RING_BYTES (sizeof(struct subbuf_header) + 24 + 32) /* two records, or one and a rest, or a tight fit */
@@ -262,7 +273,7 @@ static void write_of_program(int id, trace_u32 n)
 	memcpy(payload.first, &head, sizeof(head));
 	attempts[id]++;
 	w.place = &place;
-	if (user_ring_write(&w, LEDGER_ID, &payload, &position))
+	if (user_ring_write(&w, &windows[cpu], LEDGER_ID, &payload, &position))
 		return;
 	if (position == SUBBUF_NO_POSITION) {
 		cpu = actors[id].cpu;
@@ -272,6 +283,7 @@ static void write_of_program(int id, trace_u32 n)
 			subbuf_ring_init(&ring, memory[cpu], RING_BYTES, 2, cpu, SUBBUF_PRODUCER_USER, SUBBUF_CLOCK_TSC, false);
 	}
 	user_ring_write_slow(&w, LEDGER_ID, &payload, position);
+	user_window_move(&w, &windows[cpu]);
 }
 
 static void write_all(int id)
@@ -386,6 +398,7 @@ static void check_books(void)
 
 static void set_up(void)
 {
+	memset(windows, 0, sizeof(windows));
 	for (trace_u32 cpu = 0; cpu < (plan->program ? NR_RINGS : 1); cpu++) {
 		memset(memory[cpu], 0, SUBBUF_CONTROL_BYTES - 3072);
 		memset(memory[cpu] + SUBBUF_CONTROL_BYTES, 0, sizeof(memory[cpu]) - SUBBUF_CONTROL_BYTES);

@@ -394,6 +394,8 @@ static void thousands_of_short_threads_have_their_own_numbers(void)
 		user_consumer_drain(&consumer, true);
 	}
 	CU_ASSERT_EQUAL(count, 3000);
+	if (count != 3000)
+		printf("(%d found, %llu lost, %llu of them unready) ", count, (unsigned long long)user_consumer_lost(&consumer), (unsigned long long)consumer.memory->unready);
 	CU_ASSERT_EQUAL(wrong_tids, 0);
 	CU_ASSERT_EQUAL(user_consumer_lost(&consumer), 0);
 }
@@ -533,7 +535,59 @@ static void a_full_ring_discards_and_counts_exactly(void)
 	CU_ASSERT_TRUE(user_consumer_lost(&consumer) > lost);
 }
 
+/* Another version of what is compiled into programs: its places are switched off, whatever recordings want. */
+static void places_of_another_version_are_switched_off(void)
+{
+	static struct trace_tracepoint place = { .flag = &place.off, .provider = "versions", .name = "older", .field_names = "", .file = __FILE__,
+						 .function = "", .payload_bytes = 4, .version = TRACE_TRACEPOINT_VERSION - 1, .off = 1 };
+
+	trace_tracepoint_register(&place, &place + 1);
+	all_on();
+	CU_ASSERT_EQUAL(*place.flag, 0);
+	CU_ASSERT_PTR_NULL(user_consumer_event(&consumer, "versions", "older"));
+}
+
+/* Every size of image that the program writes by itself, with gaps, and one that it does not. */
+static void images_of_all_sizes_arrive_whole(void)
+{
+	signed char a = -1;
+	short b = -2;
+	int c = -3;
+	long d = -4;
+
+	for (int lap = 0; lap < 2; lap++) {
+		all_on();
+		tracepoint(sizes, event, a);
+		tracepoint(sizes, event, a, b);
+		tracepoint(sizes, event, b, a, trace_field(e, a));
+		tracepoint(sizes, event, c, d);
+		tracepoint(sizes, event, d, a, c);
+		tracepoint(sizes, event, a, d, b, trace_field(e, d), c);
+		tracepoint(sizes, event, d, a, b, c, trace_field(e, d), trace_field(f, d), trace_field(g, d), trace_field(h, d));
+		tracepoint(sizes, event, d, a, b, c, trace_field(e, d), trace_field(f, d), trace_field(g, d), trace_field(h, d), trace_field(i, d),
+			   trace_field(j, d));
+		CU_ASSERT_EQUAL_FATAL(drain(), 8);
+		for (int i = 0; i < 8; i++) {
+			const struct user_field *fields = (const struct user_field *)(seen[i].event + 1);
+			trace_u32 payload[TRACE_RECORD_MAX_BYTES / 4], expected[TRACE_RECORD_MAX_BYTES / 4] = { 0 };
+
+			memcpy(payload, seen[i].payload, seen[i].payload_bytes);
+			expected[0] = seen[i].tid;
+			for (int f = 0; f < seen[i].event->nr_fields; f++) {
+				const char *name = user_event_text(seen[i].event, fields[f].name);
+				long value = fields[f].bytes == 1 ? a : fields[f].bytes == 2 ? b : fields[f].bytes == 4 ? c : d;
+
+				CU_ASSERT_TRUE(*name != '\0');
+				memcpy((char *)expected + fields[f].offset, &value, fields[f].bytes);
+			}
+			CU_ASSERT_EQUAL(memcmp(payload, expected, seen[i].payload_bytes), 0); /* gaps are zero */
+		}
+	}
+}
+
 static const struct unit_case cases[] = {
+	{ "places_of_another_version_are_switched_off", places_of_another_version_are_switched_off },
+	{ "images_of_all_sizes_arrive_whole", images_of_all_sizes_arrive_whole },
 	{ "integers_of_all_sizes_arrive", integers_of_all_sizes_arrive },
 	{ "other_numbers_arrive", other_numbers_arrive },
 	{ "texts_arrive_bounded_and_null_safe", texts_arrive_bounded_and_null_safe },

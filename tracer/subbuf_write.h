@@ -209,8 +209,12 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
 		if (!header)
 			return 0;
 		commit = SUBBUF_LOAD(&header->commit);
-		if (!subbuf_slot_free(w, commit, seq))
-			break;
+		if (!subbuf_slot_free(w, commit, seq)) {
+			if (SUBBUF_LOAD(&control->position) == position)
+				break;
+			position = SUBBUF_NO_POSITION; /* it is in use because somebody opened it meanwhile, for us too */
+			continue;
+		}
 		lost = SUBBUF_LOAD(&control->discarded);
 		now = SUBBUF_CLOCK();
 		offset = sizeof(struct subbuf_header);

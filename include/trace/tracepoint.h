@@ -30,6 +30,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <trace/tracepoint_inline.h>
 
 #ifdef __cplusplus
 #include <type_traits>
@@ -62,9 +63,13 @@ struct trace_tracepoint_field {
 	uint16_t pad;
 };
 
-/* One place in the source. @flag: the byte that says whether to record; @off: that byte until the place is registered (1: ask). */
+/*
+ * One place in the source. @flag: the byte that says whether to record; @off: that byte until the place is registered (1: ask).
+ * @word: of its records' headers, all but lap and time, when all have the same size; 0 until the place is registered.
+ */
 struct trace_tracepoint {
 	const volatile unsigned char *flag;
+	uint64_t word;
 	const char *provider;
 	const char *name;
 	const char *field_names; /* the macro's arguments as they stand in the source */
@@ -82,59 +87,75 @@ struct trace_tracepoint {
 	unsigned char pad[51];
 } __attribute__((aligned(64)));
 
-#define TRACE_TRACEPOINT_VERSION 1
+#define TRACE_TRACEPOINT_VERSION 2
+
+/* What the program writes by itself: x86 has the counter; a thread sanitizer would not know who orders the stores into shared memory. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(TRACEPOINT_DISABLE)
+#define TRACE_RECORD_INLINE_BYTES 64 /* of an image, at most */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#undef TRACE_RECORD_INLINE_BYTES
+#endif
+#endif
+#endif
+#ifndef TRACE_RECORD_INLINE_BYTES
+#define TRACE_RECORD_INLINE_BYTES 0
+#endif
 
 #ifndef TRACEPOINT_DISABLE
-#if defined(__has_attribute)
-#if __has_attribute(noplt)
-#define TRACE_CALLED_OFTEN __attribute__((noplt)) /* not by way of a stub of the linker's */
-#endif
-#endif
-#ifndef TRACE_CALLED_OFTEN
-#define TRACE_CALLED_OFTEN
-#endif
 /* Make the tracepoints from @begin to before @end known to daemons. Any number of times. */
 void trace_tracepoint_register(struct trace_tracepoint *begin, struct trace_tracepoint *end);
 /* Record an event: @image is tracepoint->payload_bytes of fields, aligned to 4, with 4 bytes of room for the thread's number first. */
-TRACE_CALLED_OFTEN void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image);
-/* The same for few bytes of fields, by value. */
-TRACE_CALLED_OFTEN void trace_tracepoint_record_0(struct trace_tracepoint *tracepoint);
-TRACE_CALLED_OFTEN void trace_tracepoint_record_4(struct trace_tracepoint *tracepoint, uint32_t a);
-TRACE_CALLED_OFTEN void trace_tracepoint_record_8(struct trace_tracepoint *tracepoint, uint64_t a);
-TRACE_CALLED_OFTEN void trace_tracepoint_record_16(struct trace_tracepoint *tracepoint, uint64_t a, uint64_t b);
+void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image);
+/* The same for an event that the program began, and could not: @position as trace_place_reserve() left it. */
+__attribute__((cold)) void trace_tracepoint_record_slow(struct trace_tracepoint *tracepoint, struct trace_window *window, uint64_t position,
+							const void *image);
 /* The same for events with texts: @texts for all fields in order; those of other types are not looked at. A text's length is at most @length. */
-TRACE_CALLED_OFTEN void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
-#endif
+void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
+extern __thread struct trace_thread trace_thread __attribute__((tls_model("initial-exec")));
 
-#ifndef TRACEPOINT_DISABLE
-/* @bytes: of the image, a constant where this is used, so that one of the four calls is left. */
-static inline __attribute__((always_inline, unused)) void trace_record_image_(struct trace_tracepoint *tracepoint, const void *image, size_t bytes)
+/* A record in the making. @place->position is TRACE_NO_POSITION after everything that forbids even to begin it. */
+struct trace_making {
+	struct trace_place place;
+	struct trace_window *window;
+	uint64_t now;
+	uint32_t tid;
+};
+
+#if TRACE_RECORD_INLINE_BYTES
+#define TRACE_RECORD_BYTES(image_bytes) (8 + ((image_bytes) + 7) / 8 * 8)
+
+/* Room for a record of @bytes, a constant. False: trace_tracepoint_record_slow() */
+static inline __attribute__((always_inline, unused)) bool trace_record_begin_(const struct trace_tracepoint *tracepoint, size_t bytes,
+									      struct trace_making *making)
 {
-	const char *fields = (const char *)image + 4;
-	uint64_t a = 0, b = 0;
-	uint32_t word = 0;
+	/* Once and first: a signal handler may find out what the thread did not know yet. */
+	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
+	uint32_t cpu = where[0];
 
-	switch (bytes) {
-	case 4:
-		trace_tracepoint_record_0(tracepoint);
-		break;
-	case 8:
-		__builtin_memcpy(&word, fields, 4);
-		trace_tracepoint_record_4(tracepoint, word);
-		break;
-	case 12:
-		__builtin_memcpy(&a, fields, 8);
-		trace_tracepoint_record_8(tracepoint, a);
-		break;
-	case 20:
-		__builtin_memcpy(&a, fields, 8);
-		__builtin_memcpy(&b, fields + 8, 8);
-		trace_tracepoint_record_16(tracepoint, a, b);
-		break;
-	default:
-		trace_tracepoint_record(tracepoint, image);
-	}
+	making->place.position = TRACE_NO_POSITION;
+	making->window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[cpu];
+	making->tid = trace_thread.tid;
+	making->now = __builtin_ia32_rdtsc();
+	if (__builtin_expect(where[1] != cpu || !tracepoint->word, 0))
+		return false;
+	if (__builtin_expect(!trace_place_reserve(making->window, TRACE_RECORD_BYTES(bytes), making->now, &making->place), 0))
+		return false;
+	__builtin_memcpy(making->place.record + 8, &making->tid, 4);
+	return true;
 }
+
+/* Its fields stand there. */
+static inline __attribute__((always_inline, unused)) void trace_record_end_(const struct trace_tracepoint *tracepoint, size_t bytes,
+									    const struct trace_making *making)
+{
+	const uint32_t none = 0;
+
+	if (bytes % 8)
+		__builtin_memcpy(making->place.record + 8 + bytes, &none, 4);
+	trace_place_commit(&making->place, TRACE_RECORD_BYTES(bytes), making->now, tracepoint->word);
+}
+#endif
 #endif
 
 #define TRACE_PASTE_(a, b) a##b
@@ -265,13 +286,26 @@ template <class Place, class Layout> struct point {
 };
 template <class Place, class Layout>
 trace_tracepoint point<Place, Layout>::tracepoint = {
-	&point<Place, Layout>::tracepoint.off, Place::provider(), Place::name(), Place::field_names(), Place::file(), Place::function(),
+	&point<Place, Layout>::tracepoint.off, 0, Place::provider(), Place::name(), Place::field_names(), Place::file(), Place::function(),
 	Layout::fields.field, Place::line(), 0, static_cast<uint16_t>(Layout::fields.payload_bytes), static_cast<uint8_t>(Layout::nr),
 	static_cast<uint8_t>(Layout::nr_texts), Place::role(), TRACE_TRACEPOINT_VERSION, 1, {}
 };
 template <class Place, class Layout> registrar point<Place, Layout>::registered{ &point<Place, Layout>::tracepoint };
 
-template <class T> inline void store(unsigned char *image, trace_bytes_value *text, const trace_tracepoint_field &field, const T &value)
+/* Before a word is filled with less than itself: nothing of an earlier record shall show. */
+template <class L> inline __attribute__((always_inline)) void clear_gaps(unsigned char *payload)
+{
+	const uint32_t none = 0;
+
+	for (unsigned at = 4, i = 0; at < L::fields.payload_bytes; at += 4) {
+		while (i < L::nr && L::fields.field[i].offset + L::fields.field[i].bytes <= at)
+			i++;
+		if (i < L::nr && L::fields.field[i].bytes < 4)
+			__builtin_memcpy(payload + at, &none, 4);
+	}
+}
+
+template <class T> inline __attribute__((always_inline)) void store(unsigned char *image, trace_bytes_value *text, const trace_tracepoint_field &field, const T &value)
 {
 	using D = std::decay_t<T>;
 
@@ -295,19 +329,37 @@ template <class T> inline void store(unsigned char *image, trace_bytes_value *te
 }
 
 /* The values are arguments, so that what they refer to lives until the event is written. */
-template <class... T> inline void record(trace_tracepoint *tracepoint, const T &...values)
+template <class... T> inline __attribute__((always_inline)) void record(trace_tracepoint *tracepoint, const T &...values)
 {
 	using L = layout<T...>;
-	alignas(8) unsigned char image[L::fields.payload_bytes] = {};
-	trace_bytes_value texts[L::nr_texts ? L::nr : 1];
 	unsigned i = 0;
 
 	if constexpr (L::nr_texts != 0) {
+		alignas(8) unsigned char image[L::fields.payload_bytes] = {};
+		trace_bytes_value texts[L::nr];
+
 		((store(image, texts + i, L::fields.field[i], values), i++), ...);
 		trace_tracepoint_record_texts(tracepoint, image, texts);
 	} else {
-		((store(image, texts, L::fields.field[i], values), i++), ...);
-		trace_record_image_(tracepoint, image, L::fields.payload_bytes);
+#if TRACE_RECORD_INLINE_BYTES
+		if constexpr (L::fields.payload_bytes <= TRACE_RECORD_INLINE_BYTES) {
+			trace_making making;
+
+			if (__builtin_expect(trace_record_begin_(tracepoint, L::fields.payload_bytes, &making), 1)) {
+				clear_gaps<L>(making.place.record + 8);
+				((store(making.place.record + 8, nullptr, L::fields.field[i], values), i++), ...);
+				trace_record_end_(tracepoint, L::fields.payload_bytes, &making);
+				return;
+			}
+			alignas(8) unsigned char image[L::fields.payload_bytes] = {};
+			((store(image, nullptr, L::fields.field[i], values), i++), ...);
+			trace_tracepoint_record_slow(tracepoint, making.window, making.place.position, image);
+			return;
+		}
+#endif
+		alignas(8) unsigned char image[L::fields.payload_bytes] = {};
+		((store(image, nullptr, L::fields.field[i], values), i++), ...);
+		trace_tracepoint_record(tracepoint, image);
 	}
 	(void)i;
 }
@@ -428,6 +480,37 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 		.nr_fields = nr_fields_, .nr_texts = nr_texts_, .role = role_, .version = TRACE_TRACEPOINT_VERSION, .off = 1 \
 	}
 
+/* Field by field, each with one store of its size; the gaps between fields, and behind them, are zero. */
+#define TRACE_STORE_(i, x)                                                                                                        \
+	if (sizeof(TRACE_STORED_(x)) < 4)                                                                                         \
+		__builtin_memset(trace_payload_ + (offsetof(struct trace_image_, field##i) & ~3U), 0,                             \
+				 offsetof(struct trace_image_, field##i) & 3U ? 0 : 4);                                           \
+	__builtin_memcpy(trace_payload_ + offsetof(struct trace_image_, field##i), &trace_image_.field##i, sizeof(TRACE_STORED_(x)));
+/* An image with an address. That of the struct is never taken: its fields stay in registers. */
+#define TRACE_IMAGE_(copy_, image_, ...)                                                       \
+	unsigned char copy_[sizeof(image_)] __attribute__((aligned(4))) = { 0 };               \
+	unsigned char *const trace_payload_ __attribute__((unused)) = copy_;                   \
+	TRACE_EACH(TRACE_STORE_, ##__VA_ARGS__)
+#if TRACE_RECORD_INLINE_BYTES
+#define TRACE_RECORD_(point_, image_, ...)                                                                                        \
+	struct trace_making trace_making_;                                                                                        \
+	if (sizeof(image_) > TRACE_RECORD_INLINE_BYTES) {                                                                         \
+		TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                                  \
+		trace_tracepoint_record(&point_, trace_copy_);                                                                    \
+	} else if (__builtin_expect(trace_record_begin_(&point_, sizeof(image_), &trace_making_), 1)) {                           \
+		unsigned char *const trace_payload_ __attribute__((unused)) = trace_making_.place.record + 8;                     \
+		TRACE_EACH(TRACE_STORE_, ##__VA_ARGS__)                                                                           \
+		trace_record_end_(&point_, sizeof(image_), &trace_making_);                                                       \
+	} else {                                                                                                                  \
+		TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                                  \
+		trace_tracepoint_record_slow(&point_, trace_making_.window, trace_making_.place.position, trace_copy_);           \
+	}
+#else
+#define TRACE_RECORD_(point_, image_, ...)                                                                                        \
+	TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                                          \
+	trace_tracepoint_record(&point_, trace_copy_);
+#endif
+
 #define TRACE_POINT_(role_, provider_, name_, names_, ...)                                                                                \
 	do {                                                                                                                              \
 		struct trace_image_ {                                                                                                     \
@@ -441,17 +524,23 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 			const struct trace_image_ trace_image_ = { 0, TRACE_EACH(TRACE_VALUE_, ##__VA_ARGS__) };                          \
 			if (0 TRACE_EACH(TRACE_IS_TEXT_, ##__VA_ARGS__)) {                                                                \
 				const struct trace_bytes_value trace_texts_[] = { TRACE_EACH(TRACE_TEXT_, ##__VA_ARGS__){ 0, 0 } };       \
-				trace_tracepoint_record_texts(&trace_point_, &trace_image_, trace_texts_);                                \
+				TRACE_IMAGE_(trace_copy_, trace_image_, ##__VA_ARGS__)                                                    \
+				trace_tracepoint_record_texts(&trace_point_, trace_copy_, trace_texts_);                                  \
 			} else {                                                                                                          \
-				trace_record_image_(&trace_point_, &trace_image_, sizeof(trace_image_));                                                    \
+				TRACE_RECORD_(trace_point_, trace_image_, ##__VA_ARGS__)                                                          \
 			}                                                                                                                 \
 		}                                                                                                                         \
 	} while (0)
 
 static inline void trace_record_bare_(struct trace_tracepoint *tracepoint)
 {
-	if (__builtin_expect(*tracepoint->flag, 0))
-		trace_tracepoint_record_0(tracepoint);
+	struct trace_image_ {
+		uint32_t tid;
+	} trace_image_ = { 0 };
+
+	if (__builtin_expect(*tracepoint->flag, 0)) {
+		TRACE_RECORD_((*tracepoint), trace_image_)
+	}
 }
 
 static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepoint **end)

@@ -28,7 +28,6 @@
 
 /* Where the kernel writes a thread's CPU: glibc's registration, from 2.35. In a thread without one stands a negative number. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
-#define RSEQ_CPU_ID 4 /* offset of cpu_id in struct rseq */
 
 const unsigned char user_never = 0;
 static struct user_state nothing;
@@ -271,9 +270,8 @@ static bool set_up(struct user_state *state)
 		state->subbuf_bytes = user_options.subbuf_bytes;
 		state->nr_subbufs_log2 = (uint32_t)__builtin_ctz(user_options.nr_subbufs);
 		state->clock = at->clock;
-		state->seq_mask = user_options.nr_subbufs - 1;
-		state->cpu_offset = &__rseq_offset ? __rseq_offset + RSEQ_CPU_ID : 0;
-		state->nr_fast_rings = at->clock == SUBBUF_CLOCK_TSC && &__rseq_offset ? nr_rings : 0;
+		state->rseq_offset = &__rseq_offset ? __rseq_offset : 0;
+		state->nr_windows = at->clock == SUBBUF_CLOCK_TSC && &__rseq_offset ? nr_rings : 0;
 		state->blocking_ms = user_options.blocking_ms;
 	} else {
 		close(fd);
@@ -286,6 +284,9 @@ static bool set_up(struct user_state *state)
 	return at != NULL;
 }
 
+/* As many windows as there can be CPUs; pages are taken where they are used. */
+#define STATE_BYTES (sizeof(struct user_state) + USER_MAX_RINGS * sizeof(struct trace_window))
+
 /* The pages of the state, made once in the life of a program and its descendants. */
 static struct user_state *state_pages(void)
 {
@@ -293,16 +294,16 @@ static struct user_state *state_pages(void)
 
 	if (state != &nothing)
 		return state;
-	state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	state = mmap(NULL, STATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (state == MAP_FAILED)
 		return NULL;
-	if (madvise(state, sizeof(*state), MADV_WIPEONFORK) != 0) {
-		munmap(state, sizeof(*state));
+	if (madvise(state, STATE_BYTES, MADV_WIPEONFORK) != 0) {
+		munmap(state, STATE_BYTES);
 		return NULL;
 	}
 	read_options();
 	if (!__atomic_compare_exchange_n(&user_state, &expected, state, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		munmap(state, sizeof(*state));
+		munmap(state, STATE_BYTES);
 		return expected;
 	}
 	return state;

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record.c - what an enabled tracepoint calls.
+ * record.c - an event that the program could not write by itself.
  *
- * The way of a record: is the process's memory there, and has this thread looked at it (one comparison of epochs)? Is this still the CPU that the
- * thread wrote on last (the kernel keeps the answer up to date in the thread's rseq area, if glibc registered one)? Then ring.h. Everything
- * else is out of line in record_slow().
- *
- * What the first locked instruction waits for is what an event costs beside the clock: loads do not pass the locked one before, so that a chain of
- * them is waited for link by link. So the thread remembers where its ring is, and all questions are comparisons beside that, which
- * the processor predicts.
+ * The common case is in the program: <trace/tracepoint_inline.h>. Here is the rest: large records, which go the same way, and
+ * record_slow(): is the process's memory there, and has this thread looked at it? Is the event registered? Then the record is written the long way, which
+ * opens and closes sub-buffers, and the window of the CPU is moved to where records now go.
  */
 #include <errno.h>
 #include <sched.h>
@@ -26,31 +22,21 @@ struct subbuf_writer {
 	unsigned char *data;
 	trace_u32 subbuf_bytes;
 	trace_u32 nr_subbufs_log2;
-	trace_u32 seq_mask;
 	trace_u32 cpu;
 	trace_u16 producer;
 	trace_u8 clock;
 	trace_u8 overwrite;
 	trace_u32 **place; /* where the last preliminary header went */
+	const volatile uint32_t *where; /* as trace_thread.cpu was when the record began */
 };
 
 /*
- * What the thread knows. A thread that never recorded differs from every epoch, 0 too.
- * @place: address of a ring << 16 | its CPU, in one word so that a signal handler that traces finds both or neither; addresses that nobody
- *         asked for by a hint have 47 bits. Set by record_slow() only to rings of the common case, which are set up
+ * What the thread knows. A thread that never recorded, or cannot read its CPU, finds no CPU.
+ * @thread_epoch: a thread that never recorded differs from every epoch, 0 too.
  */
-#define NO_PLACE 0xffffULL /* no CPU's number, see USER_MAX_RINGS */
-static __thread struct {
-	uint64_t place;
-	uint64_t epoch;
-	uint32_t tid;
-} thread __attribute__((tls_model("initial-exec"))) = { NO_PLACE, ~0ULL, 0 };
-_Static_assert(USER_MAX_RINGS <= NO_PLACE, "a CPU has 16 bits of a place");
-
-static __attribute__((always_inline)) inline uint32_t cpu_at(int64_t offset)
-{
-	return *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + offset);
-}
+static const volatile uint32_t no_cpu[2] = { 0, ~0U };
+__attribute__((visibility("default"))) __thread struct trace_thread trace_thread = { no_cpu, NULL, 0, 0 };
+static __thread uint64_t thread_epoch __attribute__((tls_model("initial-exec"))) = ~0ULL;
 
 static __attribute__((noinline)) uint64_t clock_monotonic(void)
 {
@@ -73,9 +59,9 @@ static inline uint64_t clock_now(uint32_t clock)
 #define SUBBUF_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define SUBBUF_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
 #define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
-#define SUBBUF_CLOCK() clock_now(w->clock) /* in the common case a constant */
+#define SUBBUF_CLOCK() clock_now(w->clock)
 #define SUBBUF_HEADER(w, seq) \
-	((struct subbuf_header *)((w)->data + ((seq) & (w)->seq_mask) * (w)->subbuf_bytes))
+	((struct subbuf_header *)((w)->data + ((seq) & ((1ULL << (w)->nr_subbufs_log2) - 1)) * (w)->subbuf_bytes))
 /* Release: when the program is killed, what stands before a header in the program stands before it in memory. */
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
 	__atomic_store_n((trace_u64 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset)), word, __ATOMIC_RELEASE)
@@ -85,8 +71,7 @@ static inline uint64_t clock_now(uint32_t clock)
 		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));       \
 	} while (0)
 #include "../subbuf_write.h"
-/* Looked up again: a register less that lives across the clock. */
-#define USER_MOVED(w) (cpu_at(__atomic_load_n(&user_state, __ATOMIC_RELAXED)->cpu_offset) != (w)->cpu)
+#define USER_MOVED(w) ((w)->where[1] != (w)->cpu)
 #include "ring.h"
 
 static inline struct subbuf_writer writer_of(const struct user_state *state, unsigned char *ring, uint32_t cpu, uint32_t clock, trace_u32 **place)
@@ -96,7 +81,6 @@ static inline struct subbuf_writer writer_of(const struct user_state *state, uns
 		.data = ring + SUBBUF_CONTROL_BYTES,
 		.subbuf_bytes = state->subbuf_bytes,
 		.nr_subbufs_log2 = state->nr_subbufs_log2,
-		.seq_mask = state->seq_mask,
 		.cpu = cpu,
 		.producer = SUBBUF_PRODUCER_USER,
 		.clock = (trace_u8)clock,
@@ -123,7 +107,7 @@ static void wait_for_room(const struct user_state *state, const struct subbuf_wr
 /* The CPU that the thread is on now, by whatever means there are. */
 static uint32_t cpu_now(const struct user_state *state)
 {
-	uint32_t cpu = state->cpu_offset ? cpu_at(state->cpu_offset) : ~0U;
+	uint32_t cpu = trace_thread.cpu[1];
 	int asked;
 
 	if (cpu < state->nr_rings)
@@ -132,134 +116,109 @@ static uint32_t cpu_now(const struct user_state *state)
 	return asked < 0 || (uint32_t)asked >= state->nr_rings ? 0 : (uint32_t)asked;
 }
 
+/* A signal handler that traces in between finds the thread without a CPU, and does the same. */
+static void look_at_process(struct user_state *state)
+{
+	trace_thread.cpu = no_cpu;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	trace_thread.tid = (uint32_t)syscall(SYS_gettid);
+	trace_thread.windows = state->windows;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (state->rseq_offset)
+		trace_thread.cpu = (const volatile uint32_t *)((const char *)__builtin_thread_pointer() + state->rseq_offset);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread_epoch = state->epoch;
+}
+
 static void write_somewhere(struct user_state *state, uint32_t id, struct user_payload *payload, uint32_t cpu, uint64_t position)
 {
 	struct subbuf_writer w;
-	unsigned char *ring;
 	trace_u32 *place;
 
 	if (position == SUBBUF_NO_POSITION) {
 		cpu = cpu_now(state);
 		user_ring_ready(state, cpu);
 	}
-	ring = state->rings + cpu * state->ring_stride;
-	if (cpu < state->nr_fast_rings)
-		__atomic_store_n(&thread.place, (uint64_t)(uintptr_t)ring << 16 | cpu, __ATOMIC_RELAXED);
-	payload->first[0] = (payload->first[0] & ~0xffffffffULL) | thread.tid;
-	w = writer_of(state, ring, cpu, state->clock, &place);
+	payload->first[0] = (payload->first[0] & ~0xffffffffULL) | trace_thread.tid;
+	w = writer_of(state, state->rings + cpu * state->ring_stride, cpu, state->clock, &place);
 	if (state->blocking_ms && position == SUBBUF_NO_POSITION)
 		wait_for_room(state, &w);
 	user_ring_write_slow(&w, id, payload, position);
+	if (cpu < state->nr_windows)
+		user_window_move(&w, &state->windows[cpu]);
 }
 
-/* All that is not the common case. @position, @cpu: of an add that the common case made; the record then belongs there. */
-static __attribute__((noinline, cold)) void record_slow(struct trace_tracepoint *tracepoint, struct user_payload *payload, uint32_t cpu,
-							uint64_t position)
+/* What must be there before an event can be written. False: it is not to be, or was counted. */
+static bool make_ready(struct trace_tracepoint *tracepoint, struct user_state **ret_state)
+{
+	bool busy = false;
+
+	*ret_state = user_ready(&busy);
+	if (!*ret_state) {
+		if (busy)
+			user_count_unready();
+		else if (tracepoint->id == 0)
+			__atomic_store_n(&tracepoint->flag, &user_never, __ATOMIC_RELEASE);
+		return false;
+	}
+	if (thread_epoch != (*ret_state)->epoch)
+		look_at_process(*ret_state);
+	if (tracepoint->id != 0)
+		return true;
+	if (!user_register(tracepoint, false)) {
+		user_count_unready();
+		return false;
+	}
+	return *tracepoint->flag && tracepoint->id != 0;
+}
+
+/* Is the place that was reserved through @window our own? Not in a child that a signal handler made just then: its parent has it. */
+static bool is_ours(const struct user_state *state, const struct trace_window *window, uint64_t position)
+{
+	const unsigned char *ring = __atomic_load_n(&window->ring, __ATOMIC_RELAXED);
+
+	return ring && position < SUBBUF_LOAD(&((const struct subbuf_control *)(const void *)ring)->position) && state->epoch;
+}
+
+/* All that is not the common case. @position: of an add that the common case made through @window; the record then belongs there. */
+static void record_slow(struct trace_tracepoint *tracepoint, struct user_payload *payload, struct trace_window *window, uint64_t position)
 {
 	int saved_errno = errno;
 	struct user_state *state = user_state;
-	bool busy = false;
 
-	if (position == SUBBUF_NO_POSITION) {
-		state = user_ready(&busy);
-		if (!state) {
-			if (busy)
-				user_count_unready();
-			else if (tracepoint->id == 0)
-				__atomic_store_n(&tracepoint->flag, &user_never, __ATOMIC_RELEASE);
-			goto out;
-		}
-		if (thread.epoch != state->epoch) {
-			__atomic_store_n(&thread.place, NO_PLACE, __ATOMIC_RELAXED);
-			__atomic_signal_fence(__ATOMIC_SEQ_CST);
-			thread.tid = (uint32_t)syscall(SYS_gettid);
-			__atomic_signal_fence(__ATOMIC_SEQ_CST); /* a signal handler that traces finds both or neither */
-			thread.epoch = state->epoch;
-		}
-		if (tracepoint->id == 0) {
-			if (!user_register(tracepoint, false)) {
-				user_count_unready();
-				goto out;
-			}
-			if (!*tracepoint->flag)
-				goto out;
-		}
-	}
-	write_somewhere(state, tracepoint->id, payload, cpu, position);
-out:
+	if (position == SUBBUF_NO_POSITION && make_ready(tracepoint, &state))
+		write_somewhere(state, tracepoint->id, payload, 0, position);
+	else if (position != SUBBUF_NO_POSITION && is_ours(state, window, position))
+		write_somewhere(state, tracepoint->id, payload, (uint32_t)(window - state->windows), position);
 	errno = saved_errno;
 }
 
-/* The same for payloads in registers. */
-static __attribute__((noinline, cold)) void record_words_slow(struct trace_tracepoint *tracepoint, uint64_t first, uint64_t second, uint64_t words_third,
-							      uint32_t cpu, uint64_t position)
+static inline struct user_payload payload_of(const uint32_t *image, uint32_t words, uint32_t tid)
 {
-	struct user_payload payload = { (uint32_t)(words_third >> 32), { first, second, (uint32_t)words_third }, NULL };
-
-	record_slow(tracepoint, &payload, cpu, position);
+	return (struct user_payload){ words, { (uint64_t)(words > 1 ? image[1] : 0) << 32 | tid, 0, 0 }, image };
 }
 
-/* The common case. False: not this time; see user_ring_write() for *ret_position. */
-static __attribute__((always_inline)) inline bool record_fast(struct trace_tracepoint *tracepoint, struct user_payload payload, uint32_t *ret_cpu,
-							      uint64_t *ret_position)
-{
-	const struct user_state *state = user_state;
-	uint64_t place = __atomic_load_n(&thread.place, __ATOMIC_RELAXED);
-	uint32_t cpu = (uint16_t)place, id = tracepoint->id;
-	struct subbuf_writer w;
-	trace_u32 *written;
+#define API __attribute__((visibility("default")))
 
-	*ret_cpu = cpu;
-	*ret_position = SUBBUF_NO_POSITION;
-	if (__builtin_expect(thread.epoch != state->epoch || cpu != cpu_at(state->cpu_offset) || id == 0, 0))
-		return false;
-	w = writer_of(state, (unsigned char *)(uintptr_t)(place >> 16), cpu, SUBBUF_CLOCK_TSC, &written);
-	payload.first[0] |= thread.tid;
-	return __builtin_expect(user_ring_write(&w, id, &payload, ret_position), 1);
+API __attribute__((noinline, cold)) void trace_tracepoint_record_slow(struct trace_tracepoint *tracepoint, struct trace_window *window, uint64_t position,
+								      const void *image)
+{
+	struct user_payload payload = payload_of(image, tracepoint->payload_bytes / 4u, 0);
+
+	record_slow(tracepoint, &payload, window, position);
 }
 
-static __attribute__((always_inline)) inline void record_words(struct trace_tracepoint *tracepoint, uint32_t words, uint64_t a, uint64_t b)
+static void record_image(struct trace_tracepoint *tracepoint, const uint32_t *image, uint32_t words)
 {
-	uint64_t position;
-	uint32_t cpu;
+	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
+	uint32_t cpu = where[0];
+	struct trace_window *window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[cpu];
+	struct user_payload payload = payload_of(image, words, trace_thread.tid);
+	struct subbuf_writer w = { .cpu = cpu, .clock = SUBBUF_CLOCK_TSC, .where = where };
+	uint64_t position = SUBBUF_NO_POSITION;
 
-	if (!record_fast(tracepoint, (struct user_payload){ words, { a << 32, a >> 32 | b << 32, b >> 32 }, NULL }, &cpu, &position))
-		record_words_slow(tracepoint, a << 32, a >> 32 | b << 32, (uint64_t)words << 32 | b >> 32, cpu, position);
-}
-
-static __attribute__((always_inline)) inline void record_image(struct trace_tracepoint *tracepoint, const uint32_t *image, uint32_t words)
-{
-	struct user_payload payload = { words, { (uint64_t)(words > 1 ? image[1] : 0) << 32, 0, 0 }, image };
-	uint64_t position;
-	uint32_t cpu;
-
-	if (!record_fast(tracepoint, payload, &cpu, &position)) {
-		struct user_payload again = payload; /* the fast one stays in registers */
-
-		record_slow(tracepoint, &again, cpu, position);
-	}
-}
-
-#define API __attribute__((visibility("default"), hot))
-
-API void trace_tracepoint_record_0(struct trace_tracepoint *tracepoint)
-{
-	record_words(tracepoint, 1, 0, 0);
-}
-
-API void trace_tracepoint_record_4(struct trace_tracepoint *tracepoint, uint32_t a)
-{
-	record_words(tracepoint, 2, a, 0);
-}
-
-API void trace_tracepoint_record_8(struct trace_tracepoint *tracepoint, uint64_t a)
-{
-	record_words(tracepoint, 3, a, 0);
-}
-
-API void trace_tracepoint_record_16(struct trace_tracepoint *tracepoint, uint64_t a, uint64_t b)
-{
-	record_words(tracepoint, 5, a, b);
+	if (__builtin_expect(tracepoint->id == 0 || !user_ring_write(&w, window, tracepoint->id, &payload, &position), 0))
+		record_slow(tracepoint, &payload, window, position);
 }
 
 API void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image)

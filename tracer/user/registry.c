@@ -207,8 +207,10 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait)
 	describe(&entry, tracepoint);
 	id = number_of(state, &entry);
 	__atomic_store_n(&state->registering, 0, __ATOMIC_RELEASE);
-	if (id)
-		__atomic_store_n(&tracepoint->id, id, __ATOMIC_RELAXED);
+	if (id) {
+		tracepoint->word = (uint64_t)id << 32 | (uint64_t)(1 + (tracepoint->payload_bytes + 7u) / 8) << 48;
+		__atomic_store_n(&tracepoint->id, id, __ATOMIC_RELEASE);
+	}
 	__atomic_store_n(&tracepoint->flag, id ? &state->flags[id] : &user_never, __ATOMIC_RELEASE);
 	return true;
 }
@@ -220,5 +222,7 @@ __attribute__((visibility("default"))) void trace_tracepoint_register(struct tra
 	for (struct trace_tracepoint *tracepoint = begin; tracepoint < end; tracepoint++)
 		if (tracepoint->version == TRACE_TRACEPOINT_VERSION)
 			user_register(tracepoint, true);
+		else
+			__atomic_store_n(&tracepoint->flag, &user_never, __ATOMIC_RELEASE);
 	errno = saved_errno;
 }

@@ -6,20 +6,18 @@
  *   USER_MOVED(w)   is the thread on another CPU than w->cpu now?
  * SUBBUF_PRELIMINARY() leaves in *w->place where it wrote, so that the last reservation is there.
  *
- * Here stands the common case, a second time beside subbuf_reserve(), because of what it waits for:
- *
- * The clock comes first. A processor hardly overlaps the reading of the time stamp counter with a locked add that stands before it; behind
- * it the adds cost next to nothing. So a record carries the time at which it was begun, and between the reservation and
- * the record's header, where a death leaves a hole, stand only a few stores. A time is never before the base of its sub-buffer: the
- * base is compared, and it is the sub-buffer's own because its number is ([R3] pairs with [W1]), which must stand there before the add. Who was
- * held up between the clock and the add for so long that the ring has gone on takes the long way, with a new time.
- * The CPU is looked at before the clock and after it: the time is of the CPU whose ring it is. Who is moved later writes
- * to the ring of the CPU where the event was.
- *
- * All that is derived from the position (the record's address, the sub-buffer's, its lap) is derived from the position as it was *before*
- * the add, and the add's result is only compared with it: the processor predicts that comparison, and so the second locked instruction, in the
- * sub-buffer's header, need not wait for the first. Should another writer have come in between, the long way goes on with what the add returned.
+ * The common case is <trace/tracepoint_inline.h>, which says how it works. Here it stands for records of any size; the small ones are written by
+ * the program itself.
  */
+#ifndef TRACE_RING_LOAD
+#define TRACE_RING_LOAD(p) SUBBUF_LOAD(p)
+#define TRACE_RING_ADD(p, v) SUBBUF_ADD(p, v)
+#endif
+#include <trace/tracepoint_inline.h>
+
+_Static_assert(offsetof(struct subbuf_control, position) == 0 && offsetof(struct subbuf_header, commit) == TRACE_WINDOW_COMMIT &&
+		       SUBBUF_COMMIT_RECORD == TRACE_WINDOW_COMMIT_RECORD && SUBBUF_NO_POSITION == TRACE_NO_POSITION,
+	       "what programs were compiled with");
 
 /**
  * struct user_payload - what a record holds behind its header
@@ -62,31 +60,50 @@ SUBBUF_INLINE void user_payload_store(const struct user_payload *payload, void *
  * Returns true when the record was written. Otherwise the caller takes the long way with *ret_position: what the add that was
  * made returned, or SUBBUF_NO_POSITION.
  */
-SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, trace_u32 id, const struct user_payload *payload, trace_u64 *ret_position)
+SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, struct trace_window *window, trace_u32 id, const struct user_payload *payload,
+				   trace_u64 *ret_position)
 {
 	trace_u64 size = sizeof(struct trace_record) + user_payload_bytes(payload), now = SUBBUF_CLOCK();
-	bool moved = USER_MOVED(w);
-	trace_u64 before = SUBBUF_LOAD(&w->control->position), seq = before >> SUBBUF_OFFSET_BITS, offset = before & SUBBUF_OFFSET_MASK;
-	struct subbuf_header *header = SUBBUF_HEADER(w, seq);
-	trace_u64 word = subbuf_record_word((trace_u32)now, id, (trace_u32)size, subbuf_lap(w, seq));
+	struct trace_place place = { .position = SUBBUF_NO_POSITION };
 
 	*ret_position = SUBBUF_NO_POSITION;
-	/* No room in an open sub-buffer; or the ring was never set up: its position is 0, while records stand behind a header. */
-	if (__builtin_expect(moved || offset - 1 >= (trace_u64)w->subbuf_bytes - size - 1, 0))
+	if (__builtin_expect(USER_MOVED(w), 0))
 		return false;
-	/* The number first [R3]: then the base is of this use, and stays while the position is in it. */
-	if (__builtin_expect(SUBBUF_LOAD(&header->seq) != seq || (now - SUBBUF_LOAD(&header->base)) >> 32 != 0, 0))
+	if (!trace_place_reserve(window, size, now, &place)) {
+		*ret_position = place.position;
 		return false;
-	*ret_position = SUBBUF_ADD(&w->control->position, size);
-	if (__builtin_expect(*ret_position != before, 0))
-		return false;
-	/* Few words stand there as soon as their preliminary header would. */
+	}
+	/* Few words, which are no image, stand there as soon as their preliminary header would. */
 	if (payload->image)
-		SUBBUF_PRELIMINARY(w, seq, offset, (trace_u32)size);
-	user_payload_store(payload, (unsigned char *)header + offset + sizeof(struct trace_record));
-	SUBBUF_WRITE_HEADER(w, seq, offset, word);
-	SUBBUF_ADD(&header->commit, size + SUBBUF_COMMIT_RECORD); /* [W2]; nobody is woken, the daemon looks by itself */
+		TRACE_RING_WRITE_HEADER((trace_u64 *)(void *)place.record, place.lap | subbuf_record_word(SUBBUF_TIME_PRELIMINARY, 0, (trace_u32)size, 0));
+	user_payload_store(payload, place.record + sizeof(struct trace_record));
+	trace_place_commit(&place, size, now, subbuf_record_word(0, id, (trace_u32)size, 0)); /* [W2]; nobody is woken, the daemon looks by itself */
 	return true;
+}
+
+/**
+ * user_window_move() - let the common case see the sub-buffer that is being filled
+ * Who does not get to move it leaves that to somebody who comes later. After each record that took the long way.
+ */
+SUBBUF_INLINE void user_window_move(const struct subbuf_writer *w, struct trace_window *window)
+{
+	trace_u64 position = SUBBUF_LOAD(&w->control->position), seq = position >> SUBBUF_OFFSET_BITS, begin = seq << SUBBUF_OFFSET_BITS, base;
+	struct subbuf_header *header = SUBBUF_HEADER(w, seq);
+
+	if (__atomic_load_n(&window->begin, __ATOMIC_RELAXED) == begin || (position & SUBBUF_OFFSET_MASK) >= w->subbuf_bytes ||
+	    __atomic_load_n(&window->moving, __ATOMIC_RELAXED) || SUBBUF_CAS(&window->moving, 0, 1) != 0)
+		return;
+	base = SUBBUF_LOAD(&header->seq) == seq ? SUBBUF_LOAD(&header->base) : 0; /* [R3] */
+	/* It never goes back: whoever moved it meanwhile saw a later position. */
+	if (base && __atomic_load_n(&window->begin, __ATOMIC_RELAXED) < begin) {
+		SUBBUF_STORE(&window->base, base);
+		SUBBUF_STORE(&window->lap, (trace_u64)subbuf_lap(w, seq) << 56);
+		SUBBUF_STORE(&window->subbuf, (unsigned char *)header);
+		SUBBUF_STORE(&window->bytes, w->subbuf_bytes);
+		SUBBUF_STORE(&window->begin, begin); /* [I2] */
+		SUBBUF_STORE(&window->ring, (unsigned char *)w->control);
+	}
+	SUBBUF_STORE(&window->moving, 0);
 }
 
 /**

@@ -23,9 +23,8 @@
  * It stands in pages that fork() gives to the child as zeros (MADV_WIPEONFORK), whichever way the child was made. So a child
  * finds epoch 0, which no thread of it has, and makes a memory of its own at its first event.
  * @epoch: 0 = not ready; threads compare it with what they saw last
- * @cpu_offset: where the kernel keeps a thread's CPU, from its thread pointer
- * @nr_fast_rings: rings of the common case: none when the clock is not the TSC, or threads cannot read their CPU
- * @seq_mask: the number of sub-buffers less 1
+ * @windows: by CPU, in the same pages. @nr_windows: that are used: none when the clock is not the TSC, or threads cannot read their CPU
+ * @rseq_offset: of the kernel's word to a thread, where its CPU stands, from its thread pointer; 0: there is none
  * @phase: enum user_phase; who moves it from NEW to BUSY sets up
  * @registering: 1 while somebody appends to the registry
  * @unready: events that came while @phase was BUSY, until they can be added to the memory's
@@ -34,11 +33,10 @@ struct user_state {
 	uint64_t epoch;
 	unsigned char *rings;
 	uint64_t ring_stride;
-	int64_t cpu_offset;
-	uint32_t nr_fast_rings;
+	int64_t rseq_offset;
+	uint32_t nr_windows;
 	uint32_t subbuf_bytes;
 	uint32_t nr_subbufs_log2;
-	uint32_t seq_mask;
 	uint32_t nr_rings;
 	uint32_t clock;
 	uint32_t blocking_ms;
@@ -47,6 +45,7 @@ struct user_state {
 	uint32_t phase;
 	uint32_t registering;
 	uint64_t unready;
+	struct trace_window windows[];
 };
 
 enum user_phase {
@@ -56,7 +55,7 @@ enum user_phase {
 	USER_OFF = 3,
 };
 
-/* The state of this process: one page-aligned mapping, or as long as there is none an empty one that is never ready. */
+/* The state of this process: a mapping of its own, or as long as there is none an empty one that is never ready. */
 extern struct user_state *user_state;
 
 /* A flag that is never set. */
