@@ -174,6 +174,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->cgroups);
 	table_clear(&a->devices);
 	table_clear(&a->end_waits);
+	table_clear(&a->hidden_runs);
 	free(a->end_fds);
 	table_clear(&a->streams);
 	strings_clear(&a->strings);
@@ -262,8 +263,10 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 static void close_books(struct trace_analysis *a)
 {
 	lost_begin(a, a->end_ns);
-	for (uint32_t i = 0; i < a->nr_cpus; i++)
+	for (uint32_t i = 0; i < a->nr_cpus; i++) {
+		hidden_end(a, &a->cpus[i]);
 		books_cpu(a, &a->cpus[i], a->end_ns);
+	}
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
 		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
 			if (thread->place == PLACE_DEAD)

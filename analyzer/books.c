@@ -229,9 +229,14 @@ uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns)
 	return cpu->irq_ns + (interrupted(cpu) && ns > cpu->mark ? ns - cpu->mark : 0);
 }
 
+static struct verdict unknown_of(struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return thread && (thread->flags & THREAD_HIDDEN) ? hidden_wait(a, thread) : (struct verdict){.kind = TRACE_WAIT_UNKNOWN};
+}
+
 static void unknown_add(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	struct verdict unknown = {.kind = TRACE_WAIT_UNKNOWN};
+	struct verdict unknown = unknown_of(a, thread);
 	struct wait_row *row;
 
 	if (!ns)
@@ -244,10 +249,11 @@ static void unknown_add(struct trace_analysis *a, struct trace_thread *thread, u
 void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_interval interval = {.thread = cpu->current, .from_ns = cpu->mark, .to_ns = ns, .state = TRACE_STATE_BLOCKED,
-					  .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .target = ""};
+					  .cpu = -1, .kind = TRACE_WAIT_UNKNOWN};
 
 	if (ns <= cpu->mark)
 		return;
+	interval.target = strings_text(&a->strings, unknown_of(a, cpu->current).target);
 	if (cpu->nested)
 		softirq_add(cpu, ns - cpu->mark); /* it may have been read already: it never goes back */
 	cpu->figures.unknown_ns += ns - cpu->mark;
@@ -415,10 +421,11 @@ void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64
 void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	struct trace_interval interval = {.thread = thread, .from_ns = thread->since, .to_ns = ns, .state = TRACE_STATE_BLOCKED, .cpu = -1,
-					  .kind = TRACE_WAIT_UNKNOWN, .target = ""};
+					  .kind = TRACE_WAIT_UNKNOWN};
 
 	if (ns <= thread->since)
 		return;
+	interval.target = strings_text(&a->strings, unknown_of(a, thread).target);
 	thread->books.blocked += ns - thread->since;
 	unknown_add(a, thread, ns - thread->since);
 	thread->since = ns;

@@ -33,8 +33,9 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 		"files", "other processes", "the network", "timers (sleeps and timeouts)", "devices and terminals", "memory",
 		"being continued (job control, tracing)", "none of these (calls that nothing ended)", "unknown (what they did was not seen)",
 		"the kernel (its threads, RCU)", "the next request (servers at rest)", "the next job (kernel threads)",
+		"unknown (threads that the kernel hides)", "asleep all the time (threads that the kernel hides)",
 	};
-	enum { AT_REST = TRACE_NR_WAIT_KINDS, NEXT_JOB, NR_ROWS };
+	enum { AT_REST = TRACE_NR_WAIT_KINDS, NEXT_JOB, HIDDEN, ASLEEP, NR_ROWS };
 	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0};
 	struct grid *grid = grid_new(report, INDENT, columns, 4);
 
@@ -42,7 +43,9 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 		const struct trace_wait *wait = &f->waits[i];
 		int row = (int)wait->kind;
 
-		if (wait->idle)
+		if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
+			row = wait->idle ? ASLEEP : HIDDEN;
+		else if (wait->idle)
 			row = wait->kind == TRACE_WAIT_KERNEL ? NEXT_JOB : AT_REST;
 		ns[row] += wait->ns;
 		count[row] += wait->count;

@@ -142,6 +142,8 @@ enum thread_flag {
 	THREAD_RAN_AT_START = 256, /* the start state saw it on its CPU */
 	THREAD_VISIBLE = 512,	   /* its events are recorded: see state_hidden.c */
 	THREAD_IO_WORKER = 1024,   /* of io_uring: makes no system calls of its own */
+	THREAD_HIDDEN = 2048,	   /* the start state says that its events are not recorded: see state_hidden.c */
+	THREAD_ASLEEP = 4096,	   /* HIDDEN, and the kernel's counters say that it never ran */
 };
 
 /* Totals of a thread at some moment; the difference of two is what happened between. */
@@ -397,6 +399,7 @@ struct trace_analysis {
 	struct table cgroups;	/* number -> path: state_container.c */
 	struct table devices;	/* path -> block device: state_device.c */
 	struct table end_waits;	/* end_wait */
+	struct table hidden_runs; /* state_hidden.c */
 	int32_t *end_fds;	/* owned */
 	uint32_t nr_end_fds, max_end_fds;
 	struct table streams;	/* of programs' events -> pid: state_user.c */
@@ -496,6 +499,14 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 
 /* ---- state_hidden.c ---- */
 
+/** hidden_load() - a thread_runs of the start state */
+void hidden_load(struct trace_analysis *a, const struct trace_event *event);
+/** hidden_settle() - all of the start state is loaded: which hidden threads slept all of the time? */
+void hidden_settle(struct trace_analysis *a);
+/** hidden_stir() - a hidden thread was woken or ran: nothing is known of it from then on */
+void hidden_stir(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** hidden_end() - the recording ends: close what a hidden thread on @cpu may have left long before */
+void hidden_end(struct trace_analysis *a, struct cpu *cpu);
 /** hidden_enter() - @thread was switched in: is it one that leaves no events? */
 void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns);
 /** hidden_leave() - an event of @cpu: the hidden thread is gone */
@@ -521,6 +532,13 @@ static inline struct frame *frame_syscall(struct trace_thread *thread)
 static inline enum call_class frame_class(const struct trace_analysis *a, const struct frame *frame)
 {
 	return (enum call_class)a->calls[frame->call].class;
+}
+/** call_accepts() - accept(), also as 32-bit programs spell it: SYS_ACCEPT and SYS_ACCEPT4 of <linux/net.h> */
+static inline bool call_accepts(const struct trace_analysis *a, const struct frame *frame)
+{
+	enum call_class class = frame_class(a, frame);
+
+	return class == CALL_ACCEPT || (class == CALL_SOCKETCALL && frame->nr_args && (frame->args[0] == 5 || frame->args[0] == 18));
 }
 void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
@@ -658,6 +676,8 @@ struct verdict {
 	bool idle;
 	uint32_t target; /* PROCESS: index of the process; else a string_id */
 };
+/** hidden_wait() - what is known of a wait of a hidden thread: state_hidden.c */
+struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *thread);
 /** wait_decide() - what did @thread wait for? */
 struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
 const char *via_name(enum via via);

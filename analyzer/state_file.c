@@ -268,7 +268,7 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 		return;
 	frame->fd_seen = true;
 	/* What a call that makes a descriptor waited for is the file it opened. accept: the connection. */
-	if (frame_class(a, frame) == CALL_OPEN || frame_class(a, frame) == CALL_FD_NEW || frame_class(a, frame) == CALL_ACCEPT)
+	if (frame_class(a, frame) == CALL_OPEN || frame_class(a, frame) == CALL_FD_NEW || call_accepts(a, frame))
 		frame->file = file;
 }
 

@@ -11,7 +11,12 @@
  * seen: by a fork, or by leaving a CPU. On an ordinary machine that is once for each thread that was there at the start.
  *
  * From "in: 70" to the first event of any kind on that CPU, it is not known when the one ended and the other began: that time is unknown for
- * both and for the CPU.
+ * both and for the CPU. If no other switch follows, who came is not known until the end.
+ *
+ * Where the kernel leaves such a thread out of its own lists, too, the recorder says so (TRACE_THREAD_HIDDEN), and reads at the start and at the end
+ * how often the thread has left a CPU. The same number, asleep both times: it slept from the one reading to the other, in one and the same wait. That
+ * is certain, and that it is at rest; what for, the kernel does not tell. All other time of a hidden thread is unknown: one may follow upon another
+ * without a trace.
  */
 #include <string.h>
 #include "state.h"
@@ -46,10 +51,85 @@ static bool peek(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	return !cpu->ahead_lost;
 }
 
+/* ---- what is known of all of them ---- */
+
+struct runs_row {
+	uint64_t key; /* tid + 1 */
+	uint64_t switches[2], ns[2]; /* at the start, at the end */
+	uint32_t nr;
+	bool slept; /* whenever it was read */
+};
+
+void hidden_load(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_thread_runs *runs = event->payload;
+	struct runs_row *row = books_row(a, &a->hidden_runs, sizeof(*row), runs->tid + 1ull);
+	bool sleeps = runs->state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE);
+
+	if (row->nr >= 2)
+		return;
+	row->slept = sleeps && (row->slept || !row->nr);
+	row->switches[row->nr] = runs->switches;
+	row->ns[row->nr++] = event->ts_ns;
+}
+
+static bool never_ran(const struct runs_row *row)
+{
+	return row && row->nr == 2 && row->slept && row->switches[0] == row->switches[1] && row->ns[0] < row->ns[1];
+}
+
+/* Of the time before it was read first, nothing is known. */
+static void settle(struct trace_analysis *a, struct trace_thread *thread)
+{
+	const struct runs_row *row = table_find(&a->hidden_runs, sizeof(*row), thread->tid + 1ull);
+
+	thread->place = PLACE_LOST;
+	if (!never_ran(row) || row->ns[1] < a->end_ns || row->ns[0] >= a->end_ns)
+		return;
+	books_unknown(a, thread, row->ns[0]);
+	thread->flags |= THREAD_ASLEEP;
+	thread->flags &= ~THREAD_MODE_UNKNOWN;
+	thread->place = PLACE_BLOCKED;
+	thread->depth = 0;
+}
+
+void hidden_settle(struct trace_analysis *a)
+{
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+			if (thread->flags & THREAD_HIDDEN)
+				settle(a, thread);
+}
+
+void hidden_stir(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	if (ns > thread->since)
+		books_unknown(a, thread, ns);
+	thread->flags &= ~THREAD_ASLEEP;
+	thread->place = PLACE_LOST;
+	thread_mode_unknown(thread, ns);
+}
+
+struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *thread)
+{
+	bool asleep = thread->flags & THREAD_ASLEEP;
+
+	return (struct verdict){.kind = TRACE_WAIT_UNKNOWN, .idle = asleep, .target = strings_intern(&a->strings, asleep ? "asleep, hidden" : "hidden")};
+}
+
+/* ---- on a CPU ---- */
+
+#define NOBODY_KNOWN UINT32_MAX
+
 void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
-	if ((thread->flags & THREAD_VISIBLE) || !peek(a, cpu, ns))
+	if (thread->flags & THREAD_VISIBLE)
 		return;
+	if (!peek(a, cpu, ns)) {
+		cpu->hidden = thread->flags & THREAD_HIDDEN;
+		cpu->successor = NOBODY_KNOWN;
+		return;
+	}
 	if (cpu->ahead_prev == thread->tid) {
 		thread->flags |= THREAD_VISIBLE;
 		return;
@@ -78,8 +158,11 @@ static void close_until(struct trace_analysis *a, struct trace_thread *thread, u
 
 void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
-	struct trace_thread *hidden = cpu->current, *next = cpu->successor ? thread_living(a, cpu->successor) : &cpu->idle;
+	struct trace_thread *hidden = cpu->current, *next = &cpu->idle;
 	uint64_t since = cpu->mark;
+
+	if (cpu->successor)
+		next = cpu->successor == NOBODY_KNOWN ? NULL : thread_living(a, cpu->successor);
 
 	cpu->hidden = false;
 	books_mode(a, hidden, false);
@@ -101,4 +184,12 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	}
 	cpu->current = next;
 	books_log(cpu, ns);
+}
+
+void hidden_end(struct trace_analysis *a, struct cpu *cpu)
+{
+	if (!cpu->hidden || a->end_ns <= cpu->mark)
+		return;
+	cpu->successor = NOBODY_KNOWN;
+	hidden_leave(a, cpu, a->end_ns);
 }

@@ -306,6 +306,8 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 {
 	bool mode_unknown = thread->flags & THREAD_MODE_UNKNOWN;
 
+	if (thread->flags & THREAD_ASLEEP)
+		hidden_stir(a, thread, ns);
 	switch (thread->place) {
 	case PLACE_QUEUED:
 	case PLACE_NEW:
@@ -500,6 +502,10 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	if (!thread || thread->place == PLACE_DEAD || thread->place == PLACE_QUEUED || thread->place == PLACE_LOST)
 		return;
 	books_cpu(a, cpu, ns);
+	if (thread->flags & THREAD_ASLEEP) {
+		hidden_stir(a, thread, ns);
+		return;
+	}
 	note_waker(a, cpu, ns, waking, thread, &waker);
 	cpu->woken = thread;
 	if (thread->place == PLACE_ON_CPU) {

@@ -143,12 +143,21 @@ void sock_start(struct trace_analysis *a, const struct trace_start_socket *start
 	sock_learn(a, &seen);
 }
 
+static file_idx socket_file(struct trace_analysis *a, uint64_t ino)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)ino);
+	return file_get(a, strings_intern(&a->strings, path), 0, ino, S_IFSOCK);
+}
+
 void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sock_endpoints *ends = event->payload;
 	struct trace_thread *thread = cpu->current;
 	struct sock seen = SOCK_FROM(ends, PROCESS_UNKNOWN);
 	const struct sock *peer;
+	struct frame *frame;
 
 	if (!thread || thread == &cpu->idle)
 		return;
@@ -159,6 +168,9 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		sock_of_inode(a, seen.peer_ino)->peer_ino = seen.ino;
 	if (seen.state == TCP_LISTEN && thread->fds)
 		thread->fds->nr_listening++;
+	frame = frame_syscall(thread);
+	if (frame && !frame->file && frame_class(a, frame) == CALL_SOCKETCALL) /* the number that it was given is in memory */
+		frame->file = fd_file(thread, ends->fd) ? fd_file(thread, ends->fd) : socket_file(a, ends->ino);
 }
 
 /* Who sends or receives on a socket holds it. A descriptor that came by another way (SCM_RIGHTS) gets its socket here. */
@@ -168,7 +180,6 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	struct trace_thread *thread = cpu->current;
 	struct frame *frame;
 	struct sock *sock;
-	char path[40];
 
 	if (!thread || thread == &cpu->idle || cpu->nested)
 		return;
@@ -180,8 +191,7 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 		return;
 	if (!(a->calls[frame->call].flags & CALL_HAS_FD) && frame_class(a, frame) != CALL_SOCKETCALL)
 		return;
-	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)transfer->ino);
-	frame->file = file_get(a, strings_intern(&a->strings, path), 0, transfer->ino, S_IFSOCK);
+	frame->file = socket_file(a, transfer->ino);
 	if (a->calls[frame->call].flags & CALL_HAS_FD) /* the number that socketcall() was given is in memory */
 		fd_put(a, thread, (int32_t)frame->args[0], frame->file, false);
 }

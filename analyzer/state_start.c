@@ -29,6 +29,8 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 		return;
 	if (start->flags & TRACE_THREAD_KERNEL)
 		thread->flags |= THREAD_KERNEL;
+	if (start->flags & TRACE_THREAD_HIDDEN)
+		thread->flags |= THREAD_HIDDEN;
 	process->kernel = start->flags & TRACE_THREAD_KERNEL;
 	process->ppid = start->ppid;
 	process->uid = start->uid;
@@ -140,6 +142,7 @@ static const struct {
 	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
 	{TRACE_EV_start_cgroup, sizeof(struct trace_start_cgroup), load_cgroup},
 	{TRACE_EV_end_wait, sizeof(struct trace_end_wait), end_load},
+	{TRACE_EV_thread_runs, sizeof(struct trace_thread_runs), hidden_load},
 };
 
 static void load_event(struct trace_analysis *a, const struct trace_event *event)
@@ -184,6 +187,7 @@ static int load_start_state(struct trace_analysis *a, struct trace_error *ret_er
 		load_event(a, event);
 	trace_cursor_free(cursor);
 	share_with_threads(a);
+	hidden_settle(a);
 	return 0;
 }
 

@@ -14,7 +14,8 @@
  *              it); pipes, futexes, children: `process`, the waker; sockets: the process at the other end if it is on this machine, else
  *              `network`; sleeps: `timeout`.
  *
- * A wakeup by an interrupt names what the interrupt did (timer: timeout; packet: network; disk: file), never who was interrupted.
+ * A wakeup by an interrupt names what the interrupt did (timer: timeout; packet: network; disk: file), never who was interrupted. A process that
+ * writes packets into a device (tun) is the wire: `network`, too.
  * A wakeup by a thread of the kernel, or by one of its interrupts that belongs to no device, is `kernel`, by that thread's name without
  * numbers; "RCU grace period" when all CPUs had to pass a point first (membarrier, some closes and unmounts).
  *
@@ -292,6 +293,12 @@ static enum via via_of_socket(const struct sock *sock)
 	return sock->type == SOCK_STREAM ? VIA_TCP : VIA_UDP;
 }
 
+/* What a process writes into a device (tun, tap) arrives as packets: it is no end of the connection, but the wire. */
+static bool brings_packets(const struct question *q)
+{
+	return q->waker->file && S_ISCHR(q->a->files[q->waker->file].mode);
+}
+
 static struct verdict by_socket(const struct question *q, const struct sock *sock)
 {
 	const struct sock *peer = sock_peer(q->a, sock);
@@ -307,7 +314,7 @@ static struct verdict by_socket(const struct question *q, const struct sock *soc
 		return the_waker(q, via); /* who used the other end just now; its owner may be a parent that did before */
 	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
 		return verdict_of(TRACE_WAIT_PROCESS, via, peer->owner);
-	if (woken_by_task(q))
+	if (woken_by_task(q) && !brings_packets(q))
 		return the_waker(q, via);
 	if (via == VIA_UNIX)
 		return by_waker_alone(q, via);
@@ -602,6 +609,11 @@ static struct verdict call_accept(const struct question *q)
 	return v;
 }
 
+static struct verdict call_socketcall(const struct question *q)
+{
+	return call_accepts(q->a, q->frame) ? call_accept(q) : call_on_file(q);
+}
+
 /* poll, select, epoll: what the waker acted on tells which of the many it was. */
 static struct verdict call_poll(const struct question *q)
 {
@@ -642,7 +654,7 @@ static struct verdict (*const by_class[NR_CALL_CLASSES])(const struct question *
 	[CALL_PTRACE] = call_ptrace,	 [CALL_READ] = call_on_file,	[CALL_RECV] = call_on_file,
 	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,	[CALL_SEND] = call_on_file,	 [CALL_SHMAT] = call_memory,
 	[CALL_SENDFILE] = call_sendfile, [CALL_SLEEP] = call_sleep,	[CALL_SOCKET] = call_other,
-	[CALL_SOCKETCALL] = call_on_file, [CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,	[CALL_SYNC] = call_on_file,
+	[CALL_SOCKETCALL] = call_socketcall, [CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,	[CALL_SYNC] = call_on_file,
 	[CALL_SYNC_ALL] = call_sync_all, [CALL_UNSHARE] = call_other,	[CALL_URING_ENTER] = call_uring,
 	[CALL_WAIT] = call_wait,	 [CALL_WRITE] = call_on_file,	[CALL_YIELD] = call_other,
 };
@@ -697,6 +709,8 @@ static struct verdict decide(struct trace_analysis *a, struct trace_thread *thre
 	if (!q.frame)
 		q.frame = &none;
 	q.gap = pending->cut && (pending->known_ns != pending->to - pending->from || pending->to < a->end_ns);
+	if (thread->flags & THREAD_HIDDEN)
+		return hidden_wait(a, thread);
 	if (pending->task_state == TASK_STATE_NEW)
 		return new_child(&q);
 	if (thread->flags & THREAD_KERNEL)

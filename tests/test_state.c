@@ -472,6 +472,67 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 	case_free(&c);
 }
 
+/* What /proc said of it: at the start, and at the end. */
+static void hidden_thread(struct analysis_case *c, uint64_t before, uint64_t after, uint32_t state)
+{
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 0, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_thread_runs runs = {.tid = 10, .state = state, .switches = before};
+
+	tb_thread(c->tb, 20, 20, 1, "two", 1, true);
+	tb_start(c->tb, 1100, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_start(c->tb, 1200, TRACE_EV_thread_runs, &runs, sizeof(runs), NULL);
+	runs.switches = after;
+	tb_start(c->tb, 9000, TRACE_EV_thread_runs, &runs, sizeof(runs), NULL);
+}
+
+static void a_hidden_thread_that_never_left_a_cpu_was_asleep(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 7, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "asleep, hidden", 0, ""), 7800); /* from the first reading on */
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 200);
+	case_free(&c);
+}
+
+static void a_hidden_thread_that_left_a_cpu_is_unknown(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 8, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 8000);
+	case_free(&c);
+}
+
+static void a_hidden_thread_that_was_running_is_unknown(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 7, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 8000);
+	case_free(&c);
+}
+
+/* It is never seen to leave: neither it nor its CPU is busy until the end for that. */
+static void a_hidden_thread_that_comes_last_does_not_run_until_the_end(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_cpu_figures cpu;
+
+	hidden_thread(&c, 7, 8, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 1, 2000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 3000, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	trace_cpu_figures(c.analysis, 1, &cpu);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 8000);
+	CU_ASSERT_EQUAL(c.one->user_ns + c.one->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(cpu.unknown_ns, 6000);
+	case_free(&c);
+}
+
 static void after_a_hidden_thread_events_are_its_successors(void)
 {
 	struct analysis_case c = case_new();
@@ -601,6 +662,10 @@ int main(int argc, char **argv)
 		CASE(who_ended_a_wait_across_a_gap_is_not_believed),
 		CASE(an_impossible_switch_without_a_gap_is_unknown_and_counted),
 		CASE(after_a_hidden_thread_events_are_its_successors),
+		CASE(a_hidden_thread_that_never_left_a_cpu_was_asleep),
+		CASE(a_hidden_thread_that_left_a_cpu_is_unknown),
+		CASE(a_hidden_thread_that_was_running_is_unknown),
+		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
 		CASE(descriptors_follow_dup_close_and_fcntl),
 		CASE(fork_copies_exec_closes_and_threads_share),
 		{NULL, NULL},

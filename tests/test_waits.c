@@ -66,6 +66,7 @@ struct expected {
 	const char *kind;
 	const char *via;
 	const char *path;
+	bool first_thread; /* its waits alone: others wait for the same */
 };
 
 static bool matches(json_t *wait, const struct expected *e)
@@ -123,7 +124,7 @@ static void check(const struct expected *e)
 	expected = truth_of(e->scenario, "waited_ns");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(process);
 	CU_ASSERT_FATAL(expected > 0);
-	json_array_foreach(json_object_get(process, "waits"), i, wait)
+	json_array_foreach(json_object_get(e->first_thread ? json_array_get(json_object_get(process, "threads"), 0) : process, "waits"), i, wait)
 		if (matches(wait, e))
 			ns += json_number(wait, "ns");
 	allowed = expected / 100 + json_number(process, "wait_cpu_ns") + unknown_ns(process) + not_charged_ns(process, e->scenario) + SLACK_NS;
@@ -292,6 +293,26 @@ static void a_wait_around_the_recording_is_known_from_its_call(void)
 	session_end(&s);
 }
 
+/* The child whose end was closed by exec does not count. */
+static void a_descriptor_closed_by_exec_is_nobodys(void)
+{
+	json_t *process, *wait;
+	struct session s;
+	long long pid;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- %s %s %s held_across_exec 2>/dev/null", TRACE_BIN, s.trace, TRACE_WORKLOAD_WAITS, s.truth, s.folder), 0);
+	s.report = session_load(&s, "");
+	pid = session_truth(&s, "held_across_exec.pid");
+	process = json_process(s.report, pid);
+	wait = json_array_get(json_object_get(process, "waits"), 0);
+	CU_ASSERT_PTR_NOT_NULL(wait);
+	CU_ASSERT(is_text(wait, "kind", "process") && is_text(wait, "via", "pipe"));
+	CU_ASSERT_EQUAL(json_number(wait, "pid"), session_truth(&s, "held_across_exec.who"));
+	CU_ASSERT(json_number(wait, "ns") > 100000000);
+	session_end(&s);
+}
+
 /* unshare gives its child a pid namespace, of which it is the first process. */
 static void a_process_in_a_container_has_two_numbers(void)
 {
@@ -364,26 +385,37 @@ static void a_process_that_moves_is_shown_in_its_new_control_group(void)
 	session_run("rmdir %s/trace-moves-%d", root, getpid());
 }
 
+/* The kernel's thread that looks for requests belongs to the process, and waits for the same. */
+static void a_polled_ring_names_the_pipes_writer(void)
+{
+	check(&(struct expected){.scenario = "uring_polled", .kind = "process", .via = "io_uring", .first_thread = true});
+}
+
 static void all_books_balance(void)
 {
 	record();
 	CU_ASSERT(verified);
 }
 
-#define PROCESS(claim, scenario, via)                                      \
-	static void claim(void)                                            \
-	{                                                                  \
-		check(&(struct expected){#scenario, "process", via, NULL}); \
+static void check_row(const char *scenario, const char *kind, const char *via, const char *path)
+{
+	check(&(struct expected){.scenario = scenario, .kind = kind, .via = via, .path = path});
+}
+
+#define PROCESS(claim, scenario, via)                          \
+	static void claim(void)                                \
+	{                                                      \
+		check_row(#scenario, "process", via, NULL);    \
 	}
-#define KIND(claim, scenario, kind, path)                                  \
-	static void claim(void)                                            \
-	{                                                                  \
-		check(&(struct expected){#scenario, kind, "", path});       \
+#define KIND(claim, scenario, kind, path)                      \
+	static void claim(void)                                \
+	{                                                      \
+		check_row(#scenario, kind, "", path);          \
 	}
-#define FILE_VIA(claim, scenario, via, path)                                \
-	static void claim(void)                                            \
-	{                                                                  \
-		check(&(struct expected){#scenario, "file", via, path});    \
+#define FILE_VIA(claim, scenario, via, path)                   \
+	static void claim(void)                                \
+	{                                                      \
+		check_row(#scenario, "file", via, path);       \
 	}
 #define CLAIMS                                                                     \
 	PROCESS(a_pipe_names_its_writer, pipe_read, "pipe")                        \
@@ -443,8 +475,43 @@ static void all_books_balance(void)
 	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")   \
 	PROCESS(a_fault_that_a_process_serves_names_it, userfault, "memory")       \
 	KIND(pages_that_were_swapped_out_are_memory, swap, "memory", NULL)         \
+	FILE_VIA(a_32_bit_read_names_the_file, file_by_32_bit_calls, "", "file_by_32_bit_calls-data") \
+	PROCESS(a_pipe_of_32_bit_calls_names_its_writer, pipe_by_32_bit_calls, "pipe") \
+	PROCESS(a_32_bit_poll_names_the_peer, poll_by_32_bit_call, "unix")         \
+	PROCESS(a_32_bit_wait_names_the_child, waitpid_by_32_bit_call, "waitpid")  \
+	KIND(a_32_bit_futex_that_times_out_is_a_timeout, futex_by_32_bit_call, "timeout", NULL) \
 	PROCESS(a_32_bit_receive_names_the_peer, receive_by_socketcall, "unix")    \
+	PROCESS(sockets_of_a_32_bit_call_are_known, socketpair_by_socketcall, "unix") \
+	PROCESS(a_32_bit_accept_names_who_connected, accept_by_socketcall, "tcp")  \
+	PROCESS(what_a_32_bit_call_accepted_is_known, accepted_by_socketcall, "tcp") \
 	PROCESS(a_32_bit_semaphore_names_who_posted, semaphore_by_ipc, "semaphore") \
+	PROCESS(a_descriptor_passed_to_a_32_bit_call_is_known, passed_to_32_bit, "pipe") \
+	PROCESS(a_descriptor_taken_from_a_process_is_known, taken_descriptor, "pipe") \
+	PROCESS(threads_share_descriptors, shared_table, "pipe")                   \
+	PROCESS(a_thread_may_have_descriptors_of_its_own, unshared_table, "pipe")  \
+	PROCESS(two_processes_may_share_descriptors, table_of_two_processes, "pipe") \
+	PROCESS(a_number_that_is_used_again_is_the_new_file, number_used_again, "pipe") \
+	PROCESS(waiting_by_pidfd_names_the_child, pidfd_wait, "waitpid")           \
+	PROCESS(a_pidfd_in_epoll_names_the_child, epoll_pidfd, "pidfd")            \
+	PROCESS(a_signal_by_pidfd_names_its_sender, pidfd_signal, "signal")        \
+	KIND(a_timer_of_a_ring_is_a_timeout, uring_timeout, "timeout", NULL)       \
+	KIND(select_may_time_out, select_timeout, "timeout", NULL)                 \
+	KIND(epoll_may_time_out, epoll_timeout, "timeout", NULL)                   \
+	KIND(sigwait_may_time_out, sigwait_timeout, "timeout", NULL)               \
+	KIND(a_semaphore_may_time_out, semaphore_timeout, "timeout", NULL)         \
+	KIND(a_message_queue_may_time_out, queue_timeout, "timeout", NULL)         \
+	KIND(a_frozen_process_is_stopped, frozen, "stopped", NULL)                 \
+	KIND(what_another_one_reads_too_is_the_file, read_by_two, "file", "read_by_two-data") \
+	KIND(what_the_kernel_writes_is_the_file, written_by_kernel, "file", "written_by_kernel-data") \
+	KIND(a_deleted_file_has_the_name_it_was_opened_by, deleted_file, "file", "deleted_file-data") \
+	KIND(a_renamed_file_has_its_new_name, renamed_file, "file", "renamed_file-new") \
+	KIND(an_inode_that_is_used_again_is_the_new_file, inode_used_again, "file", "inode_used_again-data") \
+	KIND(a_file_in_another_root_has_its_whole_path, chroot_file, "file", "chroot_file-root/data") \
+	KIND(a_file_of_a_mount_namespace_is_known, mounted_file, "file", "mounted_file-mount/data") \
+	KIND(a_device_is_named, device_read, "device", "/dev/hwrng")               \
+	KIND(a_datagram_from_another_host_names_it, datagram_from_afar, "network", "10.9.9.2:4000") \
+	KIND(poll_names_the_other_host, poll_from_afar, "network", "10.9.9.2:4000") \
+	KIND(connect_names_the_other_host, connect_afar, "network", "10.9.9.2:4000") \
 	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)               \
 	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                 \
 	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                \
@@ -464,6 +531,8 @@ static const struct unit_case cases[] = {
 	{"files_show_what_rings_read", files_show_what_rings_read},
 	{"a_process_that_moves_is_shown_in_its_new_control_group", a_process_that_moves_is_shown_in_its_new_control_group},
 	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
+	{"a_descriptor_closed_by_exec_is_nobodys", a_descriptor_closed_by_exec_is_nobodys},
+	{"a_polled_ring_names_the_pipes_writer", a_polled_ring_names_the_pipes_writer},
 #undef PROCESS
 #undef KIND
 #undef FILE_VIA

@@ -23,8 +23,9 @@ struct scenario {
 #define SCENARIO(name) {#name, name}
 
 /* Each list ends with a NULL name. */
-extern const struct scenario channel_scenarios[], ipc_scenarios[], process_scenarios[], file_scenarios[], memory_scenarios[],
-	uring_scenarios[];
+extern const struct scenario channel_scenarios[], descriptor_scenarios[], ipc_scenarios[], process_scenarios[], file_scenarios[], memory_scenarios[],
+	network_scenarios[], uring_scenarios[], scenarios_32_bit[];
+extern const struct scenario lasting_scenarios[]; /* longer than the recording: run by their names only */
 
 extern int ready[2]; /* a pipe: a child that has to prepare something says so here */
 
@@ -68,6 +69,12 @@ void make_tcp(int fds[2]);
 int bound(int type, struct sockaddr_in *address);
 /** cold_file() - 32 MiB that no memory holds; made by another process, whose waits for it are its own */
 int cold_file(void);
+/** cold_file_at() - the same at @path, which is made */
+int cold_file_at(const char *path);
 void touch_pages(void *memory);
+/** read_all() - of descriptor 0 of the context, until its end */
+void read_all(void *fds);
+/** send_descriptor() - @fd by a unix socket */
+void send_descriptor(int by, int fd);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* waits_channels.c - pipes, sockets, eventfds: read, polled, full, accepted; descriptors that came another way. */
+/* waits_channels.c - pipes, sockets, eventfds: read, polled, full, accepted. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -236,73 +236,12 @@ static void connect_full(void)
 	wait_for_child(accept_one, connect_unix, &address);
 }
 
-/* ---- descriptors that came another way ---- */
-
-static void send_descriptor(int by, int fd)
-{
-	char byte = 'x', control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec part = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	require(sendmsg(by, &message, 0) == 1);
-}
-
-static int receive_descriptor(int by)
-{
-	char byte, control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec part = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
-	int fd;
-
-	require(recvmsg(by, &message, 0) == 1 && CMSG_FIRSTHDR(&message));
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
-	return fd;
-}
-
-static void passed_descriptor(void)
-{
-	int by[2], fds[2];
-	pid_t child;
-
-	make_unix(by);
-	child = fork();
-	if (child == 0) {
-		make_pipe(fds);
-		send_descriptor(by[1], fds[0]);
-		sleep_ns(PAUSE_NS);
-		write_8(fds);
-		_exit(0);
-	}
-	tell("who", child);
-	fds[0] = receive_descriptor(by[0]);
-	measure(read_8, fds);
-}
-
-/* A pipe whose end was moved about: dup, dup2 over another, F_DUPFD, and closed where it came from. */
-static void duplicated_descriptor(void)
-{
-	int fds[2], moved;
-
-	make_pipe(fds);
-	moved = fcntl(dup2(dup(fds[0]), 100), F_DUPFD, 200);
-	close(fds[0]);
-	syscall(SYS_close_range, 100, 100, 0);
-	fds[0] = moved;
-	wait_for_child(write_8, read_8, fds);
-}
-
 const struct scenario channel_scenarios[] = {
 	SCENARIO(pipe_read), SCENARIO(unix_stream), SCENARIO(unix_dgram), SCENARIO(unix_seqpacket), SCENARIO(tcp),
 	SCENARIO(udp), SCENARIO(read_eventfd), SCENARIO(poll_pipe), SCENARIO(poll_unix), SCENARIO(poll_tcp),
 	SCENARIO(poll_eventfd), SCENARIO(poll_many_eventfd), SCENARIO(poll_many_pipe), SCENARIO(select_pipe),
 	SCENARIO(epoll_pipe), SCENARIO(epoll_unix), SCENARIO(epoll_tcp), SCENARIO(epoll_eventfd), SCENARIO(epoll_in_epoll),
 	SCENARIO(udp_unconnected), SCENARIO(full_pipe), SCENARIO(full_unix), SCENARIO(full_tcp), SCENARIO(accept_tcp),
-	SCENARIO(poll_accept), SCENARIO(accept_unix), SCENARIO(connect_full), SCENARIO(passed_descriptor),
-	SCENARIO(duplicated_descriptor), {NULL, NULL},
+	SCENARIO(poll_accept), SCENARIO(accept_unix), SCENARIO(connect_full), {NULL, NULL},
 };
 

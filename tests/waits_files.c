@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* waits_files.c - files, folders, terminals. */
+/* waits_files.c - files by all their names, folders, terminals, devices. */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "waits.h"
 
@@ -98,7 +101,145 @@ static void fsync_file(void)
 	measure_off_cpu(sync_file, &fd);
 }
 
+/* ---- on behalf: others make the transfers that this one waits for ---- */
+
+/* Both read the same; who comes first to a page asks for it, the other one waits for that. */
+static void read_by_two(void)
+{
+	int fd = cold_file(), fds[1];
+	const char *path = scratch_path("data");
+	pid_t child = fork();
+
+	fds[0] = open(path, O_RDONLY); /* each has its own position */
+	if (child == 0) {
+		read_all(fds);
+		_exit(0);
+	}
+	close(fd);
+	measure_off_cpu(read_all, fds);
+	waitpid(child, NULL, 0);
+}
+
+static pid_t writer;
+static void wait_for_writeback(void *fd)
+{
+	do
+		require(!sync_file_range(*(int *)fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE));
+	while (!waitpid(writer, NULL, WNOHANG));
+}
+
+/* A thread of the kernel writes, because another process asked for that. */
+static void written_by_kernel(void)
+{
+	static char buffer[MIB];
+	int fd = open(scratch_path("data"), O_RDWR | O_CREAT, 0600);
+
+	for (int i = 0; i < 64; i++)
+		require(write(fd, buffer, sizeof(buffer)) == (ssize_t)sizeof(buffer));
+	writer = fork();
+	if (writer == 0) {
+		require(!syncfs(fd));
+		_exit(0);
+	}
+	measure_off_cpu(wait_for_writeback, &fd);
+}
+
+/* ---- names that change, and names of other roots ---- */
+
+static void deleted_file(void)
+{
+	int fds[1] = {cold_file()};
+
+	require(!unlink(scratch_path("data")));
+	measure_off_cpu(read_all, fds);
+}
+
+/* By its new name, after it was known by the old one. */
+static void renamed_file(void)
+{
+	char old[512];
+	int fds[1] = {cold_file()};
+
+	snprintf(old, sizeof(old), "%s", scratch_path("data"));
+	require(!rename(old, scratch_path("new")) && !close(fds[0]));
+	fds[0] = open(scratch_path("new"), O_RDONLY);
+	measure_off_cpu(read_all, fds);
+}
+
+/* The inode was another file's before, and the page fault tells no more than its number. */
+static void inode_used_again(void)
+{
+	int old = open(scratch_path("old"), O_RDWR | O_CREAT, 0600);
+	void *memory;
+
+	require(!close(old) && !unlink(scratch_path("old")));
+	memory = mmap(NULL, 32 * MIB, PROT_READ, MAP_SHARED, cold_file(), 0);
+	require(memory != MAP_FAILED);
+	measure_off_cpu(touch_pages, memory);
+}
+
+static const char *folder_with_cold_file(void)
+{
+	static char folder[512];
+	char path[600];
+
+	snprintf(folder, sizeof(folder), "%s", scratch_path("root"));
+	snprintf(path, sizeof(path), "%s/data", folder);
+	require(!mkdir(folder, 0700));
+	close(cold_file_at(path));
+	return folder;
+}
+
+/* Its path is the one that everybody else would use, not the one that it was opened by. */
+static void chroot_file(void)
+{
+	int fds[1];
+
+	require(!chroot(folder_with_cold_file()) && !chdir("/"));
+	fds[0] = open("/data", O_RDONLY);
+	require(fds[0] >= 0);
+	measure_off_cpu(read_all, fds);
+}
+
+/* In a mount namespace of its own, at a place that nobody else has. */
+static void mounted_file(void)
+{
+	const char *from = folder_with_cold_file(), *to = scratch_path("mount");
+	char path[600];
+	int fds[1];
+
+	require(!mkdir(to, 0700));
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount(from, to, NULL, MS_BIND, NULL))
+		skip();
+	snprintf(path, sizeof(path), "%s/data", to);
+	fds[0] = open(path, O_RDONLY);
+	require(fds[0] >= 0);
+	measure_off_cpu(read_all, fds);
+}
+
+/* ---- devices ---- */
+
+static void read_random(void *fd)
+{
+	char buffer[2048];
+
+	require(read(*(int *)fd, buffer, sizeof(buffer)) > 0);
+}
+
+/* A machine may have none, or one that never lets anybody wait. */
+static void device_read(void)
+{
+	int fd = open("/dev/hwrng", O_RDONLY);
+	char byte;
+
+	if (fd < 0 || read(fd, &byte, 1) != 1)
+		skip();
+	measure_off_cpu(read_random, &fd);
+}
+
 const struct scenario file_scenarios[] = {
-	SCENARIO(inotify), SCENARIO(fifo), SCENARIO(terminal_read), SCENARIO(mapped_file), SCENARIO(fsync_file), {NULL, NULL},
+	SCENARIO(inotify), SCENARIO(fifo), SCENARIO(terminal_read), SCENARIO(mapped_file), SCENARIO(fsync_file), SCENARIO(read_by_two),
+	SCENARIO(written_by_kernel), SCENARIO(deleted_file), SCENARIO(renamed_file), SCENARIO(inode_used_again), SCENARIO(chroot_file),
+	SCENARIO(mounted_file), SCENARIO(device_read), {NULL, NULL},
 };
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* waits_processes.c - children, stops, signals, time. */
+#include <fcntl.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <sys/ipc.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -198,115 +204,199 @@ static void receive_timeout(void)
 	measure(receive_in_vain, fds);
 }
 
-/* nanosleep as 32-bit programs call it. */
-static void sleep_32(void *times)
-{
-#ifdef __x86_64__
-	long ret;
+/* Calls that give up by themselves. */
 
-	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(162), "b"(times), "c"(0) : "r8", "r9", "r10", "r11", "memory");
-	require(ret == 0);
-#endif
+static void select_in_vain(void *context)
+{
+	struct timeval limit = {.tv_usec = PAUSE_NS / 1000};
+
+	require(select(0, NULL, NULL, NULL, &limit) == 0);
 }
 
-static void refused(int number)
+static void select_timeout(void)
 {
-	skip();
+	measure(select_in_vain, NULL);
 }
 
-static void sleep_by_32_bit_call(void)
+static void epoll_in_vain(void *fds)
 {
-#ifdef __x86_64__
-	int32_t *times = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	struct epoll_event event;
 
-	signal(SIGSEGV, refused); /* a kernel without the 32-bit calls */
-	times[1] = PAUSE_NS;
-	measure(sleep_32, times);
-#else
-	skip();
-#endif
+	require(epoll_wait(((int *)fds)[0], &event, 1, PAUSE_NS / MS) == 0);
 }
 
-/* ---- calls of 32-bit programs that have others in them ---- */
-
-#define SOCKETCALL 102
-#define IPC	   117
-#define CALL_RECV  10 /* SYS_RECV of <linux/net.h> */
-#define CALL_SEMOP 1  /* SEMOP of <linux/ipc.h> */
-
-/* int $0x80 with up to five arguments; what they point to has to lie low. */
-static long call_32(long nr, long b, long c, long d, long si, long di)
+static void epoll_timeout(void)
 {
-	long ret = -1;
-#ifdef __x86_64__
-	__asm__ volatile("int $0x80"
-			 : "=a"(ret)
-			 : "a"(nr), "b"(b), "c"(c), "d"(d), "S"(si), "D"(di)
-			 : "r8", "r9", "r10", "r11", "memory");
-#endif
-	return ret;
+	int fds[2], epoll;
+
+	make_pipe(fds);
+	epoll = epoll_of(fds[0]);
+	measure(epoll_in_vain, &epoll);
 }
 
-static void *low_memory(void)
+static void sigwait_in_vain(void *set)
 {
-#ifdef __x86_64__
-	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	struct timespec limit = {.tv_nsec = PAUSE_NS};
 
-	signal(SIGSEGV, refused); /* a kernel without the 32-bit calls */
-	require(memory != MAP_FAILED);
-	return memory;
-#else
-	skip();
-#endif
+	require(sigtimedwait(set, NULL, &limit) < 0);
 }
 
-static void receive_32(void *arguments)
+static void sigwait_timeout(void)
 {
-	require(call_32(SOCKETCALL, CALL_RECV, (long)(uintptr_t)arguments, 0, 0, 0) > 0);
+	sigset_t set = block_signal();
+
+	measure(sigwait_in_vain, &set);
 }
 
-static void receive_by_socketcall(void)
+static void semop_in_vain(void *id)
 {
-	uint32_t *memory = low_memory();
-	int fds[2];
+	struct timespec limit = {.tv_nsec = PAUSE_NS};
+	struct sembuf operation = {.sem_op = -1};
 
-	make_unix(fds);
-	memory[0] = (uint32_t)fds[0];
-	memory[1] = (uint32_t)(uintptr_t)(memory + 16);
-	memory[2] = 8;
-	child_that(write_8, fds);
-	measure(receive_32, memory);
+	require(semtimedop(*(int *)id, &operation, 1, &limit) < 0);
 }
 
-static int semaphore_set;
-static void semop_32(void *operation)
+static void semaphore_timeout(void)
 {
-	require(call_32(IPC, CALL_SEMOP, semaphore_set, 1, 0, (long)(uintptr_t)operation) == 0);
+	int id = semget(IPC_PRIVATE, 1, 0600);
+
+	measure(semop_in_vain, &id);
+	semctl(id, 0, IPC_RMID);
 }
 
-static void post_semaphore(void *context)
+static void queue_in_vain(void *queue)
 {
-	struct sembuf operation = {.sem_op = 1};
+	struct timespec until;
+	char text[64];
 
-	require(!semop(semaphore_set, &operation, 1));
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += PAUSE_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	require(mq_timedreceive(*(mqd_t *)queue, text, sizeof(text), NULL, &until) < 0);
 }
 
-static void semaphore_by_ipc(void)
+static void queue_timeout(void)
 {
-	struct sembuf *operation = low_memory();
+	struct mq_attr attributes = {.mq_maxmsg = 2, .mq_msgsize = 64};
+	char name[64];
+	mqd_t queue;
 
-	semaphore_set = semget(IPC_PRIVATE, 1, 0600);
-	require(semaphore_set >= 0);
-	*operation = (struct sembuf){.sem_op = -1};
-	wait_for_child(post_semaphore, semop_32, operation);
-	semctl(semaphore_set, 0, IPC_RMID);
+	snprintf(name, sizeof(name), "/queue-timeout-%d", getpid());
+	queue = mq_open(name, O_RDWR | O_CREAT, 0600, &attributes);
+	if (queue == (mqd_t)-1)
+		skip();
+	mq_unlink(name);
+	measure(queue_in_vain, &queue);
+}
+
+/* ---- processes by descriptor ---- */
+
+static void wait_pidfd(void *context)
+{
+	siginfo_t info;
+
+	require(!waitid(3 /* P_PIDFD */, (id_t)pid_descriptor, &info, WEXITED));
+}
+
+static void open_pidfd(pid_t pid)
+{
+	pid_descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (pid_descriptor < 0)
+		skip();
+}
+
+static void pidfd_wait(void)
+{
+	open_pidfd(child_that(exit_code, NULL));
+	measure(wait_pidfd, NULL);
+}
+
+static void epoll_pidfd(void)
+{
+	open_pidfd(child_that(exit_code, NULL));
+	measure(epoll_one, &pid_descriptor);
+}
+
+static void signal_by_pidfd(void *context)
+{
+	require(!syscall(SYS_pidfd_send_signal, pid_descriptor, SIGUSR1, NULL, 0));
+}
+
+static void pidfd_signal(void)
+{
+	signal(SIGUSR1, on_signal);
+	open_pidfd(getpid());
+	wait_for_child(signal_by_pidfd, pause_once, NULL);
+}
+
+/* ---- frozen by its control group ---- */
+
+static char freezer[256];
+
+static void freezer_write(const char *name, const char *text)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", freezer, name);
+	fd = open(path, O_WRONLY);
+	require(fd >= 0 && write(fd, text, strlen(text)) > 0);
+	close(fd);
+}
+
+/* The measured one asks for it, and notices by the clock that it is over. */
+static void be_frozen(void *context)
+{
+	char byte = 'x';
+	long long last, now = now_ns();
+
+	require(write(ready[1], &byte, 1) == 1);
+	do {
+		last = now;
+		now = now_ns();
+	} while (now - last < PAUSE_NS / 2);
+	tell("waited_ns", now - last);
+}
+
+static void frozen(void)
+{
+	static const struct {
+		const char *root, *file, *freeze, *thaw;
+	} generations[] = {{"/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED"}, {"/sys/fs/cgroup/unified", "cgroup.freeze", "1", "0"},
+			   {"/sys/fs/cgroup", "cgroup.freeze", "1", "0"}};
+	char byte, pid[16];
+	size_t i = 0;
+	pid_t child;
+
+	for (;; i++) {
+		if (i == sizeof(generations) / sizeof(generations[0]))
+			skip();
+		snprintf(freezer, sizeof(freezer), "%s/trace-waits-%d", generations[i].root, getpid());
+		if (!access(generations[i].root, W_OK) && !mkdir(freezer, 0755))
+			break;
+	}
+	child = fork();
+	if (child == 0) {
+		tell("pid", getpid());
+		be_frozen(NULL);
+		_exit(0);
+	}
+	require(read(ready[0], &byte, 1) == 1);
+	snprintf(pid, sizeof(pid), "%d", child);
+	freezer_write("cgroup.procs", pid);
+	freezer_write(generations[i].file, generations[i].freeze);
+	sleep_ns(PAUSE_NS);
+	freezer_write(generations[i].file, generations[i].thaw);
+	waitpid(child, NULL, 0);
+	rmdir(freezer);
 }
 
 const struct scenario process_scenarios[] = {
 	SCENARIO(waitpid_any), SCENARIO(vfork_waits), SCENARIO(pidfd), SCENARIO(stopped), SCENARIO(traced),
 	SCENARIO(pause_for_signal), SCENARIO(sigwait_for_signal), SCENARIO(signalfd_read), SCENARIO(poll_signalfd),
 	SCENARIO(timerfd_read), SCENARIO(poll_timerfd), SCENARIO(epoll_timerfd), SCENARIO(receive_timeout),
-	SCENARIO(sleep_by_32_bit_call),
-	SCENARIO(receive_by_socketcall), SCENARIO(semaphore_by_ipc), {NULL, NULL},
+	SCENARIO(select_timeout), SCENARIO(epoll_timeout), SCENARIO(sigwait_timeout), SCENARIO(semaphore_timeout), SCENARIO(queue_timeout),
+	SCENARIO(pidfd_wait), SCENARIO(pidfd_signal), SCENARIO(epoll_pidfd), SCENARIO(frozen), {NULL, NULL},
 };
 

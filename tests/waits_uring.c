@@ -17,9 +17,9 @@ struct ring {
 	struct io_uring_cqe *results;
 };
 
-static struct ring ring_new(void)
+static struct ring ring_with(unsigned int flags)
 {
-	struct io_uring_params p = {0};
+	struct io_uring_params p = {.flags = flags, .sq_thread_idle = 20};
 	struct ring ring = {.fd = (int)syscall(SYS_io_uring_setup, 8, &p)};
 	char *sq, *cq;
 
@@ -38,6 +38,11 @@ static struct ring ring_new(void)
 	return ring;
 }
 
+static struct ring ring_new(void)
+{
+	return ring_with(0);
+}
+
 /* Submit one request and wait for its result. */
 static int ring_do(struct ring *ring, struct io_uring_sqe request)
 {
@@ -48,7 +53,7 @@ static int ring_do(struct ring *ring, struct io_uring_sqe request)
 	ring->entries[slot] = request;
 	ring->sq_array[slot] = slot;
 	__atomic_store_n(ring->sq_tail, tail + 1, __ATOMIC_RELEASE);
-	require(syscall(SYS_io_uring_enter, ring->fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1);
+	require(syscall(SYS_io_uring_enter, ring->fd, 1, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_SQ_WAKEUP, NULL, 0) == 1);
 	result = ring->results[head & *ring->cq_mask].res;
 	__atomic_store_n(ring->cq_head, head + 1, __ATOMIC_RELEASE);
 	return result;
@@ -106,6 +111,32 @@ RING(uring_pipe, make_pipe, 0)
 RING(uring_unix, make_unix, 0)
 RING(uring_worker, make_pipe, IOSQE_ASYNC)
 
+/* A thread of the kernel looks for requests by itself. */
+static void uring_polled(void)
+{
+	struct ring_context c = {.ring = ring_with(IORING_SETUP_SQPOLL)};
+
+	make_pipe(c.fds);
+	wait_for_child(write_8, wait_ring, &c);
+}
+
+static void wait_ring_timer(void *ring)
+{
+	struct {
+		long long seconds, ns;
+	} pause = {.ns = PAUSE_NS};
+	struct io_uring_sqe request = {.opcode = IORING_OP_TIMEOUT, .addr = (uint64_t)(uintptr_t)&pause, .len = 1};
+
+	require(ring_do(ring, request) == -62 /* ETIME */);
+}
+
+static void uring_timeout(void)
+{
+	struct ring ring = ring_new();
+
+	measure(wait_ring_timer, &ring);
+}
+
 /* ---- files that the ring itself opens ---- */
 
 /* The path of a file that is not in memory and that nobody has open. */
@@ -118,12 +149,6 @@ static const char *cold_path(void)
 static struct io_uring_sqe open_request(const char *path)
 {
 	return (struct io_uring_sqe){.opcode = IORING_OP_OPENAT, .fd = AT_FDCWD, .addr = (uint64_t)(uintptr_t)path, .open_flags = O_RDONLY};
-}
-
-static void read_all(void *fds)
-{
-	while (read(((int *)fds)[0], ring_buffer, sizeof(ring_buffer)) > 0)
-		;
 }
 
 /* Opened by the ring, read by system calls. */
@@ -256,6 +281,7 @@ static void uring_socket(void)
 
 const struct scenario uring_scenarios[] = {
 	SCENARIO(uring_pipe), SCENARIO(uring_unix), SCENARIO(uring_worker), SCENARIO(uring_file), SCENARIO(uring_open), SCENARIO(uring_direct), SCENARIO(uring_accept),
-	SCENARIO(uring_accepted), SCENARIO(uring_accepted_direct), SCENARIO(uring_socket), {NULL, NULL},
+	SCENARIO(uring_accepted), SCENARIO(uring_accepted_direct), SCENARIO(uring_socket), SCENARIO(uring_polled),
+	SCENARIO(uring_timeout), {NULL, NULL},
 };
 

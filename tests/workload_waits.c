@@ -190,9 +190,15 @@ void make_tcp(int fds[2])
 
 int cold_file(void)
 {
-	static char buffer[MIB];
-	int fd = open(scratch_path("data"), O_RDWR | O_CREAT, 0600);
+	return cold_file_at(scratch_path("data"));
+}
 
+int cold_file_at(const char *path)
+{
+	static char buffer[MIB];
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+
+	require(fd >= 0);
 	if (fork()) {
 		wait(NULL);
 		return fd;
@@ -201,6 +207,7 @@ int cold_file(void)
 		require(write(fd, buffer, sizeof(buffer)) == (ssize_t)sizeof(buffer));
 	fsync(fd);
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	lseek(fd, 0, SEEK_SET); /* of both */
 	_exit(0);
 }
 
@@ -210,9 +217,18 @@ void touch_pages(void *memory)
 		(void)*(volatile char *)(memory + i);
 }
 
+void read_all(void *fds)
+{
+	static char buffer[MIB];
+
+	while (read(((int *)fds)[0], buffer, sizeof(buffer)) > 0)
+		;
+}
+
 /* ---- all of them ---- */
 
-static const struct scenario *const lists[] = {channel_scenarios, ipc_scenarios, process_scenarios, file_scenarios, memory_scenarios, uring_scenarios};
+static const struct scenario *const lists[] = {channel_scenarios, descriptor_scenarios, ipc_scenarios, process_scenarios, file_scenarios, memory_scenarios,
+					       network_scenarios, uring_scenarios, scenarios_32_bit, lasting_scenarios};
 
 static void run_one(const struct scenario *one)
 {
@@ -227,12 +243,12 @@ static void run_one(const struct scenario *one)
 	_exit(0);
 }
 
-static bool wanted(const char *name, int argc, char **argv)
+static bool wanted(const struct scenario *list, const char *name, int argc, char **argv)
 {
 	for (int i = 3; i < argc; i++)
 		if (strcmp(argv[i], name) == 0)
 			return true;
-	return argc == 3;
+	return argc == 3 && list != lasting_scenarios;
 }
 
 int main(int argc, char **argv)
@@ -249,7 +265,7 @@ int main(int argc, char **argv)
 		return 1;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		for (const struct scenario *one = lists[i]; one->name; one++) {
-			if (!wanted(one->name, argc, argv))
+			if (!wanted(lists[i], one->name, argc, argv))
 				continue;
 			if (running++ >= 2) /* two at a time: they sleep most of the time */
 				wait(NULL);

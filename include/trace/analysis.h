@@ -56,7 +56,7 @@ enum trace_state {
 	TRACE_STATE_RUNNING = 6,
 };
 
-enum trace_wait_kind { /* DESIGN: what a blocked thread waits for */
+enum trace_wait_kind { /* what a blocked thread waits for: docs/WAITS.md */
 	TRACE_WAIT_FILE = 0,
 	TRACE_WAIT_PROCESS = 1,
 	TRACE_WAIT_NETWORK = 2,
@@ -247,7 +247,7 @@ struct trace_wait {
 	uint32_t pid;
 	const char *comm;
 	const char *via; /* "pipe", "waitpid" ...; "" if none */
-	bool idle;	 /* a server at rest: see analyzer/wait.c */
+	bool idle;	 /* at rest: a server between requests, a kernel thread without a job. docs/WAITS.md tells of all of these */
 	uint64_t ns;
 	uint64_t count;
 };

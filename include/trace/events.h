@@ -97,6 +97,7 @@ enum trace_abi { /* of system-call numbers */
 enum trace_thread_flag { /* start_thread.flags */
 	TRACE_THREAD_KERNEL = 1, /* a kernel thread */
 	TRACE_THREAD_IDLE = 2,	 /* a CPU's idle thread */
+	TRACE_THREAD_HIDDEN = 4, /* the kernel shows it in /proc alone: its events are not to be expected */
 };
 
 /* kind VECTOR: x86 interrupts without a line; names in trace_vector_names order of strings chunk VECTOR. */

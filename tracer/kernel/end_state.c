@@ -197,7 +197,10 @@ static int visit_thread(struct end_reader *reader, uint32_t tgid, uint32_t tid)
 	char path[64], line[256];
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", tgid, tid);
-	if (!read_text(line, sizeof(line), path) ||
+	errno = 0;
+	if (!read_text(line, sizeof(line), path) && (errno == EPERM || errno == EACCES)) /* hidden: then at least whether it ran */
+		return tracer_emit_runs(reader->collector, tgid, tid, reader->ts_ns);
+	if (!*line ||
 	    sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &b.nr, &b.args[0], &b.args[1], &b.args[2], &b.args[3], &b.args[4], &b.args[5]) != 7)
 		return 0; /* running, gone, or a kernel thread */
 	return emit_blocked(reader, &b);

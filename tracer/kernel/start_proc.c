@@ -95,7 +95,42 @@ static void fill_syscall(struct trace_start_thread *thread)
 	}
 }
 
-#define PF_KTHREAD 0x00200000
+/* "voluntary_ctxt_switches: 589" and "nonvoluntary_..." of status, "RUNTIME DELAY TIMES" of schedstat, proc(5). */
+static bool read_switches(struct trace_thread_runs *runs, const char *path)
+{
+	unsigned long long number;
+	char line[256], letter;
+	int found = 0;
+	FILE *file = fopen(path, "re");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "State: %c", &letter) == 1)
+			runs->state = state_of_letter(letter);
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &number) == 1 || sscanf(line, "nonvoluntary_ctxt_switches: %llu", &number) == 1) {
+			runs->switches += number;
+			found++;
+		}
+	}
+	if (file)
+		fclose(file);
+	return found == 2;
+}
+
+int tracer_emit_runs(struct tracer_collector *c, uint32_t tgid, uint32_t tid, uint64_t ts_ns)
+{
+	struct trace_thread_runs runs = {.tid = tid};
+	char path[64], line[128];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", tgid, tid);
+	if (!read_switches(&runs, path))
+		return 0;
+	if (first_line(line, sizeof(line), "/proc/%u/task/%u/schedstat", tgid, tid))
+		runs.run_ns = strtoull(line, NULL, 10);
+	return tracer_emit_record(c, TRACE_EV_thread_runs, ts_ns, &runs, sizeof(runs), NULL);
+}
+
+#define PF_KTHREAD  0x00200000
+#define BORN_MEANWHILE_NS 20000000u /* /proc tells births in ticks of 10 ms */
 
 /* /proc/PID/stat, proc(5): "pid (comm) state ppid pgrp session tty tpgid flags ... 18 priority ... 22 starttime ... 39 processor"
  */
@@ -106,7 +141,7 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 	char line[1024], path[64], letter = 'R', *open, *close;
 	long priority = 0;
 	struct stat owner;
-	int cpu = 0;
+	int cpu = 0, result;
 
 	if (tid < TRACER_MAX_TID && (c->seen[tid / 8] >> tid % 8 & 1))
 		return 0;
@@ -132,7 +167,11 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 	thread.cpu = (uint32_t)cpu;
 	thread.start_ns = start_ticks * (1000000000ul / (unsigned long)sysconf(_SC_CLK_TCK));
 	fill_syscall(&thread);
-	return tracer_emit_record(c, TRACE_EV_start_thread, tracer_now_ns(), &thread, sizeof(thread), open + 1);
+	/* It was there when the iterators came by, and they did not show it. */
+	if (c->nr_cgroups && thread.start_ns + BORN_MEANWHILE_NS < c->begin_ns)
+		thread.flags |= TRACE_THREAD_HIDDEN;
+	result = tracer_emit_record(c, TRACE_EV_start_thread, tracer_now_ns(), &thread, sizeof(thread), open + 1);
+	return result || !(thread.flags & TRACE_THREAD_HIDDEN) ? result : tracer_emit_runs(c, tgid, tid, tracer_now_ns());
 }
 
 static int visit_fd(struct tracer_collector *c, uint32_t tgid, uint32_t fd)

@@ -195,6 +195,7 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 	if (c) {
 		c->emit = emit;
 		c->context = context;
+		c->begin_ns = tracer_now_ns();
 	}
 	for (size_t i = 0; !result && i < sizeof(passes) / sizeof(passes[0]); i++)
 		result = run_iterator(c, tracer, passes[i]);

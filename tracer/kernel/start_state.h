@@ -15,12 +15,16 @@ struct tracer_collector {
 	uint64_t cgroups[TRACER_MAX_CGROUPS];
 	uint32_t cgroup_tids[TRACER_MAX_CGROUPS];
 	size_t nr_cgroups;
+	uint64_t begin_ns; /* when the iterators began; 0: they did not run */
 };
 
 /** tracer_emit_record() - one record out of a payload and a string (NULL: none, or too long: cut) */
 int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes,
 		       const char *text);
 uint64_t tracer_now_ns(void);
+
+/** tracer_emit_runs() - thread_runs of a thread, as /proc has it; nothing if it is gone */
+int tracer_emit_runs(struct tracer_collector *c, uint32_t tgid, uint32_t tid, uint64_t ts_ns);
 
 /** tracer_start_state_of_proc() - the threads that the iterators did not show, with their files, as /proc has them */
 int tracer_start_state_of_proc(struct tracer_collector *c);

@@ -13,6 +13,18 @@ struct {
 	__type(value, u8);
 } unread_paths SEC(".maps");
 
+/* The first argument of socketcall(), linux/net.h. */
+enum {
+	SOCKETCALL_SOCKET = 1,
+	SOCKETCALL_BIND,
+	SOCKETCALL_CONNECT,
+	SOCKETCALL_LISTEN,
+	SOCKETCALL_ACCEPT,
+	SOCKETCALL_SOCKETPAIR = 8,
+	SOCKETCALL_RECVMSG = 17,
+	SOCKETCALL_ACCEPT4 = 18,
+};
+
 static __always_inline u32 syscall_action(u32 abi, u32 nr)
 {
 	u32 index = syscall_index(nr);
@@ -68,52 +80,6 @@ static __noinline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, 
 
 	if (address && !record_path(address, nr, abi, false))
 		bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY);
-}
-
-SEC("tp_btf/sys_enter")
-int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
-{
-	struct task_struct *task = current_by_loads();
-	u32 nr = id, abi, action;
-
-	if (!current_passes() || own_event(task))
-		return 0;
-	abi = syscall_abi(task, nr);
-	action = syscall_action(abi, nr);
-	if ((action & SYSCALL_ARGS_MASK) == SYSCALL_ARGS_0) {
-		RECORD(sys_enter) {
-			record->nr = nr;
-			record->abi = abi;
-			record->pad = 0;
-			COMMIT(sys_enter);
-		}
-	} else if ((action & SYSCALL_ARGS_MASK) == SYSCALL_ARGS_3) {
-		RECORD(sys_enter3) {
-			record->nr = nr;
-			record->abi = abi;
-			record->pad = 0;
-			record->arg0 = SYSCALL_ARG(regs, abi, 0);
-			record->arg1 = SYSCALL_ARG(regs, abi, 1);
-			record->arg2 = SYSCALL_ARG(regs, abi, 2);
-			COMMIT(sys_enter3);
-		}
-	} else {
-		RECORD(sys_enter6) {
-			record->nr = nr;
-			record->abi = abi;
-			record->pad = 0;
-			record->arg0 = SYSCALL_ARG(regs, abi, 0);
-			record->arg1 = SYSCALL_ARG(regs, abi, 1);
-			record->arg2 = SYSCALL_ARG(regs, abi, 2);
-			record->arg3 = SYSCALL_ARG(regs, abi, 3);
-			record->arg4 = SYSCALL_ARG(regs, abi, 4);
-			record->arg5 = SYSCALL_ARG(regs, abi, 5);
-			COMMIT(sys_enter6);
-		}
-	}
-	if ((action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) && event_wanted(TRACE_EV_sys_path))
-		record_entry_path(regs, nr, abi, action);
-	return 0;
 }
 
 /* The file behind a descriptor of the current process, or NULL; and is the descriptor closed by exec? */
@@ -188,6 +154,71 @@ __noinline int record_endpoints(u32 fd)
 	return 0;
 }
 
+/* Which socket socketcall() is about: its number is in memory of the program. */
+static __noinline void record_socketcall_entry(struct pt_regs *regs)
+{
+	u32 call = SYSCALL_ARG(regs, TRACE_ABI_32, 0), fd;
+
+	if (call == SOCKETCALL_SOCKET || call == SOCKETCALL_SOCKETPAIR || !event_wanted(TRACE_EV_sock_endpoints))
+		return;
+	if (!bpf_probe_read_user(&fd, sizeof(fd), (void *)(u64)(u32)SYSCALL_ARG(regs, TRACE_ABI_32, 1)))
+		record_endpoints(fd);
+}
+
+static __noinline void record_entry_more(struct pt_regs *regs, u32 nr, u32 abi, u32 action)
+{
+	if (action & SYSCALL_SOCKETCALL)
+		record_socketcall_entry(regs);
+	else if (event_wanted(TRACE_EV_sys_path))
+		record_entry_path(regs, nr, abi, action);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+{
+	struct task_struct *task = current_by_loads();
+	u32 nr = id, abi, action;
+
+	if (!current_passes() || own_event(task))
+		return 0;
+	abi = syscall_abi(task, nr);
+	action = syscall_action(abi, nr);
+	if ((action & SYSCALL_ARGS_MASK) == SYSCALL_ARGS_0) {
+		RECORD(sys_enter) {
+			record->nr = nr;
+			record->abi = abi;
+			record->pad = 0;
+			COMMIT(sys_enter);
+		}
+	} else if ((action & SYSCALL_ARGS_MASK) == SYSCALL_ARGS_3) {
+		RECORD(sys_enter3) {
+			record->nr = nr;
+			record->abi = abi;
+			record->pad = 0;
+			record->arg0 = SYSCALL_ARG(regs, abi, 0);
+			record->arg1 = SYSCALL_ARG(regs, abi, 1);
+			record->arg2 = SYSCALL_ARG(regs, abi, 2);
+			COMMIT(sys_enter3);
+		}
+	} else {
+		RECORD(sys_enter6) {
+			record->nr = nr;
+			record->abi = abi;
+			record->pad = 0;
+			record->arg0 = SYSCALL_ARG(regs, abi, 0);
+			record->arg1 = SYSCALL_ARG(regs, abi, 1);
+			record->arg2 = SYSCALL_ARG(regs, abi, 2);
+			record->arg3 = SYSCALL_ARG(regs, abi, 3);
+			record->arg4 = SYSCALL_ARG(regs, abi, 4);
+			record->arg5 = SYSCALL_ARG(regs, abi, 5);
+			COMMIT(sys_enter6);
+		}
+	}
+	if (action & SYSCALL_ENTRY_MORE)
+		record_entry_more(regs, nr, abi, action);
+	return 0;
+}
+
 /* Descriptors that this system call made or changed. At most two; in a loop so that the code stands once. */
 static __always_inline void record_new_fds(struct pt_regs *regs, u32 abi, u32 action, long ret)
 {
@@ -248,6 +279,86 @@ static __always_inline void record_rights(u64 message)
 	}
 }
 
+/* The same of 32-bit programs: struct compat_msghdr and compat_cmsghdr. */
+struct user_control_32 {
+	u32 control, control_bytes;
+};
+#define MSGHDR_CONTROL_32 16
+struct user_cmsghdr_32 {
+	u32 bytes;
+	s32 level, type;
+};
+
+static __always_inline void record_rights_32(u64 message)
+{
+	struct user_control_32 header;
+	struct user_cmsghdr_32 control;
+	u32 nr;
+
+	if (bpf_probe_read_user(&header, sizeof(header), (void *)(message + MSGHDR_CONTROL_32)) ||
+	    header.control_bytes < sizeof(control) + sizeof(s32))
+		return;
+	if (bpf_probe_read_user(&control, sizeof(control), (void *)(u64)header.control) || control.level != SOL_SOCKET ||
+	    control.type != SCM_RIGHTS || control.bytes < sizeof(control))
+		return;
+	nr = (control.bytes - sizeof(control)) / sizeof(s32);
+	for (u32 i = 0; i < MAX_RIGHTS && i < nr; i++) {
+		s32 fd = -1;
+
+		bpf_probe_read_user(&fd, sizeof(fd), (void *)((u64)header.control + sizeof(control) + i * sizeof(fd)));
+		if (fd < 0)
+			break;
+		record_fd(fd);
+		record_endpoints(fd);
+	}
+}
+
+/* The result means nothing; a global function, verified once: the calls of 32-bit programs need no speed. */
+__noinline int record_message_32(u64 message)
+{
+	if (event_wanted(TRACE_EV_fs_open))
+		record_rights_32(message);
+	return 0;
+}
+
+static __always_inline void record_new_socket(u32 fd)
+{
+	if (event_wanted(TRACE_EV_fs_open))
+		record_fd(fd);
+	if (event_wanted(TRACE_EV_sock_endpoints))
+		record_endpoints(fd);
+}
+
+/* What socketcall() has done, by its inner call. */
+static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
+{
+	u32 args[4] = {};
+
+	bpf_probe_read_user(args, sizeof(args), (void *)(u64)(u32)SYSCALL_ARG(regs, TRACE_ABI_32, 1));
+	switch ((u32)SYSCALL_ARG(regs, TRACE_ABI_32, 0)) {
+	case SOCKETCALL_SOCKET:
+	case SOCKETCALL_ACCEPT:
+	case SOCKETCALL_ACCEPT4:
+		record_new_socket(ret);
+		break;
+	case SOCKETCALL_SOCKETPAIR:
+		if (!bpf_probe_read_user(args, 2 * sizeof(args[0]), (void *)(u64)args[3])) {
+			record_new_socket(args[0]);
+			record_new_socket(args[1]);
+		}
+		break;
+	case SOCKETCALL_BIND:
+	case SOCKETCALL_CONNECT:
+	case SOCKETCALL_LISTEN:
+		if (event_wanted(TRACE_EV_sock_endpoints))
+			record_endpoints(args[0]);
+		break;
+	case SOCKETCALL_RECVMSG:
+		record_message_32(args[1]);
+		break;
+	}
+}
+
 #define SYSCALL_NEW_FDS (SYSCALL_NEW_FD | SYSCALL_NEW_SOCKET | SYSCALL_PIPE | SYSCALL_SOCKETPAIR)
 #define EINPROGRESS	115
 
@@ -267,8 +378,12 @@ static __noinline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32
 		record_new_fds(regs, abi, action, ret);
 	if ((action & SYSCALL_ENDPOINTS) && (ret >= 0 || ret == -EINPROGRESS) && event_wanted(TRACE_EV_sock_endpoints))
 		record_endpoints(SYSCALL_ARG(regs, abi, 0));
-	if ((action & SYSCALL_RIGHTS) && ret >= 0 && abi != TRACE_ABI_32 && event_wanted(TRACE_EV_fs_open))
+	if ((action & SYSCALL_RIGHTS) && ret >= 0 && abi == TRACE_ABI_32)
+		record_message_32((u32)SYSCALL_ARG(regs, abi, 1));
+	else if ((action & SYSCALL_RIGHTS) && ret >= 0 && event_wanted(TRACE_EV_fs_open))
 		record_rights(SYSCALL_ARG(regs, abi, 1));
+	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
+		record_socketcall_exit(regs, ret);
 }
 
 SEC("tp_btf/sys_exit")

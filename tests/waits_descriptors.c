@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* waits_descriptors.c - descriptors that were moved, passed, shared, closed: which file is behind the number that is waited on. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "waits.h"
+
+/* ---- by a message, and back ---- */
+
+void send_descriptor(int by, int fd)
+{
+	char byte = 'x', control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec part = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	require(sendmsg(by, &message, 0) == 1);
+}
+
+static int receive_descriptor(int by)
+{
+	char byte, control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec part = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	int fd;
+
+	require(recvmsg(by, &message, 0) == 1 && CMSG_FIRSTHDR(&message));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
+	return fd;
+}
+
+static void passed_descriptor(void)
+{
+	int by[2], fds[2];
+	pid_t child;
+
+	make_unix(by);
+	child = fork();
+	if (child == 0) {
+		make_pipe(fds);
+		send_descriptor(by[1], fds[0]);
+		sleep_ns(PAUSE_NS);
+		write_8(fds);
+		_exit(0);
+	}
+	tell("who", child);
+	fds[0] = receive_descriptor(by[0]);
+	measure(read_8, fds);
+}
+
+/* A pipe whose end was moved about: dup, dup2 over another, F_DUPFD, and closed where it came from. */
+static void duplicated_descriptor(void)
+{
+	int fds[2], moved;
+
+	make_pipe(fds);
+	moved = fcntl(dup2(dup(fds[0]), 100), F_DUPFD, 200);
+	close(fds[0]);
+	syscall(SYS_close_range, 100, 100, 0);
+	fds[0] = moved;
+	wait_for_child(write_8, read_8, fds);
+}
+
+/* The child's own number of it, taken out of the child. */
+static void taken_descriptor(void)
+{
+	int told[2], fds[2], number;
+	pid_t child;
+
+	make_pipe(told);
+	child = fork();
+	if (child == 0) {
+		make_pipe(fds);
+		require(write(told[1], &fds[0], sizeof(fds[0])) == sizeof(fds[0]));
+		sleep_ns(PAUSE_NS);
+		write_8(fds);
+		sleep_ns(10 * MS);
+		_exit(0);
+	}
+	tell("who", child);
+	require(read(told[0], &number, sizeof(number)) == sizeof(number));
+	fds[0] = (int)syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, child, 0), number, 0);
+	if (fds[0] < 0)
+		skip();
+	measure(read_8, fds);
+}
+
+/* ---- tables that threads and processes share, or do not ---- */
+
+#define NUMBER 150
+
+static void *move_it(void *fds)
+{
+	require(dup2(((int *)fds)[0], NUMBER) == NUMBER);
+	close(((int *)fds)[0]);
+	return NULL;
+}
+
+static void by_thread(void *(*run)(void *), void *context)
+{
+	pthread_t thread;
+
+	require(!pthread_create(&thread, NULL, run, context) && !pthread_join(thread, NULL));
+}
+
+/* A thread puts the pipe under another number: it is everybody's. */
+static void shared_table(void)
+{
+	int fds[2];
+
+	make_pipe(fds);
+	by_thread(move_it, fds);
+	fds[0] = NUMBER;
+	wait_for_child(write_8, read_8, fds);
+}
+
+static void *replace_own(void *fds)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	require(!unshare(CLONE_FILES) && dup2(null, ((int *)fds)[0]) >= 0 && !close(((int *)fds)[1]));
+	return NULL;
+}
+
+/* A thread with a table of its own puts something else under the number: nobody else is concerned. */
+static void unshared_table(void)
+{
+	int fds[2];
+
+	make_pipe(fds);
+	by_thread(replace_own, fds);
+	wait_for_child(write_8, read_8, fds);
+}
+
+/* Another process, with a memory of its own, that shares the table. */
+static void table_of_two_processes(void)
+{
+	int fds[2], status;
+	pid_t child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+
+	if (child == 0) {
+		make_pipe(fds);
+		require(dup2(fds[0], NUMBER) == NUMBER && dup2(fds[1], NUMBER + 1) == NUMBER + 1);
+		close(fds[0]);
+		close(fds[1]);
+		_exit(0);
+	}
+	require(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	fds[0] = NUMBER;
+	fds[1] = NUMBER + 1;
+	wait_for_child(write_8, read_8, fds);
+}
+
+/* The number was another file's until just now, and it was closed with many others. */
+static void number_used_again(void)
+{
+	int fds[2], null = open("/dev/null", O_RDWR), first = null;
+
+	for (int i = 0; i < 8; i++)
+		require(dup(null) >= 0);
+	require(!syscall(SYS_close_range, first, first + 8, 0));
+	make_pipe(fds);
+	require(fds[0] == first);
+	wait_for_child(write_8, read_8, fds);
+}
+
+/* ---- exec ---- */
+
+#define SCRIPT "exec /bin/sleep 2"
+
+/* A child that keeps @fd for 2 s; with @cloexec until it becomes another program. */
+static pid_t keeper(int fd, int other, bool cloexec)
+{
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	close(other);
+	require(!fcntl(fd, F_SETFD, cloexec ? FD_CLOEXEC : 0));
+	execl("/bin/sh", "sh", "-c", SCRIPT, NULL);
+	_exit(1);
+}
+
+/*
+ * Two keep the end to write to, one of them closes it by exec: who still reads when the recording ends waits for the other one. They outlive this
+ * process for a moment.
+ */
+static void held_across_exec(void)
+{
+	int fds[2];
+	pid_t reader;
+
+	make_pipe(fds);
+	tell("who", keeper(fds[1], fds[0], false));
+	keeper(fds[1], fds[0], true);
+	reader = fork();
+	if (reader == 0) {
+		close(fds[1]);
+		alarm(3);
+		_exit((int)read(fds[0], &(char){0}, 1)); /* in vain */
+	}
+	tell("pid", reader);
+	sleep_ns(PAUSE_NS);
+	_exit(0);
+}
+
+const struct scenario descriptor_scenarios[] = {
+	SCENARIO(passed_descriptor), SCENARIO(duplicated_descriptor), SCENARIO(taken_descriptor), SCENARIO(shared_table),
+	SCENARIO(unshared_table), SCENARIO(table_of_two_processes), SCENARIO(number_used_again), {NULL, NULL},
+};
+/* What lasts longer than the recording: by name only. */
+const struct scenario lasting_scenarios[] = {
+	SCENARIO(held_across_exec), {NULL, NULL},
+};
