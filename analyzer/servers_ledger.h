@@ -46,6 +46,13 @@ struct ledger_process {
 	struct table bills;
 };
 
+/* The requests that a thread works on, or that data carries. Shared by reference, and never changed while more than one place has it. NULL: none. */
+struct set {
+	uint32_t refs;
+	uint32_t nr;
+	struct request *items[];
+};
+
 /* A request that came in. Alive while a thread works on it, or data that carries it is on its way. */
 struct request {
 	uint32_t refs;
@@ -58,13 +65,7 @@ struct request {
 	bool replied;
 	bool counted;
 	bool named; /* a number of the program's stands for it: servers_explicit.c */
-};
-
-/* The requests that a thread works on, or that data carries. Never changed once made: shared by reference. NULL: none. */
-struct set {
-	uint32_t refs;
-	uint32_t nr;
-	struct request *items[];
+	struct set only; /* last, its item follows: a set of just this one, if it has references; they are one to the request */
 };
 
 /* Data on its way: up to position @end, since the range before. */
@@ -278,15 +279,37 @@ struct pointer_row {
 
 struct request *request_ref(struct request *request);
 void request_unref(struct request *request);
-struct set *set_ref(struct set *set);
-void set_unref(struct set *set);
+/** set_release() - @set has no reference any more */
+void set_release(struct set *set);
+static inline struct set *set_ref(struct set *set)
+{
+	if (set)
+		set->refs++;
+	return set;
+}
+static inline void set_unref(struct set *set)
+{
+	if (set && !--set->refs)
+		set_release(set);
+}
 /** set_put() - *@place = *@place + @request. The caller keeps its reference to @request. */
 void set_put(struct trace_servers *s, struct set **place, struct request *request);
 void set_put_all(struct trace_servers *s, struct set **place, const struct set *more);
+/** set_put_latest() - the same; of more than twice @max the latest @max stay */
+void set_put_latest(struct trace_servers *s, struct set **place, struct request *request, uint32_t max);
 /** set_filter() - *@place without those that @drop tells */
 void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *),
 		const void *data);
-void set_assign(struct set **place, struct set *set); /* takes a new reference */
+/** set_assign() - *@place = @set, with a reference of its own */
+static inline void set_assign(struct set **place, struct set *set)
+{
+	struct set *old = *place;
+
+	if (old == set)
+		return;
+	*place = set_ref(set);
+	set_unref(old);
+}
 bool request_is_replied(const struct request *request, const void *unused);
 bool set_any_replied(const struct set *set);
 bool set_has(const struct set *set, const struct request *request);

@@ -40,27 +40,20 @@ void request_unref(struct request *request)
 	}
 }
 
-struct set *set_ref(struct set *set)
+/* The first set of just one request is part of that (request.only), so most sets cost no memory of their own. */
+static bool is_part(const struct set *set)
 {
-	if (set)
-		set->refs++;
-	return set;
+	return set->nr == 1 && set == &set->items[0]->only;
 }
 
-void set_unref(struct set *set)
+void set_release(struct set *set)
 {
-	if (!set || --set->refs)
-		return;
+	bool part = is_part(set);
+
 	for (uint32_t i = 0; i < set->nr; i++)
 		request_unref(set->items[i]);
-	free(set);
-}
-
-void set_assign(struct set **place, struct set *set)
-{
-	set_ref(set);
-	set_unref(*place);
-	*place = set;
+	if (!part)
+		free(set);
 }
 
 bool set_has(const struct set *set, const struct request *request)
@@ -71,27 +64,57 @@ bool set_has(const struct set *set, const struct request *request)
 	return false;
 }
 
-static struct set *set_new(struct trace_servers *s, uint32_t max)
+/* Room for so many, rounded up to a power of two: that many fit without another call. */
+static struct set *set_new(struct trace_servers *s, uint32_t nr)
 {
-	struct set *set = calloc(1, sizeof(*set) + max * sizeof(set->items[0]));
+	uint32_t room = nr > 2 ? 1u << (32 - __builtin_clz(nr - 1)) : 2;
+	struct set *set = malloc(sizeof(*set) + room * sizeof(set->items[0]));
 
-	if (set)
-		set->refs = 1;
-	else
+	if (!set) {
 		s->failed = -12;
+		return NULL;
+	}
+	set->refs = 1;
+	set->nr = 0;
 	return set;
+}
+
+static struct set *set_of_one(struct trace_servers *s, struct request *request)
+{
+	struct set *set = request->only.refs ? set_new(s, 1) : &request->only;
+
+	if (!set)
+		return NULL;
+	set->refs = 1;
+	set->nr = 1;
+	set->items[0] = request_ref(request);
+	return set;
+}
+
+/* Does nobody else see it change, and is there room? */
+static bool can_grow(const struct set *set)
+{
+	return set->refs == 1 && !is_part(set) && (set->nr < 2 || (set->nr & (set->nr - 1)));
 }
 
 void set_put(struct trace_servers *s, struct set **place, struct request *request)
 {
 	struct set *old = *place, *set;
 
+	if (!old) {
+		*place = set_of_one(s, request);
+		return;
+	}
 	if (set_has(old, request))
 		return;
-	set = set_new(s, (old ? old->nr : 0) + 1);
+	if (can_grow(old)) {
+		old->items[old->nr++] = request_ref(request);
+		return;
+	}
+	set = set_new(s, old->nr + 1);
 	if (!set)
 		return;
-	for (uint32_t i = 0; old && i < old->nr; i++)
+	for (uint32_t i = 0; i < old->nr; i++)
 		set->items[set->nr++] = request_ref(old->items[i]);
 	set->items[set->nr++] = request_ref(request);
 	set_unref(old);
@@ -100,26 +123,38 @@ void set_put(struct trace_servers *s, struct set **place, struct request *reques
 
 void set_put_all(struct trace_servers *s, struct set **place, const struct set *more)
 {
-	for (uint32_t i = 0; more && i < more->nr; i++)
+	for (uint32_t i = 0; more && more != *place && i < more->nr; i++)
 		if (!more->items[i]->replied)
 			set_put(s, place, more->items[i]);
 }
 
+/* Those that stay, of a set that others see too. NULL: out of memory. */
+static struct set *set_kept(struct trace_servers *s, const struct set *old, uint32_t kept, bool (*drop)(const struct request *, const void *),
+			    const void *data)
+{
+	struct set *set = kept > 1 ? set_new(s, kept) : NULL;
+
+	for (uint32_t i = 0; (set || kept == 1) && i < old->nr; i++) {
+		if (drop(old->items[i], data))
+			continue;
+		if (kept == 1)
+			return set_of_one(s, old->items[i]);
+		set->items[set->nr++] = request_ref(old->items[i]);
+	}
+	return set;
+}
+
 void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *), const void *data)
 {
-	struct set *old = *place, *set;
+	struct set *old = *place;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; old && i < old->nr; i++)
 		kept += !drop(old->items[i], data);
 	if (!old || kept == old->nr)
 		return;
-	set = kept ? set_new(s, kept) : NULL;
-	for (uint32_t i = 0; set && i < old->nr; i++)
-		if (!drop(old->items[i], data))
-			set->items[set->nr++] = request_ref(old->items[i]);
+	*place = kept ? set_kept(s, old, kept, drop, data) : NULL;
 	set_unref(old);
-	*place = set;
 }
 
 bool request_is_replied(const struct request *request, const void *unused)
@@ -138,6 +173,27 @@ bool set_any_replied(const struct set *set)
 static bool is_same(const struct request *request, const void *other)
 {
 	return request == other;
+}
+
+static void set_remove(struct trace_servers *s, struct set **place, const struct request *request)
+{
+	if (set_has(*place, request))
+		set_filter(s, place, is_same, request);
+}
+
+void set_put_latest(struct trace_servers *s, struct set **place, struct request *request, uint32_t max)
+{
+	struct set *old, *latest;
+
+	set_put(s, place, request);
+	old = *place;
+	if (!old || old->nr <= 2 * max)
+		return;
+	latest = set_new(s, max);
+	for (uint32_t i = old->nr - max; latest && i < old->nr; i++)
+		latest->items[latest->nr++] = request_ref(old->items[i]);
+	*place = latest;
+	set_unref(old);
 }
 
 /* ---- origins ---- */
@@ -390,12 +446,13 @@ static void count(struct trace_servers *s, struct ledger_process *process, struc
 static struct request *request_new(struct trace_servers *s, struct endpoint *endpoint, uint32_t origin,
 				   struct ledger_process *sender, struct request *parent, uint64_t from_ino)
 {
-	struct request *request = calloc(1, sizeof(*request));
+	struct request *request = malloc(sizeof(*request) + sizeof(request->only.items[0]));
 
 	if (!request) {
 		s->failed = -12;
 		return NULL;
 	}
+	memset(request, 0, sizeof(*request));
 	request->refs = 1;
 	request->origin = origin;
 	request->sender = sender;
@@ -441,7 +498,7 @@ static struct request *request_open(struct trace_servers *s, struct ledger_threa
 		return NULL;
 	if (!is_queue(endpoint)) {
 		if (endpoint->open && endpoint->open->nr >= MAX_OPEN)
-			set_filter(s, &endpoint->open, is_same, endpoint->open->items[0]);
+			set_remove(s, &endpoint->open, endpoint->open->items[0]);
 		set_put(s, &endpoint->open, request);
 	}
 	set_put(s, &thread->incoming, request);
@@ -642,7 +699,7 @@ static struct request *correct_order(struct trace_servers *s, struct ledger_thre
 	request_talk(s, came.sender, thread->process, endpoint);
 	open_all(s, thread, endpoint, came.sender, came.set, came.from_ino, true);
 	set_unref(came.set);
-	set_filter(s, &thread->set, is_same, mistaken);
+	set_remove(s, &thread->set, mistaken);
 	set_put_all(s, &thread->set, thread->incoming);
 	set_assign(&thread->incoming, NULL);
 	log_believe(thread);
@@ -676,15 +733,18 @@ void request_send(struct trace_servers *s, struct ledger_thread *thread, struct 
 {
 	if (endpoint->kind != ENDPOINT_PIPE)
 		role_find(s, endpoint, ROLE_CLIENT);
-	set_put_all(s, &thread->passed, thread->outgoing);
+	if (!thread->passed && !set_any_replied(thread->outgoing))
+		set_assign(&thread->passed, thread->outgoing);
+	else
+		set_put_all(s, &thread->passed, thread->outgoing);
 	if (thread->answer) {
 		thread->answer->replied = true;
 		if (thread->answer->endpoint->accepted)
 			thread->process->accepted = true; /* a child that was forked for it */
 		thread->tentative = false;
 		count(s, thread->process, thread->answer);
-		set_filter(s, &thread->answer->endpoint->open, is_same, thread->answer);
-		set_filter(s, &thread->process->pending, is_same, thread->answer);
+		set_remove(s, &thread->answer->endpoint->open, thread->answer);
+		set_remove(s, &thread->process->pending, thread->answer);
 		thread->answer = NULL;
 	} else if (endpoint->role == ROLE_CLIENT) {
 		set_assign(&endpoint->awaiting, thread->set);

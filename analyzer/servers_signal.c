@@ -20,6 +20,7 @@
 #include "servers_ledger.h"
 
 #define FUTEX_COMMAND 127
+#define MAX_ANNOUNCED 256u /* to a process, and not answered; more: it never answers the oldest */
 #define EVENTFD	      "[eventfd"
 
 static uint64_t word_key(const struct ledger_process *process, uint64_t address)
@@ -94,6 +95,13 @@ static void learn(struct trace_servers *s, const struct ledger_thread *waker, co
 		row->pointer = word;
 }
 
+static void announce(struct trace_servers *s, struct ledger_process *process, const struct set *incoming)
+{
+	for (uint32_t i = 0; incoming && i < incoming->nr; i++)
+		if (!incoming->items[i]->replied)
+			set_put_latest(s, &process->pending, incoming->items[i], MAX_ANNOUNCED);
+}
+
 void signal_wakes(struct trace_servers *s, struct ledger_thread *waker, struct ledger_thread *woken)
 {
 	struct endpoint *word;
@@ -107,8 +115,7 @@ void signal_wakes(struct trace_servers *s, struct ledger_thread *waker, struct l
 	request_prepare(s, waker, word);
 	s->sender = waker;
 	request_receive(s, woken, word, waker->process, waker->outgoing, 0);
-	if (woken->incoming)
-		set_put_all(s, &woken->process->pending, woken->incoming);
+	announce(s, woken->process, woken->incoming);
 	request_send(s, waker, word);
 	waker->signalled = true;
 }
@@ -131,7 +138,7 @@ void signal_found_nobody(struct trace_servers *s, struct ledger_thread *thread)
 	request_prepare(s, thread, word);
 	if (!thread->answer) {
 		request_receive(s, &owner, word, thread->process, thread->outgoing, 0);
-		set_put_all(s, &word->owner->pending, owner.incoming);
+		announce(s, word->owner, owner.incoming);
 		set_assign(&owner.incoming, NULL);
 	}
 	request_send(s, thread, word);
