@@ -16,4 +16,8 @@ if(NOT TRACE_SANITIZE) # they limit memory, step through instructions and die
 	target_compile_definitions(test_user_program PRIVATE USER_PROGRAM="$<TARGET_FILE:user_program>"
 		USER_PROGRAM_STATIC="$<TARGET_FILE:user_program_static>" USER_LIBRARY="$<TARGET_FILE:user_library>")
 	add_dependencies(test_user_program user_program user_program_static user_library)
+	add_executable(user_expect user_expect.c)
+	target_link_libraries(user_expect PRIVATE user-consumer trace-flags)
+	set_target_properties(user_expect PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+	trace_script(user_variants COMMAND ./user_variants)
 endif()

@@ -90,14 +90,14 @@ static inline struct subbuf_writer writer_of(const struct user_state *state, uns
 }
 
 /* Wait for room, when the program ($TRACER_BLOCKING) and the daemon both want that; for a bounded time. */
-static void wait_for_room(const struct user_state *state, const struct subbuf_writer *w)
+static void wait_for_room(const struct user_state *state, const struct subbuf_writer *w, trace_u32 size)
 {
 	const struct timespec nap = { 0, 100000 };
 
 	for (uint32_t naps = state->blocking_ms * 10; naps > 0; naps--) {
 		trace_u64 position = SUBBUF_LOAD(&w->control->position), seq = (position >> SUBBUF_OFFSET_BITS) + 1;
 
-		if (!__atomic_load_n(&state->memory->blocking, __ATOMIC_RELAXED) || (position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes ||
+		if (!__atomic_load_n(&state->memory->blocking, __ATOMIC_RELAXED) || (position & SUBBUF_OFFSET_MASK) + size <= w->subbuf_bytes ||
 		    subbuf_slot_free(w, SUBBUF_LOAD(&SUBBUF_HEADER(w, seq)->commit), seq))
 			return;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
@@ -142,7 +142,7 @@ static void write_somewhere(struct user_state *state, uint32_t id, struct user_p
 	payload->first[0] = (payload->first[0] & ~0xffffffffULL) | trace_thread.tid;
 	w = writer_of(state, state->rings + cpu * state->ring_stride, cpu, state->clock, &place);
 	if (state->blocking_ms && position == SUBBUF_NO_POSITION)
-		wait_for_room(state, &w);
+		wait_for_room(state, &w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload));
 	user_ring_write_slow(&w, id, payload, position);
 	if (cpu < state->nr_windows)
 		user_window_move(&w, &state->windows[cpu]);
