@@ -209,7 +209,7 @@ static struct trace_index_entry *make_entries(uint64_t at, size_t nr, uint32_t t
 
 static void make_file(uint64_t bytes, const char *path)
 {
-	size_t nr = bytes / CHUNK_BYTES, portion = TRACE_RAW_MAX / sizeof(struct trace_index_entry);
+	size_t nr = bytes / CHUNK_BYTES, portion = TRACE_INDEX_ENTRIES;
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct trace_writer *writer = checked(trace_writer_new(fd, NULL, NULL)); /* head and schema */
 	uint64_t begin = (uint64_t)lseek(fd, 0, SEEK_END), at = begin + nr * CHUNK_BYTES;

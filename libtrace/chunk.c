@@ -199,7 +199,11 @@ int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, co
 			    .kind = header->kind,
 			    .encoding = header->encoding },
 		.header_at = header_at,
+		.events_before = header->events_before,
+		.is_plain = !(header->lost_before | header->lost_write | header->missed | header->lost_inside | (header->flags & TRACE_CHUNK_FLAG_JUMP)),
 	};
+	if (header->kind < TRACE_NR_CHUNK_KINDS)
+		trace->nr_of_kind[header->kind]++;
 	return 0;
 }
 

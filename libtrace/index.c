@@ -50,7 +50,6 @@ static int index_chunk_load(struct trace *trace, uint64_t payload, uint32_t byte
 
 	if (bytes % sizeof(struct trace_index_entry))
 		return -EBADMSG;
-	error = trace_reserve_chunks(trace, trace->nr_chunks + bytes / sizeof(struct trace_index_entry));
 	for (uint64_t at = payload; !error && at < payload + bytes; at += sizeof(struct trace_index_entry)) {
 		struct trace_index_entry entry;
 		uint64_t header_at = at + offsetof(struct trace_index_entry, header);
@@ -76,7 +75,7 @@ static int index_chunk_load(struct trace *trace, uint64_t payload, uint32_t byte
 static int index_follow(struct trace *trace, const struct trace_end_mark *mark, uint64_t first)
 {
 	uint64_t at = mark->index_offset, end = first;
-	int error = 0;
+	int error = trace_reserve_chunks(trace, (trace->bytes - mark->index_offset) / sizeof(struct trace_index_entry));
 
 	for (uint32_t i = 0; !error && i < mark->nr_index_chunks; i++) {
 		struct trace_chunk_header header;
@@ -100,6 +99,7 @@ static int index_follow(struct trace *trace, const struct trace_end_mark *mark, 
 static void forget_chunks(struct trace *trace, size_t nr_damages)
 {
 	trace->nr_chunks = 0;
+	memset(trace->nr_of_kind, 0, sizeof(trace->nr_of_kind));
 	trace->nr_metadata = 0;
 	trace->info.events = 0;
 	trace->info.nr_cpus = 0;

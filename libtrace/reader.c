@@ -246,16 +246,16 @@ static int templates_load(struct trace *trace)
 
 /* ---- times ---- */
 
+/** struct time_order - a chunk on its way into the timeline, with what is asked of it there, because the chunks themselves are far apart */
 struct time_order {
 	uint64_t first_ns;
+	uint64_t last_ns;
 	uint32_t cpu;
 	uint32_t idx;
 };
 
-static int compare_time(const void *a, const void *b)
+static inline int compare_order(const struct time_order *x, const struct time_order *y)
 {
-	const struct time_order *x = a, *y = b;
-
 	if (x->first_ns != y->first_ns)
 		return x->first_ns < y->first_ns ? -1 : 1;
 	if (x->cpu != y->cpu)
@@ -263,50 +263,61 @@ static int compare_time(const void *a, const void *b)
 	return x->idx < y->idx ? -1 : x->idx > y->idx;
 }
 
-/* Chunks are nearly in order, because they were written as time went by: insertion, unless that turns out to be wrong. */
-static void time_sort(struct time_order *orders, size_t nr)
+static int compare_time(const void *a, const void *b)
 {
-	size_t moves = 0;
+	return compare_order(a, b);
+}
 
-	for (size_t i = 1; i < nr && moves < 64 * nr; i++) {
-		struct time_order order = orders[i];
-		size_t j = i;
+/* Put the last of @nr orders where it belongs. Returns over how many others. */
+static size_t order_insert(struct time_order *orders, size_t nr)
+{
+	struct time_order order = orders[nr - 1];
+	size_t at = nr - 1;
 
-		for (; j > 0 && compare_time(&orders[j - 1], &order) > 0; j--)
-			orders[j] = orders[j - 1];
-		orders[j] = order;
-		moves += i - j;
+	for (; at > 0 && compare_order(&orders[at - 1], &order) > 0; at--)
+		orders[at] = orders[at - 1];
+	orders[at] = order;
+	return nr - 1 - at;
+}
+
+/* Chunks are nearly in order, because they were written as time went by: insertion, unless that turns out to be wrong. */
+static size_t timeline_order(const struct trace *trace, uint16_t kind, struct time_order *orders)
+{
+	size_t nr = 0, moves = 0;
+	bool far_off = false;
+
+	for (size_t i = 0; i < trace->nr_chunks; i++) {
+		const struct trace_chunk *chunk = &trace->chunks[i].public;
+
+		if (chunk->kind != kind || chunk->damaged)
+			continue;
+		orders[nr++] = (struct time_order){ chunk->first_ns, chunk->last_ns, chunk->cpu, (uint32_t)i };
+		if (!far_off)
+			moves += order_insert(orders, nr);
+		far_off |= moves > 64 * nr;
 	}
-	if (moves >= 64 * nr && nr)
+	if (far_off)
 		qsort(orders, nr, sizeof(*orders), compare_time);
+	return nr;
 }
 
 static int timeline_load(struct trace *trace, uint16_t kind, struct timeline *timeline)
 {
-	struct time_order *orders = malloc((trace->nr_chunks + 1) * sizeof(*orders));
+	size_t most = kind < TRACE_NR_CHUNK_KINDS ? trace->nr_of_kind[kind] : 0;
+	struct time_order *orders = malloc((most + 1) * sizeof(*orders));
 	uint64_t latest = 0;
-	size_t nr = 0;
 
-	for (size_t i = 0; orders && i < trace->nr_chunks; i++) {
-		const struct trace_chunk *chunk = &trace->chunks[i].public;
-
-		if (chunk->kind == kind && !chunk->damaged)
-			orders[nr++] = (struct time_order){ chunk->first_ns, chunk->cpu, (uint32_t)i };
-	}
-	timeline->chunks = malloc((nr + 1) * sizeof(*timeline->chunks));
-	timeline->latest_ns = malloc((nr + 1) * sizeof(*timeline->latest_ns));
+	timeline->chunks = malloc((most + 1) * sizeof(*timeline->chunks));
+	timeline->latest_ns = malloc((most + 1) * sizeof(*timeline->latest_ns));
 	if (!orders || !timeline->chunks || !timeline->latest_ns) {
 		free(orders);
 		return -ENOMEM;
 	}
-	time_sort(orders, nr);
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t last_ns = trace->chunks[orders[i].idx].public.last_ns;
-
+	timeline->nr = most ? timeline_order(trace, kind, orders) : 0;
+	for (size_t i = 0; i < timeline->nr; i++) {
 		timeline->chunks[i] = orders[i].idx;
-		timeline->latest_ns[i] = latest = latest > last_ns ? latest : last_ns;
+		timeline->latest_ns[i] = latest = latest > orders[i].last_ns ? latest : orders[i].last_ns;
 	}
-	timeline->nr = nr;
 	free(orders);
 	return 0;
 }

@@ -10,10 +10,18 @@
 #include "strings.h"
 #include "text.h"
 
-/** struct chunk - a chunk that the trace has. @header_at: offset of its header, or of the index's copy of it */
+enum { TRACE_NR_CHUNK_KINDS = TRACE_CHUNK_INDEX + 1 };
+
+/**
+ * struct chunk - a chunk that the trace has
+ * @header_at: offset of its header, or of the index's copy of it
+ * @events_before: as its header has it. @is_plain: nothing was lost before or within it, and its header has nothing more to say of that
+ */
 struct chunk {
 	struct trace_chunk public;
 	uint64_t header_at;
+	uint64_t events_before;
+	bool is_plain;
 };
 
 /** struct timeline - the chunks of a kind by their first time */
@@ -35,6 +43,7 @@ struct trace {
 	struct chunk *chunks; /* owned; in file order */
 	size_t nr_chunks;
 	size_t chunks_room;
+	size_t nr_of_kind[TRACE_NR_CHUNK_KINDS]; /* chunks */
 	uint32_t *metadata; /* owned; the chunks that are read at once: schema, strings ... */
 	size_t nr_metadata;
 	size_t metadata_room;

@@ -634,7 +634,7 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 /* The index lists every chunk before the first index chunk; it may need several. */
 static int index_write(struct trace_writer *writer, uint32_t *ret_nr_chunks, struct trace_error *ret_error)
 {
-	size_t portion = TRACE_RAW_MAX / sizeof(struct trace_index_entry) * sizeof(struct trace_index_entry);
+	size_t portion = TRACE_INDEX_ENTRIES * sizeof(struct trace_index_entry);
 	struct buffer index = writer->index;
 	uint32_t nr_chunks = 0;
 	int error = 0;

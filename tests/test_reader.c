@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <trace/format.h>
 #include <trace/reader.h>
 #include <unistd.h>
 
@@ -1312,6 +1313,29 @@ static void clocks_come_back(void)
 	trace_close(trace);
 }
 
+/* Every sub-buffer is a chunk, and so many fill more than one chunk of the index. */
+static void an_index_of_several_chunks_is_followed(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	struct walk all;
+
+	for (uint64_t i = 0; i < 2 * TRACE_INDEX_ENTRIES + 100; i++) {
+		tb_cut(tb, i % 2);
+		ADD(tb, i % 2, 10 + i, sys_exit, NULL, .ret = (int64_t)i);
+	}
+	trace = tb_open_trace(tb);
+	CU_ASSERT_TRUE(trace_nr_chunks(trace) >= 2 * TRACE_INDEX_ENTRIES + 100);
+	CU_ASSERT_FALSE(trace_get_info(trace)->index_rebuilt);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
+	all = walk(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options) }, 0);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->events, 2 * TRACE_INDEX_ENTRIES + 100);
+	CU_ASSERT_EQUAL(all.nr, 2 * (2 * TRACE_INDEX_ENTRIES + 100)); /* it goes back to the begin once */
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static const struct unit_case cases[] = {
 	{ "events_of_several_cpus_come_in_time_order", events_of_several_cpus_come_in_time_order },
 	{ "equal_times_come_by_cpu_and_chunks_that_overlap_are_merged", equal_times_come_by_cpu_and_chunks_that_overlap_are_merged },
@@ -1349,6 +1373,7 @@ static const struct unit_case cases[] = {
 	{ "events_read_as_text", events_read_as_text },
 	{ "fields_read_by_name", fields_read_by_name },
 	{ "clocks_come_back", clocks_come_back },
+	{ "an_index_of_several_chunks_is_followed", an_index_of_several_chunks_is_followed },
 	{ NULL, NULL },
 };
 

@@ -32,6 +32,7 @@ extern "C" {
 #define TRACE_RAW_MAX (16u << 20)	    /* bytes of a payload before compression, and of the records it stands for */
 #define TRACE_CHUNK_EVENTS_MAX (2u << 20)   /* records of 8 bytes in TRACE_RAW_MAX */
 #define TRACE_CHUNK_HEADER_MAX_BYTES 4096u  /* of a newer minor version */
+#define TRACE_INDEX_ENTRIES 1024	    /* that a recorder puts into an index chunk: so few that a reader has them at hand when it has seen their checksum */
 #define TRACE_STRING_MAX_BYTES (63u << 10)  /* of one text in a strings chunk */
 
 /** struct trace_file_header - the first bytes of the file. @checksum: XXH3-64 of all bytes before it; it is the last field */
