@@ -11,6 +11,7 @@
 #include "report.h"
 
 #define OUTPUT_BUFFER (1u << 16)
+#define MAX_WARNINGS  5u /* of one kind: --verify tells the rest */
 
 static int complain(const char *message)
 {
@@ -47,8 +48,10 @@ static void warn_losses(const struct trace *trace)
 	if (trace_nr_gaps(trace))
 		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " events were lost in %zu gaps; what they touch is shown as unknown\n",
 			info->lost, trace_nr_gaps(trace));
-	for (size_t i = 0; i < trace_nr_damages(trace); i++)
+	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_WARNINGS; i++)
 		fprintf(stderr, "tracevisualizer: warning: %s\n", trace_get_damage(trace, i)->message);
+	if (trace_nr_damages(trace) > MAX_WARNINGS)
+		fprintf(stderr, "tracevisualizer: warning: %zu more damages like these\n", trace_nr_damages(trace) - MAX_WARNINGS);
 	if (!info->clean_end)
 		fputs("tracevisualizer: warning: the recording was not finished; what came last may be missing\n", stderr);
 }
@@ -56,9 +59,16 @@ static void warn_losses(const struct trace *trace)
 /* What was found only when the events were read. */
 static void warn_damages(const struct trace_analysis *analysis)
 {
-	for (size_t i = 0; i < trace_analysis_nr_damages(analysis); i++)
+	size_t nr = trace_analysis_nr_damages(analysis);
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
 		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " events; what they touch is shown as unknown (--verify tells more)\n",
 			trace_analysis_get_damage(analysis, i)->cpu, trace_analysis_get_damage(analysis, i)->lost);
+	for (size_t i = MAX_WARNINGS; i < nr; i++)
+		lost += trace_analysis_get_damage(analysis, i)->lost;
+	if (lost)
+		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks cost %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
 }
 
 static int verify(const struct report *report)

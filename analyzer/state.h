@@ -143,6 +143,7 @@ enum thread_flag {
 	THREAD_VISIBLE = 512,	   /* its events are recorded: see state_hidden.c */
 	THREAD_IO_WORKER = 1024,   /* of io_uring: makes no system calls of its own */
 	THREAD_HIDDEN = 2048,	   /* the start state says that its events are not recorded: see state_hidden.c */
+	THREAD_RETURNS = 8192,	   /* its system call ends at this very event, with ret */
 	THREAD_ASLEEP = 4096,	   /* HIDDEN, and the kernel's counters say that it never ran */
 };
 
@@ -274,6 +275,7 @@ struct trace_thread {
 	struct memory *memory;	   /* a reference */
 	struct waker early;	   /* a wakeup that came while still on the CPU */
 	struct trace_thread *work_for; /* kworker: who queued the work that it does; NULL: nobody known */
+	int64_t ret;		   /* RETURNS */
 	uint64_t last_wait;	   /* wait_key() of the wait that was decided last, 0 none */
 	uint64_t last_wait_ns;	   /* and its end */
 	uint64_t read_ns;	   /* of the start state, and its call not seen to end yet: when it was read; else 0 */

@@ -84,7 +84,7 @@ static void settle(struct trace_analysis *a, struct trace_thread *thread)
 	const struct runs_row *row = table_find(&a->hidden_runs, sizeof(*row), thread->tid + 1ull);
 
 	thread->place = PLACE_LOST;
-	if (!never_ran(row) || row->ns[1] < a->end_ns || row->ns[0] >= a->end_ns)
+	if (!never_ran(row) || row->ns[0] >= a->end_ns)
 		return;
 	books_unknown(a, thread, row->ns[0]);
 	thread->flags |= THREAD_ASLEEP;
@@ -146,6 +146,12 @@ static void close_until(struct trace_analysis *a, struct trace_thread *thread, u
 	switch (thread->place) {
 	case PLACE_QUEUED:
 		books_queued(a, thread, ns);
+		break;
+	case PLACE_OFF_AT_START:
+		if (!(thread->flags & THREAD_FROM_START) || thread->task_state == TRACE_TASK_RUNNING)
+			break;
+		books_mode(a, thread, true);
+		books_blocked(a, thread, ns, NULL);
 		break;
 	case PLACE_BLOCKED:
 	case PLACE_NEW:

@@ -428,5 +428,10 @@ void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	frame = frame_syscall(thread);
 	if (frame)
 		syscall_effect(a, thread, frame, exit->ret);
+	if (thread->nr_pending) {
+		thread->flags |= THREAD_RETURNS;
+		thread->ret = exit->ret;
+	}
 	frames_pop(a, thread, ns, 0, exit->ret);
+	thread->flags &= ~THREAD_RETURNS;
 }

@@ -22,8 +22,8 @@
  * On whose behalf. A kworker wakes for whoever queued its work; the softirq that delivers a packet to this machine itself, for the sender. A wakeup in
  * io_uring_enter is for the file of the request that was completed; if a worker of io_uring completed it, for what that had waited for.
  *
- * Cut waits. What ended a wait that crosses a gap, or ended unseen, is not believed: unless the call alone tells (a sleep, a file), it is
- * `unknown`. A wait that lasts until the end of the trace was ended by nothing: it is what the call alone tells, with the via it would have had:
+ * Cut waits. What ended a wait that crosses a gap, or ended unseen, is not believed: unless the call alone tells (a sleep, a file), or its result (it
+ * timed out; it got what it waited for), it is `unknown`. A wait that lasts until the end of the trace was ended by nothing: it is what the call alone tells, with the via it would have had:
  * a child, if there is just one; who else has the pipe or the other end of the socket open; the own process for a futex that no other
  * can wake; who held the lock, and what the descriptors of a poll are, as the recorder read them at the end (state_end.c). "several" stands for more
  * than one, and for whoever it may be where only a process can end the wait (a signal, a semaphore, a pipe whose other end is not known). Else it is
@@ -35,6 +35,7 @@
  * accept, and poll, select, epoll and io_uring (unless a file was what it waited for) of a process that has ever listened on a socket, are a server's rest: between requests. That
  * a worker may also poll for the answer of a server of its own is not seen here.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -67,6 +68,7 @@ struct question {
 	const struct waker *waker;
 	const struct frame *frame; /* a system call */
 	bool gap;		   /* what ended it was not seen: a gap, or a hidden thread's time */
+	int64_t result;		   /* of the call, where it tells what was not seen; else 0 */
 };
 
 static struct verdict verdict_of(enum trace_wait_kind kind, enum via via, uint32_t target)
@@ -74,10 +76,10 @@ static struct verdict verdict_of(enum trace_wait_kind kind, enum via via, uint32
 	return (struct verdict){.kind = (uint8_t)kind, .via = (uint8_t)via, .target = target};
 }
 
-/* Of a call whose entry was not seen, there is no name. */
+/* Of a call whose entry was not seen, there is no name; and that a call succeeded does not make what ended it seen. */
 static struct verdict other_call(const struct question *q, enum via via)
 {
-	if (q->frame->call == CALL_UNKNOWN)
+	if (q->frame->call == CALL_UNKNOWN || q->result)
 		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	return verdict_of(TRACE_WAIT_OTHER, via, q->a->calls[q->frame->call].name);
 }
@@ -125,7 +127,7 @@ static bool maps(const struct trace_process *process, file_idx file)
 static uint32_t awaited_child(const struct question *q)
 {
 	const struct trace_process *self = q->thread->process;
-	int32_t named = q->frame->nr_args ? (int32_t)q->frame->args[0] : 0;
+	int32_t named = q->result > 0 ? (int32_t)q->result : q->frame->nr_args ? (int32_t)q->frame->args[0] : 0;
 	bool is_waitid = strcmp(strings_text(&q->a->strings, q->a->calls[q->frame->call].name), "waitid") == 0;
 	uint32_t found = PROCESS_UNKNOWN;
 
@@ -700,6 +702,32 @@ static struct verdict kernel_thread(const struct question *q)
 	return v;
 }
 
+/* ---- what ended it was not seen, but what the call returned was ---- */
+
+static bool is_last(const struct question *q)
+{
+	return q->pending == &q->thread->pending[q->thread->nr_pending - 1];
+}
+
+/* It gave up: no process, no file would make it return this. */
+static bool timed_out(const struct question *q)
+{
+	return q->thread->ret == -ETIMEDOUT || (polls(q) && q->thread->ret == 0);
+}
+
+/* It got what it waited for: then that is what ended the wait. */
+static bool succeeded(const struct question *q)
+{
+	return !polls(q) && (q->thread->ret > 0 || (q->thread->ret == 0 && frame_class(q->a, q->frame) == CALL_FUTEX));
+}
+
+/* No event may be missing: it would be the result of another call. */
+static bool result_tells(const struct question *q)
+{
+	return q->gap && (q->thread->flags & THREAD_RETURNS) && q->thread->nr_pending && is_last(q) && q->frame->kind == FRAME_SYSCALL &&
+	       lost_first(q->a, q->pending->from, q->a->now) == UINT64_MAX;
+}
+
 static struct verdict decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	static const struct frame none = {.call = CALL_UNKNOWN};
@@ -719,6 +747,12 @@ static struct verdict decide(struct trace_analysis *a, struct trace_thread *thre
 		return verdict_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
 	if (pending->flags & THREAD_RECLAIM)
 		return verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
+	if (result_tells(&q)) {
+		if (timed_out(&q))
+			return timeout();
+		q.gap = !succeeded(&q);
+		q.result = thread->ret;
+	}
 	if (pending->waker.by_signal && woken_by_task(&q) && top && frame_class(a, q.frame) != CALL_WAIT && !polls(&q))
 		return the_waker(&q, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)

@@ -328,14 +328,14 @@ static int write_statistics(struct recording *recording, uint64_t end_ns, struct
 	return err;
 }
 
-/* What threads wait for is read at once: a moment later it is something else. */
+/* What threads wait for is read at once: a moment later it is something else, and to take hundreds of programs off takes longer than that. */
 static void stop_tracer(struct recording *recording, uint64_t end_ns)
 {
 	struct trace_error error = {0};
 
-	tracer_stop(recording->tracer);
 	if (end_state_push(recording->tracer, recording->writer, recording->thread, end_ns, recording->start_state_blocks, &error))
 		message_warning("what threads waited for at the end is incomplete: %s", error.message);
+	tracer_stop(recording->tracer);
 }
 
 int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error)

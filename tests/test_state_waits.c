@@ -586,19 +586,78 @@ static void a_ring_until_the_end_waits_for_its_requests(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring");
 }
 
-/* 70 leaves no events: whatever happened on its CPU until the next one, its end of the wait too, was not seen. */
+/* 70 leaves no events: whatever happened on its CPU until the next one, its end of the wait too, was not seen. The call returns @ret. */
+static void end_unseen(struct analysis_case *c, int64_t ret)
+{
+	block(c);
+	tb_switch(c->tb, 0, 5000, 0, 70, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, 6000, ret);
+	tb_switch(c->tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(c);
+}
+
+#define UNSEEN_NS 2000 /* of the wait; and then 1000 in which it is not known when it ended */
+
 static void a_wait_that_ended_unseen_is_unknown(void)
 {
+	static const int64_t interrupted = -4;
 	struct analysis_case c = begin();
 
 	tb_thread(c.tb, 40, 40, 10, "child", 1, false);
 	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
-	block(&c);
+	end_unseen(&c, interrupted);
+	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
+}
+
+static void the_result_may_tell_what_ended_a_wait_unseen(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "child", 1, false);
+	tb_thread(c.tb, 41, 41, 10, "other", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	end_unseen(&c, 40);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "child", 40, "waitpid"), UNSEEN_NS);
+	case_free(&c);
+
+	c = begin();
+	pipe_fd(&c, 10, 3, 90, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+	end_unseen(&c, 1);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "several", 0, "pipe"), UNSEEN_NS); /* one that cannot be told */
+	case_free(&c);
+}
+
+static void a_wait_since_the_start_may_end_unseen(void)
+{
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct analysis_case c = case_new();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), "one");
 	tb_switch(c.tb, 0, 5000, 0, 70, TRACE_TASK_RUNNING);
-	tb_sys_exit(c.tb, 0, 6000, 40);
+	tb_sys_exit(c.tb, 0, 6000, -110);
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
-	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 4000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 1000);
+	case_free(&c);
+}
+
+static void a_result_may_tell_that_time_was_up(void)
+{
+	static const struct {
+		int nr;
+		int64_t ret;
+	} calls[] = {{SYS_futex, -110}, {SYS_poll, 0}, {SYS_select, 0}, {SYS_epoll_wait, 0}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = begin();
+
+		tb_sys_enter(c.tb, 0, 2000, (uint32_t)calls[i].nr, 0x1000, 0, 1);
+		end_unseen(&c, calls[i].ret);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), UNSEEN_NS);
+		case_free(&c);
+	}
 }
 
 static void a_semaphore_has_a_row_among_the_locks(void)
@@ -821,6 +880,9 @@ int main(int argc, char **argv)
 		CASE(what_was_read_after_a_call_was_over_does_not_count_for_it),
 		CASE(a_ring_until_the_end_waits_for_its_requests),
 		CASE(a_wait_that_ended_unseen_is_unknown),
+		CASE(the_result_may_tell_what_ended_a_wait_unseen),
+		CASE(a_result_may_tell_that_time_was_up),
+		CASE(a_wait_since_the_start_may_end_unseen),
 		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
 		CASE(children_are_born_into_the_cgroup_and_moved),
 		CASE(calls_of_32_bit_programs_have_their_own_numbers),

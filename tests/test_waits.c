@@ -272,6 +272,19 @@ static void check_all_of_it(json_t *from, pid_t pid, const char *via, pid_t whom
 	CU_ASSERT_EQUAL(json_number(wait, "ns"), json_number(process, "elapsed_ns"));
 }
 
+static void check_around(struct session *s, const struct around *around)
+{
+	CU_ASSERT(verifies(s));
+	s->report = session_load(s, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
+	check_all_of_it(s->report, around->reader, "pipe", around->writer);
+	check_all_of_it(s->report, around->poller, "pipe", around->writer);
+	check_all_of_it(s->report, around->selecter, "pipe", around->writer);
+	check_all_of_it(s->report, around->epoller, "pipe", around->writer);
+	check_all_of_it(s->report, around->locker, "lock", around->holder);
+	check_all_of_it(s->report, around->parent, "waitpid", around->child);
+}
+
 static void a_wait_around_the_recording_is_known_from_its_call(void)
 {
 	struct around around;
@@ -281,15 +294,24 @@ static void a_wait_around_the_recording_is_known_from_its_call(void)
 	around = around_begin();
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- sleep 0.2 2>/dev/null", TRACE_BIN, s.trace), 0);
 	around_end(&around);
-	CU_ASSERT(verifies(&s));
-	s.report = session_load(&s, "");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
-	check_all_of_it(s.report, around.reader, "pipe", around.writer);
-	check_all_of_it(s.report, around.poller, "pipe", around.writer);
-	check_all_of_it(s.report, around.selecter, "pipe", around.writer);
-	check_all_of_it(s.report, around.epoller, "pipe", around.writer);
-	check_all_of_it(s.report, around.locker, "lock", around.holder);
-	check_all_of_it(s.report, around.parent, "waitpid", around.child);
+	check_around(&s, &around);
+	session_end(&s);
+}
+
+/* A flight recorder reads the same when it is asked for its events. */
+static void a_wait_around_a_snapshot_is_known_from_its_call(void)
+{
+	struct around around;
+	struct session s;
+
+	session_begin(&s);
+	around = around_begin();
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -k --control %s/control 2>/dev/null", TRACE_BIN, s.folder), 0);
+	usleep(300000);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -j %s --control %s/control 2>/dev/null", TRACE_BIN, s.trace, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -q --control %s/control 2>/dev/null", TRACE_BIN, s.folder), 0);
+	around_end(&around);
+	check_around(&s, &around);
 	session_end(&s);
 }
 
@@ -531,6 +553,7 @@ static const struct unit_case cases[] = {
 	{"files_show_what_rings_read", files_show_what_rings_read},
 	{"a_process_that_moves_is_shown_in_its_new_control_group", a_process_that_moves_is_shown_in_its_new_control_group},
 	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
+	{"a_wait_around_a_snapshot_is_known_from_its_call", a_wait_around_a_snapshot_is_known_from_its_call},
 	{"a_descriptor_closed_by_exec_is_nobodys", a_descriptor_closed_by_exec_is_nobodys},
 	{"a_polled_ring_names_the_pipes_writer", a_polled_ring_names_the_pipes_writer},
 #undef PROCESS
