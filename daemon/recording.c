@@ -91,6 +91,8 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 					      options->queue_bytes ? options->queue_bytes : RECORDING_QUEUE_BYTES, ret_error);
 	if (!recording->thread)
 		return ret_error->code;
+	if (!options->level)
+		writer_thread_adapt(recording->thread);
 	drain_connect(recording->drain, recording->writer, recording->thread);
 	return 0;
 }

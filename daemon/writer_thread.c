@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "level.h"
 #include "priority.h"
 #include "text.h"
 
@@ -45,6 +47,8 @@ struct writer_thread {
 	bool busy; /* the thread holds a piece of work */
 	bool stopping;
 	bool wants_room; /* the pusher found it full */
+	bool adapts;	 /* the level is not fixed */
+	struct level level;
 	uint64_t synced;
 	struct trace_writer_totals totals;
 	struct trace_error first_error;
@@ -90,13 +94,32 @@ static void wake_pusher(struct writer_thread *thread)
 		return; /* it can only be full: then it is readable, as wanted */
 }
 
-static void work_done_locked(struct writer_thread *thread, const struct work *work, int err, const struct trace_error *error)
+static uint64_t now_ns(void)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void level_follow_locked(struct writer_thread *thread, uint64_t write_ns, uint64_t all_ns)
+{
+	int step = thread->level.step, level = level_block(&thread->level, write_ns, all_ns, thread->queued_bytes, thread->limit_bytes);
+
+	if (thread->level.step != step)
+		trace_writer_set_level(thread->writer, level);
+}
+
+static void work_done_locked(struct writer_thread *thread, const struct work *work, uint64_t all_ns, int err, const struct trace_error *error)
+{
+	uint64_t write_ns = thread->totals.write_ns;
 	bool wake = work->kind == WORK_SYNC;
 
 	thread->busy = false;
 	thread->queued_bytes -= work->bytes;
 	trace_writer_totals(thread->writer, &thread->totals);
+	if (work->kind == WORK_BLOCK && thread->adapts)
+		level_follow_locked(thread, thread->totals.write_ns - write_ns, all_ns);
 	if (err && !thread->first_error.code)
 		thread->first_error = *error;
 	if (work->kind == WORK_SYNC)
@@ -135,10 +158,12 @@ static void *writer_thread_main(void *context)
 	priority_set(PRIORITY_WRITER);
 	pthread_mutex_lock(&thread->mutex);
 	while ((work = next_work_locked(thread))) {
+		uint64_t begin_ns = now_ns();
+
 		pthread_mutex_unlock(&thread->mutex);
 		err = work_write(thread, work, &error);
 		pthread_mutex_lock(&thread->mutex);
-		work_done_locked(thread, work, err, &error);
+		work_done_locked(thread, work, now_ns() - begin_ns, err, &error);
 		work_free(work);
 	}
 	pthread_mutex_unlock(&thread->mutex);
@@ -184,6 +209,13 @@ struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, siz
 	}
 	thread->running = true;
 	return thread;
+}
+
+void writer_thread_adapt(struct writer_thread *thread)
+{
+	pthread_mutex_lock(&thread->mutex);
+	thread->adapts = true;
+	pthread_mutex_unlock(&thread->mutex);
 }
 
 bool writer_thread_full(struct writer_thread *thread)

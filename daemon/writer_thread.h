@@ -24,6 +24,9 @@ struct writer_thread;
  * -EAGAIN */
 struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, size_t limit_bytes, struct trace_error *ret_error);
 
+/** writer_thread_adapt() - let the level of compression follow what stands in the way (level.h); otherwise it stays as the writer has it */
+void writer_thread_adapt(struct writer_thread *thread);
+
 /** writer_thread_full() - is more queued than the limit allows? If so, wake_fd becomes readable when there is room again */
 bool writer_thread_full(struct writer_thread *thread);
 

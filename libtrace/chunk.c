@@ -139,20 +139,6 @@ bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_byte
 	return true;
 }
 
-int trace_reserve_chunks(struct trace *trace, size_t nr)
-{
-	struct chunk *chunks;
-
-	if (nr <= trace->chunks_room)
-		return 0;
-	chunks = reallocarray(trace->chunks, nr, sizeof(*chunks));
-	if (!chunks)
-		return -ENOMEM;
-	trace->chunks = chunks;
-	trace->chunks_room = nr;
-	return 0;
-}
-
 static bool is_metadata(uint16_t kind)
 {
 	return kind == TRACE_CHUNK_SCHEMA || kind == TRACE_CHUNK_STRINGS || kind == TRACE_CHUNK_CLOCK || kind == TRACE_CHUNK_STATISTICS;

@@ -75,7 +75,7 @@ static int index_chunk_load(struct trace *trace, uint64_t payload, uint32_t byte
 static int index_follow(struct trace *trace, const struct trace_end_mark *mark, uint64_t first)
 {
 	uint64_t at = mark->index_offset, end = first;
-	int error = trace_reserve_chunks(trace, (trace->bytes - mark->index_offset) / sizeof(struct trace_index_entry));
+	int error = 0;
 
 	for (uint32_t i = 0; !error && i < mark->nr_index_chunks; i++) {
 		struct trace_chunk_header header;

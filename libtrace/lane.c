@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) void fill(struct lane *lane, const 
 	lane->nr_rows = nr_rows;
 }
 
-TRACE_CLONES void lane_fill(struct lane *lane, const unsigned char *records)
+TRACE_CLONES static void fill_plain(struct lane *lane, const unsigned char *records)
 {
 	switch (lane->nr_words) {
 	case 1:
@@ -153,12 +153,22 @@ TRACE_CLONES void lane_fill(struct lane *lane, const unsigned char *records)
 	}
 }
 
-TRACE_CLONES void lane_fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args)
+TRACE_CLONES static void fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args)
 {
 	if (lane->nr_words == 4)
 		fill(lane, records, 4, args);
 	else
 		fill(lane, records, lane->nr_words, args);
+}
+
+void lane_fill(struct lane *lane, const unsigned char *records)
+{
+	fill_plain(lane, records);
+}
+
+void lane_fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args)
+{
+	fill_calls(lane, records, args);
 }
 
 void lane_add_string(struct lane *lane, size_t event, const unsigned char *payload, size_t length)

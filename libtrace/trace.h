@@ -88,8 +88,6 @@ int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unp
 
 /** trace_array_grow() - room for one more element. Returns false when there is no memory */
 bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_bytes);
-/** trace_reserve_chunks() - room for @nr chunks, known beforehand */
-int trace_reserve_chunks(struct trace *trace, size_t nr);
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header);
 /** trace_spoil_chunk() - its content cannot be used */
 void trace_spoil_chunk(struct trace *trace, struct chunk *chunk);

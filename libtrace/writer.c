@@ -153,11 +153,20 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	return writer->packed.data;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static int chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw *raw, struct trace_error *ret_error)
 {
 	const void *payload = chunk_compress(writer, header, raw);
 	struct trace_index_entry *entry = buffer_reserve(&writer->index, sizeof(*entry));
 	struct iovec parts[2] = { { header, sizeof(*header) }, { (void *)payload, header->packed_bytes } };
+	uint64_t begin_ns;
 	int error;
 
 	if (!entry)
@@ -168,7 +177,9 @@ static int chunk_write(struct trace_writer *writer, struct trace_chunk_header *h
 	header->payload_checksum = XXH3_64bits(payload, header->packed_bytes);
 	header->checksum = XXH3_64bits(header, offsetof(struct trace_chunk_header, checksum));
 	*entry = (struct trace_index_entry){ .offset = writer->output.bytes, .header = *header };
+	begin_ns = now_ns();
 	error = output_write(&writer->output, parts, 2, ret_error);
+	writer->totals.write_ns += now_ns() - begin_ns;
 	if (error)
 		return error;
 	writer->index.bytes += sizeof(*entry);
@@ -667,6 +678,11 @@ int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_err
 	error = output_write(&writer->output, &part, 1, ret_error);
 	writer->totals.file_bytes = writer->output.bytes;
 	return error;
+}
+
+void trace_writer_set_level(struct trace_writer *writer, int level)
+{
+	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, level);
 }
 
 void trace_writer_totals(const struct trace_writer *writer, struct trace_writer_totals *ret_totals)

@@ -114,13 +114,20 @@ int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint6
 int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams, uint64_t end_ns,
 			    struct trace_error *ret_error);
 
-/** struct trace_writer_totals - what was written; @lost_write: events that a failed write dropped */
+/**
+ * trace_writer_set_level() - compress what is written from now on at another level of zstd's; negative ones are faster than 1
+ * The thread that writes. What is in the file already stays as it is; a reader need not know.
+ */
+void trace_writer_set_level(struct trace_writer *writer, int level);
+
+/** struct trace_writer_totals - what was written; @lost_write: events that a failed write dropped; @write_ns: spent in system calls that write */
 struct trace_writer_totals {
 	uint64_t events;
 	uint64_t chunks;
 	uint64_t raw_bytes;
 	uint64_t file_bytes;
 	uint64_t lost_write;
+	uint64_t write_ns;
 };
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* C++ thinks that the function, named as its struct is, hides a constructor */

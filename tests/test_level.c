@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_level.c - compression follows what stands in the way of a recording, and what was written meanwhile reads as always. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <trace/reader.h>
+#include <trace/writer.h>
+#include <unistd.h>
+
+#include "level.h"
+#include "unit.h"
+#include "writer_thread.h"
+
+enum {
+	LIMIT = 1000,
+	DISK = 90, /* of 100 ns, in system calls */
+	CPU = 10,
+};
+
+/* The level after @blocks blocks alike. */
+static int after(struct level *level, unsigned int blocks, uint64_t write_ns, size_t queued)
+{
+	int now = 0;
+
+	for (unsigned int i = 0; i < blocks; i++)
+		now = level_block(level, write_ns, 100, queued, LIMIT);
+	return now;
+}
+
+static void it_is_the_usual_one_while_there_is_room(void)
+{
+	struct level level = { 0 };
+
+	CU_ASSERT_EQUAL(after(&level, 1000, DISK, 0), LEVEL_USUAL);
+	CU_ASSERT_EQUAL(after(&level, 1000, CPU, LIMIT / 2 - 1), LEVEL_USUAL);
+	CU_ASSERT_EQUAL(after(&level, 1000, DISK, LIMIT / 2 - 1), LEVEL_USUAL);
+}
+
+static void a_slow_disk_makes_it_go_up_and_a_slow_cpu_down(void)
+{
+	struct level level = { 0 };
+	int before = LEVEL_USUAL;
+
+	for (int i = 0; i < 3; i++) {
+		int now = after(&level, LEVEL_BLOCKS, DISK, LIMIT);
+
+		CU_ASSERT_TRUE(now > before);
+		before = now;
+	}
+	CU_ASSERT_EQUAL(after(&level, 100 * LEVEL_BLOCKS, DISK, 2 * LIMIT), 6);
+	CU_ASSERT_EQUAL(after(&level, 3 * LEVEL_BLOCKS, CPU, LIMIT / 2), LEVEL_USUAL);
+	CU_ASSERT_TRUE(after(&level, LEVEL_BLOCKS, CPU, LIMIT / 2) < LEVEL_USUAL);
+	CU_ASSERT_EQUAL(after(&level, 100 * LEVEL_BLOCKS, CPU, LIMIT), -3);
+}
+
+static void it_changes_with_every_eighth_block_at_most(void)
+{
+	struct level level = { 0 };
+
+	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS - 1, DISK, LIMIT), LEVEL_USUAL);
+	CU_ASSERT_EQUAL(after(&level, 1, DISK, LIMIT), 3);
+	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS - 1, DISK, LIMIT), 3);
+	CU_ASSERT_EQUAL(after(&level, 1, DISK, LIMIT), 4);
+}
+
+/* All that was seen since the last look decides, not the last block. */
+static void what_took_more_time_decides(void)
+{
+	struct level level = { 0 };
+
+	level_block(&level, 10000, 10100, LIMIT, LIMIT);
+	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS - 1, 0, LIMIT), 3);
+	level_block(&level, 100, 10100, LIMIT, LIMIT);
+	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS - 1, 100, LIMIT), LEVEL_USUAL);
+}
+
+static void it_comes_back_when_the_queue_is_empty_again(void)
+{
+	struct level level = { 0 };
+
+	after(&level, 100 * LEVEL_BLOCKS, DISK, LIMIT);
+	CU_ASSERT_EQUAL(after(&level, 100 * LEVEL_BLOCKS, DISK, LIMIT / 8), 6); /* in between it stays */
+	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS, DISK, 0), 4);
+	CU_ASSERT_EQUAL(after(&level, 2 * LEVEL_BLOCKS, DISK, 0), LEVEL_USUAL);
+	after(&level, 100 * LEVEL_BLOCKS, CPU, LIMIT);
+	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS, CPU, 0), -1);
+	CU_ASSERT_EQUAL(after(&level, 100 * LEVEL_BLOCKS, CPU, 0), LEVEL_USUAL);
+}
+
+/* ---- in files ---- */
+
+enum { NR_RECORDS = 8000 };
+
+/* Records that compress a little, always the same ones. */
+static struct trace_packed *pack(struct trace_writer *writer, uint64_t seq)
+{
+	struct record {
+		struct trace_record head;
+		struct trace_sched_waking payload;
+	} *records = calloc(NR_RECORDS, sizeof(*records));
+	struct trace_source source = { .records = records, .bytes = NR_RECORDS * sizeof(*records), .base_ns = seq << 24, .seq = seq,
+				       .nr_records = NR_RECORDS, .kind = TRACE_CHUNK_EVENTS };
+	unsigned int state = 1;
+	struct trace_packed *packed;
+
+	for (uint32_t i = 0; i < NR_RECORDS; i++) {
+		records[i].head = (struct trace_record){ .time = (uint32_t)(seq << 24) + i * 100, .id = TRACE_EV_sched_waking, .words = sizeof(*records) / 8 };
+		for (size_t byte = 0; byte < 4; byte++)
+			((unsigned char *)&records[i].payload)[byte] = (unsigned char)("etaoin shrdlu and so on "[rand_r(&state) % 24] + (i % 64 == 0));
+	}
+	packed = trace_writer_pack(writer, &source, NULL);
+	free(records);
+	return packed;
+}
+
+/* Every chunk's events are there; returns the packed bytes of the smallest chunk and, in @ret_first, of the first. */
+static uint32_t read_back(const char *path, size_t nr_blocks, uint32_t *ret_first)
+{
+	struct trace_error error = { 0 };
+	struct trace *trace = trace_open(path, &error);
+	uint32_t smallest = UINT32_MAX;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->events, nr_blocks * NR_RECORDS);
+	CU_ASSERT_EQUAL(trace_verify(trace, &error), 0);
+	*ret_first = 0;
+	for (size_t i = 0; i < trace_nr_chunks(trace); i++) {
+		const struct trace_chunk *chunk = trace_get_chunk(trace, i);
+
+		if (chunk->kind != TRACE_CHUNK_EVENTS)
+			continue;
+		*ret_first = *ret_first ? *ret_first : chunk->packed_bytes;
+		smallest = smallest < chunk->packed_bytes ? smallest : chunk->packed_bytes;
+	}
+	trace_close(trace);
+	return smallest;
+}
+
+static void chunks_of_all_levels_read_alike(void)
+{
+	static const int levels[] = { -3, -1, 1, 3, 4, 6, 19 };
+	int fd = memfd_create("levels", MFD_CLOEXEC);
+	struct trace_writer *writer = trace_writer_new(fd, NULL, NULL);
+	struct trace_error error;
+	uint32_t first, smallest;
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		trace_writer_set_level(writer, levels[i]);
+		CU_ASSERT_EQUAL(trace_writer_write(writer, pack(writer, i + 1), &error), 0);
+	}
+	CU_ASSERT_EQUAL(trace_writer_finish(writer, &error), 0);
+	trace_writer_free(writer);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	smallest = read_back(path, sizeof(levels) / sizeof(levels[0]), &first);
+	CU_ASSERT_TRUE(smallest < first);
+	close(fd);
+}
+
+/** struct slow_disk - the reading end of a pipe, and the file where all of it goes */
+struct slow_disk {
+	int pipe[2];
+	int fd;
+};
+
+/* Whoever fills the pipe waits, 5 ms each time. */
+static void *slow_disk_main(void *context)
+{
+	struct slow_disk *disk = context;
+	char bytes[4096];
+	ssize_t nr;
+
+	while ((nr = read(disk->pipe[0], bytes, sizeof(bytes))) > 0) {
+		if (write(disk->fd, bytes, (size_t)nr) != nr)
+			abort();
+		usleep(5000);
+	}
+	return NULL;
+}
+
+/* All blocks are the same, so that a smaller chunk was compressed more. */
+static void a_recording_on_a_slow_disk_is_compressed_more(void)
+{
+	enum { BLOCKS = 5 * LEVEL_BLOCKS };
+	struct slow_disk disk = { .fd = memfd_create("disk", MFD_CLOEXEC) };
+	struct trace_writer *writer;
+	struct writer_thread *thread;
+	struct trace_error error = { 0 };
+	uint32_t first, smallest;
+	pthread_t reader;
+	char path[64];
+
+	CU_ASSERT_EQUAL_FATAL(pipe2(disk.pipe, O_CLOEXEC), 0);
+	fcntl(disk.pipe[1], F_SETPIPE_SZ, 4096);
+	pthread_create(&reader, NULL, slow_disk_main, &disk);
+	writer = trace_writer_new(disk.pipe[1], NULL, &error);
+	thread = writer_thread_new(writer, disk.pipe[1], 1, &error); /* anything that waits is more than the limit */
+	writer_thread_adapt(thread);
+	for (uint64_t i = 0; i < BLOCKS; i++)
+		CU_ASSERT_EQUAL(writer_thread_push(thread, pack(writer, i + 1), NR_RECORDS, NULL), 0);
+	writer_thread_stop(thread);
+	CU_ASSERT_EQUAL(writer_thread_error(thread, &error), 0);
+	CU_ASSERT_EQUAL(trace_writer_finish(writer, &error), 0);
+	writer_thread_free(thread);
+	trace_writer_free(writer);
+	close(disk.pipe[1]);
+	pthread_join(reader, NULL);
+	close(disk.pipe[0]);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", disk.fd);
+	smallest = read_back(path, BLOCKS, &first);
+	CU_ASSERT_TRUE(smallest < first - first / 50); /* other times alone make a byte or two */
+	close(disk.fd);
+}
+
+static const struct unit_case cases[] = {
+	{ "it_is_the_usual_one_while_there_is_room", it_is_the_usual_one_while_there_is_room },
+	{ "a_slow_disk_makes_it_go_up_and_a_slow_cpu_down", a_slow_disk_makes_it_go_up_and_a_slow_cpu_down },
+	{ "it_changes_with_every_eighth_block_at_most", it_changes_with_every_eighth_block_at_most },
+	{ "what_took_more_time_decides", what_took_more_time_decides },
+	{ "it_comes_back_when_the_queue_is_empty_again", it_comes_back_when_the_queue_is_empty_again },
+	{ "chunks_of_all_levels_read_alike", chunks_of_all_levels_read_alike },
+	{ "a_recording_on_a_slow_disk_is_compressed_more", a_recording_on_a_slow_disk_is_compressed_more },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("level", cases, argc, argv);
+}
