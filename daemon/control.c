@@ -15,8 +15,7 @@
 #include "passed.h"
 #include "text.h"
 
-#define CONTROL_DIRECTORY "/run/tracedaemon"
-#define CONTROL_BACKLOG	  8
+#define CONTROL_BACKLOG 8
 
 /** struct control - @lock_fd: whoever holds the lock beside the socket owns its path, and may remove what a dead daemon left */
 struct control {
@@ -36,19 +35,34 @@ static int set_address(struct sockaddr_un *address, const char *path, struct tra
 	return 0;
 }
 
+void control_default_path(char path[static CONTROL_PATH_BYTES])
+{
+	const char *run = getenv("XDG_RUNTIME_DIR");
+
+	if (geteuid() == 0)
+		snprintf(path, CONTROL_PATH_BYTES, "%s", CONTROL_ROOT_PATH);
+	else if (run && *run == '/')
+		snprintf(path, CONTROL_PATH_BYTES, "%.*s/tracedaemon/control", CONTROL_PATH_BYTES - 32, run);
+	else
+		snprintf(path, CONTROL_PATH_BYTES, "/tmp/tracedaemon-%u/control", (unsigned int)geteuid());
+}
+
 /* ---- the daemon's end ---- */
 
-/* Only root may write there, or somebody else could put a socket of his own in place. */
-static int make_directory(struct trace_error *ret_error)
+/* Only we may write where @path is to be, or somebody else could put a socket of his own in place. */
+static int make_directory(const char *path, struct trace_error *ret_error)
 {
+	int length = (int)(strrchr(path, '/') - path);
+	char directory[CONTROL_PATH_BYTES];
 	struct stat status;
 
-	if (mkdir(CONTROL_DIRECTORY, 0755) < 0 && errno != EEXIST)
-		return text_error(ret_error, -errno, "cannot create %s: %s", CONTROL_DIRECTORY, strerror(errno));
-	if (lstat(CONTROL_DIRECTORY, &status) < 0)
-		return text_error(ret_error, -errno, "cannot stat %s: %s", CONTROL_DIRECTORY, strerror(errno));
+	snprintf(directory, sizeof(directory), "%.*s", length, path);
+	if (mkdir(directory, geteuid() == 0 ? 0755 : 0700) < 0 && errno != EEXIST)
+		return text_error(ret_error, -errno, "cannot create %s: %s", directory, strerror(errno));
+	if (lstat(directory, &status) < 0)
+		return text_error(ret_error, -errno, "cannot stat %s: %s", directory, strerror(errno));
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))
-		return text_error(ret_error, -EPERM, "%s is not a directory that only we can write", CONTROL_DIRECTORY);
+		return text_error(ret_error, -EPERM, "%s is not a directory that only we can write", directory);
 	return 0;
 }
 
@@ -103,30 +117,33 @@ static struct control *listen_on(const char *path, struct trace_error *ret_error
 
 struct control *control_listen(const char *path, struct trace_error *ret_error)
 {
-	char own[64];
+	char usual[CONTROL_PATH_BYTES], own[CONTROL_PATH_BYTES + 16];
 	struct control *control;
 
 	if (path)
 		return listen_on(path, ret_error);
-	if (make_directory(ret_error))
+	control_default_path(usual);
+	if (make_directory(usual, ret_error))
 		return NULL;
-	control = listen_on(CONTROL_DEFAULT_PATH, ret_error);
+	control = listen_on(usual, ret_error);
 	if (control || ret_error->code != -EADDRINUSE)
 		return control;
-	snprintf(own, sizeof(own), "%s-%d", CONTROL_DEFAULT_PATH, (int)getpid());
+	snprintf(own, sizeof(own), "%s-%d", usual, (int)getpid());
 	return listen_on(own, ret_error);
 }
 
 /* The lock file stays: removing it would let two daemons lock two files of the same name. One of our own goes with us. */
 struct control *control_close(struct control *control)
 {
-	char lock_path[sizeof(control->address.sun_path) + sizeof(".lock")];
+	char lock_path[sizeof(control->address.sun_path) + sizeof(".lock")], usual[CONTROL_PATH_BYTES + 1];
 
 	if (!control)
 		return NULL;
+	control_default_path(usual);
+	strcat(usual, "-");
 	if (control->fd >= 0) {
 		unlink(control->address.sun_path);
-		if (!strncmp(control->address.sun_path, CONTROL_DEFAULT_PATH "-", sizeof(CONTROL_DEFAULT_PATH))) {
+		if (!strncmp(control->address.sun_path, usual, strlen(usual))) {
 			snprintf(lock_path, sizeof(lock_path), "%s.lock", control->address.sun_path);
 			unlink(lock_path);
 		}
@@ -266,15 +283,30 @@ static int read_answer(int fd, char *answer, struct trace_error *ret_error)
 	return 0;
 }
 
+/* SECURITY: a place under /tmp may have been taken by somebody else, who must not get the file beside our request. */
+static bool is_trusted(int fd)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid());
+}
+
 int control_ask(const char *path, const char *line, int file_fd, char *answer, struct trace_error *ret_error)
 {
+	char usual[CONTROL_PATH_BYTES];
 	int fd, err;
 
+	control_default_path(usual);
 	if (strlen(line) >= CONTROL_REQUEST_BYTES)
 		return text_error(ret_error, -EMSGSIZE, "a request has at most %d characters", CONTROL_REQUEST_BYTES - 1);
-	fd = connect_to(path ? path : CONTROL_DEFAULT_PATH, ret_error);
+	fd = connect_to(path ? path : usual, ret_error);
 	if (fd < 0)
 		return fd;
+	if (!path && !is_trusted(fd)) {
+		close(fd);
+		return text_error(ret_error, -EPERM, "%s is somebody else's", usual);
+	}
 	err = send_request(fd, line, file_fd);
 	if (err && err != -EPIPE) /* it may have answered already, that we may not ask */
 		err = text_error(ret_error, err, "cannot ask the daemon: %s", strerror(-err));

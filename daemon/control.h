@@ -12,9 +12,13 @@
 #include <stddef.h>
 #include <trace/error.h>
 
-#define CONTROL_DEFAULT_PATH  "/run/tracedaemon/control"
+#define CONTROL_ROOT_PATH     "/run/tracedaemon/control"
+#define CONTROL_PATH_BYTES    100
 #define CONTROL_REQUEST_BYTES 4096
 #define CONTROL_ANSWER_BYTES  16384
+
+/** control_default_path() - where our own user's daemon listens: root's, or beside the socket for programs */
+void control_default_path(char path[static CONTROL_PATH_BYTES]);
 
 /* ---- the daemon's end ---- */
 

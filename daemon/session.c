@@ -191,7 +191,9 @@ static void tell_begun(struct session *session)
 {
 	const struct options *options = session->options;
 	const char *socket = session->control ? control_path(session->control) : NULL;
+	char usual[CONTROL_PATH_BYTES];
 
+	control_default_path(usual);
 	tell_not_traced(session);
 	if (session->flight)
 		message_note("flight recorder runs as process %d; tracedaemon -j TRACE saves it, -q stops it", (int)getpid());
@@ -199,7 +201,7 @@ static void tell_begun(struct session *session)
 		message_note("recording %s as process %d; tracectl stop ends it", options->output.path, (int)getpid());
 	else if (options->output.made_up)
 		message_note("recording %s", options->output.path);
-	if (socket && !options->session.control_path && strcmp(socket, CONTROL_DEFAULT_PATH))
+	if (socket && !options->session.control_path && strcmp(socket, usual))
 		message_note("another daemon runs; control this one with --control %s", socket);
 }
 

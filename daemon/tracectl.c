@@ -48,7 +48,7 @@ static void help(void)
 			 verbs[i].argument_name ? verbs[i].argument_name : "");
 		printf("  %-18s %s\n", left, verbs[i].help);
 	}
-	fputs("  --control PATH     the daemon's socket (" CONTROL_DEFAULT_PATH ")\n"
+	fputs("  --control PATH     the daemon's socket (" CONTROL_ROOT_PATH ", a user's own: $XDG_RUNTIME_DIR/tracedaemon/control)\n"
 	      "  --help, --version  this text; the version\n"
 	      "The letters of kgmon can be combined: tracectl -p -r\n",
 	      stdout);

@@ -40,6 +40,26 @@ start() { # in the background of this script, until it answers
 	echo "FAILED: $* does not answer"; cat daemon.err; failures=$((failures + 1))
 }
 
+# the control socket of a user who is not root, found by both without being named
+user_control() {
+	local as=()
+	[ "$(id -u)" = 0 ] && as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	mkdir -m 0700 "$work/run" "$work/theirs"
+	chmod 0755 "$work"
+	[ "$(id -u)" = 0 ] && chown 65534:65534 "$work/run" "$work/theirs"
+	"${as[@]}" test -x "$daemon" || return 0 # a folder that only root can enter
+	(cd "$work/theirs" && XDG_RUNTIME_DIR=$work/run exec "${as[@]}" "$daemon" -ts5 t.trace 2>"$work/theirs.err") &
+	pid=$!
+	for _ in $(seq 60); do
+		XDG_RUNTIME_DIR=$work/run "${as[@]}" "$control" status >/dev/null 2>&1 && break
+		sleep 0.05
+	done
+	check "a user's daemon is found" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" stop
+	wait $pid
+	check "its socket is gone" test ! -e "$work/run/tracedaemon/control"
+}
+user_control
+
 # usage
 expect 2 "unknown option -Z" run -Z
 expect 2 "near ones: .*sched_switch" run -esched_swich t
