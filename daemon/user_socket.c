@@ -154,6 +154,26 @@ int user_socket_fd(const struct user_socket *sock)
 	return sock->fd;
 }
 
+pid_t user_socket_owner(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer = { 0, 0, 0 };
+	socklen_t bytes = sizeof(peer);
+	char path[PATH_MAX];
+	struct trace_error error;
+	int fd = -1;
+
+	if (find_place(path, &error) == 0 && strlen(path) < sizeof(address.sun_path))
+		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return 0;
+	memcpy(address.sun_path, path, strlen(path));
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
+		peer.pid = 0;
+	close(fd);
+	return peer.pid;
+}
+
 int user_socket_accept(struct user_socket *sock)
 {
 	int fd = accept4(sock->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -184,7 +204,9 @@ static int receive_offer(int connection)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return fd < 0 && message.msg_flags & MSG_CTRUNC ? -EMFILE : -EBADMSG;
+	if (fd < 0 && message.msg_flags & MSG_CTRUNC)
+		return -EMFILE;
+	return fd < 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC ? -ENOMEM : -EBADMSG;
 }
 
 /* SECURITY: what it says of itself does not count. A pid of 0 is a process that we cannot see. */

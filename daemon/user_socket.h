@@ -17,6 +17,9 @@ struct user_socket *user_socket_listen(struct trace_error *ret_error);
 struct user_socket *user_socket_close(struct user_socket *sock); /* NULL is fine; returns NULL */
 int user_socket_fd(const struct user_socket *sock);
 
+/** user_socket_owner() - the daemon that listens where we would; 0: not known */
+pid_t user_socket_owner(void);
+
 /** user_socket_accept() - a program that wants to say something: its connection, or a negative errno: -EAGAIN: nobody */
 int user_socket_accept(struct user_socket *sock);
 
@@ -24,7 +27,7 @@ int user_socket_accept(struct user_socket *sock);
  * user_socket_receive() - what it says
  * @connection: stays the caller's
  * Returns its memory's descriptor with who it is, both the caller's; -EAGAIN: nothing yet; -ENODATA: it left without a word;
- * -EBADMSG, -EPERM: nonsense, or nobody whom we record; another negative errno: we could not take it
+ * -EBADMSG, -EPERM: nonsense, or nobody whom we record; -ENOMEM: it has none; another negative errno: we could not take it
  */
 int user_socket_receive(int connection, struct user_identity *ret_identity);
 #endif

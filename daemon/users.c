@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@ struct user {
  * struct users - @list: newest first
  * @connections: accepted, nothing received yet; -1: free. When none is free a new one takes another's place
  * @missed: programs, or events of theirs, that are known to be lost and have no ring that could count them
+ * @other_fd: a pidfd of another daemon, which has what we want; -1: none is known
  * @nr_buried, @max_buried: dead ones in the list, and when to look through them
  */
 struct users {
@@ -55,6 +57,7 @@ struct users {
 	uint64_t period_ns;
 	int epoll_fd;
 	int timer_fd;
+	int other_fd;
 	bool begun;
 	bool off;
 	bool told_busy;
@@ -63,7 +66,7 @@ struct users {
 	bool told_unknown;
 };
 
-enum { WATCH_SOCKET = 1, WATCH_TIMER, WATCH_CONNECTION, WATCH_PROCESS };
+enum { WATCH_SOCKET = 1, WATCH_TIMER, WATCH_CONNECTION, WATCH_PROCESS, WATCH_DAEMON };
 
 /* What to say for a descriptor: what it is, and itself. */
 static int watch(const struct users *users, int fd, uint32_t what)
@@ -156,16 +159,46 @@ static void tell_refused(struct users *users, const struct user_identity *identi
 	users->told_busy |= is_busy;
 }
 
-static void take(struct users *users, int fd, struct user_identity *identity, bool whole)
+/* What another daemon has is ours when it ends. False: it has ended. */
+static bool wait_for_other(struct users *users, pid_t pid)
+{
+	if (pid <= 0 || pid == getpid() || users->other_fd >= 0)
+		return true;
+	users->other_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (users->other_fd < 0)
+		return errno != ESRCH;
+	if (watch(users, users->other_fd, WATCH_DAEMON) == 0)
+		return true;
+	close(users->other_fd);
+	users->other_fd = -1;
+	return true;
+}
+
+/* Who holds the lock of that memory, as it says. */
+static pid_t owner_of_memory(int fd)
+{
+	struct user_mapping mapping = { .fd = -1 };
+	struct trace_error error;
+	pid_t pid = 0;
+
+	if (user_mapping_open(&mapping, fd, false, &error) == 0)
+		pid = (pid_t)__atomic_load_n(&user_mapping_memory(&mapping)->daemon_pid, __ATOMIC_RELAXED);
+	user_mapping_close(&mapping);
+	return pid;
+}
+
+static void take(struct users *users, int fd, struct user_identity *identity, bool whole, bool offered)
 {
 	struct user *user = calloc(1, sizeof(*user));
 	struct trace_error error = { .code = -ENOMEM, .message = "no memory for it" };
 
 	if (user)
 		user->program = user_program_new(fd, identity, &users->recording, whole, &error);
+	if (user && !user->program && error.code == -EBUSY && !wait_for_other(users, owner_of_memory(fd)))
+		user->program = user_program_new(fd, identity, &users->recording, whole, &error);
 	if (!user || !user->program) {
 		free(user);
-		tell_refused(users, identity, whole, &error);
+		tell_refused(users, identity, offered, &error);
 		if (identity->pid_fd >= 0)
 			close(identity->pid_fd);
 		return;
@@ -213,14 +246,15 @@ static void tell_unknown(struct users *users, const struct user_identity *identi
 	users->told_unknown = true;
 }
 
-static void come(struct users *users, int fd, struct user_identity *identity, bool whole)
+/* @whole: as user_program_new(). @offered: it says so itself */
+static void come(struct users *users, int fd, struct user_identity *identity, bool whole, bool offered)
 {
 	struct user *known = user_of_memory(users, fd);
 
 	if (known)
 		prefer_owner(users, known, identity);
 	else if (!users->off && takes_part(users, identity))
-		take(users, fd, identity, whole);
+		take(users, fd, identity, whole, offered);
 	else {
 		tell_unknown(users, identity);
 		if (identity->pid_fd >= 0)
@@ -231,7 +265,39 @@ static void come(struct users *users, int fd, struct user_identity *identity, bo
 
 static void on_found(void *context, int fd, struct user_identity *identity)
 {
-	come(context, fd, identity, false);
+	come(context, fd, identity, false, false);
+}
+
+/* Who is found at the end, and was not there at the beginning, could not be heard. */
+static void on_found_unheard(void *context, int fd, struct user_identity *identity)
+{
+	come(context, fd, identity, true, false);
+}
+
+static void listen_for_programs(struct users *users)
+{
+	struct trace_error error;
+
+	users->socket = user_socket_listen(&error);
+	if (!users->socket && error.code == -EADDRINUSE && wait_for_other(users, user_socket_owner()))
+		message_note("programs that start now cannot join until the other daemon ends: %s", error.message);
+	else if (!users->socket && error.code == -EADDRINUSE)
+		users->socket = user_socket_listen(&error);
+	else if (!users->socket)
+		message_note("programs that start now cannot join: %s", error.message);
+}
+
+static void on_other_gone(struct users *users)
+{
+	close(users->other_fd);
+	users->other_fd = -1;
+	if (!users->socket) {
+		listen_for_programs(users);
+		if (users->socket)
+			watch(users, user_socket_fd(users->socket), WATCH_SOCKET);
+	}
+	if (!users->off)
+		user_find_programs(on_found, users);
 }
 
 /* Nonsense, a stranger, or no descriptor was left for it: only the last is a loss. */
@@ -253,7 +319,7 @@ static bool hear(struct users *users, int connection)
 	if (fd == -EAGAIN)
 		return false;
 	if (fd >= 0)
-		come(users, fd, &identity, true);
+		come(users, fd, &identity, true, true);
 	else if (fd != -ENODATA)
 		miss_offer(users, fd);
 	close(connection);
@@ -417,7 +483,6 @@ static void allow_descriptors(void)
 struct users *users_new(const struct users_options *options, struct trace_error *ret_error)
 {
 	struct users *users = calloc(1, sizeof(*users));
-	struct trace_error error;
 
 	if (!users) {
 		text_error(ret_error, -ENOMEM, "no memory for programs' events");
@@ -427,6 +492,7 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 	users->selection = *options->selection;
 	users->filter = options->filter;
 	users->max_buried = USERS_BURIED_MIN;
+	users->other_fd = -1;
 	users->period_ns = USERS_PERIOD_BEGIN_NS;
 	users->recording.blocking = options->blocking;
 	users->recording.selection = &users->selection;
@@ -438,9 +504,7 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 		return users_free(users);
 	}
 	allow_descriptors();
-	users->socket = user_socket_listen(&error);
-	if (!users->socket)
-		message_note("programs that start now cannot join: %s", error.message);
+	listen_for_programs(users);
 	return users;
 }
 
@@ -473,6 +537,8 @@ struct users *users_free(struct users *users)
 	}
 	if (users->timer_fd >= 0)
 		close(users->timer_fd);
+	if (users->other_fd >= 0)
+		close(users->other_fd);
 	if (users->epoll_fd >= 0)
 		close(users->epoll_fd);
 	free(users);
@@ -512,6 +578,9 @@ static int dispatch(struct users *users)
 			break;
 		case WATCH_CONNECTION:
 			on_connection(users, fd);
+			break;
+		case WATCH_DAEMON:
+			on_other_gone(users);
 			break;
 		default:
 			on_death(users, fd);
@@ -559,6 +628,7 @@ void users_switch_off(struct users *users)
 {
 	for (int round = 0; round < USERS_LAST_ROUNDS && dispatch(users) > 0; round++)
 		;
+	user_find_programs(on_found_unheard, users);
 	for (struct user *user = users->list; user; user = user->next)
 		user_program_look(user->program);
 	users->off = true;

@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <trace/reader.h>
 #include <trace/writer.h>
 
@@ -715,13 +717,145 @@ static void offer_among_silent_ones(int nr, size_t expected)
 	close(slow);
 	close(quick);
 	users_free(users);
-	unsetenv("TRACER_SOCKET");
 	snprintf(path, sizeof(path), "/tmp/trace-offers-%d.lock", (int)getpid());
 	unlink(path);
 	free(others);
 	bench_free(bench);
 	fake_program_free(&first);
 	fake_program_free(&last);
+}
+
+/* A whole set of users with a socket of its own, as a daemon has it. */
+struct daemon_of_users {
+	struct bench *bench;
+	struct users_options options;
+	struct users *users;
+	char path[64];
+};
+
+static void daemon_begin(struct daemon_of_users *daemon, const char *name)
+{
+	struct clock_sample start = clock_take_sample();
+	struct trace_error error;
+
+	snprintf(daemon->path, sizeof(daemon->path), "/tmp/trace-%s-%d", name, (int)getpid());
+	setenv("TRACER_SOCKET", daemon->path, 1);
+	daemon->bench = bench_new(NULL);
+	daemon->options = (struct users_options){ .selection = &daemon->bench->selection };
+	daemon->users = users_new(&daemon->options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->users);
+	users_begin(daemon->users, daemon->bench->recording->drain, daemon->bench->writer, &start);
+}
+
+static size_t daemon_programs(const struct daemon_of_users *daemon)
+{
+	struct users_status status;
+
+	users_get_status(daemon->users, &status);
+	return status.programs;
+}
+
+static void daemon_free(struct daemon_of_users *daemon)
+{
+	char lock[80];
+
+	users_free(daemon->users);
+	bench_free(daemon->bench);
+	snprintf(lock, sizeof(lock), "%s.lock", daemon->path);
+	unlink(lock);
+}
+
+/* A program that could not be heard goes on to live in another process, which is found in /proc. */
+static pid_t live_elsewhere(const struct fake_program *program)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		for (;;)
+			pause();
+	(void)program; /* mapped there too */
+	return child;
+}
+
+static void who_could_not_be_heard_is_found_at_the_end(void)
+{
+	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	struct daemon_of_users daemon;
+	struct users_status status;
+	struct fake_program program;
+	int connection;
+	pid_t child;
+
+	daemon_begin(&daemon, "unheard");
+	connection = connect_to(daemon.path);
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	child = live_elsewhere(&program);
+	for (int i = 0; i < 3; i++)
+		users_dispatch(daemon.users);
+	CU_ASSERT_EQUAL(daemon_programs(&daemon), 0);
+	/* Another one can only say that it has no memory. */
+	users_get_status(daemon.users, &status);
+	CU_ASSERT_EQUAL(status.refused, 0);
+	CU_ASSERT_EQUAL(send(connection, &offer, sizeof(offer), MSG_NOSIGNAL), (ssize_t)sizeof(offer));
+	for (int i = 0; i < 3; i++)
+		users_dispatch(daemon.users);
+	users_get_status(daemon.users, &status);
+	CU_ASSERT_EQUAL(status.refused, 1);
+	close(connection);
+	users_switch_off(daemon.users);
+	CU_ASSERT_EQUAL(daemon_programs(&daemon), 1);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	daemon_free(&daemon);
+	fake_program_free(&program);
+}
+
+/* Another daemon, in a process of its own, has the socket and the program until it ends. */
+static void a_second_daemon_takes_over_when_the_first_ends(void)
+{
+	struct daemon_of_users first, second;
+	struct fake_program program;
+	int pipe_fds[2];
+	pid_t owner, other;
+	char byte;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(pipe_fds), 0);
+	snprintf(first.path, sizeof(first.path), "/tmp/trace-over-%d", (int)getpid());
+	setenv("TRACER_SOCKET", first.path, 1);
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	owner = live_elsewhere(&program);
+	other = fork();
+	if (other == 0) {
+		struct clock_sample start = clock_take_sample();
+		struct trace_error error;
+
+		first.bench = bench_new(NULL);
+		first.options = (struct users_options){ .selection = &first.bench->selection };
+		first.users = users_new(&first.options, &error);
+		users_begin(first.users, first.bench->recording->drain, first.bench->writer, &start);
+		byte = (char)daemon_programs(&first);
+		if (write(pipe_fds[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	CU_ASSERT_EQUAL(read(pipe_fds[0], &byte, 1), 1);
+	CU_ASSERT_EQUAL(byte, 1);
+	daemon_begin(&second, "over");
+	users_dispatch(second.users);
+	CU_ASSERT_EQUAL(daemon_programs(&second), 0);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	for (int i = 0; i < 100 && daemon_programs(&second) == 0; i++, usleep(1000))
+		users_dispatch(second.users);
+	CU_ASSERT_EQUAL(daemon_programs(&second), 1);
+	close(connect_to(second.path)); /* it listens now */
+	kill(owner, SIGKILL);
+	waitpid(owner, NULL, 0);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+	daemon_free(&second);
+	fake_program_free(&program);
 }
 
 static void who_is_slow_to_speak_is_heard(void)
@@ -768,6 +902,8 @@ static const struct unit_case cases[] = {
 	{ "nonsense_in_rings_stays_in_its_streams", nonsense_in_rings_stays_in_its_streams },
 	{ "nonsense_in_the_registry_stays_in_its_program", nonsense_in_the_registry_stays_in_its_program },
 	{ "memory_that_changes_while_it_is_read_breaks_nothing", memory_that_changes_while_it_is_read_breaks_nothing },
+	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
+	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
 	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
 	{ "who_says_nothing_keeps_nobody_out", who_says_nothing_keeps_nobody_out },
 	{ "what_children_count_in_a_memory_without_rings_is_told", what_children_count_in_a_memory_without_rings_is_told },
@@ -776,6 +912,11 @@ static const struct unit_case cases[] = {
 
 int main(int argc, char **argv)
 {
+	char path[64];
+
+	/* A world of its own: no daemon that runs on this machine finds the programs. */
+	snprintf(path, sizeof(path), "/tmp/trace-offers-%d", (int)getpid());
+	setenv("TRACER_SOCKET", path, 1);
 	message_init("test_user_daemon", true);
 	return unit_main("user daemon", cases, argc, argv);
 }

@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -238,6 +240,89 @@ static void without_memory_or_daemon_programs_run_undisturbed(void)
 		CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "no_memory", NULL, setups[i])), 0);
 		CU_ASSERT_EQUAL(nr_memories, 0);
 	}
+}
+
+/* A daemon whose queue is full: connections to it find no place until it accepts. Its address goes into @path. */
+static int listen_full(char *path, size_t bytes, int fillers[static 4])
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(path, bytes, "/tmp/user-consumer-full-%d", (int)getpid());
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	unlink(path);
+	CU_ASSERT_EQUAL_FATAL(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	CU_ASSERT_EQUAL_FATAL(listen(fd, 0), 0);
+	for (int i = 0; i < 4; i++) {
+		fillers[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		connect(fillers[i], (struct sockaddr *)&address, sizeof(address));
+	}
+	return fd;
+}
+
+static void close_fillers(int fillers[static 4])
+{
+	for (int i = 0; i < 4; i++)
+		close(fillers[i]);
+}
+
+/* Each event of theirs is counted where the daemon looks: in their parent's memory. */
+static void children_without_a_memory_are_counted_in_their_parents(void)
+{
+	static const char *const ways[] = { "no_descriptors", "no_file_size", "unsent" };
+	int fillers[4], full;
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "poor_children", ways[i], NULL)), 0);
+		CU_ASSERT_EQUAL(*attempted, 145);
+		CU_ASSERT_EQUAL(nr_memories, 1);
+		EXPECT_EXACT_LEDGER();
+		CU_ASSERT_EQUAL(lost(), 125);
+		if (lost() != 125)
+			printf("(%s: %llu lost, %d memories) ", ways[i], lost(), nr_memories);
+	}
+	full = listen_full(path, sizeof(path), fillers);
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "poor_children", path, NULL)), 0);
+	CU_ASSERT_EQUAL(*attempted, 145);
+	EXPECT_EXACT_LEDGER();
+	CU_ASSERT_EQUAL(lost(), 125);
+	close_fillers(fillers);
+	close(full);
+	unlink(path);
+}
+
+static void an_offer_that_fails_is_tried_again(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "poor_children", "sent_late", NULL)), 0);
+	CU_ASSERT_EQUAL(nr_memories, 11);
+	EXPECT_EXACT_LEDGER();
+	CU_ASSERT_EQUAL(lost(), 0);
+}
+
+/* A program that nobody hears when it begins has recorded everything when it is heard at its end. */
+static void a_program_is_heard_at_its_end_at_last(void)
+{
+	int fillers[4], before = listener;
+	char path[64], socket_before[108];
+	pid_t child;
+
+	snprintf(socket_before, sizeof(socket_before), "%s", getenv("TRACER_SOCKET"));
+	listener = listen_full(path, sizeof(path), fillers);
+	setenv("TRACER_SOCKET", path, 1);
+	child = start_program(USER_PROGRAM, "plain", "1000", NULL);
+	for (int i = 0; i < 5000 && __atomic_load_n(attempted, __ATOMIC_RELAXED) < 1000; i++)
+		usleep(1000);
+	close_fillers(fillers);
+	CU_ASSERT_EQUAL(run_to_end(child), 0);
+	CU_ASSERT_EQUAL(*attempted, 1001);
+	CU_ASSERT_EQUAL(nr_memories, 1);
+	EXPECT_EXACT_LEDGER();
+	CU_ASSERT_EQUAL(lost(), 0);
+	close(listener);
+	unlink(path);
+	listener = before;
+	setenv("TRACER_SOCKET", socket_before, 1);
 }
 
 static void a_library_loaded_again_keeps_its_events_number(void)
@@ -498,6 +583,9 @@ static const struct unit_case cases[] = {
 	{ "exec_leaves_no_descriptor", exec_leaves_no_descriptor },
 	{ "closing_all_descriptors_changes_nothing", closing_all_descriptors_changes_nothing },
 	{ "without_memory_or_daemon_programs_run_undisturbed", without_memory_or_daemon_programs_run_undisturbed },
+	{ "children_without_a_memory_are_counted_in_their_parents", children_without_a_memory_are_counted_in_their_parents },
+	{ "an_offer_that_fails_is_tried_again", an_offer_that_fails_is_tried_again },
+	{ "a_program_is_heard_at_its_end_at_last", a_program_is_heard_at_its_end_at_last },
 	{ "a_library_loaded_again_keeps_its_events_number", a_library_loaded_again_keeps_its_events_number },
 	{ "migrations_and_signals_lose_nothing_uncounted", migrations_and_signals_lose_nothing_uncounted },
 	{ "killed_in_a_storm_only_what_is_in_flight_is_lost", killed_in_a_storm_only_what_is_in_flight_is_lost },

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -169,6 +171,60 @@ static int closes_all(const char *argument)
 		_exit(0);
 	}
 	waitpid(child, &(int){ 0 }, 0);
+	return 0;
+}
+
+/* ---- children that have no memory ---- */
+
+static int sends_to_fail;
+
+/* Before libc's: libtracer's offers fail as often as the test wants. */
+__attribute__((visibility("default"))) ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	if (sends_to_fail > 0) {
+		sends_to_fail--;
+		errno = ETOOMANYREFS;
+		return -1;
+	}
+	return syscall(SYS_sendmsg, fd, message, flags);
+}
+
+/* Ten events, then five children with twenty each, and one grandchild of each with five; @argument: what befalls the children. */
+static int poor_children(const char *argument)
+{
+	struct rlimit none = { 0, 0 };
+
+	for (int i = 0; i < 10; i++)
+		EVENT(parent, i);
+	if (strcmp(argument, "no_descriptors") == 0)
+		setrlimit(RLIMIT_NOFILE, &none);
+	else if (strcmp(argument, "no_file_size") == 0)
+		setrlimit(RLIMIT_FSIZE, &none);
+	else if (strcmp(argument, "unsent") == 0)
+		sends_to_fail = 1000;
+	else if (strcmp(argument, "sent_late") == 0)
+		sends_to_fail = 2;
+	else
+		setenv("TRACER_SOCKET", argument, 1);
+	for (int c = 0; c < 5; c++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			for (int i = 0; i < 19; i++)
+				EVENT(child, i);
+			EVENT(new_in_child, c);
+			if (fork() == 0) {
+				for (int i = 0; i < 5; i++)
+					EVENT(child, i);
+				_exit(0);
+			}
+			wait(NULL);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	for (int i = 0; i < 10; i++)
+		EVENT(parent, i);
 	return 0;
 }
 
@@ -364,7 +420,7 @@ int main(int argc, char **argv)
 		int (*run)(const char *argument);
 	} cases[] = {
 		{ "plain", plain }, { "forks", forks }, { "raw_forks", raw_forks }, { "vforks", vforks }, { "execs", execs },
-		{ "closes_all", closes_all }, { "no_memory", no_memory }, { "storm", storm }, { "stepped", stepped },
+		{ "closes_all", closes_all }, { "no_memory", no_memory }, { "poor_children", poor_children }, { "storm", storm }, { "stepped", stepped },
 		{ "loads", loads }, { "soak", soak },
 	};
 

@@ -11,7 +11,7 @@
  *
  * How they meet. The program makes the memfd when it starts (or is forked, see below), offers it to the daemons' sockets that it finds (struct
  * user_offer, the memfd beside it by SCM_RIGHTS, no answer expected) and goes on. It has no thread, keeps no connection, and
- * never calls the system again: events wait in the rings. A daemon that starts later finds the memfd of running
+ * does not call the system again: events wait in the rings. A daemon that starts later finds the memfd of running
  * programs through /proc/PID/fd, or /proc/PID/map_files when the program has closed it. One daemon at a time takes a program's
  * events: it holds an exclusive flock() on an open file description of its own (/proc/self/fd/N opened again).
  *
@@ -20,7 +20,12 @@
  * meanwhile although nobody wants it the daemon drops, and counts as filtered.
  *
  * Fork. A child inherits the mapping of its parent's header, flags and registry, and with them the same switches, but not the rings: its first
- * event makes a memory of its own, offered as at a start. A child that records nothing costs nothing.
+ * event makes a memory of its own, offered as at a start. A child that records nothing costs nothing. One that cannot make a memory, or whom nobody
+ * could hear, counts each of its events in the memory of its parent (or that one's), as `unready`, for as long as the flags there ask for them.
+ *
+ * Unheard. A program whom a daemon seems to listen to, but which could not be told of the memory, records all the same, offers it again now and then
+ * and when it ends, and is found by the daemon in /proc, which looks there when a recording begins and when it ends. One that has no memory at
+ * all says so by an offer without a descriptor.
  *
  * Trust. The daemon believes nothing here: it copies what it reads before it checks it, takes sizes once, and a program
  * that writes nonsense spoils its own events only. A program trusts the daemons that it offers its memory to: root's and its own user's.
@@ -52,7 +57,9 @@ extern "C" {
  * @ring_stride: from one ring to the next; ring n is CPU n's, and is in use when its control.position is not 0
  * @pid: as the program sees itself; the daemon trusts the kernel's word instead
  * @registry_used: bytes of whole entries; the program, store-release after the entry [U1], pairs with the daemon's load [D1]
- * @unready: events that came while their ring or the memory was still being set up by somebody who was interrupted; program, atomic add
+ * @unready: events that were wanted and have no ring that could count them: they came while the memory was still being set up, or another event
+ *     registered, by somebody who was interrupted; or in a child of the program that has no memory of its own. Program and its children, atomic add;
+ *     it goes on growing when the program is dead
  * @new_flag: what an event's flag is when it is registered; the daemon (the program before it has offered the memory)
  * @daemon_pid: who takes the events now, for messages only; 0 = nobody. @blocking: the daemon allows writers to wait for room; the daemon
  */
@@ -177,7 +184,7 @@ static inline void user_memory_name(const char *socket, char *ret_name)
 	ret_name[at] = '\0';
 }
 
-/** struct user_offer - the one message of a program, with its memfd beside it */
+/** struct user_offer - the one message of a program, with its memfd beside it; without one: it wanted to make a memory and could not */
 struct user_offer {
 	trace_u64 magic; /* USER_MEMORY_MAGIC */
 	trace_u32 version;

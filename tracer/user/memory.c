@@ -23,6 +23,8 @@
 #define MFD_NOEXEC_SEAL 8U
 #endif
 #define FD_MIN 200 /* our descriptor keeps out of the way of programs that expect small numbers */
+#define OFFER_TRIES 4
+#define EXIT_TRIES 200
 #define DEFAULT_SUBBUF_BYTES (256u << 10)
 #define DEFAULT_NR_SUBBUFS 16u
 
@@ -219,69 +221,125 @@ static void inherit(struct user_memory *memory, const struct user_memory *from)
 	memory->blocking = __atomic_load_n(&from->blocking, __ATOMIC_RELAXED);
 }
 
+/* What is new becomes what the process has. */
+static void adopt(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
+{
+	mine.memory = memory;
+	mine.bytes = bytes;
+	mine.fd = fd;
+	mine.dev = status->st_dev;
+	mine.ino = status->st_ino;
+	state->memory = memory;
+	state->flags = (unsigned char *)memory + memory->flags_offset;
+	state->rings = (unsigned char *)memory + memory->rings_offset;
+	state->ring_stride = memory->ring_stride;
+	state->nr_rings = memory->nr_rings;
+	state->subbuf_bytes = user_options.subbuf_bytes;
+	state->nr_subbufs_log2 = (uint32_t)__builtin_ctz(user_options.nr_subbufs);
+	state->clock = memory->clock;
+	state->rseq_offset = &__rseq_offset ? __rseq_offset : 0;
+	state->nr_windows = memory->clock == SUBBUF_CLOCK_TSC && &__rseq_offset ? memory->nr_rings : 0;
+	state->blocking_ms = user_options.blocking_ms;
+}
+
+/*
+ * A child's. It inherits its parent's switches, whoever flips them, and so somebody who listens must take it: if nobody hears of its memory it has none,
+ * and its events are counted in its parent's.
+ */
+static bool set_up_child(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
+{
+	struct user_memory *at = mine.memory;
+	bool made;
+
+	inherit(memory, at);
+	made = user_offer(fd, OFFER_TRIES) != USER_UNHEARD &&
+	       mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) != MAP_FAILED;
+	munmap(memory, bytes);
+	if (!made)
+		return false;
+	close_inherited();
+	adopt(state, at, bytes, fd, status);
+	return true;
+}
+
+/* That of a program that begins. Somebody listens: record all from the start, it will say what it wants. Nobody: record nothing until a daemon finds us. */
+static void set_up_fresh(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
+{
+	enum user_heard heard;
+
+	memory->new_flag = 1;
+	heard = user_offer(fd, OFFER_TRIES);
+	/* Who takes it at once says himself what it is to be. */
+	if (heard == USER_NOBODY && __atomic_load_n(&memory->daemon_pid, __ATOMIC_ACQUIRE) == 0)
+		__atomic_store_n(&memory->new_flag, 0, __ATOMIC_RELAXED);
+	state->unheard = heard == USER_UNHEARD;
+	adopt(state, memory, bytes, fd, status);
+}
+
 static bool set_up(struct user_state *state)
 {
 	uint32_t nr_rings = mine.memory ? mine.memory->nr_rings : count_cpus();
 	uint64_t bytes = 4096 + USER_MAX_EVENTS + USER_MAX_REGISTRY_BYTES +
 			 (uint64_t)nr_rings * subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
-	int sockets[4] = { -1, -1, -1, -1 }, nr_sockets = 0, fd = make_file(bytes), result;
-	bool unheard = false;
-	struct user_memory *memory, *at = mine.memory;
+	struct user_memory *memory = MAP_FAILED;
 	struct stat status;
+	int fd = make_file(bytes);
 
-	if (fd < 0 || fstat(fd, &status) != 0)
-		return false;
-	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (fd >= 0 && fstat(fd, &status) == 0)
+		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (memory == MAP_FAILED) {
-		close(fd);
+		if (!mine.memory)
+			user_offer(-1, 1);
+		if (fd >= 0)
+			close(fd);
 		return false;
 	}
 	mine.time_offset = read_time_offset();
 	describe(memory, bytes, nr_rings);
-	for (unsigned int n = 0; nr_sockets < 4 && (result = user_offer_connect(n)) != -ENOENT; n++)
-		if (result >= 0)
-			sockets[nr_sockets++] = result;
-		else
-			unheard |= result == -EAGAIN || result == -EMFILE;
-	if (at) {
-		if (unheard && !nr_sockets)
-			__atomic_fetch_add(&at->unready, 1, __ATOMIC_RELAXED); /* how many events it will be nobody knows: one stands for them */
-		inherit(memory, at);
-		if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED)
-			at = NULL;
-		munmap(memory, bytes);
-		close_inherited();
-	} else {
-		/* Somebody listens: record all from the start, it will say what it wants. Nobody: record nothing until a daemon finds us. */
-		memory->new_flag = nr_sockets > 0;
-		at = memory;
-	}
-	if (at) {
-		mine.memory = at;
-		mine.bytes = bytes;
-		mine.fd = fd;
-		mine.dev = status.st_dev;
-		mine.ino = status.st_ino;
-		state->memory = at;
-		state->flags = (unsigned char *)at + at->flags_offset;
-		state->rings = (unsigned char *)at + at->rings_offset;
-		state->ring_stride = at->ring_stride;
-		state->nr_rings = nr_rings;
-		state->subbuf_bytes = user_options.subbuf_bytes;
-		state->nr_subbufs_log2 = (uint32_t)__builtin_ctz(user_options.nr_subbufs);
-		state->clock = at->clock;
-		state->rseq_offset = &__rseq_offset ? __rseq_offset : 0;
-		state->nr_windows = at->clock == SUBBUF_CLOCK_TSC && &__rseq_offset ? nr_rings : 0;
-		state->blocking_ms = user_options.blocking_ms;
-	} else {
+	if (!mine.memory)
+		set_up_fresh(state, memory, bytes, fd, &status);
+	else if (!set_up_child(state, memory, bytes, fd, &status)) {
 		close(fd);
+		return false;
 	}
-	for (int i = 0; i < nr_sockets; i++) {
-		if (at)
-			user_offer_send(sockets[i], fd);
-		close(sockets[i]);
+	return true;
+}
+
+/* The descriptor may be closed, and its number be something else by now: then only /proc leads to us. */
+static void offer_again(struct user_state *state, int tries)
+{
+	struct stat status;
+	enum user_heard heard;
+
+	if (__atomic_exchange_n(&state->offering, 1, __ATOMIC_ACQUIRE) != 0)
+		return;
+	if (fstat(mine.fd, &status) == 0 && status.st_dev == mine.dev && status.st_ino == mine.ino &&
+	    __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0)
+		heard = user_offer(mine.fd, tries);
+	else
+		heard = USER_HEARD;
+	if (heard == USER_NOBODY && __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0) {
+		__atomic_store_n(&state->memory->new_flag, 0, __ATOMIC_RELAXED);
+		memset(state->flags, 0, USER_MAX_EVENTS);
 	}
-	return at != NULL;
+	if (heard != USER_UNHEARD)
+		__atomic_store_n(&state->unheard, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&state->offering, 0, __ATOMIC_RELEASE);
+}
+
+void user_offer_again(struct user_state *state)
+{
+	if ((__atomic_fetch_add(&state->unheard, 1, __ATOMIC_RELAXED) & 15) == 15)
+		offer_again(state, 1);
+}
+
+/* The last moment to be heard: for this there is a little time. */
+static __attribute__((destructor)) void at_exit(void)
+{
+	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE);
+
+	if (__atomic_load_n(&state->epoch, __ATOMIC_ACQUIRE) != 0 && __atomic_load_n(&state->unheard, __ATOMIC_RELAXED) != 0)
+		offer_again(state, EXIT_TRIES);
 }
 
 /* As many windows as there can be CPUs; pages are taken where they are used. */
@@ -343,6 +401,20 @@ void user_count_unready(void)
 	unready = __atomic_exchange_n(&state->unready, 0, __ATOMIC_ACQ_REL);
 	if (unready)
 		__atomic_fetch_add(&state->memory->unready, unready, __ATOMIC_ACQ_REL);
+}
+
+void user_count_for_parent(void)
+{
+	if (mine.memory && !user_options.off)
+		__atomic_fetch_add(&mine.memory->unready, 1, __ATOMIC_RELAXED);
+}
+
+void user_leave_to_parent(struct trace_tracepoint *tracepoint)
+{
+	/* A word of 0 or 1, whose first byte says the same. */
+	const unsigned char *flag = mine.memory && !user_options.off ? (const unsigned char *)&mine.memory->new_flag : &user_never;
+
+	__atomic_store_n(&tracepoint->flag, flag, __ATOMIC_RELEASE);
 }
 
 void user_ring_ready(struct user_state *state, uint32_t cpu)

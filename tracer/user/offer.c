@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * offer.c - tell the daemons that listen of our memory. Nothing here waits: a daemon that is too busy to accept finds us in /proc.
+ * offer.c - tell the daemons that listen of our memory. A daemon that is too busy is tried again for some ms; what then is not heard is
+ * offered again later, see memory.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 #include "user.h"
 
@@ -33,7 +35,9 @@ static bool socket_path(unsigned int n, char *path, size_t bytes)
 	return length >= 0;
 }
 
-int user_offer_connect(unsigned int n)
+/* A socket, connected to the @n-th daemon that may be there: -ENOENT after the last; -EAGAIN: perhaps somebody listens, but could not be reached;
+ * another negative number when nobody trustworthy does. */
+static int connect_to(unsigned int n)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct ucred peer = { 0, (uid_t)-1, (gid_t)-1 };
@@ -46,11 +50,11 @@ int user_offer_connect(unsigned int n)
 		return -EINVAL;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return -errno;
+		return -EAGAIN; /* no descriptor, no memory: who knows who listens */
 	errno = 0;
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
 	    (peer.uid != 0 && peer.uid != geteuid())) {
-		bool is_full = errno == EAGAIN; /* the queue of its socket: the caller counts that we were not heard */
+		bool is_full = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
 
 		close(fd);
 		return is_full ? -EAGAIN : -ECONNREFUSED;
@@ -58,7 +62,7 @@ int user_offer_connect(unsigned int n)
 	return fd;
 }
 
-void user_offer_send(int socket, int memory_fd)
+static bool send_offer(int socket, int memory_fd)
 {
 	struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, (uint32_t)getpid() };
 	struct iovec vector = { &offer, sizeof(offer) };
@@ -68,9 +72,46 @@ void user_offer_send(int socket, int memory_fd)
 	} control = { .bytes = { 0 } };
 	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
 
+	if (memory_fd < 0) {
+		message.msg_control = NULL;
+		message.msg_controllen = 0;
+	}
 	control.header.cmsg_level = SOL_SOCKET;
 	control.header.cmsg_type = SCM_RIGHTS;
 	control.header.cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(&control.header), &memory_fd, sizeof(int));
-	sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(offer);
+}
+
+enum user_heard user_offer(int memory_fd, int tries)
+{
+	const struct timespec nap = { 0, 500000 };
+	enum user_heard heard = USER_NOBODY;
+
+	for (unsigned int n = 0;; n++) {
+		int fd = connect_to(n);
+
+		for (int i = 1; i < tries && fd == -EAGAIN; i++) {
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			fd = connect_to(n);
+		}
+		if (fd == -ENOENT)
+			return heard;
+		if (fd >= 0) {
+			bool sent = send_offer(fd, memory_fd);
+
+			/* No room in a queue, or too many descriptors on their way. */
+			for (int i = 1; i < tries && !sent && errno != EPIPE && errno != EBADF; i++) {
+				clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+				sent = send_offer(fd, memory_fd);
+			}
+			close(fd);
+			if (sent)
+				heard = USER_HEARD;
+			else if (heard == USER_NOBODY)
+				heard = USER_UNHEARD;
+		} else if (fd == -EAGAIN && heard == USER_NOBODY) {
+			heard = USER_UNHEARD;
+		}
+	}
 }

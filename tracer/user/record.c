@@ -144,6 +144,8 @@ static void write_somewhere(struct user_state *state, uint32_t id, struct user_p
 	if (state->blocking_ms && position == SUBBUF_NO_POSITION)
 		wait_for_room(state, &w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload));
 	user_ring_write_slow(&w, id, payload, position);
+	if (__builtin_expect(state->unheard != 0, 0))
+		user_offer_again(state);
 	if (cpu < state->nr_windows)
 		user_window_move(&w, &state->windows[cpu]);
 }
@@ -155,10 +157,14 @@ static bool make_ready(struct trace_tracepoint *tracepoint, struct user_state **
 
 	*ret_state = user_ready(&busy);
 	if (!*ret_state) {
-		if (busy)
+		if (busy) {
 			user_count_unready();
-		else if (tracepoint->id == 0)
-			__atomic_store_n(&tracepoint->flag, &user_never, __ATOMIC_RELEASE);
+		} else {
+			if (tracepoint->id == 0)
+				user_leave_to_parent(tracepoint);
+			if (*tracepoint->flag)
+				user_count_for_parent();
+		}
 		return false;
 	}
 	if (thread_epoch != (*ret_state)->epoch)

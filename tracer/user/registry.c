@@ -199,7 +199,7 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait)
 	state = user_ready(&busy);
 	if (!state) {
 		if (!busy)
-			__atomic_store_n(&tracepoint->flag, &user_never, __ATOMIC_RELEASE);
+			user_leave_to_parent(tracepoint);
 		return false;
 	}
 	if (!lock(state, wait))

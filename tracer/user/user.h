@@ -28,6 +28,8 @@
  * @phase: enum user_phase; who moves it from NEW to BUSY sets up
  * @registering: 1 while somebody appends to the registry
  * @unready: events that came while @phase was BUSY, until they can be added to the memory's
+ * @offering: somebody offers it again just now
+ * @unheard: 0 = some daemon heard of the memory, or there is none; else how often that was looked at
  */
 struct user_state {
 	uint64_t epoch;
@@ -45,6 +47,8 @@ struct user_state {
 	uint32_t phase;
 	uint32_t registering;
 	uint64_t unready;
+	uint32_t unheard;
+	uint32_t offering;
 	struct trace_window windows[];
 };
 
@@ -76,16 +80,24 @@ struct user_state *user_ready(bool *ret_busy);
 /* An event was lost because something was being set up. */
 void user_count_unready(void);
 
+/* The state cannot be made. If a forebear has a memory, an event is counted there, and its switch for new tracepoints is ours. */
+void user_count_for_parent(void);
+void user_leave_to_parent(struct trace_tracepoint *tracepoint);
+
 /* Set up ring @cpu if nobody has. */
 void user_ring_ready(struct user_state *state, uint32_t cpu);
 
 /* @wait: sleep while somebody else registers, for a moment at most. Afterwards tracepoint->flag is what to look at, unless false. */
 bool user_register(struct trace_tracepoint *tracepoint, bool wait);
 
-/* A socket, connected to the @n-th daemon that may be there: -ENOENT after the last; -EAGAIN, -EMFILE: perhaps somebody listens, but could not be
- * reached; another negative number when nobody trustworthy does. */
-int user_offer_connect(unsigned int n);
-void user_offer_send(int socket, int memory_fd);
+/* Was there somebody to hear an offer? UNHEARD: perhaps, but no one could be reached. */
+enum user_heard { USER_NOBODY, USER_UNHEARD, USER_HEARD };
+
+/* Offer the memory to all daemons; @memory_fd -1: tell them that there is none. @tries: of each, with naps of 0.5 ms between them. */
+enum user_heard user_offer(int memory_fd, int tries);
+
+/* Nobody heard of our memory yet: now and then, try again. */
+void user_offer_again(struct user_state *state);
 
 uint64_t user_time_offset(void); /* from this process's CLOCK_MONOTONIC to the host's, for time namespaces */
 
