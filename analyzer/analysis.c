@@ -158,6 +158,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	free(a->files);
 	free(a->socks);
 	free(a->hooks);
+	free(a->event_hooks);
 	free(a->gaps);
 	free(a->doubts);
 	free(a->cpu_gaps);
@@ -222,13 +223,30 @@ int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, v
 	return trace_analysis_on_interval_of(a, UINT32_MAX, fn, data);
 }
 
-static void hooks_event(struct trace_analysis *a, const struct trace_event *event)
+/* By event: most events have no hook or one, and nobody should look through all of them each time. */
+static int hooks_prepare(struct trace_analysis *a)
+{
+	uint32_t nr = 0;
+
+	a->event_hooks = calloc(a->nr_hooks * TRACE_EV_MAX + 1, sizeof(*a->event_hooks));
+	if (!a->event_hooks)
+		return -ENOMEM;
+	for (uint32_t bit = 0; bit < TRACE_EV_MAX; bit++) {
+		a->hooks_of[bit] = nr;
+		for (size_t i = 0; i < a->nr_hooks; i++)
+			if (a->hooks[i].event && (a->hooks[i].mask[bit / 64] >> bit % 64 & 1))
+				a->event_hooks[nr++] = (struct event_hook){.event = a->hooks[i].event, .data = a->hooks[i].data};
+	}
+	a->hooks_of[TRACE_EV_MAX] = nr;
+	return 0;
+}
+
+static inline void hooks_event(struct trace_analysis *a, const struct trace_event *event)
 {
 	uint32_t bit = event->id < TRACE_EV_MAX ? event->id : TRACE_EV_USER;
 
-	for (size_t i = 0; i < a->nr_hooks; i++)
-		if (a->hooks[i].event && (a->hooks[i].mask[bit / 64] >> bit % 64 & 1))
-			a->hooks[i].event(a->hooks[i].data, a, event);
+	for (uint32_t i = a->hooks_of[bit]; i < a->hooks_of[bit + 1]; i++)
+		a->event_hooks[i].event(a->event_hooks[i].data, a, event);
 }
 
 /* ---- the pass ---- */
@@ -253,8 +271,7 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 	a->counts[event->id]++;
 	if (event->cpu < a->nr_cpus && a->cpus[event->cpu].hidden && event->id >= TRACE_EV_sys_enter)
 		hidden_leave(a, &a->cpus[event->cpu], ns);
-	if (a->nr_hooks)
-		hooks_event(a, event);
+	hooks_event(a, event);
 	handler = a->handlers[event->id];
 	if (handler && event->cpu < a->nr_cpus)
 		handler(a, &a->cpus[event->cpu], ns, event);
@@ -303,7 +320,9 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
 		return -ENOMEM;
-	error = window_begin(a, cursor);
+	error = hooks_prepare(a);
+	if (!error)
+		error = window_begin(a, cursor);
 	if (!error)
 		error = lost_prepare(a);
 	if (!error)

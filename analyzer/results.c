@@ -23,6 +23,11 @@ uint32_t trace_thread_tid(const struct trace_thread *thread)
 	return thread->tid;
 }
 
+uint32_t trace_thread_index(const struct trace_thread *thread)
+{
+	return thread->idx;
+}
+
 const char *trace_thread_comm(const struct trace_thread *thread)
 {
 	return thread->comm;

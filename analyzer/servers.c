@@ -52,30 +52,46 @@ static struct ledger_process *process_of(struct trace_servers *s, const struct t
 
 struct ledger_thread *servers_find_thread(const struct trace_servers *s, const struct trace_thread *thread)
 {
-	const struct pointer_row *row = table_find(&s->threads, sizeof(*row), (uintptr_t)thread);
+	uint32_t idx = trace_thread_index(thread);
 
-	return row ? row->pointer : NULL;
+	return idx < s->nr_threads ? s->threads[idx] : NULL;
+}
+
+static bool make_room(struct trace_servers *s, uint32_t idx)
+{
+	uint32_t nr = s->nr_threads ? s->nr_threads : 64;
+	struct ledger_thread **bigger;
+
+	if (idx < s->nr_threads)
+		return true;
+	while (nr <= idx)
+		nr *= 2;
+	bigger = reallocarray(s->threads, nr, sizeof(struct ledger_thread *));
+	if (!bigger)
+		return false;
+	memset(bigger + s->nr_threads, 0, (nr - s->nr_threads) * sizeof(struct ledger_thread *));
+	s->threads = bigger;
+	s->nr_threads = nr;
+	return true;
 }
 
 struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct trace_thread *thread)
 {
 	struct ledger_thread *known = thread ? servers_find_thread(s, thread) : NULL, *made;
 	struct ledger_process *process;
-	struct pointer_row *row;
 	struct birth *birth;
 
 	if (known || !thread || trace_thread_is_kernel(thread))
 		return known;
 	process = process_of(s, trace_thread_process(thread));
-	row = process ? table_add(&s->threads, sizeof(*row), (uintptr_t)thread) : NULL;
-	made = row ? calloc(1, sizeof(*made)) : NULL;
+	made = process && make_room(s, trace_thread_index(thread)) ? calloc(1, sizeof(*made)) : NULL;
 	if (!made) {
 		s->failed = -ENOMEM;
 		return NULL;
 	}
 	made->thread = thread;
 	made->process = process;
-	row->pointer = made;
+	s->threads[trace_thread_index(thread)] = made;
 	birth = table_find(&s->births, sizeof(*birth), trace_thread_tid(thread) + 1ull);
 	if (birth) {
 		made->set = birth->set;
@@ -223,9 +239,11 @@ static void forget_all(struct trace_servers *s)
 	s->epoch++;
 	explicit_forget(s);
 	packets_forget(s);
-	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));) {
-		struct ledger_thread *thread = row->pointer;
+	for (uint32_t i = 0; i < s->nr_threads; i++) {
+		struct ledger_thread *thread = s->threads[i];
 
+		if (!thread)
+			continue;
 		servers_charge(s, thread);
 		set_assign(&thread->set, NULL);
 		set_assign(&thread->incoming, NULL);
@@ -705,9 +723,11 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 {
 	if (!s)
 		return NULL;
-	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));) {
-		struct ledger_thread *thread = row->pointer;
+	for (uint32_t i = 0; i < s->nr_threads; i++) {
+		struct ledger_thread *thread = s->threads[i];
 
+		if (!thread)
+			continue;
 		set_unref(thread->set);
 		set_unref(thread->incoming);
 		set_unref(thread->inherited);
@@ -731,7 +751,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	waits_free(s);
 	free(s->by_idx);
 	free(s->origins);
-	table_clear(&s->threads);
+	free(s->threads);
 	table_clear(&s->processes);
 	table_clear(&s->endpoints);
 	table_clear(&s->tuples);

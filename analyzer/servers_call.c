@@ -14,6 +14,14 @@
 #define FUTEX_LOCK_CONTENDED 2 /* the value that a lock of the C library waits on; its condition variables do not */
 #define FUTEX_COMMAND	     127
 
+/* Where the arguments of a call are that matter. */
+enum call_form {
+	FORM_ASKS = 1,	       /* argument 2: how much is asked for */
+	FORM_FLAGS_2 = 2,      /* argument 2: MSG_ flags */
+	FORM_FLAGS_3_OF_6 = 4, /* argument 3, if all are known */
+	FORM_FUTEX = 8,	       /* futex(2) itself */
+};
+
 static const struct {
 	const char *name;
 	uint8_t role;
@@ -61,6 +69,17 @@ static const struct {
 	{"_newselect", CALL_POLL},
 };
 
+static const struct {
+	const char *name;
+	uint8_t form;
+} call_forms[] = {
+	{"futex", FORM_FUTEX},
+	{"read", FORM_ASKS},
+	{"recvfrom", FORM_ASKS | FORM_FLAGS_3_OF_6},
+	{"recvmmsg", FORM_FLAGS_3_OF_6},
+	{"recvmsg", FORM_FLAGS_2},
+};
+
 void servers_prepare_calls(struct trace_servers *s)
 {
 	static const enum trace_string_space spaces[] = {TRACE_STRING_SYSCALL, TRACE_STRING_SYSCALL_32};
@@ -72,6 +91,9 @@ void servers_prepare_calls(struct trace_servers *s)
 			for (size_t i = 0; name && i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
 				if (strcmp(name, call_roles[i].name) == 0)
 					s->calls[abi][nr] = call_roles[i].role;
+			for (size_t i = 0; name && i < sizeof(call_forms) / sizeof(call_forms[0]); i++)
+				if (strcmp(name, call_forms[i].name) == 0)
+					s->forms[abi][nr] = call_forms[i].form;
 		}
 }
 
@@ -143,28 +165,26 @@ static const uint64_t *event_args(const struct trace_event *event, unsigned int 
 	return &enter->arg0;
 }
 
-static void receive_flags(struct ledger_thread *thread, const char *name, const uint64_t *args, unsigned int nr)
+static void receive_flags(struct ledger_thread *thread, unsigned int form, const uint64_t *args, unsigned int nr)
 {
 	uint64_t flags = 0;
 
-	if (strcmp(name, "recvfrom") == 0 && nr == 6)
+	if ((form & FORM_FLAGS_3_OF_6) && nr == 6)
 		flags = args[3];
-	else if (strcmp(name, "recvmsg") == 0)
+	else if (form & FORM_FLAGS_2)
 		flags = args[2];
-	else if (strcmp(name, "recvmmsg") == 0 && nr == 6)
-		flags = args[3];
 	thread->peek = flags & MSG_PEEK;
 	thread->nonblock = flags & MSG_DONTWAIT;
-	if (strcmp(name, "read") == 0 || strcmp(name, "recvfrom") == 0)
+	if (form & FORM_ASKS)
 		thread->asked = args[2];
 }
 
-static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args,
+static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, unsigned int form, const uint64_t *args,
 			unsigned int nr)
 {
 	uint32_t command = nr >= 3 ? (uint32_t)args[1] & FUTEX_COMMAND : FUTEX_WAIT;
 
-	if (strcmp(name, "futex") != 0)
+	if (!(form & FORM_FUTEX))
 		thread->lock = false;
 	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
 		thread->lock = command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED;
@@ -176,7 +196,7 @@ static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, c
 		servers_leave_replied(s, thread);
 }
 
-static void call_begin(struct trace_servers *s, struct ledger_thread *thread, const char *name, const uint64_t *args,
+static void call_begin(struct trace_servers *s, struct ledger_thread *thread, unsigned int form, const uint64_t *args,
 		       unsigned int nr)
 {
 	struct endpoint *listener;
@@ -196,7 +216,7 @@ static void call_begin(struct trace_servers *s, struct ledger_thread *thread, co
 			thread->call = CALL_NONE;
 			break;
 		}
-		receive_flags(thread, name, args, nr);
+		receive_flags(thread, form, args, nr);
 		receive_begin(s, thread);
 		break;
 	case CALL_SEND:
@@ -220,7 +240,7 @@ static void call_begin(struct trace_servers *s, struct ledger_thread *thread, co
 			set_assign(&thread->endpoint->connect_set, thread->set);
 		break;
 	case CALL_FUTEX:
-		futex_begin(s, thread, name, args, nr);
+		futex_begin(s, thread, form, args, nr);
 		break;
 	case CALL_REST:
 		servers_leave_replied(s, thread);
@@ -251,7 +271,6 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
 	uint32_t nr = enter->nr & 0x3fffffff, abi = enter->abi == TRACE_ABI_32;
 	struct ledger_thread *thread;
 	const uint64_t *args;
-	const char *name;
 	unsigned int nr_args;
 
 	if (nr >= 1024 || !s->calls[abi][nr])
@@ -264,9 +283,8 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
 	thread->enter = servers_spent(s, thread);
 	thread->enter_ns = trace_analysis_now(s->analysis);
 	args = event_args(event, &nr_args);
-	name = trace_string(s->trace, abi ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL, nr);
 	if (nr_args || thread->call == CALL_POLL || thread->call == CALL_REST || thread->call == CALL_ACCEPT)
-		call_begin(s, thread, name, args, nr_args);
+		call_begin(s, thread, s->forms[abi][nr], args, nr_args);
 }
 
 /* ---- system calls: exit ---- */

@@ -234,11 +234,13 @@ struct trace_servers {
 	uint64_t gap_until;
 	uint64_t next_gap_ns, next_gap_end;
 	uint64_t start_ns;
-	uint8_t calls[2][1024];		 /* enum call_role by ABI and number */
+	uint8_t calls[2][1024];		 /* enum call_role by ABI and number, */
+	uint8_t forms[2][1024];		 /* and enum call_form: servers_call.c */
 	struct table listeners;		 /* TCP port -> struct endpoint */
 	struct table words;		 /* address -> struct endpoint: servers_signal.c */
 	uint32_t talks;			 /* pairs so far */
-	struct table threads;		 /* pointer -> struct ledger_thread */
+	struct ledger_thread **threads;	 /* owned, and each; by trace_thread_index(); NULL: not known */
+	uint32_t nr_threads;
 	struct table processes;		 /* pointer -> struct ledger_process */
 	struct ledger_process **by_idx;	 /* owned */
 	uint32_t nr_processes;

@@ -142,8 +142,9 @@ static void finish(struct trace_servers *s)
 	if (s->finished)
 		return;
 	s->finished = true;
-	for (const struct pointer_row *row = NULL; (row = table_next(&s->threads, sizeof(*row), row));)
-		servers_charge(s, row->pointer);
+	for (uint32_t i = 0; i < s->nr_threads; i++)
+		if (s->threads[i])
+			servers_charge(s, s->threads[i]);
 	s->servers = calloc(s->nr_processes + 1, sizeof(*s->servers));
 	if (!s->servers)
 		s->failed = -ENOMEM;

@@ -82,6 +82,23 @@ static void log_grow(struct trace_servers *s, struct ledger_thread *thread)
 	log->capacity = capacity;
 }
 
+/* Neighbours mostly have the same set: one reference, of the oldest, stands for all in a row. */
+static void entry_set(const struct log *log, uint64_t idx, uint64_t oldest, struct set *set)
+{
+	struct log_entry *entry = &log->entries[idx & (log->capacity - 1)];
+
+	entry->set = idx > oldest && log->entries[(idx - 1) & (log->capacity - 1)].set == set ? set : set_ref(set);
+}
+
+/* Entry @idx, the oldest, goes. */
+static void entry_drop(const struct log *log, uint64_t idx)
+{
+	struct set *set = log->entries[idx & (log->capacity - 1)].set;
+
+	if (idx + 1 == log->nr || log->entries[(idx + 1) & (log->capacity - 1)].set != set)
+		set_unref(set);
+}
+
 void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state)
 {
 	struct log_entry *entry;
@@ -97,13 +114,15 @@ void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns,
 	if (state == LOG_SAME)
 		state = thread->log->nr ? (enum log_state)log_at(thread, thread->log->nr - 1)->state : LOG_CPU;
 	log_grow(s, thread);
+	if (thread->log->nr >= thread->log->capacity)
+		entry_drop(thread->log, thread->log->nr - thread->log->capacity);
 	entry = log_at(thread, thread->log->nr++);
 	entry->ns = ns;
 	entry->cpu_ns = cpu_ns;
 	entry->state = (uint8_t)state;
 	entry->cpu = 0;
 	entry->cause = 0;
-	set_assign(&entry->set, thread->set);
+	entry_set(thread->log, thread->log->nr - 1, log_oldest(thread), thread->set);
 }
 
 void log_set(struct trace_servers *s, struct ledger_thread *thread)
@@ -116,21 +135,33 @@ void log_set(struct trace_servers *s, struct ledger_thread *thread)
 		log_put(s, thread, trace_analysis_now(s->analysis), trace_thread_cpu_ns(s->analysis, thread->thread), LOG_SAME);
 }
 
+/* The references of the rows of equal sets that begin at entry @from or after it. */
+static void sets_drop(const struct ledger_thread *thread, uint64_t from, uint64_t oldest)
+{
+	for (uint64_t i = from; i < thread->log->nr; i++)
+		if (i == oldest || log_at(thread, i)->set != log_at(thread, i - 1)->set)
+			set_unref(log_at(thread, i)->set);
+}
+
 /* Only its answer told for whom it worked since its last bill. */
 void log_believe(struct ledger_thread *thread)
 {
-	uint64_t nr = thread->log ? thread->log->nr : 0, oldest = log_oldest(thread);
+	uint64_t nr = thread->log ? thread->log->nr : 0, oldest = log_oldest(thread), from = nr;
 
-	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->cpu_ns >= thread->charged.cpu; i--)
-		set_assign(&log_at(thread, i - 1)->set, thread->set);
+	while (from > oldest && log_at(thread, from - 1)->cpu_ns >= thread->charged.cpu)
+		from--;
+	if (from < nr)
+		sets_drop(thread, from, oldest);
+	for (uint64_t i = from; i < nr; i++)
+		entry_set(thread->log, i, oldest, thread->set);
 }
 
 void log_free(struct ledger_thread *thread)
 {
-	for (uint32_t i = 0; thread->log && i < thread->log->capacity; i++)
-		set_unref(thread->log->entries[i].set);
-	if (thread->log)
-		free(thread->log->entries);
+	if (!thread->log)
+		return;
+	sets_drop(thread, log_oldest(thread), log_oldest(thread));
+	free(thread->log->entries);
 	free(thread->log);
 }
 

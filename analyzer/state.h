@@ -258,6 +258,7 @@ struct books {
 };
 
 struct trace_thread {
+	uint32_t idx; /* trace_thread_index() */
 	uint32_t tid;
 	uint16_t flags;
 	uint8_t place;
@@ -358,6 +359,11 @@ struct hook {
 	void *data;
 };
 
+struct event_hook { /* the same, by event */
+	trace_event_fn event;
+	void *data;
+};
+
 struct gap { /* of at least one CPU's main stream; joined, by start */
 	uint64_t start;
 	uint64_t end;
@@ -384,6 +390,7 @@ struct trace_analysis {
 	struct trace_thread **pages[MAX_TID / TID_PAGE]; /* owned: living threads by id */
 	struct trace_process **processes;	/* owned, and each with its threads */
 	uint32_t nr_processes, max_processes;
+	uint32_t nr_threads;
 	struct table process_by_pid;		/* pid + 1 -> idx of the latest */
 	struct call calls[CALL_UNKNOWN + 1];
 	struct table locks;	 /* lock_row */
@@ -409,6 +416,8 @@ struct trace_analysis {
 	uint32_t loopback;	/* interface number + 1; 0: not looked for yet, 1: none */
 	struct hook *hooks; /* owned */
 	size_t nr_hooks;
+	struct event_hook *event_hooks; /* owned; those of event id n (or bit TRACE_EV_USER) from hooks_of[n] to hooks_of[n + 1] */
+	uint32_t hooks_of[TRACE_EV_MAX + 1];
 	uint32_t watched; /* states that an interval hook wants: bit 1 << enum trace_state */
 	struct gap *gaps; /* owned */
 	size_t nr_gaps;

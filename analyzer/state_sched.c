@@ -119,6 +119,7 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 		return NULL;
 	}
 	*slot = thread;
+	thread->idx = a->nr_threads++;
 	thread->tid = tid;
 	thread->process = process;
 	thread->start_ns = thread->since = start_ns;

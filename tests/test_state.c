@@ -319,6 +319,8 @@ static void a_reused_number_is_another_process(void)
 	CU_ASSERT_EQUAL(trace_process_end_ns(trace_get_process(c.analysis, 1)), 3000);
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(trace_get_process(c.analysis, 2)), "second");
 	CU_ASSERT_EQUAL(trace_process_start_ns(trace_get_process(c.analysis, 2)), 4000);
+	for (uint32_t i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(trace_thread_index(trace_next_thread(trace_get_process(c.analysis, i), NULL)), i);
 	case_free(&c);
 }
 

@@ -185,6 +185,8 @@ uint32_t trace_event_tid(const struct trace_event *event);
 uint32_t trace_stream_pid(const struct trace_analysis *analysis, uint32_t stream);
 
 uint32_t trace_thread_tid(const struct trace_thread *thread);
+/** trace_thread_index() - 0, 1, 2 ...: a place for what an analysis of yours knows of the thread. Unlike a tid it is never given again. */
+uint32_t trace_thread_index(const struct trace_thread *thread);
 const char *trace_thread_comm(const struct trace_thread *thread);
 const struct trace_process *trace_thread_process(const struct trace_thread *thread);
 bool trace_thread_is_kernel(const struct trace_thread *thread);
