@@ -95,7 +95,8 @@ struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct tr
 	birth = table_find(&s->births, sizeof(*birth), trace_thread_tid(thread) + 1ull);
 	if (birth) {
 		made->set = birth->set;
-		birth->set = NULL;
+		made->parent = birth->parent;
+		table_remove(&s->births, sizeof(*birth), birth->key);
 	}
 	return made;
 }
@@ -237,6 +238,7 @@ static void gap_find(struct trace_servers *s)
 static void forget_all(struct trace_servers *s)
 {
 	s->epoch++;
+	ring_forget(s);
 	explicit_forget(s);
 	packets_forget(s);
 	for (uint32_t i = 0; i < s->nr_threads; i++) {
@@ -250,7 +252,11 @@ static void forget_all(struct trace_servers *s)
 		set_assign(&thread->inherited, NULL);
 		set_assign(&thread->outgoing, NULL);
 		set_assign(&thread->passed, NULL);
+		set_assign(&thread->arrived, NULL);
+		set_assign(&thread->answered, NULL);
+		set_assign(&thread->got, NULL);
 		thread->answer = NULL;
+		thread->ring_made = NULL;
 		thread->call = CALL_NONE;
 		thread->slept_ns = 0;
 	}
@@ -299,6 +305,7 @@ static void on_endpoints(struct trace_servers *s, const struct trace_event *even
 	endpoint = endpoint_find(s, ends->ino);
 	if (!endpoint)
 		return;
+	thread->ring_made = endpoint;
 	if (thread->call == CALL_ACCEPT && !endpoint->listening) {
 		/* A connection from before the trace may have been waiting to be accepted, with data in it. */
 		request_accept(s, thread, endpoint);
@@ -332,6 +339,8 @@ static void on_send(struct trace_servers *s, const struct trace_event *event)
 	if (!endpoint)
 		return;
 	endpoint->owner = thread->process;
+	if (ring_sends(s, thread, endpoint, send->ret, (uint32_t)send->position))
+		return;
 	if (thread->endpoint != endpoint) { /* its descriptor was not known, or it is a splice */
 		thread->endpoint = endpoint;
 		request_prepare(s, thread, endpoint);
@@ -362,10 +371,10 @@ static void on_ready(struct trace_servers *s, const struct trace_event *event)
 	if (!target || target->kind != ENDPOINT_DATAGRAM)
 		return;
 	thread = transferring(s, event);
-	if (!thread || (thread->call != CALL_SEND && thread->call != CALL_SPLICE))
+	if (!thread || (thread->call != CALL_SEND && thread->call != CALL_SPLICE && !ring_datagram(s, thread, ready->ino)))
 		return;
 	thread->destination = ready->ino;
-	if (thread->endpoint)
+	if (thread->endpoint && thread->call != CALL_RING)
 		request_prepare(s, thread, thread->endpoint);
 	channel_send(s, &target->channel, thread, 1, 0);
 }
@@ -382,7 +391,7 @@ static void on_receive(struct trace_servers *s, const struct trace_event *event)
 		return;
 	if (receive->ret == -EAGAIN && channel)
 		channel_drained(s, channel, trace_analysis_now(s->analysis));
-	if (receive->ret <= 0)
+	if (receive->ret <= 0 || ring_receives(s, thread, endpoint, channel, messages ? 1 : receive->ret, (uint32_t)receive->position))
 		return;
 	endpoint->owner = thread->process;
 	thread->endpoint = endpoint;
@@ -437,7 +446,9 @@ static void leave_cpu(struct trace_servers *s, const struct trace_event *event, 
 
 	log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, thread->thread),
 		sw->prev_state ? LOG_BLOCKED : LOG_QUEUED);
-	if (!sw->prev_state || (thread->call != CALL_RECEIVE && thread->call != CALL_POLL && (thread->call != CALL_FUTEX || thread->lock)))
+	if (sw->prev_state && thread->call == CALL_RING)
+		ring_sleeps(s, thread);
+	else if (!sw->prev_state || (thread->call != CALL_RECEIVE && thread->call != CALL_POLL && (thread->call != CALL_FUTEX || thread->lock)))
 		return;
 	thread->slept = true;
 	thread->wait_from = event->ts_ns;
@@ -526,10 +537,12 @@ static void on_fork(struct trace_servers *s, const struct trace_event *event)
 	struct ledger_thread *known = parent ? servers_find_thread(s, parent) : NULL;
 	struct birth *birth;
 
-	birth = known && known->set ? table_add(&s->births, sizeof(*birth), fork->tid + 1ull)
-				    : table_find(&s->births, sizeof(*birth), fork->tid + 1ull);
-	if (birth)
-		set_assign(&birth->set, known ? known->set : NULL);
+	birth = known && (known->set || known->has_ring || known->call == CALL_MAKE) ? table_add(&s->births, sizeof(*birth), fork->tid + 1ull)
+										     : table_find(&s->births, sizeof(*birth), fork->tid + 1ull);
+	if (!birth)
+		return;
+	set_assign(&birth->set, known && known->call != CALL_RING ? known->set : NULL); /* a ring's worker is made for more than one */
+	birth->parent = known;
 }
 
 /* ---- before the pass ---- */
@@ -545,7 +558,8 @@ static const struct {
 	WANTED(sys_enter),    WANTED(sys_enter3), WANTED(sys_enter6),	    WANTED(sys_exit), WANTED(sock_endpoints),
 	WANTED(sock_send),    WANTED(sock_recv),  WANTED(sock_ready),	    WANTED(fs_open),  WANTED(sched_switch),
 	WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new), WANTED(softirq_entry), WANTED(softirq_exit),
-	WANTED(net_rx),	      WANTED(net_tx),	WANTED(sock_state),
+	WANTED(net_rx),	      WANTED(net_tx),	WANTED(sock_state),	    WANTED(uring_submit), WANTED(uring_complete), WANTED(uring_file),
+	WANTED(uring_open),
 #undef WANTED
 };
 
@@ -649,6 +663,18 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	case TRACE_EV_fs_open:
 		on_open(s, event);
 		break;
+	case TRACE_EV_uring_submit:
+		ring_submit(s, event);
+		break;
+	case TRACE_EV_uring_complete:
+		ring_complete(s, event);
+		break;
+	case TRACE_EV_uring_file:
+		ring_file(s, event);
+		break;
+	case TRACE_EV_uring_open:
+		ring_open(s, event);
+		break;
 	case TRACE_EV_sched_switch:
 		on_switch(s, event);
 		break;
@@ -733,6 +759,9 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		set_unref(thread->inherited);
 		set_unref(thread->outgoing);
 		set_unref(thread->passed);
+		set_unref(thread->arrived);
+		set_unref(thread->answered);
+		set_unref(thread->got);
 		log_free(thread);
 		free(thread);
 	}
@@ -746,6 +775,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		free(s->by_idx[i]);
 	}
 	explicit_forget(s);
+	ring_free(s);
 	packets_free(s);
 	servers_results_free(s);
 	waits_free(s);

@@ -36,7 +36,8 @@ static const struct {
 	{"futex", CALL_FUTEX},
 	{"futex_wait", CALL_FUTEX},
 	{"futex_waitv", CALL_FUTEX},
-	{"io_uring_enter", CALL_REST},
+	{"io_uring_enter", CALL_RING},
+	{"io_uring_setup", CALL_MAKE},
 	{"nanosleep", CALL_REST},
 	{"open", CALL_OPEN},
 	{"openat", CALL_OPEN},
@@ -99,7 +100,7 @@ void servers_prepare_calls(struct trace_servers *s)
 
 /* ---- system calls: entry ---- */
 
-static struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
+struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
 {
 	struct trace_file_id id;
 
@@ -114,7 +115,7 @@ static struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct led
  * What nobody can send through: a file on a disk (or made up by the kernel), a device that always has something to read, a counter. It brings no
  * request, and whoever reads it does not look for one.
  */
-static bool brings_nothing(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
+bool brings_nothing(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
 {
 	static const char *const paths[] = {"/dev/null", "/dev/random", "/dev/urandom", "/dev/zero", "anon_inode:[perf_event]", "[perf_event]"};
 	const char *path;
@@ -153,6 +154,8 @@ static bool from_endpoint(const struct request *request, const void *endpoint)
 static void receive_begin(struct trace_servers *s, struct ledger_thread *thread)
 {
 	servers_leave_replied(s, thread);
+	if (thread->endpoint && thread->endpoint->kind == ENDPOINT_PIPE && !thread->endpoint->owner)
+		thread->endpoint->owner = thread->process; /* what is written there is for it */
 	if (thread->endpoint && !thread->nonblock && is_queue(thread->endpoint))
 		set_filter(s, &thread->set, from_endpoint, thread->endpoint);
 }
@@ -245,6 +248,9 @@ static void call_begin(struct trace_servers *s, struct ledger_thread *thread, un
 	case CALL_REST:
 		servers_leave_replied(s, thread);
 		break;
+	case CALL_RING:
+		ring_enter(thread, args, nr);
+		break;
 	default:
 		break;
 	}
@@ -283,7 +289,7 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
 	thread->enter = servers_spent(s, thread);
 	thread->enter_ns = trace_analysis_now(s->analysis);
 	args = event_args(event, &nr_args);
-	if (nr_args || thread->call == CALL_POLL || thread->call == CALL_REST || thread->call == CALL_ACCEPT)
+	if (nr_args || thread->call == CALL_POLL || thread->call == CALL_REST || thread->call == CALL_ACCEPT || thread->call == CALL_RING)
 		call_begin(s, thread, s->forms[abi][nr], args, nr_args);
 }
 
@@ -400,6 +406,9 @@ static void call_end(struct trace_servers *s, struct ledger_thread *thread, int6
 		if (ret == 0)
 			signal_found_nobody(s, thread);
 		break;
+	case CALL_RING:
+		ring_exit(s, thread);
+		break;
 	default:
 		break;
 	}
@@ -428,6 +437,8 @@ void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread)
 		thread->endpoint = endpoint_of_fd(s, thread, trace_thread_syscall_arg(thread->thread, 0));
 	thread->enter = servers_spent(s, thread);
 	thread->enter_ns = trace_analysis_now(s->analysis);
+	if (thread->call == CALL_RING)
+		ring_enter(thread, NULL, 0);
 }
 
 void servers_on_exit(struct trace_servers *s, const struct trace_event *event)

@@ -384,7 +384,10 @@ void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t 
 static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
 			       struct ledger_thread *thread)
 {
-	bool waker_sends = false;
+	const struct endpoint *sends = channel == &endpoint->channel ? endpoint : endpoint->peer;
+	bool waker_sends = false, found = false;
+	struct ledger_thread *user;
+	struct set *set;
 
 	for (uint32_t i = 0; i < channel->nr_sending; i++)
 		waker_sends |= channel->sending[i] == thread->waker;
@@ -397,7 +400,14 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 		request_receive(s, thread, endpoint, sender->process, sender->outgoing,
 				sender->endpoint ? sender->endpoint->ino : 0);
 	}
-	return channel->nr_sending;
+	if (channel->nr_sending || !sends)
+		return channel->nr_sending;
+	for (const struct ring_op *op = NULL; !found && (op = ring_sending(sends, op, &user, &set));) { /* the oldest */
+		s->sender = user;
+		request_receive(s, thread, endpoint, user->process, set, sends->ino);
+		found = true;
+	}
+	return found;
 }
 
 static void receive_until(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,

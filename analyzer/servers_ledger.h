@@ -3,7 +3,7 @@
 #define ANALYZER_SERVERS_LEDGER_H
 /*
  * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom), servers_channel.c (whose bytes
- * these are), servers_packet.c (the network's softirq) share. The mechanism: docs/SERVERS.md.
+ * these are), servers_packet.c (the network's softirq), servers_ring.c (io_uring) share. The mechanism: docs/SERVERS.md.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,6 +61,9 @@ struct request {
 	struct request *parent;	       /* what the sender worked on; a reference */
 	struct endpoint *endpoint;     /* it came in here */
 	uint64_t peer_ino;	       /* datagrams: the socket it came from */
+	struct ledger_thread *queued_for; /* a ring told of it last, */
+	uint32_t queued_at;		  /* as its result of this number; 0: not known */
+	bool queued_soon;		  /* it will tell */
 	uint16_t depth;
 	bool replied;
 	bool counted;
@@ -130,6 +133,7 @@ struct endpoint {
 	struct set *connect_set;			  /* what the thread that connected worked on */
 	struct set *awaiting;				  /* what was asked for here as a client */
 	struct set *open;				  /* requests that came in here and are not answered, oldest first */
+	struct ring_op *ring_ops;			  /* of io_uring, in progress here, oldest first */
 	struct channel channel; /* stream, TCP: what this end sends; datagrams: what it receives; pipe: what is in it */
 };
 
@@ -148,6 +152,7 @@ enum call_role {
 	CALL_MAKE,
 	CALL_OPEN,
 	CALL_SIGNAL, /* futex wake */
+	CALL_RING,   /* io_uring_enter */
 };
 
 /* The last changes of a server's thread: servers_wait.c. */
@@ -209,11 +214,27 @@ struct ledger_thread {
 	bool slept;		/* in this call */
 	bool peek, nonblock, lock;
 	bool recovered; /* its first call was looked up */
+	/* io_uring: servers_ring.c */
+	bool has_ring;
+	bool ring_worker; /* made by the kernel for a ring */
+	bool ring_waits;  /* the call in progress is for what completes, too */
+	bool settled;	  /* and it is billed until its last submission */
+	struct ledger_thread *parent; /* that made it, if that one has a ring */
+	struct ring_op *ring_ops;     /* its operations on files that are not known yet */
+	struct ring_op *submitting;   /* the last one submitted in its context */
+	struct endpoint *ring_made;   /* the last endpoint told in its context */
+	struct set *arrived;	      /* came in, and it has not looked at */
+	struct spent arrived_at;      /* when the first of them came */
+	struct set *got;	      /* by the last operation that received */
+	bool knows_seen;	      /* the call in progress has told what it has looked at */
+	struct set *answered;	      /* by what it has submitted since its last bill */
+	struct spent submitted;	      /* in the call in progress, the last time */
 };
 
 struct birth {	      /* row: what a forked thread inherits */
 	uint64_t key; /* tid + 1 */
 	struct set *set;
+	struct ledger_thread *parent; /* that has a ring */
 };
 
 /* What a thread of a server was blocked on. */
@@ -249,6 +270,7 @@ struct trace_servers {
 	struct table pairs; /* (from, to) processes -> channel that data went through */
 	struct table births;
 	struct table namings; /* servers_explicit.c */
+	struct table ring_ops, ring_slots; /* servers_ring.c */
 	struct origin *origins; /* owned */
 	uint32_t nr_origins;
 	struct table origin_by_hash;
@@ -327,6 +349,11 @@ void request_receive(struct trace_servers *s, struct ledger_thread *thread, stru
 void request_accept(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
 /** request_prepare() - @thread is about to send: which request does it answer? Sets thread->answer, ->outgoing */
 void request_prepare(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
+/**
+ * request_prepare_queued() - the same of what it has queued for sending: also of what came in and it has not looked at
+ * What it answers joins thread->answered; the set is left as it is.
+ */
+void request_prepare_queued(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
 /** request_send() - it has sent */
 void request_send(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint);
 /** request_talk() - data went from one process to another */
@@ -367,6 +394,31 @@ void servers_on_exit(struct trace_servers *s, const struct trace_event *event);
 void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread);
 /** channel_out() - what is sent at @endpoint goes into; NULL: told by another event, or not followed */
 struct channel *channel_out(struct endpoint *endpoint);
+struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd);
+/** brings_nothing() - what nobody can send through: see there */
+bool brings_nothing(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd);
+
+/* ---- servers_ring.c ---- */
+
+void ring_enter(struct ledger_thread *thread, const uint64_t *args, unsigned int nr); /* io_uring_enter, its arguments as far as known */
+void ring_sleeps(struct trace_servers *s, struct ledger_thread *thread); /* in it */
+void ring_exit(struct trace_servers *s, struct ledger_thread *thread);
+void ring_submit(struct trace_servers *s, const struct trace_event *event);
+void ring_complete(struct trace_servers *s, const struct trace_event *event);
+void ring_file(struct trace_servers *s, const struct trace_event *event);
+void ring_open(struct trace_servers *s, const struct trace_event *event);
+/** ring_sends() - something was sent in the context of @thread: by an operation of a ring? */
+bool ring_sends(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, int64_t ret, uint32_t position);
+/** ring_receives() - the same; @amount bytes or messages, @channel as of channel_in() */
+bool ring_receives(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint, struct channel *channel, int64_t amount,
+		   uint32_t position);
+/** ring_datagram() - @thread puts a message into the queue of socket @destination: by an operation? Then it is as in a call that sends. */
+bool ring_datagram(struct trace_servers *s, struct ledger_thread *thread, uint64_t destination);
+/** ring_sending() - the operations that may be sending at @endpoint, one after the other; NULL past the last */
+const struct ring_op *ring_sending(const struct endpoint *endpoint, const struct ring_op *after, struct ledger_thread **ret_user, struct set **ret_set);
+void ring_endpoint_gone(struct endpoint *endpoint); /* it is about to be freed */
+void ring_forget(struct trace_servers *s); /* a gap */
+void ring_free(struct trace_servers *s);
 
 /* ---- servers_explicit.c ---- */
 

@@ -378,6 +378,8 @@ static void udp_arrives(struct trace_servers *s, struct backlog *backlog, struct
 			thread->destination = target->ino;
 			request_prepare(s, thread, thread->endpoint);
 			range.set = thread->outgoing;
+		} else if (ring_datagram(s, thread, target->ino)) {
+			range.set = thread->outgoing;
 		}
 	}
 	channel_put(s, &target->channel, &range);

@@ -49,9 +49,10 @@ static bool is_part(const struct set *set)
 void set_release(struct set *set)
 {
 	bool part = is_part(set);
+	uint32_t nr = set->nr;
 
-	for (uint32_t i = 0; i < set->nr; i++)
-		request_unref(set->items[i]);
+	for (uint32_t i = 0; i < nr; i++)
+		request_unref(set->items[i]); /* a part goes with the last */
 	if (!part)
 		free(set);
 }
@@ -727,6 +728,27 @@ void request_prepare(struct trace_servers *s, struct ledger_thread *thread, stru
 		set_put(s, &thread->outgoing, answer ? answer : again);
 	else
 		set_assign(&thread->outgoing, thread->set);
+}
+
+void request_prepare_queued(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+{
+	struct request *answer = find_answered(thread->set, thread, endpoint, false), *again = NULL;
+
+	if (!answer)
+		answer = find_answered(thread->arrived, thread, endpoint, false);
+	if (!answer)
+		again = find_answered(thread->set, thread, endpoint, true);
+	for (uint32_t i = 0; !answer && !again && endpoint->role == ROLE_SERVER && endpoint->open && i < endpoint->open->nr; i++)
+		if (endpoint->open->items[i]->counted || i + 1 == endpoint->open->nr)
+			answer = endpoint->open->items[i]; /* the first that was asked for, not only accepted */
+	thread->answer = answer;
+	set_assign(&thread->outgoing, NULL);
+	if (answer || again) {
+		set_put(s, &thread->outgoing, answer ? answer : again);
+		set_put(s, &thread->answered, answer ? answer : again);
+	} else {
+		set_assign(&thread->outgoing, thread->set);
+	}
 }
 
 void request_send(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)

@@ -10,6 +10,7 @@
  *	PATTERN exact|shared SERVER-PID CLIENT-PID NS REQUESTS	what must be billed
  *	PATTERN server|noserver PID 0 NS 0				listed with NS of background, or not listed
  *	PATTERN nothing SERVER-PID CLIENT-PID 0 0 0				must not be billed
+ *	PATTERN skipped 0 0 0 0							not on this kernel
  *	PATTERN end PID 0 NS 0					its end is in a bill, too, and took at most so long
  */
 #include <arpa/inet.h>
@@ -364,6 +365,17 @@ static const struct {
 	{"short_connections", short_connections},
 	{"background_thread", background_thread},
 	{"pipeline", pipeline},
+	{"ring_tcp4", ring_tcp4},
+	{"ring_unix", ring_unix},
+	{"ring_submits", ring_submits},
+	{"ring_worker", ring_worker},
+	{"ring_polled", ring_polled},
+	{"ring_poll", ring_poll},
+	{"ring_file", ring_file},
+	{"ring_multishot", ring_multishot},
+	{"ring_batch", ring_batch},
+	{"ring_chain", ring_chain},
+	{"ring_pipes", ring_pipes},
 };
 
 static void tell_one(const char *kind, int pid, int server, int client, long long ns)

@@ -50,6 +50,7 @@ struct board {
 	long long background;
 	int ready;
 	int children, ended; /* of servers */
+	int done[NR_CLIENTS]; /* where they take turns */
 };
 
 extern struct board *board;
@@ -168,6 +169,18 @@ void pipeline(void);
 
 void shared_memory_futex(void);
 void shared_memory_eventfd(void);
+
+void ring_tcp4(void);
+void ring_unix(void);
+void ring_submits(void);
+void ring_worker(void);
+void ring_polled(void);
+void ring_poll(void);
+void ring_file(void);
+void ring_multishot(void);
+void ring_batch(void);
+void ring_chain(void);
+void ring_pipes(void);
 
 void callback(void);
 void chain(void);

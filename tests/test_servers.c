@@ -36,7 +36,8 @@ static struct case_of_servers begin(void)
 		     {SYS_socketpair, "socketpair"},
 		     {SYS_pipe, "pipe"},
 		     {SYS_sendmsg, "sendmsg"},
-		     {SYS_recvmsg, "recvmsg"}};
+		     {SYS_recvmsg, "recvmsg"},
+		     {SYS_io_uring_enter, "io_uring_enter"}};
 	struct case_of_servers k = {.c = case_new()};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -317,6 +318,190 @@ static void a_read_that_sleeps_for_a_new_request_ends_the_old(void)
 	run(&k);
 	EXACT(&k, 30, 10, 2000 - 1220);
 	EXACT(&k, 30, 20, 20 + 100 + 3000 - 2300);
+	end(&k);
+}
+
+/* ---- io_uring ---- */
+
+#define RING_READ 22
+#define RING_SEND 26
+#define RING_RECV 27
+
+static void ring_enter(struct case_of_servers *k, uint64_t ns, uint64_t submit, uint64_t wait)
+{
+	tb_sys_enter(k->c.tb, 2, ns, SYS_io_uring_enter, 9, submit, wait, wait ? 1 : 0, 0, 0);
+}
+
+static void ring_submits(struct case_of_servers *k, uint64_t ns, uint64_t req, uint32_t opcode, int fd, uint32_t seen)
+{
+	struct trace_uring_submit submit = {.req = req, .opcode = opcode, .fd = fd, .seen = seen};
+
+	tb_event(k->c.tb, 2, ns, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+}
+
+static void ring_moves(struct case_of_servers *k, uint32_t cpu, uint64_t ns, bool out, uint64_t ino)
+{
+	struct trace_sock_send event = {.ino = ino, .ret = 16, .family = AF_UNIX};
+
+	tb_event(k->c.tb, cpu, ns, out ? TRACE_EV_sock_send : TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+}
+
+static void ring_completes(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint64_t req, uint32_t position)
+{
+	struct trace_uring_complete complete = {.req = req, .res = 16, .position = position};
+
+	tb_event(k->c.tb, cpu, ns, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+}
+
+/* The kernel's thread goes on submitting before it tells that the first is complete. */
+static void what_came_is_looked_at_when_it_is_complete(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	ring_enter(&k, 1400, 2, 1);
+	tb_fork(k.c.tb, 2, 1410, 30, 31, 30, "iou-sqp-30");
+	tb_switch(k.c.tb, 2, 1450, 30, 31, TRACE_TASK_INTERRUPTIBLE);
+	sends(&k, &one, 1460);
+	ring_submits(&k, 1500, 0x100, RING_RECV, one_server.fd, 4);
+	ring_moves(&k, 2, 1510, false, one_server.ino);
+	ring_submits(&k, 1520, 0x200, RING_RECV, 99, 4);
+	ring_completes(&k, 2, 1530, 0x100, 5);
+	tb_waking(k.c.tb, 2, 1540, 30, TRACE_CONTEXT_TASK);
+	tb_switch(k.c.tb, 2, 1600, 31, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(k.c.tb, 2, 1610, 1);
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, 200 + (1510 - 1500) + 50 + 2500 - 1600); /* accepted; the kernel's thread; in the call until it slept, and from then on */
+	end(&k);
+}
+
+/* Both have asked, and both requests are in the queue when the call is over, at 1410. */
+static struct case_of_servers two_in_the_queue(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1300);
+	sends(&k, &two, 1300);
+	ring_enter(&k, 1400, 2, 1);
+	ring_submits(&k, 1401, 0x100, RING_RECV, one_server.fd, 0);
+	ring_moves(&k, 2, 1402, false, one_server.ino);
+	ring_completes(&k, 2, 1403, 0x100, 1);
+	ring_submits(&k, 1404, 0x200, RING_RECV, two_server.fd, 0);
+	ring_moves(&k, 2, 1405, false, two_server.ino);
+	ring_completes(&k, 2, 1406, 0x200, 2);
+	tb_sys_exit(k.c.tb, 2, 1410, 2);
+	return k;
+}
+
+static void a_ring_tells_by_the_answers_whose_time_it_was(void)
+{
+	for (uint32_t seen = 0; seen < 2; seen++) { /* of an older recorder, too, which does not tell what was looked at */
+		struct case_of_servers k = two_in_the_queue();
+
+		ring_enter(&k, 2000, 1, 1);
+		ring_submits(&k, 2001, 0x300, RING_SEND, one_server.fd, seen);
+		ring_moves(&k, 2, 2002, true, one_server.ino);
+		ring_completes(&k, 2, 2003, 0x300, 3);
+		tb_sys_exit(k.c.tb, 2, 2010, 1);
+		ring_enter(&k, 3000, 1, 1);
+		ring_submits(&k, 3001, 0x400, RING_SEND, two_server.fd, 2 * seen);
+		ring_moves(&k, 2, 3002, true, two_server.ino);
+		ring_completes(&k, 2, 3003, 0x400, 4);
+		tb_switch(k.c.tb, 2, 3100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+		run(&k);
+		EXACT(&k, 30, 10, 20 + 2002 - 1404); /* from the last submission to the next */
+		EXACT(&k, 30, 20, 20 + 3002 - 2002);
+		REQUESTS(&k, 30, 10, 1);
+		REQUESTS(&k, 30, 20, 1);
+		end(&k);
+	}
+}
+
+static void requests_answered_in_one_call_of_a_ring_share(void)
+{
+	struct case_of_servers k = two_in_the_queue();
+
+	ring_enter(&k, 3000, 2, 1);
+	ring_submits(&k, 3001, 0x300, RING_SEND, one_server.fd, 2);
+	ring_moves(&k, 2, 3002, true, one_server.ino);
+	ring_submits(&k, 3003, 0x400, RING_SEND, two_server.fd, 2);
+	ring_moves(&k, 2, 3004, true, two_server.ino);
+	tb_sys_exit(k.c.tb, 2, 3010, 2);
+	run(&k);
+	SHARED(&k, 30, 10, (3004 - 1404) / 2);
+	SHARED(&k, 30, 20, (3004 - 1404) / 2);
+	end(&k);
+}
+
+/* The first of two in the queue was looked at when it asks the next server. */
+static void what_a_ring_sends_is_for_what_was_looked_at(void)
+{
+	struct case_of_servers k = two_in_the_queue();
+
+	connects(&k, &down, &down_server, 1100);
+	polls(&k, 3, 1150);
+	ring_enter(&k, 2000, 1, 1);
+	ring_submits(&k, 2001, 0x300, RING_SEND, down.fd, 1);
+	ring_moves(&k, 2, 2002, true, down.ino);
+	ring_completes(&k, 2, 2003, 0x300, 3);
+	tb_sys_exit(k.c.tb, 2, 2010, 1);
+	receives(&k, &down_server, 2100);
+	polls(&k, 3, 2600);
+	run(&k);
+	EXACT(&k, 40, 10, 2600 - 2100);
+	EXACT(&k, 40, 20, 0);
+	end(&k);
+}
+
+static void what_a_ring_reads_goes_on_with_the_request(void)
+{
+	struct case_of_servers k = two_in_the_queue();
+
+	tb_fd(k.c.tb, 30, 8, 8, 900, S_IFREG | 0600, "/data");
+	ring_enter(&k, 2000, 1, 1);
+	ring_submits(&k, 2001, 0x300, RING_READ, 8, 1); /* for the first; then it looks at the second */
+	tb_sys_exit(k.c.tb, 2, 2010, 1);
+	ring_enter(&k, 3000, 1, 1);
+	ring_submits(&k, 3001, 0x400, RING_SEND, two_server.fd, 2);
+	ring_moves(&k, 2, 3002, true, two_server.ino);
+	ring_completes(&k, 2, 3003, 0x400, 3);
+	ring_completes(&k, 2, 3004, 0x300, 4);
+	tb_sys_exit(k.c.tb, 2, 3010, 1);
+	polls(&k, 2, 4000);
+	run(&k);
+	EXACT(&k, 30, 20, 20 + 3002 - 2001);
+	EXACT(&k, 30, 10, 20 + (2001 - 1404) + (4000 - 3002));
+	end(&k);
+}
+
+/* The kernel's thread receives while the user sleeps: its time is for the client, too. */
+static void a_rings_worker_works_for_the_client(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	ring_enter(&k, 1400, 1, 1);
+	ring_submits(&k, 1401, 0x100, RING_RECV, one_server.fd, 0);
+	tb_fork(k.c.tb, 2, 1410, 30, 31, 30, "iou-wrk-30");
+	tb_switch(k.c.tb, 2, 1450, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	sends(&k, &one, 1460);
+	tb_switch(k.c.tb, 3, 1500, 40, 31, TRACE_TASK_RUNNING);
+	ring_moves(&k, 3, 1600, false, one_server.ino);
+	ring_completes(&k, 3, 1610, 0x100, 1);
+	tb_waking(k.c.tb, 3, 1612, 30, TRACE_CONTEXT_TASK);
+	tb_switch(k.c.tb, 2, 1650, 0, 30, TRACE_TASK_RUNNING);
+	tb_switch(k.c.tb, 3, 1700, 31, 40, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(k.c.tb, 2, 1660, 1);
+	sends(&k, &one_server, 2000);
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, (1401 - 1200) + (1610 - 1500) + (1450 - 1401) + (2500 - 1650));
+	REQUESTS(&k, 30, 10, 1);
 	end(&k);
 }
 
@@ -1456,6 +1641,12 @@ static const struct unit_case cases[] = {
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"the_pieces_of_a_wait_tell_what_the_server_did", the_pieces_of_a_wait_tell_what_the_server_did},
 	{"what_the_server_waited_for_is_named", what_the_server_waited_for_is_named},
+	{"a_ring_tells_by_the_answers_whose_time_it_was", a_ring_tells_by_the_answers_whose_time_it_was},
+	{"what_came_is_looked_at_when_it_is_complete", what_came_is_looked_at_when_it_is_complete},
+	{"requests_answered_in_one_call_of_a_ring_share", requests_answered_in_one_call_of_a_ring_share},
+	{"what_a_ring_sends_is_for_what_was_looked_at", what_a_ring_sends_is_for_what_was_looked_at},
+	{"what_a_ring_reads_goes_on_with_the_request", what_a_ring_reads_goes_on_with_the_request},
+	{"a_rings_worker_works_for_the_client", a_rings_worker_works_for_the_client},
 	{"to_read_what_brings_no_request_is_no_rest", to_read_what_brings_no_request_is_no_rest},
 	{"interrupts_are_told_beside_the_bill", interrupts_are_told_beside_the_bill},
 	{"receiving_is_charged_to_the_owner_of_the_socket", receiving_is_charged_to_the_owner_of_the_socket},

@@ -243,8 +243,16 @@ struct io_rsrc_data {
 struct io_file_table {
 	struct io_rsrc_data data;
 };
+struct io_uring {
+	u32 head;
+};
+struct io_rings {
+	struct io_uring cq;
+};
 struct io_ring_ctx {
 	u32 flags;
+	struct io_rings *rings;
+	u32 cached_cq_tail;
 	struct io_file_table file_table;
 };
 /* What a request keeps for itself begins where the request does. */

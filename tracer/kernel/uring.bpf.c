@@ -3,8 +3,21 @@
  * uring.bpf.c - requests of io_uring, and the files that they open and close: no system call returns those to the program.
  *
  * Where a request keeps its slot of the ring's own table ("direct descriptors") is told by the type of the request.
+ *
+ * A request that accepts again and again ("multishot") completes without being told which request it is: only its ring and its user_data are.
  */
 PATH_SCRATCH(uring_scratch);
+
+struct uring_label {
+	u64 ring;
+	u64 user_data;
+};
+struct { /* requests that accept */
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct uring_label);
+	__type(value, u64);
+} uring_accepts SEC(".maps");
 
 enum { /* enum io_uring_op, include/uapi/linux/io_uring.h */
 	URING_ACCEPT = 13,
@@ -147,15 +160,23 @@ __noinline int record_uring_result(u64 request, u32 opcode, u32 result)
 SEC("tp_btf/io_uring_submit_req")
 int BPF_PROG(uring_submit, struct io_kiocb *req)
 {
+	u64 address = (u64)req;
+	struct uring_label label;
+
 	if (!current_passes())
 		return 0;
+	if (BPF_CORE_READ(req, opcode) == URING_ACCEPT) {
+		label.ring = (u64)BPF_CORE_READ(req, ctx);
+		label.user_data = BPF_CORE_READ(req, cqe.user_data);
+		bpf_map_update_elem(&uring_accepts, &label, &address, BPF_ANY);
+	}
 	RECORD(uring_submit) {
 		record->req = (u64)req;
 		record->user_data = BPF_CORE_READ(req, cqe.user_data);
 		record->opcode = BPF_CORE_READ(req, opcode);
 		record->flags = BPF_CORE_READ(req, flags);
 		record->fd = BPF_CORE_READ(req, cqe.fd);
-		record->pad = 0;
+		record->seen = BPF_CORE_READ(req, ctx, rings, cq.head);
 		COMMIT(uring_submit);
 	}
 	return 0;
@@ -164,21 +185,29 @@ int BPF_PROG(uring_submit, struct io_kiocb *req)
 SEC("tp_btf/io_uring_complete")
 int BPF_PROG(uring_complete, struct io_ring_ctx *ring, void *req, struct io_uring_cqe *cqe)
 {
-	struct io_kiocb *request = req; /* NULL: a message from another ring */
+	struct io_kiocb *request = req; /* NULL: a message from another ring, or one of several results */
 	s32 result = BPF_CORE_READ(cqe, res);
+	struct uring_label label;
+	u64 *accepts;
 
 	if (!current_passes())
 		return 0;
+	if (!request && result >= 0) {
+		label.ring = (u64)ring;
+		label.user_data = BPF_CORE_READ(cqe, user_data);
+		accepts = bpf_map_lookup_elem(&uring_accepts, &label);
+		request = accepts ? (struct io_kiocb *)*accepts : NULL;
+	}
 	if (request && result >= 0)
 		record_uring_result((u64)request, BPF_CORE_READ(request, opcode), result);
 	if (request && (BPF_CORE_READ(request, flags) & URING_FIXED_FILE) && event_wanted(TRACE_EV_uring_file))
 		record_uring_file((u64)request);
 	RECORD(uring_complete) {
-		record->req = (u64)req;
+		record->req = (u64)request;
 		record->user_data = BPF_CORE_READ(cqe, user_data);
 		record->res = result;
 		record->flags = BPF_CORE_READ(cqe, flags);
-		record->pad = 0;
+		record->position = BPF_CORE_READ(ring, cached_cq_tail);
 		COMMIT(uring_complete);
 	}
 	return 0;
