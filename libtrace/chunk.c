@@ -29,6 +29,8 @@ const char *chunk_header_read(const struct trace *trace, uint64_t at, struct tra
 		return "a chunk's header has a wrong checksum";
 	if (header.raw_bytes > TRACE_RAW_MAX || header.packed_bytes > TRACE_RAW_MAX || header.events > TRACE_CHUNK_EVENTS_MAX)
 		return "a chunk is larger than the format allows";
+	if (!chunk_cpu_is_good(&header))
+		return "a chunk is of a CPU that cannot be";
 	*ret_header = header;
 	return NULL;
 }

@@ -36,7 +36,7 @@ static bool index_entry_is_good(const struct trace *trace, const struct trace_in
 	uint64_t room = trace->bytes - end;
 
 	return entry->offset >= end && entry->offset - end <= room && header->trace_id == trace->trace_id &&
-	       header->header_bytes >= sizeof(*header) && header->events <= TRACE_CHUNK_EVENTS_MAX &&
+	       header->header_bytes >= sizeof(*header) && header->events <= TRACE_CHUNK_EVENTS_MAX && chunk_cpu_is_good(header) &&
 	       (uint64_t)header->header_bytes + header->packed_bytes <= room - (entry->offset - end);
 }
 

@@ -73,6 +73,12 @@ struct trace {
 
 /* ---- chunk.c ---- */
 
+/** chunk_cpu_is_good() - what is kept for each CPU is kept for all below the highest: a number that cannot be would cost gigabytes */
+static inline bool chunk_cpu_is_good(const struct trace_chunk_header *header)
+{
+	return header->kind != TRACE_CHUNK_EVENTS || header->cpu < TRACE_CPUS_MAX || header->cpu == UINT32_MAX;
+}
+
 /** chunk_header_read() - the header at @at of the file. Returns NULL when it is good, else why not (static) */
 const char *chunk_header_read(const struct trace *trace, uint64_t at, struct trace_chunk_header *ret_header);
 

@@ -537,6 +537,44 @@ static struct outcome with_payload(const struct fixture *fixture, const void *pa
 	return outcome;
 }
 
+/* By the chunk itself, and by an index that lists it. */
+static void a_chunk_of_an_impossible_cpu_is_refused(void)
+{
+	static const uint32_t cpus[] = { TRACE_CPUS_MAX, 0x57097957, UINT32_MAX - 1 };
+
+	for (int indexed = 0; indexed < 2; indexed++)
+		for (size_t i = 0; i < sizeof(cpus) / sizeof(*cpus); i++) {
+			struct fixture fixture = fixture_new(indexed);
+			struct trace_chunk_header header;
+			struct outcome outcome;
+			struct trace *trace;
+			size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 0, &header), chunk;
+
+			header.cpu = cpus[i];
+			image_put_chunk(&fixture.image, at, &header);
+			if (indexed) { /* its first entry of events */
+				struct trace_index_entry entry;
+
+				chunk = (size_t)image_find(&fixture.image, TRACE_CHUNK_INDEX, 0, &header);
+				for (at = chunk + header.header_bytes;; at += sizeof(entry)) {
+					memcpy(&entry, fixture.image.data + at, sizeof(entry));
+					if (entry.header.kind == TRACE_CHUNK_EVENTS)
+						break;
+				}
+				entry.header.cpu = cpus[i];
+				memcpy(fixture.image.data + at, &entry, sizeof(entry));
+				image_put_chunk(&fixture.image, chunk, &header);
+			}
+			trace = trace_open(fixture.image.path, NULL);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+			CU_ASSERT_TRUE(trace_get_info(trace)->nr_cpus < 8);
+			trace_close(trace);
+			outcome = read_all(&fixture, fixture.image.path);
+			CU_ASSERT_TRUE(outcome.opened && outcome.exact && outcome.detected && outcome.nr_damages > 0);
+			fixture_free(&fixture);
+		}
+}
+
 static void a_compression_bomb_is_refused(void)
 {
 	struct fixture fixture = fixture_new(false);
@@ -707,6 +745,7 @@ static const struct unit_case cases[] = {
 	{ "a_header_that_lists_other_events_fails_to_verify", a_header_that_lists_other_events_fails_to_verify },
 	{ "a_newer_major_version_is_refused_clearly", a_newer_major_version_is_refused_clearly },
 	{ "a_newer_minor_version_with_longer_headers_is_read", a_newer_minor_version_with_longer_headers_is_read },
+	{ "a_chunk_of_an_impossible_cpu_is_refused", a_chunk_of_an_impossible_cpu_is_refused },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
 	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
 	{ "damage_ahead_is_the_same", damage_ahead_is_the_same },

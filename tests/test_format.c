@@ -176,6 +176,8 @@ static void the_document_has_the_numbers(void)
 	CU_ASSERT_TRUE(document_says(text));
 	snprintf(text, sizeof(text), "at most %u events", TRACE_CHUNK_EVENTS_MAX);
 	CU_ASSERT_TRUE(document_says(text));
+	snprintf(text, sizeof(text), "numbers below %u.", TRACE_CPUS_MAX);
+	CU_ASSERT_TRUE(document_says(text));
 	snprintf(text, sizeof(text), "at most %u bytes.", TRACE_CHUNK_HEADER_MAX_BYTES);
 	CU_ASSERT_TRUE(document_says(text));
 	snprintf(text, sizeof(text), "at most %u |", TRACE_STRING_MAX_BYTES);

@@ -30,6 +30,7 @@ extern "C" {
 #define TRACE_MAGIC_BYTES 8
 
 #define TRACE_RAW_MAX (16u << 20)	    /* bytes of a payload before compression, and of the records it stands for */
+#define TRACE_CPUS_MAX 8192u		    /* CPUs have numbers below it, as in Linux */
 #define TRACE_CHUNK_EVENTS_MAX (2u << 20)   /* records of 8 bytes in TRACE_RAW_MAX */
 #define TRACE_CHUNK_HEADER_MAX_BYTES 4096u  /* of a newer minor version */
 #define TRACE_INDEX_ENTRIES 1024	    /* that a recorder puts into an index chunk: so few that a reader has them at hand when it has seen their checksum */
