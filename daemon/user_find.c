@@ -2,6 +2,7 @@
 #include "user_find.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,10 +113,13 @@ bool user_find_maps(pid_t pid, ino_t ino)
 	struct mapped mapped;
 	bool found = false;
 
-	while (maps && !found && next_mapped(maps, &mapped))
+	/* No descriptor left for it, or not for our eyes: that says nothing of the process. */
+	if (!maps)
+		return errno != ENOENT && errno != ESRCH;
+	while (!found && next_mapped(maps, &mapped))
 		found = mapped.ino == ino;
-	if (maps)
-		fclose(maps);
+	found |= ferror(maps) && errno != ESRCH;
+	fclose(maps);
 	return found;
 }
 

@@ -23,6 +23,6 @@ pid_t user_find_parent(pid_t pid);
 /** user_find_inner_pid() - how a process calls itself, in its namespace; 0: not known */
 pid_t user_find_inner_pid(pid_t pid);
 
-/** user_find_maps() - does the process still map that file? An exec does away with it */
+/** user_find_maps() - does the process still map that file? An exec does away with it. When it cannot be told: yes */
 bool user_find_maps(pid_t pid, ino_t ino);
 #endif

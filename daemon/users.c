@@ -2,6 +2,7 @@
 #include "users.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -326,13 +327,15 @@ static bool hear(struct users *users, int connection)
 	return true;
 }
 
+/* What epoll told may be older than what was just done: the number may be another file's by now. */
 static void on_connection(struct users *users, int connection)
 {
-	if (!hear(users, connection))
-		return;
 	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
-		if (users->connections[i] == connection)
-			users->connections[i] = -1;
+		if (users->connections[i] == connection) {
+			if (hear(users, connection))
+				users->connections[i] = -1;
+			return;
+		}
 }
 
 /*
@@ -391,6 +394,10 @@ static void on_socket(struct users *users)
 
 static void on_death(struct users *users, int pid_fd)
 {
+	struct pollfd dead = { .fd = pid_fd, .events = POLLIN };
+
+	if (poll(&dead, 1, 0) != 1 || !(dead.revents & POLLIN))
+		return; /* as for connections: who has this number now lives */
 	epoll_ctl(users->epoll_fd, EPOLL_CTL_DEL, pid_fd, NULL);
 	for (struct user *user = users->list; user; user = user->next)
 		if (user_program_identity(user->program)->pid_fd == pid_fd)
