@@ -426,6 +426,7 @@ void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64
 	if (ns <= thread->since)
 		return;
 	interval.target = strings_text(&a->strings, unknown_of(a, thread).target);
+	interval.idle = unknown_of(a, thread).idle;
 	thread->books.blocked += ns - thread->since;
 	unknown_add(a, thread, ns - thread->since);
 	thread->since = ns;

@@ -555,11 +555,14 @@ int report_text(struct report *report)
 	struct process_row *rows = process_rows(report, &nr);
 	struct trace_figures *system = trace_system_figures(report->analysis);
 	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup, ok = rows && system;
+	bool empty = chosen && !nr;
 	uint64_t start, end;
 
 	if (ok) {
 		trace_analysis_window(report->analysis, &start, &end);
 		report_verdict(report, rows, nr, system);
+	}
+	if (ok && !empty) {
 		cpu_table(report);
 		process_table(report, rows, nr);
 		report_servers(report);
@@ -567,12 +570,12 @@ int report_text(struct report *report)
 		if (!chosen)
 			ok = report_sections(report, system);
 	}
-	if (ok) {
+	if (ok && !empty) {
 		report_summary(report);
 		fputs("\n", report->out);
 		ok = process_pages(report, rows, nr, end - start);
 	}
-	if (ok)
+	if (ok && !empty)
 		system_page(report, system, end - start);
 	trace_figures_free(system);
 	free(rows);

@@ -363,6 +363,19 @@ static void about_command(GString *s, const struct report *report, const struct 
 	g_ptr_array_free(tree, TRUE);
 }
 
+static void about_none(GString *s, const struct options *options)
+{
+	g_string_append(s, "No process of this trace is");
+	if (options->pid >= 0)
+		g_string_append_printf(s, " number %lld,", (long long)options->pid);
+	if (options->comm)
+		g_string_append_printf(s, " called %s,", options->comm);
+	if (options->cgroup)
+		g_string_append_printf(s, " in the control group %s,", options->cgroup);
+	s->str[s->len - 1] = ';';
+	g_string_append(s, " without --pid, --comm and --cgroup all are listed.");
+}
+
 static void about_chosen(GString *s, const struct report *report, const struct process_row *rows, size_t nr)
 {
 	GPtrArray *list = g_ptr_array_new();
@@ -379,7 +392,7 @@ static void about_chosen(GString *s, const struct report *report, const struct p
 		g_string_append_printf(s, "The %zu processes", nr);
 		about_several(s, report, list, &sum, end - start);
 	} else {
-		g_string_append(s, "No process of this trace is called so; without --pid and --comm all are listed.");
+		about_none(s, report->options);
 	}
 	sum_clear(&sum);
 	g_ptr_array_free(list, TRUE);

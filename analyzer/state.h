@@ -409,6 +409,7 @@ struct trace_analysis {
 	struct table devices;	/* path -> block device: state_device.c */
 	struct table end_waits;	/* end_wait */
 	struct table hidden_runs; /* state_hidden.c */
+	bool hides;		/* there are threads that leave no events, and may wake others */
 	int32_t *end_fds;	/* owned */
 	uint32_t nr_end_fds, max_end_fds;
 	struct table streams;	/* of programs' events -> pid: state_user.c */
@@ -512,10 +513,10 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 
 /** hidden_load() - a thread_runs of the start state */
 void hidden_load(struct trace_analysis *a, const struct trace_event *event);
-/** hidden_settle() - all of the start state is loaded: which hidden threads slept all of the time? */
+/** hidden_settle() - all of the start state is loaded: where its hidden threads are is not known */
 void hidden_settle(struct trace_analysis *a);
-/** hidden_stir() - a hidden thread was woken or ran: nothing is known of it from then on */
-void hidden_stir(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** hidden_close() - at the end of the trace: if the kernel's counters say that @thread slept since it was read first, book that */
+void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** hidden_end() - the recording ends: close what a hidden thread on @cpu may have left long before */
 void hidden_end(struct trace_analysis *a, struct cpu *cpu);
 /** hidden_enter() - @thread was switched in: is it one that leaves no events? */

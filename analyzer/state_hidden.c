@@ -78,36 +78,26 @@ static bool never_ran(const struct runs_row *row)
 	return row && row->nr == 2 && row->slept && row->switches[0] == row->switches[1] && row->ns[0] < row->ns[1];
 }
 
-/* Of the time before it was read first, nothing is known. */
-static void settle(struct trace_analysis *a, struct trace_thread *thread)
-{
-	const struct runs_row *row = table_find(&a->hidden_runs, sizeof(*row), thread->tid + 1ull);
-
-	thread->place = PLACE_LOST;
-	if (!never_ran(row) || row->ns[0] >= a->end_ns)
-		return;
-	books_unknown(a, thread, row->ns[0]);
-	thread->flags |= THREAD_ASLEEP;
-	thread->flags &= ~THREAD_MODE_UNKNOWN;
-	thread->place = PLACE_BLOCKED;
-	thread->depth = 0;
-}
-
 void hidden_settle(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
 		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
-			if (thread->flags & THREAD_HIDDEN)
-				settle(a, thread);
+			if (thread->flags & THREAD_HIDDEN) {
+				a->hides = true;
+				thread->place = PLACE_LOST;
+			}
 }
 
-void hidden_stir(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+/* Of the time before it was read first, nothing is known; nor if it was seen to run after that, whatever the counter says. */
+void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	if (ns > thread->since)
-		books_unknown(a, thread, ns);
-	thread->flags &= ~THREAD_ASLEEP;
-	thread->place = PLACE_LOST;
-	thread_mode_unknown(thread, ns);
+	const struct runs_row *row = table_find(&a->hidden_runs, sizeof(*row), thread->tid + 1ull);
+
+	if (!(thread->flags & THREAD_HIDDEN) || !never_ran(row) || thread->since > row->ns[0] || ns <= row->ns[0] || ns < a->end_ns)
+		return;
+	books_unknown(a, thread, row->ns[0]);
+	thread->flags |= THREAD_ASLEEP;
+	books_unknown(a, thread, ns);
 }
 
 struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *thread)
@@ -134,6 +124,7 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 		thread->flags |= THREAD_VISIBLE;
 		return;
 	}
+	a->hides = true;
 	cpu->hidden = true;
 	cpu->successor = cpu->ahead_prev;
 	if (!thread->comm[0])

@@ -13,7 +13,7 @@
  * What cannot be: a thread leaves a CPU that another one was seen to have, or runs without having been woken.
  * - Blocked, switched in without a wakeup, no loss in between: it never slept. Either the wakeup came while it was still going to sleep
  *   (the waker's event is then earlier than its own switch), or a signal was pending. It was queued all the time. But not if its CPU had nothing to
- *   do for a while: then it slept, and who woke it was not seen (a thread that leaves no events: state_hidden.c).
+ *   do for a while, or where threads are hidden: then it slept, and who woke it was not seen (a thread that leaves no events: state_hidden.c).
  * - Anything else was changed by an event that is missing: from the first loss on, or all of the interval if no loss is known, unknown.
  */
 #include <stdlib.h>
@@ -196,6 +196,7 @@ void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		books_blocked(a, thread, ns, NULL);
 		break;
 	case PLACE_LOST:
+		hidden_close(a, thread, ns);
 		books_unknown(a, thread, ns);
 		break;
 	default:
@@ -303,20 +304,30 @@ static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
 	return idle > IDLE_NS;
 }
 
+/* The start state saw it asleep, and no wakeup was seen since: there was one all the same. */
+static bool slept_since_start(const struct trace_thread *thread, uint64_t ns)
+{
+	return thread->read_ns && thread->read_ns < ns && (thread->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE));
+}
+
 static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
 	bool mode_unknown = thread->flags & THREAD_MODE_UNKNOWN;
 
-	if (thread->flags & THREAD_ASLEEP)
-		hidden_stir(a, thread, ns);
 	switch (thread->place) {
+	case PLACE_OFF_AT_START:
+		if (slept_since_start(thread, ns)) {
+			was_in_kernel(a, thread);
+			books_blocked(a, thread, ns, NULL);
+			break;
+		}
+		/* fallthrough */
 	case PLACE_QUEUED:
 	case PLACE_NEW:
-	case PLACE_OFF_AT_START:
 		books_queued(a, thread, ns);
 		break;
 	case PLACE_BLOCKED:
-		if (!thread->early.ns && was_idle(cpu, thread->since, ns))
+		if (!thread->early.ns && (a->hides || was_idle(cpu, thread->since, ns)))
 			books_blocked(a, thread, ns, NULL);
 		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->early.ns)
 			books_queued(a, thread, ns);
@@ -503,10 +514,6 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	if (!thread || thread->place == PLACE_DEAD || thread->place == PLACE_QUEUED || thread->place == PLACE_LOST)
 		return;
 	books_cpu(a, cpu, ns);
-	if (thread->flags & THREAD_ASLEEP) {
-		hidden_stir(a, thread, ns);
-		return;
-	}
 	note_waker(a, cpu, ns, waking, thread, &waker);
 	cpu->woken = thread;
 	if (thread->place == PLACE_ON_CPU) {

@@ -431,7 +431,11 @@ static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
 	contains(text, "In 100.00 us the ");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --comm=nobody", &text), 0);
-	contains(text, "No process of this trace is called so; without --pid and --comm all are listed.\n");
+	contains(text, "No process of this trace is called nobody; without --pid, --comm and --cgroup all are listed.\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "System-wide")); /* nothing of the others */
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --pid=4711", &text), 0);
+	contains(text, "No process of this trace is number 4711; without --pid, --comm and --cgroup all are listed.\n");
 	free(text);
 }
 

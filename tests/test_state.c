@@ -498,6 +498,21 @@ static void a_hidden_thread_that_never_left_a_cpu_was_asleep(void)
 	case_free(&c);
 }
 
+/* The first reading comes after the first events. */
+static void a_hidden_thread_may_have_run_before_it_was_read(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 7, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 1050, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 1060, SYS_getpid);
+	tb_switch(c.tb, 1, 1300, 30, 20, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "asleep, hidden", 0, ""), 7800);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 200);
+	case_free(&c);
+}
+
 static void a_hidden_thread_that_left_a_cpu_is_unknown(void)
 {
 	struct analysis_case c = case_new();
@@ -515,6 +530,36 @@ static void a_hidden_thread_that_was_running_is_unknown(void)
 	hidden_thread(&c, 7, 7, TRACE_TASK_RUNNING);
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 8000);
+	case_free(&c);
+}
+
+/* Both CPUs are busy: it did not wait for one since it was put to sleep, but for whoever is hidden. */
+static void where_threads_are_hidden_one_may_be_woken_unseen(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 8, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 2000, 20, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 7000, 30, 20, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
+	case_free(&c);
+}
+
+/* The start state saw it asleep in a call that then gave up; nobody was seen to wake it. */
+static void who_slept_at_the_start_did_not_wait_for_a_cpu(void)
+{
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct analysis_case c = case_new();
+
+	tb_start(c.tb, 1100, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_switch(c.tb, 1, 7000, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 7100, -110);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 6000);
 	case_free(&c);
 }
 
@@ -665,8 +710,11 @@ int main(int argc, char **argv)
 		CASE(an_impossible_switch_without_a_gap_is_unknown_and_counted),
 		CASE(after_a_hidden_thread_events_are_its_successors),
 		CASE(a_hidden_thread_that_never_left_a_cpu_was_asleep),
+		CASE(a_hidden_thread_may_have_run_before_it_was_read),
 		CASE(a_hidden_thread_that_left_a_cpu_is_unknown),
 		CASE(a_hidden_thread_that_was_running_is_unknown),
+		CASE(where_threads_are_hidden_one_may_be_woken_unseen),
+		CASE(who_slept_at_the_start_did_not_wait_for_a_cpu),
 		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
 		CASE(descriptors_follow_dup_close_and_fcntl),
 		CASE(fork_copies_exec_closes_and_threads_share),

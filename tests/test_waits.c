@@ -306,7 +306,7 @@ static void a_wait_around_a_snapshot_is_known_from_its_call(void)
 
 	session_begin(&s);
 	around = around_begin();
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -k --control %s/control 2>/dev/null", TRACE_BIN, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -k -b4194304 --control %s/control 2>/dev/null", TRACE_BIN, s.folder), 0);
 	usleep(300000);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -j %s --control %s/control 2>/dev/null", TRACE_BIN, s.trace, s.folder), 0);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -q --control %s/control 2>/dev/null", TRACE_BIN, s.folder), 0);
