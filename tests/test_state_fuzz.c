@@ -137,6 +137,21 @@ static void plausible_event(struct tb *tb, struct dice *dice, struct machine *ma
 	}
 }
 
+/* Threads that are told to be hidden, and to have slept since some time, whatever the events say. */
+static void hidden_threads(struct tb *tb, struct dice *dice)
+{
+	for (uint64_t nr = below(dice, 4); nr; nr--) {
+		uint32_t tid = 1 + (uint32_t)below(dice, NR_TIDS - 1);
+		struct trace_start_thread start = {.tid = tid, .tgid = tid, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_thread_runs runs = {.tid = tid, .state = TRACE_TASK_INTERRUPTIBLE, .switches = 7};
+		uint64_t ts_ns = 1000 + below(dice, 50000);
+
+		tb_start(tb, ts_ns, TRACE_EV_start_thread, &start, sizeof(start), "hidden");
+		tb_start(tb, ts_ns + 1, TRACE_EV_thread_runs, &runs, sizeof(runs), NULL);
+		tb_start(tb, ts_ns + 2 + below(dice, 100000), TRACE_EV_thread_runs, &runs, sizeof(runs), NULL);
+	}
+}
+
 static struct trace *random_trace(uint64_t seed, unsigned int noise, bool losses)
 {
 	struct dice dice = {seed};
@@ -152,9 +167,11 @@ static struct trace *random_trace(uint64_t seed, unsigned int noise, bool losses
 	for (unsigned int i = 0; i < below(&dice, 30); i++) {
 		const struct trace_event_type *type = trace_catalogue_type(below(&dice, trace_catalogue_size()));
 
-		if (type->id >= TRACE_EV_start_thread && type->id <= TRACE_EV_start_cgroup)
+		if (type->id >= TRACE_EV_thread_runs && type->id <= TRACE_EV_start_cgroup)
 			random_event(tb, &dice, type, 0, 1000 + below(&dice, 2000), true);
 	}
+	if (seed % 2)
+		hidden_threads(tb, &dice);
 	for (unsigned int i = 0; i < EVENTS_PER_TRACE; i++) {
 		uint32_t cpu = (uint32_t)below(&dice, NR_CPUS);
 
