@@ -6,7 +6,6 @@
 #include "syscall_args.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 static size_t round_up_8(size_t bytes)
 {
@@ -171,11 +170,10 @@ void lane_fill_calls(struct lane *lane, const unsigned char *records, const stru
 	fill_calls(lane, records, args);
 }
 
-void lane_add_string(struct lane *lane, size_t event, const unsigned char *payload, size_t length)
+void lane_add_string(struct lane *lane, size_t event, const unsigned char *payload, size_t length, uint64_t hash)
 {
 	size_t nr_words = lane->nr_words;
 	uint64_t *words = lane->rows + lane->nr_rows * nr_words;
-	uint64_t hash = XXH3_64bits(lane->next_text, length);
 	uint32_t mask = (1u << lane->table_bits) - 1, slot, row;
 
 	row_copy(words, payload, nr_words, nr_words, words);

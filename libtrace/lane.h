@@ -48,9 +48,9 @@ void lane_fill_calls(struct lane *lane, const unsigned char *records, const stru
 
 /**
  * lane_add_string() - the same for one event of a type with strings
- * @event: number of it. Its string is @length bytes at lane->next_text
+ * @event: number of it. Its string is @length bytes at lane->next_text, with a hash of @hash, good in its upper bits
  */
-void lane_add_string(struct lane *lane, size_t event, const unsigned char *payload, size_t length);
+void lane_add_string(struct lane *lane, size_t event, const unsigned char *payload, size_t length, uint64_t hash);
 
 /** lane_bound() - bytes that lane_put() writes at most */
 size_t lane_bound(const struct lane *lane);

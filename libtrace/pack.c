@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/user_memory.h>
+#include <xxhash.h>
 
 enum {
 	KEY_SLOT_BITS = 9,
@@ -147,12 +148,21 @@ static uint32_t user_slot_find(struct packer *packer, uint32_t id)
 
 /* ---- scan ---- */
 
-/* The string of a record of @bytes payload bytes: its length, or -1 when no NUL ends it. */
-static int string_length(const unsigned char *text, size_t bytes)
+/* Has @word a byte of 0? The lowest bit that is set is then in the lowest such byte. */
+static inline uint64_t nul_bytes(uint64_t word)
 {
-	const unsigned char *nul = memchr(text, 0, bytes);
+	return (word - 0x0101010101010101) & ~word & 0x8080808080808080;
+}
 
-	return nul ? (int)(nul - text) : -1;
+/* Is there a NUL in the string of a record? Its last word has one, because records are padded: nobody else need be asked. */
+static bool string_ends(const unsigned char *text, size_t bytes)
+{
+	uint64_t last;
+
+	if (bytes < sizeof(last))
+		return false;
+	memcpy(&last, text + bytes - sizeof(last), sizeof(last));
+	return nul_bytes(last) || memchr(text, 0, bytes);
 }
 
 /* What follows the fixed part of a program's record, up to the end of what its fields refer to; -1: one refers to something else. */
@@ -179,7 +189,7 @@ static bool record_is_good(const struct packer *packer, uint32_t slot, const str
 		return false;
 	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
 		return tail_length(&packer->user[slot - TRACE_EV_MAX], payload, bytes) >= 0;
-	return !type->has_string || string_length(payload + type->fixed_bytes, bytes - type->fixed_bytes) >= 0;
+	return !type->has_string || string_ends(payload + type->fixed_bytes, bytes - type->fixed_bytes);
 }
 
 /* The slot of a record that may have a string, be padding or be bad: 0 when it has none; NR_SLOTS when it belongs to the next chunk. */
@@ -336,17 +346,35 @@ static bool deal_prepare(struct packer *packer)
 	return true;
 }
 
-/* A hostile program may have changed the text since the scan: what counts is what we copy, within the room of the scan. */
-static size_t deal_text(const struct lane *lane, const unsigned char *text, const unsigned char *end)
+/*
+ * A hostile program may have changed the text since the scan: what counts is what we copy, within the room of the scan, of which there are whole words.
+ * Copied and hashed in one go: paths are too short for the great functions that do one of these each.
+ */
+static size_t deal_text(const struct lane *lane, const unsigned char *text, const unsigned char *end, uint64_t *ret_hash)
 {
 	size_t room = (size_t)(lane->end_text - lane->next_text);
-	unsigned char *copy_end = memccpy(lane->next_text, text, 0, room < (size_t)(end - text) ? room : (size_t)(end - text));
+	uint64_t hash = 0, word, nul;
 
-	return copy_end ? (size_t)(copy_end - lane->next_text) - 1 : 0;
+	room = room < (size_t)(end - text) ? room : (size_t)(end - text);
+	for (size_t at = 0; at + sizeof(word) <= room; at += sizeof(word)) {
+		memcpy(&word, text + at, sizeof(word));
+		nul = nul_bytes(word);
+		if (nul)
+			word &= ((nul & -nul) >> 7) - 1; /* what stands before the first one */
+		memcpy(lane->next_text + at, &word, sizeof(word));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 32;
+		if (!nul)
+			continue;
+		*ret_hash = hash;
+		return at + (unsigned int)__builtin_ctzll(nul) / 8;
+	}
+	*ret_hash = 0;
+	return 0;
 }
 
 /* The same for what the fields of a program's record refer to. */
-static size_t deal_tail(const struct lane *lane, const struct user_slot *user, const unsigned char *payload, const unsigned char *end)
+static size_t deal_tail(const struct lane *lane, const struct user_slot *user, const unsigned char *payload, const unsigned char *end, uint64_t *ret_hash)
 {
 	const unsigned char *tail = payload + 8 * (size_t)lane->nr_words;
 	size_t room = (size_t)(lane->end_text - lane->next_text);
@@ -355,6 +383,7 @@ static size_t deal_tail(const struct lane *lane, const struct user_slot *user, c
 	if (length < 0 || (size_t)length > room || length > end - tail)
 		length = 0;
 	memcpy(lane->next_text, tail, (size_t)length);
+	*ret_hash = XXH3_64bits(lane->next_text, (size_t)length);
 	return (size_t)length;
 }
 
@@ -362,9 +391,10 @@ static void deal_strings(struct lane *lane, const struct user_slot *user, const 
 {
 	for (size_t i = 0; i < lane->nr_events; i++) {
 		const unsigned char *payload = records + 8 * (size_t)lane->rows_of[i];
+		uint64_t hash;
+		size_t length = user ? deal_tail(lane, user, payload, end, &hash) : deal_text(lane, payload + 8 * (size_t)lane->nr_words, end, &hash);
 
-		lane_add_string(lane, i, payload,
-				user ? deal_tail(lane, user, payload, end) : deal_text(lane, payload + 8 * (size_t)lane->nr_words, end));
+		lane_add_string(lane, i, payload, length, hash);
 	}
 }
 

@@ -338,11 +338,6 @@ static inline unsigned int count_bits(uint32_t count)
 	return 29u - (unsigned int)__builtin_clz(count | 4);
 }
 
-static inline unsigned int count_symbol(uint32_t count, unsigned int bits)
-{
-	return 4 * bits + (count >> bits);
-}
-
 static inline unsigned int symbol_bits(unsigned int symbol)
 {
 	return symbol / 4 - (symbol >= 4);
@@ -381,28 +376,27 @@ static inline size_t stream_begin(size_t n, unsigned int stream)
 
 /* ---- encode ---- */
 
-/**
- * struct encoder - a block on its way
- * @counts: how often each symbol occurs in each context, twice: neighbours count in different ones, because to count the same one again takes
- * longer than all the rest
- * @codes: in each context; the length above the code
- */
+/** struct encoder - a block on its way. @counts: how often each symbol occurs in each context; @codes: in each, the length above the code */
 struct encoder {
 	const struct times_block *block;
 	struct contexts contexts;
 	struct corrections corrections;
-	uint32_t counts[2][TIMES_CONTEXTS * PREFIX_SYMBOLS];
+	uint32_t counts[TIMES_CONTEXTS * PREFIX_SYMBOLS];
 	uint16_t codes[TIMES_CONTEXTS * PREFIX_SYMBOLS];
 };
 
-enum { CODE_LENGTH_SHIFT = 12 };
+enum {
+	CODE_LENGTH_SHIFT = 12,
+	ITEM_MORE_SHIFT = 32,
+	ITEM_CODE_SHIFT = 40,
+};
 
-/** An event on its way, in one word: the bits behind its symbol | how many << 32 | the number of its code << 40 */
-static inline uint64_t item_of(uint32_t count, unsigned int context)
+/** item_of() - an event on its way, in one word: the bits behind its symbol | how many << 32 | its symbol << 40; with @first, of its context, that is the number of its code */
+static inline uint64_t item_of(uint32_t count, uint64_t first)
 {
-	unsigned int more = count_bits(count);
+	uint64_t more = count_bits(count);
 
-	return (count & ((1u << more) - 1)) | (uint64_t)more << 32 | (uint64_t)(context * PREFIX_SYMBOLS + count_symbol(count, more)) << 40;
+	return (count & ((1u << more) - 1)) + (more << ITEM_MORE_SHIFT) + ((4 * more + (count >> more)) << ITEM_CODE_SHIFT) + first;
 }
 
 /* Are those behind event @at that should be odd even? In a pause the kernel may have adjusted its clock by half a step. */
@@ -420,29 +414,28 @@ static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, siz
 TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace_columns_times *code)
 {
 	const uint32_t *times = encoder->block->times;
-	const unsigned char *places = encoder->block->places, *contexts = encoder->contexts.of_place;
-	uint64_t *items = encoder->block->scratch;
-	size_t n = encoder->block->n, context_bytes = encoder->contexts.nr * PREFIX_SYMBOLS * sizeof(encoder->counts[0][0]);
-	const struct position first = position_first(code);
+	const unsigned char *places = encoder->block->places;
+	uint64_t *items = encoder->block->scratch, firsts[256];
+	size_t n = encoder->block->n;
+	const struct position begin = position_first(code);
 	const struct scale scale = scale_of(code->step);
-	uint64_t phase = first.phase, steps = 0; /* of the position; kept in registers */
-	uint32_t before = 0, *counts = encoder->counts[0], *others = encoder->counts[1];
+	uint64_t phase = begin.phase, steps = 0; /* of the position; kept in registers */
+	uint32_t before = 0, *counts = encoder->counts;
 
-	memset(counts, 0, context_bytes);
-	memset(others, 0, context_bytes);
+	for (uint32_t i = 0; i < encoder->block->nr_types; i++)
+		firsts[i] = (uint64_t)(encoder->contexts.of_place[i] * PREFIX_SYMBOLS) << ITEM_CODE_SHIFT;
+	memset(counts, 0, encoder->contexts.nr * PREFIX_SYMBOLS * sizeof(*counts));
 	for (size_t i = 0; i < n; i++) {
-		uint32_t ns = times[i] - before, count = scale_count(&scale, ns), *swap = counts;
+		uint32_t ns = times[i] - before, count = scale_count(&scale, ns);
 		uint64_t now;
 
 		if (__builtin_expect(ns >= PAUSE_NS || !i, 0) && code->odd)
 			count += parity_is_wrong(times, i, n, &scale, steps + count, code->odd); /* a correction takes it back */
 		before = times[i];
 		steps += count;
-		now = phase + steps * first.step + (-(steps & 1) & first.odd);
-		items[i] = item_of(count, contexts[places[i]]);
-		counts[items[i] >> 40]++;
-		counts = i % 2 ? others : counts;
-		others = i % 2 ? swap : others;
+		now = phase + steps * begin.step + (-(steps & 1) & begin.odd);
+		items[i] = item_of(count, firsts[places[i]]);
+		counts[items[i] >> ITEM_CODE_SHIFT]++;
 		if (__builtin_expect((uint32_t)(now >> 32) != before, 0)) {
 			struct position position = { .phase = phase };
 
@@ -452,8 +445,6 @@ TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace
 			phase = position.phase;
 		}
 	}
-	for (size_t i = 0; i < encoder->contexts.nr * PREFIX_SYMBOLS; i++)
-		encoder->counts[0][i] += encoder->counts[1][i];
 	return true;
 }
 
@@ -478,7 +469,7 @@ static unsigned char *put_codes(struct encoder *encoder, unsigned char *out)
 	uint8_t lengths[PREFIX_SYMBOLS];
 
 	for (unsigned int i = 0; i < encoder->contexts.nr; i++) {
-		const uint32_t *counts = &encoder->counts[0][i * PREFIX_SYMBOLS];
+		const uint32_t *counts = &encoder->counts[i * PREFIX_SYMBOLS];
 		uint16_t *codes = &encoder->codes[i * PREFIX_SYMBOLS];
 
 		prefix_lengths(counts, NR_SYMBOLS, lengths);
@@ -497,11 +488,11 @@ TRACE_CLONES static unsigned char *put_items(unsigned char *out, const uint64_t 
 	unsigned int nr = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned int code = codes[items[i] >> 40], length = code >> CODE_LENGTH_SHIFT;
+		unsigned int code = codes[items[i] >> ITEM_CODE_SHIFT], length = code >> CODE_LENGTH_SHIFT;
 		uint64_t both = (code & ((1u << CODE_LENGTH_SHIFT) - 1)) | (uint64_t)(uint32_t)items[i] << length;
 
 		bits |= both << nr;
-		nr += length + (items[i] >> 32 & 0xff);
+		nr += length + (items[i] >> ITEM_MORE_SHIFT & 0xff);
 		memcpy(out, &bits, 8);
 		out += nr / 8;
 		bits >>= nr & ~7u;
