@@ -271,6 +271,8 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 	a->counts[event->id]++;
 	if (event->cpu < a->nr_cpus && a->cpus[event->cpu].hidden && event->id >= TRACE_EV_sys_enter)
 		hidden_leave(a, &a->cpus[event->cpu], ns);
+	if (event->id == TRACE_EV_sched_switch && a->handlers[TRACE_EV_sched_switch])
+		thread_prefetch(a, ((const struct trace_sched_switch *)event->payload)->next_tid);
 	hooks_event(a, event);
 	handler = a->handlers[event->id];
 	if (handler && event->cpu < a->nr_cpus)
@@ -291,6 +293,7 @@ static void close_books(struct trace_analysis *a)
 			thread_close(a, thread, a->end_ns);
 			thread->end_ns = a->end_ns;
 		}
+	books_settle(a);
 }
 
 /* The window holds all events, also where its own figures are short of that. */

@@ -30,6 +30,36 @@ void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_by
 	return a->sink;
 }
 
+/* ---- sums that nobody reads before the end ---- */
+
+static void later_add(struct trace_analysis *a, const struct later *later)
+{
+	struct sum_row *row = books_row(a, later->table, sizeof(*row), later->key);
+
+	row->sum += later->amount;
+}
+
+void books_later(struct trace_analysis *a, struct table *table, uint64_t key, uint64_t amount)
+{
+	struct later *later = &a->later[a->later_pos++ % NR_LATER];
+
+	if (later->table)
+		later_add(a, later);
+	*later = (struct later){.table = table, .key = key, .amount = amount};
+	table_prefetch(table, sizeof(struct sum_row), key);
+}
+
+void books_settle(struct trace_analysis *a)
+{
+	for (uint32_t i = 0; i < NR_LATER; i++, a->later_pos++) {
+		struct later *later = &a->later[a->later_pos % NR_LATER];
+
+		if (later->table)
+			later_add(a, later);
+		later->table = NULL;
+	}
+}
+
 /* ---- to the hooks ---- */
 
 #define WATCHED(a, state) ((a)->watched >> (state) & 1)
@@ -277,13 +307,13 @@ void books_log(struct cpu *cpu, uint64_t ns)
 	if (!cpu->current)
 		entry->process = PROCESS_UNKNOWN;
 	else
-		entry->process = cpu->current == &cpu->idle ? (uint32_t)PROCESS_IDLE : cpu->current->process->idx;
+		entry->process = cpu->current == &cpu->idle ? (uint32_t)PROCESS_IDLE : cpu->current->process_idx;
 }
 
 static void who_add(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
 {
 	if (ns)
-		((struct who_row *)books_row(a, &thread->books.who, sizeof(struct who_row), process + 1ull))->ns += ns;
+		books_later(a, &thread->books.who, process + 1ull, ns);
 }
 
 /* Walk the CPU's log back from the end of the wait. Interrupt time inside a holder's turn goes to the interrupts. */

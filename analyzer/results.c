@@ -164,6 +164,10 @@ static bool add_calls(struct table *to, const struct table *from)
 	return true;
 }
 
+_Static_assert(sizeof(struct latency_row) == sizeof(struct sum_row) && offsetof(struct latency_row, count) == offsetof(struct sum_row, sum) &&
+		       sizeof(struct who_row) == sizeof(struct sum_row) && offsetof(struct who_row, ns) == offsetof(struct sum_row, sum),
+	       "rows that books_later() adds to");
+
 static bool add_books(struct books *sum, const struct books *books)
 {
 	sum->user += books->user;
@@ -419,6 +423,7 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
 
 struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const struct trace_thread *thread)
 {
+	books_settle((struct trace_analysis *)a); /* in the pass: what was left for later */
 	return figures_of(a, &thread->books, thread->end_ns - thread->start_ns);
 }
 
@@ -440,6 +445,7 @@ struct trace_figures *trace_process_figures(const struct trace_analysis *a, cons
 
 	if (process->nr_threads == 1)
 		return trace_thread_figures(a, process->first);
+	books_settle((struct trace_analysis *)a);
 	if (add_process(&sum, &elapsed, process))
 		figures = figures_of(a, &sum, elapsed);
 	clear_books(&sum);
@@ -453,6 +459,7 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 	uint64_t elapsed = 0;
 	bool ok = true;
 
+	books_settle((struct trace_analysis *)a);
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes && ok; i++)
 		ok = add_process(&sum, &elapsed, a->processes[i]);
 	if (ok)

@@ -12,6 +12,7 @@
  * by the thread (books_off_cpu()).
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <trace/analysis.h>
 #include <trace/events.h>
@@ -19,6 +20,7 @@
 
 #define MAX_TID (1u << 22) /* PID_MAX_LIMIT of Linux */
 #define TID_PAGE 1024u
+#define CACHE_LINE 64u
 #define MAX_FRAMES 3
 #define MAX_PENDING 2
 #define MAX_NESTED 16
@@ -259,6 +261,7 @@ struct books {
 
 struct trace_thread {
 	uint32_t idx; /* trace_thread_index() */
+	uint32_t process_idx;
 	uint32_t tid;
 	uint16_t flags;
 	uint8_t place;
@@ -280,12 +283,12 @@ struct trace_thread {
 	uint64_t last_wait;	   /* wait_key() of the wait that was decided last, 0 none */
 	uint64_t last_wait_ns;	   /* and its end */
 	uint64_t read_ns;	   /* of the start state, and its call not seen to end yet: when it was read; else 0 */
+	struct books books;
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
 	uint64_t start_ns;
 	uint64_t end_ns;
 	char comm[16];
-	struct books books;
 };
 
 struct trace_process {
@@ -364,6 +367,21 @@ struct event_hook { /* the same, by event */
 	void *data;
 };
 
+/*
+ * A sum in a row {key, sum} that nobody reads before the end. Of thousands of threads the rows are in no cache: so each is asked for at once, and
+ * added to when NR_LATER others have come, by when it is there. Of one table they are added to in their order.
+ */
+#define NR_LATER 32u
+struct sum_row { /* who_row, latency_row */
+	uint64_t key;
+	uint64_t sum;
+};
+struct later {
+	struct table *table; /* NULL: none */
+	uint64_t key;
+	uint64_t amount;
+};
+
 struct gap { /* of at least one CPU's main stream; joined, by start */
 	uint64_t start;
 	uint64_t end;
@@ -432,6 +450,8 @@ struct trace_analysis {
 	uint64_t contradictions; /* events that cannot follow from the state: others are missing */
 	uint64_t counts[TRACE_EV_MAX];
 	handler_fn handlers[TRACE_EV_MAX];
+	struct later later[NR_LATER];
+	uint32_t later_pos;
 	uint64_t sink[16]; /* rows that found no memory */
 };
 
@@ -463,6 +483,10 @@ uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns)
 /** books_cpu_irq() - interrupt time of @cpu until @ns */
 uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
+/** books_later() - add to the row of @key in a table of sum_rows, some time before books_settle() */
+void books_later(struct trace_analysis *a, struct table *table, uint64_t key, uint64_t amount);
+/** books_settle() - all that was left for later is added now */
+void books_settle(struct trace_analysis *a);
 /** books_row() - a row of a table, or a sink when memory ran out. Inline: @row_bytes is a constant where it is called */
 static inline void *books_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
 {
@@ -508,6 +532,15 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/** thread_prefetch() - this thread comes to a CPU: what every event of it needs will be wanted */
+static inline void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
+{
+	const struct trace_thread *thread = thread_find(a, tid);
+
+	for (size_t at = 0; thread && at < offsetof(struct trace_thread, frames) + sizeof(struct frame); at += CACHE_LINE)
+		__builtin_prefetch((const char *)thread + at, 1);
+}
 
 /* ---- state_hidden.c ---- */
 

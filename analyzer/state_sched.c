@@ -122,6 +122,7 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	thread->idx = a->nr_threads++;
 	thread->tid = tid;
 	thread->process = process;
+	thread->process_idx = process->idx;
 	thread->start_ns = thread->since = start_ns;
 	thread->place = PLACE_NEW;
 	if (process->last)

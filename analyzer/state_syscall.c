@@ -147,12 +147,10 @@ static void frame_account(struct trace_analysis *a, struct trace_thread *thread,
 	bool trap = frame->kind == FRAME_TRAP;
 	struct call_row *row = books_row(a, trap ? &thread->books.traps : &thread->books.calls, sizeof(*row), trap ? 1 : frame->call + 1ull);
 	uint64_t elapsed = ns - frame->begin.ns;
-	struct latency_row *time;
 	struct snapshot end;
 
 	books_snapshot(thread, ns, &end);
-	time = books_row(a, trap ? &thread->books.trap_times : &thread->books.call_times, sizeof(*time), latency_key(row->key, elapsed));
-	time->count++;
+	books_later(a, trap ? &thread->books.trap_times : &thread->books.call_times, latency_key(row->key, elapsed), 1);
 	if (elapsed > row->longest)
 		row->longest = elapsed;
 	if (~elapsed > row->shortest)
@@ -254,6 +252,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->path = 0;
 	frame->fd_seen = false;
 	frame->file = call_file(a, thread, frame);
+	table_prefetch(&thread->books.calls, sizeof(struct call_row), frame->call + 1ull);
 	books_snapshot(thread, ns, &frame->begin);
 	close_at_entry(a, thread, frame);
 }

@@ -39,6 +39,13 @@ static inline void *table_find(const struct table *table, size_t row_bytes, uint
 	}
 }
 
+/** table_prefetch() - the row of @key will be wanted: of many, the memory can then be waited for at once */
+static inline void table_prefetch(const struct table *table, size_t row_bytes, uint64_t key)
+{
+	if (table->capacity)
+		__builtin_prefetch((char *)table->rows + ((uint32_t)hash_u64(key) & (table->capacity - 1)) * row_bytes, 1);
+}
+
 /** table_add() - the row of @key (not 0), made with zeros if there is none; NULL: out of memory. Moves the other rows. */
 void *table_add(struct table *table, size_t row_bytes, uint64_t key);
 /** table_remove() - without the row of @key, if there is one. Moves other rows. */

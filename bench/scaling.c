@@ -2,14 +2,15 @@
 /*
  * scaling.c - does an event cost the same whatever the trace is like?
  *
- *	scaling EVENTS STREAMS THREADS FILE	writes such a trace, iterates it and analyses it
+ *	scaling EVENTS STREAMS THREADS FILE [runnable]	writes such a trace, iterates it and analyses it
  *	scaling open BYTES FILE			makes a file of that size, with an index as it would have and holes for events, and opens it
  *
  * The first prints bytes per event, and ns of CPU time per event to pack and compress, to iterate and to analyse; the second the number of
  * chunks and ms to open. The events are made up: threads that take turns on as many CPUs as there are streams, with a few
- * system calls each time.
+ * system calls each time; woken just before, or (runnable) waiting for the CPU all the time, so that each turn was had by many others.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 enum {
 	BLOCK_BYTES = 512 << 10, /* as the daemon's sub-buffers */
 	TURN = 64,		 /* events of a stream in a row */
+	FIRST_TID = 1000,
 	CHUNK_EVENTS = 16000,
 	CHUNK_BYTES = 40000,
 };
@@ -94,21 +96,45 @@ static double stream_add(struct trace_writer *writer, struct stream *stream, uin
 	return spent;
 }
 
-/* The next event of @stream: a change of threads, then calls and their ends. */
-static double add_event(struct trace_writer *writer, struct stream *stream, uint64_t ts_ns, uint32_t nr_streams, uint32_t nr_threads)
+/**
+ * struct load - what the trace is like
+ * @runnable: the threads never sleep, so each waits for the CPU while all others have their turns; else they are woken just before
+ */
+struct load {
+	uint64_t nr_events;
+	uint32_t nr_streams;
+	uint32_t nr_threads;
+	bool runnable;
+};
+
+static uint32_t next_thread(const struct stream *stream, const struct load *load)
 {
-	uint32_t step = stream->step++ % 16, cpu = stream->source.cpu;
+	uint32_t tid = stream->tid + load->nr_streams;
 
-	if (step == 0) {
-		struct trace_sched_switch change = { .prev_tid = stream->tid, .prev_state = TRACE_TASK_INTERRUPTIBLE, .next_prio = 120 };
+	return tid < FIRST_TID + load->nr_threads ? tid : FIRST_TID + stream->source.cpu;
+}
 
-		stream->tid = 1000 + cpu + nr_streams * ((stream->tid - 1000) / nr_streams + 1);
-		if (stream->tid >= 1000 + nr_threads)
-			stream->tid = 1000 + cpu;
-		change.next_tid = stream->tid;
-		return stream_add(writer, stream, ts_ns, TRACE_EV_sched_switch, &change, sizeof(change));
+static double add_switch(struct trace_writer *writer, struct stream *stream, uint64_t ts_ns, const struct load *load)
+{
+	struct trace_sched_switch change = { .prev_tid = stream->tid, .prev_state = load->runnable ? TRACE_TASK_RUNNING : TRACE_TASK_INTERRUPTIBLE, .next_prio = 120 };
+
+	stream->tid = change.next_tid = next_thread(stream, load);
+	return stream_add(writer, stream, ts_ns, TRACE_EV_sched_switch, &change, sizeof(change));
+}
+
+/* The next event of @stream. In 16: a change of threads, the end of the call that slept, calls and their ends, the next thread woken, a call that sleeps. */
+static double add_event(struct trace_writer *writer, struct stream *stream, uint64_t ts_ns, const struct load *load)
+{
+	uint32_t step = stream->step++ % 16;
+
+	if (step == 0)
+		return add_switch(writer, stream, ts_ns, load);
+	if (step == 14) {
+		struct trace_sched_waking waking = { .tid = next_thread(stream, load), .target_cpu = (uint16_t)stream->source.cpu, .context = TRACE_CONTEXT_TASK };
+
+		return stream_add(writer, stream, ts_ns, TRACE_EV_sched_waking, &waking, sizeof(waking));
 	}
-	if (step % 2) {
+	if (step == 15 || step % 2 == 0) {
 		struct trace_sys_enter3 enter = { .nr = step % 3, .arg0 = step, .arg1 = 0x7ffe00001000 + stream->tid * 4096ull, .arg2 = 100 };
 
 		return stream_add(writer, stream, ts_ns, TRACE_EV_sys_enter3, &enter, sizeof(enter));
@@ -117,23 +143,23 @@ static double add_event(struct trace_writer *writer, struct stream *stream, uint
 }
 
 /* Returns ns of CPU time to pack and write an event. */
-static double write_trace(uint64_t nr_events, uint32_t nr_streams, uint32_t nr_threads, const char *path)
+static double write_trace(const struct load *load, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct trace_writer *writer = checked(trace_writer_new(fd, &(struct trace_writer_options){ .size = sizeof(struct trace_writer_options), .start_ns = 1 }, NULL));
-	struct stream *streams = checked(calloc(nr_streams, sizeof(*streams)));
+	struct stream *streams = checked(calloc(load->nr_streams, sizeof(*streams)));
 	uint64_t ts_ns = 1000;
 	double spent = 0;
 
 	srandom(1);
-	for (uint32_t i = 0; i < nr_streams; i++) {
+	for (uint32_t i = 0; i < load->nr_streams; i++) {
 		streams[i].records = checked(malloc(BLOCK_BYTES));
-		streams[i].tid = 1000 + i;
+		streams[i].tid = FIRST_TID + i;
 		streams[i].source = (struct trace_source){ .records = streams[i].records, .seq = 1, .stream = i, .cpu = i, .kind = TRACE_CHUNK_EVENTS };
 	}
-	for (uint64_t i = 0; i < nr_events; i++, ts_ns += (uint64_t)(100 + random() % 900))
-		spent += add_event(writer, &streams[i / TURN % nr_streams], ts_ns, nr_streams, nr_threads);
-	for (uint32_t i = 0; i < nr_streams; i++) {
+	for (uint64_t i = 0; i < load->nr_events; i++, ts_ns += (uint64_t)(100 + random() % 900))
+		spent += add_event(writer, &streams[i / TURN % load->nr_streams], ts_ns, load);
+	for (uint32_t i = 0; i < load->nr_streams; i++) {
 		spent += stream_write(writer, &streams[i]);
 		free(streams[i].records);
 	}
@@ -141,7 +167,7 @@ static double write_trace(uint64_t nr_events, uint32_t nr_streams, uint32_t nr_t
 	trace_writer_free(writer);
 	free(streams);
 	close(fd);
-	return spent / (double)nr_events;
+	return spent / (double)load->nr_events;
 }
 
 static double iterate(const struct trace *trace, uint64_t nr_events)
@@ -169,14 +195,14 @@ static double analyse(const struct trace *trace, uint64_t nr_events)
 	return (cpu_ns() - begin) / (double)nr_events;
 }
 
-static void measure(uint64_t nr_events, uint32_t nr_streams, uint32_t nr_threads, const char *path)
+static void measure(const struct load *load, const char *path)
 {
-	double write_ns = write_trace(nr_events, nr_streams, nr_threads, path), iterate_ns, analyse_ns;
+	double write_ns = write_trace(load, path), iterate_ns, analyse_ns;
 	struct trace *trace = open_or_exit(path);
 
-	iterate_ns = iterate(trace, nr_events);
-	analyse_ns = analyse(trace, nr_events);
-	printf("%.4f %.3f %.3f %.3f\n", (double)trace_get_info(trace)->file_bytes / (double)nr_events, write_ns, iterate_ns, analyse_ns);
+	iterate_ns = iterate(trace, load->nr_events);
+	analyse_ns = analyse(trace, load->nr_events);
+	printf("%.4f %.3f %.3f %.3f\n", (double)trace_get_info(trace)->file_bytes / (double)load->nr_events, write_ns, iterate_ns, analyse_ns);
 	trace_close(trace);
 }
 
@@ -262,9 +288,9 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "open"))
 		measure_open(strtoull(argv[2], NULL, 10), argv[3]);
-	else if (argc == 5)
-		measure(strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), argv[4]);
+	else if (argc == 5 || (argc == 6 && !strcmp(argv[5], "runnable")))
+		measure(&(struct load){ strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), argc == 6 }, argv[4]);
 	else
-		fprintf(stderr, "usage: scaling EVENTS STREAMS THREADS FILE | scaling open BYTES FILE\n");
-	return argc == 4 || argc == 5 ? 0 : 2;
+		fprintf(stderr, "usage: scaling EVENTS STREAMS THREADS FILE [runnable] | scaling open BYTES FILE\n");
+	return argc >= 4 && argc <= 6 ? 0 : 2;
 }
