@@ -24,6 +24,7 @@
 #include "servers_ledger.h"
 
 #define TCP_FIN_WAIT1 4 /* include/net/tcp_states.h */
+#define TCP_CLOSE     7
 #define TCP_LAST_ACK  9
 
 /* ---- threads and processes ---- */
@@ -334,8 +335,10 @@ static void on_send(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sock_send *send = event->payload;
 	struct ledger_thread *thread = transferring(s, event);
-	struct endpoint *endpoint = thread ? endpoint_get(s, send->ino, send->family, 0, send->protocol) : NULL;
+	struct endpoint *endpoint = NULL;
 
+	if (thread) /* a connection that is over is not made anew by what fails */
+		endpoint = send->ret > 0 ? endpoint_get(s, send->ino, send->family, 0, send->protocol) : endpoint_find(s, send->ino);
 	if (!endpoint)
 		return;
 	endpoint->owner = thread->process;
@@ -383,7 +386,9 @@ static void on_receive(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sock_recv *receive = event->payload;
 	struct ledger_thread *thread = transferring(s, event);
-	struct endpoint *endpoint = thread ? endpoint_get(s, receive->ino, receive->family, 0, receive->protocol) : NULL;
+	struct endpoint *endpoint = !thread ? NULL
+				    : receive->ret > 0 || receive->ret == -EAGAIN ? endpoint_get(s, receive->ino, receive->family, 0, receive->protocol)
+									      : endpoint_find(s, receive->ino);
 	struct channel *channel = endpoint ? channel_in(s, endpoint) : NULL;
 	bool messages = endpoint && (endpoint->kind == ENDPOINT_DATAGRAM || endpoint->kind == ENDPOINT_SEQPACKET);
 
@@ -407,10 +412,16 @@ static void on_receive(struct trace_servers *s, const struct trace_event *event)
 static void on_state(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sock_state *state = event->payload;
-	struct ledger_thread *thread = state->new_state == TCP_FIN_WAIT1 || state->new_state == TCP_LAST_ACK ? transferring(s, event) : NULL;
+	bool closes = state->new_state == TCP_FIN_WAIT1 || state->new_state == TCP_LAST_ACK;
+	struct ledger_thread *thread = closes ? transferring(s, event) : NULL;
+	struct endpoint *endpoint = closes || state->new_state == TCP_CLOSE ? endpoint_find(s, state->ino) : NULL;
+
+	const char *call = thread ? trace_thread_syscall(s->analysis, thread->thread) : NULL;
 
 	if (thread && !thread->call)
-		thread->endpoint = endpoint_find(s, state->ino);
+		thread->endpoint = endpoint;
+	if (endpoint)
+		endpoint_closed(s, endpoint, call && strcmp(call, "shutdown") != 0);
 }
 
 static void on_open(struct trace_servers *s, const struct trace_event *event)
@@ -766,7 +777,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		free(thread);
 	}
 	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));)
-		endpoint_free(row->pointer);
+		endpoint_empty(row->pointer);
 	for (const struct birth *birth = NULL; (birth = table_next(&s->births, sizeof(*birth), birth));)
 		set_unref(birth->set);
 	for (uint32_t i = 0; i < s->nr_processes; i++) {
@@ -779,6 +790,9 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	packets_free(s);
 	servers_results_free(s);
 	waits_free(s);
+	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));)
+		endpoint_free(row->pointer); /* when no request knows them any more */
+	free(s->retired);
 	free(s->by_idx);
 	free(s->origins);
 	free(s->threads);

@@ -47,6 +47,7 @@ static struct endpoint *endpoint_at(struct trace_servers *s, uint64_t key, uint6
 		s->failed = -12;
 		return NULL;
 	}
+	endpoint->key = key;
 	endpoint->ino = ino;
 	endpoint->kind = (uint8_t)kind;
 	endpoint->channel.absolute = kind == ENDPOINT_TCP;
@@ -106,7 +107,9 @@ struct endpoint *tuple_peer(const struct trace_servers *s, const struct endpoint
 			   tuple_key(endpoint->remote, endpoint->remote_port, endpoint->local, endpoint->local_port));
 	struct endpoint *peer = row ? row->pointer : NULL;
 
-	if (!peer || peer->local_port != endpoint->remote_port || peer->remote_port != endpoint->local_port ||
+	if (!peer || peer->retired) /* of an earlier connection from the same port */
+		return NULL;
+	if (peer->local_port != endpoint->remote_port || peer->remote_port != endpoint->local_port ||
 	    memcmp(peer->local, endpoint->remote, sizeof(peer->local)) != 0 ||
 	    memcmp(peer->remote, endpoint->local, sizeof(peer->remote)) != 0)
 		return NULL;
@@ -173,6 +176,8 @@ void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *
 	if (!endpoint)
 		return;
 	endpoint->kind = (uint8_t)kind_of(ends->family, ends->type, (uint16_t)ends->protocol);
+	endpoint->closed_ns = 0;
+	endpoint->gone = false;
 	endpoint->channel.absolute = endpoint->kind == ENDPOINT_TCP;
 	if (owner)
 		endpoint->owner = owner;
@@ -217,14 +222,126 @@ static void out_of_step(struct channel *channel)
 	channel->received = channel->sent;
 }
 
-void endpoint_free(struct endpoint *endpoint)
+void endpoint_empty(struct endpoint *endpoint)
 {
 	out_of_step(&endpoint->channel);
-	set_unref(endpoint->open);
-	set_unref(endpoint->connect_set);
-	set_unref(endpoint->awaiting);
+	set_assign(&endpoint->open, NULL);
+	set_assign(&endpoint->connect_set, NULL);
+	set_assign(&endpoint->awaiting, NULL);
+}
+
+void endpoint_free(struct endpoint *endpoint)
+{
 	free(endpoint->channel.ranges);
 	free(endpoint);
+}
+
+/* ---- connections that are over ---- */
+
+/*
+ * A connection can be forgotten when both ends are closed, what was sent has been received, no thread is at it, and no request that came
+ * through it is known any more. That is looked for when so many are closed again as were left the last time.
+ */
+#define SWEEP_LEAST 1024u
+#define UNREAD_NS   10000000000u /* who has shut it down one way, and not received what is on its way by then, never will */
+
+static void retire(struct trace_servers *s, struct endpoint *endpoint)
+{
+	struct endpoint **bigger;
+
+	if (endpoint->retired)
+		return;
+	if (s->nr_retired == s->max_retired) {
+		bigger = reallocarray(s->retired, s->max_retired ? s->max_retired * 2 : SWEEP_LEAST, sizeof(struct endpoint *));
+		if (!bigger) {
+			s->failed = -12;
+			return;
+		}
+		s->max_retired = s->max_retired ? s->max_retired * 2 : SWEEP_LEAST;
+		s->retired = bigger;
+	}
+	endpoint->retired = true;
+	s->retired[s->nr_retired++] = endpoint;
+}
+
+static void pin(struct endpoint *endpoint)
+{
+	if (endpoint)
+		endpoint->pinned = true;
+}
+
+static bool is_over(const struct trace_servers *s, const struct endpoint *endpoint)
+{
+	if (!endpoint->closed_ns || endpoint->pinned || endpoint->ring_ops || endpoint->channel.nr_sending)
+		return false;
+	if (!endpoint->channel.nr || !endpoint->peer || endpoint->peer->gone)
+		return true;
+	return trace_analysis_now(s->analysis) > endpoint->closed_ns + UNREAD_NS;
+}
+
+static void forget_connection(struct trace_servers *s, struct endpoint *endpoint)
+{
+	struct pointer_row *row = endpoint->remote_port ? table_find(&s->tuples, sizeof(*row), tuple_key(endpoint->local, endpoint->local_port,
+													endpoint->remote, endpoint->remote_port))
+							: NULL;
+
+	if (row && row->pointer == endpoint)
+		table_remove(&s->tuples, sizeof(*row), row->key);
+	table_remove(&s->endpoints, sizeof(*row), endpoint->key);
+	if (endpoint->peer)
+		endpoint->peer->peer = NULL;
+	endpoint_free(endpoint);
+}
+
+static void sweep(struct trace_servers *s)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < s->nr_retired; i++)
+		s->retired[i]->pinned = false;
+	for (uint32_t i = 0; i < s->nr_threads; i++) {
+		struct ledger_thread *thread = s->threads[i];
+
+		if (!thread)
+			continue;
+		pin(thread->endpoint);
+		pin(thread->target);
+		pin(thread->ring_made);
+	}
+	packets_pin(s);
+	for (uint32_t i = 0; i < s->nr_retired; i++) { /* what nobody answered is not answered any more */
+		struct endpoint *endpoint = s->retired[i];
+
+		if (is_over(s, endpoint) && (!endpoint->peer || is_over(s, endpoint->peer)))
+			endpoint_empty(endpoint);
+	}
+	for (uint32_t i = 0; i < s->nr_retired; i++) {
+		struct endpoint *endpoint = s->retired[i], *peer = endpoint->peer;
+
+		if (!endpoint->closed_ns) /* it was connected anew */
+			endpoint->retired = false;
+		else if (is_over(s, endpoint) && !endpoint->refs && (!peer || (is_over(s, peer) && !peer->refs)))
+			forget_connection(s, endpoint);
+		else
+			s->retired[left++] = endpoint;
+	}
+	s->nr_retired = left;
+	s->sweep_at = left * 2 + SWEEP_LEAST;
+}
+
+void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool gone)
+{
+	endpoint->gone |= gone;
+	if (endpoint->kind != ENDPOINT_TCP || endpoint->listening || endpoint->closed_ns)
+		return;
+	endpoint->closed_ns = trace_analysis_now(s->analysis);
+	if (endpoint->peer ? !endpoint->peer->closed_ns : !endpoint_is_remote(endpoint))
+		return; /* the other end may have been connected, and not accepted yet */
+	retire(s, endpoint);
+	if (endpoint->peer)
+		retire(s, endpoint->peer);
+	if (s->nr_retired >= (s->sweep_at ? s->sweep_at : SWEEP_LEAST))
+		sweep(s);
 }
 
 /* Events are missing since this channel was used: nothing on its way is what we believe. */

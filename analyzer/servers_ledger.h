@@ -114,7 +114,13 @@ enum role {
 };
 
 struct endpoint {
+	uint64_t key; /* in trace_servers.endpoints */
 	uint64_t ino;
+	uint64_t closed_ns; /* TCP; 0: it is not closed */
+	uint32_t refs;	    /* requests that came in here */
+	bool gone;	    /* no descriptor is left */
+	bool retired;	    /* both ends are closed: in trace_servers.retired */
+	bool pinned;	    /* while these are looked through: a thread is at it */
 	uint8_t kind;
 	uint8_t role;
 	bool is_new;  /* made during the trace */
@@ -267,6 +273,8 @@ struct trace_servers {
 	uint32_t nr_processes;
 	struct table endpoints; /* inode -> struct endpoint */
 	struct table tuples;
+	struct endpoint **retired; /* owned, the array */
+	uint32_t nr_retired, max_retired, sweep_at;
 	struct table pairs; /* (from, to) processes -> channel that data went through */
 	struct table births;
 	struct table namings; /* servers_explicit.c */
@@ -461,6 +469,7 @@ int packets_prepare(struct trace_servers *s);
 void packets_end(struct trace_servers *s); /* the pass is over */
 void packets_free(struct trace_servers *s);
 void packets_forget(struct trace_servers *s); /* a gap */
+void packets_pin(struct trace_servers *s); /* sets endpoint.pinned where one is being received for */
 void packets_rest(struct trace_servers *s, uint32_t cpu); /* the CPU has nothing to do */
 void packets_softirq(struct trace_servers *s, const struct trace_event *event);
 void packet_sent(struct trace_servers *s, const struct trace_event *event);
@@ -496,5 +505,9 @@ void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct 
 		     uint64_t amount, uint32_t position);
 /** channel_drained() - @channel was empty at @ns */
 void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t ns);
+/** endpoint_closed() - a program has closed this end (@gone: for both directions), or the network did */
+void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool gone);
+/** endpoint_empty() - it has nothing of requests any more; endpoint_free(): nor has anybody of it */
+void endpoint_empty(struct endpoint *endpoint);
 void endpoint_free(struct endpoint *endpoint);
 #endif

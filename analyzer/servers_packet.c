@@ -114,6 +114,13 @@ void packets_rest(struct trace_servers *s, uint32_t cpu)
 	backlog->overflown = false;
 }
 
+void packets_pin(struct trace_servers *s)
+{
+	for (uint32_t i = 0; i < s->nr_backlogs; i++)
+		if (s->backlogs[i].target)
+			s->backlogs[i].target->pinned = true;
+}
+
 void packets_forget(struct trace_servers *s)
 {
 	for (uint32_t i = 0; i < s->nr_backlogs; i++) {

@@ -35,6 +35,7 @@ void request_unref(struct request *request)
 	while (request && --request->refs == 0) {
 		struct request *parent = request->parent;
 
+		request->endpoint->refs--;
 		free(request);
 		request = parent;
 	}
@@ -280,7 +281,7 @@ static uint32_t origin_link(struct trace_servers *s, uint32_t of, const struct l
 
 struct pair_row {
 	uint64_t key;
-	const void *through; /* the first channel */
+	uint64_t through; /* the first channel */
 	uint32_t order;
 	bool several; /* channels */
 	bool asked;   /* by a signal, and not answered yet */
@@ -334,8 +335,8 @@ void request_talk(struct trace_servers *s, struct ledger_process *from, struct l
 	}
 	if (!row->order) {
 		row->order = ++s->talks;
-		row->through = through;
-	} else if (row->through != through) {
+		row->through = through->key;
+	} else if (row->through != through->key) {
 		row->several = true;
 	}
 	take_turns(s, row, to, from, through);
@@ -458,6 +459,7 @@ static struct request *request_new(struct trace_servers *s, struct endpoint *end
 	request->origin = origin;
 	request->sender = sender;
 	request->endpoint = endpoint;
+	endpoint->refs++;
 	request->peer_ino = from_ino;
 	if (parent && parent->depth < MAX_DEPTH) {
 		request->parent = request_ref(parent);

@@ -7,6 +7,8 @@
  * the entry of the call that brought the request.
  */
 #include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -319,6 +321,88 @@ static void a_read_that_sleeps_for_a_new_request_ends_the_old(void)
 	EXACT(&k, 30, 10, 2000 - 1220);
 	EXACT(&k, 30, 20, 20 + 100 + 3000 - 2300);
 	end(&k);
+}
+
+/* ---- many ---- */
+
+#define FIN_WAIT1 4
+#define LAST_ACK  9
+
+static void closes(struct case_of_servers *k, const struct end *e, uint64_t ns, uint32_t state)
+{
+	struct trace_sock_state event = {.ino = e->ino, .family = AF_INET, .protocol = 6, .old_state = 1, .new_state = state};
+
+	tb_sys_enter(k->c.tb, e->cpu, ns, SYS_close, (uint64_t)e->fd, 0, 0);
+	tb_event(k->c.tb, e->cpu, ns + 1, TRACE_EV_sock_state, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, e->cpu, ns + 2, 0);
+}
+
+/* Each asks, is answered, and both ends are closed: 400 ns, of which the server works 220. Some clients do not wait for the answer. */
+static void short_connection(struct case_of_servers *k, uint32_t nr, uint64_t ns)
+{
+	uint16_t port = (uint16_t)(1024 + nr % 60000);
+	struct end client = {.cpu = 0, .fd = 3, .ino = 1000 + 2 * nr, .family = AF_INET, .local_port = port, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST},
+		   server = {.cpu = 2, .fd = 4, .ino = 1001 + 2 * nr, .family = AF_INET, .local_port = 80, .remote_port = port, .local = LOCALHOST, .remote = LOCALHOST};
+
+	make(k, &client, ns, SYS_connect, 0);
+	make(k, &server, ns + 20, SYS_accept, 0);
+	transfer(k, &client, ns + 40, true, 16, 16);
+	transfer(k, &server, ns + 60, false, 16, 16);
+	transfer(k, &server, ns + 200, true, 16, 16);
+	closes(k, &server, ns + 220, FIN_WAIT1);
+	polls(k, 2, ns + 240);
+	if (nr % 7) {
+		transfer(k, &client, ns + 260, false, 16, 16);
+		closes(k, &client, ns + 300, LAST_ACK);
+	} else { /* it does not want to know */
+		closes(k, &client, ns + 260, LAST_ACK);
+	}
+}
+
+static size_t in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* What the servers' part of the analysis holds at the end of a trace of so many connections. */
+static long long memory_for(uint32_t nr)
+{
+	struct case_of_servers k = begin();
+	struct trace_error error = {0};
+	size_t alone, together;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		short_connection(&k, i, 10000 + i * 400ull);
+		for (uint32_t cpu = 0; cpu < 4 && i % 5000 == 4999; cpu++)
+			tb_cut(k.c.tb, cpu);
+	}
+	k.c.trace = tb_open_trace(k.c.tb);
+	alone = in_use();
+	k.c.analysis = trace_analysis_new(k.c.trace, NULL, &error);
+	CU_ASSERT_EQUAL(trace_analysis_run(k.c.analysis, &error), 0);
+	alone = in_use() - alone;
+	trace_analysis_free(k.c.analysis);
+	together = in_use();
+	k.c.analysis = trace_analysis_new(k.c.trace, NULL, &error);
+	k.servers = trace_servers_new(k.c.trace, k.c.analysis, &error);
+	CU_ASSERT_EQUAL(trace_analysis_run(k.c.analysis, &error), 0);
+	together = in_use() - together;
+	CU_ASSERT_EQUAL(trace_servers_verify(k.servers, &error), 0);
+	EXACT(&k, 30, 10, nr * 220ull);
+	REQUESTS(&k, 30, 10, nr);
+	end(&k);
+	return (long long)together - (long long)alone;
+}
+
+static void closed_connections_are_forgotten(void)
+{
+	long long few = memory_for(4000), many = memory_for(getenv("TRACE_TEST_LONG") ? 200000 : 20000);
+
+	if (getenv("TRACE_VERBOSE"))
+		fprintf(stderr, "\n    %lld and %lld bytes ", few, many);
+	CU_ASSERT(many < few + 500000); /* one endpoint is 400 bytes, and a connection has two */
 }
 
 /* ---- io_uring ---- */
@@ -1641,6 +1725,7 @@ static const struct unit_case cases[] = {
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"the_pieces_of_a_wait_tell_what_the_server_did", the_pieces_of_a_wait_tell_what_the_server_did},
 	{"what_the_server_waited_for_is_named", what_the_server_waited_for_is_named},
+	{"closed_connections_are_forgotten", closed_connections_are_forgotten},
 	{"a_ring_tells_by_the_answers_whose_time_it_was", a_ring_tells_by_the_answers_whose_time_it_was},
 	{"what_came_is_looked_at_when_it_is_complete", what_came_is_looked_at_when_it_is_complete},
 	{"requests_answered_in_one_call_of_a_ring_share", requests_answered_in_one_call_of_a_ring_share},
