@@ -422,7 +422,7 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 		count = count_events(trace, "demo:storm", true);
 		books = user_books(trace);
 		known = count.events + books.lost + books.filtered;
-		CU_ASSERT_TRUE(count.events > 0);
+		CU_ASSERT_TRUE(count.events > 0 || attempted == 0); /* on a busy machine it may die before it begins */
 		CU_ASSERT_TRUE(known == attempted || known + 1 == attempted);
 		if (known != attempted && known + 1 != attempted)
 			fprintf(stderr, "attempted %llu; stored %llu, lost %llu, filtered %llu\n", (unsigned long long)attempted, (unsigned long long)count.events,

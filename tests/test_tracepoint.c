@@ -608,6 +608,11 @@ static const struct unit_case cases[] = {
 
 int main(int argc, char **argv)
 {
+	/* Begun again in a world of its own: a daemon that runs on this machine would take the events. */
+	if (!getenv("TRACER_SOCKET")) {
+		setenv("TRACER_SOCKET", "/tmp/test-tracepoint-nobody", 1);
+		execv("/proc/self/exe", argv);
+	}
 	if (user_consumer_self(&consumer) != 0) {
 		fprintf(stderr, "this process has no memory for events\n");
 		return 1;
