@@ -35,7 +35,8 @@ extern "C" {
  *        a delta that a writer can store before it knows the base, because somebody else is just writing it
  * @id: enum trace_event_id; 0 = padding, to be skipped
  * @words: size of the whole record in 8-byte words, header included: 1..255
- * @lap: low 8 bits of the number of earlier uses of the sub-buffer: a header of an earlier use is never taken for new
+ * @lap: low 8 bits of the number of earlier uses of the sub-buffer: a header of an earlier use is never taken for new, when a dead
+ *        program's ring is looked into; the kernel's programs, which always end, may leave it 0
  */
 struct trace_record {
 	trace_u32 time;

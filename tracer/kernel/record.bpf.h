@@ -95,42 +95,24 @@ static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u
 struct subbuf_reservation;
 int reserve_slow(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
 int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
-#define SUBBUF_RESERVE_SLOW(w, bytes, reserved, ret_reservation)                                                                 \
-	({                                                                                                                       \
-		struct subbuf_reservation slow_ = {0};                                                                           \
-		int done_ = (w)->structural ? reserve_slow_structural(bytes, reserved, &slow_)                                   \
-					    : reserve_slow(bytes, reserved, &slow_);                                             \
-                                                                                                                                 \
-		slow_.size = bytes;   /* the caller knows it: a constant, most times */                                          \
-		slow_.completed = 0; /* the daemon has been woken */                                                             \
-		*(ret_reservation) = slow_;                                                                                      \
-		done_;                                                                                                           \
-	})
 
 #include "../subbuf_write.h"
 
-struct recording {
-	struct subbuf_writer writer;
-	struct subbuf_reservation reservation;
-};
-
-/* Constants, which are cheaper to read again than to keep across a call. */
-static __always_inline void read_geometry(struct subbuf_writer *w, bool structural)
+static __always_inline struct subbuf_control *control_of_cpu(bool structural, u32 cpu)
 {
-	const volatile struct tracer_geometry *geometry = structural ? &config.structural : &config.ring;
-
-	w->subbuf_bytes = geometry->subbuf_bytes;
-	w->subbuf_bytes_log2 = geometry->subbuf_bytes_log2;
-	w->nr_subbufs_log2 = geometry->nr_subbufs_log2;
-	w->slots_mask = geometry->slots_mask;
+	return structural ? bpf_map_lookup_elem(&structural_rings, &cpu) : bpf_map_lookup_elem(&rings, &cpu);
 }
 
 static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural)
 {
+	const volatile struct tracer_geometry *geometry = structural ? &config.structural : &config.ring;
 	u32 cpu = bpf_get_smp_processor_id();
 
-	w->control = structural ? bpf_map_lookup_elem(&structural_rings, &cpu) : bpf_map_lookup_elem(&rings, &cpu);
-	read_geometry(w, structural);
+	w->control = control_of_cpu(structural, cpu);
+	w->subbuf_bytes = geometry->subbuf_bytes;
+	w->subbuf_bytes_log2 = geometry->subbuf_bytes_log2;
+	w->nr_subbufs_log2 = geometry->nr_subbufs_log2;
+	w->slots_mask = geometry->slots_mask;
 	w->cpu = cpu;
 	w->producer = SUBBUF_PRODUCER_KERNEL;
 	w->clock = SUBBUF_CLOCK_MONOTONIC;
@@ -171,24 +153,86 @@ __noinline int reserve_slow_structural(u32 size, u64 position, struct subbuf_res
 	return reserve_slow_in(true, size, position, ret_reservation);
 }
 
-/* Room for a payload of @bytes, a multiple of 8; NULL when the event is discarded. */
-static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
-{
-	struct subbuf_writer *w = &r->writer;
-	u64 position;
+/**
+ * struct recording - a record on its way. Two pointers are all that lives across the call of the clock: a program has four registers for that
+ * @bytes, @structural: constants, most times
+ */
+struct recording {
+	struct subbuf_header *header;
+	unsigned char *record;
+	u32 time;
+	u32 bytes;
+	bool structural;
+};
 
-	if (!ring_of_cpu(w, structural))
-		return NULL;
-	if (!subbuf_reserve(w, sizeof(struct trace_record) + bytes, &r->reservation))
-		return NULL;
-	read_geometry(w, structural);
-	position = r->reservation.position;
-	return record_of(w, position >> SUBBUF_OFFSET_BITS, position & SUBBUF_OFFSET_MASK) + sizeof(struct trace_record);
+static __always_inline const volatile struct tracer_geometry *geometry_of(bool structural)
+{
+	return structural ? &config.structural : &config.ring;
 }
 
+static __always_inline void *place_record(struct recording *r, struct subbuf_control *control, u64 position)
+{
+	u64 slot = position >> SUBBUF_OFFSET_BITS << geometry_of(r->structural)->subbuf_bytes_log2;
+	u64 mask = geometry_of(r->structural)->slots_mask & ~7ULL;
+
+	r->header = (void *)control + SUBBUF_CONTROL_BYTES + (slot & mask);
+	r->record = (void *)control + SUBBUF_CONTROL_BYTES + ((slot + (position & SUBBUF_OFFSET_MASK)) & mask);
+	return r->record + sizeof(struct trace_record);
+}
+
+/*
+ * Room for a payload of @bytes, a multiple of 8, in the ring of @cpu, which is this one; NULL when the event is discarded.
+ * The common case, as subbuf_reserve() has it, is written out here for the few registers and the short stack of a program.
+ */
+static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool structural, u32 bytes)
+{
+	struct subbuf_control *control = control_of_cpu(structural, cpu);
+	struct subbuf_reservation slow = {0};
+	u64 position = SUBBUF_NO_POSITION, now;
+	u32 subbuf_bytes = geometry_of(structural)->subbuf_bytes;
+	void *payload;
+
+	if (!control)
+		return NULL;
+	bytes += sizeof(struct trace_record);
+	r->bytes = bytes;
+	r->structural = structural;
+	if ((SUBBUF_LOAD(&control->position) & SUBBUF_OFFSET_MASK) + bytes < subbuf_bytes)
+		position = SUBBUF_ADD(&control->position, bytes);
+	if ((position & SUBBUF_OFFSET_MASK) + bytes < subbuf_bytes) {
+		payload = place_record(r, control, position);
+		now = SUBBUF_CLOCK();
+		r->time = now;
+		/* A base that is not ours yet is one of an earlier use, and earlier: what fits it fits ours. */
+		if ((now - SUBBUF_LOAD(&r->header->base)) >> 32 == 0)
+			return payload;
+	}
+	if (!(structural ? reserve_slow_structural(bytes, position, &slow) : reserve_slow(bytes, position, &slow)))
+		return NULL;
+	control = control_of_cpu(structural, cpu); /* not kept: it is rarely needed again */
+	if (!control)
+		return NULL;
+	r->time = slow.time;
+	return place_record(r, control, slow.position);
+}
+
+static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
+{
+	return record_begin_on(r, bpf_get_smp_processor_id(), structural, bytes);
+}
+
+/*
+ * As subbuf_commit(), with less to work out. The record's lap is left 0: it is for those who look into what a dead program left. And each
+ * use of a slot adds its whole size, a power of two, to commit, none before the last is complete: so it is a multiple of that at the
+ * end of a use only.
+ */
 static __always_inline void record_end(struct recording *r, u32 id)
 {
-	if (subbuf_commit(&r->writer, &r->reservation, id))
+	u64 commit;
+
+	*(volatile u64 *)r->record = subbuf_record_word(r->time, id, r->bytes, 0);
+	commit = SUBBUF_ADD(&r->header->commit, r->bytes + SUBBUF_COMMIT_RECORD) + r->bytes; /* [W2] */
+	if ((commit & (geometry_of(r->structural)->subbuf_bytes - 1)) == 0)
 		wake_daemon();
 }
 
@@ -229,30 +273,33 @@ __noinline int note_run_queue(u32 cpu)
 	return 0;
 }
 
-/* 0 = it is not known where. */
-static __always_inline u64 run_queue(void)
+/* Of @cpu, which is this one; 0 = it is not known where. */
+static __always_inline u64 run_queue(u32 cpu)
 {
-	u32 cpu = bpf_get_smp_processor_id();
+	u64 queue;
 
 	if (!config.current_task_distance || cpu >= TRACER_FAST_CPUS)
 		return 0;
-	if (!run_queues[cpu])
+	queue = run_queues[cpu];
+	if (!queue) {
 		note_run_queue(cpu);
-	return run_queues[cpu];
+		queue = run_queues[cpu];
+	}
+	return queue;
 }
 
-/* For loads only: what is got by this is no argument for helpers. */
-static __always_inline struct task_struct *current_by_loads(void)
+/* On @cpu, which is this one. For loads only: what is got by this is no argument for helpers. */
+static __always_inline struct task_struct *current_by_loads(u32 cpu)
 {
-	u64 queue = run_queue(), task;
+	u64 distance = config.current_task_distance, queue = run_queue(cpu), task;
 
 	if (!config.current_task_distance)
 		return current_task();
-	task = queue ? word_at(queue + config.current_task_distance) : (u64)current_task();
+	task = queue ? word_at(queue + distance) : (u64)current_task();
 	return bpf_rdonly_cast((void *)task, bpf_core_type_id_kernel(struct task_struct));
 }
 #else
-static __always_inline struct task_struct *current_by_loads(void)
+static __always_inline struct task_struct *current_by_loads(u32 cpu)
 {
 	return current_task();
 }
@@ -322,10 +369,11 @@ static __always_inline bool event_wanted(u32 id)
 }
 
 /* ---- the body of a program: see the top of this file ---- */
-#define RECORD_IN(event, structural, extra)                                                                                      \
+#define RECORD_ON(cpu, event, structural, extra)                                                                                 \
 	struct recording recording;                                                                                              \
-	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));             \
+	struct trace_##event *record = record_begin_on(&recording, cpu, structural, sizeof(struct trace_##event) + (extra));     \
 	if (record)
+#define RECORD_IN(event, structural, extra) RECORD_ON(bpf_get_smp_processor_id(), event, structural, extra)
 #define RECORD(event)			RECORD_IN(event, false, 0)
 #define RECORD_STRUCTURAL(event, extra) RECORD_IN(event, true, extra)
 #define COMMIT(event)			record_end(&recording, TRACE_EV_##event)

@@ -7,7 +7,7 @@ PATH_SCRATCH(exec_scratch);
 #if defined(__TARGET_ARCH_x86)
 static __always_inline u32 preempt_count(void)
 {
-	u64 queue = run_queue();
+	u64 queue = run_queue(bpf_get_smp_processor_id());
 	u32 count = 0;
 
 	if (!config.preempt_count_distance)

@@ -173,46 +173,40 @@ static __noinline void record_entry_more(struct pt_regs *regs, u32 nr, u32 abi, 
 		record_entry_path(regs, nr, abi, action);
 }
 
+/* The three are one record, that much longer with each step: so the code stands once. */
+_Static_assert(TRACE_EV_sys_enter3 == TRACE_EV_sys_enter + SYSCALL_ARGS_3, "the kind of arguments is the step from event to event");
+_Static_assert(TRACE_EV_sys_enter6 == TRACE_EV_sys_enter + SYSCALL_ARGS_6, "the same");
+_Static_assert(sizeof(struct trace_sys_enter3) == sizeof(struct trace_sys_enter) + 24, "three arguments");
+_Static_assert(sizeof(struct trace_sys_enter6) == sizeof(struct trace_sys_enter) + 48, "six");
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = current_by_loads();
-	u32 nr = id, abi, action;
+	u32 cpu = bpf_get_smp_processor_id();
+	struct task_struct *task = current_by_loads(cpu);
+	u32 nr = id, abi, action, arguments;
+	struct trace_sys_enter6 *record;
+	struct recording recording;
 
 	if (!current_passes() || own_event(task))
 		return 0;
 	abi = syscall_abi(task, nr);
 	action = syscall_action(abi, nr);
-	if ((action & SYSCALL_ARGS_MASK) == SYSCALL_ARGS_0) {
-		RECORD(sys_enter) {
-			record->nr = nr;
-			record->abi = abi;
-			record->pad = 0;
-			COMMIT(sys_enter);
-		}
-	} else if ((action & SYSCALL_ARGS_MASK) == SYSCALL_ARGS_3) {
-		RECORD(sys_enter3) {
-			record->nr = nr;
-			record->abi = abi;
-			record->pad = 0;
+	arguments = action & SYSCALL_ARGS_MASK;
+	record = record_begin_on(&recording, cpu, false, sizeof(struct trace_sys_enter) + 24 * arguments);
+	if (record) {
+		*(u64 *)record = nr | (u64)abi << 32; /* nr, abi, pad */
+		if (arguments != SYSCALL_ARGS_0) {
 			record->arg0 = SYSCALL_ARG(regs, abi, 0);
 			record->arg1 = SYSCALL_ARG(regs, abi, 1);
 			record->arg2 = SYSCALL_ARG(regs, abi, 2);
-			COMMIT(sys_enter3);
+			if (arguments != SYSCALL_ARGS_3) {
+				record->arg3 = SYSCALL_ARG(regs, abi, 3);
+				record->arg4 = SYSCALL_ARG(regs, abi, 4);
+				record->arg5 = SYSCALL_ARG(regs, abi, 5);
+			}
 		}
-	} else {
-		RECORD(sys_enter6) {
-			record->nr = nr;
-			record->abi = abi;
-			record->pad = 0;
-			record->arg0 = SYSCALL_ARG(regs, abi, 0);
-			record->arg1 = SYSCALL_ARG(regs, abi, 1);
-			record->arg2 = SYSCALL_ARG(regs, abi, 2);
-			record->arg3 = SYSCALL_ARG(regs, abi, 3);
-			record->arg4 = SYSCALL_ARG(regs, abi, 4);
-			record->arg5 = SYSCALL_ARG(regs, abi, 5);
-			COMMIT(sys_enter6);
-		}
+		record_end(&recording, TRACE_EV_sys_enter + arguments);
 	}
 	if (action & SYSCALL_ENTRY_MORE)
 		record_entry_more(regs, nr, abi, action);
@@ -389,7 +383,8 @@ static __noinline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
-	struct task_struct *task = current_by_loads();
+	u32 cpu = bpf_get_smp_processor_id();
+	struct task_struct *task = current_by_loads(cpu);
 	u32 nr, abi, action;
 
 	if (!current_passes() || own_event(task))
@@ -399,7 +394,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	action = syscall_action(abi, nr);
 	if (action >> SYSCALL_PATH_SHIFT) /* anything beyond plain arguments */
 		record_effects(regs, nr, abi, action, ret);
-	RECORD(sys_exit) {
+	RECORD_ON(cpu, sys_exit, false, 0) {
 		record->ret = ret;
 		COMMIT(sys_exit);
 	}

@@ -6,9 +6,11 @@
 
 static __always_inline int record_fault(unsigned long address, unsigned long ip, unsigned long error, bool user)
 {
-	if (!current_passes() || own_event(current_by_loads()))
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (!current_passes() || own_event(current_by_loads(cpu)))
 		return 0;
-	RECORD(fault_entry) {
+	RECORD_ON(cpu, fault_entry, false, 0) {
 		record->address = address;
 		record->ip = ip;
 		record->error = error;
@@ -34,9 +36,11 @@ int BPF_PROG(fault_entry__kernel, unsigned long address, struct pt_regs *regs, u
 
 static __always_inline int record_fault_end(bool major)
 {
-	if (!current_passes() || own_event(current_by_loads()))
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (!current_passes() || own_event(current_by_loads(cpu)))
 		return 0;
-	RECORD(fault_exit) {
+	RECORD_ON(cpu, fault_exit, false, 0) {
 		record->major = major;
 		record->pad = 0;
 		COMMIT(fault_exit);
