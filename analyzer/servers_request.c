@@ -709,10 +709,25 @@ static struct request *correct_order(struct trace_servers *s, struct ledger_thre
 	return find_answered(thread->set, thread, endpoint, false);
 }
 
+/* The first data on a connection that was made for a request, and took its time to be made: the thread has looked for work meanwhile. */
+static void resume_connected(struct trace_servers *s, struct ledger_thread *thread, const struct endpoint *endpoint)
+{
+	struct set *resumed = NULL;
+
+	if (thread->set || endpoint->kind != ENDPOINT_TCP || endpoint->role != ROLE_CLIENT || endpoint->channel.has_position || !endpoint->connect_set)
+		return;
+	set_put_all(s, &resumed, endpoint->connect_set);
+	if (resumed)
+		servers_replace_set(s, thread, resumed, &thread->enter);
+	set_unref(resumed);
+}
+
 void request_prepare(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
 {
-	struct request *answer = find_answered(thread->set, thread, endpoint, false), *again = NULL;
+	struct request *answer, *again = NULL;
 
+	resume_connected(s, thread, endpoint);
+	answer = find_answered(thread->set, thread, endpoint, false);
 	if (!answer && endpoint->kind == ENDPOINT_DATAGRAM)
 		answer = correct_order(s, thread, endpoint);
 	if (!answer)

@@ -405,6 +405,31 @@ static void closed_connections_are_forgotten(void)
 	CU_ASSERT(many < few + 500000); /* one endpoint is 400 bytes, and a connection has two */
 }
 
+/* The server looks for other work until the connection to the next one is made. */
+static void a_connection_made_for_a_request_carries_it(void)
+{
+	static const struct end next = {.cpu = 2, .fd = 6, .ino = 103, .family = AF_INET, .local_port = 5000, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST},
+				next_server = {.cpu = 3, .fd = 4, .ino = 203, .family = AF_INET, .local_port = 80, .remote_port = 5000, .local = LOCALHOST, .remote = LOCALHOST};
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	make(&k, &next, 1350, SYS_socket, 0);
+	make(&k, &next, 1400, SYS_connect, 0);
+	polls(&k, 2, 1500);
+	make(&k, &next_server, 1550, SYS_accept, 0);
+	transfer(&k, &next, 1600, true, 16, 16);
+	transfer(&k, &next_server, 1700, false, 16, 16);
+	polls(&k, 2, 1800);
+	polls(&k, 3, 2000);
+	run(&k);
+	EXACT(&k, 30, 10, (1500 - 1200) + (1800 - 1600));
+	EXACT(&k, 40, 10, 2000 - 1550);
+	EXACT(&k, 40, 30, 0);
+	end(&k);
+}
+
 /* ---- io_uring ---- */
 
 #define RING_READ 22
@@ -1725,6 +1750,7 @@ static const struct unit_case cases[] = {
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"the_pieces_of_a_wait_tell_what_the_server_did", the_pieces_of_a_wait_tell_what_the_server_did},
 	{"what_the_server_waited_for_is_named", what_the_server_waited_for_is_named},
+	{"a_connection_made_for_a_request_carries_it", a_connection_made_for_a_request_carries_it},
 	{"closed_connections_are_forgotten", closed_connections_are_forgotten},
 	{"a_ring_tells_by_the_answers_whose_time_it_was", a_ring_tells_by_the_answers_whose_time_it_was},
 	{"what_came_is_looked_at_when_it_is_complete", what_came_is_looked_at_when_it_is_complete},
