@@ -701,6 +701,8 @@ static void salvage_of_noise_stays_inside_and_ends(void)
 				copy[i] = (unsigned char)(seq / 2);
 			if (round & 2 && (i % 8 == 5 || i % 8 == 4))
 				copy[i] = 0;
+			if (round & 16 && i % 8 == 5) /* an id that there is */
+				copy[i] = 0;
 		}
 		if (round & 4)
 			header->commit = seq / 2 * sizeof(copy) + (random >> 4) % sizeof(copy);
