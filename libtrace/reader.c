@@ -82,9 +82,10 @@ static int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_
 	memcpy(&checksum, trace->data + header.header_bytes - sizeof(checksum), sizeof(checksum));
 	if (XXH3_64bits(trace->data, header.header_bytes - sizeof(checksum)) != checksum)
 		return file_header_damaged(trace, ret_first, ret_error);
-	if (header.version_major > TRACE_FORMAT_MAJOR)
-		return error_set(ret_error, -ENOTSUP, "%s: is a trace of format %u.%u, this program reads up to %u.%u: use a newer version of it",
-				 trace->path, header.version_major, header.version_minor, TRACE_FORMAT_MAJOR, TRACE_FORMAT_MINOR);
+	if (header.version_major != TRACE_FORMAT_MAJOR)
+		return error_set(ret_error, -ENOTSUP, "%s: is a trace of format %u.%u, this program reads %u: use %s version of it, or record again",
+				 trace->path, header.version_major, header.version_minor, TRACE_FORMAT_MAJOR,
+				 header.version_major > TRACE_FORMAT_MAJOR ? "a newer" : "an earlier");
 	trace->info.version_major = header.version_major;
 	trace->info.version_minor = header.version_minor;
 	trace->info.start_ns = header.start_ns;

@@ -457,20 +457,26 @@ static void a_header_that_lists_other_events_fails_to_verify(void)
 	fixture_free(&fixture);
 }
 
-static void a_newer_major_version_is_refused_clearly(void)
+static void check_refusal(int version, const char *words)
 {
 	struct fixture fixture = fixture_new(true);
 	struct trace_file_header header;
 	struct trace_error error;
 
 	memcpy(&header, fixture.image.data, sizeof(header));
-	header.version_major = TRACE_FORMAT_MAJOR + 1;
+	header.version_major = (uint16_t)version;
 	header.checksum = XXH3_64bits(&header, offsetof(struct trace_file_header, checksum));
 	memcpy(fixture.image.data, &header, sizeof(header));
 	CU_ASSERT_PTR_NULL(trace_open(fixture.image.path, &error));
 	CU_ASSERT_EQUAL(error.code, -ENOTSUP);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "use a newer version"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, words));
 	fixture_free(&fixture);
+}
+
+static void another_major_version_is_refused_clearly(void)
+{
+	check_refusal(TRACE_FORMAT_MAJOR + 1, "use a newer version");
+	check_refusal(TRACE_FORMAT_MAJOR - 1, "use an earlier version");
 }
 
 static void a_newer_minor_version_with_longer_headers_is_read(void)
@@ -743,7 +749,7 @@ static const struct unit_case cases[] = {
 	{ "a_chunk_of_another_trace_is_not_taken", a_chunk_of_another_trace_is_not_taken },
 	{ "unknown_kinds_are_skipped", unknown_kinds_are_skipped },
 	{ "a_header_that_lists_other_events_fails_to_verify", a_header_that_lists_other_events_fails_to_verify },
-	{ "a_newer_major_version_is_refused_clearly", a_newer_major_version_is_refused_clearly },
+	{ "another_major_version_is_refused_clearly", another_major_version_is_refused_clearly },
 	{ "a_newer_minor_version_with_longer_headers_is_read", a_newer_minor_version_with_longer_headers_is_read },
 	{ "a_chunk_of_an_impossible_cpu_is_refused", a_chunk_of_an_impossible_cpu_is_refused },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },

@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-#define TRACE_FORMAT_MAJOR 1 /* a reader refuses a newer one */
-#define TRACE_FORMAT_MINOR 2 /* additions that an older reader skips */
+#define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; 1 was before the first release */
+#define TRACE_FORMAT_MINOR 0 /* additions that an older reader skips */
 
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
 #define TRACE_CHUNK_MAGIC "\x8a" \
@@ -53,7 +53,7 @@ struct trace_file_header {
 
 enum trace_chunk_encoding { /* of the payload before compression */
 	TRACE_ENCODING_PLAIN = 0,   /* the structs of the kind */
-	TRACE_ENCODING_COLUMNS = 3, /* events and start state; 1 and 2 were earlier forms of them, which are not read any more */
+	TRACE_ENCODING_COLUMNS = 3, /* events and start state; 1 and 2 were forms of them in version 1 */
 };
 
 enum trace_chunk_compression {
