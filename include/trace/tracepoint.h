@@ -485,8 +485,8 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 #define TRACE_EACH_15(f, a, ...) f(15, a) TRACE_EACH_14(f, __VA_ARGS__)
 #define TRACE_EACH_16(f, a, ...) f(16, a) TRACE_EACH_15(f, __VA_ARGS__)
 #define TRACE_COUNT_(none, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, count, ...) count
-#define TRACE_COUNT(...) TRACE_COUNT_(~, ##__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define TRACE_EACH(f, ...) TRACE_PASTE(TRACE_EACH_, TRACE_COUNT(__VA_ARGS__))(f, ##__VA_ARGS__)
+#define TRACE_COUNT(place_, ...) TRACE_COUNT_(place_, ##__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define TRACE_EACH(f, ...) TRACE_PASTE(TRACE_EACH_, TRACE_COUNT(~, ##__VA_ARGS__))(f, ##__VA_ARGS__)
 
 #define TRACE_DEFINE_(variable, role_, provider_, name_, names_, fields_, nr_fields_, nr_texts_, payload_bytes_)       \
 	static struct trace_tracepoint variable __attribute__((section("trace_points"), used)) = {                     \
@@ -533,7 +533,7 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 			TRACE_EACH(TRACE_MEMBER_, ##__VA_ARGS__)                                                                          \
 		} __attribute__((packed, aligned(4)));\
 		static const struct trace_tracepoint_field trace_fields_[] = { TRACE_EACH(TRACE_FIELD_, ##__VA_ARGS__){ 0, 0, 0, 0 } };   \
-		TRACE_DEFINE_(trace_point_, role_, provider_, name_, names_, trace_fields_, TRACE_COUNT(__VA_ARGS__),                     \
+		TRACE_DEFINE_(trace_point_, role_, provider_, name_, names_, trace_fields_, TRACE_COUNT(~, ##__VA_ARGS__),                     \
 			      0 TRACE_EACH(TRACE_IS_TEXT_, ##__VA_ARGS__), sizeof(struct trace_image_));                                  \
 		if (TRACE_IS_ON_(trace_point_.flag)) {                                                                            \
 			const struct trace_image_ trace_image_ = { 0, TRACE_EACH(TRACE_VALUE_, ##__VA_ARGS__) };                          \
