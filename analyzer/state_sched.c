@@ -13,7 +13,8 @@
  * What cannot be: a thread leaves a CPU that another one was seen to have, or runs without having been woken.
  * - Blocked, switched in without a wakeup, no loss in between: it never slept. Either the wakeup came while it was still going to sleep
  *   (the waker's event is then earlier than its own switch), or a signal was pending. It was queued all the time. But not if its CPU had nothing to
- *   do for a while, or where threads are hidden: then it slept, and who woke it was not seen (a thread that leaves no events: state_hidden.c).
+ *   do for a while: then it slept, and who woke it was not seen (a thread that leaves no events: state_hidden.c). Where threads are hidden and its CPU
+ *   was busy, it slept, then queued, and when the one became the other is not known.
  * - Anything else was changed by an event that is missing: from the first loss on, or all of the interval if no loss is known, unknown.
  */
 #include <stdlib.h>
@@ -328,8 +329,10 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		books_queued(a, thread, ns);
 		break;
 	case PLACE_BLOCKED:
-		if (!thread->early.ns && (a->hides || was_idle(cpu, thread->since, ns)))
+		if (!thread->early.ns && was_idle(cpu, thread->since, ns))
 			books_blocked(a, thread, ns, NULL);
+		else if (!thread->early.ns && a->hides)
+			books_unknown(a, thread, ns);
 		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->early.ns)
 			books_queued(a, thread, ns);
 		else

@@ -533,7 +533,7 @@ static void a_hidden_thread_that_was_running_is_unknown(void)
 	case_free(&c);
 }
 
-/* Both CPUs are busy: it did not wait for one since it was put to sleep, but for whoever is hidden. */
+/* Both CPUs are busy: it waited for whoever is hidden, and then perhaps for a CPU. */
 static void where_threads_are_hidden_one_may_be_woken_unseen(void)
 {
 	struct analysis_case c = case_new();
