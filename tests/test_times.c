@@ -183,7 +183,7 @@ static void a_clock_that_goes_in_steps_is_recognized(void)
 			head = round_trip(times, NR, &model);
 			CU_ASSERT_DOUBLE_EQUAL((double)head.step / TIMES_NS, step, step * 1e-5);
 			if (block > 0)
-				CU_ASSERT_TRUE(head.nr_corrections < NR / 20);
+				CU_ASSERT_TRUE(head.nr_corrections < NR / 10);
 		}
 	}
 	free(times);
