@@ -24,7 +24,8 @@
 #include "unit.h"
 
 #define ALLOWED_NS 100000 /* or 1 % */
-#define MOST_TRIES 8
+#define FREE_TRIES 4 /* caches and clock rates are others' too; what is billed wrongly is wrong each time */
+#define MOST_TRIES 8 /* while the machine stood still meanwhile, or hid something */
 
 /** struct recording - @patterns: all, or one; @stolen_ns: by a hypervisor meanwhile, of all CPUs */
 struct recording {
@@ -258,7 +259,7 @@ static void check_pattern(struct recording *first, void (*how)(struct recording 
 	if (!*first->session.folder) /* the first case that needs it records */
 		how(first);
 	check_recording(&first->session, pattern, lines);
-	for (int tries = 1; nr_wrong && tries < MOST_TRIES && (tries == 1 || was_disturbed(&again, pattern)); tries++) {
+	for (int tries = 1; nr_wrong && tries < MOST_TRIES && (tries < FREE_TRIES || was_disturbed(&again, pattern)); tries++) {
 		fprintf(stderr, "\n    %.0f ms were stolen: again\n", (double)(tries > 1 ? &again : first)->stolen_ns / 1e6);
 		if (tries > 1)
 			session_end(&again.session);
