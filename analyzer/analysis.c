@@ -129,14 +129,9 @@ static void process_free(struct trace_process *process)
 		next = thread->next;
 		fds_unref(thread->fds);
 		memory_unref(thread->memory);
-		table_clear(&thread->books.calls);
-		table_clear(&thread->books.traps);
-		table_clear(&thread->books.call_times);
-		table_clear(&thread->books.trap_times);
-		table_clear(&thread->books.waits);
-		table_clear(&thread->books.who);
-		table_clear(&thread->books.interrupts);
-		table_clear(&thread->books.files);
+		books_clear(&thread->books);
+		free(thread->packed);
+		free(thread->path);
 		free(thread->shares);
 		free(thread);
 	}
@@ -155,6 +150,8 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 		trace_cursor_free(a->cpus[i].ahead);
 	free(a->processes);
 	free(a->cpus);
+	for (uint32_t i = 0; i < a->nr_files; i++)
+		free(a->files[i].text);
 	free(a->files);
 	free(a->socks);
 	free(a->hooks);
@@ -263,6 +260,8 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 		a->end_ns = ns;
 	if (ns >= a->next_gap_ns)
 		lost_begin(a, ns);
+	if (!a->until_sweep)
+		forget_unused(a);
 	if (event->id >= TRACE_EV_MAX) { /* a program's own: it changes no state */
 		a->counts[TRACE_EV_USER]++;
 		hooks_event(a, event);
@@ -427,7 +426,8 @@ const char *trace_thread_file(const struct trace_analysis *a, const struct trace
 {
 	file_idx file = fd_file(thread, fd);
 
-	return file ? strings_text(&a->strings, a->files[file].path) : NULL;
+	/* Who asks may keep it as long as the analysis lives. */
+	return file ? strings_text(&a->strings, file_path((struct trace_analysis *)a, file)) : NULL;
 }
 
 bool trace_thread_file_id(const struct trace_analysis *a, const struct trace_thread *thread, int fd, struct trace_file_id *ret_id)

@@ -35,7 +35,7 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 	if (v->via == VIA_SEMAPHORE)
 		wanted.subject = semaphore_name(a, frame);
 	else
-		wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : frame->file ? a->files[frame->file].path : 0;
+		wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : file_path(a, frame->file);
 	key = hash_u64(wanted.subject ^ hash_u64((uint64_t)wanted.waiter << 32 | wanted.holder) ^ wanted.via << 60);
 	for (;; key++) {
 		key += !key;

@@ -125,75 +125,18 @@ const struct trace_thread *trace_next_thread(const struct trace_process *process
 
 /* ---- sums ---- */
 
-/* Add the rows of @from to those of @to: all members but the key are numbers to be summed. */
-static bool add_rows(struct table *to, const struct table *from, size_t row_bytes)
-{
-	const uint64_t *row = NULL;
-
-	while ((row = table_next(from, row_bytes, row))) {
-		uint64_t *sum = table_add(to, row_bytes, *row);
-
-		if (!sum)
-			return false;
-		for (size_t i = 1; i < row_bytes / sizeof(*row); i++)
-			sum[i] += row[i];
-	}
-	return true;
-}
-
-/* Rows of calls: the last two members are extremes. */
-static bool add_calls(struct table *to, const struct table *from)
-{
-	const struct call_row *row = NULL;
-
-	while ((row = table_next(from, sizeof(*row), row))) {
-		struct call_row *sum = table_add(to, sizeof(*row), row->key);
-
-		if (!sum)
-			return false;
-		sum->calls += row->calls;
-		sum->errors += row->errors;
-		sum->elapsed += row->elapsed;
-		sum->cpu += row->cpu;
-		sum->interrupted += row->interrupted;
-		sum->wait_cpu += row->wait_cpu;
-		sum->wait += row->wait;
-		sum->longest = row->longest > sum->longest ? row->longest : sum->longest;
-		sum->shortest = row->shortest > sum->shortest ? row->shortest : sum->shortest;
-	}
-	return true;
-}
-
 _Static_assert(sizeof(struct latency_row) == sizeof(struct sum_row) && offsetof(struct latency_row, count) == offsetof(struct sum_row, sum) &&
 		       sizeof(struct who_row) == sizeof(struct sum_row) && offsetof(struct who_row, ns) == offsetof(struct sum_row, sum),
 	       "rows that books_later() adds to");
 
-static bool add_books(struct books *sum, const struct books *books)
+static bool add_thread(struct books *sum, const struct trace_thread *thread)
 {
-	sum->user += books->user;
-	sum->syscall += books->syscall;
-	sum->trap += books->trap;
-	sum->interrupted += books->interrupted;
-	sum->wait_cpu += books->wait_cpu;
-	sum->blocked += books->blocked;
-	return add_calls(&sum->calls, &books->calls) && add_calls(&sum->traps, &books->traps) &&
-	       add_rows(&sum->call_times, &books->call_times, sizeof(struct latency_row)) &&
-	       add_rows(&sum->trap_times, &books->trap_times, sizeof(struct latency_row)) &&
-	       add_rows(&sum->waits, &books->waits, sizeof(struct wait_row)) && add_rows(&sum->who, &books->who, sizeof(struct who_row)) &&
-	       add_rows(&sum->interrupts, &books->interrupts, sizeof(struct interrupt_row)) &&
-	       add_rows(&sum->files, &books->files, sizeof(struct file_row));
-}
+	struct books scratch = {0};
+	const struct books *books = books_of(thread, &scratch);
+	bool ok = books && books_add(sum, books);
 
-static void clear_books(struct books *books)
-{
-	table_clear(&books->calls);
-	table_clear(&books->traps);
-	table_clear(&books->call_times);
-	table_clear(&books->trap_times);
-	table_clear(&books->waits);
-	table_clear(&books->who);
-	table_clear(&books->interrupts);
-	table_clear(&books->files);
+	books_clear(&scratch);
+	return ok;
 }
 
 /* ---- rows with names ---- */
@@ -423,15 +366,23 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
 
 struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const struct trace_thread *thread)
 {
+	struct trace_figures *figures = NULL;
+	struct books scratch = {0};
+	const struct books *books;
+
 	books_settle((struct trace_analysis *)a); /* in the pass: what was left for later */
-	return figures_of(a, &thread->books, thread->end_ns - thread->start_ns);
+	books = books_of(thread, &scratch);
+	if (books)
+		figures = figures_of(a, books, thread->end_ns - thread->start_ns);
+	books_clear(&scratch);
+	return figures;
 }
 
 static bool add_process(struct books *sum, uint64_t *elapsed, const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next) {
 		*elapsed += thread->end_ns - thread->start_ns;
-		if (!add_books(sum, &thread->books))
+		if (!add_thread(sum, thread))
 			return false;
 	}
 	return true;
@@ -448,7 +399,7 @@ struct trace_figures *trace_process_figures(const struct trace_analysis *a, cons
 	books_settle((struct trace_analysis *)a);
 	if (add_process(&sum, &elapsed, process))
 		figures = figures_of(a, &sum, elapsed);
-	clear_books(&sum);
+	books_clear(&sum);
 	return figures;
 }
 
@@ -464,7 +415,7 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 		ok = add_process(&sum, &elapsed, a->processes[i]);
 	if (ok)
 		figures = figures_of(a, &sum, elapsed);
-	clear_books(&sum);
+	books_clear(&sum);
 	return figures;
 }
 
@@ -531,9 +482,8 @@ static int verify_calls(const struct trace_thread *thread, const struct table *r
 	return 0;
 }
 
-static int verify_thread(const struct trace_thread *thread, struct trace_error *ret_error)
+static int verify_books(const struct trace_thread *thread, const struct books *b, struct trace_error *ret_error)
 {
-	const struct books *b = &thread->books;
 	struct {
 		const char *what;
 		uint64_t whole, parts;
@@ -551,6 +501,16 @@ static int verify_thread(const struct trace_thread *thread, struct trace_error *
 					 thread->comm, sums[i].what, sums[i].whole, (int64_t)(sums[i].parts - sums[i].whole));
 	error = verify_calls(thread, &b->calls, &b->call_times, ret_error);
 	return error ? error : verify_calls(thread, &b->traps, &b->trap_times, ret_error);
+}
+
+static int verify_thread(const struct trace_thread *thread, struct trace_error *ret_error)
+{
+	struct books scratch = {0};
+	const struct books *books = books_of(thread, &scratch);
+	int error = books ? verify_books(thread, books, ret_error) : violation(ret_error, "out of memory");
+
+	books_clear(&scratch);
+	return error;
 }
 
 int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *ret_error)

@@ -65,11 +65,14 @@ typedef uint32_t file_idx; /* 0: not known */
 typedef uint32_t sock_idx;
 
 #define FILE_WRITE_END 0x80000000u /* in the mode of a pipe: this is the end to write to, another file than the end to read from */
+#define FILE_FREE UINT32_MAX
 struct file {
 	uint64_t ino;
+	char *text; /* owned; its path, as long as no report needs it: file_path() */
 	uint32_t dev;
 	uint32_t mode;
-	string_id path;
+	string_id path;	 /* if text is NULL; FREE: the next that is free */
+	uint32_t sweeps; /* before it was last asked for: state_forget.c; or FREE */
 };
 
 #define FD_CLOEXEC_BIT 0x80000000u
@@ -79,6 +82,7 @@ struct fd_table { /* shared by CLONE_FILES */
 	uint32_t nr;
 	uint32_t refs;
 	uint32_t nr_listening; /* sockets that were told to listen; never counted down */
+	uint32_t sweeps;       /* it was looked through in this one: state_forget.c */
 };
 
 struct mapping {
@@ -91,6 +95,7 @@ struct memory { /* shared by CLONE_VM */
 	uint32_t nr;
 	uint32_t capacity;
 	uint32_t refs;
+	uint32_t sweeps;  /* it was looked through in this one: state_forget.c */
 	bool has_foreign; /* memory of System V, of which no more is known */
 };
 
@@ -117,7 +122,9 @@ struct sock {
 	uint16_t type;
 	uint16_t protocol;
 	uint16_t state;
-	uint32_t owner; /* process that used it last */
+	uint32_t owner;	 /* process that used it last */
+	uint32_t sweeps; /* before it was last asked for: state_forget.c; or FILE_FREE */
+	uint32_t next;	 /* that is free */
 };
 
 /* ---- threads ---- */
@@ -164,8 +171,9 @@ struct frame {
 	struct snapshot begin;
 	uint32_t call; /* into analysis.calls */
 	file_idx file; /* it acts on; for a trap: whose page is missing */
-	string_id path;
+	uint32_t dev;  /* of a trap: where a file is whose page is missing, if it has no name */
 	uint8_t kind;
+	bool has_path; /* trace_thread.path is the one that this call was given */
 	uint8_t nr_args;
 	bool fd_seen; /* an fs_open told the result */
 	bool major;
@@ -277,7 +285,6 @@ struct trace_thread {
 	struct trace_thread *next; /* of the process */
 	struct fd_table *fds;	   /* a reference */
 	struct memory *memory;	   /* a reference */
-	struct waker early;	   /* a wakeup that came while still on the CPU */
 	struct trace_thread *work_for; /* kworker: who queued the work that it does; NULL: nobody known */
 	int64_t ret;		   /* RETURNS */
 	uint64_t last_wait;	   /* wait_key() of the wait that was decided last, 0 none */
@@ -286,6 +293,11 @@ struct trace_thread {
 	struct books books;
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
+	struct waker early; /* a wakeup that came while still on the CPU */
+	char *path;	    /* owned: what the last call that was given a path was given */
+	uint32_t path_room;
+	uint32_t packed_bytes; /* DEAD: of its books; 0: they are as they were */
+	uint8_t *packed;       /* owned: books_packed.c */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	char comm[16];
@@ -414,12 +426,14 @@ struct trace_analysis {
 	struct table locks;	 /* lock_row */
 	struct table interrupts; /* interrupt_row: of all CPUs, whoever was interrupted, idle CPUs too */
 	struct strings strings;
-	struct file *files; /* owned; [0] unused */
-	uint32_t nr_files, max_files;
+	struct file *files; /* owned, and their texts; [0] unused */
+	uint32_t nr_files, max_files, free_file; /* 0: none is free */
 	struct table file_by_identity;
 	struct table file_by_inode;
 	struct sock *socks; /* owned; [0] unused */
-	uint32_t nr_socks, max_socks;
+	uint32_t nr_socks, max_socks, free_sock;
+	uint32_t until_sweep; /* so many more files and sockets: state_forget.c */
+	uint32_t sweeps;
 	struct table sock_by_inode, sock_by_tuple;
 	struct table works;	/* queued work -> who queued it: state_work.c */
 	struct table requests;	/* of io_uring -> whose, and on which file: state_uring.c */
@@ -494,6 +508,25 @@ static inline void *books_row(struct trace_analysis *a, struct table *table, siz
 
 	return row ? row : books_new_row(a, table, row_bytes, key);
 }
+
+/* ---- books_packed.c ---- */
+
+/** books_pack() - @thread is dead: its books take little room from now on. What is still added to them stands beside. */
+void books_pack(struct trace_analysis *a, struct trace_thread *thread);
+/**
+ * books_of() - the books of @thread, packed or not
+ * @scratch: zeros; whose tables books_clear() frees. Their rows can be gone through (table_next()), but not looked up
+ * Returns its own or @scratch; NULL when out of memory.
+ */
+const struct books *books_of(const struct trace_thread *thread, struct books *scratch);
+/** books_add() - add the tables of @books to those of @sum; false: out of memory */
+bool books_add(struct books *sum, const struct books *books);
+void books_clear(struct books *books);
+
+/* ---- state_forget.c ---- */
+
+/** forget_unused() - files and sockets that nobody has and that nobody asked for lately */
+void forget_unused(struct trace_analysis *a);
 
 /* ---- state_lost.c ---- */
 
@@ -585,6 +618,8 @@ static inline bool call_accepts(const struct trace_analysis *a, const struct fra
 
 	return class == CALL_ACCEPT || (class == CALL_SOCKETCALL && frame->nr_args && (frame->args[0] == 5 || frame->args[0] == 18));
 }
+/** frame_path() - the path that the system call of @thread was given, for what a report will name; 0: none */
+string_id frame_path(struct trace_analysis *a, struct trace_thread *thread);
 void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 /** file_count_read() - a call of @thread read from @file; 0: not known */
@@ -627,7 +662,13 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 
 /* ---- state_file.c ---- */
 
-file_idx file_get(struct trace_analysis *a, string_id path, uint32_t dev, uint64_t ino, uint32_t mode);
+file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode);
+/** file_text() - its path, borrowed until the next event; "" of 0 */
+const char *file_text(const struct trace_analysis *a, file_idx file);
+/** file_path() - the same for good, for what a report will name */
+string_id file_path(struct trace_analysis *a, file_idx file);
+/** file_forget() - nobody has it, and nobody will ask for it by its number */
+void file_forget(struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
 /** file_connects() - are these the two ends of one pipe or of two connected sockets? */
 bool file_connects(const struct trace_analysis *a, file_idx one, file_idx other);
@@ -669,6 +710,9 @@ struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock);
 string_id sock_address(struct trace_analysis *a, const struct sock *sock);
 void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void sock_forget(struct trace_analysis *a, sock_idx sock);
+/** sock_mark() - set the bits of the socket of @ino and of its other end */
+void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks);
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t owner);
 
 /* ---- state_work.c, state_uring.c, state_container.c ---- */
@@ -679,6 +723,8 @@ void on_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 /** uring_next() - the files of the requests of @process that are in progress; @at NULL: the first; NULL past the last */
 const void *uring_next(const struct trace_analysis *a, const struct trace_process *process, const void *at, file_idx *ret_file);
+/** uring_mark() - set the bits of the files of all requests in progress */
+void uring_mark(const struct trace_analysis *a, uint64_t *marks);
 void on_uring_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_uring_close(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_uring_file(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);

@@ -3,7 +3,8 @@
  * state_file.c - files and descriptors: which file a number means, in which process.
  *
  * Descriptor tables are shared as the kernel shares them (CLONE_FILES), copied by fork, cleared of O_CLOEXEC by exec. Files
- * are kept once for each (device, inode, path): a renamed file is another row, a hard link too.
+ * are kept once for each (device, inode, path): a renamed file is another row, a hard link too. Few of them are ever named in a report: until then
+ * a file's path is its own, and goes with it (state_forget.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,22 @@ static uint64_t inode_key(uint32_t dev, uint64_t ino)
 	return hash_u64(ino ^ (uint64_t)dev << 40) | 1;
 }
 
-static file_idx file_add(struct trace_analysis *a, const struct file *file)
+/* The same of all files that have neither a device nor a path. */
+static uint64_t identity_key(const struct file *file, const char *path)
 {
+	return hash_u64(inode_key(file->dev, file->ino) + (text_hash(path) << 32) + file->mode);
+}
+
+static file_idx file_place(struct trace_analysis *a)
+{
+	file_idx idx = a->free_file;
+
+	if (a->until_sweep)
+		a->until_sweep--;
+	if (idx) {
+		a->free_file = a->files[idx].path;
+		return idx;
+	}
 	if (a->nr_files >= a->max_files) {
 		uint32_t max = a->max_files ? a->max_files * 2 : 256;
 		struct file *bigger = reallocarray(a->files, max, sizeof(*bigger));
@@ -36,35 +51,50 @@ static file_idx file_add(struct trace_analysis *a, const struct file *file)
 		a->files = bigger;
 		a->max_files = max;
 		if (!a->nr_files)
-			memset(&a->files[a->nr_files++], 0, sizeof(*file));
+			memset(&a->files[a->nr_files++], 0, sizeof(*bigger));
 	}
-	a->files[a->nr_files] = *file;
 	return a->nr_files++;
 }
 
-static bool same_file(const struct file *left, const struct file *right)
+static file_idx file_add(struct trace_analysis *a, const struct file *file, const char *path)
 {
-	return left->ino == right->ino && left->dev == right->dev && left->path == right->path && left->mode == right->mode;
+	char *text = *path ? strdup(path) : NULL;
+	file_idx idx = file_place(a);
+
+	if (!idx || (*path && !text)) {
+		a->failed = -12;
+		free(text);
+		return 0;
+	}
+	a->files[idx] = *file;
+	a->files[idx].text = text;
+	return idx;
 }
 
-file_idx file_get(struct trace_analysis *a, string_id path, uint32_t dev, uint64_t ino, uint32_t mode)
+static bool same_file(const struct trace_analysis *a, file_idx idx, const struct file *file, const char *path)
 {
-	struct file wanted = {.ino = ino, .dev = dev, .mode = mode, .path = path};
-	uint64_t key = hash_u64(inode_key(dev, ino) + ((uint64_t)path << 32) + mode);
+	const struct file *other = &a->files[idx];
+
+	return other->ino == file->ino && other->dev == file->dev && other->mode == file->mode && strcmp(file_text(a, idx), path) == 0;
+}
+
+file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode)
+{
+	struct file wanted = {.ino = ino, .dev = dev, .mode = mode};
+	uint64_t key = identity_key(&wanted, path);
 	struct idx_row *row, *by_inode;
 
-	for (;; key++) {
+	for (;; key++) { /* two of one hash take neighbouring keys */
 		key += !key;
 		row = books_row(a, &a->file_by_identity, sizeof(*row), key);
 		if (!row->idx)
-			row->idx = file_add(a, &wanted);
-		if (a->failed || same_file(&a->files[row->idx], &wanted))
+			row->idx = file_add(a, &wanted, path);
+		if (a->failed || same_file(a, row->idx, &wanted, path))
 			break;
 	}
 	if (a->failed)
 		return 0;
-	if (S_ISREG(mode) || S_ISDIR(mode))
-		device_learn(a, path, dev, false);
+	a->files[row->idx].sweeps = a->sweeps;
 	if (ino) {
 		by_inode = books_row(a, &a->file_by_inode, sizeof(*by_inode), inode_key(dev, ino));
 		by_inode->idx = row->idx;
@@ -76,7 +106,63 @@ file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t in
 {
 	const struct idx_row *row = table_find(&a->file_by_inode, sizeof(*row), inode_key(dev, ino));
 
-	return row && a->files[row->idx].ino == ino && a->files[row->idx].dev == dev ? row->idx : 0;
+	if (!row || a->files[row->idx].ino != ino || a->files[row->idx].dev != dev)
+		return 0;
+	a->files[row->idx].sweeps = a->sweeps;
+	return row->idx;
+}
+
+const char *file_text(const struct trace_analysis *a, file_idx file)
+{
+	const char *text = file ? a->files[file].text : "";
+
+	return text ? text : strings_text(&a->strings, a->files[file].path);
+}
+
+string_id file_path(struct trace_analysis *a, file_idx idx)
+{
+	struct file *file = &a->files[idx];
+
+	if (!idx)
+		return 0;
+	if (file->text) {
+		file->path = strings_intern(&a->strings, file->text);
+		if (!file->path)
+			a->failed = -12;
+		free(file->text);
+		file->text = NULL;
+		if (S_ISREG(file->mode) || S_ISDIR(file->mode))
+			device_learn(a, file->path, file->dev, false);
+	}
+	return file->path;
+}
+
+static void remove_identity(struct trace_analysis *a, file_idx idx)
+{
+	uint64_t key = identity_key(&a->files[idx], file_text(a, idx));
+	const struct idx_row *row;
+
+	for (;; key++) {
+		key += !key;
+		row = table_find(&a->file_by_identity, sizeof(*row), key);
+		if (!row || row->idx == idx)
+			break;
+	}
+	if (row)
+		table_remove(&a->file_by_identity, sizeof(*row), key);
+}
+
+void file_forget(struct trace_analysis *a, file_idx idx)
+{
+	struct file *file = &a->files[idx];
+	const struct idx_row *row = table_find(&a->file_by_inode, sizeof(*row), inode_key(file->dev, file->ino));
+
+	if (row && row->idx == idx)
+		table_remove(&a->file_by_inode, sizeof(*row), inode_key(file->dev, file->ino));
+	remove_identity(a, idx);
+	free(file->text);
+	*file = (struct file){.path = a->free_file, .sweeps = FILE_FREE};
+	a->free_file = idx;
 }
 
 bool file_connects(const struct trace_analysis *a, file_idx one, file_idx other)
@@ -259,10 +345,9 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 		return;
 	frame = frame_syscall(thread);
 	if (is_pidfd(a, frame))
-		file = file_get(a, strings_intern(&a->strings, "[pidfd]"), open->dev, open->ino, 0);
+		file = file_get(a, "[pidfd]", open->dev, open->ino, 0);
 	else
-		file = file_get(a, strings_intern(&a->strings, trace_event_string(event)), open->dev, open->ino,
-				file_mode(open->mode, open->flags));
+		file = file_get(a, trace_event_string(event), open->dev, open->ino, file_mode(open->mode, open->flags));
 	fd_put(a, thread, open->fd, file, open->flags & O_CLOEXEC);
 	if (!frame)
 		return;
@@ -279,8 +364,10 @@ void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	struct trace_thread *thread = current_thread(cpu);
 	struct frame *top = thread ? frame_top(thread) : NULL;
 
-	if (top && top->kind == FRAME_TRAP)
-		top->file = file_of_inode(a, fault->dev, fault->ino);
+	if (!top || top->kind != FRAME_TRAP)
+		return;
+	top->file = file_of_inode(a, fault->dev, fault->ino);
+	top->dev = fault->dev;
 }
 
 void on_fs_writeback_wait(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

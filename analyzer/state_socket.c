@@ -38,7 +38,10 @@ struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
 {
 	const struct idx_row *row = ino ? table_find(&a->sock_by_inode, sizeof(*row), inode_key(ino)) : NULL;
 
-	return row && a->socks[row->idx].ino == ino ? &a->socks[row->idx] : NULL;
+	if (!row || a->socks[row->idx].ino != ino)
+		return NULL;
+	a->socks[row->idx].sweeps = a->sweeps;
+	return &a->socks[row->idx];
 }
 
 struct sock *sock_of_file(const struct trace_analysis *a, file_idx file)
@@ -87,29 +90,72 @@ string_id sock_address(struct trace_analysis *a, const struct sock *sock)
 	return strings_intern(&a->strings, text);
 }
 
-static struct sock *sock_add(struct trace_analysis *a, uint64_t ino)
+static sock_idx sock_place(struct trace_analysis *a)
 {
-	struct idx_row *row = books_row(a, &a->sock_by_inode, sizeof(*row), inode_key(ino));
+	sock_idx idx = a->free_sock;
 
-	if (!row->idx && a->nr_socks >= a->max_socks) {
+	if (a->until_sweep)
+		a->until_sweep--;
+	if (idx) {
+		a->free_sock = a->socks[idx].next;
+		return idx;
+	}
+	if (a->nr_socks >= a->max_socks) {
 		uint32_t max = a->max_socks ? a->max_socks * 2 : 64;
 		struct sock *bigger = reallocarray(a->socks, max, sizeof(*bigger));
 
 		if (!bigger) {
 			a->failed = -12;
-			return NULL;
+			return 0;
 		}
 		a->socks = bigger;
 		a->max_socks = max;
 		if (!a->nr_socks)
 			memset(&a->socks[a->nr_socks++], 0, sizeof(*bigger));
 	}
-	if (!row->idx) {
-		memset(&a->socks[a->nr_socks], 0, sizeof(*a->socks));
-		row->idx = a->nr_socks++;
-	}
-	a->socks[row->idx].ino = ino;
-	return &a->socks[row->idx];
+	return a->nr_socks++;
+}
+
+static const struct sock *sock_find(const struct trace_analysis *a, uint64_t ino)
+{
+	const struct idx_row *row = ino ? table_find(&a->sock_by_inode, sizeof(*row), inode_key(ino)) : NULL;
+
+	return row && a->socks[row->idx].ino == ino ? &a->socks[row->idx] : NULL;
+}
+
+void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks)
+{
+	const struct sock *sock = sock_find(a, ino), *peer = !sock ? NULL : sock->family == AF_UNIX ? sock_find(a, sock->peer_ino) : sock_peer(a, sock);
+	size_t idx = sock ? (size_t)(sock - a->socks) : 0, other = peer ? (size_t)(peer - a->socks) : 0;
+
+	marks[idx / 64] |= 1ull << idx % 64;
+	marks[other / 64] |= 1ull << other % 64;
+}
+
+static struct sock *sock_add(struct trace_analysis *a, uint64_t ino)
+{
+	struct idx_row *row = books_row(a, &a->sock_by_inode, sizeof(*row), inode_key(ino));
+
+	if (!row->idx)
+		row->idx = sock_place(a);
+	return row->idx ? &a->socks[row->idx] : NULL;
+}
+
+static uint64_t own_tuple(const struct sock *sock)
+{
+	return tuple_key(sock->local, sock->local_port, sock->remote, sock->remote_port, sock->protocol);
+}
+
+void sock_forget(struct trace_analysis *a, sock_idx idx)
+{
+	struct sock *sock = &a->socks[idx];
+	const struct idx_row *row = sock->remote_port ? table_find(&a->sock_by_tuple, sizeof(*row), own_tuple(sock)) : NULL;
+
+	if (row && row->idx == idx)
+		table_remove(&a->sock_by_tuple, sizeof(*row), own_tuple(sock));
+	table_remove(&a->sock_by_inode, sizeof(*row), inode_key(sock->ino));
+	*sock = (struct sock){.sweeps = FILE_FREE, .next = a->free_sock};
+	a->free_sock = idx;
 }
 
 static void sock_learn(struct trace_analysis *a, const struct sock *seen)
@@ -120,10 +166,10 @@ static void sock_learn(struct trace_analysis *a, const struct sock *seen)
 	if (!sock || a->failed)
 		return;
 	*sock = *seen;
+	sock->sweeps = a->sweeps;
 	if (sock->family == AF_UNIX || !sock->remote_port)
 		return;
-	row = books_row(a, &a->sock_by_tuple, sizeof(*row),
-			tuple_key(sock->local, sock->local_port, sock->remote, sock->remote_port, sock->protocol));
+	row = books_row(a, &a->sock_by_tuple, sizeof(*row), own_tuple(sock));
 	row->idx = (uint32_t)(sock - a->socks);
 }
 
@@ -148,7 +194,7 @@ static file_idx socket_file(struct trace_analysis *a, uint64_t ino)
 	char path[40];
 
 	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)ino);
-	return file_get(a, strings_intern(&a->strings, path), 0, ino, S_IFSOCK);
+	return file_get(a, path, 0, ino, S_IFSOCK);
 }
 
 void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

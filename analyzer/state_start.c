@@ -86,8 +86,7 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 	struct trace_thread *leader = leader_of(a, start->tgid);
 
 	if (leader)
-		fd_put(a, leader, start->fd, file_get(a, strings_intern(&a->strings, trace_event_string(event)), start->dev, start->ino,
-					     file_mode(start->mode, start->flags)),
+		fd_put(a, leader, start->fd, file_get(a, trace_event_string(event), start->dev, start->ino, file_mode(start->mode, start->flags)),
 		       start->flags & O_CLOEXEC);
 }
 
@@ -114,7 +113,7 @@ static void load_map(struct trace_analysis *a, const struct trace_event *event)
 		leader->memory = memory_new(a);
 	if (leader->memory)
 		memory_map(a, leader->memory, start->start, start->end,
-			   file_get(a, strings_intern(&a->strings, trace_event_string(event)), start->dev, start->ino, 0100000));
+			   file_get(a, trace_event_string(event), start->dev, start->ino, 0100000));
 }
 
 static void load_exe(struct trace_analysis *a, const struct trace_event *event)

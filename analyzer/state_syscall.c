@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <linux/sched.h>
@@ -249,12 +250,31 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->call = call_idx(enter->nr, enter->abi);
 	if (frame->nr_args > a->calls[frame->call].nr_args)
 		frame->nr_args = a->calls[frame->call].nr_args;
-	frame->path = 0;
+	frame->has_path = false;
 	frame->fd_seen = false;
 	frame->file = call_file(a, thread, frame);
 	table_prefetch(&thread->books.calls, sizeof(struct call_row), frame->call + 1ull);
 	books_snapshot(thread, ns, &frame->begin);
 	close_at_entry(a, thread, frame);
+}
+
+/* Most calls do not wait, and nobody will ask for their paths: so they are not kept for good. */
+static bool path_keep(struct trace_analysis *a, struct trace_thread *thread, const char *path)
+{
+	size_t bytes = strlen(path) + 1;
+
+	if (bytes > thread->path_room) {
+		char *bigger = realloc(thread->path, bytes * 2);
+
+		if (!bigger) {
+			a->failed = -12;
+			return false;
+		}
+		thread->path = bigger;
+		thread->path_room = (uint32_t)bytes * 2;
+	}
+	memcpy(thread->path, path, bytes);
+	return *path;
 }
 
 void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -263,7 +283,14 @@ void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	struct frame *frame = thread ? frame_syscall(thread) : NULL;
 
 	if (frame)
-		frame->path = strings_intern(&a->strings, trace_event_string(event));
+		frame->has_path = path_keep(a, thread, trace_event_string(event));
+}
+
+string_id frame_path(struct trace_analysis *a, struct trace_thread *thread)
+{
+	const struct frame *frame = frame_syscall(thread);
+
+	return frame && frame->has_path ? strings_intern(&a->strings, thread->path) : 0;
 }
 
 /* ---- effects of a successful return ---- */
@@ -288,8 +315,8 @@ static void effect_fcntl(struct trace_analysis *a, struct trace_thread *thread, 
 
 static void effect_open(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	if (!frame->fd_seen && frame->path) /* fs_open is switched off or was lost: the path as the program gave it */
-		fd_put(a, thread, ret, file_get(a, frame->path, 0, 0, 0), false);
+	if (!frame->fd_seen && frame->has_path) /* fs_open is switched off or was lost: the path as the program gave it */
+		fd_put(a, thread, ret, file_get(a, thread->path, 0, 0, 0), false);
 }
 
 static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -303,7 +330,7 @@ static file_idx anonymous_file(struct trace_analysis *a, const struct trace_thre
 {
 	if (!(frame->args[3] & MAP_SHARED) || (frame->args[3] & MAP_PRIVATE))
 		return 0;
-	return file_get(a, strings_intern(&a->strings, "/dev/zero (deleted)"), 0, ++a->nr_anonymous, 0100000);
+	return file_get(a, "/dev/zero (deleted)", 0, ++a->nr_anonymous, 0100000);
 }
 
 static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -351,7 +378,7 @@ void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file
 
 	if (!file)
 		return;
-	row = books_row(a, &thread->books.files, sizeof(*row), a->files[file].path + 1ull);
+	row = books_row(a, &thread->books.files, sizeof(*row), file_path(a, file) + 1ull);
 	row->reads++;
 	row->read_bytes += bytes;
 }
@@ -362,7 +389,7 @@ void file_count_written(struct trace_analysis *a, struct trace_thread *thread, f
 
 	if (!file)
 		return;
-	row = books_row(a, &thread->books.files, sizeof(*row), a->files[file].path + 1ull);
+	row = books_row(a, &thread->books.files, sizeof(*row), file_path(a, file) + 1ull);
 	row->writes++;
 	row->written_bytes += bytes;
 }

@@ -97,7 +97,7 @@ static file_idx registered_file(struct trace_analysis *a, const struct trace_uri
 	if (file || !S_ISSOCK(registered->mode))
 		return file;
 	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)registered->ino);
-	return file_get(a, strings_intern(&a->strings, path), registered->dev, registered->ino, registered->mode);
+	return file_get(a, path, registered->dev, registered->ino, registered->mode);
 }
 
 void on_uring_file(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -130,13 +130,20 @@ void on_uring_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 {
 	const struct trace_uring_open *open = event->payload;
 
-	file_get(a, strings_intern(&a->strings, trace_event_string(event)), open->dev, open->ino, file_mode(open->mode, open->flags));
+	file_get(a, trace_event_string(event), open->dev, open->ino, file_mode(open->mode, open->flags));
 }
 
 void on_uring_close(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	if (cpu->current && cpu->current != &cpu->idle)
 		fd_put(a, cpu->current, ((const struct trace_uring_close *)event->payload)->fd, 0, false);
+}
+
+void uring_mark(const struct trace_analysis *a, uint64_t *marks)
+{
+	for (const struct request_row *row = NULL; (row = table_next(&a->requests, sizeof(*row), row));)
+		if (row->thread)
+			marks[row->file / 64] |= 1ull << row->file % 64;
 }
 
 const void *uring_next(const struct trace_analysis *a, const struct trace_process *process, const void *at, file_idx *ret_file)

@@ -95,15 +95,6 @@ struct string_row {
 	string_id id;
 };
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
-	return hash;
-}
-
 static string_id strings_append(struct strings *strings, const char *text)
 {
 	if (strings->used >= strings->capacity) {
@@ -123,7 +114,7 @@ static string_id strings_append(struct strings *strings, const char *text)
 
 string_id strings_intern(struct strings *strings, const char *text)
 {
-	uint64_t hash = hash_text(text);
+	uint64_t hash = text_hash(text);
 
 	if (!*text)
 		return 0;

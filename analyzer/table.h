@@ -55,6 +55,15 @@ void table_clear(struct table *table);
 /** table_next() - the used rows in turn; @row NULL = the first; NULL past the last */
 void *table_next(const struct table *table, size_t row_bytes, const void *row);
 
+static inline uint64_t text_hash(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a */
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
+	return hash;
+}
+
 /* A string's number; 0 is the empty string. */
 typedef uint32_t string_id;
 

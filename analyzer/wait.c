@@ -99,6 +99,12 @@ static struct verdict the_waker(const struct question *q, enum via via)
 	return verdict_of(TRACE_WAIT_PROCESS, via, q->waker->thread->process->idx);
 }
 
+/* What the call was given; 0: nothing. */
+static string_id given_path(const struct question *q)
+{
+	return frame_path(q->a, q->thread);
+}
+
 static struct verdict by_socket(const struct question *q, const struct sock *sock);
 
 /* ---- nothing ended it ---- */
@@ -264,7 +270,7 @@ static struct verdict by_waker_alone(const struct question *q, enum via via)
 	case CAUSE_NETWORK:
 		return via == VIA_SOCKET ? other_call(q, via) : verdict_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(q->a, NULL));
 	case CAUSE_BLOCK:
-		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, q->frame->path ? q->frame->path : device_name(q->a, q->waker->detail));
+		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, given_path(q) ? given_path(q) : device_name(q->a, q->waker->detail));
 	case CAUSE_DEVICE:
 		return verdict_of(TRACE_WAIT_DEVICE, VIA_NONE, (string_id)q->waker->detail);
 	case CAUSE_RCU:
@@ -349,7 +355,7 @@ static enum via via_of_path(const char *path)
 
 enum via file_via(const struct trace_analysis *a, file_idx file)
 {
-	return file ? via_of_path(strings_text(&a->strings, a->files[file].path)) : VIA_NONE;
+	return via_of_path(file_text(a, file));
 }
 
 static bool is_terminal(const struct question *q, file_idx file)
@@ -359,33 +365,31 @@ static bool is_terminal(const struct question *q, file_idx file)
 
 static struct verdict by_file(const struct question *q, file_idx idx)
 {
-	const struct file *file;
 	const struct sock *sock;
 
 	if (!idx)
 		return by_waker(q, VIA_NONE);
-	file = &q->a->files[idx];
-	switch (file->mode & S_IFMT) {
+	switch (q->a->files[idx].mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:
 	case S_IFLNK:
 	case S_IFBLK:
-		return verdict_of(TRACE_WAIT_FILE, q->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE, file->path);
+		return verdict_of(TRACE_WAIT_FILE, q->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE, file_path(q->a, idx));
 	case S_IFIFO:
 		return by_waker(q, VIA_PIPE);
 	case S_IFCHR:
 		if (is_terminal(q, idx) && woken_by_task(q) && !q->pending->cut)
 			return the_waker(q, VIA_TTY);
-		return verdict_of(TRACE_WAIT_DEVICE, VIA_NONE, file->path);
+		return verdict_of(TRACE_WAIT_DEVICE, VIA_NONE, file_path(q->a, idx));
 	case S_IFSOCK:
 		sock = sock_of_file(q->a, idx);
 		return sock ? by_socket(q, sock) : by_waker(q, VIA_SOCKET);
 	default: /* no type: an anonymous inode, or a file of which only the path is known */
-		if (strncmp(anonymous_name(strings_text(&q->a->strings, file->path)), "[timerfd", 8) == 0)
+		if (strncmp(anonymous_name(file_text(q->a, idx)), "[timerfd", 8) == 0)
 			return timeout();
-		if (strings_text(&q->a->strings, file->path)[0] == '/')
-			return verdict_of(TRACE_WAIT_FILE, VIA_NONE, file->path);
-		return by_waker(q, via_of_path(strings_text(&q->a->strings, file->path)));
+		if (file_text(q->a, idx)[0] == '/')
+			return verdict_of(TRACE_WAIT_FILE, VIA_NONE, file_path(q->a, idx));
+		return by_waker(q, file_via(q->a, idx));
 	}
 }
 
@@ -393,8 +397,8 @@ static struct verdict by_path(const struct question *q)
 {
 	if (q->frame->file)
 		return by_file(q, q->frame->file);
-	if (q->frame->path && !q->gap)
-		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, q->frame->path);
+	if (q->frame->has_path && !q->gap)
+		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, given_path(q));
 	return by_waker(q, VIA_NONE);
 }
 
@@ -402,7 +406,7 @@ static struct verdict by_path(const struct question *q)
 
 static struct verdict call_other(const struct question *q)
 {
-	return q->frame->path ? by_path(q) : by_waker(q, VIA_NONE);
+	return q->frame->has_path ? by_path(q) : by_waker(q, VIA_NONE);
 }
 
 static struct verdict call_on_file(const struct question *q)
@@ -558,7 +562,7 @@ static struct verdict call_uring(const struct question *q)
 	struct verdict v;
 
 	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self && waker->last_wait_ns > q->pending->from &&
-	    !(file && q->a->files[file].path && S_ISREG(q->a->files[file].mode)))
+	    !(*file_text(q->a, file) && S_ISREG(q->a->files[file].mode)))
 		return the_workers(q);
 	if (q->pending->cut && !q->gap)
 		v = of_requests(q);
@@ -666,7 +670,9 @@ static struct verdict by_fault(const struct question *q, const struct frame *fau
 	file_idx file = fault->file ? fault->file : memory_find(q->thread->memory, fault->args[0]);
 
 	if (file)
-		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, q->a->files[file].path);
+		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, file_path(q->a, file));
+	if (fault->dev)
+		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, device_name(q->a, fault->dev));
 	if (q->gap)
 		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	if (woken_by_task(q))

@@ -3,15 +3,25 @@
  * test_memory.c - the analysis of a trace needs memory for threads and files, not for events: traces of different lengths of the same two hundred
  * threads, and what the kernel says was the most that tracevisualizer held, parts of the file that it has mapped included. What may grow is the
  * directory of the file's chunks, by a fraction of a byte for each event. TRACE_TEST_LONG: up to a hundred million events.
+ *
+ * And what is gone is forgotten: pipes, sockets, files and paths that nobody has open any more and no report names. What reports name (processes, and
+ * the files that they read) has a price, which is held down, too.
  */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <malloc.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <linux/sched.h>
 #include <unistd.h>
+#include <trace/analysis.h>
+#include <trace/servers.h>
 #include <trace/writer.h>
 #include "unit.h"
 
@@ -43,6 +53,24 @@ static uint32_t next_random(struct stream *stream)
 {
 	stream->seed = stream->seed * 1664525 + 1013904223;
 	return stream->seed >> 16;
+}
+
+/* By their names the analysis knows what calls do. */
+static void name_calls(struct trace_writer *writer)
+{
+	static const struct {
+		uint32_t nr;
+		const char *name;
+	} names[] = {
+#define CALL(name) {SYS_##name, #name}
+		CALL(access), CALL(arch_prctl), CALL(brk), CALL(clone), CALL(close), CALL(execve), CALL(exit_group), CALL(fstat), CALL(futex),
+		CALL(getrandom), CALL(ioctl), CALL(mmap), CALL(mprotect), CALL(munmap), CALL(newfstatat), CALL(openat), CALL(pipe2), CALL(pread64),
+		CALL(prlimit64), CALL(read), CALL(rseq), CALL(set_tid_address), CALL(socketpair), CALL(statfs), CALL(wait4), CALL(write),
+#undef CALL
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		CU_ASSERT_EQUAL_FATAL(trace_writer_string(writer, TRACE_STRING_SYSCALL, names[i].nr, names[i].name), 0);
 }
 
 static void write_block(struct trace_writer *writer, struct stream *stream, uint16_t kind)
@@ -142,6 +170,7 @@ static uint64_t write_trace(const char *path, uint64_t nr_events)
 	CU_ASSERT_FATAL(fd >= 0);
 	writer = trace_writer_new(fd, &options, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(writer);
+	name_calls(writer);
 	memset(&start, 0, sizeof(start));
 	start.ns = START_NS;
 	write_start_state(writer, &start);
@@ -225,8 +254,285 @@ static void memory_does_not_grow_with_events(void)
 	CU_ASSERT(many.verify <= 256ll * MIB);
 }
 
+/* ---- what comes and goes ---- */
+
+#define DISK	  0xfe0001u
+#define TREE_TID  1000u
+#define TREE_TIDS 30000u
+
+/** struct life - a trace of one CPU on which one thread makes, uses and gives up @nr of something */
+struct life {
+	struct trace_writer *writer;
+	struct stream stream;
+	uint64_t made;
+	uint64_t ino;
+};
+
+static void add_in(struct life *life, uint16_t id, const void *payload, size_t payload_bytes)
+{
+	if (life->stream.bytes > BLOCK_BYTES - 2048)
+		write_block(life->writer, &life->stream, TRACE_CHUNK_EVENTS);
+	add(&life->stream, id, payload, payload_bytes);
+	life->made++;
+}
+
+static void enters(struct life *life, uint32_t nr, uint64_t arg0, uint64_t arg1)
+{
+	struct trace_sys_enter3 call = {.nr = nr, .arg0 = arg0, .arg1 = arg1};
+
+	add_in(life, TRACE_EV_sys_enter3, &call, sizeof(call));
+}
+
+static void leaves(struct life *life, int64_t ret)
+{
+	struct trace_sys_exit result = {.ret = ret};
+
+	add_in(life, TRACE_EV_sys_exit, &result, sizeof(result));
+}
+
+static void calls(struct life *life, uint32_t nr, uint64_t arg0, int64_t ret)
+{
+	enters(life, nr, arg0, 0);
+	leaves(life, ret);
+}
+
+static void gives_path(struct life *life, uint32_t nr, const char *path)
+{
+	struct {
+		struct trace_sys_path path;
+		char text[128];
+	} event = {.path = {.nr = nr}};
+
+	snprintf(event.text, sizeof(event.text), "%s", path);
+	add_in(life, TRACE_EV_sys_path, &event, sizeof(event.path) + strlen(path) + 1);
+}
+
+static void gets_file(struct life *life, int fd, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags, const char *path)
+{
+	struct {
+		struct trace_fs_open open;
+		char text[128];
+	} event = {.open = {.fd = fd, .flags = flags, .dev = dev, .mode = mode, .ino = ino}};
+
+	snprintf(event.text, sizeof(event.text), "%s", path);
+	add_in(life, TRACE_EV_fs_open, &event, sizeof(event.open) + strlen(path) + 1);
+}
+
+static void pipe_lives(struct life *life, uint32_t i)
+{
+	uint64_t ino = ++life->ino;
+
+	enters(life, SYS_pipe2, 0, 0);
+	gets_file(life, 3, 13, ino, S_IFIFO | 0600, 0, "");
+	gets_file(life, 4, 13, ino, S_IFIFO | 0600, 1, "");
+	leaves(life, 0);
+	calls(life, SYS_write, 4, 1);
+	calls(life, SYS_read, 3, 1);
+	calls(life, SYS_close, 3, 0);
+	calls(life, SYS_close, 4, 0);
+}
+
+static void socket_pair_lives(struct life *life, uint32_t i)
+{
+	struct trace_sock_endpoints ends[2] = {{.fd = 3, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1}};
+	struct trace_sock_send transfer = {.ret = 1, .family = AF_UNIX};
+
+	ends[1] = ends[0];
+	ends[1].fd = 4;
+	ends[0].ino = ends[1].peer_ino = ++life->ino;
+	ends[1].ino = ends[0].peer_ino = ++life->ino;
+	enters(life, SYS_socketpair, AF_UNIX, 0);
+	for (int end = 0; end < 2; end++) {
+		gets_file(life, 3 + end, 8, ends[end].ino, S_IFSOCK | 0777, 0, "");
+		add_in(life, TRACE_EV_sock_endpoints, &ends[end], sizeof(ends[end]));
+	}
+	leaves(life, 0);
+	for (int end = 0; end < 2; end++) {
+		enters(life, end ? SYS_read : SYS_write, 3 + (uint64_t)end, 0);
+		transfer.ino = ends[end].ino;
+		add_in(life, end ? TRACE_EV_sock_recv : TRACE_EV_sock_send, &transfer, sizeof(transfer));
+		leaves(life, 1);
+	}
+	calls(life, SYS_close, 3, 0);
+	calls(life, SYS_close, 4, 0);
+}
+
+static void file_is_looked_at(struct life *life, uint32_t i)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "/home/somebody/projects/toolkit/build/objects/part-%u.o", i);
+	enters(life, SYS_newfstatat, 0, 0);
+	gives_path(life, SYS_newfstatat, path);
+	leaves(life, -2);
+	enters(life, SYS_openat, 0, 0);
+	gives_path(life, SYS_openat, path);
+	gets_file(life, 3, DISK, 100 + i, S_IFREG | 0644, 0, path);
+	leaves(life, 3);
+	calls(life, SYS_fstat, 3, 0);
+	calls(life, SYS_close, 3, 0);
+}
+
+static void file_is_read(struct life *life, uint32_t i)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "/home/somebody/projects/toolkit/build/objects/part-%u.o", i);
+	enters(life, SYS_openat, 0, 0);
+	gives_path(life, SYS_openat, path);
+	gets_file(life, 3, DISK, 100 + i, S_IFREG | 0644, 0, path);
+	leaves(life, 3);
+	calls(life, SYS_read, 3, 4096);
+	calls(life, SYS_close, 3, 0);
+}
+
+static void turns_to(struct life *life, uint32_t prev, uint32_t next, uint32_t state)
+{
+	struct trace_sched_switch sw = {.prev_tid = prev, .next_tid = next, .prev_state = state, .next_prio = 120};
+
+	add_in(life, TRACE_EV_sched_switch, &sw, sizeof(sw));
+}
+
+/* As many calls, descriptors and mappings as a small command has. */
+static void command_runs(struct life *life, uint32_t i)
+{
+	static const uint32_t some_calls[] = {SYS_brk, SYS_access, SYS_fstat, SYS_pread64, SYS_mprotect, SYS_munmap, SYS_prlimit64, SYS_getrandom,
+					      SYS_ioctl, SYS_statfs, SYS_set_tid_address, SYS_rseq, SYS_arch_prctl, SYS_futex};
+	uint32_t tid = TREE_TID + 1 + i % TREE_TIDS;
+	struct {
+		struct trace_sched_fork fork;
+		char comm[16];
+	} fork = {.fork = {.parent_tid = TREE_TID, .tid = tid, .tgid = tid, .ns_tid = tid, .clone_flags = 17}, .comm = "make"};
+	struct {
+		struct trace_sched_exec exec;
+		char path[32];
+	} exec = {.exec = {.tid = tid, .old_tid = tid}, .path = "/usr/bin/true"};
+	struct trace_sched_wakeup_new wakeup = {.tid = tid};
+	struct trace_sched_waking waking = {.tid = TREE_TID, .context = TRACE_CONTEXT_TASK};
+	struct trace_sched_exit exit = {.tid = tid, .tgid = tid, .group_dead = 1};
+	struct trace_sched_free gone = {.tid = tid};
+	struct trace_sys_enter6 map = {.nr = SYS_mmap, .arg1 = 8192, .arg3 = 2, .arg4 = 3};
+
+	enters(life, SYS_clone, 0, 0);
+	add_in(life, TRACE_EV_sched_fork, &fork, sizeof(fork));
+	add_in(life, TRACE_EV_sched_wakeup_new, &wakeup, sizeof(wakeup));
+	leaves(life, tid);
+	enters(life, SYS_wait4, tid, 0);
+	turns_to(life, TREE_TID, tid, STATE_S);
+	leaves(life, 0);
+	enters(life, SYS_execve, 0, 0);
+	add_in(life, TRACE_EV_sched_exec, &exec, sizeof(exec));
+	leaves(life, 0);
+	enters(life, SYS_openat, 0, 0);
+	gets_file(life, 3, DISK, 7, S_IFREG | 0644, 0, "/usr/lib/libc.so.6");
+	leaves(life, 3);
+	calls(life, SYS_read, 3, 832);
+	for (uint64_t at = 0; at < 5; at++) {
+		add_in(life, TRACE_EV_sys_enter6, &map, sizeof(map));
+		leaves(life, (int64_t)(0x7f0000000000 + at * 16384));
+	}
+	for (size_t at = 0; at < sizeof(some_calls) / sizeof(some_calls[0]); at++)
+		calls(life, some_calls[at], 3, 0);
+	calls(life, SYS_write, 1, 10);
+	calls(life, SYS_close, 3, 0);
+	enters(life, SYS_exit_group, 0, 0);
+	add_in(life, TRACE_EV_sched_exit, &exit, sizeof(exit));
+	add_in(life, TRACE_EV_sched_waking, &waking, sizeof(waking));
+	turns_to(life, tid, TREE_TID, TRACE_TASK_DEAD);
+	add_in(life, TRACE_EV_sched_free, &gone, sizeof(gone));
+	leaves(life, tid);
+}
+
+static void write_life(const char *path, uint32_t nr, void (*lives)(struct life *, uint32_t))
+{
+	static struct life life;
+	struct trace_writer_options options = {.size = sizeof(options), .start_ns = START_NS, .start_realtime_ns = START_NS};
+	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+	struct trace_stream_stats stats;
+
+	CU_ASSERT_FATAL(fd >= 0);
+	memset(&life, 0, sizeof(life));
+	life.writer = trace_writer_new(fd, &options, NULL);
+	life.stream.ns = START_NS;
+	life.ino = 1000;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(life.writer);
+	name_calls(life.writer);
+	turns_to(&life, 1, TREE_TID, STATE_S);
+	for (uint32_t i = 0; i < nr; i++)
+		lives(&life, i);
+	write_block(life.writer, &life.stream, TRACE_CHUNK_EVENTS);
+	stats = (struct trace_stream_stats){.stored = life.made, .attempted = life.made};
+	CU_ASSERT_EQUAL(trace_writer_statistics(life.writer, &stats, 1, life.stream.ns, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(trace_writer_finish(life.writer, NULL), 0);
+	trace_writer_free(life.writer);
+	close(fd);
+}
+
+static size_t in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* What the analysis holds at the end of a trace of so many; @with_servers: and what the bills of servers hold. */
+static long long held_for(uint32_t nr, void (*lives)(struct life *, uint32_t), bool with_servers)
+{
+	struct trace_error error = {0};
+	struct trace_analysis *analysis;
+	struct trace_servers *servers = NULL;
+	struct trace *trace;
+	size_t before;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/t.trace", folder);
+	write_life(path, nr, lives);
+	trace = trace_open(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	before = in_use();
+	analysis = trace_analysis_new(trace, NULL, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(analysis);
+	if (with_servers)
+		servers = trace_servers_new(trace, analysis, &error);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, &error), 0);
+	before = in_use() - before;
+	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(analysis), 0);
+	trace_servers_free(servers);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	unlink(path);
+	return (long long)before;
+}
+
+/* Bytes for each one more. TRACE_TEST_LONG: of a million. */
+static double price_of(const char *what, void (*lives)(struct life *, uint32_t), bool with_servers)
+{
+	uint32_t few = 30000, many = getenv("TRACE_TEST_LONG") ? 1000000 : 120000;
+	double price = (double)(held_for(many, lives, with_servers) - held_for(few, lives, with_servers)) / (many - few);
+
+	fprintf(stderr, "\n    %.0f bytes for each %s%s ", price, what, with_servers ? ", with its part of the bills of servers" : "");
+	return price;
+}
+
+static void what_is_gone_is_forgotten(void)
+{
+	CU_ASSERT(price_of("pipe", pipe_lives, false) < 2);
+	CU_ASSERT(price_of("pair of unix sockets", socket_pair_lives, false) < 2);
+	CU_ASSERT(price_of("file that was opened", file_is_looked_at, false) < 10);
+}
+
+static void what_reports_name_is_kept_small(void)
+{
+	CU_ASSERT(price_of("file that was read", file_is_read, false) < 300);
+	CU_ASSERT(price_of("process", command_runs, false) < 2000);
+	CU_ASSERT(price_of("process", command_runs, true) < 2500);
+}
+
 static const struct unit_case cases[] = {
 	{"memory_does_not_grow_with_events", memory_does_not_grow_with_events},
+	{"what_is_gone_is_forgotten", what_is_gone_is_forgotten},
+	{"what_reports_name_is_kept_small", what_reports_name_is_kept_small},
 	{NULL, NULL},
 };
 

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * books_packed.c - the books of threads that are dead, in little room.
+ *
+ * A thread that lives wants its rows found fast: tables that are half empty, of numbers of 64 bits. Of a dead one they are only read, once, at
+ * the end; and a recording of builds and shell scripts has a hundred thousand dead for each that lives. So when a thread ends its tables become a
+ * string of bytes: of each table the number of its rows, and each number of each row in groups of seven bits, low ones first (LEB128). Most are
+ * small: five thousand bytes of a short command become six hundred.
+ *
+ * Somebody may be late (a request of io_uring that completes after its submitter): what is added to a dead thread's books goes to tables again,
+ * and who reads gets the sum of both.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "latency.h"
+#include "state.h"
+
+#define MAX_BYTES 10 /* of a number */
+
+static const struct {
+	size_t offset; /* in struct books */
+	uint8_t row_bytes;
+	bool is_calls; /* the last two numbers are extremes; the last one is the complement of a small number */
+} tables[] = {
+	{offsetof(struct books, calls), sizeof(struct call_row), true},
+	{offsetof(struct books, traps), sizeof(struct call_row), true},
+	{offsetof(struct books, call_times), sizeof(struct latency_row), false},
+	{offsetof(struct books, trap_times), sizeof(struct latency_row), false},
+	{offsetof(struct books, waits), sizeof(struct wait_row), false},
+	{offsetof(struct books, who), sizeof(struct who_row), false},
+	{offsetof(struct books, interrupts), sizeof(struct interrupt_row), false},
+	{offsetof(struct books, files), sizeof(struct file_row), false},
+};
+#define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
+_Static_assert(sizeof(struct books) == 6 * sizeof(uint64_t) + NR_TABLES * sizeof(struct table), "a table of the books is not in tables[]");
+
+static const struct table *table_of(const struct books *books, size_t i)
+{
+	return (const struct table *)((const char *)books + tables[i].offset);
+}
+
+void books_clear(struct books *books)
+{
+	for (size_t i = 0; i < NR_TABLES; i++)
+		table_clear((struct table *)((char *)books + tables[i].offset));
+}
+
+/* ---- sums ---- */
+
+/* All members but the key are numbers to be summed. */
+static void add_numbers(uint64_t *sum, const uint64_t *row, size_t row_bytes)
+{
+	for (size_t i = 1; i < row_bytes / sizeof(*row); i++)
+		sum[i] += row[i];
+}
+
+static void add_call(struct call_row *sum, const struct call_row *row)
+{
+	uint64_t longest = row->longest > sum->longest ? row->longest : sum->longest;
+	uint64_t shortest = row->shortest > sum->shortest ? row->shortest : sum->shortest;
+
+	add_numbers((uint64_t *)sum, (const uint64_t *)row, sizeof(*row));
+	sum->longest = longest;
+	sum->shortest = shortest;
+}
+
+static bool add_row(struct books *sum, size_t i, const uint64_t *row)
+{
+	uint64_t *to = table_add((struct table *)((char *)sum + tables[i].offset), tables[i].row_bytes, *row);
+
+	if (!to)
+		return false;
+	if (tables[i].is_calls)
+		add_call((struct call_row *)to, (const struct call_row *)row);
+	else
+		add_numbers(to, row, tables[i].row_bytes);
+	return true;
+}
+
+bool books_add(struct books *sum, const struct books *books)
+{
+	for (size_t i = 0; i < NR_TABLES; i++)
+		for (const uint64_t *row = NULL; (row = table_next(table_of(books, i), tables[i].row_bytes, row));)
+			if (!add_row(sum, i, row))
+				return false;
+	sum->user += books->user;
+	sum->syscall += books->syscall;
+	sum->trap += books->trap;
+	sum->interrupted += books->interrupted;
+	sum->wait_cpu += books->wait_cpu;
+	sum->blocked += books->blocked;
+	return true;
+}
+
+/* ---- numbers ---- */
+
+static uint8_t *put_number(uint8_t *at, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		*at++ = (uint8_t)(number | 0x80);
+	*at++ = (uint8_t)number;
+	return at;
+}
+
+static const uint8_t *get_number(const uint8_t *at, uint64_t *ret_number)
+{
+	unsigned int shift = 0;
+
+	*ret_number = 0;
+	do
+		*ret_number |= (uint64_t)(*at & 0x7f) << shift;
+	while (shift += 7, *at++ & 0x80);
+	return at;
+}
+
+/* ---- to bytes, and back ---- */
+
+static size_t most_bytes(const struct books *books)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < NR_TABLES; i++)
+		bytes += MAX_BYTES + (size_t)table_of(books, i)->used * (tables[i].row_bytes / sizeof(uint64_t)) * MAX_BYTES;
+	return bytes;
+}
+
+static uint8_t *put_table(uint8_t *at, const struct books *books, size_t i)
+{
+	size_t nr = tables[i].row_bytes / sizeof(uint64_t);
+
+	at = put_number(at, table_of(books, i)->used);
+	for (const uint64_t *row = NULL; (row = table_next(table_of(books, i), tables[i].row_bytes, row));)
+		for (size_t n = 0; n < nr; n++)
+			at = put_number(at, tables[i].is_calls && n == nr - 1 ? ~row[n] : row[n]);
+	return at;
+}
+
+void books_pack(struct trace_analysis *a, struct trace_thread *thread)
+{
+	uint8_t *bytes, *end, *packed;
+
+	books_settle(a);
+	end = bytes = malloc(most_bytes(&thread->books));
+	for (size_t i = 0; bytes && i < NR_TABLES; i++)
+		end = put_table(end, &thread->books, i);
+	packed = bytes ? malloc((size_t)(end - bytes)) : NULL;
+	if (packed) { /* else they stay as they are */
+		memcpy(packed, bytes, (size_t)(end - bytes));
+		thread->packed = packed;
+		thread->packed_bytes = (uint32_t)(end - bytes);
+		books_clear(&thread->books);
+	}
+	free(bytes);
+}
+
+/* To rows without gaps, which can be gone through, but not looked up. */
+static bool unpack(const struct trace_thread *thread, struct books *books)
+{
+	const uint8_t *at = thread->packed;
+	uint64_t nr_rows;
+
+	for (size_t i = 0; i < NR_TABLES; i++) {
+		struct table *table = (struct table *)((char *)books + tables[i].offset);
+		size_t nr = tables[i].row_bytes / sizeof(uint64_t);
+		uint64_t *row;
+
+		at = get_number(at, &nr_rows);
+		if (!nr_rows)
+			continue;
+		table->rows = row = malloc(nr_rows * tables[i].row_bytes);
+		if (!row)
+			return false;
+		table->used = table->capacity = (uint32_t)nr_rows;
+		for (; nr_rows; nr_rows--, row += nr) {
+			for (size_t n = 0; n < nr; n++)
+				at = get_number(at, &row[n]);
+			if (tables[i].is_calls)
+				row[nr - 1] = ~row[nr - 1];
+		}
+	}
+	return at == thread->packed + thread->packed_bytes;
+}
+
+static bool has_rows(const struct books *books)
+{
+	for (size_t i = 0; i < NR_TABLES; i++)
+		if (table_of(books, i)->used)
+			return true;
+	return false;
+}
+
+const struct books *books_of(const struct trace_thread *thread, struct books *scratch)
+{
+	struct books own = thread->books, sum = {0};
+	bool ok;
+
+	if (!thread->packed)
+		return &thread->books;
+	ok = unpack(thread, scratch);
+	if (ok && has_rows(&own)) {
+		ok = books_add(&sum, scratch) && books_add(&sum, &own);
+		books_clear(scratch);
+		*scratch = sum;
+	}
+	scratch->user = own.user;
+	scratch->syscall = own.syscall;
+	scratch->trap = own.trap;
+	scratch->interrupted = own.interrupted;
+	scratch->wait_cpu = own.wait_cpu;
+	scratch->blocked = own.blocked;
+	return ok ? scratch : NULL;
+}
