@@ -531,6 +531,7 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 	thread->waker = waker;
 	if (!thread->call)
 		servers_call_recover(s, thread);
+	servers_pipe_wakes(s, waker, thread);
 	if (waker->process != thread->process) {
 		signal_wakes(s, waker, thread);
 		return;
@@ -570,7 +571,7 @@ static const struct {
 	WANTED(sock_send),    WANTED(sock_recv),  WANTED(sock_ready),	    WANTED(fs_open),  WANTED(sched_switch),
 	WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new), WANTED(softirq_entry), WANTED(softirq_exit),
 	WANTED(net_rx),	      WANTED(net_tx),	WANTED(sock_state),	    WANTED(uring_submit), WANTED(uring_complete), WANTED(uring_file),
-	WANTED(uring_open),
+	WANTED(uring_open),   WANTED(uring_enter),
 #undef WANTED
 };
 
@@ -673,6 +674,9 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		break;
 	case TRACE_EV_fs_open:
 		on_open(s, event);
+		break;
+	case TRACE_EV_uring_enter:
+		ring_looked(s, event);
 		break;
 	case TRACE_EV_uring_submit:
 		ring_submit(s, event);

@@ -5,6 +5,7 @@
  * The table in servers.c says what this does to the thread's set.
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,7 +17,7 @@
 
 /* Where the arguments of a call are that matter. */
 enum call_form {
-	FORM_ASKS = 1,	       /* argument 2: how much is asked for */
+	FORM_ASKS = 1,	       /* argument 2: how much is asked for, or to be written */
 	FORM_FLAGS_2 = 2,      /* argument 2: MSG_ flags */
 	FORM_FLAGS_3_OF_6 = 4, /* argument 3, if all are known */
 	FORM_FUTEX = 8,	       /* futex(2) itself */
@@ -79,6 +80,7 @@ static const struct {
 	{"recvfrom", FORM_ASKS | FORM_FLAGS_3_OF_6},
 	{"recvmmsg", FORM_FLAGS_3_OF_6},
 	{"recvmsg", FORM_FLAGS_2},
+	{"write", FORM_ASKS},
 };
 
 void servers_prepare_calls(struct trace_servers *s)
@@ -225,6 +227,8 @@ static void call_begin(struct trace_servers *s, struct ledger_thread *thread, un
 	case CALL_SEND:
 	case CALL_VMSPLICE:
 		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
+		if (form & FORM_ASKS)
+			thread->asked = args[2];
 		send_begin(s, thread, thread->endpoint);
 		break;
 	case CALL_SPLICE:
@@ -267,7 +271,7 @@ static void call_forget(struct ledger_thread *thread)
 	thread->endpoint = thread->target = NULL;
 	thread->answer = NULL;
 	thread->waker = NULL;
-	thread->asked = 0;
+	thread->asked = thread->written = 0;
 	thread->slept = thread->peek = thread->nonblock = thread->lock = thread->handed = thread->idle_read = thread->signalled = false;
 }
 
@@ -342,12 +346,35 @@ static void send_end(struct trace_servers *s, struct ledger_thread *thread)
 	log_set(s, thread);
 }
 
+static bool is_pipe(const struct endpoint *endpoint)
+{
+	return endpoint && endpoint->kind == ENDPOINT_PIPE;
+}
+
+/*
+ * Two writers may come back in the other order than they wrote. A writer that wakes a reader has written by then: what fits into
+ * a page of the pipe goes in as a whole, and whoever waits is woken after that.
+ */
+void servers_pipe_wakes(struct trace_servers *s, struct ledger_thread *writer, const struct ledger_thread *woken)
+{
+	if (writer->call != CALL_SEND || !is_pipe(writer->endpoint) || writer->written || !writer->asked || writer->asked > PIPE_BUF)
+		return;
+	if (woken->call == CALL_SEND && woken->endpoint == writer->endpoint)
+		return; /* the next who writes */
+	writer->written = writer->asked;
+	channel_send(s, &writer->endpoint->channel, writer, writer->written, 0);
+	channel_end(&writer->endpoint->channel, writer);
+}
+
 static void pipe_write(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
 {
 	channel_end(&pipe->channel, thread);
+	if (thread->written && (int64_t)thread->written != ret)
+		channel_lost_step(&pipe->channel);
 	if (ret <= 0)
 		return;
-	channel_send(s, &pipe->channel, thread, (uint64_t)ret, 0);
+	if (!thread->written)
+		channel_send(s, &pipe->channel, thread, (uint64_t)ret, 0);
 	request_send(s, thread, pipe);
 }
 
@@ -359,11 +386,6 @@ static void pipe_read(struct trace_servers *s, struct ledger_thread *thread, str
 		return;
 	pipe->owner = thread->process;
 	channel_receive(s, pipe, &pipe->channel, thread, (uint64_t)ret, 0);
-}
-
-static bool is_pipe(const struct endpoint *endpoint)
-{
-	return endpoint && endpoint->kind == ENDPOINT_PIPE;
 }
 
 /* What a signal announced, or answered. Who may find the next job without another one keeps nothing that is answered. */

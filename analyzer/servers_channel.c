@@ -214,7 +214,7 @@ static void drop_first(struct channel *channel)
 	channel->nr--;
 }
 
-static void out_of_step(struct channel *channel)
+void channel_lost_step(struct channel *channel)
 {
 	while (channel->nr)
 		drop_first(channel);
@@ -224,7 +224,7 @@ static void out_of_step(struct channel *channel)
 
 void endpoint_empty(struct endpoint *endpoint)
 {
-	out_of_step(&endpoint->channel);
+	channel_lost_step(&endpoint->channel);
 	set_assign(&endpoint->open, NULL);
 	set_assign(&endpoint->connect_set, NULL);
 	set_assign(&endpoint->awaiting, NULL);
@@ -352,7 +352,7 @@ static void check_epoch(struct trace_servers *s, struct channel *channel)
 	channel->epoch = s->epoch;
 	channel->doubt = s->udp_doubt;
 	channel->nr_sending = 0;
-	out_of_step(channel);
+	channel_lost_step(channel);
 }
 
 static bool reserve(struct trace_servers *s, struct channel *channel)
@@ -388,7 +388,7 @@ static void append(struct trace_servers *s, struct channel *channel, const struc
 		return;
 	}
 	if (!reserve(s, channel)) {
-		out_of_step(channel);
+		channel_lost_step(channel);
 		return;
 	}
 	*range_at(channel, channel->nr++) = *range;
@@ -434,6 +434,8 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct ledge
 	struct range hole = {.ns = range.ns};
 
 	check_epoch(s, channel);
+	range.unsure = thread->enter_ns <= channel->last_ns;
+	channel->last_ns = range.ns;
 	if (thread->endpoint)
 		range.from_ino = thread->endpoint->ino;
 	if (channel->absolute) {
@@ -478,6 +480,14 @@ struct range *channel_message_of(const struct channel *channel, uint64_t from_in
 			return range->end - begin == 1 ? range : NULL;
 		begin = range->end;
 	}
+	return NULL;
+}
+
+struct range *channel_unsure_of(const struct channel *channel, const struct ledger_process *sender)
+{
+	for (uint32_t i = 0; channel->in_step && i < channel->nr; i++)
+		if (range_at(channel, i)->sender == sender)
+			return range_at(channel, i)->unsure ? range_at(channel, i) : NULL;
 	return NULL;
 }
 

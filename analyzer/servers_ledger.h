@@ -79,6 +79,7 @@ struct range {
 	struct ledger_process *sender; /* NULL: not known */
 	struct ledger_thread *thread;  /* of it */
 	uint64_t from_ino;
+	bool unsure; /* the call that sent the one before ended within the one that sent this */
 };
 
 #define MAX_RANGES  4096u /* on its way in one channel; more: nobody that we see reads it */
@@ -89,6 +90,7 @@ struct channel {
 	uint32_t first, nr, capacity;
 	uint64_t sent; /* bytes or messages until now; TCP: its sequence number, unwrapped */
 	uint64_t received;
+	uint64_t last_ns; /* something was sent last */
 	uint32_t epoch; /* of the last gap */
 	uint32_t doubt; /* UDP: trace_servers.udp_doubt when it was in step */
 	bool in_step;	/* both positions mean the same byte */
@@ -199,6 +201,7 @@ struct ledger_thread {
 	struct spent enter;   /* at the entry of the call in progress */
 	uint64_t enter_ns;
 	uint64_t asked;	       /* bytes; 0: not known */
+	uint64_t written;      /* bytes that are in the pipe already, although the call is not over */
 	uint64_t slept_ns;     /* last time it went to sleep in a call that waits for data; 0 never */
 	struct set *incoming;  /* came in during this call */
 	struct set *inherited; /* from who woke it in this call */
@@ -400,6 +403,8 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event);
 void servers_on_exit(struct trace_servers *s, const struct trace_event *event);
 /** servers_call_recover() - the call that @thread is in began unseen: find out which */
 void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread);
+/** servers_pipe_wakes() - @writer wakes @woken: what it writes to a pipe is in it already */
+void servers_pipe_wakes(struct trace_servers *s, struct ledger_thread *writer, const struct ledger_thread *woken);
 /** channel_out() - what is sent at @endpoint goes into; NULL: told by another event, or not followed */
 struct channel *channel_out(struct endpoint *endpoint);
 struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd);
@@ -409,6 +414,7 @@ bool brings_nothing(struct trace_servers *s, const struct ledger_thread *thread,
 /* ---- servers_ring.c ---- */
 
 void ring_enter(struct ledger_thread *thread, const uint64_t *args, unsigned int nr); /* io_uring_enter, its arguments as far as known */
+void ring_looked(struct trace_servers *s, const struct trace_event *event); /* how far it has come until then */
 void ring_sleeps(struct trace_servers *s, struct ledger_thread *thread); /* in it */
 void ring_exit(struct trace_servers *s, struct ledger_thread *thread);
 void ring_submit(struct trace_servers *s, const struct trace_event *event);
@@ -498,11 +504,15 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct ledge
 void channel_put(struct trace_servers *s, struct channel *channel, const struct range *range);
 /** channel_message_of() - a single message of the socket @from_ino that is in @channel; NULL: none, or not alone */
 struct range *channel_message_of(const struct channel *channel, uint64_t from_ino);
+/** channel_unsure_of() - the first that @sender sent of what is in @channel, if it may have been sent before the one before it; NULL: no such */
+struct range *channel_unsure_of(const struct channel *channel, const struct ledger_process *sender);
 /** channel_last() - what was put in last, if anything is in it */
 const struct range *channel_last(const struct channel *channel);
 /** channel_receive() - @amount came out: request_receive() for all that is known about them */
 void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct ledger_thread *thread,
 		     uint64_t amount, uint32_t position);
+/** channel_lost_step() - the positions of the two ends do not mean the same any more */
+void channel_lost_step(struct channel *channel);
 /** channel_drained() - @channel was empty at @ns */
 void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t ns);
 /** endpoint_closed() - a program has closed this end (@gone: for both directions), or the network did */

@@ -667,27 +667,37 @@ static void believe_answer(struct trace_servers *s, struct ledger_thread *thread
 	log_believe(thread);
 }
 
+/* Which of what came in by messages, @thread not having answered it, could have been @other's? */
 static struct request *taken_for(const struct set *set, const struct endpoint *endpoint, uint64_t other_ino)
 {
-	for (uint32_t i = 0; set && i < set->nr; i++)
-		if (!set->items[i]->replied && set->items[i]->endpoint == endpoint && set->items[i]->sender && set->items[i]->peer_ino &&
-		    set->items[i]->peer_ino != other_ino)
-			return set->items[i];
+	for (uint32_t i = 0; set && i < set->nr; i++) {
+		struct request *request = set->items[i];
+
+		if (request->replied || !request->sender || !request->peer_ino)
+			continue;
+		if (endpoint->kind == ENDPOINT_PIPE ? request->endpoint->kind == ENDPOINT_PIPE && request->sender != endpoint->owner
+						    : request->endpoint == endpoint && request->peer_ino != other_ino)
+			return request;
+	}
 	return NULL;
 }
 
 /*
- * A datagram is in the queue a moment before that is told, and two senders may tell in the other order. If an answer goes to one whose
+ * A message is in the queue a moment before that is told, and two senders may tell in the other order. If an answer goes to one whose
  * message still seems to be in the queue, it was that one which came out, and the one that seemed to has still to come.
  */
-static struct request *correct_order(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+static struct request *correct_order(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *answered)
 {
-	struct range *still = thread->destination ? channel_message_of(&endpoint->channel, thread->destination) : NULL;
-	struct request *mistaken = still && still->sender ? taken_for(thread->set, endpoint, thread->destination) : NULL;
+	struct request *mistaken = taken_for(thread->set, answered, thread->destination);
+	struct endpoint *endpoint = mistaken ? mistaken->endpoint : NULL; /* the queue */
+	struct range *still = !mistaken				       ? NULL
+			      : answered->kind == ENDPOINT_PIPE ? channel_unsure_of(&endpoint->channel, answered->owner)
+			      : thread->destination		? channel_message_of(&endpoint->channel, thread->destination)
+								: NULL;
 	struct range came;
 	struct bill *bill;
 
-	if (!mistaken || still->sender == thread->process)
+	if (!still || !still->sender || still->sender == thread->process)
 		return NULL;
 	came = *still;
 	still->sender = mistaken->sender;
@@ -706,7 +716,7 @@ static struct request *correct_order(struct trace_servers *s, struct ledger_thre
 	set_put_all(s, &thread->set, thread->incoming);
 	set_assign(&thread->incoming, NULL);
 	log_believe(thread);
-	return find_answered(thread->set, thread, endpoint, false);
+	return find_answered(thread->set, thread, answered, false);
 }
 
 /* The first data on a connection that was made for a request, and took its time to be made: the thread has looked for work meanwhile. */
@@ -728,7 +738,7 @@ void request_prepare(struct trace_servers *s, struct ledger_thread *thread, stru
 
 	resume_connected(s, thread, endpoint);
 	answer = find_answered(thread->set, thread, endpoint, false);
-	if (!answer && endpoint->kind == ENDPOINT_DATAGRAM)
+	if (!answer && (endpoint->kind == ENDPOINT_DATAGRAM || endpoint->kind == ENDPOINT_PIPE))
 		answer = correct_order(s, thread, endpoint);
 	if (!answer)
 		again = find_answered(thread->set, thread, endpoint, true); /* one more piece of an answer */

@@ -11,7 +11,7 @@
  *   completed     what is no request (a file was read, something was sent) brings back what the user worked on when it submitted it
  *   the user comes back from io_uring_enter, and wanted to wait for something or has nothing else to do: its set is what is in the queue
  *   it sleeps there: it has looked at all that was in the queue
- *   the user submits     the ring tells how many results it has looked at: what it did since the last time was for these
+ *   the user enters the call, or submits     the ring tells how many results it has looked at: what it did since the last time was for these
  *   the user answers     what it did since its last answer or rest was for what it answers now; all that are answered in one call share the time before it
  *
  * Who never calls (a kernel thread polls the ring) is believed to take what comes when it has nothing else, and to leave what it has answered.
@@ -79,6 +79,7 @@ struct ring_op {
 	uint32_t opcode;
 	uint32_t slot; /* of a registered file; NO_SLOT: it is a descriptor */
 	bool prepared;
+	bool polled; /* its user made no call to submit it */
 };
 
 struct slot_row { /* what a registered file is */
@@ -284,13 +285,15 @@ static void charge_for(struct trace_servers *s, struct ledger_thread *user, stru
  */
 static void settle(struct trace_servers *s, struct ledger_thread *user, const struct spent *until)
 {
-	struct set *answered = set_ref(user->answered), *before = set_ref(user->answered);
+	struct set *answered = set_ref(user->answered), *before = set_ref(user->answered), *meanwhile = set_ref(user->answered);
 
 	set_filter(s, &before, is_not_in, user->set);
-	if (answered && answered->nr > (before ? before->nr : 0) && user->arrived_at.cpu > user->charged.cpu && user->arrived_at.cpu < until->cpu)
+	set_filter(s, &meanwhile, is_not_in, user->arrived);
+	if (meanwhile && user->arrived_at.cpu > user->charged.cpu && user->arrived_at.cpu < until->cpu)
 		charge_for(s, user, before ? before : user->set, &user->arrived_at);
 	charge_for(s, user, answered ? answered : user->set, until);
 	set_unref(before);
+	set_unref(meanwhile);
 	set_filter(s, &user->arrived, is_in, answered);
 	if (has_unanswered(user->set))
 		set_filter(s, &user->set, request_is_replied, NULL);
@@ -305,6 +308,14 @@ static bool is_only_accepted(const struct request *request, const void *unused)
 	return !request->counted;
 }
 
+static bool any_asked(const struct set *set)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (set->items[i]->counted && !set->items[i]->replied)
+			return true;
+	return false;
+}
+
 /* What is in the queue is worked on from now on: since what it had spent @until then. */
 static void take(struct trace_servers *s, struct ledger_thread *user, const struct spent *until)
 {
@@ -312,11 +323,8 @@ static void take(struct trace_servers *s, struct ledger_thread *user, const stru
 
 	user->arrived = NULL;
 	set_filter(s, &taken, request_is_replied, NULL);
-	for (uint32_t i = 0; taken && i < taken->nr; i++)
-		if (taken->items[i]->counted) { /* what was only accepted is left for later */
-			set_filter(s, &taken, is_only_accepted, NULL);
-			break;
-		}
+	if (any_asked(taken)) /* what was only accepted is left for later */
+		set_filter(s, &taken, is_only_accepted, NULL);
 	servers_replace_set(s, user, taken, until);
 	user->tentative = taken && taken->nr > 1;
 	set_unref(taken);
@@ -391,6 +399,8 @@ static void look(struct trace_servers *s, struct ledger_thread *user, uint32_t s
 	set_filter(s, &later, is_looked_at, &looks);
 	set_filter(s, &now, is_not_looked_at, &looks);
 	set_filter(s, &now, request_is_replied, NULL);
+	if (any_asked(now) || any_asked(user->set))
+		set_filter(s, &now, is_only_accepted, NULL);
 	if (later) {
 		set_filter(s, &user->set, is_not_looked_at, &looks);
 		set_put_all(s, &user->arrived, later);
@@ -430,6 +440,15 @@ void ring_enter(struct ledger_thread *thread, const uint64_t *args, unsigned int
 	thread->ring_waits = nr < 6 || ((args[3] & ENTER_GETEVENTS) && args[2]);
 	thread->submitted = thread->enter;
 	thread->settled = thread->knows_seen = false;
+}
+
+void ring_looked(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_uring_enter *enter = event->payload;
+	struct ledger_thread *thread = servers_current_thread(s, event);
+
+	if (thread && thread->call == CALL_RING)
+		look(s, thread, enter->seen);
 }
 
 void ring_sleeps(struct trace_servers *s, struct ledger_thread *thread)
@@ -515,6 +534,7 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 	if (!op)
 		return;
 	op->opcode = submit->opcode;
+	op->polled = thread != user;
 	if (endpoint && op->opcode == OP_ACCEPT)
 		endpoint->owner = user->process;
 	if (endpoint && op->opcode == OP_CONNECT)
@@ -590,7 +610,7 @@ bool ring_sends(struct trace_servers *s, struct ledger_thread *thread, struct en
 	charge_worker(s, thread, op, op->outgoing);
 	if (thread == user && !thread->settled && thread->call == CALL_RING)
 		user->submitted = servers_spent(s, user);
-	else if (thread != user && user->call != CALL_RING) /* it makes no calls to rest in */
+	else if (op->polled && user->call != CALL_RING) /* it makes no calls to rest in */
 		servers_leave_replied(s, user);
 	return true;
 }

@@ -242,6 +242,7 @@ static void loop_ring_file(int listening)
 	file_fd = open(path, O_CREAT | O_RDWR, 0600);
 	if (file_fd < 0)
 		die(path);
+	memset(file_data, 1, sizeof(file_data)); /* it has its memory */
 	full_write(file_fd, file_data, sizeof(file_data));
 	put_accept(listening);
 	for (;;) {
@@ -435,13 +436,28 @@ static bool can(unsigned int flags)
 	return true;
 }
 
+/* The thread of the kernel that does what cannot be done at once is there, and what it needs. */
+static void ring_warm_up(void)
+{
+	struct io_uring_cqe result;
+
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_NOP, .flags = IOSQE_ASYNC});
+	ring_enter(&ring, 1);
+	if (!ring_take(&ring, &result))
+		die("a ring that does nothing");
+}
+
 static unsigned int ring_flags;
 static void (*ring_loop)(int);
 
 static void with_ring(int listening)
 {
+	with_workers = !(ring_flags & IORING_SETUP_SQPOLL); /* a thread that looks for work is for nobody */
+	at_rest();
 	if (!ring_make(&ring, ring_flags))
 		die("io_uring_setup");
+	if (with_workers)
+		ring_warm_up();
 	ring_loop(listening);
 }
 

@@ -2,6 +2,7 @@
 /* patterns_signals.c - servers whose requests stand in shared memory, announced by a futex or an eventfd. */
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -27,13 +28,44 @@ static void futex(int32_t *word, int operation, int32_t value)
 	syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
-static void post(const struct message *m)
+static void lock(void)
 {
 	while (__atomic_exchange_n(&area->lock, 1, __ATOMIC_ACQUIRE))
-		;
+		sched_yield();
+}
+
+static void unlock(void)
+{
+	__atomic_store_n(&area->lock, 0, __ATOMIC_RELEASE);
+}
+
+/* What is posted is announced before the next is, and before the server can take it: else no one could tell whose it is. */
+static void post(const struct message *m, void (*announce)(void))
+{
+	lock();
 	area->queue[area->posted] = *m;
 	__atomic_store_n(&area->posted, area->posted + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&area->lock, 0, __ATOMIC_RELEASE);
+	announce();
+	unlock();
+}
+
+static void take_posted(struct message *ret_message)
+{
+	lock();
+	*ret_message = area->queue[area->taken++];
+	unlock();
+}
+
+static void announce_by_futex(void)
+{
+	futex(&area->posted, FUTEX_WAKE, 1);
+}
+
+static void announce_by_eventfd(void)
+{
+	uint64_t value = 1;
+
+	full_write(server_event, &value, sizeof(value));
 }
 
 static void serve_by_futex(void)
@@ -46,7 +78,7 @@ static void serve_by_futex(void)
 			at_rest();
 			futex(&area->posted, FUTEX_WAIT, area->taken);
 		}
-		m = area->queue[area->taken++];
+		take_posted(&m);
 		charge_to_message();
 		work(0, &m);
 		__atomic_add_fetch(&area->done[m.client], 1, __ATOMIC_RELEASE);
@@ -61,8 +93,7 @@ static void ask_by_futex(int client)
 	for (int round = 1; round <= NR_ROUNDS; round++) {
 		int32_t done;
 
-		post(&m);
-		futex(&area->posted, FUTEX_WAKE, 1);
+		post(&m, announce_by_futex);
 		while ((done = __atomic_load_n(&area->done[client], __ATOMIC_ACQUIRE)) < round)
 			futex(&area->done[client], FUTEX_WAIT, done);
 	}
@@ -77,7 +108,7 @@ static void serve_by_eventfd(void)
 		at_rest();
 		full_read(server_event, &value, sizeof(value));
 		charge_to_message();
-		m = area->queue[area->taken++];
+		take_posted(&m);
 		work(0, &m);
 		value = 1;
 		full_write(client_events[m.client], &value, sizeof(value));
@@ -91,8 +122,7 @@ static void ask_by_eventfd(int client)
 	for (int round = 1; round <= NR_ROUNDS; round++) {
 		uint64_t value = 1;
 
-		post(&m);
-		full_write(server_event, &value, sizeof(value));
+		post(&m, announce_by_eventfd);
 		full_read(client_events[client], &value, sizeof(value));
 	}
 }
@@ -103,7 +133,7 @@ static void with_area(void (*serve)(void), void (*ask)(int))
 	if (area == MAP_FAILED)
 		die("mmap");
 	SERVER(0) serve();
-	nap(20); /* until it rests */
+	wait_asleep(board->server[0]); /* a server that nobody has seen waiting is none */
 	CLIENTS(i)
 	{
 		ask(i);

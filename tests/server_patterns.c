@@ -56,6 +56,7 @@ static __thread struct meter message_meter;
 static __thread long long counted; /* of the thread's clock */
 static __thread int counter = -1;  /* its clock */
 static __thread long long uncounted; /* before it was opened */
+bool with_workers;
 static struct meter meters[MAX_FDS];
 
 static long long clock_ns(clockid_t clock)
@@ -73,7 +74,8 @@ long long elapsed_ns(void)
 
 static void counter_open(void)
 {
-	struct perf_event_attr attributes = {.size = sizeof(attributes), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
+	struct perf_event_attr attributes = {.size = sizeof(attributes), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
+					     .inherit = with_workers};
 
 	uncounted = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	counter = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -308,6 +310,26 @@ pid_t begin_process(const char *name)
 		counted = 0; /* its clock begins again */
 	}
 	return pid;
+}
+
+static char state_of(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (file)
+		fclose(file);
+	return state;
+}
+
+void wait_asleep(pid_t pid)
+{
+	for (int i = 0; i < 5000 && state_of(pid) != 'S'; i++)
+		nap(1);
 }
 
 void end_processes(void)

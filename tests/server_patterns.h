@@ -83,6 +83,7 @@ void charge_to_message(void);
 void bind_meter(int server, int client);
 /** thread_spent() - CPU time of this thread */
 long long thread_spent(void);
+extern bool with_workers; /* and of those that are made for it, from its first reading on */
 /** elapsed_ns() - of a clock that all processes share */
 long long elapsed_ns(void);
 
@@ -121,6 +122,8 @@ pid_t begin_process(const char *name);
 #define CLIENTS(i)                                                                                                               \
 	for (int i = 0; i < NR_CLIENTS; i++)                                                                                     \
 		if (!(board->client[i] = begin_process("client")) && (board->client[i] = getpid()))
+/** wait_asleep() - until this process waits for something, a few seconds at most */
+void wait_asleep(pid_t pid);
 /** end_processes() - the clients end by themselves, then the servers are ended */
 void end_processes(void);
 

@@ -398,7 +398,7 @@ static long long memory_for(uint32_t nr)
 
 static void closed_connections_are_forgotten(void)
 {
-	long long few = memory_for(4000), many = memory_for(getenv("TRACE_TEST_LONG") ? 200000 : 20000);
+	long long few = memory_for(4000), many = memory_for(getenv("TRACE_TEST_LONG") ? 200000 : 20000 / unit_step(2));
 
 	if (getenv("TRACE_VERBOSE"))
 		fprintf(stderr, "\n    %lld and %lld bytes ", few, many);
@@ -585,6 +585,126 @@ static void what_a_ring_reads_goes_on_with_the_request(void)
 	run(&k);
 	EXACT(&k, 30, 20, 20 + 3002 - 2001);
 	EXACT(&k, 30, 10, 20 + (2001 - 1404) + (4000 - 3002));
+	end(&k);
+}
+
+static void ring_looks(struct case_of_servers *k, uint64_t ns, uint64_t submit, uint32_t seen)
+{
+	struct trace_uring_enter enter = {.ring = 0x9000, .seen = seen};
+
+	ring_enter(k, ns, submit, 1);
+	tb_event(k->c.tb, 2, ns, TRACE_EV_uring_enter, &enter, sizeof(enter), NULL);
+}
+
+/* It takes one result after the other, and submits nothing in between. */
+static void each_call_tells_what_was_looked_at(void)
+{
+	struct case_of_servers k = two_in_the_queue();
+
+	ring_looks(&k, 2000, 0, 1);
+	tb_sys_exit(k.c.tb, 2, 2010, 0);
+	ring_looks(&k, 3000, 0, 2);
+	tb_switch(k.c.tb, 2, 3100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+	run(&k);
+	EXACT(&k, 30, 10, 20 + 2000 - 1404);
+	EXACT(&k, 30, 20, 20 + 3000 - 2000);
+	SHARED(&k, 30, 10, 0);
+	end(&k);
+}
+
+/* A third client, and its end at the server. */
+static const struct end three = {.cpu = 3, .fd = 4, .ino = 203, .peer = 303},
+			three_server = {.cpu = 2, .fd = 9, .ino = 303, .peer = 203};
+
+/* A worker sends the first answer while the user is at one of two further requests: that bills nothing of the user's. */
+static void an_answer_that_a_worker_sends_is_billed_with_the_call(void)
+{
+	struct case_of_servers k = two_in_the_queue();
+
+	connects(&k, &three, &three_server, 1260);
+	sends(&k, &three, 1300);
+	ring_looks(&k, 2000, 2, 1);
+	ring_submits(&k, 2001, 0x300, RING_SEND, one_server.fd, 1);
+	ring_submits(&k, 2002, 0x500, RING_RECV, three_server.fd, 1);
+	ring_moves(&k, 2, 2003, false, three_server.ino);
+	ring_completes(&k, 2, 2004, 0x500, 3);
+	tb_fork(k.c.tb, 2, 2005, 30, 31, 30, "iou-wrk-30");
+	tb_sys_exit(k.c.tb, 2, 2010, 1);
+	tb_switch(k.c.tb, 3, 2100, 40, 31, TRACE_TASK_RUNNING);
+	ring_moves(&k, 3, 2200, true, one_server.ino);
+	ring_completes(&k, 3, 2210, 0x300, 4);
+	tb_switch(k.c.tb, 3, 2250, 31, 40, TRACE_TASK_INTERRUPTIBLE);
+	ring_looks(&k, 3000, 0, 2);
+	tb_switch(k.c.tb, 2, 3100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+	run(&k);
+	EXACT(&k, 30, 20, 20 + 3000 - 2002);
+	SHARED(&k, 30, 20, 0);
+	SHARED(&k, 30, 40, 0);
+	end(&k);
+}
+
+/* What is answered together was worked on together, whatever came in between. */
+static void what_came_meanwhile_divides_only_its_own_time(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	connects(&k, &three, &three_server, 1240);
+	polls(&k, 2, 1260);
+	sends(&k, &one, 1300);
+	ring_enter(&k, 1400, 3, 1);
+	ring_submits(&k, 1401, 0x100, RING_RECV, one_server.fd, 0);
+	ring_moves(&k, 2, 1402, false, one_server.ino);
+	ring_completes(&k, 2, 1403, 0x100, 1);
+	ring_submits(&k, 1404, 0x200, RING_RECV, two_server.fd, 0);
+	ring_submits(&k, 1405, 0x500, RING_RECV, three_server.fd, 0);
+	tb_sys_exit(k.c.tb, 2, 1410, 3);
+	ring_looks(&k, 1500, 0, 1);
+	tb_switch(k.c.tb, 2, 1510, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	sends(&k, &two, 1520);
+	sends(&k, &three, 1550);
+	tb_switch(k.c.tb, 2, 1590, 0, 30, TRACE_TASK_RUNNING);
+	ring_moves(&k, 2, 1600, false, two_server.ino);
+	ring_completes(&k, 2, 1601, 0x200, 2);
+	tb_sys_exit(k.c.tb, 2, 1610, 0);
+	ring_moves(&k, 2, 2000, false, three_server.ino);
+	ring_completes(&k, 2, 2001, 0x500, 3);
+	ring_looks(&k, 3000, 2, 2);
+	ring_submits(&k, 3001, 0x300, RING_SEND, one_server.fd, 2);
+	ring_moves(&k, 2, 3002, true, one_server.ino);
+	ring_submits(&k, 3003, 0x400, RING_SEND, two_server.fd, 2);
+	ring_moves(&k, 2, 3004, true, two_server.ino);
+	ring_completes(&k, 2, 3005, 0x300, 4);
+	ring_completes(&k, 2, 3006, 0x400, 5);
+	tb_sys_exit(k.c.tb, 2, 3010, 2);
+	run(&k);
+	EXACT(&k, 30, 20, 20);
+	SHARED(&k, 30, 10, (10 + 3004 - 1590) / 2);
+	SHARED(&k, 30, 20, (10 + 3004 - 1590) / 2);
+	end(&k);
+}
+
+/* Connections that were accepted meanwhile are left for later by whoever has a request. */
+static void what_a_ring_accepted_waits_for_its_request(void)
+{
+	struct case_of_servers k = two_in_the_queue();
+	struct trace_sock_endpoints ends = endpoints(&three_server, three.ino);
+
+	make(&k, &three, 1010, SYS_socket, 0);
+	make(&k, &three, 1030, SYS_connect, 0);
+	tb_event(k.c.tb, 2, 1500, TRACE_EV_uring_submit, &(struct trace_uring_submit){.req = 0x700, .opcode = 13, .fd = 99}, sizeof(struct trace_uring_submit), NULL);
+	tb_event(k.c.tb, 2, 1600, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+	ring_completes(&k, 2, 1605, 0x700, 3);
+	ring_looks(&k, 2000, 0, 3); /* it looked at both requests, and at the connection */
+	tb_switch(k.c.tb, 2, 3100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+	run(&k);
+	SHARED(&k, 30, 10, (2000 - 1404) / 2);
+	SHARED(&k, 30, 20, (2000 - 1404) / 2);
+	SHARED(&k, 30, 40, 0);
 	end(&k);
 }
 
@@ -1027,6 +1147,122 @@ static void two_pipes_are(void)
 	run(&k);
 	EXACT(&k, 30, 10, 2500 - 1200);
 	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	end(&k);
+}
+
+static void pipe_in(struct case_of_servers *k, uint32_t cpu, uint64_t ns, int fd, uint64_t ino)
+{
+	tb_fd(k->c.tb, processes[cpu], fd, 9, ino + 1000, S_IFREG | 0600, "/x");
+	tb_open(k->c.tb, cpu, ns, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
+}
+
+/* The first to write comes back last: it was the first that woke the reader, or that is answered although its message seems to be in the pipe. */
+static void writers_may_come_back_in_the_other_order(void)
+{
+	for (int woken = 0; woken < 2; woken++) {
+		struct case_of_servers k = begin();
+
+		pipe_made(&k, 1010, 7, 700);
+		pipe_made(&k, 1030, 8, 800);
+		pipe_made(&k, 1050, 9, 900);
+		pipe_in(&k, 1, 1070, 7, 700);
+		pipe_in(&k, 1, 1080, 9, 900);
+		connects(&k, &down, &down_server, 1100);
+		polls(&k, 3, 1150);
+		if (woken) {
+			tb_sys_enter(k.c.tb, 2, 2000, SYS_read, 7, 0, 16);
+			tb_switch(k.c.tb, 2, 2010, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+		}
+		tb_sys_enter(k.c.tb, 0, 2100, SYS_write, 7, 0, 16);
+		if (woken)
+			tb_waking(k.c.tb, 0, 2103, 30, TRACE_CONTEXT_TASK);
+		tb_sys_enter(k.c.tb, 1, 2105, SYS_write, 7, 0, 16);
+		tb_sys_exit(k.c.tb, 1, 2110, 16);
+		tb_sys_exit(k.c.tb, 0, 2120, 16);
+		tb_sys_enter(k.c.tb, 0, 2130, SYS_read, 8, 0, 16);
+		tb_sys_enter(k.c.tb, 1, 2130, SYS_read, 9, 0, 16);
+		if (woken)
+			tb_switch(k.c.tb, 2, 2200, 0, 30, TRACE_TASK_RUNNING);
+		else
+			tb_sys_enter(k.c.tb, 2, 2200, SYS_read, 7, 0, 16);
+		tb_sys_exit(k.c.tb, 2, 2210, 16);
+		if (woken) { /* it is known before the answer */
+			sends(&k, &down, 2300);
+			receives(&k, &down_server, 2400);
+			polls(&k, 3, 2500);
+		}
+		pipe_io(&k, 2, 8, 3000, true); /* the answer for the first */
+		tb_sys_exit(k.c.tb, 0, 3020, 16);
+		pipe_io(&k, 2, 7, 3100, false);
+		pipe_io(&k, 2, 9, 4000, true);
+		tb_sys_exit(k.c.tb, 1, 4020, 16);
+		tb_sys_enter(k.c.tb, 2, 4100, SYS_read, 7, 0, 16);
+		tb_switch(k.c.tb, 2, 4110, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+		run(&k);
+		EXACT(&k, 30, 10, (woken ? 10u : 0u) + 3100 - 2200);
+		EXACT(&k, 30, 20, 4100 - 3100);
+		REQUESTS(&k, 30, 10, 1);
+		REQUESTS(&k, 30, 20, 1);
+		EXACT(&k, 40, 10, woken ? 2500 - 2400 : 0);
+		end(&k);
+	}
+}
+
+/* One writer after the other: then the order is known, and what is written to the second is no answer. */
+static void a_message_that_is_still_in_the_pipe_was_not_read(void)
+{
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_made(&k, 1030, 8, 800);
+	pipe_made(&k, 1050, 9, 900);
+	pipe_in(&k, 1, 1070, 7, 700);
+	pipe_in(&k, 1, 1080, 9, 900);
+	pipe_io(&k, 1, 7, 2000, true);
+	pipe_io(&k, 0, 7, 2100, true);
+	tb_sys_enter(k.c.tb, 0, 2130, SYS_read, 8, 0, 16);
+	tb_sys_enter(k.c.tb, 1, 2130, SYS_read, 9, 0, 16);
+	pipe_io(&k, 2, 7, 2200, false);
+	pipe_io(&k, 2, 8, 2500, true); /* it tells the second something */
+	tb_sys_exit(k.c.tb, 0, 2520, 16);
+	pipe_io(&k, 2, 9, 3000, true);
+	tb_sys_exit(k.c.tb, 1, 3020, 16);
+	polls(&k, 2, 3100);
+	run(&k);
+	EXACT(&k, 30, 20, 3100 - 2200);
+	end(&k);
+}
+
+/* Two have not come back yet. The one that woke the reader has told of its bytes with that; what comes next is the other's. */
+static void what_a_waker_has_written_is_told_once(void)
+{
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_made(&k, 1030, 8, 800);
+	pipe_made(&k, 1050, 9, 900);
+	pipe_in(&k, 1, 1070, 7, 700);
+	pipe_in(&k, 1, 1080, 9, 900);
+	tb_sys_enter(k.c.tb, 2, 2000, SYS_read, 7, 0, 16);
+	tb_switch(k.c.tb, 2, 2010, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(k.c.tb, 0, 2100, SYS_write, 7, 0, 16);
+	tb_waking(k.c.tb, 0, 2103, 30, TRACE_CONTEXT_TASK);
+	tb_sys_enter(k.c.tb, 1, 2105, SYS_write, 7, 0, 16);
+	tb_switch(k.c.tb, 2, 2200, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 2210, 16);
+	pipe_io(&k, 2, 7, 2300, false);
+	tb_sys_exit(k.c.tb, 0, 2400, 16);
+	tb_sys_exit(k.c.tb, 1, 2400, 16);
+	tb_sys_enter(k.c.tb, 0, 2450, SYS_read, 8, 0, 16);
+	tb_sys_enter(k.c.tb, 1, 2450, SYS_read, 9, 0, 16);
+	pipe_io(&k, 2, 9, 3000, true);
+	tb_sys_exit(k.c.tb, 1, 3020, 16);
+	pipe_io(&k, 2, 8, 3050, true);
+	tb_sys_exit(k.c.tb, 0, 3080, 16);
+	polls(&k, 2, 3100);
+	run(&k);
+	EXACT(&k, 30, 20, 3100 - 2300);
 	end(&k);
 }
 
@@ -1693,7 +1929,7 @@ static void bills_add_up_whatever_happens(void)
 {
 	size_t servers = 0;
 
-	for (uint32_t round = 1; round <= 300; round++) {
+	for (uint32_t round = 1; round <= 300; round += (uint32_t)unit_step(2)) {
 		struct case_of_servers k = {.c = case_new()};
 		struct trace_error error = {0};
 		uint64_t ns = 1001;
@@ -1741,6 +1977,9 @@ static const struct unit_case cases[] = {
 	{"a_gap_makes_background", a_gap_makes_background},
 	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
 	{"two_pipes_are", two_pipes_are},
+	{"writers_may_come_back_in_the_other_order", writers_may_come_back_in_the_other_order},
+	{"a_message_that_is_still_in_the_pipe_was_not_read", a_message_that_is_still_in_the_pipe_was_not_read},
+	{"what_a_waker_has_written_is_told_once", what_a_waker_has_written_is_told_once},
 	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
 	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
 	{"an_answer_corrects_the_order_of_datagrams", an_answer_corrects_the_order_of_datagrams},
@@ -1757,6 +1996,10 @@ static const struct unit_case cases[] = {
 	{"requests_answered_in_one_call_of_a_ring_share", requests_answered_in_one_call_of_a_ring_share},
 	{"what_a_ring_sends_is_for_what_was_looked_at", what_a_ring_sends_is_for_what_was_looked_at},
 	{"what_a_ring_reads_goes_on_with_the_request", what_a_ring_reads_goes_on_with_the_request},
+	{"each_call_tells_what_was_looked_at", each_call_tells_what_was_looked_at},
+	{"an_answer_that_a_worker_sends_is_billed_with_the_call", an_answer_that_a_worker_sends_is_billed_with_the_call},
+	{"what_came_meanwhile_divides_only_its_own_time", what_came_meanwhile_divides_only_its_own_time},
+	{"what_a_ring_accepted_waits_for_its_request", what_a_ring_accepted_waits_for_its_request},
 	{"a_rings_worker_works_for_the_client", a_rings_worker_works_for_the_client},
 	{"to_read_what_brings_no_request_is_no_rest", to_read_what_brings_no_request_is_no_rest},
 	{"interrupts_are_told_beside_the_bill", interrupts_are_told_beside_the_bill},

@@ -194,6 +194,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct mm_struct *mm;
 	struct css_set *cgroups;
+	struct io_uring_task *io_uring;
 };
 
 struct linux_binprm {
@@ -217,6 +218,9 @@ struct bdi_writeback {
 };
 struct dirty_throttle_control {
 	unsigned long dirty;
+};
+struct io_uring_task {
+	struct file *registered_rings[16];
 };
 struct io_ring_ctx;
 struct io_kiocb {

@@ -165,10 +165,42 @@ static __noinline void record_socketcall_entry(struct pt_regs *regs)
 		record_endpoints(fd);
 }
 
+#define ENTER_REGISTERED_RING 16 /* IORING_ENTER_REGISTERED_RING */
+#define NR_REGISTERED_RINGS   16 /* IO_RINGFD_REG_MAX */
+
+/* How far the program has come with the ring's results: between two of these calls it worked for those in between. */
+static __noinline void record_ring_entry(struct pt_regs *regs, u32 abi)
+{
+	u32 fd = SYSCALL_ARG(regs, abi, 0), cloexec;
+	struct file *file = NULL;
+	struct io_uring_task *own;
+	struct io_ring_ctx *ring;
+
+	if (!bpf_core_type_exists(struct io_ring_ctx) || !event_wanted(TRACE_EV_uring_enter))
+		return;
+	if (!(SYSCALL_ARG(regs, abi, 3) & ENTER_REGISTERED_RING)) {
+		file = file_of_fd(fd, &cloexec);
+	} else if (fd < NR_REGISTERED_RINGS && bpf_core_field_exists(struct io_uring_task, registered_rings)) {
+		own = BPF_CORE_READ(current_task(), io_uring);
+		bpf_probe_read_kernel(&file, sizeof(file), (void *)own + bpf_core_field_offset(struct io_uring_task, registered_rings) + fd * sizeof(file));
+	}
+	if (!file)
+		return;
+	ring = BPF_CORE_READ(file, private_data);
+	RECORD(uring_enter) {
+		record->ring = (u64)ring;
+		record->seen = BPF_CORE_READ(ring, rings, cq.head);
+		record->pad = 0;
+		COMMIT(uring_enter);
+	}
+}
+
 static __noinline void record_entry_more(struct pt_regs *regs, u32 nr, u32 abi, u32 action)
 {
 	if (action & SYSCALL_SOCKETCALL)
 		record_socketcall_entry(regs);
+	else if (action & SYSCALL_RING)
+		record_ring_entry(regs, abi);
 	else if (event_wanted(TRACE_EV_sys_path))
 		record_entry_path(regs, nr, abi, action);
 }
