@@ -107,7 +107,8 @@ start t.trace
 kill -TERM $pid
 wait $pid
 check "SIGTERM ends with 0" test $? -eq 0
-start t.trace -- sh -c 'trap "exit 5" TERM; while :; do sleep 0.1; done'
+start t.trace -- sh -c 'trap "exit 5" TERM; : >trapped; while :; do sleep 0.1; done'
+until [ -e trapped ]; do sleep 0.05; done
 kill -TERM $pid
 wait $pid
 check "SIGTERM is passed on to the command" test $? -eq 5

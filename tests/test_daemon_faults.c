@@ -153,11 +153,14 @@ static struct outcome record(const char *before)
 	return outcome;
 }
 
+/* With a filter of system calls strace stops at these alone, three times as fast; but a signal to inject is lost at such a stop. */
 static struct outcome record_injected(const char *calls, const char *fault, unsigned int when)
 {
+	const char *filter = strstr(fault, "signal=") ? "" : "--seccomp-bpf";
 	char before[256];
 
-	snprintf(before, sizeof(before), "strace -f -o %s/strace -e trace=writev,%.31s -e inject=%.31s:%s:when=%u", folder, calls, calls, fault, when);
+	snprintf(before, sizeof(before), "strace -f %s -o %s/strace -e trace=writev,%.31s -e inject=%.31s:%s:when=%u", filter, folder, calls, calls, fault,
+		 when);
 	return record(before);
 }
 

@@ -461,7 +461,7 @@ static void writers_nest_at_every_point(void)
 {
 	static const trace_u64 gaps[] = { 0, 1ULL << 31, 1ULL << 32 };
 	struct nesting n = { 0 };
-	int runs = 0, first, second, reached;
+	int runs = 0, nr = 0, first, second, reached;
 
 	for (n.nr_subbufs = 2; n.nr_subbufs <= 4; n.nr_subbufs *= 2)
 		for (n.before = 0; n.before <= 9; n.before++)
@@ -469,6 +469,8 @@ static void writers_nest_at_every_point(void)
 				for (int mode = 0; mode < 3; mode++)
 					for (n.flushes = 0; n.flushes <= 1; n.flushes++)
 						for (int gap = 0; gap < 3; gap++) {
+							if (nr++ % unit_step(13))
+								continue;
 							n.overwrite = mode == 2;
 							n.drained = mode == 1;
 							n.gap = gaps[gap];
@@ -562,7 +564,7 @@ static void a_writer_that_dies_at_any_step_costs_its_record_only(void)
 {
 	int runs = 0;
 
-	for (int before = 0; before < 45; before++)
+	for (int before = 0; before < 45; before += unit_step(4))
 		for (int after = 0; after <= 60; after += after < 4 ? 1 : 8)
 			for (int gap = 0; gap < 2; gap++)
 				die_everywhere(0, before, after, 24, gap * (1ULL << 33), &runs);
@@ -574,7 +576,7 @@ static void a_death_among_old_records_is_salvaged(void)
 {
 	int runs = 0;
 
-	for (unsigned int seed = 1; seed < 3000 && !ledger.fault; seed++)
+	for (unsigned int seed = 1; seed < 3000 && !ledger.fault; seed += (unsigned int)unit_step(13))
 		die_everywhere(seed, (int)(seed * 7 % 700), (int)(seed % 50), 24 + 8 * (seed % 20), 0, &runs);
 	printf("(%d deaths) ", runs);
 }
@@ -596,7 +598,7 @@ static void a_handler_that_dies_in_a_writer_costs_two_records(void)
 {
 	int runs = 0, reached;
 
-	for (int before = 180; before < 220; before++) {
+	for (int before = 180; before < 220; before += unit_step(3)) {
 		reached = 1;
 		for (int first = 0; reached; first++)
 			for (int second = 0, died = 1; died; second++) {
@@ -661,7 +663,7 @@ static void many_deaths_in_one_subbuffer_are_all_stepped_over(void)
 {
 	unsigned int random = 99;
 
-	for (int round = 0; round < 2000 && !ledger.fault; round++) {
+	for (int round = 0; round < 2000 && !ledger.fault; round += unit_step(5)) {
 		trace_u64 dead = 0;
 
 		begin(4096, 2, false);
@@ -690,7 +692,7 @@ static void salvage_of_noise_stays_inside_and_ends(void)
 	struct subbuf_salvaged salvaged;
 	unsigned int random = 7;
 
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < 3000; round += unit_step(5)) {
 		struct subbuf_header *header = (struct subbuf_header *)copy;
 		trace_u64 seq = 1 + (random >> 8 & 1023), position;
 

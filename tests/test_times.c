@@ -352,7 +352,7 @@ static void times_that_lie_are_refused_or_ascend(void)
 	struct coded coded = coded_small(times, FEW);
 	unsigned char *head = (unsigned char *)&coded.head;
 
-	for (size_t i = 0; i < coded.bytes + sizeof(coded.head); i++) {
+	for (size_t i = 0; i < coded.bytes + sizeof(coded.head); i += (size_t)unit_step(3)) {
 		unsigned char *byte = i < coded.bytes ? &coded.data[i] : &head[i - coded.bytes], before = *byte;
 
 		for (int value = 0; value < 256; value += 5) {

@@ -585,7 +585,7 @@ static void nonsense_in_rings_stays_in_its_streams(void)
 {
 	size_t rings = 4096 + 4096 + FAKE_REGISTRY;
 
-	for (unsigned int seed = 0; seed < 150; seed++) {
+	for (unsigned int seed = 0; seed < 150; seed += (unsigned int)unit_step(7)) {
 		one_hostile_round(seed, rings, rings + 256, false);			       /* the control words */
 		one_hostile_round(seed, rings + 4096, rings + 4096 + 64, seed % 2);	       /* the header of a sub-buffer */
 		one_hostile_round(seed, rings + 4096, rings + 4096 + FAKE_SUBBUF, seed % 2); /* records */
@@ -595,7 +595,7 @@ static void nonsense_in_rings_stays_in_its_streams(void)
 
 static void nonsense_in_the_registry_stays_in_its_program(void)
 {
-	for (unsigned int seed = 0; seed < 150; seed++) {
+	for (unsigned int seed = 0; seed < 150; seed += (unsigned int)unit_step(7)) {
 		one_hostile_round(seed, 8192, 8192 + 96, false);
 		one_hostile_round(seed, 0, 4096 + 512, false); /* the head was read already; the rest is the daemon's to write */
 	}

@@ -351,7 +351,7 @@ static void migrations_and_signals_lose_nothing_uncounted(void)
 static void killed_in_a_storm_only_what_is_in_flight_is_lost(void)
 {
 	unsigned long long most = 0, events = 0;
-	int kills = getenv("TRACE_TEST_LONG") ? 1000 : 40;
+	int kills = getenv("TRACE_TEST_LONG") ? 1000 : 40 / unit_step(4);
 
 	for (int round = 0; round < kills; round++) {
 		pid_t child = start_program(USER_PROGRAM, "storm", NULL, NULL);
@@ -519,10 +519,10 @@ static bool somebody_else(void)
 
 static void step_everywhere(const char *before, const char *buffers)
 {
-	int deaths = 0, missing = 0;
+	int deaths = 0, missing = 0, step = unit_step(7);
 
 	setenv("TRACER_BUFFERS", buffers, 1);
-	for (int n = 0; die_after(n, before); n++, deaths++) {
+	for (int n = 0; die_after(n, before); n += step, deaths++) {
 		unsigned long long known = stored() + lost();
 
 		if (somebody_else())
@@ -537,7 +537,7 @@ static void step_everywhere(const char *before, const char *buffers)
 	unsetenv("TRACER_BUFFERS");
 	if (!somebody_else())
 		EXPECT_EXACT_LEDGER(); /* the last one was through */
-	CU_ASSERT_TRUE(deaths > 60 && missing > 10);
+	CU_ASSERT_TRUE(deaths > 60 / step && missing > 10 / step);
 	printf("(%d deaths, %d in flight) ", deaths, missing);
 }
 
@@ -563,7 +563,7 @@ static void death_in_the_first_event_costs_that_event(void)
 {
 	int deaths = 0;
 
-	for (int n = 0; die_after(n, "0"); n += 7, deaths++) {
+	for (int n = 0; die_after(n, "0"); n += 7 * unit_step(5), deaths++) {
 		unsigned long long known = stored() + lost();
 
 		if (somebody_else())

@@ -542,14 +542,14 @@ static void hostile_schema_chunks_break_nothing(void)
 	struct trace_chunk_header header;
 	long at = image_find(&image, TRACE_CHUNK_SCHEMA, 1, &header);
 	unsigned char *payload = image.data + at + header.header_bytes;
-	size_t nr_opened = 0, nr_switches = 0;
+	size_t nr_opened = 0, nr_switches = 0, nr = 0, step = (size_t)unit_step(7);
 
 	CU_ASSERT_EQUAL_FATAL(header.compression, TRACE_COMPRESSION_NONE);
-	for (size_t i = 0; i < header.packed_bytes; i++) {
+	for (size_t i = 0; i < header.packed_bytes; i += step) {
 		static const unsigned char values[] = { 0, 1, 2, 4, 8, 0x7f, 0x80, 0xfe, 0xff };
 		unsigned char before = payload[i];
 
-		for (size_t j = 0; j < sizeof(values); j++) {
+		for (size_t j = 0; j < sizeof(values); j++, nr++) {
 			struct trace *trace;
 
 			payload[i] = values[j];
@@ -563,8 +563,9 @@ static void hostile_schema_chunks_break_nothing(void)
 		}
 		payload[i] = before;
 	}
-	CU_ASSERT_EQUAL(nr_opened, header.packed_bytes * 9);
-	CU_ASSERT_EQUAL(nr_switches, header.packed_bytes * 9);
+	CU_ASSERT_EQUAL(nr_opened, nr);
+	CU_ASSERT_TRUE(nr > 1000 / step);
+	CU_ASSERT_EQUAL(nr_switches, nr);
 	image_free(&image);
 	tb_free(tb);
 }
@@ -598,7 +599,7 @@ static void every_truncation_leaves_what_can_be_described(void)
 	struct tb *tb = two_types();
 	struct image image = image_new(tb, true);
 
-	for (size_t bytes = image.bytes; bytes > 0; bytes -= bytes > 200 ? 7 : 1) {
+	for (size_t bytes = image.bytes; bytes > 0; bytes -= bytes > 200 ? 7 * (size_t)unit_step(5) : 1) {
 		struct image part = image_of(image.data, bytes);
 		struct trace *trace = trace_open(part.path, NULL);
 

@@ -7,15 +7,25 @@
  *   static const struct unit_case cases[] = { { "shares_add_up_to_elapsed", shares_add_up }, { NULL, NULL } };
  *   int main(int argc, char **argv) { return unit_main("decompose", cases, argc, argv); }
  *
- * With arguments only the cases of these names are run.
+ * With arguments only the cases of these names are run. Without TRACE_TEST_THIN in the environment searches are whole.
  */
 #include <CUnit/Basic.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct unit_case {
 	const char *name; /* the claim */
 	void (*run)(void);
 };
+
+/**
+ * unit_step() - how far a search goes from one place to the next
+ * @thin: where TRACE_TEST_THIN is set: in all builds but one, see tests/CMakeLists.txt. Best a prime, so that it meets every period.
+ */
+static inline int unit_step(int thin)
+{
+	return getenv("TRACE_TEST_THIN") && !getenv("TRACE_TEST_LONG") ? thin : 1;
+}
 
 static inline int unit_wanted(const char *name, int argc, char **argv)
 {
