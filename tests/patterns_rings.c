@@ -18,6 +18,7 @@ struct ring {
 	int fd;
 	unsigned int queued; /* since the last submission */
 	bool polled;	     /* by a thread of the kernel */
+	bool answers;	     /* something queued is an answer */
 	uint32_t *sq_tail, *sq_mask, *sq_array, *sq_flags, *cq_head, *cq_tail, *cq_mask;
 	struct io_uring_sqe *entries;
 	struct io_uring_cqe *results;
@@ -114,8 +115,23 @@ static void put_receive(int fd)
 
 static void put_send(int fd)
 {
+	ring.answers = true;
 	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_SEND, .fd = fd, .flags = (uint8_t)extra, .addr = (uintptr_t)done, .len = sizeof(done),
 					      .user_data = label(IS_SEND, fd)});
+}
+
+/* Waiting is for nobody; but an answer that is sent by the same call is for who gets it. */
+static bool next_result(struct io_uring_cqe *ret_result)
+{
+	bool answers = ring.answers;
+
+	ring.answers = false;
+	if (!answers)
+		at_rest();
+	ring_enter(&ring, 1);
+	if (answers)
+		at_rest();
+	return ring_take(&ring, ret_result);
 }
 
 static void serve(const struct io_uring_cqe *result, void (*request)(int fd))
@@ -149,9 +165,7 @@ static void loop(int listening, void (*request)(int fd))
 	for (;;) {
 		struct io_uring_cqe result;
 
-		at_rest();
-		ring_enter(&ring, 1);
-		if (ring_take(&ring, &result))
+		if (next_result(&result))
 			serve(&result, request);
 	}
 }
@@ -206,9 +220,7 @@ static void loop_ring_poll(int listening)
 		struct message m;
 		int fd;
 
-		at_rest();
-		ring_enter(&ring, 1);
-		if (!ring_take(&ring, &result))
+		if (!next_result(&result))
 			continue;
 		fd = (int)(uint32_t)result.user_data;
 		if (fd == listening) {
@@ -249,9 +261,7 @@ static void loop_ring_file(int listening)
 		struct io_uring_cqe result;
 		int fd;
 
-		at_rest();
-		ring_enter(&ring, 1);
-		if (!ring_take(&ring, &result))
+		if (!next_result(&result))
 			continue;
 		fd = (int)(uint32_t)result.user_data;
 		if (result.user_data >> 32 == IS_RECEIVE && result.res > 0) {
@@ -295,9 +305,7 @@ static void loop_ring_multishot(int listening)
 		struct io_uring_cqe result;
 		int fd, buffer;
 
-		at_rest();
-		ring_enter(&ring, 1);
-		if (!ring_take(&ring, &result))
+		if (!next_result(&result))
 			continue;
 		fd = (int)(uint32_t)result.user_data;
 		buffer = (int)(result.flags >> IORING_CQE_BUFFER_SHIFT);
@@ -335,10 +343,7 @@ static void loop_ring_batch(int listening)
 		struct io_uring_cqe result;
 		int fd;
 
-		if (!nr)
-			at_rest();
-		ring_enter(&ring, 1);
-		if (!ring_take(&ring, &result))
+		if (!next_result(&result))
 			continue;
 		fd = (int)(uint32_t)result.user_data;
 		if (result.user_data >> 32 == IS_ACCEPT) {
@@ -379,6 +384,7 @@ static void second_server(int listening)
 
 static void put_ask(int fd, const struct message *m)
 {
+	ring.answers = true; /* the same holds for a question */
 	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_SEND, .fd = fd, .addr = (uintptr_t)m, .len = sizeof(*m), .user_data = label(IS_SEND, fd)});
 }
 
@@ -393,9 +399,7 @@ static void first_server(int listening, int down)
 		struct message *m;
 		int fd;
 
-		at_rest();
-		ring_enter(&ring, 1);
-		if (!ring_take(&ring, &result))
+		if (!next_result(&result))
 			continue;
 		fd = (int)(uint32_t)result.user_data;
 		m = &messages[fd];
@@ -511,7 +515,8 @@ void ring_chain(void)
 	end_processes();
 }
 
-/* A thread of the kernel looks for what is queued. The clients ask in turn: what the server goes on with before that thread has seen an answer is not known. */
+/* A thread of the kernel looks for what is queued. The clients ask in turn: what the server goes on with before that thread has seen an answer is not known.
+ * What that thread spends on sending is the client's too, and no clock of the server's: through a unix socket it is little. */
 void ring_polled(void)
 {
 	union address address;
@@ -520,7 +525,7 @@ void ring_polled(void)
 
 	if (!can(IORING_SETUP_SQPOLL))
 		return;
-	listening = listener(AF_INET, SOCK_STREAM, &address, &length);
+	listening = listener(AF_UNIX, SOCK_STREAM, &address, &length);
 	ring_loop = loop_submit;
 	ring_flags = IORING_SETUP_SQPOLL;
 	SERVER(0) with_ring(listening);
@@ -559,13 +564,12 @@ void ring_pipes(void)
 			struct io_uring_cqe result;
 			int i;
 
-			at_rest();
-			ring_enter(&ring, 1);
-			if (!ring_take(&ring, &result) || result.user_data >> 32 != IS_RECEIVE)
+			if (!next_result(&result) || result.user_data >> 32 != IS_RECEIVE)
 				continue;
 			i = (int)(uint32_t)result.user_data;
 			charge_to_message();
 			work(0, &messages[i]);
+			ring.answers = true;
 			ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .fd = back[i][1], .addr = (uintptr_t)done, .len = sizeof(done),
 							      .user_data = label(IS_SEND, i)});
 			ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_READ, .fd = there[i][0], .addr = (uintptr_t)&messages[i],
