@@ -4,8 +4,7 @@
 /*
  * waits.h - what the scenarios of workload_waits.c share: one wait each, with its length measured from inside.
  *
- * A scenario runs in a process of its own. It tells whom it waits for ("who") and how long it waited ("waited_ns"); its own number
- * ("pid") is told for it.
+ * A scenario runs in a process of its own. It tells whom it waits for ("who"), and when, by measure(); its own number ("pid") is told for it.
  */
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -34,8 +33,9 @@ void tell(const char *key, long long value);
 void skip(void) __attribute__((noreturn));
 /** require() - what does not hold ends the process with a message */
 void require(bool held);
-long long now_ns(void);
-long long cpu_ns(void); /* of this thread */
+/** tell_window() - what measure() tells */
+void tell_window(long long start, long long end, long long cpu);
+long long now_ns(void); /* CLOCK_MONOTONIC, as traces have it */
 void sleep_ns(long long ns);
 /** scratch_path() - of a file that only this scenario has; the text is overwritten by the next call */
 const char *scratch_path(const char *name);
@@ -43,13 +43,8 @@ const char *scratch_path(const char *name);
 /* ---- the common shape: a child does nothing for a while, then acts; the parent waits for that ---- */
 
 pid_t child_that(void (*act)(void *), void *context);
+/** measure() - tell from when to when @wait_for waits, by the clock of traces, and how much of that this thread had a CPU, by perf's clock */
 void measure(void (*wait_for)(void *), void *context);
-/**
- * measure_off_cpu() - what is left of the time after the CPU's part: the disk's part and the way onto a CPU
- * Also, for the kernel does not count them as the thread's: interrupts, and what the host of a virtual machine took. So it tells the
- * thread's CPU time until then ("cpu_ns"): what the report has above that, the host took.
- */
-void measure_off_cpu(void (*wait_for)(void *), void *context);
 void wait_for_child(void (*act)(void *), void (*wait_for)(void *), void *context);
 
 /* ---- acts and waits: descriptor 0 of the context is waited on, descriptor 1 acted on ---- */

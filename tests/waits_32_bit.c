@@ -156,7 +156,7 @@ static void read_file_32(void *memory)
 static void file_by_32_bit_calls(void)
 {
 	read_from = cold_file();
-	measure_off_cpu(read_file_32, low_memory());
+	measure(read_file_32, low_memory());
 }
 
 /* ---- calls that have others in them ---- */

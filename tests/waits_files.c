@@ -83,7 +83,7 @@ static void mapped_file(void)
 	void *memory = mmap(NULL, 32 * MIB, PROT_READ, MAP_SHARED, cold_file(), 0);
 
 	require(memory != MAP_FAILED);
-	measure_off_cpu(touch_pages, memory);
+	measure(touch_pages, memory);
 }
 
 static void sync_file(void *fd)
@@ -98,7 +98,7 @@ static void fsync_file(void)
 
 	for (int i = 0; i < 64; i++)
 		require(write(fd, buffer, sizeof(buffer)) == (ssize_t)sizeof(buffer));
-	measure_off_cpu(sync_file, &fd);
+	measure(sync_file, &fd);
 }
 
 /* ---- on behalf: others make the transfers that this one waits for ---- */
@@ -116,7 +116,7 @@ static void read_by_two(void)
 		_exit(0);
 	}
 	close(fd);
-	measure_off_cpu(read_all, fds);
+	measure(read_all, fds);
 	waitpid(child, NULL, 0);
 }
 
@@ -141,7 +141,7 @@ static void written_by_kernel(void)
 		require(!syncfs(fd));
 		_exit(0);
 	}
-	measure_off_cpu(wait_for_writeback, &fd);
+	measure(wait_for_writeback, &fd);
 }
 
 /* ---- names that change, and names of other roots ---- */
@@ -151,7 +151,7 @@ static void deleted_file(void)
 	int fds[1] = {cold_file()};
 
 	require(!unlink(scratch_path("data")));
-	measure_off_cpu(read_all, fds);
+	measure(read_all, fds);
 }
 
 /* By its new name, after it was known by the old one. */
@@ -163,7 +163,7 @@ static void renamed_file(void)
 	snprintf(old, sizeof(old), "%s", scratch_path("data"));
 	require(!rename(old, scratch_path("new")) && !close(fds[0]));
 	fds[0] = open(scratch_path("new"), O_RDONLY);
-	measure_off_cpu(read_all, fds);
+	measure(read_all, fds);
 }
 
 /* The inode was another file's before, and the page fault tells no more than its number. */
@@ -175,7 +175,7 @@ static void inode_used_again(void)
 	require(!close(old) && !unlink(scratch_path("old")));
 	memory = mmap(NULL, 32 * MIB, PROT_READ, MAP_SHARED, cold_file(), 0);
 	require(memory != MAP_FAILED);
-	measure_off_cpu(touch_pages, memory);
+	measure(touch_pages, memory);
 }
 
 static const char *folder_with_cold_file(void)
@@ -198,7 +198,7 @@ static void chroot_file(void)
 	require(!chroot(folder_with_cold_file()) && !chdir("/"));
 	fds[0] = open("/data", O_RDONLY);
 	require(fds[0] >= 0);
-	measure_off_cpu(read_all, fds);
+	measure(read_all, fds);
 }
 
 /* In a mount namespace of its own, at a place that nobody else has. */
@@ -214,7 +214,7 @@ static void mounted_file(void)
 	snprintf(path, sizeof(path), "%s/data", to);
 	fds[0] = open(path, O_RDONLY);
 	require(fds[0] >= 0);
-	measure_off_cpu(read_all, fds);
+	measure(read_all, fds);
 }
 
 /* ---- devices ---- */
@@ -234,7 +234,7 @@ static void device_read(void)
 
 	if (fd < 0 || read(fd, &byte, 1) != 1)
 		skip();
-	measure_off_cpu(read_random, &fd);
+	measure(read_random, &fd);
 }
 
 const struct scenario file_scenarios[] = {

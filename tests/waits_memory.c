@@ -128,7 +128,7 @@ static void swap(void)
 
 		tell("pid", getpid());
 		require(write_file("cgroup.procs", getpid()));
-		measure_off_cpu(touch_in_turn, memory);
+		measure(touch_in_turn, memory);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);

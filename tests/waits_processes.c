@@ -356,7 +356,7 @@ static void be_frozen(void *context)
 		last = now;
 		now = now_ns();
 	} while (now - last < PAUSE_NS / 2);
-	tell("waited_ns", now - last);
+	tell_window(last, now, 0);
 }
 
 static void frozen(void)

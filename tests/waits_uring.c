@@ -95,7 +95,7 @@ static void uring_file(void)
 	struct ring_context c = {.ring = ring_new()};
 
 	c.fds[0] = cold_file();
-	measure_off_cpu(wait_ring_file, &c);
+	measure(wait_ring_file, &c);
 }
 
 #define RING(name, make, its_flags)                                \
@@ -158,7 +158,7 @@ static void uring_open(void)
 	int fds[1] = {ring_do(&ring, open_request(cold_path()))};
 
 	require(fds[0] >= 0);
-	measure_off_cpu(read_all, fds);
+	measure(read_all, fds);
 }
 
 static void add_slots(const struct ring *ring)
@@ -179,7 +179,7 @@ static void uring_direct(void)
 	c.fds[0] = 1;
 	request.file_index = 1 + 1;
 	require(ring_do(&c.ring, request) == 0);
-	measure_off_cpu(wait_ring_file, &c);
+	measure(wait_ring_file, &c);
 }
 
 static struct sockaddr_in address;
