@@ -225,6 +225,8 @@ struct ledger_thread {
 	bool recovered; /* its first call was looked up */
 	/* io_uring: servers_ring.c */
 	bool has_ring;
+	uint64_t ring;	    /* the one that it entered last, told apart by its address; 0: not known */
+	bool several_rings; /* places in one mean nothing in the other */
 	bool ring_worker; /* made by the kernel for a ring */
 	bool ring_waits;  /* the call in progress is for what completes, too */
 	bool settled;	  /* and it is billed until its last submission */

@@ -447,7 +447,11 @@ void ring_looked(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_uring_enter *enter = event->payload;
 	struct ledger_thread *thread = servers_current_thread(s, event);
 
-	if (thread && thread->call == CALL_RING)
+	if (!thread || thread->call != CALL_RING)
+		return;
+	thread->several_rings |= thread->ring && thread->ring != enter->ring;
+	thread->ring = enter->ring;
+	if (!thread->several_rings)
 		look(s, thread, enter->seen);
 }
 
@@ -528,7 +532,7 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 		servers_call_recover(s, thread);
 	if (user && has_fd)
 		endpoint = fixed ? in_slot(s, user, (uint32_t)submit->fd) : endpoint_of_fd(s, user, (uint64_t)submit->fd);
-	if (user && submit->seen)
+	if (user && submit->seen && !user->several_rings)
 		look(s, user, submit->seen);
 	op = user ? op_new(s, submit->req, user, endpoint, fixed ? (uint32_t)submit->fd : NO_SLOT) : NULL;
 	if (!op)

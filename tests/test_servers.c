@@ -366,34 +366,48 @@ static size_t in_use(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* What the servers' part of the analysis holds at the end of a trace of so many connections. */
-static long long memory_for(uint32_t nr)
+/* Runs the case. What the servers' part of the analysis holds at the end. */
+static long long memory_of(struct case_of_servers *k)
 {
-	struct case_of_servers k = begin();
 	struct trace_error error = {0};
 	size_t alone, together;
 
+	k->c.trace = tb_open_trace(k->c.tb);
+	alone = in_use();
+	k->c.analysis = trace_analysis_new(k->c.trace, NULL, &error);
+	CU_ASSERT_EQUAL(trace_analysis_run(k->c.analysis, &error), 0);
+	alone = in_use() - alone;
+	trace_analysis_free(k->c.analysis);
+	together = in_use();
+	k->c.analysis = trace_analysis_new(k->c.trace, NULL, &error);
+	k->servers = trace_servers_new(k->c.trace, k->c.analysis, &error);
+	CU_ASSERT_EQUAL(trace_analysis_run(k->c.analysis, &error), 0);
+	together = in_use() - together;
+	CU_ASSERT_EQUAL(trace_servers_verify(k->servers, &error), 0);
+	return (long long)together - (long long)alone;
+}
+
+/* So that the builder holds no more than a chunk of each CPU. */
+static void cut_now_and_then(struct case_of_servers *k, uint32_t i)
+{
+	for (uint32_t cpu = 0; cpu < 4 && i % 5000 == 4999; cpu++)
+		tb_cut(k->c.tb, cpu);
+}
+
+static long long memory_for(uint32_t nr)
+{
+	struct case_of_servers k = begin();
+	long long bytes;
+
 	for (uint32_t i = 0; i < nr; i++) {
 		short_connection(&k, i, 10000 + i * 400ull);
-		for (uint32_t cpu = 0; cpu < 4 && i % 5000 == 4999; cpu++)
-			tb_cut(k.c.tb, cpu);
+		cut_now_and_then(&k, i);
 	}
-	k.c.trace = tb_open_trace(k.c.tb);
-	alone = in_use();
-	k.c.analysis = trace_analysis_new(k.c.trace, NULL, &error);
-	CU_ASSERT_EQUAL(trace_analysis_run(k.c.analysis, &error), 0);
-	alone = in_use() - alone;
-	trace_analysis_free(k.c.analysis);
-	together = in_use();
-	k.c.analysis = trace_analysis_new(k.c.trace, NULL, &error);
-	k.servers = trace_servers_new(k.c.trace, k.c.analysis, &error);
-	CU_ASSERT_EQUAL(trace_analysis_run(k.c.analysis, &error), 0);
-	together = in_use() - together;
-	CU_ASSERT_EQUAL(trace_servers_verify(k.servers, &error), 0);
+	bytes = memory_of(&k);
 	EXACT(&k, 30, 10, nr * 220ull);
 	REQUESTS(&k, 30, 10, nr);
 	end(&k);
-	return (long long)together - (long long)alone;
+	return bytes;
 }
 
 static void closed_connections_are_forgotten(void)
@@ -610,6 +624,26 @@ static void each_call_tells_what_was_looked_at(void)
 	EXACT(&k, 30, 10, 20 + 2000 - 1404);
 	EXACT(&k, 30, 20, 20 + 3000 - 2000);
 	SHARED(&k, 30, 10, 0);
+	end(&k);
+}
+
+/* A place in one ring says nothing of the other. */
+static void results_of_two_rings_are_not_told_apart(void)
+{
+	struct case_of_servers k = two_in_the_queue();
+	struct trace_uring_enter other = {.ring = 0xa000, .seen = 1};
+
+	tb_sys_enter(k.c.tb, 2, 1420, SYS_io_uring_enter, 10, 0, 0, 0, 0, 0);
+	tb_event(k.c.tb, 2, 1420, TRACE_EV_uring_enter, &other, sizeof(other), NULL);
+	tb_sys_exit(k.c.tb, 2, 1425, 0);
+	ring_looks(&k, 2000, 0, 0);
+	tb_sys_exit(k.c.tb, 2, 2010, 0);
+	ring_looks(&k, 3000, 0, 1);
+	tb_switch(k.c.tb, 2, 3100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+	run(&k);
+	CU_ASSERT(bill(&k, 30, 10).shared_ns >= (3000 - 2000) / 2);
+	CU_ASSERT(bill(&k, 30, 20).shared_ns >= (3000 - 2000) / 2);
 	end(&k);
 }
 
@@ -1411,6 +1445,27 @@ static void a_busy_server_finds_requests_that_woke_nobody(void)
 	end(&k);
 }
 
+static long long memory_for_announced(uint32_t nr)
+{
+	struct case_of_servers k = begin();
+	long long bytes;
+
+	waits_at(&k, 2, 30, 1100, 0x1000);
+	wakes(&k, 0, 1200, 0x1000, 2, 30);
+	for (uint32_t i = 0; i < nr; i++) {
+		wakes(&k, 0, 1400 + i * 100ull, 0x1000, 2, 0);
+		cut_now_and_then(&k, i);
+	}
+	bytes = memory_of(&k);
+	end(&k);
+	return bytes;
+}
+
+static void what_is_announced_and_never_answered_is_forgotten(void)
+{
+	CU_ASSERT(memory_for_announced(20000 / unit_step(2)) < memory_for_announced(1000) + 100000);
+}
+
 static void who_passes_on_a_lock_is_no_server(void)
 {
 	struct case_of_servers k = begin();
@@ -1986,6 +2041,7 @@ static const struct unit_case cases[] = {
 	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
 	{"a_busy_server_finds_requests_that_woke_nobody", a_busy_server_finds_requests_that_woke_nobody},
 	{"who_passes_on_a_lock_is_no_server", who_passes_on_a_lock_is_no_server},
+	{"what_is_announced_and_never_answered_is_forgotten", what_is_announced_and_never_answered_is_forgotten},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"the_pieces_of_a_wait_tell_what_the_server_did", the_pieces_of_a_wait_tell_what_the_server_did},
 	{"what_the_server_waited_for_is_named", what_the_server_waited_for_is_named},
@@ -1997,6 +2053,7 @@ static const struct unit_case cases[] = {
 	{"what_a_ring_sends_is_for_what_was_looked_at", what_a_ring_sends_is_for_what_was_looked_at},
 	{"what_a_ring_reads_goes_on_with_the_request", what_a_ring_reads_goes_on_with_the_request},
 	{"each_call_tells_what_was_looked_at", each_call_tells_what_was_looked_at},
+	{"results_of_two_rings_are_not_told_apart", results_of_two_rings_are_not_told_apart},
 	{"an_answer_that_a_worker_sends_is_billed_with_the_call", an_answer_that_a_worker_sends_is_billed_with_the_call},
 	{"what_came_meanwhile_divides_only_its_own_time", what_came_meanwhile_divides_only_its_own_time},
 	{"what_a_ring_accepted_waits_for_its_request", what_a_ring_accepted_waits_for_its_request},
