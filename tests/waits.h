@@ -22,7 +22,7 @@ struct scenario {
 #define SCENARIO(name) {#name, name}
 
 /* Each list ends with a NULL name. */
-extern const struct scenario channel_scenarios[], descriptor_scenarios[], ipc_scenarios[], process_scenarios[], file_scenarios[], memory_scenarios[],
+extern const struct scenario channel_scenarios[], descriptor_scenarios[], ipc_scenarios[], process_scenarios[], file_scenarios[], memory_scenarios[], metadata_scenarios[],
 	network_scenarios[], uring_scenarios[], scenarios_32_bit[];
 extern const struct scenario lasting_scenarios[]; /* longer than the recording: run by their names only */
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * waits_metadata.c - names, inodes and folders that no memory holds: of a file system of its own, which was just mounted, in a file behind a loop
+ * device, in a mount namespace of its own. So nothing has to be dropped that belongs to others.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "waits.h"
+
+#define IMAGE_BYTES (64ll * MIB)
+#define NR_FOLDERS  300
+#define NR_NAMES    4000
+
+static char place[512]; /* where it is mounted */
+
+static int loop_device(int image)
+{
+	int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC), number, device;
+	struct loop_info64 info = {.lo_flags = LO_FLAGS_AUTOCLEAR};
+	char path[32];
+
+	for (int attempt = 0; control >= 0 && attempt < 100; attempt++) {
+		number = ioctl(control, LOOP_CTL_GET_FREE);
+		snprintf(path, sizeof(path), "/dev/loop%d", number);
+		device = number < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC);
+		if (device >= 0 && !ioctl(device, LOOP_SET_FD, image) && !ioctl(device, LOOP_SET_STATUS64, &info)) {
+			close(control);
+			return device;
+		}
+		close(device);
+		if (errno != EBUSY) /* another one took it between the two */
+			break;
+	}
+	skip();
+}
+
+static void mount_image(int image)
+{
+	char path[64], device[32];
+	ssize_t bytes;
+	int fd = loop_device(image);
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	bytes = readlink(path, device, sizeof(device) - 1);
+	require(bytes > 0);
+	device[bytes] = 0;
+	if (mount(device, place, "ext4", MS_NOATIME, NULL))
+		skip();
+	close(fd);
+}
+
+static void fill(void)
+{
+	char path[1000];
+
+	for (int i = 0; i < NR_FOLDERS; i++) {
+		snprintf(path, sizeof(path), "%s/%d", place, i);
+		require(!mkdir(path, 0700));
+		snprintf(path, sizeof(path), "%s/%d/cold", place, i);
+		require(!close(open(path, O_RDWR | O_CREAT, 0600)));
+	}
+	snprintf(path, sizeof(path), "%s/big", place);
+	require(!mkdir(path, 0700));
+	for (int i = 0; i < NR_NAMES; i++) {
+		snprintf(path, sizeof(path), "%s/big/%d-%0200d", place, i, i);
+		require(!symlink("x", path));
+	}
+}
+
+/* Everything on it was written by an earlier mount. */
+static void cold_file_system(void)
+{
+	const char *path = scratch_path("image");
+	char command[600];
+	int image = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	snprintf(command, sizeof(command), "PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q -F -N 8192 %s >/dev/null 2>&1", path);
+	require(image >= 0 && !ftruncate(image, IMAGE_BYTES));
+	snprintf(place, sizeof(place), "%s", scratch_path("mount"));
+	if (system(command) || mkdir(place, 0700) || unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		skip();
+	mount_image(image);
+	fill();
+	require(!umount(place) && !fsync(image) && !posix_fadvise(image, 0, 0, POSIX_FADV_DONTNEED));
+	mount_image(image);
+}
+
+static void for_all(void (*act)(const char *path))
+{
+	char path[600];
+
+	for (int i = 0; i < NR_FOLDERS; i++) {
+		snprintf(path, sizeof(path), "%s/%d/cold", place, i * 7 % NR_FOLDERS);
+		act(path);
+	}
+}
+
+static void stat_it(const char *path)
+{
+	struct stat status;
+
+	require(!stat(path, &status));
+}
+
+static void open_it(const char *path)
+{
+	require(!close(open(path, O_RDONLY)));
+}
+
+static void unlink_it(const char *path)
+{
+	require(!unlink(path));
+}
+
+static void stat_all(void *context)
+{
+	for_all(stat_it);
+}
+
+static void open_all(void *context)
+{
+	for_all(open_it);
+}
+
+static void unlink_all(void *context)
+{
+	for_all(unlink_it);
+}
+
+static void list_folder(void *folder)
+{
+	while (readdir(folder))
+		;
+}
+
+#define OF_COLD_FILES(name, act)              \
+	static void name(void)                \
+	{                                     \
+		cold_file_system();           \
+		measure(act, NULL);           \
+		umount(place);                \
+	}
+OF_COLD_FILES(stat_cold, stat_all)
+OF_COLD_FILES(open_cold, open_all)
+OF_COLD_FILES(unlink_cold, unlink_all)
+
+static void list_cold(void)
+{
+	char path[600];
+	DIR *folder;
+
+	cold_file_system();
+	snprintf(path, sizeof(path), "%s/big", place);
+	folder = opendir(path);
+	require(folder != NULL);
+	measure(list_folder, folder);
+	closedir(folder);
+	umount(place);
+}
+
+const struct scenario metadata_scenarios[] = {
+	SCENARIO(stat_cold), SCENARIO(open_cold), SCENARIO(unlink_cold), SCENARIO(list_cold), {NULL, NULL},
+};
