@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,6 @@
 #define FLIGHT_QUEUE_BYTES     (64u << 20)
 #define FLIGHT_NOTES	       64
 #define FLIGHT_NOTE_TEXT       200
-#define FLIGHT_STRAGGLER_TRIES 100 /* a writer that was in the middle of its record when we flushed */
 
 /** struct saved - a sub-buffer of structural events, copied out. @lost: header.lost of it */
 struct saved {
@@ -35,12 +35,13 @@ struct saved {
 
 /**
  * struct flight_ring - one ring
- * @forgotten: sub-buffers up to this one do not count any more; the other three: the counters at that time
+ * @forgotten: sub-buffers up to this one do not count any more, with @records_before; the other two: the counters at that time
  * @dropped: records that left the history because it was full
  */
 struct flight_ring {
 	const struct tracer_ring *source; /* borrowed from the tracer */
 	uint64_t forgotten;
+	uint64_t records_before;
 	uint64_t discarded_before;
 	uint64_t filtered_before;
 	uint64_t dropped;
@@ -54,7 +55,8 @@ struct flight_note {
 };
 
 struct flight {
-	struct tracer *tracer; /* borrowed */
+	struct tracer *tracer; /* borrowed; NULL = no rights */
+	struct users *users;   /* borrowed; NULL = none */
 	const struct trace_probes *probes; /* borrowed; NULL = none */
 	struct saved *history; /* owned; oldest first */
 	struct saved **history_end;
@@ -73,7 +75,7 @@ static uint64_t all_missed(const struct tracer *tracer)
 {
 	uint64_t missed = 0;
 
-	for (uint32_t id = 1; id < TRACE_EV_MAX; id++)
+	for (uint32_t id = 1; tracer && id < TRACE_EV_MAX; id++)
 		missed += tracer_missed(tracer, id);
 	return missed;
 }
@@ -89,12 +91,14 @@ static struct flight_note *new_note(struct flight *flight)
 
 static void note_mask(struct flight *flight)
 {
-	tracer_get_mask(flight->tracer, new_note(flight)->mask);
+	if (flight->tracer)
+		tracer_get_mask(flight->tracer, new_note(flight)->mask);
 }
 
-struct flight *flight_begin(struct tracer *tracer, struct trace_error *ret_error)
+struct flight *flight_begin(struct tracer *tracer, struct users *users, struct trace_error *ret_error)
 {
-	size_t nr_rings = tracer_nr_rings(tracer);
+	size_t nr_rings = tracer ? tracer_nr_rings(tracer) : 0;
+	struct clock_sample start;
 	struct flight *flight = calloc(1, sizeof(*flight) + nr_rings * sizeof(flight->rings[0]));
 
 	if (!flight) {
@@ -106,8 +110,12 @@ struct flight *flight_begin(struct tracer *tracer, struct trace_error *ret_error
 	flight->nr_rings = nr_rings;
 	for (size_t i = 0; i < nr_rings; i++)
 		flight->rings[i].source = tracer_get_ring(tracer, i);
-	if (tracer_start(tracer, ret_error))
+	if (tracer && tracer_start(tracer, ret_error))
 		return flight_free(flight);
+	start = clock_take_sample();
+	if (users)
+		users_begin(users, NULL, NULL, &start);
+	flight->users = users;
 	flight_reset(flight); /* while programs were being attached, some events came and others did not yet */
 	return flight;
 }
@@ -115,7 +123,7 @@ struct flight *flight_begin(struct tracer *tracer, struct trace_error *ret_error
 int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, struct trace_error *ret_error)
 {
 	flight->probes = probes;
-	return probe_attach_unwritten(flight->tracer, probes, ret_error);
+	return flight->tracer ? probe_attach_unwritten(flight->tracer, probes, ret_error) : 0;
 }
 
 static void drop_oldest(struct flight *flight)
@@ -183,86 +191,19 @@ void flight_drain(struct flight *flight)
 	}
 }
 
-/* ---- sub-buffers that may be overwritten while we look ---- */
-
-static uint64_t newest_subbuf(const struct flight_ring *ring)
-{
-	return __atomic_load_n(&ring->source->ring.control->position, __ATOMIC_ACQUIRE) >> SUBBUF_OFFSET_BITS;
-}
-
-static uint64_t oldest_subbuf(const struct flight_ring *ring)
-{
-	uint64_t newest = newest_subbuf(ring), nr = ring->source->ring.nr_subbufs;
-	uint64_t oldest = newest >= nr ? newest - nr + 1 : 1;
-
-	return oldest > ring->forgotten ? oldest : ring->forgotten + 1;
-}
-
-static bool wait_until_complete(const struct subbuf_ring *ring, uint64_t seq)
-{
-	for (int i = 0; i < FLIGHT_STRAGGLER_TRIES; i++) {
-		if (subbuf_complete(ring, seq))
-			return true;
-		poll(NULL, 0, 1);
-	}
-	return false;
-}
-
-/*
- * Read memory that a producer may be writing. What was torn is found out afterwards and thrown away, as with a sequence lock; so
- * the sanitizer, which has no word for that, must not look.
- */
-__attribute__((no_sanitize_thread, noinline)) static void copy_racing(void *to, const void *from, size_t bytes)
-{
-	trace_u64 *to_words = to;
-	const trace_u64 *from_words = from;
-
-	for (size_t i = 0; i < bytes / sizeof(*to_words); i++)
-		to_words[i] = __atomic_load_n(&from_words[i], __ATOMIC_RELAXED);
-}
-
-/*
- * Copy sub-buffer @seq. As with a sequence lock: it is whole when its slot was not opened for seq + N by the time
- * we had read it, and an opener moves the position before it writes anything there.
- */
-static bool copy_subbuf(const struct flight_ring *ring, uint64_t seq, struct subbuf_header *ret_copy)
-{
-	const struct subbuf_ring *source = &ring->source->ring;
-
-	if (!wait_until_complete(source, seq))
-		return false;
-	copy_racing(ret_copy, subbuf_slot(source, seq), source->subbuf_bytes);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return ret_copy->seq == seq && newest_subbuf(ring) < seq + source->nr_subbufs;
-}
-
-/* Records overwritten before @seq, the oldest that is left: as counted by whoever overwrote its predecessor. */
-static uint64_t overwritten_before(const struct flight_ring *ring, uint64_t seq)
-{
-	const struct subbuf_ring *source = &ring->source->ring;
-	uint64_t overwriter_seq = seq - 1 + source->nr_subbufs;
-	struct subbuf_header overwriter;
-
-	if (seq == ring->forgotten + 1)
-		return 0; /* nothing before it counts */
-	copy_racing(&overwriter, subbuf_slot(source, overwriter_seq), sizeof(overwriter));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (overwriter.seq == overwriter_seq && newest_subbuf(ring) < overwriter_seq + source->nr_subbufs)
-		return overwriter.overwritten;
-	return __atomic_load_n(&source->control->overwritten, __ATOMIC_RELAXED);
-}
-
 /* ---- a snapshot ---- */
 
-/** struct snapshot - one being written. @stats: one for each ring, and one for the notes. @scratch: a sub-buffer */
+/** struct snapshot - one being written. @stats: one for each ring of the kernel's, one for each of programs, and one for the notes. @scratch: a sub-buffer */
 struct snapshot {
 	struct flight *flight;
 	struct trace_writer *writer;	  /* owned */
 	struct writer_thread *thread;	  /* owned */
 	struct trace_stream_stats *stats; /* owned */
+	size_t nr_stats;
 	struct subbuf_header *scratch;	  /* owned */
 	uint64_t events;
 	uint64_t overwritten;
+	uint64_t missed; /* events of programs that never had a ring */
 };
 
 static int push(struct snapshot *snapshot, const struct trace_source *source)
@@ -278,22 +219,36 @@ static int push(struct snapshot *snapshot, const struct trace_source *source)
 	return packed ? writer_thread_push(snapshot->thread, packed, source->nr_records, NULL) : -ENOMEM;
 }
 
+/* One more account, in memory that may move. */
+static int add_stats(struct snapshot *snapshot, const struct trace_stream_stats *stats)
+{
+	struct trace_stream_stats *grown = realloc(snapshot->stats, (snapshot->nr_stats + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	snapshot->stats = grown;
+	grown[snapshot->nr_stats++] = *stats;
+	snapshot->events += stats->stored;
+	snapshot->overwritten += stats->overwritten;
+	return 0;
+}
+
 /* What happened in a ring, as far as the snapshot sees it. */
-static void settle(struct snapshot *snapshot, size_t idx, uint64_t stored, uint64_t overwritten)
+static int settle(struct snapshot *snapshot, size_t idx, uint64_t stored, uint64_t overwritten)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
 	const struct subbuf_control *control = ring->source->ring.control;
-	struct trace_stream_stats *stats = &snapshot->stats[idx];
+	struct trace_stream_stats stats = {
+		.stream = ring->source->stream,
+		.cpu = ring->source->cpu,
+		.stored = stored,
+		.overwritten = overwritten,
+		.discarded = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED) - ring->discarded_before,
+		.filtered = __atomic_load_n(&control->filtered, __ATOMIC_RELAXED) - ring->filtered_before,
+	};
 
-	stats->stream = ring->source->stream;
-	stats->cpu = ring->source->cpu;
-	stats->stored = stored;
-	stats->overwritten = overwritten;
-	stats->discarded = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED) - ring->discarded_before;
-	stats->filtered = __atomic_load_n(&control->filtered, __ATOMIC_RELAXED) - ring->filtered_before;
-	stats->attempted = stats->stored + stats->overwritten + stats->discarded + stats->filtered;
-	snapshot->events += stored;
-	snapshot->overwritten += overwritten;
+	stats.attempted = stats.stored + stats.overwritten + stats.discarded + stats.filtered;
+	return add_stats(snapshot, &stats);
 }
 
 static struct trace_source ring_source(const struct flight_ring *ring, uint64_t seq)
@@ -313,15 +268,19 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 	struct subbuf_header *copy = snapshot->scratch;
 	uint64_t stored = 0, blocks = 0, overwritten = 0, newest;
 	struct trace_source source;
-	int err = 0;
+	int err = 0, patience = RING_PATIENCE;
+	bool skipped = false;
 
 	subbuf_flush(&ring->source->ring);
-	newest = newest_subbuf(ring);
-	for (uint64_t seq = oldest_subbuf(ring); !err && seq <= newest; seq++) {
-		if (!copy_subbuf(ring, seq, copy))
-			continue; /* overwritten meanwhile, and counted there; or a writer is stuck in it */
-		if (!blocks)
-			overwritten = overwritten_before(ring, seq);
+	newest = ring_newest(&ring->source->ring);
+	for (uint64_t seq = ring_oldest(&ring->source->ring, ring->forgotten); !err && seq <= newest; seq++) {
+		if (!ring_wait_until_complete(&ring->source->ring, seq, &patience) || !ring_copy(&ring->source->ring, seq, copy)) {
+			skipped = true; /* overwritten meanwhile; or a writer is stuck in it */
+			continue;
+		}
+		if (skipped || !blocks)
+			overwritten = ring_records_before(&ring->source->ring, seq, &patience) - ring->records_before - stored;
+		skipped = false;
 		source = ring_source(ring, ++blocks);
 		source.records = copy + 1;
 		source.bytes = ring_record_bytes(&ring->source->ring, copy);
@@ -331,8 +290,7 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 		err = push(snapshot, &source);
 		stored += source.nr_records;
 	}
-	settle(snapshot, idx, stored, overwritten);
-	return err;
+	return err ? err : settle(snapshot, idx, stored, overwritten);
 }
 
 static int push_history(struct snapshot *snapshot, size_t idx)
@@ -354,8 +312,7 @@ static int push_history(struct snapshot *snapshot, size_t idx)
 		err = push(snapshot, &source);
 		stored += saved->nr_records;
 	}
-	settle(snapshot, idx, stored, ring->dropped);
-	return err;
+	return err ? err : settle(snapshot, idx, stored, ring->dropped);
 }
 
 static int push_rings(struct snapshot *snapshot)
@@ -372,6 +329,25 @@ static int push_rings(struct snapshot *snapshot)
 	return err;
 }
 
+static int push_user_block(void *context, const struct trace_source *source)
+{
+	return push(context, source);
+}
+
+static int add_user_stats(void *context, const struct trace_stream_stats *stats)
+{
+	return add_stats(context, stats);
+}
+
+static int push_users(struct snapshot *snapshot)
+{
+	struct user_snapshot users = {.writer = snapshot->writer, .push = push_user_block, .settle = add_user_stats, .context = snapshot};
+	int err = snapshot->flight->users ? users_snapshot(snapshot->flight->users, &users) : 0;
+
+	snapshot->missed = users.missed;
+	return err;
+}
+
 static int add_note(struct block *block, const struct flight_note *note)
 {
 	struct trace_trace_mask mask = {note->mask[0], note->mask[1], note->mask[2], note->mask[3]};
@@ -381,42 +357,74 @@ static int add_note(struct block *block, const struct flight_note *note)
 	return block_add_event(block, TRACE_EV_trace_mask, &mask, sizeof(mask), NULL, note->ts_ns);
 }
 
+/* Each in a block of its own: they may be days apart. @lost_total: before it */
+static int push_note(struct snapshot *snapshot, const struct flight_note *note, uint64_t seq, uint64_t lost_total)
+{
+	struct block block = {0};
+	struct trace_source source;
+	int err = add_note(&block, note);
+
+	source = block_source(&block, TRACE_CHUNK_EVENTS, BLOCK_STREAM_DAEMON, seq);
+	source.lost_total = lost_total;
+	source.lost_cause = TRACE_GAP_OVERWRITTEN;
+	if (!err)
+		err = push(snapshot, &source);
+	block_release(&block);
+	return err;
+}
+
+/* Programs of which nothing is left: no stream stands for them. What they recorded was before the last of them died. */
+static struct flight_note note_of_gone(const struct users_gone *gone)
+{
+	struct flight_note note = {.ts_ns = gone->ns};
+
+	snprintf(note.text, sizeof(note.text), "of %llu programs that ended until now the flight recorder keeps nothing any more", (unsigned long long)gone->programs);
+	return note;
+}
+
 static int push_notes(struct snapshot *snapshot)
 {
 	const struct flight *flight = snapshot->flight;
-	struct trace_stream_stats *stats = &snapshot->stats[flight->nr_rings];
-	uint64_t first = flight->nr_notes > FLIGHT_NOTES ? flight->nr_notes - FLIGHT_NOTES : 0, blocks = 0;
-	struct block block = {0};
-	struct trace_source source;
+	uint64_t first = flight->nr_notes > FLIGHT_NOTES ? flight->nr_notes - FLIGHT_NOTES : 0, blocks = 0, lost = 0;
+	struct trace_stream_stats stats = {.stream = BLOCK_STREAM_DAEMON};
+	struct users_gone gone = {0};
+	struct flight_note about_gone;
 	int err = 0;
 
-	for (uint64_t i = first; !err && i < flight->nr_notes; i++) { /* one block each: they may be days apart */
-		block_clear(&block);
-		err = add_note(&block, &flight->notes[i % FLIGHT_NOTES]);
-		source = block_source(&block, TRACE_CHUNK_EVENTS, BLOCK_STREAM_DAEMON, ++blocks);
-		if (!err)
-			err = push(snapshot, &source);
+	if (flight->users)
+		users_get_gone(flight->users, &gone);
+	about_gone = note_of_gone(&gone);
+	for (uint64_t i = first; !err && i <= flight->nr_notes; i++) {
+		const struct flight_note *note = i < flight->nr_notes ? &flight->notes[i % FLIGHT_NOTES] : NULL;
+
+		if (gone.programs && !lost && (!note || note->ts_ns > gone.ns)) {
+			lost = gone.overwritten + gone.lost;
+			err = push_note(snapshot, &about_gone, ++blocks, lost);
+		}
+		if (note && !err)
+			err = push_note(snapshot, note, ++blocks, lost);
 	}
-	block_release(&block);
-	*stats = (struct trace_stream_stats){.stream = BLOCK_STREAM_DAEMON, .stored = blocks};
-	stats->missed = all_missed(flight->tracer) - flight->missed_before;
-	stats->attempted = stats->stored + stats->missed;
-	return err;
+	stats.stored = blocks;
+	stats.missed = all_missed(flight->tracer) - flight->missed_before;
+	stats.overwritten = gone.overwritten;
+	stats.discarded = gone.lost + snapshot->missed;
+	stats.attempted = stats.stored + stats.missed + stats.overwritten + stats.discarded;
+	return err ? err : add_stats(snapshot, &stats);
 }
 
 /* The trace begins with the oldest ordinary event: older structural events only tell who is who. */
 static uint64_t oldest_ns(const struct flight *flight)
 {
-	uint64_t oldest = UINT64_MAX, seq;
+	uint64_t oldest = flight->users ? users_oldest_ns(flight->users) : UINT64_MAX, seq;
 	struct subbuf_header header;
 	const struct flight_ring *ring;
 
 	for (size_t i = 0; i < flight->nr_rings; i++) {
 		ring = &flight->rings[i];
-		seq = oldest_subbuf(ring);
-		if (!overwrites(ring) || seq > newest_subbuf(ring))
+		seq = ring_oldest(&ring->source->ring, ring->forgotten);
+		if (!overwrites(ring) || seq > ring_newest(&ring->source->ring))
 			continue;
-		copy_racing(&header, subbuf_slot(&ring->source->ring, seq), sizeof(header));
+		ring_copy_racing(&header, subbuf_slot(&ring->source->ring, seq), sizeof(header));
 		if (header.seq == seq && header.base < oldest)
 			oldest = header.base;
 	}
@@ -430,9 +438,8 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 	struct trace_writer_options options = {.size = sizeof(options), .level = level, .start_ns = oldest_ns(flight)};
 
 	options.start_realtime_ns = now.realtime_ns - (now.monotonic_ns - options.start_ns);
-	snapshot->stats = calloc(flight->nr_rings + 1, sizeof(*snapshot->stats));
 	snapshot->scratch = malloc(SUBBUF_MAX_BYTES);
-	if (!snapshot->stats || !snapshot->scratch)
+	if (!snapshot->scratch)
 		return text_error(ret_error, -ENOMEM, "no memory for a snapshot");
 	snapshot->writer = trace_writer_new(fd, &options, ret_error);
 	if (!snapshot->writer || probe_describe(flight->probes, snapshot->writer, ret_error) || tracefile_describe(flight->tracer, snapshot->writer, NULL, ret_error))
@@ -448,18 +455,19 @@ static int push_state(struct snapshot *snapshot, uint64_t end_ns, struct trace_e
 {
 	struct tracer *tracer = snapshot->flight->tracer;
 	uint64_t blocks;
-	int err = start_state_push(tracer, snapshot->writer, snapshot->thread, NULL, &blocks, ret_error);
+	int err = !tracer ? 0 : start_state_push(tracer, snapshot->writer, snapshot->thread, NULL, &blocks, ret_error);
 
-	return err ? err : end_state_push(tracer, snapshot->writer, snapshot->thread, end_ns, blocks, ret_error);
+	return err || !tracer ? err : end_state_push(tracer, snapshot->writer, snapshot->thread, end_ns, blocks, ret_error);
 }
 
 static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_error)
 {
-	size_t nr_rings = snapshot->flight->nr_rings;
 	uint64_t end_ns;
 	int err;
 
 	err = push_rings(snapshot); /* first of all: this races with the recorder */
+	if (!err)
+		err = push_users(snapshot);
 	end_ns = clock_now();
 	if (!err)
 		err = push_notes(snapshot);
@@ -470,7 +478,7 @@ static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_err
 	if (!err)
 		err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)
-		err = trace_writer_statistics(snapshot->writer, snapshot->stats, nr_rings + 1, end_ns, ret_error);
+		err = trace_writer_statistics(snapshot->writer, snapshot->stats, snapshot->nr_stats, end_ns, ret_error);
 	return err ? err : trace_writer_finish(snapshot->writer, ret_error);
 }
 
@@ -498,9 +506,9 @@ int flight_snapshot(struct flight *flight, int fd, int level, struct flight_resu
 static void ring_reset(struct flight_ring *ring)
 {
 	const struct subbuf_control *control = ring->source->ring.control;
+	int patience = RING_PATIENCE;
 
-	subbuf_flush(&ring->source->ring);
-	ring->forgotten = newest_subbuf(ring);
+	ring->forgotten = ring_forget(&ring->source->ring, &ring->records_before, &patience);
 	ring->dropped = 0;
 	ring->discarded_before = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED);
 	ring->filtered_before = __atomic_load_n(&control->filtered, __ATOMIC_RELAXED);
@@ -508,21 +516,26 @@ static void ring_reset(struct flight_ring *ring)
 
 void flight_reset(struct flight *flight)
 {
-	flight->begin_ns = clock_now();
+	struct clock_sample now = clock_take_sample();
+
+	flight->begin_ns = now.monotonic_ns;
+	if (flight->users)
+		users_reset(flight->users, &now);
 	while (flight->history)
 		drop_oldest(flight);
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		ring_reset(&flight->rings[i]);
 	flight->nr_notes = 0;
 	flight->missed_before = all_missed(flight->tracer);
-	note_mask(flight);
+	if (flight->tracer)
+		note_mask(flight);
 }
 
 int flight_set_mask(struct flight *flight, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
 {
-	int err = tracer_set_mask(flight->tracer, mask, ret_error);
+	int err = flight->tracer ? tracer_set_mask(flight->tracer, mask, ret_error) : 0;
 
-	if (!err)
+	if (!err && flight->tracer)
 		note_mask(flight);
 	return err;
 }

@@ -5,16 +5,22 @@
  * flight.h - the flight recorder: the latest events stay in memory, and a snapshot saves them.
  *
  * The rings of ordinary events overwrite themselves and are not touched until a snapshot. The rings of structural events never
- * overwrite; what they deliver is kept here, much longer than the rest, so that old threads have names. One thread.
+ * overwrite; what they deliver is kept here, much longer than the rest, so that old threads have names. The rings of programs
+ * overwrite themselves, too: user_kept.h. One thread.
  */
 #include <stdint.h>
 #include <trace/probes.h>
 #include <trace/tracer.h>
 
+#include "users.h"
+
 struct flight;
 
-/** flight_begin() - start the tracer, in overwrite mode; @tracer borrowed until flight_free() */
-struct flight *flight_begin(struct tracer *tracer, struct trace_error *ret_error);
+/**
+ * flight_begin() - start the tracer, in overwrite mode, and take all programs that are there
+ * @tracer, @users: borrowed until flight_free(); NULL: without the kernel's events, or programs'
+ */
+struct flight *flight_begin(struct tracer *tracer, struct users *users, struct trace_error *ret_error);
 /** flight_attach_probes() - and these probes; borrowed until flight_free(). Before the first snapshot; NULL is fine */
 int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, struct trace_error *ret_error);
 struct flight *flight_free(struct flight *flight); /* NULL is fine; returns NULL */

@@ -96,6 +96,8 @@ static void on_users(struct session *session, int fd)
 {
 	users_dispatch(session->users);
 	drain(session);
+	if (session->flight)
+		users_look(session->users);
 }
 
 static void on_writer(struct session *session, int fd)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_RING_H
 #define DAEMON_RING_H
-/* ring.h - what both readers of rings, drain.c and flight.c, need beyond <trace/subbuf.h>. */
+/* ring.h - what the readers of rings, drain.c, flight.c and user_flight.c, need beyond <trace/subbuf.h>. */
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <trace/subbuf.h>
 
 /** ring_record_bytes() - bytes of records in @header, a sub-buffer or a copy: as it says, but never outside of it */
@@ -14,4 +16,37 @@ static inline size_t ring_record_bytes(const struct subbuf_ring *ring, const str
 		return 0;
 	return end - sizeof(*header);
 }
+
+/* ---- sub-buffers that may be overwritten while we look: overwriting.c ---- */
+
+/** ring_newest() - the sub-buffer that was opened last */
+static inline uint64_t ring_newest(const struct subbuf_ring *ring)
+{
+	return __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE) >> SUBBUF_OFFSET_BITS;
+}
+
+/** ring_oldest() - the oldest that was not overwritten, behind @forgotten */
+uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t forgotten);
+
+/* How many ms all that follows may wait in all; who is called with 0 does not wait. */
+#define RING_PATIENCE 100
+
+/** ring_wait_until_complete() - a writer may be inside, for a moment */
+bool ring_wait_until_complete(const struct subbuf_ring *ring, uint64_t seq, int *patience);
+
+/** ring_copy_racing() - memory that others may be writing: what comes is what is checked afterwards. @bytes: a multiple of 8 */
+void ring_copy_racing(void *to, const void *from, size_t bytes);
+
+/**
+ * ring_copy() - a copy of the complete sub-buffer @seq
+ * As with a sequence lock: it is whole when its slot was not opened for seq + N by the time we had read it, and an opener moves the position
+ * before it writes anything there. False: it was overwritten meanwhile.
+ */
+bool ring_copy(const struct subbuf_ring *ring, uint64_t seq, struct subbuf_header *ret_copy);
+
+/** ring_records_before() - as subbuf_records_before(), once it is exact */
+uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *patience);
+
+/** ring_forget() - close the sub-buffer in use; all up to the one whose number is returned is past. @ret_records: how many records that were */
+uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience);
 #endif

@@ -71,10 +71,9 @@ static void tell_geometry(const struct session *session)
 	}
 }
 
-/* The flight recorder keeps what the kernel's rings hold. */
 static bool wants_users(const struct session *session)
 {
-	return !session->options->selection.no_user && !session->options->tracer.overwrite;
+	return !session->options->selection.no_user;
 }
 
 /* Everybody may record programs of their own; the kernel takes rights. */
@@ -108,6 +107,7 @@ static int begin_users(struct session *session, struct trace_error *ret_error)
 		.selection = &session->options->selection,
 		.filter = &session->filter,
 		.blocking = session->options->session.block_programs,
+		.flight = session->options->tracer.overwrite,
 	};
 
 	if (!wants_users(session))
@@ -160,7 +160,7 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 
 static int begin_flight(struct session *session, struct trace_error *ret_error)
 {
-	session->flight = flight_begin(session->tracer, ret_error);
+	session->flight = flight_begin(session->tracer, session->users, ret_error);
 	return session->flight ? flight_attach_probes(session->flight, session->probes, ret_error) : ret_error->code;
 }
 

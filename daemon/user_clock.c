@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "user_clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Of the older half every second pair goes; the first stays. */
@@ -24,6 +25,31 @@ void user_clock_add(struct user_clock *clock, const struct clock_sample *sample)
 	if (clock->nr == USER_CLOCK_KNOTS)
 		thin_out(clock);
 	clock->knots[clock->nr++] = (struct user_clock_knot){ sample->tsc, sample->monotonic_ns };
+}
+
+static int compare_ticks(const void *left, const void *right)
+{
+	const struct user_clock_knot *a = left, *b = right;
+
+	return a->tsc < b->tsc ? -1 : a->tsc > b->tsc;
+}
+
+/* Ours are all kept: each of the others has to lie between its neighbours on both clocks. */
+void user_clock_merge(struct user_clock *clock, struct user_clock_knot *pairs, size_t nr)
+{
+	struct user_clock own = *clock;
+	size_t at = 0;
+
+	qsort(pairs, nr, sizeof(*pairs), compare_ticks);
+	clock->nr = clock->at = 0;
+	for (size_t i = 0; i < own.nr; i++) {
+		const struct user_clock_knot *next = i + 1 < own.nr ? &own.knots[i + 1] : NULL;
+
+		user_clock_add(clock, &(struct clock_sample){.monotonic_ns = own.knots[i].ns, .tsc = own.knots[i].tsc});
+		for (; next && at < nr && pairs[at].tsc < next->tsc; at++)
+			if (pairs[at].ns < next->ns)
+				user_clock_add(clock, &(struct clock_sample){.monotonic_ns = pairs[at].ns, .tsc = pairs[at].tsc});
+	}
 }
 
 uint64_t user_clock_last(const struct user_clock *clock)

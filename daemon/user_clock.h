@@ -29,6 +29,12 @@ struct user_clock {
 /** user_clock_add() - one more pair; one that is not later than the last, or has no tsc, is left out */
 void user_clock_add(struct user_clock *clock, const struct clock_sample *sample);
 
+/**
+ * user_clock_merge() - pairs that somebody else noted, sorted here, as far as they lie between ours
+ * A flight recorder sleeps for hours: without them a straight line would go from its beginning to its snapshot.
+ */
+void user_clock_merge(struct user_clock *clock, struct user_clock_knot *pairs, size_t nr);
+
 /** user_clock_last() - the tick of the last pair; 0: none */
 uint64_t user_clock_last(const struct user_clock *clock);
 

@@ -55,6 +55,7 @@ static const char *take_geometry(struct user_mapping *mapping, const struct user
 		return "its rings are outside of it";
 	mapping->pid = memory->pid;
 	mapping->clock = memory->clock;
+	mapping->features = memory->features;
 	mapping->max_events = memory->max_events;
 	mapping->nr_rings = memory->nr_rings;
 	mapping->subbuf_bytes = memory->subbuf_bytes;

@@ -28,6 +28,7 @@ struct user_mapping {
 	ino_t ino;
 	uint32_t pid; /* as it says */
 	uint32_t clock;
+	uint32_t features;
 	uint32_t max_events;
 	uint32_t nr_rings;
 	uint32_t subbuf_bytes;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "ring.h"
 #include "text.h"
 
 /* Records that seem to be so much later than their sub-buffer's base are a little earlier: a clock read is not ordered with what stands before it. */
@@ -23,6 +24,7 @@ struct user_local {
 struct user_ring {
 	struct user_program *program;
 	struct drain_ring *books; /* borrowed from the drain */
+	struct user_kept *kept;	  /* owned; of a flight recorder, instead */
 	uint32_t stream;
 	uint32_t cpu;
 	bool announced;
@@ -35,6 +37,7 @@ struct user_program {
 	struct user_local *events;	  /* owned; max_events of them */
 	struct user_ring **rings;	  /* owned, as what they point to; nr_rings of the mapping, NULL: not in use */
 	uint64_t unready_before; /* what is in the books, or before the recording */
+	size_t saved_bytes;	 /* of a flight recorder: what it left when it died */
 	bool whole;
 	bool off;
 	bool told;
@@ -154,19 +157,32 @@ static bool is_wanted(const struct user_program *program, const char *name)
 	return !program->off && !recording->halted && select_wants_user(recording->selection, name);
 }
 
+/* A flight recorder's snapshots give ids, to what is recorded by then. */
+static bool may_be_recorded(const struct user_program *program, const struct user_local *event)
+{
+	return event->global || program->recording->flight;
+}
+
 /* A tracepoint without an id in the trace, of which there are only so many, is not recorded. */
 static void take_event(struct user_program *program, const struct user_description *description)
 {
 	struct user_local *event = &program->events[description->id];
 	struct trace_error error;
 
-	if (event->global || event->name)
+	struct trace_writer *writer = program->recording->writer;
+	bool is_new = !event->name;
+
+	if (event->global || (!is_new && !program->recording->flight))
 		return; /* an id is never used again */
-	event->name = strdup(description->name);
-	if (!event->name || trace_writer_event_type(program->recording->writer, &description->type, &event->global, &error))
+	if (is_new)
+		event->name = strdup(description->name);
+	if (!event->name || !writer || trace_writer_event_type(writer, &description->type, &event->global, &error))
 		event->global = 0;
-	event->wanted = event->global && is_wanted(program, event->name);
-	user_mapping_set_flag(&program->mapping, description->id, event->wanted);
+	if (!event->name || !is_new)
+		return;
+	event->wanted = may_be_recorded(program, event) && is_wanted(program, event->name);
+	if (!program->buried)
+		user_mapping_set_flag(&program->mapping, description->id, event->wanted);
 }
 
 static void set_new_flag(const struct user_program *program)
@@ -187,16 +203,38 @@ void user_program_switch(struct user_program *program, bool off)
 	set_new_flag(program);
 	for (uint32_t id = 1; id < program->mapping.max_events; id++) {
 		struct user_local *event = &program->events[id];
-		bool on = event->global && is_wanted(program, event->name);
+		bool on;
 
 		if (!event->name)
 			continue;
+		on = may_be_recorded(program, event) && is_wanted(program, event->name);
 		event->wanted |= on;
 		user_mapping_set_flag(&program->mapping, id, on);
 	}
 }
 
 /* ---- rings ---- */
+
+static struct user_kept *keep_ring(const struct user_program *program, uint32_t idx)
+{
+	const struct user_mapping *mapping = &program->mapping;
+	struct user_kept_source source = {
+		.ring = user_mapping_ring(mapping, idx),
+		.fd = mapping->fd,
+		.offset = (off_t)(mapping->rings_offset + idx * mapping->ring_stride),
+		.overwrites = mapping->features & USER_FEATURE_OVERWRITE,
+		.whole = program->whole,
+	};
+
+	return user_kept_new(&source);
+}
+
+static void free_ring(struct user_ring *ring)
+{
+	if (ring)
+		user_kept_free(ring->kept);
+	free(ring);
+}
 
 static void add_ring(struct user_program *program, uint32_t idx)
 {
@@ -209,12 +247,15 @@ static void add_ring(struct user_program *program, uint32_t idx)
 	ring->program = program;
 	ring->stream = source.stream = recording->next_stream;
 	ring->cpu = idx;
-	ring->books = drain_add(recording->drain, &source, program->whole);
-	if (!ring->books) {
+	if (recording->flight)
+		ring->kept = keep_ring(program, idx);
+	else
+		ring->books = drain_add(recording->drain, &source, program->whole);
+	if (!ring->books && !ring->kept) {
 		free(ring);
 		return;
 	}
-	recording->next_stream++;
+	recording->next_stream += !recording->flight;
 	program->rings[idx] = ring;
 }
 
@@ -228,12 +269,17 @@ static void look_for_rings(struct user_program *program)
 			add_ring(program, i);
 }
 
+static bool ring_is_broken(const struct user_ring *ring)
+{
+	return ring->kept ? user_kept_is_broken(ring->kept) : drain_is_broken(ring->books);
+}
+
 static void tell_broken(struct user_program *program)
 {
 	bool broken = program->mapping.registry_broken;
 
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
-		broken |= program->rings[i] && drain_is_broken(program->rings[i]->books);
+		broken |= program->rings[i] && ring_is_broken(program->rings[i]);
 	if (!broken || program->told)
 		return;
 	message_warning("process %d (%s) writes nonsense into its trace buffers: its events are incomplete", (int)program->identity.pid,
@@ -241,16 +287,20 @@ static void tell_broken(struct user_program *program)
 	program->told = true;
 }
 
-void user_program_look(struct user_program *program)
+bool user_program_look(struct user_program *program)
 {
 	struct user_description description;
+	bool found = false;
 
 	if (program->buried || program->settled)
-		return;
-	while (user_mapping_next_event(&program->mapping, &description))
+		return false;
+	while (user_mapping_next_event(&program->mapping, &description)) {
 		take_event(program, &description);
+		found = true;
+	}
 	look_for_rings(program);
 	tell_broken(program);
+	return found;
 }
 
 /* ---- begin and end ---- */
@@ -260,12 +310,35 @@ static uint64_t unready(const struct user_program *program)
 	return __atomic_load_n(&user_mapping_memory(&program->mapping)->unready, __ATOMIC_RELAXED);
 }
 
+/*
+ * From now on what is not taken stays. A flight recorder may have been there that was killed, or was about to do this; and one that ends does it, for
+ * whoever comes next.
+ */
+static void stop_overwriting(struct user_program *program)
+{
+	struct user_memory *memory = user_mapping_memory(&program->mapping);
+	const struct user_mapping *mapping = &program->mapping;
+	bool was_set = __atomic_exchange_n(&memory->overwrite, 0, __ATOMIC_SEQ_CST) != 0; /* [W5] */
+
+	for (uint32_t i = user_mapping_next_ring(mapping, 0); i < mapping->nr_rings; i = user_mapping_next_ring(mapping, i + 1)) {
+		struct subbuf_ring ring = user_mapping_ring(mapping, i);
+		uint64_t consumed = __atomic_load_n(&ring.control->consumed, __ATOMIC_RELAXED);
+
+		if (was_set || ring_newest(&ring) > consumed + ring.nr_subbufs)
+			subbuf_keep(&ring);
+	}
+}
+
 static void claim(struct user_program *program)
 {
 	struct user_memory *memory = user_mapping_memory(&program->mapping);
 
 	__atomic_store_n(&memory->daemon_pid, (trace_u32)getpid(), __ATOMIC_RELAXED);
 	__atomic_store_n(&memory->blocking, program->recording->blocking, __ATOMIC_RELAXED);
+	if (program->recording->flight)
+		__atomic_store_n(&memory->overwrite, 1, __ATOMIC_RELEASE);
+	else
+		stop_overwriting(program);
 	program->unready_before = program->whole ? 0 : unready(program);
 	user_program_look(program);
 	program->whole = true; /* rings that come into use from now on */
@@ -302,8 +375,14 @@ bool user_program_finish(struct user_program *program)
 	bool done = true;
 
 	user_program_look(program);
-	for (uint32_t i = 0; i < program->mapping.nr_rings && done && !program->settled; i++)
-		done = !program->rings[i] || drain_salvage(program->recording->drain, program->rings[i]->books);
+	for (uint32_t i = 0; i < program->mapping.nr_rings && done && !program->settled; i++) {
+		struct user_ring *ring = program->rings[i];
+
+		if (ring && ring->kept)
+			program->saved_bytes += user_kept_save(ring->kept);
+		else if (ring)
+			done = drain_salvage(program->recording->drain, ring->books);
+	}
 	return done;
 }
 
@@ -315,6 +394,8 @@ void user_program_settle(struct user_program *program)
 	if (program->settled)
 		return;
 	program->settled = true;
+	if (program->recording->flight)
+		return;
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
 		struct user_ring *ring = program->rings[i];
 
@@ -339,8 +420,8 @@ uint64_t user_program_late(struct user_program *program)
 void user_program_bury(struct user_program *program)
 {
 	user_program_settle(program);
-	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
-		free(program->rings[i]);
+	for (uint32_t i = 0; i < program->mapping.nr_rings && !program->recording->flight; i++) {
+		free_ring(program->rings[i]);
 		program->rings[i] = NULL;
 	}
 	user_mapping_drop_rings(&program->mapping);
@@ -364,10 +445,12 @@ struct user_program *user_program_free(struct user_program *program)
 	memory = user_mapping_memory(&program->mapping);
 	if (program->events)
 		user_program_switch(program, true);
+	if (program->recording->flight && !program->buried)
+		stop_overwriting(program);
 	__atomic_store_n(&memory->blocking, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&memory->daemon_pid, 0, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; program->rings && i < program->mapping.nr_rings; i++)
-		free(program->rings[i]);
+		free_ring(program->rings[i]);
 	for (uint32_t id = 0; program->events && id < program->mapping.max_events; id++)
 		free(program->events[id].name);
 	free(program->rings);
@@ -379,12 +462,194 @@ struct user_program *user_program_free(struct user_program *program)
 	return NULL;
 }
 
+/* ---- flight recorder ---- */
+
+#define PAIRS_MAX USER_CLOCK_KNOTS
+
+/* The pairs that its openers noted, of all rings, beside ours. */
+static void merge_clocks(struct user_program *program)
+{
+	struct user_clock_knot *pairs = malloc(PAIRS_MAX * sizeof(*pairs));
+	size_t nr = 0;
+
+	for (uint32_t i = 0; pairs && i < program->mapping.nr_rings; i++)
+		if (program->rings[i])
+			nr += user_kept_pairs(program->rings[i]->kept, pairs + nr, PAIRS_MAX - nr);
+	read_clocks(program);
+	if (nr)
+		user_clock_merge(&program->recording->clock, pairs, nr);
+	free(pairs);
+}
+
+/* Each snapshot has ids of its own for the events. */
+static void describe_again(struct user_program *program)
+{
+	struct user_description description;
+
+	for (uint32_t id = 1; id < program->mapping.max_events; id++)
+		program->events[id].global = 0;
+	program->mapping.registry_used = 0;
+	program->mapping.registry_broken = false;
+	while (user_mapping_next_event(&program->mapping, &description))
+		take_event(program, &description);
+}
+
+/** struct put - a ring on its way into a snapshot. @unknown: records whose times are; @suspect: the last sub-buffer was one of these */
+struct put {
+	struct user_ring *ring;
+	struct user_snapshot *snapshot;
+	struct trace_stream_stats stats;
+	uint64_t blocks;
+	uint64_t unknown;
+	bool suspect;
+};
+
+static int put_subbuf(void *context, struct subbuf_header *header, uint32_t nr_records, uint64_t lost_total)
+{
+	struct put *put = context;
+	struct subbuf_ring ring = user_mapping_ring(&put->ring->program->mapping, put->ring->cpu);
+	struct drain_copy copy = { .header = header, .records = (unsigned char *)(header + 1), .base_ns = header->base };
+	struct trace_source source = { .stream = put->ring->stream, .cpu = put->ring->cpu, .kind = TRACE_CHUNK_EVENTS };
+
+	copy.bytes = ring_record_bytes(&ring, header) & ~(size_t)7;
+	copy.nr_records = nr_records <= copy.bytes / 8 ? nr_records : (uint32_t)(copy.bytes / 8);
+	if (header->flags & SUBBUF_FLAG_TIME_SUSPECT || !translate(put->ring, &copy)) {
+		put->unknown += copy.nr_records;
+		put->suspect = true;
+		return 0;
+	}
+	put->stats.filtered += copy.filtered;
+	if (!copy.nr_records)
+		return 0;
+	source.records = copy.records;
+	source.bytes = copy.bytes;
+	source.base_ns = copy.base_ns;
+	source.nr_records = copy.nr_records;
+	source.seq = ++put->blocks;
+	source.lost_total = lost_total + put->unknown;
+	source.lost_cause = put->suspect ? TRACE_GAP_SUSPECT : TRACE_GAP_OVERWRITTEN;
+	put->suspect = false;
+	put->stats.stored += copy.nr_records;
+	return put->snapshot->push(put->snapshot->context, &source);
+}
+
+/* @lost: of the program's events that never had a ring. It is 0 afterwards if the ring's stream took them. */
+static int put_ring(struct user_ring *ring, struct user_snapshot *snapshot, uint64_t *lost)
+{
+	struct put put = { .ring = ring, .snapshot = snapshot };
+	struct trace_stream_stats *stats = &put.stats;
+	struct user_kept_books books;
+	int err;
+
+	ring->announced = false;
+	ring->stream = ring->program->recording->next_stream;
+	err = user_kept_read(ring->kept, put_subbuf, &put, &books);
+	if (err)
+		return err;
+	stats->stream = ring->stream;
+	stats->cpu = ring->cpu;
+	stats->overwritten = books.overwritten;
+	stats->discarded = books.lost + put.unknown + *lost;
+	stats->attempted = stats->stored + stats->overwritten + stats->discarded + stats->filtered;
+	if (!stats->attempted)
+		return 0;
+	*lost = 0;
+	ring->program->recording->next_stream++;
+	return snapshot->settle(snapshot->context, stats);
+}
+
+int user_program_snapshot(struct user_program *program, struct user_snapshot *snapshot)
+{
+	struct user_recording *recording = program->recording;
+	struct user_clock *clock = malloc(sizeof(*clock));
+	uint64_t lost = unready(program) > program->unready_before ? unready(program) - program->unready_before : 0;
+	int err = clock ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	*clock = recording->clock;
+	recording->writer = snapshot->writer;
+	describe_again(program);
+	user_program_look(program);
+	merge_clocks(program);
+	for (uint32_t i = 0; i < program->mapping.nr_rings && !err; i++)
+		if (program->rings[i])
+			err = put_ring(program->rings[i], snapshot, &lost);
+	snapshot->missed += lost;
+	recording->writer = NULL;
+	recording->clock = *clock; /* what the program says of the clocks is believed for its own events only */
+	free(clock);
+	tell_broken(program);
+	return err;
+}
+
+uint64_t user_program_oldest_ns(struct user_program *program)
+{
+	uint64_t oldest = UINT64_MAX, ns;
+	struct user_clock_knot pair;
+
+	read_clocks(program);
+	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
+		if (!program->rings[i] || !user_kept_oldest(program->rings[i]->kept, &pair))
+			continue;
+		ns = pair.ns;
+		if ((ns || to_ns(program, pair.tsc, &ns)) && ns < oldest)
+			oldest = ns;
+	}
+	return oldest;
+}
+
+void user_program_reset(struct user_program *program)
+{
+	user_program_look(program); /* rings that came into use since */
+	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
+		if (program->rings[i])
+			user_kept_reset(program->rings[i]->kept);
+	program->saved_bytes = 0;
+	program->unready_before = unready(program);
+}
+
+size_t user_program_drop(struct user_program *program)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < program->mapping.nr_rings && !bytes && program->saved_bytes; i++)
+		if (program->rings[i])
+			bytes = user_kept_drop(program->rings[i]->kept);
+	program->saved_bytes -= bytes;
+	return bytes;
+}
+
+size_t user_program_saved(const struct user_program *program)
+{
+	return program->saved_bytes;
+}
+
+static int take_nothing(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total)
+{
+	return 0;
+}
+
+void user_program_get_books(struct user_program *program, struct user_kept_books *ret_books)
+{
+	struct user_kept_books books = { 0 };
+
+	*ret_books = books;
+	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
+		if (!program->rings[i] || user_kept_read(program->rings[i]->kept, take_nothing, NULL, &books))
+			continue;
+		ret_books->lost += books.lost;
+		ret_books->overwritten += books.overwritten;
+	}
+	ret_books->lost += unready(program) > program->unready_before ? unready(program) - program->unready_before : 0;
+}
+
 uint64_t user_program_taken(const struct user_program *program)
 {
 	uint64_t taken = 0;
 
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
-		taken += program->rings[i] ? drain_taken(program->rings[i]->books) : 0;
+		taken += program->rings[i] && program->rings[i]->books ? drain_taken(program->rings[i]->books) : 0;
 	return taken;
 }
 

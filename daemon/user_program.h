@@ -12,11 +12,13 @@
 #include "drain.h"
 #include "select.h"
 #include "user_clock.h"
+#include "user_kept.h"
 #include "user_mapping.h"
 
 /**
  * struct user_recording - what a recording gives its programs; the owner's
  * @next_stream: number of the next ring's stream. @start_ns: what is older is not recorded
+ * @flight: nothing is taken until a snapshot, which brings a writer of its own: until then @drain and @writer are NULL
  */
 struct user_recording {
 	struct drain *drain;	     /* borrowed */
@@ -27,6 +29,19 @@ struct user_recording {
 	uint64_t start_ns;
 	bool halted;
 	bool blocking;
+	bool flight;
+};
+
+/**
+ * struct user_snapshot - where a flight recorder's snapshot goes. @push: a block; 0 or -ENOMEM. @settle: the account of a stream
+ * @missed: events that never had a ring
+ */
+struct user_snapshot {
+	struct trace_writer *writer;
+	int (*push)(void *context, const struct trace_source *source);
+	int (*settle)(void *context, const struct trace_stream_stats *stats);
+	void *context;
+	uint64_t missed;
 };
 
 #define USER_FIRST_STREAM 0x10000u
@@ -55,8 +70,8 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 /** user_program_free() - switch its events off, leave its memory. NULL is fine. Returns NULL */
 struct user_program *user_program_free(struct user_program *program);
 
-/** user_program_look() - new events and new rings */
-void user_program_look(struct user_program *program);
+/** user_program_look() - new events and new rings. Returns whether there were new events */
+bool user_program_look(struct user_program *program);
 
 /** user_program_switch() - the selection has changed, or the recording is halted or ends (@off) */
 void user_program_switch(struct user_program *program, bool off);
@@ -75,6 +90,21 @@ uint64_t user_program_late(struct user_program *program);
  */
 void user_program_bury(struct user_program *program);
 bool user_program_is_buried(const struct user_program *program);
+
+/* ---- flight recorder: instead of what goes through the drain ---- */
+
+/** user_program_snapshot() - what its rings hold, or held when it died. 0 or -ENOMEM */
+int user_program_snapshot(struct user_program *program, struct user_snapshot *snapshot);
+/** user_program_oldest_ns() - of its events that are kept, about; UINT64_MAX: there are none */
+uint64_t user_program_oldest_ns(struct user_program *program);
+/** user_program_reset() - forget what its rings hold */
+void user_program_reset(struct user_program *program);
+/** user_program_drop() - it is dead: forget a part of what it left, the oldest. Returns the bytes that this gives back; 0: it has left nothing (more) */
+size_t user_program_drop(struct user_program *program);
+/** user_program_saved() - the bytes that it left */
+size_t user_program_saved(const struct user_program *program);
+/** user_program_get_books() - what stands for it when it is not there any more */
+void user_program_get_books(struct user_program *program, struct user_kept_books *ret_books);
 
 /** user_program_taken() - sub-buffers taken from its rings so far */
 uint64_t user_program_taken(const struct user_program *program);

@@ -26,12 +26,17 @@
 #define USERS_BURIED_MIN      256 /* so many dead ones are kept before we look who still needs them */
 #define USERS_EVENTS	      32
 #define USERS_LAST_ROUNDS     1000 /* somebody may go on connecting for ever */
+#define USERS_LOOKS_END_NS    3000000000ull /* a flight recorder looks at new programs after 5, 10, 20 ms ... and not more seldom than that */
+#define USERS_DEAD_BYTES      (256u << 20)
+#define USERS_DEAD_MAX	      2048
+#define USERS_CLOCK_NS	      1000000000ull
 
-/** struct user - @dead: its process, or what it ran */
+/** struct user - @dead: its process, or what it ran; @died_ns: seen so */
 struct user {
 	struct user *next; /* owned */
 	struct user_program *program; /* owned */
 	uint64_t taken_before;
+	uint64_t died_ns;
 	bool dead;
 	bool needed; /* while the buried are looked through */
 };
@@ -42,6 +47,7 @@ struct user {
  * @missed: programs, or events of theirs, that are known to be lost and have no ring that could count them
  * @other_fd: a pidfd of another daemon, which has what we want; -1: none is known
  * @nr_buried, @max_buried: dead ones in the list, and when to look through them
+ * @dead_bytes: what the dead left, of at most @dead_bytes_max; @gone: what went of it
  */
 struct users {
 	struct user_recording recording;
@@ -52,10 +58,15 @@ struct users {
 	struct users_status status;
 	size_t nr_buried;
 	size_t max_buried;
+	size_t dead_bytes;
+	size_t dead_bytes_max;
+	size_t dead_max;
+	struct users_gone gone;
 	int connections[USERS_CONNECTIONS];
 	size_t next_connection;
 	uint64_t missed;
 	uint64_t period_ns;
+	uint64_t clock_ns; /* of the last clock correspondence */
 	int epoll_fd;
 	int timer_fd;
 	int other_fd;
@@ -79,7 +90,7 @@ static int watch(const struct users *users, int fd, uint32_t what)
 
 static void set_timer(const struct users *users, uint64_t ns)
 {
-	struct itimerspec times = { .it_value = { .tv_nsec = (long)ns } };
+	struct itimerspec times = { .it_value = { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) } };
 
 	timerfd_settime(users->timer_fd, 0, &times, NULL);
 }
@@ -415,6 +426,55 @@ static void need(void *context, int fd, struct user_identity *identity)
 	close(fd);
 }
 
+static void forget(struct users *users, struct user *user)
+{
+	struct user_kept_books books = { 0 };
+
+	if (users->recording.flight)
+		user_program_get_books(user->program, &books);
+	else
+		users->missed += user_program_late(user->program);
+	users->gone.programs += books.overwritten + books.lost > 0;
+	users->gone.overwritten += books.overwritten;
+	users->gone.lost += books.lost;
+	if (books.overwritten + books.lost > 0 && user->died_ns > users->gone.ns)
+		users->gone.ns = user->died_ns;
+	users->dead_bytes -= user_program_saved(user->program);
+	user_program_free(user->program);
+	free(user);
+	users->nr_buried--;
+}
+
+/* Who died first of those that left something. The list begins with who came last. */
+static struct user *first_dead(const struct users *users)
+{
+	struct user *first = NULL;
+
+	for (struct user *user = users->list; user; user = user->next)
+		if (user_program_is_buried(user->program) && user_program_saved(user->program) && (!first || user->died_ns <= first->died_ns))
+			first = user;
+	return first;
+}
+
+/* A flight recorder keeps the latest of what the dead left, too: the rest counts as overwritten. */
+static void keep_bounds(struct users *users)
+{
+	struct user *first;
+	size_t bytes, nr = 0;
+
+	for (const struct user *user = users->list; user; user = user->next)
+		nr += user_program_saved(user->program) > 0;
+	while ((users->dead_bytes > users->dead_bytes_max || nr > users->dead_max) && (first = first_dead(users))) {
+		bool all = users->dead_bytes <= users->dead_bytes_max;
+
+		do {
+			bytes = user_program_drop(first->program);
+			users->dead_bytes -= bytes;
+		} while (bytes && (all || users->dead_bytes > users->dead_bytes_max));
+		nr -= !user_program_saved(first->program);
+	}
+}
+
 /* Which of the dead does a living process still look at, for its switches? The others go. */
 static void forget_unneeded(struct users *users)
 {
@@ -423,7 +483,7 @@ static void forget_unneeded(struct users *users)
 	if (users->nr_buried < users->max_buried)
 		return;
 	for (struct user *user = users->list; user; user = user->next)
-		user->needed = !user_program_is_buried(user->program);
+		user->needed = !user_program_is_buried(user->program) || user_program_saved(user->program);
 	user_find_programs(need, users);
 	while (*place) {
 		struct user *user = *place;
@@ -433,10 +493,7 @@ static void forget_unneeded(struct users *users)
 			continue;
 		}
 		*place = user->next;
-		users->missed += user_program_late(user->program);
-		user_program_free(user->program);
-		free(user);
-		users->nr_buried--;
+		forget(users, user);
 	}
 	users->max_buried = 2 * users->nr_buried > USERS_BURIED_MIN ? 2 * users->nr_buried : USERS_BURIED_MIN;
 }
@@ -447,18 +504,39 @@ static void bury_dead(struct users *users)
 		if (!user->dead || user_program_is_buried(user->program) || !user_program_finish(user->program))
 			continue;
 		user_program_bury(user->program);
+		user->died_ns = clock_now();
+		users->dead_bytes += user_program_saved(user->program);
 		users->nr_buried++;
 		users->status.programs--;
 	}
+	keep_bounds(users);
 	forget_unneeded(users);
 }
 
 /* ---- how often ---- */
 
+/* A flight recorder's: until nothing new has turned up for a while. */
+static void choose_next_look(struct users *users)
+{
+	struct clock_sample now;
+
+	if (users->period_ns < USERS_LOOKS_END_NS)
+		set_timer(users, users->period_ns);
+	if (clock_now() - users->clock_ns < USERS_CLOCK_NS)
+		return;
+	now = clock_take_sample(); /* as we are awake */
+	users->clock_ns = now.monotonic_ns;
+	user_clock_add(&users->recording.clock, &now);
+}
+
 static void choose_period(struct users *users)
 {
 	uint64_t most = 0, all = 0;
 
+	if (users->recording.flight) {
+		choose_next_look(users);
+		return;
+	}
 	for (struct user *user = users->list; user; user = user->next) {
 		uint64_t taken = user_program_is_buried(user->program) ? user->taken_before : user_program_taken(user->program);
 		uint64_t share = (taken - user->taken_before) * 4 / user_program_mapping(user->program)->nr_subbufs;
@@ -502,6 +580,9 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 	users->other_fd = -1;
 	users->period_ns = USERS_PERIOD_BEGIN_NS;
 	users->recording.blocking = options->blocking;
+	users->recording.flight = options->flight;
+	users->dead_bytes_max = options->dead_bytes ? options->dead_bytes : USERS_DEAD_BYTES;
+	users->dead_max = options->dead_max ? options->dead_max : USERS_DEAD_MAX;
 	users->recording.selection = &users->selection;
 	users->recording.next_stream = USER_FIRST_STREAM;
 	users->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -560,11 +641,14 @@ int users_fd(const struct users *users)
 static void on_timer(struct users *users)
 {
 	uint64_t expirations;
+	bool found = false;
 
 	if (read(users->timer_fd, &expirations, sizeof(expirations)) < 0)
 		return; /* it was set again meanwhile */
 	for (struct user *user = users->list; user; user = user->next)
-		user_program_look(user->program);
+		found |= user_program_look(user->program);
+	if (users->recording.flight)
+		users->period_ns = found ? USERS_PERIOD_BEGIN_NS : 2 * users->period_ns;
 }
 
 /* Returns how many had something to say. */
@@ -630,14 +714,19 @@ const struct selection *users_selection(const struct users *users)
 	return &users->selection;
 }
 
-/* Who offered its memory before the end takes part, though we come to it only now. */
-void users_switch_off(struct users *users)
+/* Who offered its memory before now takes part, though we come to it only now. */
+static void take_all(struct users *users)
 {
 	for (int round = 0; round < USERS_LAST_ROUNDS && dispatch(users) > 0; round++)
 		;
 	user_find_programs(on_found_unheard, users);
 	for (struct user *user = users->list; user; user = user->next)
 		user_program_look(user->program);
+}
+
+void users_switch_off(struct users *users)
+{
+	take_all(users);
 	users->off = true;
 	switch_all(users);
 }
@@ -661,6 +750,48 @@ void users_settle(struct users *users)
 				text_count(users->missed).s);
 	drain_count_missed(users->recording.drain, users->missed);
 	users->missed = 0;
+}
+
+/* ---- flight recorder ---- */
+
+uint64_t users_oldest_ns(struct users *users)
+{
+	uint64_t oldest = UINT64_MAX, ns;
+
+	take_all(users);
+	users_salvage(users);
+	for (struct user *user = users->list; user; user = user->next) {
+		ns = user_program_oldest_ns(user->program);
+		oldest = ns < oldest ? ns : oldest;
+	}
+	return oldest;
+}
+
+int users_snapshot(struct users *users, struct user_snapshot *snapshot)
+{
+	int err = 0;
+
+	users->recording.next_stream = USER_FIRST_STREAM;
+	for (struct user *user = users->list; user && !err; user = user->next)
+		err = user_program_snapshot(user->program, snapshot);
+	snapshot->missed += users->missed;
+	return err;
+}
+
+void users_reset(struct users *users, const struct clock_sample *now)
+{
+	users->recording.start_ns = now->monotonic_ns;
+	user_clock_add(&users->recording.clock, now);
+	for (struct user *user = users->list; user; user = user->next)
+		user_program_reset(user->program);
+	users->missed = 0;
+	users->dead_bytes = 0;
+	users->gone = (struct users_gone){ 0 };
+}
+
+void users_get_gone(const struct users *users, struct users_gone *ret_gone)
+{
+	*ret_gone = users->gone;
 }
 
 void users_get_status(const struct users *users, struct users_status *ret_status)

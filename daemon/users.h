@@ -10,6 +10,9 @@
  *
  * Programs call nobody when a buffer is full; so they are looked at, the more often the more they record, and not at all when there are
  * none. One thread.
+ *
+ * A flight recorder looks at a program a few times after it has come, for the events that it registers meanwhile, and at nobody after that. The rings
+ * overwrite themselves until a snapshot; of the dead it keeps what they left, within bounds.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,14 +22,21 @@
 #include "clock.h"
 #include "drain.h"
 #include "select.h"
+#include "user_program.h"
 
 struct users;
 
-/** struct users_options - @selection: which events; copied. @filter: which processes, as for the kernel's; borrowed. @blocking: programs may wait for room */
+/**
+ * struct users_options - @selection: which events; copied. @filter: which processes, as for the kernel's; borrowed. @blocking: programs may wait for room
+ * @flight: a flight recorder. @dead_bytes, @dead_max: how much of the dead it keeps; 0 = 256 MiB, 2048 of them
+ */
 struct users_options {
 	const struct selection *selection;
 	const struct tracer_options *filter;
 	bool blocking;
+	bool flight;
+	size_t dead_bytes;
+	size_t dead_max;
 };
 
 /** users_new() - from now on programs can offer themselves. NULL: no memory, no descriptors */
@@ -34,14 +44,14 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 /** users_free() - switches all events off. NULL is fine. Returns NULL */
 struct users *users_free(struct users *users);
 
-/** users_begin() - the recording has begun at @start: take all programs that are there. @drain, @writer: borrowed until users_free() */
+/** users_begin() - the recording has begun at @start: take all programs that are there. @drain, @writer: borrowed until users_free(); NULL: a flight recorder's */
 void users_begin(struct users *users, struct drain *drain, struct trace_writer *writer, const struct clock_sample *start);
 
 /** users_fd() - readable when somebody came or died, or it is time to look; then users_dispatch(), and drain_run() */
 int users_fd(const struct users *users);
 void users_dispatch(struct users *users);
 
-/** users_look() - after drain_run(): bury the dead, and choose when to look again */
+/** users_look() - after drain_run(), or users_dispatch() of a flight recorder: bury the dead, and choose when to look again */
 void users_look(struct users *users);
 
 /** users_select(), users_halt() - change what is recorded */
@@ -55,6 +65,24 @@ void users_switch_off(struct users *users);
 void users_salvage(struct users *users);
 /** users_settle() - when all is taken, before the statistics: their memory is not read any more */
 void users_settle(struct users *users);
+
+/* ---- flight recorder ---- */
+
+/** users_oldest_ns() - what a snapshot now begins with, about; UINT64_MAX: nothing. Takes everybody first that has something to say */
+uint64_t users_oldest_ns(struct users *users);
+/** users_snapshot() - what is kept of all programs; after users_oldest_ns(). 0 or -ENOMEM */
+int users_snapshot(struct users *users, struct user_snapshot *snapshot);
+/** users_reset() - forget what is kept: the next snapshot begins at @now */
+void users_reset(struct users *users, const struct clock_sample *now);
+
+/** struct users_gone - what flight recorders forgot of the dead: @programs, the last of which died at @ns; @overwritten, @lost: their events */
+struct users_gone {
+	uint64_t programs;
+	uint64_t overwritten;
+	uint64_t lost;
+	uint64_t ns;
+};
+void users_get_gone(const struct users *users, struct users_gone *ret_gone);
 
 /** struct users_status - @programs: recorded now; @ever: so far; @refused: whose memory was not as it should be */
 struct users_status {

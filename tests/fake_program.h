@@ -29,6 +29,7 @@ struct subbuf_writer {
 	trace_u16 producer;
 	trace_u8 clock;
 	trace_u8 overwrite;
+	const trace_u32 *overwrites;
 };
 
 static inline trace_u64 fake_now(const struct subbuf_writer *w)
@@ -41,6 +42,22 @@ static inline trace_u64 fake_now(const struct subbuf_writer *w)
 	return (trace_u64)now.tv_sec * 1000000000 + (trace_u64)now.tv_nsec;
 }
 
+/* As libtracer's openers where a flight recorder listens. */
+static inline trace_u64 fake_open_clock(const struct subbuf_writer *w, trace_u64 *ret_ns)
+{
+	struct subbuf_writer ns = { .clock = SUBBUF_CLOCK_MONOTONIC };
+	trace_u64 before;
+
+	*ret_ns = 0;
+	if (w->clock != SUBBUF_CLOCK_TSC || !*w->overwrites)
+		return fake_now(w);
+	do {
+		before = fake_now(w);
+		*ret_ns = fake_now(&ns);
+	} while (fake_now(w) - before > 2000);
+	return before;
+}
+
 static inline unsigned char *fake_slot(const struct subbuf_writer *w, trace_u64 seq)
 {
 	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
@@ -51,6 +68,8 @@ static inline unsigned char *fake_slot(const struct subbuf_writer *w, trace_u64 
 #define SUBBUF_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
 #define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
 #define SUBBUF_CLOCK() fake_now(w)
+#define SUBBUF_OPEN_CLOCK(w, ret_ns) fake_open_clock(w, ret_ns)
+#define SUBBUF_OVERWRITES(w) __atomic_load_n((w)->overwrites, __ATOMIC_ACQUIRE)
 #define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)fake_slot(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) __atomic_store_n((trace_u64 *)(fake_slot(w, seq) + (offset)), word, __ATOMIC_RELAXED)
 #define SUBBUF_PRELIMINARY(w, seq, offset, size) SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size))
@@ -85,7 +104,7 @@ static inline struct fake_program fake_program_new(enum subbuf_clock clock, int 
 		.magic = USER_MEMORY_MAGIC, .version = USER_MEMORY_VERSION, .clock = clock, .total_bytes = total, .pid = (uint32_t)getpid(),
 		.max_events = FAKE_MAX_EVENTS, .nr_rings = FAKE_RINGS, .subbuf_bytes = FAKE_SUBBUF, .nr_subbufs = FAKE_SUBBUFS,
 		.registry_bytes = FAKE_REGISTRY, .flags_offset = 4096, .registry_offset = 8192, .ring_stride = stride, .rings_offset = rings,
-		.new_flag = 1,
+		.features = USER_FEATURE_OVERWRITE, .new_flag = 1,
 	};
 	return program;
 }
@@ -146,12 +165,14 @@ static inline struct subbuf_ring fake_program_ring(const struct fake_program *pr
 
 static inline struct subbuf_writer fake_program_writer(const struct fake_program *program, uint32_t cpu)
 {
+	static const trace_u32 never = 0;
 	struct subbuf_ring ring = fake_program_ring(program, cpu);
+	const trace_u32 *overwrites = program->memory->features & USER_FEATURE_OVERWRITE ? &program->memory->overwrite : &never;
 
 	if (!ring.control->position)
 		subbuf_ring_init(&ring, ring.control, FAKE_SUBBUF, FAKE_SUBBUFS, cpu, SUBBUF_PRODUCER_USER, (enum subbuf_clock)program->memory->clock, false);
 	return (struct subbuf_writer){ ring.control, ring.data, FAKE_SUBBUF, (trace_u32)__builtin_ctz(FAKE_SUBBUFS), cpu, SUBBUF_PRODUCER_USER,
-				       (trace_u8)program->memory->clock, 0 };
+				       (trace_u8)program->memory->clock, 0, overwrites };
 }
 
 /** fake_program_write() - a record, if the event is switched on; false: there was no room for it. @stop: die before it is committed */

@@ -28,6 +28,7 @@ struct subbuf_writer {
 	trace_u8 clock;
 	trace_u8 overwrite;
 	trace_u32 **place; /* of tracer/user/ring.h; NULL otherwise */
+	const trace_u32 *overwrites; /* of programs; NULL: @overwrite says it */
 };
 
 static inline unsigned char *ledger_slot(const struct subbuf_writer *w, trace_u64 seq)
@@ -45,6 +46,7 @@ static inline unsigned char *ledger_place(const struct subbuf_writer *w, trace_u
 #define SUBBUF_STORE(p, v) (LEDGER_POINT(), __atomic_store_n(p, v, __ATOMIC_RELEASE))
 #define SUBBUF_ADD(p, v) (LEDGER_POINT(), __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL))
 #define SUBBUF_CAS(p, old, new) (LEDGER_POINT(), __sync_val_compare_and_swap(p, old, new))
+#define SUBBUF_OVERWRITES(w) ((w)->overwrites ? SUBBUF_LOAD((w)->overwrites) : (w)->overwrite)
 #define SUBBUF_CLOCK() (LEDGER_POINT(), LEDGER_NOW())
 #define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)ledger_slot(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
@@ -89,6 +91,7 @@ struct ledger {
 	trace_u64 last_seq;
 	trace_u64 last_lost;
 	trace_u64 last_base;
+	trace_u64 last_preset; /* what ledger_preset() pretended */
 	const char *fault; /* the first broken rule */
 };
 
@@ -129,7 +132,7 @@ static inline void ledger_preset(struct ledger *l, trace_u64 seq, trace_u64 reco
 	}
 	l->ring.control->consumed = seq;
 	l->ring.control->position = seq << SUBBUF_OFFSET_BITS | bytes;
-	l->last_seq = seq;
+	l->last_seq = l->last_preset = seq;
 }
 
 static inline trace_u64 ledger_check_word(trace_u32 writer, trace_u32 n)
@@ -246,16 +249,19 @@ static inline void ledger_drain(struct ledger *l)
 	}
 }
 
-/* What dead writers left, as the daemon takes it: the complete sub-buffers, and the others repaired, as far as a ring in discard
- * mode was used. Returns the records that were found in flight. */
+/* What dead writers left, as the daemon takes it: the complete sub-buffers, and the others repaired, as far as they
+ * were not taken or overwritten. Returns the records that were found in flight. */
 static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger *l)
 {
 	trace_u64 position = l->ring.control->position, last = position >> SUBBUF_OFFSET_BITS;
 	void *copy = malloc(l->ring.subbuf_bytes);
 	struct subbuf_salvaged salvaged;
+	trace_u64 kept = last >= l->ring.nr_subbufs ? last - l->ring.nr_subbufs + 1 : 1, seq = l->ring.control->consumed + 1;
 	trace_u32 in_flight = 0;
 
-	for (trace_u64 seq = l->ring.control->consumed + 1; seq <= last && !l->fault; seq++) {
+	if (l->writer.overwrites && seq < kept)
+		seq = kept;
+	for (; seq <= last && !l->fault; seq++) {
 		memcpy(copy, subbuf_slot(&l->ring, seq), l->ring.subbuf_bytes);
 		if (subbuf_complete(&l->ring, seq)) {
 			ledger_read(l, copy, seq);
@@ -282,6 +288,14 @@ static inline void ledger_dump(struct ledger *l)
 			ledger_read(l, subbuf_slot(&l->ring, seq), seq);
 }
 
+/* What was overwritten before the oldest that is there, when no writer runs: by what the ring tells a flight recorder. */
+static inline trace_u64 ledger_overwritten(struct ledger *l)
+{
+	trace_u64 last = l->ring.control->position >> SUBBUF_OFFSET_BITS;
+
+	return subbuf_records_before(&l->ring, last >= l->ring.nr_subbufs ? last - l->ring.nr_subbufs + 1 : 1).records;
+}
+
 static inline trace_u64 ledger_sum(const trace_u32 *numbers)
 {
 	trace_u64 sum = 0;
@@ -300,5 +314,7 @@ static inline void ledger_close(struct ledger *l)
 		ledger_fault(l, "attempted != stored + discarded");
 	if (ledger_sum(l->stored) != l->found + control->overwritten)
 		ledger_fault(l, "stored != found + overwritten");
+	if (l->writer.overwrite && l->last_preset == 0 && ledger_overwritten(l) != control->overwritten)
+		ledger_fault(l, "the ring does not know what was overwritten");
 }
 #endif

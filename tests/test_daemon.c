@@ -411,7 +411,7 @@ static struct found snapshot(struct bench *bench, struct flight *flight, struct 
 static void a_snapshot_holds_the_latest_events(void)
 {
 	struct bench bench = bench_new(true);
-	struct flight *flight = flight_begin(bench.tracer, &bench.error);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
 	struct flight_result result;
 	struct found found;
 
@@ -438,7 +438,7 @@ static void a_snapshot_holds_the_latest_events(void)
 static void structural_events_outlive_the_others(void)
 {
 	struct bench bench = bench_new(true);
-	struct flight *flight = flight_begin(bench.tracer, &bench.error);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
 	struct flight_result result;
 	struct found found;
 
@@ -459,7 +459,7 @@ static void structural_events_outlive_the_others(void)
 static void a_reset_forgets(void)
 {
 	struct bench bench = bench_new(true);
-	struct flight *flight = flight_begin(bench.tracer, &bench.error);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
 	struct flight_result result;
 	struct found found;
 
@@ -491,7 +491,7 @@ static void snapshots_beside_running_producers_are_whole(void)
 	setenv("TRACE_FAKE_EVENTS", "100000000", 1);
 	bench = bench_new(true);
 	unsetenv("TRACE_FAKE_EVENTS");
-	flight = flight_begin(bench.tracer, &bench.error);
+	flight = flight_begin(bench.tracer, NULL, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
 	for (int i = 0; i < 10; i++) {
 		usleep(5000);

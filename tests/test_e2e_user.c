@@ -90,6 +90,7 @@ static struct count count_events(const struct trace *trace, const char *name, bo
 struct books {
 	uint64_t stored;
 	uint64_t lost;
+	uint64_t overwritten;
 	uint64_t filtered;
 	uint64_t attempted;
 	uint64_t streams;
@@ -106,6 +107,7 @@ static struct books user_books(const struct trace *trace)
 			continue;
 		books.stored += stats->stored;
 		books.lost += stats->discarded;
+		books.overwritten += stats->overwritten;
 		books.filtered += stats->filtered;
 		books.attempted += stats->attempted;
 		books.streams++;
@@ -432,6 +434,54 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 	session_end(&s);
 }
 
+/*
+ * A program that was killed in full flight, and one that goes on, in several snapshots: all that the first attempted is there or was overwritten, but for
+ * the event that it died in.
+ */
+static void the_flight_recorder_has_programs_too(void)
+{
+	uint64_t ticks = 0, storm = 0, attempted, known;
+	struct session s;
+	char file[128];
+	pid_t running;
+
+	session_begin(&s);
+	snprintf(file, sizeof(file), "%s/attempted", s.folder);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -k --control %s/socket", TRACE_BIN, s.folder), 0);
+	running = start(WORKLOAD, "ticks", "100000", NULL);
+	session_run("timeout -s KILL 0.3 " WORKLOAD " storm %s 2>/dev/null", file);
+	attempted = attempted_in(file);
+	for (int round = 0; round < 2; round++) {
+		struct trace *trace;
+		struct count count;
+		struct books books;
+
+		usleep(100000);
+		CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -j --control %s/socket %s", TRACE_BIN, s.folder, s.trace), 0);
+		trace = open_verified(s.trace);
+		books = user_books(trace);
+		count = count_events(trace, "demo:storm", false);
+		known = count.events + books.overwritten + books.lost + books.filtered;
+		CU_ASSERT_TRUE(count.events > 1000 && attempted > 1000);
+		CU_ASSERT_TRUE(known == attempted || known + 1 == attempted);
+		if (known != attempted && known + 1 != attempted)
+			fprintf(stderr, "attempted %llu; kept %llu, overwritten %llu, lost %llu\n", (unsigned long long)attempted, (unsigned long long)count.events,
+				(unsigned long long)books.overwritten, (unsigned long long)books.lost);
+		CU_ASSERT_TRUE(!round || count.events == storm);
+		storm = count.events;
+		count = count_events(trace, "demo:tick", true);
+		CU_ASSERT_EQUAL(count.breaks, 0);
+		CU_ASSERT_TRUE(count.events > ticks + 20);
+		ticks = count.events;
+		CU_ASSERT_EQUAL(announced(trace), books.streams);
+		trace_close(trace);
+	}
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s > /dev/null", TRACE_BIN, s.trace), 0);
+	session_run("%s/tracedaemon -q --control %s/socket > /dev/null", TRACE_BIN, s.folder);
+	end(running, SIGKILL);
+	session_end(&s);
+}
+
 static void tracepoints_of_running_programs_are_listed(void)
 {
 	pid_t pid = start(WORKLOAD, "ticks", "100000", NULL);
@@ -474,6 +524,14 @@ static void everybody_may_record_programs_of_their_own(void)
 	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u TRACER_SOCKET %s/tracedaemon --quiet v.trace -- sh -c 'exit 7'", s.folder, TRACE_BIN), 7);
 	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u TRACER_SOCKET %s/tracedaemon --quiet -tu100000 w.trace", s.folder, TRACE_BIN), 0);
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s/w.trace > /dev/null", TRACE_BIN, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env TRACER_SOCKET=%s/p sh -c '%s/tracedaemon --quiet -k --control c && "
+				    WORKLOAD " count 3000 > /dev/null && %s/tracedaemon --quiet -j --control c f.trace; %s/tracedaemon -q --control c > /dev/null'",
+				    s.folder, s.folder, TRACE_BIN, TRACE_BIN, TRACE_BIN),
+			0);
+	snprintf(s.trace, sizeof(s.trace), "%s/f.trace", s.folder);
+	trace = open_verified(s.trace);
+	CU_ASSERT_EQUAL(count_events(trace, "demo:count", true).events, 3000);
+	trace_close(trace);
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s/u.trace > /dev/null", TRACE_BIN, s.folder), 0);
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --json %s/u.trace > /dev/null", TRACE_BIN, s.folder), 0);
 	session_end(&s);
@@ -489,6 +547,7 @@ static const struct unit_case cases[] = {
 	{ "a_program_that_runs_already_is_found", a_program_that_runs_already_is_found },
 	{ "a_daemon_that_is_killed_is_followed_by_the_next", a_daemon_that_is_killed_is_followed_by_the_next },
 	{ "a_program_that_is_killed_loses_the_record_in_flight_only", a_program_that_is_killed_loses_the_record_in_flight_only },
+	{ "the_flight_recorder_has_programs_too", the_flight_recorder_has_programs_too },
 	{ "tracepoints_of_running_programs_are_listed", tracepoints_of_running_programs_are_listed },
 	{ "everybody_may_record_programs_of_their_own", everybody_may_record_programs_of_their_own },
 	{ NULL, NULL },

@@ -64,6 +64,7 @@ struct plan {
 	int kills;
 	bool overwrite;
 	bool program; /* records by ring.h, into rings that nobody has set up */
+	bool switched; /* of a program: a flight recorder ends, and a recording begins, when the flusher says so */
 	int moves;    /* to the other CPU */
 	trace_u64 step; /* of the clock */
 };
@@ -99,6 +100,7 @@ static struct ledger ledgers[NR_RINGS];
 static unsigned char memory[NR_RINGS][SUBBUF_CONTROL_BYTES + 1024] __attribute__((aligned(64)));
 static struct trace_window windows[NR_RINGS];
 static trace_u64 clock_ns;
+static trace_u32 overwrites; /* of programs, as user_memory.overwrite */
 
 /* Of programs: what the clock said during each record, for nobody knows beforehand at which look a record takes its time. */
 #define MAX_RECORDS 4
@@ -318,6 +320,17 @@ static void consume(struct ledger *ledger)
 	subbuf_release(&ledger->ring);
 }
 
+/* As the daemon does; then it takes what there is. */
+static void stop_overwriting(struct ledger *ledger)
+{
+	SUBBUF_STORE(&overwrites, 0);
+	if (!is_set_up(ledger))
+		return;
+	subbuf_keep(&ledger->ring);
+	ledger->last_seq = ledger->ring.control->consumed;
+	consume(ledger);
+}
+
 static void actor_main(void)
 {
 	int self = current;
@@ -330,7 +343,9 @@ static void actor_main(void)
 				consume(&ledgers[plan->moves ? i & 1 : 0]);
 		else
 			for (int i = 0; i < plan->flushes; i++) {
-				if (is_set_up(&ledgers[0]))
+				if (plan->switched)
+					stop_overwriting(&ledgers[0]);
+				else if (is_set_up(&ledgers[0]))
 					subbuf_flush(&ledgers[0].ring);
 			}
 		actors[self].done = true;
@@ -344,6 +359,29 @@ static void actor_main(void)
 static const char *fault(void)
 {
 	return ledgers[0].fault ? ledgers[0].fault : ledgers[1].fault;
+}
+
+static trace_u64 attempted_by_programs(void)
+{
+	trace_u64 sum = 0;
+
+	for (int i = 0; plan->program && i < nr_actors; i++)
+		sum += (trace_u64)attempts[i];
+	return sum;
+}
+
+/* After a switch each sub-buffer can be taken, in its turn; and what was not to be read is known, unless it was used again. */
+static trace_u64 read_after_switch(struct ledger *ledger)
+{
+	trace_u64 kept_from = ledger->last_seq - ledger->subbufs + 1;
+	struct subbuf_count before;
+
+	subbuf_flush(&ledger->ring);
+	ledger_drain(ledger);
+	if (ledger->ring.control->consumed != ledger->ring.control->position >> SUBBUF_OFFSET_BITS)
+		ledger_fault(ledger, "the ring stands still");
+	before = subbuf_records_before(&ledger->ring, kept_from);
+	return before.exact ? before.records : ledger_sum(ledger->attempted) + attempted_by_programs() - ledger->found - ledger->ring.control->discarded;
 }
 
 static void read_all(struct ledger *ledger)
@@ -380,15 +418,18 @@ static void check_books(void)
 			check_program(ledger, cpu);
 		else if (plan->program || cpu > 0)
 			continue;
-		if (killed < 0)
+		if (plan->switched)
+			accounted += read_after_switch(ledger);
+		else if (killed < 0)
 			read_all(ledger);
 		else
 			in_flight += ledger_salvage(ledger);
 		attempted += ledger_sum(ledger->attempted);
-		accounted += ledger->found + ledger->ring.control->discarded + ledger->ring.control->overwritten;
+		accounted += ledger->found + ledger->ring.control->discarded;
+		if (!plan->switched)
+			accounted += plan->program && plan->overwrite ? ledger_overwritten(ledger) : ledger->ring.control->overwritten;
 	}
-	for (int i = 0; plan->program && i < nr_actors; i++)
-		attempted += (trace_u64)attempts[i];
+	attempted += attempted_by_programs();
 	/* The record that a dead writer was in is lost, and may not be counted; nothing else. */
 	if (accounted + (killed >= 0) < attempted || accounted > attempted)
 		ledger_fault(&ledgers[0], killed < 0 ? "attempted != found + lost" : "a death cost more than the record in progress");
@@ -402,9 +443,11 @@ static void set_up(void)
 	for (trace_u32 cpu = 0; cpu < (plan->program ? NR_RINGS : 1); cpu++) {
 		memset(memory[cpu], 0, SUBBUF_CONTROL_BYTES - 3072);
 		memset(memory[cpu] + SUBBUF_CONTROL_BYTES, 0, sizeof(memory[cpu]) - SUBBUF_CONTROL_BYTES);
-		ledger_init(&ledgers[cpu], memory[cpu], RING_BYTES, 2, plan->overwrite);
+		ledger_init(&ledgers[cpu], memory[cpu], RING_BYTES, 2, plan->overwrite && !plan->program);
 		if (!plan->program)
 			continue;
+		overwrites = plan->overwrite;
+		ledgers[cpu].writer.overwrites = plan->overwrite || plan->switched ? &overwrites : NULL;
 		ledgers[cpu].writer.cpu = ledgers[cpu].cpu = cpu;
 		memset(memory[cpu], 0, SUBBUF_CONTROL_BYTES - 3072);
 		memset(memory[cpu] + SUBBUF_CONTROL_BYTES, 0, sizeof(struct subbuf_header));
@@ -553,6 +596,22 @@ static void a_program_dies(void)
 	explore_plan((struct plan){ .writers = 2, .records = 2, .takes = 1, .bound = 2, .kills = 1, .program = true, .moves = 1, .step = 1 });
 }
 
+static void programs_flight_recorder(void)
+{
+	explore_plan((struct plan){ .writers = 2, .records = 5, .bound = 2, .program = true, .overwrite = true, .step = 1 });
+	explore_plan((struct plan){ .writers = 3, .records = 2, .bound = 2, .program = true, .overwrite = true, .step = 1 });
+}
+
+static void a_program_dies_in_flight(void)
+{
+	explore_plan((struct plan){ .writers = 2, .records = 3, .bound = 2, .kills = 1, .program = true, .overwrite = true, .step = 1 });
+}
+
+static void a_recording_follows_a_flight(void)
+{
+	explore_plan((struct plan){ .writers = 2, .records = 4, .flushes = 1, .bound = 2, .program = true, .overwrite = true, .switched = true, .step = 1 });
+}
+
 static const struct unit_case cases[] = {
 	{ "writers_and_consumer", writers_and_consumer },
 	{ "writers_consumer_and_flusher", writers_consumer_and_flusher },
@@ -567,6 +626,9 @@ static const struct unit_case cases[] = {
 	{ "programs_are_moved", programs_are_moved },
 	{ "programs_times_expire", programs_times_expire },
 	{ "a_program_dies", a_program_dies },
+	{ "programs_flight_recorder", programs_flight_recorder },
+	{ "a_program_dies_in_flight", a_program_dies_in_flight },
+	{ "a_recording_follows_a_flight", a_recording_follows_a_flight },
 	{ NULL, NULL },
 };
 

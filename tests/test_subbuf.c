@@ -170,7 +170,14 @@ static void overwriting_counts_exactly(void)
 	for (int i = 0; i < 100 * 10 + 3; i++)
 		CU_ASSERT_EQUAL(write_record(0, 24), 1);
 	CU_ASSERT_EQUAL(ledger.ring.control->overwritten, 97 * 10);
-	CU_ASSERT_EQUAL(subbuf_slot(&ledger.ring, 101)->overwritten, 97 * 10);
+	for (trace_u64 seq = 98; seq <= 101; seq++) {
+		struct subbuf_count count = subbuf_records_before(&ledger.ring, seq);
+
+		CU_ASSERT_TRUE(count.exact);
+		CU_ASSERT_EQUAL(count.records, (seq - 1) * 10);
+	}
+	CU_ASSERT_FALSE(subbuf_records_before(&ledger.ring, 102).exact); /* it is still open */
+	CU_ASSERT_FALSE(subbuf_records_before(&ledger.ring, 97).exact);	 /* opened again since */
 	expect_closed_books();
 	CU_ASSERT_EQUAL(ledger.found, 33);
 	CU_ASSERT_EQUAL(ledger.ring.control->discarded, 0);
@@ -348,6 +355,9 @@ static void overwritten_is_exact_when_the_count_of_records_wraps(void)
 	for (int i = 0; i < 103; i++)
 		write_record(0, 24);
 	CU_ASSERT_EQUAL(ledger.ring.control->overwritten, 90);
+	CU_ASSERT_EQUAL(subbuf_slot(&ledger.ring, 2010)->records_ever, 0xffffff - 25 + 40); /* beyond its 24 bits */
+	CU_ASSERT_EQUAL(subbuf_slot(&ledger.ring, 2011)->records_ever, 0xffffff - 25 + 50);
+	CU_ASSERT_EQUAL(subbuf_records_before(&ledger.ring, 2011).records, 2 * (0xffffff - 25) + 100);
 	expect_closed_books();
 }
 

@@ -14,6 +14,8 @@
  *   SUBBUF_WRITE_HEADER(w, seq, offset, word)  store a record's 64-bit header
  *   SUBBUF_PRELIMINARY(w, seq, offset, size)  optional: what to leave at once in a place that was reserved; programs store
  *                                      subbuf_preliminary_word(), by which subbuf_salvage() finds its way when they die
+ *   SUBBUF_OVERWRITES(w)               optional: may sub-buffers that nobody has taken be used again? Asked each time, after a load of the position [R5]
+ *   SUBBUF_OPEN_CLOCK(w, ret_ns)       optional: SUBBUF_CLOCK() for whoever opens a sub-buffer, with CLOCK_MONOTONIC of the same instant, or 0
  *   SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation)  optional: how to call subbuf_reserve_slow() out of line
  *   struct subbuf_writer               with the members control, subbuf_bytes, nr_subbufs_log2, overwrite, cpu, producer, clock
  *
@@ -28,6 +30,12 @@
 
 #ifndef SUBBUF_PRELIMINARY
 #define SUBBUF_PRELIMINARY(w, seq, offset, size) ((void)0)
+#endif
+#ifndef SUBBUF_OVERWRITES
+#define SUBBUF_OVERWRITES(w) ((w)->overwrite)
+#endif
+#ifndef SUBBUF_OPEN_CLOCK
+#define SUBBUF_OPEN_CLOCK(w, ret_ns) (*(ret_ns) = 0, SUBBUF_CLOCK())
 #endif
 #ifndef SUBBUF_TRIES
 #define SUBBUF_TRIES 8 /* a try fails only when another writer closed or opened a sub-buffer in between */
@@ -100,7 +108,7 @@ SUBBUF_INLINE int subbuf_slot_free(const struct subbuf_writer *w, trace_u64 comm
 		return 0; /* a writer is still inside */
 	if (seq >> (64 - SUBBUF_OFFSET_BITS))
 		return 0; /* position has no room for the number: end of the ring's life, after 4 PiB at least */
-	if (w->overwrite)
+	if (SUBBUF_OVERWRITES(w)) /* [R5] after the position; pairs with [W5] before subbuf_keep() */
 		return 1;
 	return seq - SUBBUF_LOAD(&w->control->consumed) <= (1ULL << w->nr_subbufs_log2); /* [R4] pairs with [W4] */
 }
@@ -109,18 +117,18 @@ SUBBUF_INLINE int subbuf_slot_free(const struct subbuf_writer *w, trace_u64 comm
  * @lost were read before it, so that they never decrease from one sub-buffer to the next, however late we run. Nobody
  * else writes these fields. Others may already add records behind ours, which need none of them, but they cannot
  * complete the sub-buffer before our own record is committed. */
-SUBBUF_INLINE void subbuf_open(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u64 base,
+SUBBUF_INLINE void subbuf_open(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u64 base, trace_u64 base_ns,
 			       trace_u64 commit, trace_u64 lost)
 {
-	trace_u32 records = (trace_u32)((commit - subbuf_slot_base(w, seq)) >> 40) & 0xffffff;
-	trace_u32 overwritten = 0;
+	trace_u64 records = (commit - subbuf_slot_base(w, seq)) >> 40;
 
 	if (w->overwrite && header->seq) /* the slot held records that nobody will read any more */
-		overwritten = (records - header->records_before) & 0xffffff;
-	header->overwritten = overwritten + (w->overwrite ? SUBBUF_ADD(&w->control->overwritten, overwritten) : 0);
+		SUBBUF_ADD(&w->control->overwritten, (records - header->records_before) & 0xffffff);
+	SUBBUF_STORE(&header->records_ever, header->records_ever + ((records - header->records_ever) & 0xffffff));
 	SUBBUF_STORE(&header->base, base);
 	header->lost = lost;
-	header->records_before = records;
+	header->records_before = (trace_u32)records & 0xffffff;
+	header->base_ns = base_ns;
 	header->cpu = w->cpu;
 	header->producer = w->producer;
 	header->clock = w->clock;
@@ -167,7 +175,7 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
 {
 	struct subbuf_control *control = w->control;
 	struct subbuf_header *header;
-	trace_u64 seq, now, base, commit, lost;
+	trace_u64 seq, now, open_ns, base, commit, lost;
 	trace_u32 offset;
 
 	ret_reservation->completed = 0;
@@ -216,11 +224,11 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
 			continue;
 		}
 		lost = SUBBUF_LOAD(&control->discarded);
-		now = SUBBUF_CLOCK();
+		now = SUBBUF_OPEN_CLOCK(w, &open_ns);
 		offset = sizeof(struct subbuf_header);
 		if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | (offset + size)) == position) {
 			SUBBUF_PRELIMINARY(w, seq, offset, size);
-			subbuf_open(w, header, seq, now, commit, lost);
+			subbuf_open(w, header, seq, now, open_ns, commit, lost);
 			return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, now, ret_reservation);
 		}
 		position = SUBBUF_NO_POSITION;

@@ -56,18 +56,19 @@ enum subbuf_flag {
  * @seq: number of the sub-buffer in its ring, from 1. Written by the opener.
  * @base: full time of the opening; no record of the sub-buffer is earlier, none 2^32 ns later. Opener.
  * @lost: events discarded in this ring before the sub-buffer was opened, ever. Opener.
- * @overwritten: records of this ring that were overwritten before it was opened, ever (flight recorder). Opener. An opener
- *         that was held up may have counted late: exact is control.overwritten, once no writer runs.
+ * @records_ever: records that all earlier uses of this slot committed, ever: commit's 24 bits without their wrapping. Opener, in one store, so
+ *         that together with commit it tells the truth at any moment: see subbuf_records_before().
  * @commit: bytes (low 40 bits) and records (upper 24) committed in this slot, ever. Every writer, by atomic add.
  * @records_before: the upper 24 bits of commit at the opening. Opener.
  * @end: bytes in use, this header included. Written by the closer before its last add to commit.
  * @cpu, @producer, @clock, @flags: whose it is. Opener.
+ * @base_ns: CLOCK_MONOTONIC of the host at @base, by the opener of a program's that counts ticks and overwrites; 0: not known.
  */
 struct subbuf_header {
 	trace_u64 seq;
 	trace_u64 base;
 	trace_u64 lost;
-	trace_u64 overwritten;
+	trace_u64 records_ever;
 	trace_u64 commit;
 	trace_u32 records_before;
 	trace_u32 end;
@@ -75,7 +76,7 @@ struct subbuf_header {
 	trace_u16 producer;
 	trace_u8 clock;
 	trace_u8 flags;
-	trace_u64 reserved;
+	trace_u64 base_ns;
 };
 
 /**
@@ -96,7 +97,7 @@ struct subbuf_control {
 	/* set up before the first record */
 	trace_u32 subbuf_bytes;
 	trace_u32 nr_subbufs;
-	trace_u32 overwrite; /* 0 discard when full, 1 overwrite the oldest */
+	trace_u32 overwrite; /* 0 discard when full, 1 overwrite the oldest; of programs' rings: user_memory.overwrite */
 	trace_u32 cpu;
 	trace_u32 producer;
 	trace_u32 clock;
@@ -163,6 +164,39 @@ static inline trace_u32 subbuf_records(const struct subbuf_ring *ring, const str
 	return (trace_u32)(((commit - target) >> 40) - header->records_before) & 0xffffff;
 }
 
+/** struct subbuf_count - records that sub-buffers committed. @exact: all of these were complete, and none was opened again too early */
+struct subbuf_count {
+	trace_u64 records;
+	bool exact;
+};
+
+/**
+ * subbuf_records_before() - all records of the ring in sub-buffers before @seq, ever, kept or not
+ * Beside running writers, which may have come as far as @seq - 1 + N; once @seq is closed the count stays what it is. It is not @exact
+ * while a writer is inside one of the last N before @seq, or has just opened the place of one of them: later it may be.
+ */
+static inline struct subbuf_count subbuf_records_before(const struct subbuf_ring *ring, trace_u64 seq)
+{
+	trace_u64 nr = ring->nr_subbufs;
+	struct subbuf_count count = { 0, true };
+
+	for (trace_u64 use = seq > nr ? seq - nr : 1; use < seq; use++) {
+		const struct subbuf_header *header = subbuf_slot(ring, use);
+		trace_u64 now = __atomic_load_n(&header->seq, __ATOMIC_ACQUIRE); /* [R3] */
+		trace_u64 ever = __atomic_load_n(&header->records_ever, __ATOMIC_RELAXED), commit;
+
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		commit = __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE);
+		count.records += ever;
+		if (now > use) /* the records before its next opening are those of this use, too */
+			continue;
+		count.records += (((commit - use / nr * ring->subbuf_bytes) >> 40) - ever) & 0xffffff;
+		count.exact &= now == use && ((commit - subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, use)) & SUBBUF_COMMIT_MASK) == 0;
+	}
+	count.exact &= (__atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE) >> SUBBUF_OFFSET_BITS) < seq + nr;
+	return count;
+}
+
 /**
  * subbuf_take() - the next complete sub-buffer of a ring in discard mode
  * @ring: one consumer at a time
@@ -210,6 +244,23 @@ static inline bool subbuf_flush(const struct subbuf_ring *ring)
 	__atomic_store_n(&header->end, (trace_u32)offset, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&header->commit, ring->subbuf_bytes - offset, __ATOMIC_RELEASE); /* [W2] */
 	return true;
+}
+
+/**
+ * subbuf_keep() - from now on no sub-buffer is used again before it is released: whatever stands in the ring already need not be read
+ * For a ring whose writers ask each time whether they may overwrite, after they have been told, with a full barrier, that they may not [W5]. Who was told
+ * otherwise before has looked at the position even earlier [R5], and opens the next sub-buffer only if the position has not moved since. Then it is as we
+ * find it now, and that sub-buffer may be opened in any case. The consumer, not while a sub-buffer is taken; flushes.
+ */
+static inline void subbuf_keep(const struct subbuf_ring *ring)
+{
+	trace_u64 position;
+
+	subbuf_flush(ring);
+	position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
+	/* One that is in use again already is to be read. */
+	__atomic_store_n(&ring->control->consumed, (position >> SUBBUF_OFFSET_BITS) - ((position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes),
+			 __ATOMIC_RELEASE);
 }
 
 /**

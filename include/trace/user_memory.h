@@ -56,12 +56,16 @@ extern "C" {
  * @clock: enum subbuf_clock, of all rings
  * @ring_stride: from one ring to the next; ring n is CPU n's, and is in use when its control.position is not 0
  * @pid: as the program sees itself; the daemon trusts the kernel's word instead
+ * @features: enum user_feature, what its libtracer can do beyond what the first of this version could
  * @registry_used: bytes of whole entries; the program, store-release after the entry [U1], pairs with the daemon's load [D1]
  * @unready: events that were wanted and have no ring that could count them: they came while the memory was still being set up, or another event
  *     registered, by somebody who was interrupted; or in a child of the program that has no memory of its own. Program and its children, atomic add;
  *     it goes on growing when the program is dead
  * @new_flag: what an event's flag is when it is registered; the daemon (the program before it has offered the memory)
  * @daemon_pid: who takes the events now, for messages only; 0 = nobody. @blocking: the daemon allows writers to wait for room; the daemon
+ * @overwrite: when a ring is full the oldest sub-buffer is used again, taken or not: a flight recorder listens. Writers look at it whenever they are to
+ *     open a sub-buffer. The daemon that sets it to 0 calls subbuf_keep() for each ring afterwards; so does one that finds it set by another, which was
+ *     killed. A child does not inherit it
  */
 struct user_memory {
 	trace_u64 magic;
@@ -78,7 +82,9 @@ struct user_memory {
 	trace_u64 registry_offset;
 	trace_u64 ring_stride;
 	trace_u64 rings_offset;
-	trace_u64 pad0[4];
+	trace_u32 features;
+	trace_u32 pad3;
+	trace_u64 pad0[3];
 	/* program */
 	trace_u64 registry_used;
 	trace_u64 unready;
@@ -87,7 +93,11 @@ struct user_memory {
 	trace_u32 new_flag;
 	trace_u32 daemon_pid;
 	trace_u32 blocking;
-	trace_u32 pad2;
+	trace_u32 overwrite;
+};
+
+enum user_feature {
+	USER_FEATURE_OVERWRITE = 1, /* it heeds @overwrite, and keeps records_ever and base_ns of the sub-buffers' headers */
 };
 
 /* What a field holds. Fixed ones lie in the record at their offset; STRING and BYTES leave a struct user_reference there. */

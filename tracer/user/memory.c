@@ -206,6 +206,7 @@ static void describe(struct user_memory *memory, uint64_t bytes, uint32_t nr_rin
 	memory->registry_offset = memory->flags_offset + USER_MAX_EVENTS;
 	memory->rings_offset = memory->registry_offset + USER_MAX_REGISTRY_BYTES;
 	memory->ring_stride = subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
+	memory->features = USER_FEATURE_OVERWRITE;
 	memory->magic = USER_MEMORY_MAGIC;
 }
 

@@ -17,6 +17,9 @@
 #endif
 #include "user.h"
 
+#define CLOCK_TRIES	 3
+#define CLOCK_PAIR_TICKS 2048u /* half a microsecond or so */
+
 struct subbuf_writer {
 	struct subbuf_control *control;
 	unsigned char *data;
@@ -25,7 +28,8 @@ struct subbuf_writer {
 	trace_u32 cpu;
 	trace_u16 producer;
 	trace_u8 clock;
-	trace_u8 overwrite;
+	trace_u8 overwrite; /* 0: whether it does is asked each time */
+	const trace_u32 *overwrites;
 	trace_u32 **place; /* where the last preliminary header went */
 	const volatile uint32_t *where; /* as trace_thread.cpu was when the record began */
 };
@@ -55,11 +59,15 @@ static inline uint64_t clock_now(uint32_t clock)
 	return clock_monotonic();
 }
 
+static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, trace_u64 *ret_ns);
+
 #define SUBBUF_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define SUBBUF_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define SUBBUF_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
 #define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
 #define SUBBUF_CLOCK() clock_now(w->clock)
+#define SUBBUF_OPEN_CLOCK(w, ret_ns) open_clock((w)->clock, (w)->overwrites, ret_ns)
+#define SUBBUF_OVERWRITES(w) SUBBUF_LOAD((w)->overwrites)
 #define SUBBUF_HEADER(w, seq) \
 	((struct subbuf_header *)((w)->data + ((seq) & ((1ULL << (w)->nr_subbufs_log2) - 1)) * (w)->subbuf_bytes))
 /* Release: when the program is killed, what stands before a header in the program stands before it in memory. */
@@ -74,6 +82,28 @@ static inline uint64_t clock_now(uint32_t clock)
 #define USER_MOVED(w) ((w)->where[1] != (w)->cpu)
 #include "ring.h"
 
+/*
+ * The clock of a sub-buffer's base. Where a flight recorder listens, which asks for nothing until it is asked itself, the program notes what the
+ * system's clock says beside its ticks; unless it is interrupted between the two again and again.
+ */
+static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, trace_u64 *ret_ns)
+{
+	uint64_t before = clock_now(clock), ns;
+
+	*ret_ns = 0;
+	if (clock != SUBBUF_CLOCK_TSC || !SUBBUF_LOAD(overwrites))
+		return before;
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		before = clock_now(clock);
+		ns = clock_monotonic();
+		if (clock_now(clock) - before <= CLOCK_PAIR_TICKS) {
+			*ret_ns = ns;
+			break;
+		}
+	}
+	return before;
+}
+
 static inline struct subbuf_writer writer_of(const struct user_state *state, unsigned char *ring, uint32_t cpu, uint32_t clock, trace_u32 **place)
 {
 	return (struct subbuf_writer){
@@ -84,7 +114,7 @@ static inline struct subbuf_writer writer_of(const struct user_state *state, uns
 		.cpu = cpu,
 		.producer = SUBBUF_PRODUCER_USER,
 		.clock = (trace_u8)clock,
-		.overwrite = 0,
+		.overwrites = &state->memory->overwrite,
 		.place = place,
 	};
 }

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "user_kept.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+/* A counter of a program's that is larger was never counted up to. */
+#define KEPT_COUNTER_MAX (1ULL << 48)
+#define KEPT_ROUNDS	 8 /* so often a ring may come round while it is read */
+
+/** struct saved - a sub-buffer of a dead program: @header and what stands behind it, up to its end. @lost_total: before it */
+struct saved {
+	struct saved *next; /* owned */
+	uint64_t lost_total;
+	uint32_t nr_records;
+	size_t bytes;
+	struct subbuf_header header;
+};
+
+/**
+ * struct user_kept - @forgotten: sub-buffers up to this one do not count, nor @records_before in them; @discarded_before: the counter at that time
+ * @highest: of the ring's counter of discarded events, as far as it was seen
+ * @is_saved: its memory is gone; @saved, of which @dropped records went again, and @books are what is left
+ */
+struct user_kept {
+	struct user_kept_source source;
+	uint64_t forgotten;
+	uint64_t records_before;
+	uint64_t discarded_before;
+	uint64_t highest;
+	bool broken;
+	bool is_saved;
+	struct saved *saved; /* owned; oldest first */
+	struct saved **saved_end;
+	uint64_t dropped;
+	struct user_kept_books books;
+};
+
+/* ---- looking at a ring ---- */
+
+static uint64_t discarded(struct user_kept *kept)
+{
+	uint64_t value = __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED);
+
+	if (value > kept->highest && value < KEPT_COUNTER_MAX)
+		kept->highest = value;
+	return kept->highest;
+}
+
+/*
+ * A ring that has come round has no holes. SECURITY: to read where nothing was ever written would take memory, as much as a program says
+ * that its ring has, and ours.
+ */
+static bool is_there(const struct user_kept *kept)
+{
+	const struct subbuf_ring *ring = &kept->source.ring;
+	uint64_t newest = ring_newest(ring), nr = newest < ring->nr_subbufs ? newest + 1 : ring->nr_subbufs;
+
+	for (uint64_t slot = newest ? 0 : nr; slot < nr; slot++) {
+		off_t at = kept->source.offset + (off_t)SUBBUF_CONTROL_BYTES + (off_t)slot * ring->subbuf_bytes;
+
+		if (lseek(kept->source.fd, at, SEEK_DATA) != at)
+			return false;
+	}
+	return true;
+}
+
+/* It will not be read any more. How much of it is lost nobody can tell: one event stands for it. */
+static void give_up(struct user_kept *kept)
+{
+	if (!kept->broken)
+		kept->books.lost++;
+	kept->broken = true;
+}
+
+static void forget_saved(struct user_kept *kept)
+{
+	while (user_kept_drop(kept) > 0)
+		;
+	kept->dropped = 0;
+	kept->books = (struct user_kept_books){0};
+}
+
+/* Its oldest sub-buffers are in the way of its latest. */
+static void make_room(struct user_kept *kept)
+{
+	if (!kept->source.overwrites)
+		__atomic_store_n(&kept->source.ring.control->consumed, kept->forgotten, __ATOMIC_RELEASE); /* [W4] */
+}
+
+void user_kept_reset(struct user_kept *kept)
+{
+	int patience = RING_PATIENCE;
+
+	forget_saved(kept);
+	if (kept->is_saved || kept->broken)
+		return;
+	if (!is_there(kept)) {
+		give_up(kept);
+		return;
+	}
+	kept->forgotten = ring_forget(&kept->source.ring, &kept->records_before, &patience);
+	kept->discarded_before = discarded(kept);
+	make_room(kept);
+}
+
+struct user_kept *user_kept_new(const struct user_kept_source *source)
+{
+	struct user_kept *kept = calloc(1, sizeof(*kept));
+
+	if (!kept)
+		return NULL;
+	kept->source = *source;
+	kept->saved_end = &kept->saved;
+	if (!source->whole)
+		user_kept_reset(kept);
+	return kept;
+}
+
+struct user_kept *user_kept_free(struct user_kept *kept)
+{
+	if (kept)
+		forget_saved(kept);
+	free(kept);
+	return NULL;
+}
+
+bool user_kept_is_broken(const struct user_kept *kept)
+{
+	return kept->broken;
+}
+
+/* ---- reading it ---- */
+
+/**
+ * struct walk - through a ring. @counted: of the records in it, those that are accounted for already, one way or the other
+ * @unfinished: ones that cannot be read or were never finished. @skipped: the last sub-buffer was not taken
+ */
+struct walk {
+	struct user_kept *kept;
+	struct subbuf_header *copy; /* owned, with USER_KEPT_ROOM before it */
+	int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total);
+	void *context;
+	uint64_t counted;
+	uint64_t overwritten;
+	uint64_t unfinished;
+	bool dead;
+	bool skipped;
+	int patience;
+};
+
+/* Records that are committed in the sub-buffer of which this is a copy. */
+static uint32_t committed(const struct subbuf_ring *ring, const struct subbuf_header *copy, uint64_t seq)
+{
+	uint64_t before = seq / ring->nr_subbufs * ring->subbuf_bytes;
+
+	return copy->seq != seq ? 0 : (uint32_t)(((copy->commit - before) >> 40) - copy->records_before) & 0xffffff;
+}
+
+/* All that was overwritten before @seq. What a program makes of its counters only grows, and never to what cannot be. */
+static void count_overwritten(struct walk *walk, uint64_t seq)
+{
+	struct user_kept *kept = walk->kept;
+	uint64_t records;
+
+	if (!kept->source.overwrites)
+		return;
+	records = ring_records_before(&kept->source.ring, seq, &walk->patience) - kept->records_before - walk->counted;
+	if (records > walk->overwritten && records < KEPT_COUNTER_MAX)
+		walk->overwritten = records;
+}
+
+static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
+{
+	struct user_kept *kept = walk->kept;
+	uint64_t most = discarded(kept), lost = walk->copy->lost < most ? walk->copy->lost : most;
+
+	if (walk->skipped)
+		count_overwritten(walk, seq);
+	walk->skipped = false;
+	lost = lost > kept->discarded_before ? lost - kept->discarded_before : 0;
+	return walk->take(walk->context, walk->copy, nr_records, walk->overwritten + walk->unfinished + lost);
+}
+
+/* Nobody will complete it, or not soon. */
+static int read_incomplete(struct walk *walk, uint64_t seq, uint64_t position)
+{
+	const struct subbuf_ring *ring = &walk->kept->source.ring;
+	uint32_t whole;
+	struct subbuf_salvaged salvaged;
+	int err = 0;
+
+	ring_copy_racing(walk->copy, subbuf_slot(ring, seq), ring->subbuf_bytes);
+	whole = committed(ring, walk->copy, seq);
+	if (!walk->dead) {
+		walk->unfinished += whole;
+	} else if (subbuf_salvage(walk->copy, ring->subbuf_bytes, ring->nr_subbufs, seq, position, UINT16_MAX, &salvaged)) {
+		if (salvaged.opened)
+			err = hand_over(walk, seq, salvaged.records);
+		else
+			walk->unfinished += salvaged.records; /* nobody noted the time that theirs count from */
+		walk->unfinished += salvaged.in_flight;
+	}
+	walk->counted += whole;
+	return err;
+}
+
+/* -EAGAIN: it is not there any more. */
+static int read_subbuf(struct walk *walk, uint64_t seq, uint64_t position)
+{
+	const struct subbuf_ring *ring = &walk->kept->source.ring;
+	uint32_t nr_records;
+	int err;
+
+	if (ring_newest(ring) >= seq + ring->nr_subbufs)
+		return -EAGAIN;
+	if (!ring_wait_until_complete(ring, seq, &walk->patience))
+		return read_incomplete(walk, seq, position);
+	if (!ring_copy(ring, seq, walk->copy)) {
+		if (ring_newest(ring) >= seq + ring->nr_subbufs)
+			return -EAGAIN;
+		give_up(walk->kept);
+		return 0;
+	}
+	nr_records = subbuf_records(ring, walk->copy);
+	err = hand_over(walk, seq, nr_records);
+	walk->counted += nr_records;
+	return err;
+}
+
+static int walk_ring(struct walk *walk)
+{
+	struct user_kept *kept = walk->kept;
+	const struct subbuf_ring *ring = &kept->source.ring;
+	uint64_t position, newest, seq = kept->forgotten + 1;
+	int err = 0, rounds = 0;
+
+	do { /* again only when it has come round meanwhile, so that nothing of it was left */
+		if (!walk->dead)
+			subbuf_flush(ring);
+		position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
+		newest = position >> SUBBUF_OFFSET_BITS;
+		if (!walk->dead && (position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes)
+			newest--;
+		if (seq < ring_oldest(ring, kept->forgotten))
+			seq = ring_oldest(ring, kept->forgotten);
+		walk->skipped = seq > kept->forgotten + 1;
+		for (; !err && !kept->broken && seq <= newest; seq++) {
+			err = read_subbuf(walk, seq, position);
+			walk->skipped |= err == -EAGAIN;
+			err = err == -EAGAIN ? 0 : err;
+		}
+	} while (!err && !kept->broken && ring_newest(ring) > newest + ring->nr_subbufs && ++rounds < KEPT_ROUNDS);
+	if (walk->skipped && !kept->broken)
+		count_overwritten(walk, newest + 1);
+	return err;
+}
+
+static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, struct subbuf_header *, uint32_t, uint64_t), void *context,
+		     struct user_kept_books *ret_books)
+{
+	struct walk walk = {.kept = kept, .take = take, .context = context, .dead = dead, .patience = dead ? 0 : RING_PATIENCE};
+	unsigned char *memory = NULL;
+	int err = 0;
+
+	if (!kept->broken && !is_there(kept))
+		give_up(kept);
+	if (!kept->broken) {
+		memory = aligned_alloc(64, USER_KEPT_ROOM + kept->source.ring.subbuf_bytes);
+		if (!memory)
+			return -ENOMEM;
+		walk.copy = (struct subbuf_header *)(memory + USER_KEPT_ROOM);
+		err = walk_ring(&walk);
+	}
+	free(memory);
+	ret_books->overwritten = walk.overwritten;
+	ret_books->lost = walk.unfinished + discarded(kept) - kept->discarded_before + kept->books.lost;
+	return err;
+}
+
+/* ---- what the dead left ---- */
+
+static int save(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total)
+{
+	struct user_kept *kept = context;
+	size_t records = ring_record_bytes(&kept->source.ring, copy), bytes = offsetof(struct saved, header) + sizeof(*copy) + records;
+	struct saved *saved = malloc(bytes);
+
+	if (!saved) {
+		kept->dropped += nr_records;
+		return 0;
+	}
+	saved->next = NULL;
+	saved->lost_total = lost_total;
+	saved->nr_records = nr_records;
+	saved->bytes = bytes;
+	memcpy(&saved->header, copy, sizeof(*copy) + records);
+	*kept->saved_end = saved;
+	kept->saved_end = &saved->next;
+	return 0;
+}
+
+size_t user_kept_save(struct user_kept *kept)
+{
+	struct user_kept_books books = {0};
+	size_t bytes = 0;
+
+	if (kept->is_saved)
+		return 0;
+	if (read_ring(kept, true, save, kept, &books))
+		give_up(kept);
+	else
+		kept->books = books;
+	kept->is_saved = true;
+	for (const struct saved *saved = kept->saved; saved; saved = saved->next)
+		bytes += saved->bytes;
+	return bytes;
+}
+
+size_t user_kept_drop(struct user_kept *kept)
+{
+	struct saved *saved = kept->saved;
+	size_t bytes;
+
+	if (!saved)
+		return 0;
+	bytes = saved->bytes;
+	kept->dropped += saved->nr_records;
+	kept->saved = saved->next;
+	if (!kept->saved)
+		kept->saved_end = &kept->saved;
+	free(saved);
+	return bytes;
+}
+
+/* Each time from a new copy: it is translated in place. */
+static int read_saved(struct user_kept *kept, int (*take)(void *, struct subbuf_header *, uint32_t, uint64_t), void *context)
+{
+	unsigned char *memory = aligned_alloc(64, USER_KEPT_ROOM + kept->source.ring.subbuf_bytes);
+	struct subbuf_header *copy = (struct subbuf_header *)(memory + USER_KEPT_ROOM);
+	int err = 0;
+
+	if (!memory)
+		return -ENOMEM;
+	for (const struct saved *saved = kept->saved; saved && !err; saved = saved->next) {
+		memcpy(copy, &saved->header, saved->bytes - offsetof(struct saved, header));
+		err = take(context, copy, saved->nr_records, saved->lost_total + kept->dropped);
+	}
+	free(memory);
+	return err;
+}
+
+int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total), void *context,
+		   struct user_kept_books *ret_books)
+{
+	int err, patience = RING_PATIENCE;
+
+	if (kept->is_saved) {
+		*ret_books = kept->books;
+		ret_books->overwritten += kept->dropped;
+		return kept->saved ? read_saved(kept, take, context) : 0;
+	}
+	err = read_ring(kept, false, take, context, ret_books);
+	if (!kept->source.overwrites && !kept->broken) {
+		kept->forgotten = ring_forget(&kept->source.ring, &kept->records_before, &patience);
+		make_room(kept);
+	}
+	return err;
+}
+
+/* ---- times ---- */
+
+/* Of a header that may be written just now. */
+static bool read_pair(const struct user_kept *kept, uint64_t seq, struct user_clock_knot *ret_pair)
+{
+	struct subbuf_header header;
+
+	ring_copy_racing(&header, subbuf_slot(&kept->source.ring, seq), sizeof(header));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	*ret_pair = (struct user_clock_knot){header.base, header.base_ns};
+	return header.seq == seq && ring_newest(&kept->source.ring) < seq + kept->source.ring.nr_subbufs;
+}
+
+size_t user_kept_pairs(const struct user_kept *kept, struct user_clock_knot *pairs, size_t max)
+{
+	uint64_t newest;
+	size_t nr = 0;
+
+	for (const struct saved *saved = kept->saved; saved && nr < max; saved = saved->next)
+		if (saved->header.base_ns)
+			pairs[nr++] = (struct user_clock_knot){saved->header.base, saved->header.base_ns};
+	if (kept->is_saved || kept->broken || !kept->source.overwrites || !is_there(kept))
+		return nr;
+	newest = ring_newest(&kept->source.ring);
+	for (uint64_t seq = ring_oldest(&kept->source.ring, kept->forgotten); seq <= newest && nr < max; seq++)
+		if (read_pair(kept, seq, &pairs[nr]) && pairs[nr].ns)
+			nr++;
+	return nr;
+}
+
+bool user_kept_oldest(const struct user_kept *kept, struct user_clock_knot *ret_oldest)
+{
+	if (kept->saved) {
+		*ret_oldest = (struct user_clock_knot){kept->saved->header.base, kept->saved->header.base_ns};
+		return true;
+	}
+	if (kept->is_saved || kept->broken || !is_there(kept))
+		return false;
+	return read_pair(kept, ring_oldest(&kept->source.ring, kept->forgotten), ret_oldest);
+}
