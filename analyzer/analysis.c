@@ -48,6 +48,7 @@ static const struct {
 	HANDLER(compact_begin, on_reclaim_begin),
 	HANDLER(compact_end, on_reclaim_end),
 	HANDLER(sock_endpoints, on_sock_endpoints),
+	HANDLER(sock_asks, on_sock_asks),
 	HANDLER(sock_send, on_sock_transfer),
 	HANDLER(sock_recv, on_sock_transfer),
 	HANDLER(sock_ready, on_sock_ready),

@@ -122,6 +122,8 @@ struct sock {
 	uint16_t type;
 	uint16_t protocol;
 	uint16_t state;
+	uint64_t asked[2]; /* whom it asked for a connection; remote is who gave it one */
+	uint16_t asked_port;
 	uint32_t owner;	 /* process that used it last */
 	uint32_t sweeps; /* before it was last asked for: state_forget.c; or FILE_FREE */
 	uint32_t next;	 /* that is free */
@@ -709,6 +711,7 @@ struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock);
 /** sock_address() - "10.0.0.1:443", "[::1]:80": the remote end */
 string_id sock_address(struct trace_analysis *a, const struct sock *sock);
 void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sock_asks(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void sock_forget(struct trace_analysis *a, sock_idx sock);
 /** sock_mark() - set the bits of the socket of @ino and of its other end */

@@ -69,23 +69,25 @@ struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock)
 
 string_id sock_address(struct trace_analysis *a, const struct sock *sock)
 {
+	const uint64_t *remote = sock && !sock->remote_port ? sock->asked : sock ? sock->remote : NULL;
+	uint16_t port = sock && !sock->remote_port ? sock->asked_port : sock ? sock->remote_port : 0;
 	unsigned char raw[16];
 	char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
 	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 	if (!sock || (sock->family != AF_INET && sock->family != AF_INET6))
 		return strings_intern(&a->strings, "network");
-	if (!sock->remote_port) { /* not connected */
+	if (!port) { /* not connected, and never tried */
 		snprintf(text, sizeof(text), "local port %u", sock->local_port);
 		return strings_intern(&a->strings, text);
 	}
-	memcpy(raw, sock->remote, sizeof(raw));
+	memcpy(raw, remote, sizeof(raw));
 	if (memcmp(raw, v4_mapped, sizeof(v4_mapped)) == 0) {
 		inet_ntop(AF_INET, raw + 12, host, sizeof(host));
-		snprintf(text, sizeof(text), "%s:%u", host, sock->remote_port);
+		snprintf(text, sizeof(text), "%s:%u", host, port);
 	} else {
 		inet_ntop(AF_INET6, raw, host, sizeof(host));
-		snprintf(text, sizeof(text), "[%s]:%u", host, sock->remote_port);
+		snprintf(text, sizeof(text), "[%s]:%u", host, port);
 	}
 	return strings_intern(&a->strings, text);
 }
@@ -217,6 +219,19 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	frame = frame_syscall(thread);
 	if (frame && !frame->file && frame_class(a, frame) == CALL_SOCKETCALL) /* the number that it was given is in memory */
 		frame->file = fd_file(thread, ends->fd) ? fd_file(thread, ends->fd) : socket_file(a, ends->ino);
+}
+
+/* Whom it asks is in no other event if it gets no connection. */
+void on_sock_asks(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sock_asks *asks = event->payload;
+	struct sock *sock = sock_of_inode(a, asks->ino);
+
+	if (!sock)
+		return;
+	sock->asked[0] = asks->remote_hi;
+	sock->asked[1] = asks->remote_lo;
+	sock->asked_port = asks->remote_port;
 }
 
 /* Who sends or receives on a socket holds it. A descriptor that came by another way (SCM_RIGHTS) gets its socket here. */

@@ -1032,6 +1032,28 @@ static void what_comes_after_a_death_is_added_to_its_books(void)
 	case_free(&c);
 }
 
+static void a_connection_that_failed_names_who_was_asked(void)
+{
+	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6};
+	struct trace_sock_asks asks = {.ino = 500, .remote_lo = 0x0202090affff0000ull, .remote_port = 4000, .family = AF_INET, .protocol = 6};
+	struct trace_net_rx packet = {.ifindex = 2};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 3, 8, 500, S_IFSOCK | 0777, "");
+	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	tb_sys_enter(c.tb, 0, 2000, SYS_connect, 3, 0, 16);
+	tb_event(c.tb, 0, 2100, TRACE_EV_sock_asks, &asks, sizeof(asks), NULL);
+	block(&c);
+	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
+	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &packet, sizeof(packet), NULL);
+	wake(&c, TRACE_CONTEXT_SOFTIRQ);
+	tb_softirq_exit(c.tb, 1, 6010, SOFTIRQ_NET_RX);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, -111);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_NETWORK, "10.9.2.2:4000", 0, "");
+}
+
 #define CASE(name) {#name, name}
 
 int main(int argc, char **argv)
@@ -1084,6 +1106,7 @@ int main(int argc, char **argv)
 		CASE(threads_that_are_woken_to_die_waited_for_the_exit),
 		CASE(unshared_descriptors_are_ones_own),
 		CASE(an_argument_that_a_call_does_not_have_means_nothing),
+		CASE(a_connection_that_failed_names_who_was_asked),
 		CASE(a_file_that_is_open_is_not_forgotten),
 		CASE(a_file_that_is_mapped_is_not_forgotten),
 		CASE(a_file_that_is_waited_for_is_not_forgotten_when_it_is_closed),

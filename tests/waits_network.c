@@ -98,7 +98,7 @@ static void send_datagram(void *port)
 }
 
 /* The answer to the first segment that asks for a connection. */
-static void accept_connection(void *context)
+static void answer_connection(bool refuses)
 {
 	struct {
 		struct iphdr ip;
@@ -114,10 +114,20 @@ static void accept_connection(void *context)
 		require(read(wire, &asked, sizeof(asked)) > 0);
 	while (asked.ip.version != 4 || asked.ip.protocol != IPPROTO_TCP);
 	answer.tcp = (struct tcphdr){.source = asked.tcp.dest, .dest = asked.tcp.source, .ack_seq = htonl(ntohl(asked.tcp.seq) + 1), .doff = 5,
-				     .syn = 1, .ack = 1, .window = htons(1000)};
+				     .syn = !refuses, .rst = refuses, .ack = 1, .window = htons(1000)};
 	answer.tcp.check = checksum(sum_of(&answer.tcp, sizeof(answer.tcp), sum_of(&answer.ip.saddr, 8, IPPROTO_TCP + sizeof(answer.tcp))));
 	require(write(wire, &answer, sizeof(answer)) == (ssize_t)sizeof(answer));
 	sleep_ns(10 * MS);
+}
+
+static void accept_connection(void *context)
+{
+	answer_connection(false);
+}
+
+static void refuse_connection(void *context)
+{
+	answer_connection(true);
 }
 
 /* ---- waits ---- */
@@ -166,6 +176,19 @@ static void connect_there(void *context)
 	require(connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&there, sizeof(there)) == 0);
 }
 
+static void connect_in_vain(void *context)
+{
+	struct sockaddr_in there = at(THERE, PORT);
+
+	require(connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&there, sizeof(there)) != 0);
+}
+
+static void refused_afar(void)
+{
+	make_wire();
+	wait_for_child(refuse_connection, connect_in_vain, NULL);
+}
+
 static void connect_afar(void)
 {
 	make_wire();
@@ -173,5 +196,5 @@ static void connect_afar(void)
 }
 
 const struct scenario network_scenarios[] = {
-	SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar), SCENARIO(connect_afar), {NULL, NULL},
+	SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar), SCENARIO(connect_afar), SCENARIO(refused_afar), {NULL, NULL},
 };

@@ -4,10 +4,38 @@
 /* As sock_ino(), for a socket whose type the verifier knows: four plain loads instead of two calls. */
 #define TYPED_SOCK_INO(sk) ((sk)->sk_socket->file->f_inode->i_ino)
 
+#define SYN_SENT 2 /* TCP_SYN_SENT, include/net/tcp_states.h */
+
+/* The address stands in the socket by now (tcp_v4_connect(), tcp_v6_connect()); if the connection fails it is taken out again. */
+static __always_inline void record_asks(const struct sock *sk)
+{
+	u16 port = BPF_CORE_READ(sk, __sk_common.skc_dport);
+	u64 words[2] = {0, 0};
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET)
+		words[1] = v4_mapped(BPF_CORE_READ(sk, __sk_common.skc_daddr));
+	else
+		bpf_core_read(words, 16, &sk->__sk_common.skc_v6_daddr);
+	RECORD(sock_asks) {
+		record->ino = TYPED_SOCK_INO(sk);
+		record->remote_hi = words[0];
+		record->remote_lo = words[1];
+		record->remote_port = port << 8 | port >> 8;
+		record->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+		record->protocol = BPF_CORE_READ(sk, sk_protocol);
+		record->pad = 0;
+		COMMIT(sock_asks);
+	}
+}
+
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 {
 	if (!current_passes())
+		return 0;
+	if (new_state == SYN_SENT && event_wanted(TRACE_EV_sock_asks))
+		record_asks(sk);
+	if (!event_wanted(TRACE_EV_sock_state))
 		return 0;
 	RECORD(sock_state) {
 		record->ino = TYPED_SOCK_INO(sk);
