@@ -233,13 +233,46 @@ static struct trace_index_entry *make_entries(uint64_t at, size_t nr, uint32_t t
 	return entries;
 }
 
+static uint64_t put_chunk(int fd, uint64_t at, uint32_t trace_id, enum trace_chunk_kind kind, const void *payload, size_t bytes)
+{
+	struct trace_chunk_header header = { .kind = (uint16_t)kind, .trace_id = trace_id, .raw_bytes = (uint32_t)bytes, .packed_bytes = (uint32_t)bytes,
+					     .payload_checksum = XXH3_64bits(payload, bytes) };
+
+	chunk_seal(&header);
+	if (pwrite(fd, &header, sizeof(header), (off_t)at) < 0 || pwrite(fd, payload, bytes, (off_t)(at + sizeof(header))) < 0)
+		exit(1);
+	return at + sizeof(header) + bytes;
+}
+
+/* Returns where it ends. */
+static uint64_t put_table(int fd, uint64_t at, const struct trace_index_entry *entries, size_t nr, uint32_t trace_id)
+{
+	static struct trace_table_entry table[TRACE_TABLE_ENTRIES];
+	struct trace_table_root root = { .offset = at, .nr_entries = nr, .entry_bytes = sizeof(table[0]),
+					 .header_bytes = sizeof(struct trace_chunk_header), .index_entries = TRACE_INDEX_ENTRIES };
+
+	for (size_t i = 0; i < nr; root.nr_chunks++) {
+		size_t in = 0;
+
+		for (; in < TRACE_TABLE_ENTRIES && i < nr; in++, i++) {
+			const struct trace_chunk_header *header = &entries[i].header;
+
+			table[in] = (struct trace_table_entry){ entries[i].offset, header->seq, header->first_ns, header->last_ns,
+								header->events_before, header->events, header->stream, header->cpu,
+								header->raw_bytes, header->packed_bytes, header->kind, header->encoding, 0 };
+		}
+		at = put_chunk(fd, at, trace_id, TRACE_CHUNK_TABLE, table, in * sizeof(table[0]));
+	}
+	return put_chunk(fd, at, trace_id, TRACE_CHUNK_ROOT, &root, sizeof(root));
+}
+
 static void make_file(uint64_t bytes, const char *path)
 {
 	size_t nr = bytes / CHUNK_BYTES, portion = TRACE_INDEX_ENTRIES;
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct trace_writer *writer = checked(trace_writer_new(fd, NULL, NULL)); /* head and schema */
 	uint64_t begin = (uint64_t)lseek(fd, 0, SEEK_END), at = begin + nr * CHUNK_BYTES;
-	struct trace_end_mark mark = { .index_offset = at };
+	struct trace_end_mark mark = { .file_bytes = 0 };
 	struct trace_index_entry *entries;
 	struct trace_file_header head;
 
@@ -248,16 +281,9 @@ static void make_file(uint64_t bytes, const char *path)
 		exit(1);
 	mark.trace_id = head.trace_id;
 	entries = make_entries(begin, nr, head.trace_id);
-	for (size_t i = 0; i < nr; i += portion, mark.nr_index_chunks++) {
-		uint32_t size = (uint32_t)((nr - i < portion ? nr - i : portion) * sizeof(*entries));
-		struct trace_chunk_header header = { .kind = TRACE_CHUNK_INDEX, .trace_id = head.trace_id, .raw_bytes = size, .packed_bytes = size,
-						     .payload_checksum = XXH3_64bits(&entries[i], size) };
-
-		chunk_seal(&header);
-		if (pwrite(fd, &header, sizeof(header), (off_t)at) < 0 || pwrite(fd, &entries[i], size, (off_t)(at + sizeof(header))) < 0)
-			exit(1);
-		at += sizeof(header) + size;
-	}
+	at = mark.index_offset = put_table(fd, at, entries, nr, head.trace_id);
+	for (size_t i = 0; i < nr; i += portion, mark.nr_index_chunks++)
+		at = put_chunk(fd, at, head.trace_id, TRACE_CHUNK_INDEX, &entries[i], (nr - i < portion ? nr - i : portion) * sizeof(*entries));
 	memcpy(mark.magic, TRACE_END_MAGIC, TRACE_MAGIC_BYTES);
 	mark.file_bytes = at + sizeof(mark);
 	mark.checksum = XXH3_64bits(&mark, offsetof(struct trace_end_mark, checksum));

@@ -34,20 +34,21 @@ struct ledger {
 enum { BOOKS_BUCKETS = 1024 };
 
 /**
- * struct books - all ledgers
+ * struct follower - all ledgers
  * @buckets: of a hash table: index + 1 of a bucket's latest ledger, which leads to the others; 0 none
- * @in_order: the chunks are gone through by stream and number; otherwise in file order, as long as that is the same
+ * @in_order: the chunks are gone through by stream and number; otherwise in file order, as long as that is the same: @is_other: it is not
  */
-struct books {
+struct follower {
 	struct trace *trace;
 	struct ledger *ledgers; /* owned */
 	size_t nr;
 	size_t room;
 	uint32_t buckets[BOOKS_BUCKETS];
 	bool in_order;
+	bool is_other;
 };
 
-static struct ledger *ledger_find(struct books *books, uint16_t kind, uint32_t stream, uint32_t cpu)
+static struct ledger *ledger_find(struct follower *books, uint16_t kind, uint32_t stream, uint32_t cpu)
 {
 	uint32_t *bucket = &books->buckets[(stream * 2 + kind) % BOOKS_BUCKETS];
 
@@ -61,7 +62,7 @@ static struct ledger *ledger_find(struct books *books, uint16_t kind, uint32_t s
 	return &books->ledgers[books->nr - 1];
 }
 
-static int add_gap(struct books *books, const struct ledger *ledger, uint64_t start_ns, uint64_t end_ns, uint64_t lost,
+static int add_gap(struct follower *books, const struct ledger *ledger, uint64_t start_ns, uint64_t end_ns, uint64_t lost,
 		   enum trace_gap_cause cause)
 {
 	return trace_add_gap(books->trace, &(struct trace_gap){ .stream = ledger->stream,
@@ -85,7 +86,7 @@ static enum trace_gap_cause declared_cause(const struct trace_chunk_header *head
 		       (enum trace_gap_cause)header->lost_cause : TRACE_GAP_DISCARDED;
 }
 
-static int gaps_before(struct books *books, const struct ledger *ledger, const struct trace_chunk_header *header)
+static int gaps_before(struct follower *books, const struct ledger *ledger, const struct trace_chunk_header *header)
 {
 	uint64_t start = ledger->started ? ledger->last_ns : books->trace->info.start_ns, end = header->first_ns;
 	uint64_t gone = header->events_before - ledger->number, unwritten = header->lost_write;
@@ -107,7 +108,7 @@ static int gaps_before(struct books *books, const struct ledger *ledger, const s
 	return error;
 }
 
-static int gaps_within(struct books *books, struct ledger *ledger, const struct chunk *chunk, const struct trace_chunk_header *header)
+static int gaps_within(struct follower *books, struct ledger *ledger, const struct chunk *chunk, const struct trace_chunk_header *header)
 {
 	const struct trace *trace = books->trace;
 	uint64_t missed_from = ledger->missed_ns ? ledger->missed_ns : trace->info.start_ns;
@@ -125,12 +126,12 @@ static int gaps_within(struct books *books, struct ledger *ledger, const struct 
 }
 
 /* Events that were not understood may have stood anywhere in their block, or behind what was: up to @end_ns. */
-static int gap_inside(struct books *books, const struct ledger *ledger, uint64_t end_ns)
+static int gap_inside(struct follower *books, const struct ledger *ledger, uint64_t end_ns)
 {
 	return ledger->inside ? add_gap(books, ledger, ledger->inside_ns, end_ns, ledger->inside, TRACE_GAP_SUSPECT) : 0;
 }
 
-static int books_copy_found(struct books *books, struct chunk *chunk)
+static int books_copy_found(struct follower *books, struct chunk *chunk)
 {
 	trace_spoil_chunk(books->trace, chunk);
 	return trace_add_damage(books->trace, chunk->public.offset, (uint64_t)chunk->public.packed_bytes + sizeof(struct trace_chunk_header),
@@ -151,7 +152,7 @@ static bool books_chunk_follows(struct ledger *ledger, const struct chunk *chunk
 	return true;
 }
 
-static int books_chunk(struct books *books, struct chunk *chunk)
+static int books_chunk(struct follower *books, struct chunk *chunk)
 {
 	struct ledger *ledger = ledger_find(books, chunk->public.kind, chunk->public.stream, chunk->public.cpu);
 	struct trace_chunk_header header;
@@ -183,7 +184,7 @@ static int books_chunk(struct books *books, struct chunk *chunk)
 /* ---- behind the last chunk ---- */
 
 /* The statistics know of one stream what its chunks, of both kinds together, do not show. */
-static int gaps_behind(struct books *books, const struct trace_statistics_stream *disk)
+static int gaps_behind(struct follower *books, const struct trace_statistics_stream *disk)
 {
 	struct ledger sum = { .stream = disk->stream, .cpu = disk->cpu, .last_ns = books->trace->info.start_ns };
 	uint64_t end = books->trace->info.end_ns, declared, unwritten, total, lost;
@@ -213,7 +214,7 @@ static int gaps_behind(struct books *books, const struct trace_statistics_stream
 }
 
 /* Nothing says how many events a stream had: what came behind its last chunk is not known, nor how much. */
-static int gaps_unknown(struct books *books, enum trace_gap_cause cause)
+static int gaps_unknown(struct follower *books, enum trace_gap_cause cause)
 {
 	const struct trace *trace = books->trace;
 	struct ledger nobody = { .stream = UINT32_MAX, .cpu = UINT32_MAX };
@@ -226,7 +227,7 @@ static int gaps_unknown(struct books *books, enum trace_gap_cause cause)
 	return error;
 }
 
-static int gaps_at_end(struct books *books)
+static int gaps_at_end(struct follower *books)
 {
 	const struct trace *trace = books->trace;
 	int error = 0;
@@ -244,7 +245,7 @@ static int gaps_at_end(struct books *books)
 
 /* ---- streams that no statistics describe ---- */
 
-static int streams_from_chunks(struct books *books)
+static int streams_from_chunks(struct follower *books)
 {
 	struct trace *trace = books->trace;
 
@@ -305,27 +306,39 @@ static struct order *books_order(const struct trace *trace, size_t *ret_nr)
 	return orders;
 }
 
-static int books_in_file_order(struct books *books)
+int books_follow(struct trace *trace, size_t from)
 {
-	struct trace *trace = books->trace;
+	struct follower *books = trace->follower;
 	int error = 0;
 
-	for (size_t i = 0; !error && i < trace->nr_chunks; i++)
+	books->trace = trace;
+	for (size_t i = from; !error && !books->is_other && i < trace->nr_chunks; i++) {
 		if (is_of_stream(&trace->chunks[i]))
 			error = books_chunk(books, &trace->chunks[i]);
+		if (error == -EAGAIN) {
+			books->is_other = true;
+			error = 0;
+		}
+	}
 	return error;
 }
 
-static int books_in_number_order(struct books *books)
+void books_follow_again(struct trace *trace)
+{
+	free(trace->follower->ledgers);
+	*trace->follower = (struct follower){ .trace = trace };
+	trace->nr_gaps = 0;
+}
+
+static int books_in_number_order(struct follower *books)
 {
 	struct trace *trace = books->trace;
 	size_t nr;
 	struct order *orders = books_order(trace, &nr);
 	int error = orders ? 0 : -ENOMEM;
 
-	free(books->ledgers);
-	*books = (struct books){ .trace = trace, .in_order = true };
-	trace->nr_gaps = 0;
+	books_follow_again(trace);
+	books->in_order = true;
 	for (size_t i = 0; !error && i < nr; i++)
 		error = books_chunk(books, &trace->chunks[orders[i].idx]);
 	free(orders);
@@ -334,15 +347,25 @@ static int books_in_number_order(struct books *books)
 
 int books_load(struct trace *trace)
 {
-	struct books books = { .trace = trace };
-	int error = books_in_file_order(&books);
+	struct follower *books = trace->follower;
+	int error = books->is_other ? books_in_number_order(books) : 0;
 
-	if (error == -EAGAIN)
-		error = books_in_number_order(&books);
 	if (!error)
-		error = gaps_at_end(&books);
+		error = gaps_at_end(books);
 	if (!error)
-		error = streams_from_chunks(&books);
-	free(books.ledgers);
+		error = streams_from_chunks(books);
 	return error;
+}
+
+struct follower *follower_new(void)
+{
+	return calloc(1, sizeof(struct follower));
+}
+
+struct follower *follower_free(struct follower *books)
+{
+	if (books)
+		free(books->ledgers);
+	free(books);
+	return NULL;
 }

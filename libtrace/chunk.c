@@ -29,17 +29,57 @@ const char *chunk_header_read(const struct trace *trace, uint64_t at, struct tra
 		return "a chunk's header has a wrong checksum";
 	if (header.raw_bytes > TRACE_RAW_MAX || header.packed_bytes > TRACE_RAW_MAX || header.events > TRACE_CHUNK_EVENTS_MAX)
 		return "a chunk is larger than the format allows";
-	if (!chunk_cpu_is_good(&header))
+	if (!chunk_cpu_is_good(header.kind, header.cpu))
 		return "a chunk is of a CPU that cannot be";
 	*ret_header = header;
 	return NULL;
 }
 
-struct trace_chunk_header chunk_header_copy(const struct trace *trace, const struct chunk *chunk)
+static bool header_is_plain(const struct trace_chunk_header *header)
+{
+	return !(header->lost_before | header->lost_write | header->missed | header->lost_inside | (header->flags & TRACE_CHUNK_FLAG_JUMP));
+}
+
+bool chunk_header_is_of(const struct trace_chunk_header *header, const struct chunk *chunk)
+{
+	const struct trace_chunk *public = &chunk->public;
+
+	return header->kind == public->kind && header->encoding == public->encoding && header->stream == public->stream &&
+	       header->cpu == public->cpu && header->events == public->events && header->seq == public->seq &&
+	       header->first_ns == public->first_ns && header->last_ns == public->last_ns && header->events_before == chunk->events_before &&
+	       header->lost_before == public->lost_before && header->raw_bytes == public->raw_bytes &&
+	       header->packed_bytes == public->packed_bytes && header_is_plain(header) == chunk->is_plain;
+}
+
+const char *chunk_header(const struct trace *trace, const struct chunk *chunk, struct trace_chunk_header *ret_header)
 {
 	struct trace_chunk_header header;
+	const char *reason = chunk_header_read(trace, chunk->header_at, &header);
 
-	memcpy(&header, trace->data + chunk->header_at, sizeof(header));
+	if (reason || !chunk_header_is_of(&header, chunk))
+		reason = chunk_header_read(trace, chunk->public.offset, &header);
+	if (!reason && !chunk_header_is_of(&header, chunk))
+		reason = "its header and the table of chunks differ";
+	if (!reason)
+		*ret_header = header;
+	return reason;
+}
+
+/* The index's copy was looked at only where it has more to say than the table. */
+struct trace_chunk_header chunk_header_copy(const struct trace *trace, const struct chunk *chunk)
+{
+	struct trace_chunk_header header = { .header_bytes = sizeof(header),
+					     .kind = chunk->public.kind,
+					     .stream = chunk->public.stream,
+					     .cpu = chunk->public.cpu,
+					     .events = chunk->public.events,
+					     .first_ns = chunk->public.first_ns,
+					     .last_ns = chunk->public.last_ns,
+					     .events_before = chunk->events_before,
+					     .packed_bytes = chunk->public.packed_bytes };
+
+	if (!chunk->is_plain || chunk->header_at == chunk->public.offset)
+		memcpy(&header, trace->data + chunk->header_at, sizeof(header));
 	return header;
 }
 
@@ -88,14 +128,14 @@ static void give_back(const struct trace *trace, uint64_t at)
 int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct payload *payload,
 		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason)
 {
+	uint64_t at, header_end = chunk->header_at + sizeof(*ret_header), end = chunk->public.offset + sizeof(*ret_header) + chunk->public.packed_bytes;
 	const unsigned char *packed;
-	uint64_t at;
 
-	if (!still_there(trace, chunk->public.offset + sizeof(*ret_header) + chunk->public.packed_bytes)) {
+	if (!still_there(trace, end > header_end ? end : header_end)) {
 		*ret_reason = "the file has become shorter since it was opened";
 		return -EBADMSG;
 	}
-	*ret_reason = chunk_header_read(trace, chunk->header_at, ret_header);
+	*ret_reason = chunk_header(trace, chunk, ret_header);
 	if (*ret_reason)
 		return -EBADMSG;
 	at = chunk->public.offset + ret_header->header_bytes;
@@ -156,24 +196,55 @@ static int add_metadata(struct trace *trace)
 
 /* What trace_get_info() tells of all chunks is gathered here: a large trace has hundreds of thousands, and opening goes through
  * them as few times as can be. */
-static void add_to_info(struct trace *trace, const struct trace_chunk_header *header)
+static void add_to_info(struct trace *trace, const struct trace_chunk *chunk)
 {
-	trace->first_ns = trace->first_ns < header->first_ns ? trace->first_ns : header->first_ns;
-	trace->last_ns = trace->last_ns > header->last_ns ? trace->last_ns : header->last_ns;
-	trace->info.events += header->events;
-	if (header->cpu >= trace->info.nr_cpus && header->cpu != UINT32_MAX)
-		trace->info.nr_cpus = header->cpu + 1;
+	trace->first_ns = trace->first_ns < chunk->first_ns ? trace->first_ns : chunk->first_ns;
+	trace->last_ns = trace->last_ns > chunk->last_ns ? trace->last_ns : chunk->last_ns;
+	trace->info.events += chunk->events;
+	if (chunk->cpu >= trace->info.nr_cpus && chunk->cpu != UINT32_MAX)
+		trace->info.nr_cpus = chunk->cpu + 1;
+}
+
+bool trace_reserve_chunks(struct trace *trace, size_t nr)
+{
+	struct chunk *chunks = nr > trace->chunks_room ? reallocarray(trace->chunks, nr, sizeof(*chunks)) : trace->chunks;
+
+	if (nr && !chunks)
+		return false;
+	trace->chunks_room = nr > trace->chunks_room ? nr : trace->chunks_room;
+	trace->chunks = chunks;
+	return true;
+}
+
+struct chunk *trace_next_chunk(struct trace *trace)
+{
+	if (trace->nr_chunks == UINT32_MAX ||
+	    !trace_array_grow((void **)&trace->chunks, trace->nr_chunks, &trace->chunks_room, sizeof(*trace->chunks)))
+		return NULL;
+	return &trace->chunks[trace->nr_chunks];
+}
+
+int trace_take_chunk(struct trace *trace)
+{
+	const struct chunk *chunk = &trace->chunks[trace->nr_chunks];
+
+	if (is_metadata(chunk->public.kind) && add_metadata(trace) < 0)
+		return -ENOMEM;
+	if (chunk->public.kind == TRACE_CHUNK_EVENTS)
+		add_to_info(trace, &chunk->public);
+	trace->nr_chunks++;
+	if (chunk->public.kind < TRACE_NR_CHUNK_KINDS)
+		trace->nr_of_kind[chunk->public.kind]++;
+	return 0;
 }
 
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header)
 {
-	if (trace->nr_chunks == UINT32_MAX || (is_metadata(header->kind) && add_metadata(trace) < 0))
+	struct chunk *chunk = trace_next_chunk(trace);
+
+	if (!chunk)
 		return -ENOMEM;
-	if (header->kind == TRACE_CHUNK_EVENTS)
-		add_to_info(trace, header);
-	if (!trace_array_grow((void **)&trace->chunks, trace->nr_chunks, &trace->chunks_room, sizeof(*trace->chunks)))
-		return -ENOMEM;
-	trace->chunks[trace->nr_chunks++] = (struct chunk){
+	*chunk = (struct chunk){
 		.public = { .offset = offset,
 			    .seq = header->seq,
 			    .first_ns = header->first_ns,
@@ -188,11 +259,9 @@ int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, co
 			    .encoding = header->encoding },
 		.header_at = header_at,
 		.events_before = header->events_before,
-		.is_plain = !(header->lost_before | header->lost_write | header->missed | header->lost_inside | (header->flags & TRACE_CHUNK_FLAG_JUMP)),
+		.is_plain = header_is_plain(header),
 	};
-	if (header->kind < TRACE_NR_CHUNK_KINDS)
-		trace->nr_of_kind[header->kind]++;
-	return 0;
+	return trace_take_chunk(trace);
 }
 
 void trace_spoil_chunk(struct trace *trace, struct chunk *chunk)
@@ -200,6 +269,7 @@ void trace_spoil_chunk(struct trace *trace, struct chunk *chunk)
 	if (!chunk->public.damaged && chunk->public.kind == TRACE_CHUNK_EVENTS)
 		trace->info.events -= chunk->public.events;
 	chunk->public.damaged = true;
+	trace->nr_spoiled++;
 }
 
 int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const char *format, ...)
@@ -217,6 +287,12 @@ int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const
 		return -ENOMEM;
 	trace->damages[trace->nr_damages++] = (struct trace_damage){ .offset = offset, .bytes = bytes, .message = message };
 	return 0;
+}
+
+int trace_add_unfinished(struct trace *trace, uint64_t from, uint64_t to)
+{
+	return trace_add_damage(trace, from, to - from, "offset %llu: %llu bytes between two chunks are of a write that failed",
+				(unsigned long long)from, (unsigned long long)(to - from));
 }
 
 int trace_add_gap(struct trace *trace, const struct trace_gap *gap)

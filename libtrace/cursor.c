@@ -163,7 +163,7 @@ static bool wants_chunk(const struct trace_cursor *cursor, const struct chunk *c
 
 	if (chunk->public.last_ns < cursor->from_ns || !wants_cpu(cursor, chunk->public.cpu))
 		return false;
-	if (cursor->all_events || chunk_header_read(cursor->trace, chunk->header_at, &header))
+	if (cursor->all_events || chunk_header(cursor->trace, chunk, &header))
 		return true;
 	for (int i = 0; i < TRACE_MASK_WORDS; i++)
 		wanted |= header.ids[i] & cursor->mask[i];

@@ -2,8 +2,8 @@
 /*
  * index.c - which chunks the file has: from its index, or else from one chunk to the next.
  *
- * The end mark leads to the index, which holds a copy of every chunk's header, so that opening touches no chunk. If any of
- * it is missing or damaged, the file is walked. Where the walk finds no good header it looks for the next
+ * The end mark leads to the table, which has of every chunk what opening needs (table.c), or else to the index, which holds a copy of every
+ * chunk's header: so opening touches no chunk. If any of both is missing or damaged, the file is walked. Where the walk finds no good header it looks for the next
  * magic with a good header behind it; the bytes between are listed as damage. What the lost chunks held is found later,
  * from the cumulative numbers of the streams (books.c).
  */
@@ -36,8 +36,20 @@ static bool index_entry_is_good(const struct trace *trace, const struct trace_in
 	uint64_t room = trace->bytes - end;
 
 	return entry->offset >= end && entry->offset - end <= room && header->trace_id == trace->trace_id &&
-	       header->header_bytes >= sizeof(*header) && header->events <= TRACE_CHUNK_EVENTS_MAX && chunk_cpu_is_good(header) &&
+	       header->header_bytes >= sizeof(*header) && header->events <= TRACE_CHUNK_EVENTS_MAX && chunk_cpu_is_good(header->kind, header->cpu) &&
 	       (uint64_t)header->header_bytes + header->packed_bytes <= room - (entry->offset - end);
+}
+
+static bool is_about_chunks(uint16_t kind)
+{
+	return kind == TRACE_CHUNK_INDEX || kind == TRACE_CHUNK_TABLE || kind == TRACE_CHUNK_ROOT;
+}
+
+/* The table would have been read instead of the index if it were good. */
+static int table_damaged(struct trace *trace, const struct trace_index_entry *root)
+{
+	return trace_add_damage(trace, root->offset, (uint64_t)root->header.header_bytes + root->header.packed_bytes,
+				"offset %llu: the table of chunks is damaged; the index was read instead", (unsigned long long)root->offset);
 }
 
 /*
@@ -63,13 +75,25 @@ static int index_chunk_load(struct trace *trace, uint64_t payload, uint32_t byte
 				return -EBADMSG;
 		}
 		if (entry.offset > *end)
-			error = trace_add_damage(trace, *end, entry.offset - *end, "offset %llu: %llu bytes between two chunks are of a write that failed",
-						 (unsigned long long)*end, (unsigned long long)(entry.offset - *end));
-		if (!error)
+			error = trace_add_unfinished(trace, *end, entry.offset);
+		if (!error && entry.header.kind == TRACE_CHUNK_ROOT)
+			error = table_damaged(trace, &entry);
+		if (!error && !is_about_chunks(entry.header.kind))
 			error = trace_add_chunk(trace, entry.offset, header_at, &entry.header);
 		*end = entry.offset + entry.header.header_bytes + entry.header.packed_bytes;
 	}
 	return error;
+}
+
+static bool index_chunk_is_good(const struct trace *trace, uint64_t at, struct trace_chunk_header *ret_header)
+{
+	uint64_t payload;
+
+	if (chunk_header_read(trace, at, ret_header) || ret_header->kind != TRACE_CHUNK_INDEX || ret_header->compression != TRACE_COMPRESSION_NONE)
+		return false;
+	payload = at + ret_header->header_bytes;
+	return trace->bytes - payload >= ret_header->packed_bytes &&
+	       XXH3_64bits(trace->data + payload, ret_header->packed_bytes) == ret_header->payload_checksum;
 }
 
 static int index_follow(struct trace *trace, const struct trace_end_mark *mark, uint64_t first)
@@ -81,14 +105,12 @@ static int index_follow(struct trace *trace, const struct trace_end_mark *mark, 
 		struct trace_chunk_header header;
 		uint64_t payload;
 
-		if (chunk_header_read(trace, at, &header) || header.kind != TRACE_CHUNK_INDEX ||
-		    header.compression != TRACE_COMPRESSION_NONE)
+		if (!index_chunk_is_good(trace, at, &header))
 			return -EBADMSG;
 		payload = at + header.header_bytes;
-		if (trace->bytes - payload < header.packed_bytes ||
-		    XXH3_64bits(trace->data + payload, header.packed_bytes) != header.payload_checksum)
-			return -EBADMSG;
 		error = index_chunk_load(trace, payload, header.packed_bytes, &end);
+		if (!error)
+			error = trace_follow(trace);
 		at = payload + header.packed_bytes;
 	}
 	if (!error && (end != mark->index_offset || at + sizeof(*mark) != trace->bytes))
@@ -96,13 +118,41 @@ static int index_follow(struct trace *trace, const struct trace_end_mark *mark, 
 	return error;
 }
 
+/* Where the table was read nobody has looked at the index yet, but for single entries. */
+const char *index_verify(const struct trace *trace)
+{
+	struct trace_end_mark mark;
+	uint64_t at, idx = 0;
+
+	if (!trace->info.clean_end || trace->info.index_rebuilt || !end_mark_read(trace, trace->bytes - sizeof(mark), &mark))
+		return NULL;
+	at = mark.index_offset;
+	for (uint32_t i = 0; i < mark.nr_index_chunks; i++) {
+		struct trace_chunk_header header;
+		struct trace_index_entry entry;
+		uint64_t stop;
+
+		if (!index_chunk_is_good(trace, at, &header) || header.packed_bytes % sizeof(entry))
+			return "one of its chunks is not as it was written";
+		at += header.header_bytes;
+		stop = at + header.packed_bytes;
+		for (; at < stop; at += sizeof(entry), idx++) {
+			memcpy(&entry, trace->data + at, sizeof(entry));
+			if (idx < trace->nr_chunks && entry.offset != trace->chunks[idx].public.offset)
+				return "it and the table differ";
+		}
+	}
+	return at + sizeof(mark) == trace->bytes && idx >= trace->nr_chunks ? NULL : "it lists other chunks than there are";
+}
+
 static void forget_chunks(struct trace *trace, size_t nr_damages)
 {
-	trace->nr_chunks = 0;
+	trace->nr_chunks = trace->nr_spoiled = 0;
 	memset(trace->nr_of_kind, 0, sizeof(trace->nr_of_kind));
 	trace->nr_metadata = 0;
 	trace->info.events = 0;
 	trace->info.nr_cpus = 0;
+	trace_follow_again(trace);
 	trace->first_ns = UINT64_MAX;
 	trace->last_ns = 0;
 	while (trace->nr_damages > nr_damages)
@@ -188,9 +238,8 @@ static int walk(struct trace *trace, uint64_t at)
 			error = walk_cut_chunk(trace, at, next, &header);
 			at = next;
 		} else {
-			if (header.kind == TRACE_CHUNK_INDEX)
-				trace->has_index = true;
-			else
+			trace->has_index |= header.kind == TRACE_CHUNK_INDEX;
+			if (!is_about_chunks(header.kind))
 				error = trace_add_chunk(trace, at, at, &header);
 			at += header.header_bytes + header.packed_bytes;
 		}
@@ -228,7 +277,11 @@ int index_load(struct trace *trace, uint64_t first, bool header_is_good)
 		size_t nr_damages = trace->nr_damages;
 
 		trace->info.clean_end = trace->has_index = true;
-		error = index_follow(trace, &mark, first);
+		error = table_load(trace, &mark, first);
+		if (error == -EBADMSG) {
+			forget_chunks(trace, nr_damages);
+			error = index_follow(trace, &mark, first);
+		}
 		if (error != -EBADMSG)
 			return error;
 		forget_chunks(trace, nr_damages);

@@ -247,80 +247,24 @@ static int templates_load(struct trace *trace)
 
 /* ---- times ---- */
 
-/** struct time_order - a chunk on its way into the timeline, with what is asked of it there, because the chunks themselves are far apart */
-struct time_order {
-	uint64_t first_ns;
-	uint64_t last_ns;
-	uint32_t cpu;
-	uint32_t idx;
-};
-
-static inline int compare_order(const struct time_order *x, const struct time_order *y)
+int trace_follow(struct trace *trace)
 {
-	if (x->first_ns != y->first_ns)
-		return x->first_ns < y->first_ns ? -1 : 1;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return x->idx < y->idx ? -1 : x->idx > y->idx;
+	size_t from = trace->nr_followed;
+	int error = books_follow(trace, from);
+
+	if (!error)
+		error = timeline_follow(trace, TRACE_CHUNK_EVENTS, &trace->events, from);
+	if (!error)
+		error = timeline_follow(trace, TRACE_CHUNK_START_STATE, &trace->start_state, from);
+	trace->nr_followed = trace->nr_chunks;
+	return error;
 }
 
-static int compare_time(const void *a, const void *b)
+void trace_follow_again(struct trace *trace)
 {
-	return compare_order(a, b);
-}
-
-/* Put the last of @nr orders where it belongs. Returns over how many others. */
-static size_t order_insert(struct time_order *orders, size_t nr)
-{
-	struct time_order order = orders[nr - 1];
-	size_t at = nr - 1;
-
-	for (; at > 0 && compare_order(&orders[at - 1], &order) > 0; at--)
-		orders[at] = orders[at - 1];
-	orders[at] = order;
-	return nr - 1 - at;
-}
-
-/* Chunks are nearly in order, because they were written as time went by: insertion, unless that turns out to be wrong. */
-static size_t timeline_order(const struct trace *trace, uint16_t kind, struct time_order *orders)
-{
-	size_t nr = 0, moves = 0;
-	bool far_off = false;
-
-	for (size_t i = 0; i < trace->nr_chunks; i++) {
-		const struct trace_chunk *chunk = &trace->chunks[i].public;
-
-		if (chunk->kind != kind || chunk->damaged)
-			continue;
-		orders[nr++] = (struct time_order){ chunk->first_ns, chunk->last_ns, chunk->cpu, (uint32_t)i };
-		if (!far_off)
-			moves += order_insert(orders, nr);
-		far_off |= moves > 64 * nr;
-	}
-	if (far_off)
-		qsort(orders, nr, sizeof(*orders), compare_time);
-	return nr;
-}
-
-static int timeline_load(struct trace *trace, uint16_t kind, struct timeline *timeline)
-{
-	size_t most = kind < TRACE_NR_CHUNK_KINDS ? trace->nr_of_kind[kind] : 0;
-	struct time_order *orders = malloc((most + 1) * sizeof(*orders));
-	uint64_t latest = 0;
-
-	timeline->chunks = malloc((most + 1) * sizeof(*timeline->chunks));
-	timeline->latest_ns = malloc((most + 1) * sizeof(*timeline->latest_ns));
-	if (!orders || !timeline->chunks || !timeline->latest_ns) {
-		free(orders);
-		return -ENOMEM;
-	}
-	timeline->nr = most ? timeline_order(trace, kind, orders) : 0;
-	for (size_t i = 0; i < timeline->nr; i++) {
-		timeline->chunks[i] = orders[i].idx;
-		timeline->latest_ns[i] = latest = latest > orders[i].last_ns ? latest : orders[i].last_ns;
-	}
-	free(orders);
-	return 0;
+	books_follow_again(trace);
+	trace->events.nr = trace->events.moves = trace->start_state.nr = trace->start_state.moves = 0;
+	trace->nr_followed = 0;
 }
 
 static void window_load(struct trace *trace, bool header_is_good)
@@ -402,7 +346,8 @@ static int trace_load(struct trace *trace, const char *path, struct trace_error 
 		error = file_header_read(trace, &first, &header_is_good, ret_error);
 	if (error)
 		return error;
-	error = index_load(trace, first, header_is_good);
+	trace->follower = follower_new();
+	error = trace->follower ? index_load(trace, first, header_is_good) : -ENOMEM;
 	if (!error)
 		error = load_metadata(trace);
 	if (!error)
@@ -411,14 +356,19 @@ static int trace_load(struct trace *trace, const char *path, struct trace_error 
 		error = templates_load(trace);
 	if (!error) {
 		window_load(trace, header_is_good);
-		error = books_load(trace);
+		if (!header_is_good) /* the begin of the recording was not known */
+			trace_follow_again(trace);
+		error = trace_follow(trace);
 	}
+	if (!error)
+		error = books_load(trace);
 	if (!error)
 		error = gaps_sort(trace);
 	if (!error)
 		error = timeline_load(trace, TRACE_CHUNK_EVENTS, &trace->events);
 	if (!error)
 		error = timeline_load(trace, TRACE_CHUNK_START_STATE, &trace->start_state);
+	trace->follower = follower_free(trace->follower);
 	if (!error)
 		info_load(trace);
 	else
@@ -454,6 +404,7 @@ struct trace *trace_close(struct trace *trace)
 	free(trace->events.latest_ns);
 	free(trace->start_state.chunks);
 	free(trace->start_state.latest_ns);
+	follower_free(trace->follower);
 	free(trace->chunks);
 	free(trace->metadata);
 	free(trace->streams);

@@ -71,8 +71,11 @@ static int check_chunk(struct verification *verification, const struct chunk *ch
 
 	if (reason)
 		return violated_chunk(verification, &chunk->public, reason);
-	if (memcmp(trace->data + chunk->public.offset, trace->data + chunk->header_at, header.header_bytes) != 0)
+	if ((header.header_bytes != sizeof(header) && chunk->header_at != chunk->public.offset) ||
+	    memcmp(trace->data + chunk->public.offset, trace->data + chunk->header_at, header.header_bytes) != 0)
 		return violated_chunk(verification, &chunk->public, "its header and the index differ");
+	if (!chunk_header_is_of(&header, chunk))
+		return violated_chunk(verification, &chunk->public, "its header and the table of chunks differ");
 	error = has_events ? chunk_block(trace, chunk, &verification->unpacker, block, &reason) :
 			     chunk_payload(trace, chunk, &verification->unpacker, &block->payload, &header, &raw, &reason);
 	if (!error)
@@ -146,10 +149,14 @@ static int check_stream(const struct verification *verification, const struct tr
 int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 {
 	struct verification verification = { .trace = trace, .ret_error = ret_error };
+	const char *reason = index_verify(trace);
 	int error = 0;
 
 	if (trace->nr_damages)
 		return error_set(ret_error, -EBADMSG, "%s: %s", trace->path, trace->damages[0].message);
+	if (reason)
+		return error_set(ret_error, -EBADMSG, "%s: its index is damaged, and is not needed as long as the table of chunks is not: %s", trace->path,
+				 reason);
 	for (size_t i = 0; !error && i < trace->nr_chunks; i++)
 		error = check_chunk(&verification, &trace->chunks[i]);
 	block_release(&verification.block);

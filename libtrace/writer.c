@@ -143,7 +143,7 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	writer->packed.bytes = 0;
 	header->compression = TRACE_COMPRESSION_NONE;
 	header->packed_bytes = header->raw_bytes;
-	if (header->kind == TRACE_CHUNK_INDEX || header->raw_bytes < 64 ||
+	if (header->kind >= TRACE_CHUNK_INDEX || header->raw_bytes < 64 || /* the index, the table, the root: read as they lie in the file */
 	    !buffer_reserve(&writer->packed, 2 * ZSTD_compressBound(0) + ZSTD_compressBound(header->raw_bytes)))
 		return raw->data;
 	if (!frames_put(writer, raw, header->raw_bytes) || writer->packed.bytes >= header->raw_bytes)
@@ -642,6 +642,50 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 
 /* ---- end ---- */
 
+static struct trace_table_entry table_entry(const struct trace_index_entry *index)
+{
+	const struct trace_chunk_header *header = &index->header;
+	bool has_loss = header->lost_before | header->lost_write | header->missed | header->lost_inside | (header->flags & TRACE_CHUNK_FLAG_JUMP);
+
+	return (struct trace_table_entry){ .offset = index->offset,
+					   .seq = header->seq,
+					   .first_ns = header->first_ns,
+					   .last_ns = header->last_ns,
+					   .events_before = header->events_before,
+					   .events = header->events,
+					   .stream = header->stream,
+					   .cpu = header->cpu,
+					   .raw_bytes = header->raw_bytes,
+					   .packed_bytes = header->packed_bytes,
+					   .kind = header->kind,
+					   .encoding = header->encoding,
+					   .flags = has_loss ? TRACE_TABLE_LOSS : 0 };
+}
+
+/* The table lists every chunk before it, over as many chunks as needed; the root says where it is. */
+static int table_write(struct trace_writer *writer, struct trace_error *ret_error)
+{
+	struct trace_table_entry *entries = malloc(TRACE_TABLE_ENTRIES * sizeof(*entries));
+	struct trace_table_root root = { .offset = writer->output.bytes,
+					 .nr_entries = writer->index.bytes / sizeof(struct trace_index_entry),
+					 .entry_bytes = sizeof(*entries),
+					 .header_bytes = sizeof(struct trace_chunk_header),
+					 .index_entries = TRACE_INDEX_ENTRIES };
+	int error = entries ? 0 : error_set(ret_error, -ENOMEM, "no memory for the table of the trace's chunks");
+
+	for (size_t at = 0; !error && at < root.nr_entries; root.nr_chunks++) {
+		const struct trace_index_entry *index = (const struct trace_index_entry *)writer->index.data + at; /* grows with each chunk written */
+		size_t nr = root.nr_entries - at < TRACE_TABLE_ENTRIES ? root.nr_entries - at : TRACE_TABLE_ENTRIES;
+
+		for (size_t i = 0; i < nr; i++)
+			entries[i] = table_entry(&index[i]);
+		error = chunk_write_plain(writer, TRACE_CHUNK_TABLE, entries, nr * sizeof(*entries), ret_error);
+		at += nr;
+	}
+	free(entries);
+	return error ? error : chunk_write_plain(writer, TRACE_CHUNK_ROOT, &root, sizeof(root), ret_error);
+}
+
 /* The index lists every chunk before the first index chunk; it may need several. */
 static int index_write(struct trace_writer *writer, uint32_t *ret_nr_chunks, struct trace_error *ret_error)
 {
@@ -666,6 +710,8 @@ int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_err
 	struct iovec part = { &mark, sizeof(mark) };
 	int error = trace_writer_flush_strings(writer, ret_error);
 
+	if (!error)
+		error = table_write(writer, ret_error);
 	if (error)
 		return error;
 	mark.index_offset = writer->output.bytes;

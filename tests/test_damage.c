@@ -544,7 +544,23 @@ static struct outcome with_payload(const struct fixture *fixture, const void *pa
 	return outcome;
 }
 
-/* By the chunk itself, and by an index that lists it. */
+/* Change an entry of the only chunk of a kind, which has an array of them. */
+static void change_cpu(struct image *image, enum trace_chunk_kind kind, size_t entry_bytes, size_t kind_at, size_t cpu_at, uint32_t cpu)
+{
+	struct trace_chunk_header header;
+	size_t chunk = (size_t)image_find(image, kind, 0, &header), at = chunk + header.header_bytes;
+	uint16_t of_chunk;
+
+	for (;; at += entry_bytes) { /* the first of events */
+		memcpy(&of_chunk, image->data + at + kind_at, sizeof(of_chunk));
+		if (of_chunk == TRACE_CHUNK_EVENTS)
+			break;
+	}
+	memcpy(image->data + at + cpu_at, &cpu, sizeof(cpu));
+	image_put_chunk(image, chunk, &header);
+}
+
+/* By the chunk itself, and by a table and an index that list it. */
 static void a_chunk_of_an_impossible_cpu_is_refused(void)
 {
 	static const uint32_t cpus[] = { TRACE_CPUS_MAX, 0x57097957, UINT32_MAX - 1 };
@@ -555,22 +571,15 @@ static void a_chunk_of_an_impossible_cpu_is_refused(void)
 			struct trace_chunk_header header;
 			struct outcome outcome;
 			struct trace *trace;
-			size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 0, &header), chunk;
+			size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 0, &header);
 
 			header.cpu = cpus[i];
 			image_put_chunk(&fixture.image, at, &header);
-			if (indexed) { /* its first entry of events */
-				struct trace_index_entry entry;
-
-				chunk = (size_t)image_find(&fixture.image, TRACE_CHUNK_INDEX, 0, &header);
-				for (at = chunk + header.header_bytes;; at += sizeof(entry)) {
-					memcpy(&entry, fixture.image.data + at, sizeof(entry));
-					if (entry.header.kind == TRACE_CHUNK_EVENTS)
-						break;
-				}
-				entry.header.cpu = cpus[i];
-				memcpy(fixture.image.data + at, &entry, sizeof(entry));
-				image_put_chunk(&fixture.image, chunk, &header);
+			if (indexed) {
+				change_cpu(&fixture.image, TRACE_CHUNK_INDEX, sizeof(struct trace_index_entry),
+					   offsetof(struct trace_index_entry, header.kind), offsetof(struct trace_index_entry, header.cpu), cpus[i]);
+				change_cpu(&fixture.image, TRACE_CHUNK_TABLE, sizeof(struct trace_table_entry),
+					   offsetof(struct trace_table_entry, kind), offsetof(struct trace_table_entry, cpu), cpus[i]);
 			}
 			trace = trace_open(fixture.image.path, NULL);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
@@ -580,6 +589,100 @@ static void a_chunk_of_an_impossible_cpu_is_refused(void)
 			CU_ASSERT_TRUE(outcome.opened && outcome.exact && outcome.detected && outcome.nr_damages > 0);
 			fixture_free(&fixture);
 		}
+}
+
+/* The same trace as version 2.0 has it: without a table, and an index that knows of none. */
+static struct image image_without_table(const struct image *image)
+{
+	struct trace_chunk_header header, index;
+	size_t table = (size_t)image_find(image, TRACE_CHUNK_TABLE, 0, &header);
+	size_t index_at = (size_t)image_find(image, TRACE_CHUNK_INDEX, 0, &index);
+	struct image old = image_of(image->data, image->bytes);
+	struct trace_file_header *file = (struct trace_file_header *)old.data;
+	struct trace_end_mark mark;
+
+	index.packed_bytes -= 2 * sizeof(struct trace_index_entry); /* the table, and its root */
+	index.raw_bytes = index.packed_bytes;
+	memmove(old.data + table + sizeof(index), image->data + index_at + sizeof(index), index.packed_bytes);
+	image_put_chunk(&old, table, &index);
+	memcpy(&mark, image->data + image->bytes - sizeof(mark), sizeof(mark));
+	mark.index_offset = table;
+	mark.file_bytes = table + sizeof(index) + index.packed_bytes + sizeof(mark);
+	mark.checksum = XXH3_64bits(&mark, offsetof(struct trace_end_mark, checksum));
+	memcpy(old.data + mark.file_bytes - sizeof(mark), &mark, sizeof(mark));
+	file->version_minor = 0;
+	file->checksum = XXH3_64bits(file, offsetof(struct trace_file_header, checksum));
+	old.bytes = mark.file_bytes;
+	if (ftruncate(old.fd, (off_t)old.bytes) < 0)
+		abort();
+	return old;
+}
+
+static bool chunks_are_equal(const struct trace_chunk *a, const struct trace_chunk *b)
+{
+	return a->offset == b->offset && a->seq == b->seq && a->first_ns == b->first_ns && a->last_ns == b->last_ns && a->events == b->events &&
+	       a->lost_before == b->lost_before && a->stream == b->stream && a->cpu == b->cpu && a->raw_bytes == b->raw_bytes &&
+	       a->packed_bytes == b->packed_bytes && a->kind == b->kind && a->encoding == b->encoding && a->damaged == b->damaged;
+}
+
+static void a_trace_of_the_version_before_the_table_is_whole(void)
+{
+	struct fixture fixture = fixture_new(true);
+	struct image image = image_without_table(&fixture.image);
+	struct outcome outcome = read_all(&fixture, image.path);
+	struct trace *trace = trace_open(image.path, NULL), *now = trace_open(fixture.image.path, NULL);
+
+	CU_ASSERT_TRUE(outcome.opened && outcome.exact && !outcome.detected && !outcome.nr_damages);
+	CU_ASSERT_EQUAL(outcome.missing, 0);
+	CU_ASSERT_FALSE(trace_get_info(trace)->index_rebuilt);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->version_minor, 0);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_chunks(trace), trace_nr_chunks(now));
+	for (size_t i = 0; i < trace_nr_chunks(trace); i++)
+		CU_ASSERT_TRUE(chunks_are_equal(trace_get_chunk(trace, i), trace_get_chunk(now, i)));
+	trace_close(trace);
+	trace_close(now);
+	image_free(&image);
+	fixture_free(&fixture);
+}
+
+/* Flags that nobody knows; and where a header's copy is in the index, for which there is the chunk's own. */
+static bool is_of_no_account(enum trace_chunk_kind kind, size_t at, unsigned char value)
+{
+	if (kind == TRACE_CHUNK_ROOT)
+		return at >= offsetof(struct trace_table_root, index_entries);
+	return at % sizeof(struct trace_table_entry) == offsetof(struct trace_table_entry, flags) && value == 0x80;
+}
+
+/* Every byte of the table and of its root takes other values, with good checksums: nothing breaks, and who reads the chunks finds it. */
+static void a_table_that_lies_is_found(void)
+{
+	static const enum trace_chunk_kind kinds[] = { TRACE_CHUNK_TABLE, TRACE_CHUNK_ROOT };
+	static const unsigned char values[] = { 1, 0x80, 0xff };
+	struct fixture fixture = fixture_new(true);
+	size_t nr = 0, nr_closed = 0, nr_undetected = 0;
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		struct trace_chunk_header header;
+		size_t at = (size_t)image_find(&fixture.image, kinds[k], 0, &header);
+
+		for (size_t i = 0; i < header.packed_bytes; i += (size_t)unit_step(7))
+			for (size_t j = 0; j < sizeof(values); j++, nr++) {
+				unsigned char *byte = &fixture.image.data[at + header.header_bytes + i];
+				struct outcome outcome;
+
+				*byte ^= values[j];
+				image_put_chunk(&fixture.image, at, &header);
+				outcome = read_all(&fixture, fixture.image.path);
+				nr_closed += !outcome.opened;
+				nr_undetected += !outcome.detected && !is_of_no_account(kinds[k], i, values[j]);
+				*byte ^= values[j];
+				image_put_chunk(&fixture.image, at, &header);
+			}
+	}
+	CU_ASSERT_TRUE(nr > 200);
+	CU_ASSERT_EQUAL(nr_closed, 0);
+	CU_ASSERT_EQUAL(nr_undetected, 0);
+	fixture_free(&fixture);
 }
 
 static void a_compression_bomb_is_refused(void)
@@ -753,6 +856,8 @@ static const struct unit_case cases[] = {
 	{ "another_major_version_is_refused_clearly", another_major_version_is_refused_clearly },
 	{ "a_newer_minor_version_with_longer_headers_is_read", a_newer_minor_version_with_longer_headers_is_read },
 	{ "a_chunk_of_an_impossible_cpu_is_refused", a_chunk_of_an_impossible_cpu_is_refused },
+	{ "a_trace_of_the_version_before_the_table_is_whole", a_trace_of_the_version_before_the_table_is_whole },
+	{ "a_table_that_lies_is_found", a_table_that_lies_is_found },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
 	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
 	{ "damage_ahead_is_the_same", damage_ahead_is_the_same },

@@ -76,6 +76,15 @@ static struct field fields[] = {
 	FIELD(trace_statistics_stream, lost_before), FIELD(trace_statistics_stream, last_ns), FIELDS_END(trace_statistics_stream),
 
 	FIELD(trace_index_entry, offset), FIELD(trace_index_entry, header), FIELDS_END(trace_index_entry),
+
+	FIELD(trace_table_entry, offset), FIELD(trace_table_entry, seq), FIELD(trace_table_entry, first_ns), FIELD(trace_table_entry, last_ns),
+	FIELD(trace_table_entry, events_before), FIELD(trace_table_entry, events), FIELD(trace_table_entry, stream), FIELD(trace_table_entry, cpu),
+	FIELD(trace_table_entry, raw_bytes), FIELD(trace_table_entry, packed_bytes), FIELD(trace_table_entry, kind),
+	FIELD(trace_table_entry, encoding), FIELD(trace_table_entry, flags), FIELDS_END(trace_table_entry),
+
+	FIELD(trace_table_root, offset), FIELD(trace_table_root, nr_entries), FIELD(trace_table_root, nr_chunks),
+	FIELD(trace_table_root, entry_bytes), FIELD(trace_table_root, header_bytes), FIELD(trace_table_root, index_entries),
+	FIELDS_END(trace_table_root),
 };
 enum { NR_FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
@@ -182,9 +191,9 @@ static void the_document_has_the_numbers(void)
 	CU_ASSERT_TRUE(document_says(text));
 	snprintf(text, sizeof(text), "at most %u |", TRACE_STRING_MAX_BYTES);
 	CU_ASSERT_TRUE(document_says(text));
-	snprintf(text, sizeof(text), "| kind | %d schema, %d start state, %d events, %d clock, %d strings, %d statistics, %d index |",
+	snprintf(text, sizeof(text), "| kind | %d schema, %d start state, %d events, %d clock, %d strings, %d statistics, %d index, %d table, %d root |",
 		 TRACE_CHUNK_SCHEMA, TRACE_CHUNK_START_STATE, TRACE_CHUNK_EVENTS, TRACE_CHUNK_CLOCK, TRACE_CHUNK_STRINGS,
-		 TRACE_CHUNK_STATISTICS, TRACE_CHUNK_INDEX);
+		 TRACE_CHUNK_STATISTICS, TRACE_CHUNK_INDEX, TRACE_CHUNK_TABLE, TRACE_CHUNK_ROOT);
 	CU_ASSERT_TRUE(document_says(text));
 	snprintf(text, sizeof(text), "%d discarded, %d overwritten, %d times unknown", TRACE_GAP_DISCARDED, TRACE_GAP_OVERWRITTEN,
 		 TRACE_GAP_SUSPECT);

@@ -4,7 +4,7 @@
 /*
  * format.h - the trace file on disk, the one place of its structs. docs/FORMAT.md is normative and a test compares the two.
  *
- *	file header | chunk | chunk | ... | index chunks | end mark
+ *	file header | chunk | chunk | ... | table chunks | root chunk | index chunks | end mark
  *
  * Everything is little-endian and nothing is aligned: copy a struct out of the file before looking at it. All structs
  * are without padding. Reserved fields are written as 0 and not looked at.
@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; 1 was before the first release */
-#define TRACE_FORMAT_MINOR 0 /* additions that an older reader skips */
+#define TRACE_FORMAT_MINOR 1 /* additions that an older reader skips: 1 the table */
 
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
 #define TRACE_CHUNK_MAGIC "\x8a" \
@@ -34,6 +34,7 @@ extern "C" {
 #define TRACE_CHUNK_EVENTS_MAX (2u << 20)   /* records of 8 bytes in TRACE_RAW_MAX */
 #define TRACE_CHUNK_HEADER_MAX_BYTES 4096u  /* of a newer minor version */
 #define TRACE_INDEX_ENTRIES 1024	    /* that a recorder puts into an index chunk: so few that a reader has them at hand when it has seen their checksum */
+#define TRACE_TABLE_ENTRIES 2048	    /* likewise, into a table chunk */
 #define TRACE_STRING_MAX_BYTES (63u << 10)  /* of one text in a strings chunk */
 
 /** struct trace_file_header - the first bytes of the file. @checksum: XXH3-64 of all bytes before it; it is the last field */
@@ -239,6 +240,37 @@ struct trace_index_entry {
 	struct trace_chunk_header header;
 };
 
+enum trace_table_flag {
+	TRACE_TABLE_LOSS = 1, /* its header has lost_before, lost_write, missed, lost_inside or TRACE_CHUNK_FLAG_JUMP */
+};
+
+/** struct trace_table_entry - table: what opening a trace needs to know of a chunk, and no more of it. As in the chunk's header */
+struct trace_table_entry {
+	uint64_t offset; /* of the chunk */
+	uint64_t seq;
+	uint64_t first_ns;
+	uint64_t last_ns;
+	uint64_t events_before;
+	uint32_t events;
+	uint32_t stream;
+	uint32_t cpu;
+	uint32_t raw_bytes;
+	uint32_t packed_bytes;
+	uint16_t kind;
+	uint8_t encoding;
+	uint8_t flags; /* enum trace_table_flag */
+};
+
+/** struct trace_table_root - root: where the table is. Its chunk ends where the first index chunk begins, and so is found */
+struct trace_table_root {
+	uint64_t offset; /* of the first table chunk */
+	uint64_t nr_entries;
+	uint32_t nr_chunks;	/* table chunks */
+	uint32_t entry_bytes;	/* stride */
+	uint32_t header_bytes;	/* of each chunk in the file */
+	uint32_t index_entries; /* in each index chunk but the last */
+};
+
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-endian and its structs are used as they are");
 static_assert(sizeof(struct trace_file_header) == 64, "no padding");
 static_assert(sizeof(struct trace_chunk_header) == 152, "no padding");
@@ -253,6 +285,8 @@ static_assert(sizeof(struct trace_string_entry) == 16, "no padding");
 static_assert(sizeof(struct trace_statistics_header) == 16, "no padding");
 static_assert(sizeof(struct trace_statistics_stream) == 96, "no padding");
 static_assert(sizeof(struct trace_index_entry) == 160, "no padding");
+static_assert(sizeof(struct trace_table_entry) == 64, "no padding");
+static_assert(sizeof(struct trace_table_root) == 32, "no padding");
 
 #ifdef __cplusplus
 }

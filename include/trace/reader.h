@@ -148,6 +148,8 @@ enum trace_chunk_kind {
 	TRACE_CHUNK_STRINGS = 5,
 	TRACE_CHUNK_STATISTICS = 6,
 	TRACE_CHUNK_INDEX = 7,
+	TRACE_CHUNK_TABLE = 8,
+	TRACE_CHUNK_ROOT = 9,
 };
 
 /** struct trace_chunk - one chunk of the file, from its header */
