@@ -332,17 +332,18 @@ static void a_stalled_reader_stops_neither_the_drain_nor_the_end(void)
 	struct recording *recording;
 	struct recording_status status;
 	uint64_t counted;
-	int ends[2], blocked = 0;
+	bool blocked = false;
+	int ends[2];
 
 	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
 	recording = recording_begin(bench.tracer, ends[1], &options, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
-	for (int i = 0; i < 300000; i++) {
+	for (int i = 0; i < 300000 || (!blocked && i < 30000000); i++) { /* how soon it is, depends on when the writer gets a CPU */
 		fake_switch(bench.tracer, 0);
-		if (i % 500 == 0)
-			blocked += recording_drain(recording) == DRAIN_BLOCKED;
+		if (i % 500 == 0 && recording_drain(recording) == DRAIN_BLOCKED)
+			blocked = true;
 	}
-	CU_ASSERT(blocked > 0);
+	CU_ASSERT(blocked);
 	signal(SIGPIPE, SIG_IGN);
 	close(ends[0]);
 	CU_ASSERT_EQUAL(recording_end(recording, hurry, NULL, &bench.error), -EPIPE);
@@ -510,17 +511,48 @@ static void an_idle_machine_is_flushed_less_and_less(void)
 	struct flush flush = flush_init(0);
 
 	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
-	for (int i = 0; i < 10; i++)
-		flush_flushed(&flush, 0);
+	for (uint64_t period_ns = FLUSH_MIN_NS; period_ns < FLUSH_MAX_NS; period_ns *= FLUSH_SLOWER) {
+		CU_ASSERT_EQUAL(flush.period_ns, period_ns);
+		flush_flushed(&flush, 1);
+	}
 	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MAX_NS);
-	CU_ASSERT(flush_filled(&flush));
+	CU_ASSERT(flush_filled(&flush, 1000000));
 	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
-	CU_ASSERT(!flush_filled(&flush));
+	CU_ASSERT(!flush_filled(&flush, 2000000));
 	flush_flushed(&flush, FLUSH_NEARLY_EMPTY);
 	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
+	flush_flushed(&flush, 0);
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MAX_NS);
 	flush = flush_init(5000000);
 	flush_flushed(&flush, 0);
 	CU_ASSERT_EQUAL(flush.period_ns, 5000000);
+}
+
+/* What fills a sub-buffer in a minute is no burst: to look every second would cost more wake-ups than it does. */
+static void a_subbuffer_that_fills_slowly_does_not_hurry_the_flush(void)
+{
+	struct flush flush = flush_init(0);
+
+	flush_flushed(&flush, 0);
+	flush.begin_ns = 5;
+	CU_ASSERT(!flush_filled(&flush, 5 + FLUSH_MAX_NS / FLUSH_SLOWER));
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MAX_NS);
+	CU_ASSERT(flush_filled(&flush, 4 + FLUSH_MAX_NS / FLUSH_SLOWER));
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
+}
+
+static void nothing_is_not_little(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+
+	recording_flush(recording);
+	CU_ASSERT_EQUAL(recording_flush(recording), 0);
+	fake_switch(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_flush(recording), 1);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	bench_free(&bench);
 }
 
 /* ---- output ---- */
@@ -665,6 +697,8 @@ static const struct unit_case cases[] = {
 	{"a_reset_forgets", a_reset_forgets},
 	{"snapshots_beside_running_producers_are_whole", snapshots_beside_running_producers_are_whole},
 	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
+	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush", a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
+	{"nothing_is_not_little", nothing_is_not_little},
 	{"output_is_private_and_follows_nobody", output_is_private_and_follows_nobody},
 	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one",
 	 control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
