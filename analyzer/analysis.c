@@ -221,6 +221,13 @@ int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, v
 	return trace_analysis_on_interval_of(a, UINT32_MAX, fn, data);
 }
 
+int trace_analysis_on_gone(struct trace_analysis *a, trace_gone_fn fn, void *data)
+{
+	struct hook hook = {.gone = fn, .data = data};
+
+	return hook_add(a, &hook);
+}
+
 /* By event: most events have no hook or one, and nobody should look through all of them each time. */
 static int hooks_prepare(struct trace_analysis *a)
 {

@@ -752,6 +752,8 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	if (!error)
 		error = trace_analysis_on_interval_of(analysis, 1u << TRACE_STATE_BLOCKED, log_interval, s);
 	if (!error)
+		error = trace_analysis_on_gone(analysis, endpoint_gone, s);
+	if (!error)
 		return s;
 fail:
 	servers_fail(ret_error, error,

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include "servers_ledger.h"
 
 #define TCP_LISTEN   10 /* also of unix sockets */
@@ -70,11 +71,16 @@ static enum endpoint_kind kind_of(uint16_t family, uint16_t type, uint16_t proto
 	return is_udp(family, type, protocol) ? ENDPOINT_DATAGRAM : ENDPOINT_OTHER;
 }
 
-struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino)
+static struct endpoint *endpoint_at_key(const struct trace_servers *s, uint64_t key)
 {
-	const struct pointer_row *row = ino ? table_find(&s->endpoints, sizeof(*row), socket_key(ino)) : NULL;
+	const struct pointer_row *row = table_find(&s->endpoints, sizeof(*row), key);
 
 	return row ? row->pointer : NULL;
+}
+
+struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino)
+{
+	return ino ? endpoint_at_key(s, socket_key(ino)) : NULL;
 }
 
 struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t family, uint16_t type, uint16_t protocol)
@@ -88,7 +94,11 @@ struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t fa
 
 struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino)
 {
-	return ino ? endpoint_at(s, pipe_key(dev, ino), ino, ENDPOINT_PIPE) : NULL;
+	struct endpoint *pipe = ino ? endpoint_at(s, pipe_key(dev, ino), ino, ENDPOINT_PIPE) : NULL;
+
+	if (pipe)
+		pipe->closed_ns = 0; /* who asks for it has it open */
+	return pipe;
 }
 
 static uint64_t tuple_key(const uint64_t from[2], uint16_t from_port, const uint64_t to[2], uint16_t to_port)
@@ -239,7 +249,7 @@ void endpoint_free(struct endpoint *endpoint)
 /* ---- connections that are over ---- */
 
 /*
- * A connection can be forgotten when both ends are closed, what was sent has been received, no thread is at it, and no request that came
+ * A connection can be forgotten when both ends are closed (of TCP its states tell, of pipes and other sockets the analysis), what was sent has been received, no thread is at it, and no request that came
  * through it is known any more. That is looked for when so many are closed again as were left the last time.
  */
 #define SWEEP_LEAST 1024u
@@ -329,6 +339,15 @@ static void sweep(struct trace_servers *s)
 	s->sweep_at = left * 2 + SWEEP_LEAST;
 }
 
+static void retire_both(struct trace_servers *s, struct endpoint *endpoint)
+{
+	retire(s, endpoint);
+	if (endpoint->peer)
+		retire(s, endpoint->peer);
+	if (s->nr_retired >= (s->sweep_at ? s->sweep_at : SWEEP_LEAST))
+		sweep(s);
+}
+
 void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool gone)
 {
 	endpoint->gone |= gone;
@@ -337,11 +356,21 @@ void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool go
 	endpoint->closed_ns = trace_analysis_now(s->analysis);
 	if (endpoint->peer ? !endpoint->peer->closed_ns : !endpoint_is_remote(endpoint))
 		return; /* the other end may have been connected, and not accepted yet */
-	retire(s, endpoint);
-	if (endpoint->peer)
-		retire(s, endpoint->peer);
-	if (s->nr_retired >= (s->sweep_at ? s->sweep_at : SWEEP_LEAST))
-		sweep(s);
+	retire_both(s, endpoint);
+}
+
+void endpoint_gone(void *data, const struct trace_file_id *id)
+{
+	struct trace_servers *s = data;
+	struct endpoint *endpoint = S_ISFIFO(id->mode) ? endpoint_at_key(s, pipe_key(id->dev, id->ino)) : endpoint_find(s, id->ino);
+
+	if (!endpoint || (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->remote_port)))
+		return; /* of TCP connections their states tell */
+	endpoint->gone = true;
+	if (!endpoint->closed_ns)
+		endpoint->closed_ns = trace_analysis_now(s->analysis);
+	if (!endpoint->peer || endpoint->peer->closed_ns)
+		retire_both(s, endpoint);
 }
 
 /* Events are missing since this channel was used: nothing on its way is what we believe. */

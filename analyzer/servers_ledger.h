@@ -118,7 +118,7 @@ enum role {
 struct endpoint {
 	uint64_t key; /* in trace_servers.endpoints */
 	uint64_t ino;
-	uint64_t closed_ns; /* TCP; 0: it is not closed */
+	uint64_t closed_ns; /* 0: it is not closed */
 	uint32_t refs;	    /* requests that came in here */
 	bool gone;	    /* no descriptor is left */
 	bool retired;	    /* both ends are closed: in trace_servers.retired */
@@ -519,6 +519,8 @@ void channel_lost_step(struct channel *channel);
 void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t ns);
 /** endpoint_closed() - a program has closed this end (@gone: for both directions), or the network did */
 void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool gone);
+/** endpoint_gone() - a trace_gone_fn: the pipe or socket, if it is no TCP connection */
+void endpoint_gone(void *servers, const struct trace_file_id *id);
 /** endpoint_empty() - it has nothing of requests any more; endpoint_free(): nor has anybody of it */
 void endpoint_empty(struct endpoint *endpoint);
 void endpoint_free(struct endpoint *endpoint);

@@ -372,6 +372,7 @@ struct hook {
 	uint64_t mask[TRACE_MASK_WORDS];
 	trace_event_fn event;
 	trace_interval_fn interval;
+	trace_gone_fn gone;
 	uint32_t states; /* of the intervals that it wants */
 	void *data;
 };
@@ -671,6 +672,8 @@ const char *file_text(const struct trace_analysis *a, file_idx file);
 string_id file_path(struct trace_analysis *a, file_idx file);
 /** file_forget() - nobody has it, and nobody will ask for it by its number */
 void file_forget(struct trace_analysis *a, file_idx file);
+/** file_has_other_end() - is the other end of this pipe known, too? */
+bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
 /** file_connects() - are these the two ends of one pipe or of two connected sockets? */
 bool file_connects(const struct trace_analysis *a, file_idx one, file_idx other);

@@ -152,6 +152,21 @@ static void remove_identity(struct trace_analysis *a, file_idx idx)
 		table_remove(&a->file_by_identity, sizeof(*row), key);
 }
 
+bool file_has_other_end(const struct trace_analysis *a, file_idx idx)
+{
+	struct file other = a->files[idx];
+	const char *path = file_text(a, idx);
+	const struct idx_row *row;
+
+	other.mode ^= FILE_WRITE_END;
+	for (uint64_t key = identity_key(&other, path);; key++) {
+		key += !key;
+		row = table_find(&a->file_by_identity, sizeof(*row), key);
+		if (!row || same_file(a, row->idx, &other, path))
+			return row;
+	}
+}
+
 void file_forget(struct trace_analysis *a, file_idx idx)
 {
 	struct file *file = &a->files[idx];

@@ -69,6 +69,18 @@ static void mark_files(const struct trace_analysis *a, const struct marks *marks
 	uring_mark(a, marks->files);
 }
 
+static void tell_gone(const struct trace_analysis *a, file_idx idx)
+{
+	const struct file *file = &a->files[idx];
+	struct trace_file_id id = {.ino = file->ino, .dev = file->dev, .mode = file->mode & ~FILE_WRITE_END};
+
+	if (!S_ISSOCK(id.mode) && !(S_ISFIFO(id.mode) && !file_has_other_end(a, idx)))
+		return;
+	for (size_t i = 0; i < a->nr_hooks; i++)
+		if (a->hooks[i].gone)
+			a->hooks[i].gone(a->hooks[i].data, &id);
+}
+
 /* In the frames of a thread there may be files of calls that are long over: their rows may be free, or be those of others. */
 static uint32_t sweep_files(struct trace_analysis *a, const struct marks *marks)
 {
@@ -80,6 +92,7 @@ static uint32_t sweep_files(struct trace_analysis *a, const struct marks *marks)
 		if (file->sweeps == FILE_FREE)
 			continue;
 		if (!is_marked(marks->files, i) && file->sweeps != a->sweeps - 1) {
+			tell_gone(a, i);
 			file_forget(a, i);
 			continue;
 		}

@@ -63,7 +63,7 @@ static void name_calls(struct trace_writer *writer)
 		const char *name;
 	} names[] = {
 #define CALL(name) {SYS_##name, #name}
-		CALL(access), CALL(arch_prctl), CALL(brk), CALL(clone), CALL(close), CALL(execve), CALL(exit_group), CALL(fstat), CALL(futex),
+		CALL(accept), CALL(access), CALL(arch_prctl), CALL(connect), CALL(brk), CALL(clone), CALL(close), CALL(execve), CALL(exit_group), CALL(fstat), CALL(futex),
 		CALL(getrandom), CALL(ioctl), CALL(mmap), CALL(mprotect), CALL(munmap), CALL(newfstatat), CALL(openat), CALL(pipe2), CALL(pread64),
 		CALL(prlimit64), CALL(read), CALL(rseq), CALL(set_tid_address), CALL(socketpair), CALL(statfs), CALL(wait4), CALL(write),
 #undef CALL
@@ -357,6 +357,44 @@ static void socket_pair_lives(struct life *life, uint32_t i)
 	calls(life, SYS_close, 4, 0);
 }
 
+static void changes_state(struct life *life, uint64_t ino, uint16_t from, uint16_t to)
+{
+	struct trace_sock_state state = {.ino = ino, .family = AF_INET, .protocol = 6, .old_state = from, .new_state = to};
+
+	add_in(life, TRACE_EV_sock_state, &state, sizeof(state));
+}
+
+/* To a listener that nobody has to know; asked, answered, closed at both ends. */
+static void connection_lives(struct life *life, uint32_t i)
+{
+	static const uint64_t localhost = 0x0100007fffff0000ull;
+	struct trace_sock_endpoints ends[2];
+	struct trace_sock_send transfer = {.ret = 1, .family = AF_INET, .protocol = 6};
+
+	for (int end = 0; end < 2; end++) {
+		ends[end] = (struct trace_sock_endpoints){.fd = 3 + end, .ino = ++life->ino, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .state = 1,
+							  .local_lo = localhost, .remote_lo = localhost};
+		ends[end].local_port = end ? 80 : (uint16_t)(1024 + i % 60000);
+		ends[end].remote_port = end ? (uint16_t)(1024 + i % 60000) : 80;
+		enters(life, end ? SYS_accept : SYS_connect, end ? 5 : 3, 0);
+		gets_file(life, 3 + end, 8, ends[end].ino, S_IFSOCK | 0777, 0, "");
+		add_in(life, TRACE_EV_sock_endpoints, &ends[end], sizeof(ends[end]));
+		leaves(life, end ? 4 : 0);
+	}
+	for (int end = 0; end < 2; end++) {
+		enters(life, end ? SYS_read : SYS_write, 3 + (uint64_t)end, 0);
+		transfer.ino = ends[end].ino;
+		transfer.position = 2;
+		add_in(life, end ? TRACE_EV_sock_recv : TRACE_EV_sock_send, &transfer, sizeof(transfer));
+		leaves(life, 1);
+	}
+	for (int end = 0; end < 2; end++) {
+		enters(life, SYS_close, 3 + (uint64_t)end, 0);
+		changes_state(life, ends[end].ino, end ? 8 : 1, end ? 9 : 4);
+		leaves(life, 0);
+	}
+}
+
 static void file_is_looked_at(struct life *life, uint32_t i)
 {
 	char path[100];
@@ -520,6 +558,10 @@ static void what_is_gone_is_forgotten(void)
 	CU_ASSERT(price_of("pipe", pipe_lives, false) < 2);
 	CU_ASSERT(price_of("pair of unix sockets", socket_pair_lives, false) < 2);
 	CU_ASSERT(price_of("file that was opened", file_is_looked_at, false) < 10);
+	CU_ASSERT(price_of("connection", connection_lives, false) < 2);
+	CU_ASSERT(price_of("pipe", pipe_lives, true) < 4);
+	CU_ASSERT(price_of("pair of unix sockets", socket_pair_lives, true) < 4);
+	CU_ASSERT(price_of("connection", connection_lives, true) < 4);
 }
 
 static void what_reports_name_is_kept_small(void)

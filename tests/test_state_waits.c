@@ -4,6 +4,7 @@
  *
  * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -1002,6 +1003,48 @@ static void a_fault_for_a_file_without_a_name_waits_for_its_disk(void)
 	expect(&c, TRACE_WAIT_FILE, "vda1", 0, "");
 }
 
+#define FIRST_STRANGER 100000
+static unsigned int times_gone[NR_STRANGERS], others_gone;
+
+static void note_gone(void *data, const struct trace_file_id *id)
+{
+	CU_ASSERT_EQUAL(id->dev, 13);
+	CU_ASSERT_EQUAL(id->mode, PIPE_MODE);
+	if (id->ino >= FIRST_STRANGER && id->ino < FIRST_STRANGER + NR_STRANGERS)
+		times_gone[id->ino - FIRST_STRANGER]++;
+	else
+		others_gone++;
+}
+
+static void hooks_are_told_once_of_each_pipe_that_is_gone(void)
+{
+	struct trace_error error = {0};
+	struct analysis_case c = begin();
+	uint32_t told = 0;
+
+	tb_fd(c.tb, 10, 3, 13, 70, PIPE_MODE, "pipe:[70]"); /* its other end is another machine's, or hidden */
+	for (uint32_t i = 0; i < NR_STRANGERS; i++) {
+		tb_open(c.tb, 1, 2500, 5, 13, FIRST_STRANGER + i, PIPE_MODE, "");
+		tb_event(c.tb, 1, 2500, TRACE_EV_fs_open, &(struct trace_fs_open){.fd = 6, .flags = O_WRONLY, .dev = 13, .ino = FIRST_STRANGER + i, .mode = PIPE_MODE},
+			 sizeof(struct trace_fs_open), "");
+		if (i % 5000 == 0)
+			tb_cut(c.tb, 1);
+	}
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, NULL, &error);
+	CU_ASSERT_EQUAL(trace_analysis_on_gone(c.analysis, note_gone, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
+	for (uint32_t i = 0; i < NR_STRANGERS; i++) {
+		CU_ASSERT(times_gone[i] <= 1);
+		told += times_gone[i];
+	}
+	CU_ASSERT(told > NR_STRANGERS / 2);
+	CU_ASSERT_EQUAL(others_gone, 0);
+	CU_ASSERT_STRING_EQUAL(trace_thread_file(c.analysis, trace_find_thread(c.analysis, 10), 3), "pipe:[70]");
+	CU_ASSERT_EQUAL(trace_analysis_on_gone(c.analysis, note_gone, NULL), -EBUSY);
+	case_free(&c);
+}
+
 /* ---- the dead ---- */
 
 static void what_comes_after_a_death_is_added_to_its_books(void)
@@ -1115,6 +1158,7 @@ int main(int argc, char **argv)
 		CASE(both_ends_of_a_connection_are_remembered_if_one_is_open),
 		CASE(a_file_is_found_by_its_inode_for_a_while_after_it_was_closed),
 		CASE(a_fault_for_a_file_without_a_name_waits_for_its_disk),
+		CASE(hooks_are_told_once_of_each_pipe_that_is_gone),
 		CASE(what_comes_after_a_death_is_added_to_its_books),
 		{NULL, NULL},
 	};

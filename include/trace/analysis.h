@@ -208,6 +208,14 @@ struct trace_file_id {
 };
 /** trace_thread_file_id() - the identity of what is behind descriptor @fd of @thread; false: not known */
 bool trace_thread_file_id(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd, struct trace_file_id *ret_id);
+
+/**
+ * trace_gone_fn - nobody has the pipe or socket of @id any more: what a hook kept for it can go
+ * Called between two events, some time after it was closed for the last time: when a few ten thousand other files have come. Numbers of inodes are
+ * given again: what is told of @id.ino by events that follow is about another one.
+ */
+typedef void (*trace_gone_fn)(void *data, const struct trace_file_id *id);
+int trace_analysis_on_gone(struct trace_analysis *analysis, trace_gone_fn fn, void *data); /* as trace_analysis_on_event() */
 /**
  * trace_thread_cpu_ns() - CPU time of @thread until now: user + syscall + trap, in whichever of them it was
  * Of a thread on a CPU the time since its last event is included. If it turns out later that the thread was not there, it is taken
