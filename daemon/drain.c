@@ -462,7 +462,7 @@ uint32_t drain_flush(struct drain *drain)
 		offset = ring_position(drain->rings[i]) & SUBBUF_OFFSET_MASK;
 		if (!subbuf_flush(ring))
 			continue;
-		fill = offset * 1024 / ring->subbuf_bytes;
+		fill = offset * 1024 / ring->subbuf_bytes + 1; /* little is not nothing */
 		if (fill > fullest)
 			fullest = fill;
 	}

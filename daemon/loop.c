@@ -56,6 +56,7 @@ static void set_flush_timer(struct session *session)
 {
 	if (session->flush.period_ns != FLUSH_NEVER)
 		set_timer(session->flush_timer_fd, session->flush.period_ns, 0);
+	session->flush.begin_ns = clock_now();
 }
 
 /* ---- what wakes us ---- */
@@ -82,7 +83,7 @@ static void drain(struct session *session)
 {
 	if (session->flight)
 		flight_drain(session->flight);
-	else if (recording_drain(session->recording) == DRAIN_TOOK && flush_filled(&session->flush))
+	else if (recording_drain(session->recording) == DRAIN_TOOK && flush_filled(&session->flush, clock_now()))
 		set_flush_timer(session);
 }
 
@@ -224,7 +225,7 @@ static bool wants_progress(const struct session *session)
 
 static int watch_all(struct session *session)
 {
-	uint64_t now_ns = clock_now(), flush_ns = session->flush.period_ns == FLUSH_NEVER ? 0 : session->flush.period_ns;
+	uint64_t now_ns = session->flush.begin_ns = clock_now(), flush_ns = session->flush.period_ns == FLUSH_NEVER ? 0 : session->flush.period_ns;
 	int err = session->tracer ? watch(session, tracer_poll_fd(session->tracer), SOURCE_RINGS) : 0;
 
 	if (!err && session->users)

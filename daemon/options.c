@@ -268,7 +268,7 @@ static const struct option_spec option_table[] = {
 	{'u', 'U', "uid", NULL, "UID", OPTION_VALUE, apply_uid, "only processes of this effective user"},
 	{'b', 'B', "subbuf-size", NULL, "BYTES", OPTION_VALUE, apply_subbuf_size, "size of a sub-buffer: 16k to 16M, rounded down to 2^n (512k)"},
 	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs, "sub-buffers per CPU, rounded down to 2^n (8)"},
-	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush, "write what is buffered that often; 0 never (1000 to 64000, by load)"},
+	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush, "write what is buffered that often; 0 never (1000 to 256000, by load)"},
 	{0, 0, "level", NULL, "LEVEL", OPTION_VALUE, apply_level, "zstd level, 1 to 19 (about 1)"},
 	{0, 0, "output", NULL, "TRACE", OPTION_VALUE, apply_output, "as the positional TRACE"},
 	{0, 0, "background", NULL, NULL, OPTION_NO_VALUE, apply_background, "return once recording runs; tracectl controls it"},

@@ -544,8 +544,12 @@ static void a_subbuffer_that_fills_slowly_does_not_hurry_the_flush(void)
 static void nothing_is_not_little(void)
 {
 	struct bench bench = bench_new(false);
-	struct recording *recording = bench_record(&bench);
+	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 1 << 20};
+	struct recording *recording;
 
+	tracer_free(bench.tracer);
+	bench.tracer = tracer_new(&options, &bench.error);
+	recording = bench_record(&bench);
 	recording_flush(recording);
 	CU_ASSERT_EQUAL(recording_flush(recording), 0);
 	fake_switch(bench.tracer, 0);
