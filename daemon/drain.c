@@ -372,7 +372,7 @@ static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_
 		take_copy(drain, ring, copy, salvaged.records);
 	else
 		ring->lost_here += salvaged.records; /* nobody noted the time that theirs count from */
-	ring->lost_here += salvaged.in_flight;
+	ring->lost_here += salvaged.in_flight + salvaged.lost;
 }
 
 bool drain_salvage(struct drain *drain, struct drain_ring *ring)

@@ -203,7 +203,7 @@ static int read_incomplete(struct walk *walk, uint64_t seq, uint64_t position)
 			err = hand_over(walk, seq, salvaged.records);
 		else
 			walk->unfinished += salvaged.records; /* nobody noted the time that theirs count from */
-		walk->unfinished += salvaged.in_flight;
+		walk->unfinished += salvaged.in_flight + salvaged.lost;
 	}
 	walk->counted += whole;
 	return err;

@@ -2,6 +2,7 @@
 #include "user_program.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,8 @@
 
 /* Records that seem to be so much later than their sub-buffer's base are a little earlier: a clock read is not ordered with what stands before it. */
 #define USER_EARLIER (UINT32_MAX - 65535u)
+
+#define CLAIM_PATIENCE_MS 20 /* for writers that are inside a sub-buffer that a daemon was just closing when it was killed */
 
 /** struct user_local - an event of the program's registry. @global: its id in the trace; 0: not known. @name: owned */
 struct user_local {
@@ -329,12 +332,30 @@ static void stop_overwriting(struct user_program *program)
 	}
 }
 
+/* A daemon may have been killed while it closed a sub-buffer: no ring waits for it for ever. */
+static void finish_flushes(struct user_program *program)
+{
+	const struct user_mapping *mapping = &program->mapping;
+	int patience = CLAIM_PATIENCE_MS;
+
+	for (uint32_t i = user_mapping_next_ring(mapping, 0); i < mapping->nr_rings; i = user_mapping_next_ring(mapping, i + 1)) {
+		struct subbuf_ring ring = user_mapping_ring(mapping, i);
+
+		while (!subbuf_finish_flush(&ring, false) && patience > 0) {
+			poll(NULL, 0, 1);
+			patience--;
+		}
+		subbuf_finish_flush(&ring, true);
+	}
+}
+
 static void claim(struct user_program *program)
 {
 	struct user_memory *memory = user_mapping_memory(&program->mapping);
 
 	__atomic_store_n(&memory->daemon_pid, (trace_u32)getpid(), __ATOMIC_RELAXED);
 	__atomic_store_n(&memory->blocking, program->recording->blocking, __ATOMIC_RELAXED);
+	finish_flushes(program);
 	if (program->recording->flight)
 		__atomic_store_n(&memory->overwrite, 1, __ATOMIC_RELEASE);
 	else

@@ -91,6 +91,8 @@ struct ledger {
 	trace_u64 last_seq;
 	trace_u64 last_lost;
 	trace_u64 last_base;
+	trace_u64 salvage_lost; /* committed, and cannot be told any more */
+	bool salvage_unknown; /* how many they are: one stands for them */
 	trace_u64 last_preset; /* what ledger_preset() pretended */
 	const char *fault; /* the first broken rule */
 };
@@ -269,6 +271,8 @@ static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger 
 			if (ledger_read_records(l, copy, seq, salvaged.opened) != salvaged.records)
 				ledger_fault(l, "salvaged records were not counted");
 			in_flight += salvaged.in_flight;
+			l->salvage_lost += salvaged.lost;
+			l->salvage_unknown |= !salvaged.opened && (salvaged.lost || salvaged.in_flight > 1);
 		}
 	}
 	free(copy);

@@ -62,6 +62,7 @@ struct plan {
 	int flushes; /* of the flusher; 0 = none */
 	int bound;
 	int kills;
+	bool flusher_dies; /* and no writer */
 	bool overwrite;
 	bool program; /* records by ring.h, into rings that nobody has set up */
 	bool switched; /* of a program: a flight recorder ends, and a recording begins, when the flusher says so */
@@ -218,7 +219,7 @@ static void point(void)
 		return;
 	if (preemptions < plan->bound)
 		nr = others(self, list);
-	may_die = kills < plan->kills && actors[self].role == WRITER;
+	may_die = kills < plan->kills && actors[self].role == (plan->flusher_dies ? FLUSHER : WRITER);
 	options += nr + may_die;
 	choice = choose(options);
 	if (choice == 0)
@@ -245,7 +246,7 @@ static bool is_moved(trace_u32 cpu)
 /* Before what only the reader of the dead can tell from the step before. */
 static void point_of_death(void)
 {
-	if (current >= 0 && kills < plan->kills && actors[current].role == WRITER && choose(2))
+	if (current >= 0 && kills < plan->kills && !plan->flusher_dies && actors[current].role == WRITER && choose(2))
 		die(current);
 }
 
@@ -420,7 +421,9 @@ static void check_books(void)
 			continue;
 		if (plan->switched)
 			accounted += read_after_switch(ledger);
-		else if (killed < 0)
+		else if (plan->flusher_dies && !subbuf_finish_flush(&ledger->ring, false) && !subbuf_finish_flush(&ledger->ring, true))
+			ledger_fault(ledger, "a flush is not finished");
+		else if (killed < 0 || plan->flusher_dies)
 			read_all(ledger);
 		else
 			in_flight += ledger_salvage(ledger);
@@ -431,7 +434,7 @@ static void check_books(void)
 	}
 	attempted += attempted_by_programs();
 	/* The record that a dead writer was in is lost, and may not be counted; nothing else. */
-	if (accounted + (killed >= 0) < attempted || accounted > attempted)
+	if (accounted + (killed >= 0 && !plan->flusher_dies) < attempted || accounted > attempted)
 		ledger_fault(&ledgers[0], killed < 0 ? "attempted != found + lost" : "a death cost more than the record in progress");
 	if (in_flight > 1)
 		ledger_fault(&ledgers[0], "more records in flight than dead writers");
@@ -596,6 +599,13 @@ static void a_program_dies(void)
 	explore_plan((struct plan){ .writers = 2, .records = 2, .takes = 1, .bound = 2, .kills = 1, .program = true, .moves = 1, .step = 1 });
 }
 
+/* Its follower finishes what it left, whether it came to close the sub-buffer, and to say so, or not. */
+static void a_flusher_dies(void)
+{
+	explore_plan((struct plan){ .writers = 2, .records = 2, .flushes = 2, .bound = 2, .kills = 1, .flusher_dies = true, .step = 1 });
+	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 1, .flushes = 1, .bound = 2, .kills = 1, .flusher_dies = true, .step = 1 });
+}
+
 static void programs_flight_recorder(void)
 {
 	explore_plan((struct plan){ .writers = 2, .records = 5, .bound = 2, .program = true, .overwrite = true, .step = 1 });
@@ -626,6 +636,7 @@ static const struct unit_case cases[] = {
 	{ "programs_are_moved", programs_are_moved },
 	{ "programs_times_expire", programs_times_expire },
 	{ "a_program_dies", a_program_dies },
+	{ "a_flusher_dies", a_flusher_dies },
 	{ "programs_flight_recorder", programs_flight_recorder },
 	{ "a_program_dies_in_flight", a_program_dies_in_flight },
 	{ "a_recording_follows_a_flight", a_recording_follows_a_flight },

@@ -208,6 +208,7 @@ trace_u64 user_consumer_salvage(struct user_consumer *c)
 			} else if (subbuf_salvage(copy, ring.subbuf_bytes, ring.nr_subbufs, seq, position, USER_MAX_EVENTS, &salvaged)) {
 				read_records(c, copy, seq, ring.nr_subbufs, n, salvaged.records);
 				c->in_flight += salvaged.in_flight;
+				c->given_up += salvaged.lost;
 			}
 		}
 		free(copy);
@@ -217,7 +218,7 @@ trace_u64 user_consumer_salvage(struct user_consumer *c)
 
 trace_u64 user_consumer_lost(const struct user_consumer *c)
 {
-	trace_u64 lost = c->memory->unready;
+	trace_u64 lost = c->memory->unready + c->given_up;
 
 	for (trace_u32 n = 0; n < c->nr_rings; n++) {
 		struct subbuf_ring ring;

@@ -32,6 +32,7 @@ struct user_consumer {
 	trace_u32 nr_rings;
 	trace_u64 found;     /* records seen, of all kinds */
 	trace_u64 in_flight; /* that salvage met */
+	trace_u64 given_up; /* committed, and cannot be told from what lies in several holes */
 	trace_u64 faults;    /* broken rules */
 	const char *fault;   /* the first */
 	void (*each)(const struct user_record *record, void *argument);

@@ -93,7 +93,8 @@ struct subbuf_control {
 	trace_u64 pad1[8];
 	/* consumer */
 	trace_u64 consumed; /* every sub-buffer up to this one may be used again; store-release */
-	trace_u64 pad2[7];
+	trace_u64 flushing; /* the position at which subbuf_flush() is about to close the sub-buffer in use; 0: it is not */
+	trace_u64 pad2[6];
 	/* set up before the first record */
 	trace_u32 subbuf_bytes;
 	trace_u32 nr_subbufs;
@@ -223,26 +224,63 @@ static inline void subbuf_release(const struct subbuf_ring *ring)
 
 /**
  * subbuf_flush() - close the sub-buffer in use, so that subbuf_take() can deliver what it holds
- * Safe beside running producers, from any thread of any process that maps the ring.
+ * Safe beside running producers, one at a time. Who dies in the middle of it leaves a sub-buffer that nobody completes: subbuf_finish_flush().
  * Returns true when it closed one; false when there was nothing to close. The sub-buffer may still be waiting
  * for a writer in the middle of its record.
  */
 static inline bool subbuf_flush(const struct subbuf_ring *ring)
 {
 	struct subbuf_control *control = ring->control;
+	volatile trace_u64 *flushing = &control->flushing; /* no producer looks at it */
 	trace_u64 position = __atomic_load_n(&control->position, __ATOMIC_RELAXED);
 	trace_u64 offset, closed;
 	struct subbuf_header *header;
 
 	do {
 		offset = position & SUBBUF_OFFSET_MASK;
-		if (offset >= ring->subbuf_bytes)
+		if (offset >= ring->subbuf_bytes) {
+			*flushing = 0;
 			return false; /* closed already */
+		}
+		*flushing = position;
 		closed = (position & ~SUBBUF_OFFSET_MASK) | ring->subbuf_bytes;
 	} while (!__atomic_compare_exchange_n(&control->position, &position, closed, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
 	header = subbuf_slot(ring, position >> SUBBUF_OFFSET_BITS);
 	__atomic_store_n(&header->end, (trace_u32)offset, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&header->commit, ring->subbuf_bytes - offset, __ATOMIC_RELEASE); /* [W2] */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*flushing = 0;
+	return true;
+}
+
+/**
+ * subbuf_finish_flush() - what a consumer that died in subbuf_flush() left, its follower finishes, before it flushes itself
+ * It owned all behind the place where it closed the sub-buffer, if it came to close it; that is missing in commit when all writers have left. Where a
+ * record stands there a writer was faster. The caller asks again after a while, and a last time: @sure. For a writer that stays inside for so long, with a
+ * place as large as that rest, would be taken for it.
+ * Returns true when nothing is left to be done; false: not yet, for writers are inside.
+ */
+static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure)
+{
+	struct subbuf_control *control = ring->control;
+	volatile trace_u64 *flushing = &control->flushing;
+	trace_u64 from = *flushing, position = __atomic_load_n(&control->position, __ATOMIC_ACQUIRE), seq = from >> SUBBUF_OFFSET_BITS, missing;
+	trace_u32 offset = (trace_u32)(from & SUBBUF_OFFSET_MASK);
+	struct subbuf_header *header = subbuf_slot(ring, seq);
+	struct trace_record record;
+
+	if (from == 0)
+		return true;
+	missing = (subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE)) & SUBBUF_COMMIT_MASK;
+	if (offset >= sizeof(*header) && offset < ring->subbuf_bytes && position >= from && missing != 0 && missing <= ring->subbuf_bytes &&
+	    !(position >> SUBBUF_OFFSET_BITS == seq && (position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes)) {
+		memcpy(&record, (const unsigned char *)header + offset, sizeof(record));
+		if (missing != ring->subbuf_bytes - offset || (record.words != 0 && record.lap == (trace_u8)(seq / ring->nr_subbufs)) || !sure)
+			return false;
+		__atomic_store_n(&header->end, offset, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&header->commit, missing, __ATOMIC_RELEASE); /* [W2] */
+	}
+	*flushing = 0;
 	return true;
 }
 
@@ -292,13 +330,16 @@ static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trac
 /**
  * struct subbuf_salvaged - what subbuf_salvage() found in a sub-buffer that its writers, now dead, left incomplete
  * @records: whole ones
+ * @lost: ones that were committed, and cannot be told from what lies in several holes: all behind the first of these
  * @in_flight: places where a record was begun and not finished, as far as can be seen. A signal handler that dies with the thread
  *             that it interrupted leaves two; neighbouring holes, or one at the very end, can look like one or none
  * @hole_bytes: what those places take up
- * @opened: the header is of this use. Without it (the opener died at once) its base, lost, cpu and so on are of an earlier one
+ * @opened: the header is of this use. Without it (the opener died at once) its base, lost, cpu and so on are of an earlier one, and where there are
+ *          several holes the number of records is what can be seen, no more
  */
 struct subbuf_salvaged {
 	trace_u32 records;
+	trace_u32 lost;
 	trace_u32 in_flight;
 	trace_u32 hole_bytes;
 	bool opened;
@@ -324,69 +365,32 @@ static inline void subbuf_salvage_pad(unsigned char *copy, trace_u32 offset, tra
 	}
 }
 
-#define SUBBUF_SALVAGE_CHAIN 4 /* headers in a row that are no accident */
+#define SUBBUF_ANY_NUMBER (~0u) /* the opener died before it noted what there was: the bytes alone have to tell */
 
-/* Behind the only hole of unknown size, at @offset: where records go on so that they take up the @left bytes that were committed behind it, as
- * far as @end, or, with @is_open_end, to where no record stands any more. 0 when no place is so. What lies in the hole may look like anything, the
- * dead writer's payload may stand there; but what looks like one record too many makes the sum wrong. */
+/* Behind the only hole of unknown size, at @offset: where records go on so that they are the @records that were committed behind it, and take up those
+ * @bytes, as far as @end, or, with @is_open_end, to where no record stands any more. 0 when no place is so. What lies in the hole may look like
+ * anything, the dead writer's payload may stand there; but what looks like one record too many makes the sums wrong. */
 static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_u32 offset, trace_u32 missing, trace_u32 end, trace_u8 lap,
-					       trace_u32 max_ids, trace_u64 left, bool is_open_end, trace_u32 *budget)
+					       trace_u32 max_ids, trace_u64 bytes, trace_u32 records, bool is_open_end, trace_u32 *budget)
 {
 	trace_u32 last = missing < end - offset ? offset + missing : end;
 	struct trace_record record;
 
 	for (trace_u32 at = offset + 8; at <= last; at += 8) {
-		trace_u32 next = at, whole = 0;
+		trace_u32 next = at, whole = 0, nr = 0;
 
 		for (; next < end && *budget && subbuf_salvage_record(copy, next, end, lap, max_ids, &record); --*budget) {
 			if (record.id != 0 || record.time == 0)
 				whole += record.words * 8u;
+			nr += record.id != 0;
 			next += record.words * 8u;
 		}
 		if (!*budget || !--*budget)
 			return 0;
-		if (whole == left && (next == end || (is_open_end && whole)))
+		if (whole == bytes && (nr == records || records == SUBBUF_ANY_NUMBER) && (next == end || (is_open_end && whole)))
 			return at;
 	}
 	return 0;
-}
-
-/* Is the record at @at, behind one of @last_time, of a time between that and the one's at @then, or a little aside? Other bytes hardly ever are. */
-static inline bool subbuf_salvage_in_time(const unsigned char *copy, trace_u32 at, trace_u32 then, trace_u32 limit, trace_u8 lap, trace_u32 max_ids,
-					  trace_u32 last_time)
-{
-	const trace_u32 aside = 1u << 22;
-	struct trace_record record, next;
-
-	if (!subbuf_salvage_record(copy, at, limit, lap, max_ids, &record))
-		return false;
-	if (record.id == 0)
-		return true; /* a time of 0 or 1: less of an accident still */
-	if (then >= limit || !subbuf_salvage_record(copy, then, limit, lap, max_ids, &next) || next.id == 0)
-		next.time = last_time + (1u << 26);
-	return record.time - last_time + aside <= next.time - last_time + 2 * aside;
-}
-
-/* Behind a hole of unknown size at @offset, of at most @missing bytes: where records go on, or @limit. What is left in the hole are
- * bytes of an earlier use, with another lap in their headers but anything in their payloads. So one header is believed only when
- * records are known to follow (@expected), otherwise it takes several in a row. */
-static inline trace_u32 subbuf_salvage_resume(const unsigned char *copy, trace_u32 offset, trace_u32 missing, trace_u32 limit, trace_u8 lap,
-					      trace_u32 max_ids, bool expected)
-{
-	trace_u32 last = missing < limit - offset ? offset + missing : limit;
-	struct trace_record record;
-
-	for (trace_u32 at = offset + 8; at <= last && at < limit; at += 8) {
-		trace_u32 chain = 0, next = at;
-
-		while (chain < SUBBUF_SALVAGE_CHAIN && next < limit && subbuf_salvage_record(copy, next, limit, lap, max_ids, &record)) {
-			next += record.words * 8u;
-			chain++;
-		}
-		if (chain == SUBBUF_SALVAGE_CHAIN || (expected && chain))
-			return at;
-	}
-	return limit;
 }
 
 /**
@@ -399,7 +403,8 @@ static inline trace_u32 subbuf_salvage_resume(const unsigned char *copy, trace_u
  * Returns false, and leaves @copy alone, when nothing was ever put there.
  *
  * A writer leaves a preliminary header where it reserved, which is stepped over. Only one that died in the few instructions between
- * the two leaves a hole of unknown size; commit tells how large all such holes are together, so the search behind them is short.
+ * the two leaves a hole of unknown size. Where records go on behind it commit tells, which knows how many there are, and how many bytes. With several such
+ * holes, or a writer beside it who died with its header written, that is not enough: then nothing behind the first one is believed, but counted.
  */
 static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 nr_subbufs, trace_u64 seq, trace_u64 position, trace_u32 max_ids,
 				  struct subbuf_salvaged *ret_salvaged)
@@ -407,12 +412,12 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 	struct subbuf_header *header = (struct subbuf_header *)copy;
 	unsigned char *bytes = (unsigned char *)copy;
 	trace_u64 committed = (header->commit - seq / nr_subbufs * subbuf_bytes) & SUBBUF_COMMIT_MASK;
-	trace_u32 limit = subbuf_bytes, offset = sizeof(*header), budget = subbuf_bytes, exact_budget = subbuf_bytes, exact, rest = 0, missing;
-	trace_u32 last_time = (trace_u32)header->base;
+	trace_u32 limit = subbuf_bytes, offset = sizeof(*header), budget = subbuf_bytes, exact, rest = 0, missing, nr, left;
 	trace_u32 found = header->seq == seq ? sizeof(*header) : 0; /* of what was committed; the opener commits the header */
-	struct subbuf_salvaged salvaged = { 0, 0, 0, header->seq == seq };
+	struct subbuf_salvaged salvaged = { 0, 0, 0, 0, header->seq == seq };
 	trace_u8 lap = (trace_u8)(seq / nr_subbufs);
 	struct trace_record record;
+	bool is_closed;
 
 	if (position >> SUBBUF_OFFSET_BITS < seq)
 		return false;
@@ -420,9 +425,11 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 		limit = position & SUBBUF_OFFSET_MASK & ~7u; /* still open: all of it was reserved by somebody */
 	if (limit < sizeof(*header))
 		return false;
+	is_closed = limit == subbuf_bytes;
+	nr = salvaged.opened ? (trace_u32)(((header->commit - seq / nr_subbufs * subbuf_bytes) >> 40) - header->records_before) & 0xffffff : SUBBUF_ANY_NUMBER;
 	missing = committed < limit ? limit - (trace_u32)committed : 0;
 	/* What its closer committed in one piece, if it did; otherwise the sums will not be right. */
-	if (limit == subbuf_bytes && header->end >= sizeof(*header) && header->end < subbuf_bytes && header->end % 8 == 0)
+	if (is_closed && header->end >= sizeof(*header) && header->end < subbuf_bytes && header->end % 8 == 0)
 		rest = subbuf_bytes - header->end;
 	while (offset < limit) {
 		trace_u32 next = limit;
@@ -431,7 +438,6 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 			next = offset + record.words * 8u;
 			if (record.id != 0) {
 				salvaged.records++;
-				last_time = record.time;
 				found += next - offset;
 			} else if (record.time == 0) {
 				found += next - offset;
@@ -445,35 +451,28 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 			continue;
 		}
 		/* A hole; or, when it was closed, the rest: all there is behind it, committed in one piece. */
-		if (limit == subbuf_bytes && committed == found + (trace_u64)(limit - offset))
+		left = nr == SUBBUF_ANY_NUMBER ? nr : nr > salvaged.records ? nr - salvaged.records : 0;
+		if (is_closed && committed == found + (trace_u64)(limit - offset) && (left == 0 || left == SUBBUF_ANY_NUMBER))
 			break;
-		next = limit;
 		exact = 0;
 		if (missing && committed >= found + rest && offset < limit - rest)
-			exact = subbuf_salvage_exactly(bytes, offset, missing, limit - rest, lap, max_ids, committed - found - rest, false, &exact_budget);
-		if (missing && committed >= found && !exact && limit == subbuf_bytes) /* the one who was to close it died, too */
-			exact = subbuf_salvage_exactly(bytes, offset, missing, limit, lap, max_ids, committed - found, true, &exact_budget);
-		if (missing && budget) {
-			trace_u32 looked;
-
-			next = subbuf_salvage_resume(bytes, offset, missing, limit, lap, max_ids, committed > found || limit < subbuf_bytes);
-			looked = (next < limit ? next - offset : missing) + 8;
-			budget -= looked < budget ? looked : budget;
-		}
-		/* When they differ, several died, and the sum is right by accident; or what looks like a record is part of the hole. */
-		if (exact && (next >= exact || !subbuf_salvage_in_time(bytes, next, exact, limit, lap, max_ids, last_time)))
-			next = exact;
-		else
-			exact = 0;
-		if (next == limit && limit == subbuf_bytes && !exact) { /* closed: what is left is the rest, perhaps with the one who was to close it */
-			salvaged.in_flight += salvaged.in_flight == 0 && committed <= found;
+			exact = subbuf_salvage_exactly(bytes, offset, missing, limit - rest, lap, max_ids, committed - found - rest, left, false, &budget);
+		if (missing && committed >= found && !exact && is_closed) /* the one who was to close it died, too */
+			exact = subbuf_salvage_exactly(bytes, offset, missing, limit, lap, max_ids, committed - found, left, true, &budget);
+		if (!exact) {
+			/* When nothing was committed behind it, it is the rest that its closer did not come to commit, or the end: perhaps a record there. */
+			if (left == SUBBUF_ANY_NUMBER) /* one stands for them */
+				left = committed > found + rest;
+			salvaged.lost = left <= (limit - offset) / sizeof(record) ? left : 0;
+			salvaged.in_flight += salvaged.lost != 0 || salvaged.in_flight == 0 || !is_closed;
+			salvaged.hole_bytes += is_closed && !salvaged.lost ? 0 : limit - offset;
 			break;
 		}
 		salvaged.in_flight++;
-		salvaged.hole_bytes += next - offset;
-		missing -= next - offset < missing ? next - offset : missing;
-		subbuf_salvage_pad(bytes, offset, next, lap);
-		offset = next;
+		salvaged.hole_bytes += exact - offset;
+		missing -= exact - offset < missing ? exact - offset : missing;
+		subbuf_salvage_pad(bytes, offset, exact, lap);
+		offset = exact;
 	}
 	header->seq = seq;
 	header->end = offset;

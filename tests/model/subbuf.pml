@@ -439,7 +439,7 @@ inline salvage(q)
 			:: limit == BYTES && committed == got + limit - o -> break /* the rest */
 			:: else -> skip
 			fi;
-			next = o + 1; /* subbuf_salvage_resume() */
+			next = o + 1; /* subbuf_salvage_exactly() */
 			do
 			:: next >= limit || next > o + missing || missing == 0 -> next = limit; break
 			:: else ->
