@@ -362,6 +362,22 @@ void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t 
 		fn(data, PROCESS_SEVERAL, to - from);
 }
 
+uint64_t books_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns)
+{
+	uint64_t next_ns = now, next_irq = books_cpu_irq(cpu, now), oldest = cpu->log_pos > CPU_LOG ? cpu->log_pos - CPU_LOG : 0;
+
+	for (uint64_t i = cpu->log_pos; i > oldest; i--) {
+		const struct cpu_log_entry *entry = &cpu->log[(i - 1) % CPU_LOG];
+		uint64_t turn = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
+
+		if (entry->ns <= ns)
+			return entry->irq_ns + (turn ? (uint64_t)((unsigned __int128)irq * (ns - entry->ns) / turn) : 0);
+		next_ns = entry->ns;
+		next_irq = entry->irq_ns;
+	}
+	return next_irq;
+}
+
 void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	uint64_t from = thread->since, lost;

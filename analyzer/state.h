@@ -333,6 +333,12 @@ struct nest {
 	uint8_t type;
 };
 
+#define HIDDEN_LOG 64u
+struct hidden_turn { /* a CPU was, or may have been, a hidden thread's */
+	uint64_t from;
+	uint64_t to;
+};
+
 struct cpu_log_entry { /* from then on, who had the CPU */
 	uint64_t ns;
 	uint64_t irq_ns; /* interrupt time of the CPU until then */
@@ -352,6 +358,8 @@ struct cpu {
 	bool loopback;	    /* the packet in progress came from this machine */
 	uint64_t gap_until; /* events before are not to be trusted */
 	bool touched;	    /* since the start or the last gap */
+	bool switched;	    /* there was a switch, at first_switch_ns: from then on who has the CPU is known */
+	uint64_t first_switch_ns;
 	bool hidden;	    /* current may be gone already, unseen; then successor came: state_hidden.c */
 	uint32_t successor;
 	struct trace_cursor *ahead; /* owned: the switches of this CPU to come */
@@ -445,6 +453,8 @@ struct trace_analysis {
 	struct table end_waits;	/* end_wait */
 	struct table hidden_runs; /* state_hidden.c */
 	bool hides;		/* there are threads that leave no events, and may wake others */
+	struct hidden_turn hidden_turns[HIDDEN_LOG]; /* in the order of their ends */
+	uint64_t hidden_pos;	/* turns ever */
 	int32_t *end_fds;	/* owned */
 	uint32_t nr_end_fds, max_end_fds;
 	struct table streams;	/* of programs' events -> pid: state_user.c */
@@ -497,6 +507,8 @@ typedef void (*holder_fn)(void *data, uint32_t process, uint64_t ns);
 void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data);
 /** books_cpu_softirq() - time of softirq @vec on @cpu until @ns */
 uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns);
+/** books_irq_at() - interrupt time of @cpu until @ns, some time ago; of a turn in proportion */
+uint64_t books_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns);
 /** books_cpu_irq() - interrupt time of @cpu until @ns */
 uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
@@ -590,6 +602,11 @@ void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 void hidden_end(struct trace_analysis *a, struct cpu *cpu);
 /** hidden_enter() - @thread was switched in: is it one that leaves no events? */
 void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns);
+/**
+ * hidden_turns() - hidden threads had CPUs between @from and now: from when, until when
+ * Returns false if none had, so that nothing can have happened unseen.
+ */
+bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_turn *ret_turn);
 /** hidden_leave() - an event of @cpu: the hidden thread is gone */
 void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
 

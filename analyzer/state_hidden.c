@@ -10,6 +10,9 @@
  * switch belong to the thread that leaves at that switch. It is looked up ahead, and only for threads that have not shown yet that they can be
  * seen: by a fork, or by leaving a CPU. On an ordinary machine that is once for each thread that was there at the start.
  *
+ * What happens unseen, happens in such a turn: a wakeup that was not seen came between the beginning of the first and the end of the last one since the
+ * thread went to sleep. Until then it was blocked, from then on queued; only in between it is not known which.
+ *
  * From "in: 70" to the first event of any kind on that CPU, it is not known when the one ended and the other began: that time is unknown for
  * both and for the CPU. If no other switch follows, who came is not known until the end.
  *
@@ -131,6 +134,37 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 		process_set_comm(thread, "(hidden)");
 }
 
+bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_turn *ret_turn)
+{
+	struct hidden_turn all = {.from = UINT64_MAX};
+
+	for (uint64_t i = a->hidden_pos; i > 0; i--) {
+		const struct hidden_turn *turn = &a->hidden_turns[(i - 1) % HIDDEN_LOG];
+
+		if (turn->to <= from)
+			break;
+		if (i + HIDDEN_LOG == a->hidden_pos + 1)
+			all.from = from; /* the log does not reach further */
+		all.from = turn->from < all.from ? turn->from : all.from;
+		all.to = turn->to > all.to ? turn->to : all.to;
+	}
+	for (uint32_t i = 0; i < a->nr_cpus; i++) {
+		const struct cpu *cpu = &a->cpus[i];
+
+		if (cpu->hidden) {
+			all.from = cpu->mark < all.from ? cpu->mark : all.from;
+			all.to = now;
+		}
+		if (!cpu->switched || cpu->first_switch_ns > from) /* who was there at the start is a belief */
+			all = (struct hidden_turn){from, now};
+	}
+	if (all.from == UINT64_MAX)
+		return false;
+	ret_turn->from = all.from > from ? all.from : from;
+	ret_turn->to = all.to < now ? all.to : now;
+	return true;
+}
+
 /* Close the successor's time until the hidden thread came. Its frames stay: what it was in, it still is. */
 static void close_until(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
@@ -162,6 +196,7 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		next = cpu->successor == NOBODY_KNOWN ? NULL : thread_living(a, cpu->successor);
 
 	cpu->hidden = false;
+	a->hidden_turns[a->hidden_pos++ % HIDDEN_LOG] = (struct hidden_turn){since, ns};
 	books_mode(a, hidden, false);
 	frames_pop(a, hidden, since, 0, 0);
 	books_cpu_unknown(a, cpu, ns);

@@ -14,7 +14,7 @@
  * - Blocked, switched in without a wakeup, no loss in between: it never slept. Either the wakeup came while it was still going to sleep
  *   (the waker's event is then earlier than its own switch), or a signal was pending. It was queued all the time. But not if its CPU had nothing to
  *   do for a while: then it slept, and who woke it was not seen (a thread that leaves no events: state_hidden.c). Where threads are hidden and its CPU
- *   was busy, it slept, then queued, and when the one became the other is not known.
+ *   was busy, it slept, then queued, and the one became the other while a hidden thread had a CPU.
  * - Anything else was changed by an event that is missing: from the first loss on, or all of the interval if no loss is known, unknown.
  */
 #include <stdlib.h>
@@ -316,9 +316,19 @@ static bool slept_since_start(const struct trace_thread *thread, uint64_t ns)
 	return thread->read_ns && thread->read_ns < ns && (thread->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE));
 }
 
+static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, const struct hidden_turn *turn)
+{
+	books_blocked(a, thread, turn->from, NULL);
+	books_unknown(a, thread, turn->to);
+	thread->cpu = cpu->cpu;
+	thread->queued_irq = books_irq_at(cpu, ns, turn->to);
+	books_queued(a, thread, ns);
+}
+
 static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
 	bool mode_unknown = thread->flags & THREAD_MODE_UNKNOWN;
+	struct hidden_turn turn;
 
 	switch (thread->place) {
 	case PLACE_OFF_AT_START:
@@ -335,8 +345,8 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 	case PLACE_BLOCKED:
 		if (!thread->early.ns && was_idle(cpu, thread->since, ns))
 			books_blocked(a, thread, ns, NULL);
-		else if (!thread->early.ns && a->hides)
-			books_unknown(a, thread, ns);
+		else if (!thread->early.ns && a->hides && hidden_turns(a, thread->since, ns, &turn))
+			woken_unseen(a, cpu, thread, ns, &turn);
 		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->early.ns)
 			books_queued(a, thread, ns);
 		else
@@ -378,6 +388,10 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 
 	if (ns < cpu->gap_until)
 		return;
+	if (!cpu->switched) {
+		cpu->switched = true;
+		cpu->first_switch_ns = ns;
+	}
 	prev = sw->prev_tid ? thread_living(a, sw->prev_tid) : &cpu->idle;
 	if (cpu->nested)
 		irq_flush(cpu);

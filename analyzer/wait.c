@@ -696,14 +696,14 @@ static bool polls(const struct question *q)
 	return class == CALL_POLL || class == CALL_SELECT || class == CALL_EPOLL_WAIT;
 }
 
-/* A thread of the kernel. What its work is for, it does not tell; a disk it does. */
+/* A thread of the kernel. What its work is for, it does not tell; a disk it does, unless what the disk has done is its next job. */
 static struct verdict kernel_thread(const struct question *q)
 {
 	struct verdict v = {.kind = TRACE_WAIT_KERNEL};
 
-	if (!q->pending->cut && !q->waker->thread && q->waker->cause == CAUSE_BLOCK)
-		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, device_name(q->a, q->waker->detail));
 	v.idle = q->pending->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_NOLOAD | TRACE_TASK_PARKED);
+	if (!v.idle && !q->pending->cut && !q->waker->thread && q->waker->cause == CAUSE_BLOCK)
+		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, device_name(q->a, q->waker->detail));
 	v.target = strings_intern(&q->a->strings, v.idle ? "next job" : "work");
 	return v;
 }

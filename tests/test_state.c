@@ -547,6 +547,50 @@ static void where_threads_are_hidden_one_may_be_woken_unseen(void)
 	case_free(&c);
 }
 
+/* 70 has CPU 0 from 4000 to 4600; "two" is put to sleep at 2000, is never seen to be woken, and runs at 7000. */
+static struct analysis_case woken_in_a_hidden_turn(uint64_t first_switch_of_cpu_0)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
+	tb_fd(c.tb, 20, 3, 9, 70, 0100600, "/file");
+	tb_switch(c.tb, 0, first_switch_of_cpu_0, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, first_switch_of_cpu_0 + 100, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 1100, 20, 20, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 1, 1500, SYS_read, 3, 0, 10);
+	tb_switch(c.tb, 1, 2000, 20, 30, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_switch(c.tb, 0, 4000, 10, 70, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 0, 4600, SYS_getpid);
+	tb_switch(c.tb, 1, 7000, 30, 20, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 7100, 10);
+	tb_switch(c.tb, 0, 8000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	return c;
+}
+
+static void a_wakeup_that_was_not_seen_was_in_a_hidden_turn(void)
+{
+	struct analysis_case c = woken_in_a_hidden_turn(1200);
+
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_FILE, "/file", 0, ""), 2000);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 600);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2400);
+	CU_ASSERT_EQUAL(case_taken_by(c.two, 30, "three"), 2400);
+	case_free(&c);
+}
+
+/* Who had CPU 0 until 3000, only the start state says. */
+static void before_its_first_switch_a_cpu_may_have_had_a_hidden_thread(void)
+{
+	struct analysis_case c = woken_in_a_hidden_turn(3000);
+
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 0);
+	case_free(&c);
+}
+
 /* The start state saw it asleep in a call that then gave up; nobody was seen to wake it. */
 static void who_slept_at_the_start_did_not_wait_for_a_cpu(void)
 {
@@ -714,6 +758,8 @@ int main(int argc, char **argv)
 		CASE(a_hidden_thread_that_left_a_cpu_is_unknown),
 		CASE(a_hidden_thread_that_was_running_is_unknown),
 		CASE(where_threads_are_hidden_one_may_be_woken_unseen),
+		CASE(a_wakeup_that_was_not_seen_was_in_a_hidden_turn),
+		CASE(before_its_first_switch_a_cpu_may_have_had_a_hidden_thread),
 		CASE(who_slept_at_the_start_did_not_wait_for_a_cpu),
 		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
 		CASE(descriptors_follow_dup_close_and_fcntl),

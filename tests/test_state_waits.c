@@ -738,6 +738,31 @@ static void a_kernel_thread_rests_unless_it_cannot_be_interrupted(void)
 	CU_ASSERT_FALSE(kernel_thread_is_idle(TRACE_TASK_UNINTERRUPTIBLE));
 }
 
+/* What the disk has done is the next job of one at rest; one that cannot be interrupted waited for it. */
+static void expect_kernel_thread_after_a_disk(uint32_t state, enum trace_wait_kind kind, const char *target)
+{
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .nr = -1, .running = 1, .flags = TRACE_THREAD_KERNEL};
+	struct trace_block_complete complete = {.dev = 9};
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_DEVICE, 9, "vda");
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), "kworker/0:1");
+	tb_switch(c.tb, 0, 3000, 10, 0, state);
+	tb_softirq(c.tb, 1, 5900, 4);
+	tb_event(c.tb, 1, 5950, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
+	wake(&c, TRACE_CONTEXT_SOFTIRQ);
+	tb_softirq_exit(c.tb, 1, 6050, 4);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	expect(&c, kind, target, 0, "");
+}
+
+static void a_disk_that_gives_a_kernel_thread_a_job_was_not_waited_for(void)
+{
+	expect_kernel_thread_after_a_disk(TRACE_TASK_UNINTERRUPTIBLE, TRACE_WAIT_FILE, "vda");
+	expect_kernel_thread_after_a_disk(TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD, TRACE_WAIT_KERNEL, "next job");
+}
+
 /* ---- containers, 32-bit programs ---- */
 
 static void children_are_born_into_the_cgroup_and_moved(void)
@@ -1143,6 +1168,7 @@ int main(int argc, char **argv)
 		CASE(a_result_may_tell_that_time_was_up),
 		CASE(a_wait_since_the_start_may_end_unseen),
 		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
+		CASE(a_disk_that_gives_a_kernel_thread_a_job_was_not_waited_for),
 		CASE(children_are_born_into_the_cgroup_and_moved),
 		CASE(calls_of_32_bit_programs_have_their_own_numbers),
 		CASE(calls_that_only_32_bit_programs_have_are_known),
