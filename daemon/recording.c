@@ -18,6 +18,8 @@
 #define RECORDING_QUEUE_BYTES (64u << 20)
 /* Clock correspondences and heartbeats, while there is anything to time. */
 #define RECORDING_CLOCK_NS 10000000000ull
+/* What programs missed is asked of each of them in a system call: half a millisecond for all, and what it says is nearly always nothing. */
+#define RECORDING_MISSED_NS 5000000000ull
 /* A writer that is in the middle of its record when the tracer stops is waited for so long. */
 #define RECORDING_STRAGGLER_MS 1000
 /* After so long we look whether its program still runs. */
@@ -33,6 +35,7 @@ struct recording {
 	struct trace_error write_error; /* outside of the writer's thread */
 	uint64_t start_ns;
 	uint64_t clock_ns; /* of the last clock correspondence */
+	uint64_t missed_ns; /* when programs were asked last */
 	uint64_t syncs;
 	uint64_t start_state_blocks;
 	bool blocked; /* the drain waits for room in the queue */
@@ -67,6 +70,7 @@ static int begin_events(struct recording *recording, struct clock_sample *ret_st
 	if (recording->tracer)
 		notes_begin(&recording->notes, recording->tracer);
 	*ret_start = clock_take_sample();
+	recording->missed_ns = ret_start->monotonic_ns;
 	recording->start_ns = ret_start->monotonic_ns;
 	recording->drain = drain_new(recording->tracer, ret_error);
 	return recording->drain ? 0 : ret_error->code;
@@ -184,8 +188,10 @@ uint32_t recording_flush(struct recording *recording)
 {
 	uint32_t fill = drain_flush(recording->drain);
 
-	if (recording->tracer)
+	if (recording->tracer && clock_now() - recording->missed_ns >= RECORDING_MISSED_NS) {
+		recording->missed_ns = clock_now();
 		notes_missed(&recording->notes, recording->tracer);
+	}
 	recording_drain(recording);
 	return fill;
 }
@@ -211,6 +217,7 @@ void recording_mark(struct recording *recording, const char *text)
 
 uint64_t recording_sync(struct recording *recording)
 {
+	recording->missed_ns = 0; /* all that is known until now */
 	recording_flush(recording);
 	if (writer_thread_push_sync(recording->thread) == 0)
 		recording->syncs++;

@@ -211,10 +211,16 @@ static void skipped_programs_are_recorded_as_missed(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
+	struct recording_status status;
 	struct found found;
 
 	fake_miss(bench.tracer, TRACE_EV_sys_enter, 3);
 	recording_flush(recording);
+	recording_get_status(recording, &status);
+	CU_ASSERT_EQUAL(status.missed, 0); /* to ask is dear: not at each flush */
+	recording_sync(recording);
+	recording_get_status(recording, &status);
+	CU_ASSERT_EQUAL(status.missed, 3);
 	fake_miss(bench.tracer, TRACE_EV_sys_enter, 4);
 	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
 	recording_free(recording);

@@ -422,18 +422,21 @@ void tracer_stop(struct tracer *tracer)
 		subbuf_flush(&tracer->rings[i].ring);
 }
 
+static uint64_t program_missed(const struct tracer_program *program)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t bytes = sizeof(info);
+	int fd = bpf_program__fd(program->program);
+
+	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 ? info.recursion_misses : 0;
+}
+
 uint64_t tracer_missed(const struct tracer *tracer, uint32_t id)
 {
 	uint64_t missed = id == TRACE_EV_USER ? tracer_probes_missed(tracer) : 0;
 
-	for (size_t i = 0; i < tracer->nr_programs; i++) {
-		const struct tracer_program *p = &tracer->programs[i];
-		struct bpf_prog_info info = {0};
-		uint32_t bytes = sizeof(info);
-		int fd = bpf_program__fd(p->program);
-
-		if (p->event == id && fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0)
-			missed += info.recursion_misses;
-	}
+	for (size_t i = 0; i < tracer->nr_programs; i++)
+		if (tracer->programs[i].event == id)
+			missed += program_missed(&tracer->programs[i]);
 	return missed;
 }
