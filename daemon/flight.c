@@ -460,6 +460,27 @@ static int push_state(struct snapshot *snapshot, uint64_t end_ns, struct trace_e
 	return err || !tracer ? err : end_state_push(tracer, snapshot->writer, snapshot->thread, end_ns, blocks, ret_error);
 }
 
+/** struct lack - on its way into the snapshot: the next text's number */
+struct lack {
+	struct snapshot *snapshot;
+	uint64_t next;
+};
+
+static void describe_one(void *context, const char *text)
+{
+	struct lack *lack = context;
+
+	trace_writer_string(lack->snapshot->writer, TRACE_STRING_NOT_TRACED, lack->next++, text);
+}
+
+static void describe_lack(struct snapshot *snapshot)
+{
+	struct lack lack = {.snapshot = snapshot, .next = tracefile_nr_not_traced(snapshot->flight->tracer)};
+
+	if (snapshot->flight->users)
+		users_tell_lack(snapshot->flight->users, describe_one, &lack);
+}
+
 static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_error)
 {
 	uint64_t end_ns;
@@ -475,6 +496,7 @@ static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_err
 		return text_error(ret_error, err, "no memory for the snapshot's blocks");
 	err = push_state(snapshot, end_ns, ret_error);
 	writer_thread_stop(snapshot->thread);
+	describe_lack(snapshot);
 	if (!err)
 		err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)

@@ -347,6 +347,29 @@ static void stop_tracer(struct recording *recording, uint64_t end_ns)
 	tracer_stop(recording->tracer);
 }
 
+/** struct lack - on its way into the trace: the next text's number */
+struct lack {
+	struct recording *recording;
+	uint64_t next;
+};
+
+static void tell_lack(void *context, const char *text)
+{
+	struct lack *lack = context;
+
+	message_warning("not traced: %s", text);
+	trace_writer_string(lack->recording->writer, TRACE_STRING_NOT_TRACED, lack->next++, text);
+}
+
+/* It stands behind what tracefile_describe() said. */
+static void describe_lack(struct recording *recording)
+{
+	struct lack lack = {.recording = recording, .next = tracefile_nr_not_traced(recording->tracer)};
+
+	if (recording->users)
+		users_tell_lack(recording->users, tell_lack, &lack);
+}
+
 int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error)
 {
 	struct trace_error error = {0};
@@ -367,6 +390,7 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 	wait_until_written(recording, hurry, context);
 	writer_thread_stop(recording->thread);
 	recording->ended = true;
+	describe_lack(recording);
 	keep_error(recording, writer_thread_error(recording->thread, &error), &error);
 	keep_error(recording, write_statistics(recording, end_ns, &error), &error);
 	keep_error(recording, trace_writer_finish(recording->writer, &error), &error);

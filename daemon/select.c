@@ -207,6 +207,24 @@ bool select_wants_any_user(const struct selection *selection)
 	return any && !selection->no_user;
 }
 
+void select_note_user(struct selection *selection, const char *name)
+{
+	for (size_t i = 0; i < selection->nr_user; i++)
+		selection->user[i].matched |= fnmatch(selection->user[i].pattern, name, 0) == 0;
+}
+
+/* What takes events away, and what stands for all, may well find none. */
+const char *select_unmatched(const struct selection *selection, size_t *at)
+{
+	while (*at < selection->nr_user && !selection->no_user) {
+		const struct select_user *user = &selection->user[(*at)++];
+
+		if (!user->matched && !user->removes && strcmp(user->pattern, "*") != 0)
+			return user->pattern;
+	}
+	return NULL;
+}
+
 void select_print_user(const struct selection *selection, char *buffer, size_t size)
 {
 	size_t used = 0;

@@ -36,6 +36,7 @@ struct selection {
 		char pattern[SELECT_NAME_MAX];
 		bool removes;
 		bool adds_to_all; /* the first one, with a sign: starts from all */
+		bool matched;	  /* some program has such an event */
 	} user[SELECT_MAX_USER];
 };
 
@@ -43,6 +44,9 @@ struct selection {
 bool select_wants_user(const struct selection *selection, const char *name);
 /** select_wants_any_user() - may there be one that is? */
 bool select_wants_any_user(const struct selection *selection);
+/** select_note_user() - a program has this event. select_unmatched() - the first pattern from *@at on that no program had an event for, moving *@at; NULL: none */
+void select_note_user(struct selection *selection, const char *name);
+const char *select_unmatched(const struct selection *selection, size_t *at);
 /** select_print_user() - the patterns as they would be typed, "" if there are none; writes at most @size bytes with the NUL */
 void select_print_user(const struct selection *selection, char *buffer, size_t size);
 

@@ -68,3 +68,12 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, i, text);
 	return trace_writer_flush_strings(writer, ret_error);
 }
+
+uint64_t tracefile_nr_not_traced(struct tracer *tracer)
+{
+	uint64_t nr = tracer ? 0 : 1;
+
+	while (tracer && tracer_not_traced(tracer, nr))
+		nr++;
+	return nr;
+}

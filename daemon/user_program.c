@@ -183,6 +183,7 @@ static void take_event(struct user_program *program, const struct user_descripti
 		event->global = 0;
 	if (!event->name || !is_new)
 		return;
+	select_note_user(program->recording->selection, event->name);
 	event->wanted = may_be_recorded(program, event) && is_wanted(program, event->name);
 	if (!program->buried)
 		user_mapping_set_flag(&program->mapping, description->id, event->wanted);
@@ -210,6 +211,7 @@ void user_program_switch(struct user_program *program, bool off)
 
 		if (!event->name)
 			continue;
+		select_note_user(program->recording->selection, event->name);
 		on = may_be_recorded(program, event) && is_wanted(program, event->name);
 		event->wanted |= on;
 		user_mapping_set_flag(&program->mapping, id, on);
@@ -436,6 +438,11 @@ uint64_t user_program_late(struct user_program *program)
 
 	program->unready_before = now;
 	return late;
+}
+
+uint64_t user_program_unregistered(const struct user_program *program)
+{
+	return __atomic_load_n(&user_mapping_memory(&program->mapping)->unregistered, __ATOMIC_RELAXED);
 }
 
 void user_program_bury(struct user_program *program)

@@ -24,7 +24,7 @@ struct user_recording {
 	struct drain *drain;	     /* borrowed */
 	struct trace_writer *writer; /* borrowed */
 	struct user_clock clock;
-	const struct selection *selection; /* borrowed */
+	struct selection *selection; /* borrowed; is told which events there are */
 	uint32_t next_stream;
 	uint64_t start_ns;
 	bool halted;
@@ -83,6 +83,9 @@ bool user_program_finish(struct user_program *program);
 void user_program_settle(struct user_program *program);
 /** user_program_late() - after user_program_settle(): lost events that were counted since, or could not be put into the books; each told once */
 uint64_t user_program_late(struct user_program *program);
+
+/** user_program_unregistered() - places of events that found no room in its registry */
+uint64_t user_program_unregistered(const struct user_program *program);
 
 /**
  * user_program_bury() - after user_program_finish(): its books are closed and its rings gone

@@ -110,6 +110,19 @@ static int bind_socket(struct user_socket *sock, struct trace_error *ret_error)
 	return 0;
 }
 
+/* As many as the system allows, and we ask for. */
+size_t user_socket_backlog(void)
+{
+	FILE *file = fopen("/proc/sys/net/core/somaxconn", "re");
+	unsigned int most = USER_SOCKET_BACKLOG;
+
+	if (file && fscanf(file, "%u", &most) != 1)
+		most = USER_SOCKET_BACKLOG;
+	if (file)
+		fclose(file);
+	return most < USER_SOCKET_BACKLOG ? most : USER_SOCKET_BACKLOG;
+}
+
 struct user_socket *user_socket_listen(struct trace_error *ret_error)
 {
 	struct user_socket *sock = calloc(1, sizeof(*sock));

@@ -17,6 +17,9 @@ struct user_socket *user_socket_listen(struct trace_error *ret_error);
 struct user_socket *user_socket_close(struct user_socket *sock); /* NULL is fine; returns NULL */
 int user_socket_fd(const struct user_socket *sock);
 
+/** user_socket_backlog() - how many can wait to be accepted; who comes then is turned away */
+size_t user_socket_backlog(void);
+
 /** user_socket_owner() - the daemon that listens where we would; 0: not known */
 pid_t user_socket_owner(void);
 

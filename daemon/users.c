@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -47,6 +48,8 @@ struct user {
  * @missed: programs, or events of theirs, that are known to be lost and have no ring that could count them
  * @other_fd: a pidfd of another daemon, which has what we want; -1: none is known
  * @nr_buried, @max_buried: dead ones in the list, and when to look through them
+ * @in_a_row: accepted without a pause. @crowded: as many as could wait, so that others may have been turned away
+ * @unregistered: of programs that are forgotten
  * @dead_bytes: what the dead left, of at most @dead_bytes_max; @gone: what went of it
  */
 struct users {
@@ -65,6 +68,9 @@ struct users {
 	int connections[USERS_CONNECTIONS];
 	size_t next_connection;
 	uint64_t missed;
+	uint64_t unregistered;
+	size_t in_a_row;
+	bool crowded;
 	uint64_t period_ns;
 	uint64_t clock_ns; /* of the last clock correspondence */
 	int epoll_fd;
@@ -391,9 +397,14 @@ static void on_socket(struct users *users)
 {
 	int connection = 0;
 
-	for (int i = 0; i < USERS_ACCEPTED && (connection = user_socket_accept(users->socket)) >= 0; i++)
+	for (int i = 0; i < USERS_ACCEPTED && (connection = user_socket_accept(users->socket)) >= 0; i++) {
+		users->in_a_row++;
 		if (!hear(users, connection)) /* usually it has spoken already */
 			keep_connection(users, connection);
+	}
+	users->crowded |= users->in_a_row > user_socket_backlog();
+	if (connection == -EAGAIN)
+		users->in_a_row = 0;
 	if (connection >= 0 || connection == -EAGAIN || connection == -ECONNABORTED || connection == -EINTR || users->told_accept)
 		return;
 	message_warning("programs that want to be recorded cannot be heard: %s", strerror(-connection));
@@ -434,6 +445,7 @@ static void forget(struct users *users, struct user *user)
 		user_program_get_books(user->program, &books);
 	else
 		users->missed += user_program_late(user->program);
+	users->unregistered += user_program_unregistered(user->program);
 	users->gone.programs += books.overwritten + books.lost > 0;
 	users->gone.overwritten += books.overwritten;
 	users->gone.lost += books.lost;
@@ -737,6 +749,27 @@ void users_salvage(struct users *users)
 		if (!user->dead && !user_program_is_buried(user->program))
 			user->dead = !user_find_maps(user_program_identity(user->program)->pid, user_program_mapping(user->program)->ino);
 	bury_dead(users);
+}
+
+void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context)
+{
+	uint64_t unregistered = users->unregistered;
+	const char *pattern;
+	char text[SELECT_NAME_MAX + 128];
+
+	for (size_t at = 0; (pattern = select_unmatched(&users->selection, &at));) {
+		snprintf(text, sizeof(text), "%s: no program had such an event", pattern);
+		tell(context, text);
+	}
+	for (const struct user *user = users->list; user; user = user->next)
+		unregistered += user_program_unregistered(user->program);
+	if (unregistered) {
+		snprintf(text, sizeof(text), "%s tracepoints of programs: they found no room among the %u events that a program can have", text_count(unregistered).s,
+			 USER_MAX_EVENTS - 1);
+		tell(context, text);
+	}
+	if (users->crowded)
+		tell(context, "programs that could not be heard, for too many began at once, and were killed before they could be found: perhaps there were some");
 }
 
 void users_settle(struct users *users)

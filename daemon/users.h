@@ -63,6 +63,11 @@ const struct selection *users_selection(const struct users *users);
 void users_switch_off(struct users *users);
 /** users_salvage() - after drain_end(), when something does not come: from programs that died or run something else it will not */
 void users_salvage(struct users *users);
+/**
+ * users_tell_lack() - what of programs is not in the trace, and cannot be counted: patterns that no program had an event for, places of events
+ * that found no room in their programs' registries, programs that may have come and gone unheard. @tell: is given one text after the other
+ */
+void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context);
 /** users_settle() - when all is taken, before the statistics: their memory is not read any more */
 void users_settle(struct users *users);
 

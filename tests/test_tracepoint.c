@@ -585,7 +585,28 @@ static void images_of_all_sizes_arrive_whole(void)
 	}
 }
 
+/* A full registry: the place is off, and counted. */
+static void what_finds_no_room_in_the_registry_is_counted(void)
+{
+	static struct trace_tracepoint places[2];
+	trace_u32 max_events = consumer.memory->max_events;
+
+	for (int i = 0; i < 2; i++)
+		places[i] = (struct trace_tracepoint){ .flag = &places[i].off, .provider = "test", .name = i ? "fits_not" : "fits_yet", .field_names = "",
+						       .file = "", .function = "", .payload_bytes = 4, .version = TRACE_TRACEPOINT_VERSION };
+	trace_tracepoint_register(&places[0], &places[1]);
+	CU_ASSERT_NOT_EQUAL(places[0].id, 0);
+	CU_ASSERT_EQUAL(consumer.memory->unregistered, 0);
+	consumer.memory->max_events = places[0].id + 1u;
+	trace_tracepoint_register(&places[1], &places[2]);
+	consumer.memory->max_events = max_events;
+	CU_ASSERT_EQUAL(places[1].id, 0);
+	CU_ASSERT_EQUAL(*places[1].flag, 0);
+	CU_ASSERT_EQUAL(consumer.memory->unregistered, 1);
+}
+
 static const struct unit_case cases[] = {
+	{ "what_finds_no_room_in_the_registry_is_counted", what_finds_no_room_in_the_registry_is_counted },
 	{ "places_of_another_version_are_switched_off", places_of_another_version_are_switched_off },
 	{ "images_of_all_sizes_arrive_whole", images_of_all_sizes_arrive_whole },
 	{ "integers_of_all_sizes_arrive", integers_of_all_sizes_arrive },

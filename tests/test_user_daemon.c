@@ -20,6 +20,7 @@
 #include "fake_program.h"
 #include "message.h"
 #include "user_program.h"
+#include "user_socket.h"
 #include "users.h"
 #include "writer_thread.h"
 
@@ -884,7 +885,61 @@ static void what_children_count_in_a_memory_without_rings_is_told(void)
 	fake_program_free(&program);
 }
 
+static void add_text(void *context, const char *text)
+{
+	strcat(strcat(context, text), "\n");
+}
+
+/* Patterns that found nothing are told; those that did, take away or stand for all are not. */
+static void patterns_that_match_nothing_are_told(void)
+{
+	struct daemon_of_users daemon;
+	struct fake_program program;
+	char text[1000] = "";
+	struct trace_error error;
+	pid_t child;
+
+	daemon_begin(&daemon, "lack");
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	program.memory->unregistered = 3;
+	CU_ASSERT_EQUAL(select_add(&daemon.bench->selection, "shop:p*,x::,shop:nothing,-shop:debug*,shop:p?id", &error), 0);
+	users_select(daemon.users, &daemon.bench->selection);
+	child = live_elsewhere(&program);
+	users_switch_off(daemon.users); /* which finds it */
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "x::: no program had such an event\nshop:nothing: no program had such an event\n"
+				     "3 tracepoints of programs: they found no room among the 16383 events that a program can have\n");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	daemon_free(&daemon);
+	fake_program_free(&program);
+}
+
+/* When as many came at once as can wait, others may have been turned away. */
+static void a_crowd_is_told(void)
+{
+	struct daemon_of_users daemon;
+	size_t most = user_socket_backlog();
+	char text[1000] = "";
+
+	daemon_begin(&daemon, "crowd");
+	for (int round = 0; round < 2; round++) { /* one less than fit, then as many */
+		for (size_t i = 0; i < most + (size_t)round; i++)
+			close(connect_to(daemon.path));
+		for (size_t i = 0; i < most / 16; i++)
+			users_dispatch(daemon.users);
+		users_tell_lack(daemon.users, add_text, text);
+		CU_ASSERT_EQUAL(strstr(text, "could not be heard") != NULL, round == 1);
+	}
+	daemon_free(&daemon);
+}
+
 static const struct unit_case cases[] = {
+	{ "patterns_that_match_nothing_are_told", patterns_that_match_nothing_are_told },
+	{ "a_crowd_is_told", a_crowd_is_told },
 	{ "events_come_back_with_fields_thread_cpu_and_program", events_come_back_with_fields_thread_cpu_and_program },
 	{ "scopes_are_two_events_of_one_name", scopes_are_two_events_of_one_name },
 	{ "ticks_become_times_within_a_microsecond", ticks_become_times_within_a_microsecond },

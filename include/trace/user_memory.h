@@ -61,6 +61,7 @@ extern "C" {
  * @unready: events that were wanted and have no ring that could count them: they came while the memory was still being set up, or another event
  *     registered, by somebody who was interrupted; or in a child of the program that has no memory of its own. Program and its children, atomic add;
  *     it goes on growing when the program is dead
+ * @unregistered: places of events that found no room in the registry or among the ids, and are off for ever; program, atomic add
  * @new_flag: what an event's flag is when it is registered; the daemon (the program before it has offered the memory)
  * @daemon_pid: who takes the events now, for messages only; 0 = nobody. @blocking: the daemon allows writers to wait for room; the daemon
  * @overwrite: when a ring is full the oldest sub-buffer is used again, taken or not: a flight recorder listens. Writers look at it whenever they are to
@@ -88,7 +89,8 @@ struct user_memory {
 	/* program */
 	trace_u64 registry_used;
 	trace_u64 unready;
-	trace_u64 pad1[6];
+	trace_u64 unregistered;
+	trace_u64 pad1[5];
 	/* daemon */
 	trace_u32 new_flag;
 	trace_u32 daemon_pid;

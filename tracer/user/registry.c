@@ -211,6 +211,8 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait)
 		tracepoint->word = (uint64_t)id << 32 | (uint64_t)(1 + (tracepoint->payload_bytes + 7u) / 8) << 48;
 		__atomic_store_n(&tracepoint->id, id, __ATOMIC_RELEASE);
 	}
+	else
+		__atomic_fetch_add(&state->memory->unregistered, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&tracepoint->flag, id ? &state->flags[id] : &user_never, __ATOMIC_RELEASE);
 	return true;
 }
