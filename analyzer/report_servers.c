@@ -124,7 +124,10 @@ static void queued_lines(const struct report *report, const struct trace_server_
 			snprintf(text, sizeof(text), "%s (%u)", name, holder->pid);
 		else
 			snprintf(text, sizeof(text), "(%s)", name);
-		part_line(report, holder->ns, "its CPU was taken by ", text);
+		if (is_idle(holder))
+			part_line(report, holder->ns, "its CPU had to wake up", "");
+		else
+			part_line(report, holder->ns, "its CPU was taken by ", text);
 	}
 	left_line(report, fold.left, fold.left_ns);
 }

@@ -400,6 +400,8 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 			snprintf(text, sizeof(text), "another of its threads");
 		else if (f->wait_cpu_for[i].pid)
 			snprintf(text, sizeof(text), "process %u %s", f->wait_cpu_for[i].pid, name);
+		else if (is_idle(&f->wait_cpu_for[i]))
+			snprintf(text, sizeof(text), "(nobody: it had to wake up)");
 		else
 			snprintf(text, sizeof(text), "(%s)", name);
 		time_line(grid, f->wait_cpu_for[i].ns, f->elapsed_ns, 0, text);

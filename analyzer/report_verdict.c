@@ -99,7 +99,7 @@ struct sum {
 	uint64_t among; /* waits of these processes for one another */
 	GHashTable *pids;
 	GArray *waits;	/* struct trace_wait, for others */
-	GArray *holders; /* struct trace_cpu_wait, others that had the CPU */
+	GArray *holders; /* struct trace_cpu_wait, others that had the CPU; idle, too */
 	size_t nr, threads;
 };
 
@@ -144,7 +144,7 @@ static void sum_holders(struct sum *sum, const struct trace_figures *f)
 		const struct trace_cpu_wait *holder = &f->wait_cpu_for[i];
 		guint at = 0;
 
-		if (!holder->pid || (sum->nr > 1 && g_hash_table_contains(sum->pids, GUINT_TO_POINTER(holder->pid))))
+		if ((!holder->pid && !is_idle(holder)) || (sum->nr > 1 && g_hash_table_contains(sum->pids, GUINT_TO_POINTER(holder->pid))))
 			continue;
 		while (at < sum->holders->len && g_array_index(sum->holders, struct trace_cpu_wait, at).pid != holder->pid)
 			at++;
@@ -216,6 +216,10 @@ static void add_holders(GString *s, const struct report *report, const struct su
 
 	if (!first || percent(first->ns, sum->wait_cpu) < 10)
 		return;
+	if (is_idle(first)) {
+		g_string_append(s, ", mostly until one woke up");
+		return;
+	}
 	g_string_append(s, ", taken mostly by ");
 	add_process(s, first->comm, first->pid);
 }

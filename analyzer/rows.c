@@ -177,10 +177,22 @@ const char *fold_rest(const struct fold *fold, struct text *text)
 
 /* ---- values ---- */
 
+/* The kernel has these for a path of every socket of the kind. */
+static const struct {
+	const char *path, *text;
+} socket_paths[] = {
+	{"MPTCP", "(sockets, MPTCP)"},	 {"NETLINK", "(sockets, netlink)"}, {"PACKET", "(sockets, packets)"}, {"PING", "(sockets, ping)"},
+	{"RAW", "(sockets, raw)"},	 {"RAWv6", "(sockets, raw)"},	    {"TCP", "(sockets, TCP)"},	      {"TCPv6", "(sockets, TCPv6)"},
+	{"UDP", "(sockets, UDP)"},	 {"UDPv6", "(sockets, UDPv6)"},	    {"UNIX", "(sockets, unix)"},      {"UNIX-STREAM", "(sockets, unix)"},
+};
+
 const char *text_path(const struct report *report, const char *path)
 {
 	if (!*path)
 		return "(pipes and others without a name)";
+	for (size_t i = 0; i < sizeof(socket_paths) / sizeof(socket_paths[0]); i++)
+		if (strcmp(path, socket_paths[i].path) == 0)
+			return socket_paths[i].text;
 	return strcmp(path, trace_file_device(report->analysis, path)) == 0 ? "(blocks of no file that is known)" : path;
 }
 
@@ -203,6 +215,10 @@ const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buf
 		snprintf(buffer, size, "%s processes%s%s%s", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS)
 		snprintf(buffer, size, "process %u %s%s%s%s", wait->pid, name, via, wait->via, idle);
+	else if (wait->kind == TRACE_WAIT_UNKNOWN)
+		snprintf(buffer, size, "something not seen%s%s%s", *name ? ", " : "", name, idle);
+	else if (wait->kind == TRACE_WAIT_OTHER)
+		snprintf(buffer, size, "the end of %s%s%s%s", name, via, wait->via, idle);
 	else
 		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, via, wait->via, idle);
 	return buffer;

@@ -128,7 +128,7 @@ static const char golden_page[] =
 	"\t\t      1      0      500  1.25  500            0          0         0       500     500     500      500  page fault\n"
 	"\t\tWaiting for a CPU that was taken by:\n"
 	"\t\t   time      %  count\n"
-	"\t\t  10000  25.00         (idle)\n"
+	"\t\t  10000  25.00         (nobody: it had to wake up)\n"
 	"\t\t   9500  23.75         process 20 t\"wo\\x01\\xff\n"
 	"\t\t    300   0.75         (interrupts)\n"
 	"\t\tWaiting for:\n"
@@ -139,8 +139,8 @@ static const char golden_page[] =
 	"\t\t   10200      1  4096       0        0  /da\\x0ata\n";
 
 static const char golden_front[] =
-	"one (10) waited 26 % of its 40000 ns for the file /da\\x0ata; it waited 50 % for a CPU, taken mostly\n"
-	"by t\"wo\\x01\\xff (20), and used 25 % CPU (6500 ns in its own code, 3500 ns in the kernel).\n"
+	"one (10) waited 26 % of its 40000 ns for the file /da\\x0ata; it waited 50 % for a CPU, mostly until\n"
+	"one woke up, and used 25 % CPU (6500 ns in its own code, 3500 ns in the kernel).\n"
 	"\n"
 	"In 40000 ns the 1 CPU of the machine was 75 % busy: 65 % in programs, 8.8 % in the kernel, 1.2 % in\n"
 	"interrupts.\n"
@@ -792,6 +792,32 @@ static void help_fits_a_screen(void)
 	free(text);
 }
 
+/* What the kernel calls "TCP" is no path; who waited for a CPU that nobody had, waited for it to wake up; what ended a call, nobody saw. */
+static void strange_rows_have_words(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 41000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 40, 40, 1, "one", 0, true);
+	tb_fd(tb, 40, 3, 8, 500, S_IFSOCK | 0777, "TCP");
+	tb_sys_enter(tb, 0, 2000, SYS_read, 3, 0, 100);
+	tb_sys_exit(tb, 0, 3000, 100);
+	tb_sys_enter(tb, 0, 4000, SYS_futex, 0x1000, 0, 0);
+	tb_switch(tb, 0, 5000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 11000, 40, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 31000, 0, 40, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 32000, 0);
+	text = report_of(tb, "-a --ns --pid=40");
+	contains(text, "for the end of futex via futex; it waited 50 % for a CPU,\nmostly until one woke up, and used");
+	contains(text, "20000  50.00         (nobody: it had to wake up)\n");
+	contains(text, "6000  15.00      1  the end of futex via futex\n");
+	contains(text, "(sockets, TCP)\n");
+	free(text);
+}
+
 static void old_positionals_and_a_pipe_work(void)
 {
 	char arguments[256], *text;
@@ -824,6 +850,7 @@ int main(int argc, char **argv)
 		CASE(the_json_tells_of_disks_and_which_had_a_file),
 		CASE(the_table_of_files_names_the_disk),
 		CASE(a_disk_is_no_file),
+		CASE(strange_rows_have_words),
 		CASE(the_json_tells_who_waited_for_whom),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
