@@ -355,8 +355,8 @@ static void claim(struct user_program *program)
 {
 	struct user_memory *memory = user_mapping_memory(&program->mapping);
 
-	__atomic_store_n(&memory->daemon_pid, (trace_u32)getpid(), __ATOMIC_RELAXED);
 	__atomic_store_n(&memory->blocking, program->recording->blocking, __ATOMIC_RELAXED);
+	__atomic_store_n(&memory->daemon_pid, (trace_u32)getpid(), __ATOMIC_RELEASE); /* who waits for room looks at it, then at blocking */
 	finish_flushes(program);
 	if (program->recording->flight)
 		__atomic_store_n(&memory->overwrite, 1, __ATOMIC_RELEASE);

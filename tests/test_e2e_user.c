@@ -482,6 +482,36 @@ static void the_flight_recorder_has_programs_too(void)
 	session_end(&s);
 }
 
+/* Two small sub-buffers for each CPU, and many events: none is lost when the program and the recording both allow to wait, otherwise some are. */
+static void programs_wait_for_room_if_both_sides_allow_it(void)
+{
+	static const struct {
+		const char *program, *daemon;
+		bool all;
+	} cases[] = { { "TRACER_BLOCKING=10000", "--block-programs", true }, { "TRACER_BLOCKING=10000", "", false }, { "", "--block-programs", false } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct session s;
+		struct trace *trace;
+		struct count count;
+		struct books books;
+
+		session_begin(&s);
+		CU_ASSERT_EQUAL(session_run("env TRACER_BUFFERS=16Kx2 %s %s/tracedaemon --quiet -e 'sched,demo:*' %s %s -- " WORKLOAD " count 50000 > %s", cases[i].program,
+					    TRACE_BIN, cases[i].daemon, s.trace, s.truth),
+				0);
+		trace = open_verified(s.trace);
+		count = count_events(trace, "demo:count", cases[i].all);
+		books = user_books(trace);
+		CU_ASSERT_EQUAL(count.events + books.lost, 50000);
+		CU_ASSERT_EQUAL(books.lost == 0, cases[i].all);
+		if (cases[i].all)
+			CU_ASSERT_EQUAL(count.breaks, 0);
+		trace_close(trace);
+		session_end(&s);
+	}
+}
+
 static void tracepoints_of_running_programs_are_listed(void)
 {
 	pid_t pid = start(WORKLOAD, "ticks", "100000", NULL);
@@ -547,6 +577,7 @@ static const struct unit_case cases[] = {
 	{ "a_program_that_runs_already_is_found", a_program_that_runs_already_is_found },
 	{ "a_daemon_that_is_killed_is_followed_by_the_next", a_daemon_that_is_killed_is_followed_by_the_next },
 	{ "a_program_that_is_killed_loses_the_record_in_flight_only", a_program_that_is_killed_loses_the_record_in_flight_only },
+	{ "programs_wait_for_room_if_both_sides_allow_it", programs_wait_for_room_if_both_sides_allow_it },
 	{ "the_flight_recorder_has_programs_too", the_flight_recorder_has_programs_too },
 	{ "tracepoints_of_running_programs_are_listed", tracepoints_of_running_programs_are_listed },
 	{ "everybody_may_record_programs_of_their_own", everybody_may_record_programs_of_their_own },

@@ -25,6 +25,7 @@
 #define FD_MIN 200 /* our descriptor keeps out of the way of programs that expect small numbers */
 #define OFFER_TRIES 4
 #define EXIT_TRIES 200
+#define UNCLAIMED_NAPS 10000 /* a second */
 #define DEFAULT_SUBBUF_BYTES (256u << 10)
 #define DEFAULT_NR_SUBBUFS 16u
 
@@ -274,6 +275,7 @@ static void set_up_fresh(struct user_state *state, struct user_memory *memory, u
 	if (heard == USER_NOBODY && __atomic_load_n(&memory->daemon_pid, __ATOMIC_ACQUIRE) == 0)
 		__atomic_store_n(&memory->new_flag, 0, __ATOMIC_RELAXED);
 	state->unheard = heard == USER_UNHEARD;
+	state->unclaimed_naps = heard == USER_HEARD ? UNCLAIMED_NAPS : 0;
 	adopt(state, memory, bytes, fd, status);
 }
 

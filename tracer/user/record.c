@@ -119,16 +119,29 @@ static inline struct subbuf_writer writer_of(const struct user_state *state, uns
 	};
 }
 
+/* Does the daemon allow it? Until it has said so, having just heard of us, it is given a moment. */
+static bool may_block(struct user_state *state)
+{
+	uint32_t naps = __atomic_load_n(&state->unclaimed_naps, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&state->memory->blocking, __ATOMIC_RELAXED))
+		return true;
+	if (__atomic_load_n(&state->memory->daemon_pid, __ATOMIC_ACQUIRE) != 0 || naps == 0)
+		return __atomic_load_n(&state->memory->blocking, __ATOMIC_RELAXED);
+	__atomic_store_n(&state->unclaimed_naps, naps - 1, __ATOMIC_RELAXED); /* one more or less does not matter */
+	return true;
+}
+
 /* Wait for room, when the program ($TRACER_BLOCKING) and the daemon both want that; for a bounded time. */
-static void wait_for_room(const struct user_state *state, const struct subbuf_writer *w, trace_u32 size)
+static void wait_for_room(struct user_state *state, const struct subbuf_writer *w, trace_u32 size)
 {
 	const struct timespec nap = { 0, 100000 };
 
 	for (uint32_t naps = state->blocking_ms * 10; naps > 0; naps--) {
 		trace_u64 position = SUBBUF_LOAD(&w->control->position), seq = (position >> SUBBUF_OFFSET_BITS) + 1;
 
-		if (!__atomic_load_n(&state->memory->blocking, __ATOMIC_RELAXED) || (position & SUBBUF_OFFSET_MASK) + size <= w->subbuf_bytes ||
-		    subbuf_slot_free(w, SUBBUF_LOAD(&SUBBUF_HEADER(w, seq)->commit), seq))
+		if ((position & SUBBUF_OFFSET_MASK) + size <= w->subbuf_bytes ||
+		    subbuf_slot_free(w, SUBBUF_LOAD(&SUBBUF_HEADER(w, seq)->commit), seq) || !may_block(state))
 			return;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 	}

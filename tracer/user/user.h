@@ -29,6 +29,7 @@
  * @registering: 1 while somebody appends to the registry
  * @unready: events that came while @phase was BUSY, until they can be added to the memory's
  * @offering: somebody offers it again just now
+ * @unclaimed_naps: so often a writer that may block waits for room while the daemon that heard of the memory has not yet said whether it may
  * @unheard: 0 = some daemon heard of the memory, or there is none; else how often that was looked at
  */
 struct user_state {
@@ -42,6 +43,7 @@ struct user_state {
 	uint32_t nr_rings;
 	uint32_t clock;
 	uint32_t blocking_ms;
+	uint32_t unclaimed_naps;
 	struct user_memory *memory;
 	unsigned char *flags;
 	uint32_t phase;
