@@ -256,6 +256,20 @@ struct cause {
 	bool idle;
 };
 
+/* On its way through this machine: servers_packet.c. */
+struct packet {
+	uint32_t bytes; /* as it will arrive */
+	uint32_t protocol;
+	uint64_t from_ino;
+	struct ledger_thread *thread; /* NULL: an interrupt sent it, or it was not seen */
+	struct set *set;	      /* that it carries */
+	struct ledger_process *to;    /* TCP: who has the other end; NULL: not known */
+	bool udp, tcp;		      /* if the socket is known */
+	bool asks;		      /* from the client's end to the server's */
+};
+
+#define MAX_HANDED 16u /* over to a CPU that receives already, at once */
+
 struct trace_servers {
 	const struct trace *trace;
 	struct trace_analysis *analysis;
@@ -293,6 +307,8 @@ struct trace_servers {
 	struct ledger_thread *sender; /* of the data that is being received; NULL: not known */
 	struct backlog *backlogs;     /* owned; by CPU */
 	uint32_t nr_backlogs;
+	struct packet handed[MAX_HANDED]; /* datagrams, oldest first */
+	uint32_t nr_handed;
 	uint32_t loopback;  /* number of the interface */
 	uint32_t udp_doubt; /* datagrams that went astray */
 	uint64_t receiving_unclaimed;

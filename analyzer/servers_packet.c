@@ -13,8 +13,10 @@
  *
  * Senders. A packet that this machine sends to itself waits in the backlog of the CPU it was sent on, first in, first out. We
  * keep the same queue: net_tx of the loopback device appends who sends, net_rx takes. So a UDP datagram that becomes ready is known to be
- * of that thread. A CPU does not rest while its backlog holds anything, so then the queues are in step for certain. A datagram that was sent
- * and made no socket ready was dropped, or came together with others: then no UDP channel is in step until it is seen empty.
+ * of that thread. A CPU does not rest while its backlog holds anything, so then the queues are in step for certain. Where several CPUs receive
+ * for one socket at once, the first of them puts the datagrams of all into its queue (udp_prod_queue, since Linux 6.18): its own, then what the others
+ * have handed over. A datagram that was sent, made no socket ready and was handed over to nobody was dropped, or came together with others: then no
+ * UDP channel is in step until it is seen empty.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +25,6 @@
 #define ETHERNET      14 /* bytes of a header that is there at net_tx, not at net_rx */
 #define MAX_BACKLOG   1024u
 #define MAX_INTERFACE 256
-
-struct packet {
-	uint32_t bytes; /* as it will arrive */
-	uint32_t protocol;
-	uint64_t from_ino;
-	struct ledger_thread *thread; /* NULL: an interrupt sent it, or it was not seen */
-	struct set *set;	      /* that it carries */
-	struct ledger_process *to;    /* TCP: who has the other end; NULL: not known */
-	bool udp, tcp;		      /* if the socket is known */
-	bool asks;		      /* from the client's end to the server's */
-};
 
 struct backlog { /* of a CPU */
 	struct packet *packets; /* owned; a ring */
@@ -129,6 +120,8 @@ void packets_forget(struct trace_servers *s)
 		s->backlogs[i].target = NULL;
 		s->backlogs[i].active = s->backlogs[i].in_packet = false;
 	}
+	while (s->nr_handed)
+		packet_clear(&s->handed[--s->nr_handed]);
 }
 
 void packets_free(struct trace_servers *s)
@@ -288,12 +281,69 @@ void packets_end(struct trace_servers *s)
 	}
 }
 
+/* A datagram of this machine is being received. */
+static bool receives_udp(const struct backlog *backlog)
+{
+	return backlog->active && backlog->in_packet && backlog->current.udp;
+}
+
+static bool any_receives_udp(const struct trace_servers *s)
+{
+	for (uint32_t i = 0; i < s->nr_backlogs; i++)
+		if (receives_udp(&s->backlogs[i]))
+			return true;
+	return false;
+}
+
+/* No socket was told for the datagram of this CPU. Whoever else receives may do that; if nobody, it is lost. */
+static void hand_over(struct trace_servers *s, struct backlog *backlog)
+{
+	backlog->in_packet = false;
+	if (s->nr_handed == MAX_HANDED) {
+		s->udp_doubt++;
+		return;
+	}
+	s->handed[s->nr_handed++] = backlog->current;
+	backlog->current = (struct packet){0};
+}
+
+static void handed_lose(struct trace_servers *s)
+{
+	for (uint32_t i = 0; i < s->nr_handed; i++)
+		packet_lose(s, &s->handed[i]);
+	s->nr_handed = 0;
+}
+
+/* The socket of @backlog's datagram is told once more: for one that was handed over. */
+static void take_handed(struct trace_servers *s, struct backlog *backlog)
+{
+	struct backlog *other = NULL;
+
+	packet_clear(&backlog->current);
+	for (uint32_t i = 0; i < s->nr_backlogs && !other; i++)
+		if (&s->backlogs[i] != backlog && receives_udp(&s->backlogs[i]) && !s->backlogs[i].is_ready)
+			other = &s->backlogs[i];
+	if (s->nr_handed) {
+		backlog->current = s->handed[0];
+		memmove(&s->handed[0], &s->handed[1], --s->nr_handed * sizeof(s->handed[0]));
+	} else if (other) {
+		backlog->current = other->current;
+		set_ref(backlog->current.set);
+		other->is_ready = true;
+	} else {
+		s->udp_doubt++;
+		backlog->current.udp = true;
+	}
+}
+
 static void packet_end(struct trace_servers *s, struct backlog *backlog)
 {
-	if (backlog->in_packet && backlog->current.udp && !backlog->is_ready)
-		s->udp_doubt++;
+	if (receives_udp(backlog) && !backlog->is_ready)
+		hand_over(s, backlog);
 	backlog->in_packet = backlog->is_ready = false;
 	packet_clear(&backlog->current);
+	if (s->nr_handed && !any_receives_udp(s))
+		handed_lose(s);
 	backlog->target = NULL;
 	set_assign(&backlog->target_set, NULL);
 	backlog->origin = 0;
@@ -402,6 +452,8 @@ void packet_ready(struct trace_servers *s, const struct trace_event *event)
 
 		if (again || !backlog->in_packet)
 			cut(s, backlog, event->cpu); /* the time until now was another socket's */
+		if (again && target && target == backlog->target && receives_udp(backlog))
+			take_handed(s, backlog);
 		backlog->is_ready = true;
 		backlog->target = target;
 		set_assign(&backlog->target_set, NULL);

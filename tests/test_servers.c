@@ -1850,6 +1850,46 @@ static void a_lost_datagram_makes_the_next_nobodys(void)
 	end(&k);
 }
 
+/* Two CPUs receive for one socket at once: one of them puts both datagrams into its queue, its own first. */
+static void datagrams_may_be_queued_by_another_cpu(void)
+{
+	struct trace_sock_send sent = {.ret = 16, .family = AF_INET, .protocol = 17};
+
+	for (int still = 0; still < 2; still++) { /* the other one is not over then */
+		struct case_of_servers k = begin_udp();
+
+		udp_is_empty(&k, &udp_server, 1050);
+		for (uint32_t cpu = 0; cpu < 2; cpu++) {
+			tb_sys_enter(k.c.tb, cpu, 1100, SYS_sendto, 3, 0, 16, 0, 0, 0);
+			packet(&k, cpu, 1101, true, 44);
+			tb_softirq(k.c.tb, cpu, 1102, NET_RX);
+			packet(&k, cpu, 1103, false, 44);
+		}
+		tb_softirq_exit(k.c.tb, 0, still ? 1120 : 1110, NET_RX);
+		ready(&k, 1, 1112, 103, 17);
+		ready(&k, 1, 1114, 103, 17);
+		tb_softirq_exit(k.c.tb, 1, 1116, NET_RX);
+		for (uint32_t cpu = 0; cpu < 2; cpu++) {
+			sent.ino = 101 + cpu;
+			tb_event(k.c.tb, cpu, 1130, TRACE_EV_sock_send, &sent, sizeof(sent), NULL);
+			tb_sys_exit(k.c.tb, cpu, 1140, 16);
+		}
+		udp_receives(&k, &udp_server, 1300);
+		udp(&k, &udp_server, 102, 1500);
+		udp_receives(&k, &udp_two, 1550);
+		udp_receives(&k, &udp_server, 1600);
+		udp(&k, &udp_server, 101, 2000);
+		udp_receives(&k, &udp_one, 2050);
+		polls(&k, 2, 2100);
+		run(&k);
+		EXACT(&k, 30, 20, 1600 - 1300 - 3);
+		EXACT(&k, 30, 10, 2100 - 1600 - 3);
+		REQUESTS(&k, 30, 20, 1);
+		REQUESTS(&k, 30, 10, 1);
+		end(&k);
+	}
+}
+
 /* A CPU that rests has nothing in its backlog: what we believe is in it was dropped. */
 static void a_rest_brings_the_backlog_in_step(void)
 {
@@ -2064,6 +2104,7 @@ static const struct unit_case cases[] = {
 	{"a_devices_packets_may_come_before_their_sockets", a_devices_packets_may_come_before_their_sockets},
 	{"udp_is_told_apart_by_its_sender", udp_is_told_apart_by_its_sender},
 	{"a_lost_datagram_makes_the_next_nobodys", a_lost_datagram_makes_the_next_nobodys},
+	{"datagrams_may_be_queued_by_another_cpu", datagrams_may_be_queued_by_another_cpu},
 	{"a_rest_brings_the_backlog_in_step", a_rest_brings_the_backlog_in_step},
 	{"a_named_request_is_worked_on_alone", a_named_request_is_worked_on_alone},
 	{"a_named_request_goes_from_thread_to_thread_through_memory", a_named_request_goes_from_thread_to_thread_through_memory},
