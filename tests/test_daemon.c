@@ -484,6 +484,11 @@ static void a_reset_forgets(void)
 	CU_ASSERT_EQUAL(found.marks, 1);
 	CU_ASSERT_EQUAL(found.lost, 0);
 	CU_ASSERT_EQUAL(found.verify, 0);
+	for (int i = 0; i < 99993; i++) /* more than there is room for: what was forgotten was not overwritten */
+		fake_switch(bench.tracer, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0] + result.overwritten, 100000);
+	CU_ASSERT_EQUAL(found.lost, result.overwritten);
 	flight_free(flight);
 	bench_free(&bench);
 }
