@@ -319,11 +319,27 @@ static void cpu_time(void)
 				  (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll);
 }
 
+/* How often it has left a CPU; and between which times it asked. */
+static long long ask_switches(const char *when)
+{
+	long long before = now_ns(), after;
+	struct rusage usage;
+	char key[32];
+
+	getrusage(RUSAGE_SELF, &usage);
+	after = now_ns();
+	snprintf(key, sizeof(key), "%s_first_ns", when);
+	tell(key, before);
+	snprintf(key, sizeof(key), "%s_last_ns", when);
+	tell(key, after);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
 static void counts(void)
 {
-	struct rusage usage;
 	char path[512];
 
+	tell("switches_before", ask_switches("from"));
 	for (int i = 0; i < 5000; i++)
 		syscall(SYS_getppid);
 	fill_path(path, sizeof(path), "is not there");
@@ -339,8 +355,7 @@ static void counts(void)
 	}
 	for (int i = 0; i < 200; i++)
 		sleep_ns(100000);
-	getrusage(RUSAGE_SELF, &usage);
-	tell("switches", usage.ru_nvcsw + usage.ru_nivcsw);
+	tell("switches", ask_switches("until"));
 }
 
 static void faults(void)
