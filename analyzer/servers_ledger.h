@@ -448,7 +448,6 @@ bool ring_receives(struct trace_servers *s, struct ledger_thread *thread, struct
 bool ring_datagram(struct trace_servers *s, struct ledger_thread *thread, uint64_t destination);
 /** ring_sending() - the operations that may be sending at @endpoint, one after the other; NULL past the last */
 const struct ring_op *ring_sending(const struct endpoint *endpoint, const struct ring_op *after, struct ledger_thread **ret_user, struct set **ret_set);
-void ring_endpoint_gone(struct endpoint *endpoint); /* it is about to be freed */
 void ring_forget(struct trace_servers *s); /* a gap */
 void ring_free(struct trace_servers *s);
 

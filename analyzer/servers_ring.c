@@ -194,12 +194,6 @@ static void place(struct ring_op *op, struct endpoint *endpoint)
 	link_last(op);
 }
 
-void ring_endpoint_gone(struct endpoint *endpoint)
-{
-	while (endpoint->ring_ops)
-		place(endpoint->ring_ops, NULL);
-}
-
 /* Most programs that register files have one ring in each thread that uses them. */
 static uint64_t slot_key(const struct ledger_thread *user, uint32_t slot)
 {
