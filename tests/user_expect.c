@@ -195,6 +195,7 @@ int main(int argc, char **argv)
 			if (user_consumer_open(&consumers[nr], fd) != 0)
 				return 1;
 			consumers[nr].memory->blocking = blocking;
+			__atomic_store_n(&consumers[nr].memory->daemon_pid, (trace_u32)getpid(), __ATOMIC_RELEASE);
 			consumers[nr].each = check_time;
 			consumers[nr].argument = consumers[nr].memory;
 			nr++;

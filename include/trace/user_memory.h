@@ -63,7 +63,7 @@ extern "C" {
  *     it goes on growing when the program is dead
  * @unregistered: places of events that found no room in the registry or among the ids, and are off for ever; program, atomic add
  * @new_flag: what an event's flag is when it is registered; the daemon (the program before it has offered the memory)
- * @daemon_pid: who takes the events now, for messages only; 0 = nobody. @blocking: the daemon allows writers to wait for room; the daemon
+ * @daemon_pid: who takes the events now; 0 = nobody yet, and @blocking says nothing. @blocking: it allows writers to wait for room; the daemon
  * @overwrite: when a ring is full the oldest sub-buffer is used again, taken or not: a flight recorder listens. Writers look at it whenever they are to
  *     open a sub-buffer. The daemon that sets it to 0 calls subbuf_keep() for each ring afterwards; so does one that finds it set by another, which was
  *     killed. A child does not inherit it
