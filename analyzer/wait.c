@@ -312,8 +312,8 @@ static struct verdict by_socket(const struct question *q, const struct sock *soc
 	const struct sock *peer = sock_peer(q->a, sock);
 	enum via via = via_of_socket(sock);
 
-	if (q->waker->cause == CAUSE_TIMER)
-		return timeout(); /* SO_RCVTIMEO and the like */
+	if (q->waker->cause == CAUSE_TIMER && frame_class(q->a, q->frame) != CALL_CONNECT)
+		return timeout(); /* SO_RCVTIMEO and the like; but whoever waits for a connection waits for who does not answer */
 	if (via == VIA_SOCKET || (via == VIA_UNIX && woken_by_task(q)))
 		return by_waker_alone(q, via);
 	if (q->gap)

@@ -621,6 +621,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(poll_names_the_other_host, poll_from_afar, "network", "10.9.9.2:4000") \
 	KIND(connect_names_the_other_host, connect_afar, "network", "10.9.9.2:4000") \
 	KIND(a_connection_that_is_refused_names_the_other_host, refused_afar, "network", "10.9.9.2:4000") \
+	KIND(a_connection_that_is_not_answered_names_the_other_host, unanswered_afar, "network", "10.9.9.2:4000") \
 	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)               \
 	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                 \
 	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                \

@@ -195,6 +195,24 @@ static void connect_afar(void)
 	wait_for_child(accept_connection, connect_there, NULL);
 }
 
+/* For a while; without the limit it would be minutes. */
+static void connect_unanswered(void *context)
+{
+	struct sockaddr_in there = at(THERE, PORT);
+	struct timeval most = {.tv_usec = 50000};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	require(!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most)));
+	require(connect(fd, (struct sockaddr *)&there, sizeof(there)) != 0);
+}
+
+static void unanswered_afar(void)
+{
+	make_wire();
+	measure(connect_unanswered, NULL);
+}
+
 const struct scenario network_scenarios[] = {
-	SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar), SCENARIO(connect_afar), SCENARIO(refused_afar), {NULL, NULL},
+	SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar), SCENARIO(connect_afar), SCENARIO(refused_afar), SCENARIO(unanswered_afar),
+	{NULL, NULL},
 };
