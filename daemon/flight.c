@@ -266,7 +266,7 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
 	struct subbuf_header *copy = snapshot->scratch;
-	uint64_t stored = 0, blocks = 0, overwritten = 0, newest;
+	uint64_t stored = 0, blocks = 0, overwritten = 0, before, newest;
 	struct trace_source source;
 	int err = 0, patience = RING_PATIENCE;
 	bool skipped = false;
@@ -278,9 +278,13 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 			skipped = true; /* overwritten meanwhile; or a writer is stuck in it */
 			continue;
 		}
-		if (skipped || !blocks)
-			overwritten = ring_records_before(&ring->source->ring, seq, &patience) - ring->records_before - stored;
-		skipped = false;
+		if (skipped || !blocks) {
+			before = ring_records_before(&ring->source->ring, seq, &patience) - ring->records_before - stored;
+			skipped = ring_newest(&ring->source->ring) >= seq + ring->source->ring.nr_subbufs;
+			if (skipped)
+				continue; /* it came round while that was counted: what was before is not certain, and this one is gone, too */
+			overwritten = before;
+		}
 		source = ring_source(ring, ++blocks);
 		source.records = copy + 1;
 		source.bytes = ring_record_bytes(&ring->source->ring, copy);

@@ -174,13 +174,18 @@ static void count_overwritten(struct walk *walk, uint64_t seq)
 		walk->overwritten = records;
 }
 
+/* -EAGAIN: it came round while that was counted, so that nothing is certain of what was before; the copy is not missed, for it is overwritten, too. */
 static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
 {
 	struct user_kept *kept = walk->kept;
-	uint64_t most = discarded(kept), lost = walk->copy->lost < most ? walk->copy->lost : most;
+	uint64_t most = discarded(kept), lost = walk->copy->lost < most ? walk->copy->lost : most, before = walk->overwritten;
 
 	if (walk->skipped)
 		count_overwritten(walk, seq);
+	if (walk->skipped && !walk->dead && ring_newest(&kept->source.ring) >= seq + kept->source.ring.nr_subbufs) {
+		walk->overwritten = before;
+		return -EAGAIN;
+	}
 	walk->skipped = false;
 	lost = lost > kept->discarded_before ? lost - kept->discarded_before : 0;
 	return walk->take(walk->context, walk->copy, nr_records, walk->overwritten + walk->unfinished + lost);
@@ -228,7 +233,8 @@ static int read_subbuf(struct walk *walk, uint64_t seq, uint64_t position)
 	}
 	nr_records = subbuf_records(ring, walk->copy);
 	err = hand_over(walk, seq, nr_records);
-	walk->counted += nr_records;
+	if (err != -EAGAIN)
+		walk->counted += nr_records;
 	return err;
 }
 
