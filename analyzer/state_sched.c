@@ -272,6 +272,45 @@ static void found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, 
 	thread_mode_unknown(thread, ns);
 }
 
+/* ---- numbers that change ---- */
+
+static void exchange_numbers(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid)
+{
+	struct trace_thread **slot = thread_slot(a, tid), *leader = slot ? *slot : NULL;
+
+	if (!slot)
+		return;
+	*thread_slot(a, thread->tid) = leader;
+	if (leader)
+		leader->tid = thread->tid;
+	*slot = thread;
+	thread->tid = tid;
+}
+
+/*
+ * A thread other than the leader calls exec: when the leader is gone, the kernel gives the thread its number, and it the thread's. The event of the
+ * exec comes when the program is loaded, which may take long. Until then the new numbers are seen all the same: in the thread's name, and when the
+ * thread, or the leader for the last time, leaves a CPU. @tid: such a number, where @current was expected.
+ */
+static void note_exchange(struct trace_analysis *a, struct trace_thread *current, uint32_t tid)
+{
+	struct trace_thread *other = thread_find(a, tid), *caller, *leader;
+	struct frame *frame;
+
+	if (tid == current->process->pid) {
+		caller = current;
+		leader = other;
+	} else if (current->tid == current->process->pid && other && other->process == current->process) {
+		caller = other;
+		leader = current;
+	} else {
+		return;
+	}
+	frame = frame_syscall(caller);
+	if (frame && frame_class(a, frame) == CALL_EXEC && (!leader || leader->place == PLACE_DEAD || (leader->flags & THREAD_EXITING)))
+		exchange_numbers(a, caller, current->process->pid);
+}
+
 /* ---- switch ---- */
 
 static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, uint32_t state)
@@ -392,6 +431,8 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		cpu->switched = true;
 		cpu->first_switch_ns = ns;
 	}
+	if (is_thread(cpu, cpu->current) && cpu->current->tid != sw->prev_tid)
+		note_exchange(a, cpu->current, sw->prev_tid);
 	prev = sw->prev_tid ? thread_living(a, sw->prev_tid) : &cpu->idle;
 	if (cpu->nested)
 		irq_flush(cpu);
@@ -679,29 +720,27 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 
 /* ---- exec, names, death ---- */
 
-/* A thread other than the leader called exec: the leader is gone, and its number goes to the caller. */
+/* The numbers were not seen to change before the event: the leader is gone, unseen or not. */
 static void take_over(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid, uint64_t ns)
 {
 	struct trace_thread *leader = thread_find(a, tid);
-	struct trace_thread **slot = tid && tid < MAX_TID ? thread_slot(a, tid) : NULL;
 
-	if (!slot)
-		return;
-	if (leader && leader != thread) {
-		if (leader->place == PLACE_ON_CPU)
-			found_on_cpu(a, leader, ns);
+	if (leader && leader->place == PLACE_ON_CPU)
+		found_on_cpu(a, leader, ns);
+	if (leader)
 		thread_end(a, leader, ns);
-	}
-	*thread_slot(a, thread->tid) = NULL;
-	*slot = thread;
-	thread->tid = tid;
+	exchange_numbers(a, thread, tid);
 }
 
 void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_exec *exec = event->payload;
-	struct trace_thread *thread = thread_find(a, exec->old_tid != exec->tid ? exec->old_tid : exec->tid);
+	struct trace_thread *thread = thread_find(a, exec->tid);
 
+	if (!thread || thread != cpu->current) /* else it has its new number already */
+		thread = thread_find(a, exec->old_tid);
+	if (!thread || thread->place == PLACE_DEAD)
+		thread = thread_find(a, exec->tid);
 	if (!thread || thread->place == PLACE_DEAD || !exec->tid || exec->tid >= MAX_TID)
 		return;
 	if (thread->tid != exec->tid)
@@ -738,9 +777,12 @@ void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_comm *name = event->payload;
-	struct trace_thread *thread = thread_find(a, name->tid);
+	struct trace_thread *thread;
 	char comm[16] = "";
 
+	if (is_thread(cpu, cpu->current) && cpu->current->tid != name->tid)
+		note_exchange(a, cpu->current, name->tid);
+	thread = thread_find(a, name->tid);
 	if (!thread || thread->place == PLACE_DEAD)
 		return;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);

@@ -374,6 +374,91 @@ static void exec_from_a_thread_takes_the_leaders_number(void)
 	case_free(&c);
 }
 
+/* Thread 11 calls exec, and so 10, the leader, has to die; from then on 11 is 10, and 10 is 11. */
+static void exec_from_worker(struct analysis_case *c)
+{
+	tb_thread(c->tb, 10, 10, 1, "one", 1, true);
+	tb_thread(c->tb, 11, 10, 1, "worker", 0, true);
+	tb_sys_enter(c->tb, 0, 2000, SYS_execve, 0, 0, 0);
+	tb_switch(c->tb, 0, 2100, 11, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_exit(c->tb, 1, 2200, 10, 10, false);
+	tb_waking(c->tb, 1, 2300, 11, TRACE_CONTEXT_TASK);
+}
+
+static void exec_ends(struct analysis_case *c)
+{
+	struct trace_sched_exec exec = {.tid = 10, .old_tid = 11};
+
+	tb_event(c->tb, 0, 4000, TRACE_EV_sched_exec, &exec, sizeof(exec), "/bin/two");
+	tb_sys_exit(c->tb, 0, 4100, 0);
+	tb_free_thread(c->tb, 1, 4200, 11); /* the old leader */
+	tb_switch(c->tb, 0, 5000, 10, 0, TRACE_TASK_DEAD);
+	case_run(c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c->analysis), 1);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c->analysis), 0);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(c, 10)), "two");
+	CU_ASSERT_STRING_EQUAL(trace_process_exe(case_process(c, 10)), "/bin/two");
+	CU_ASSERT_EQUAL(case_wait(c->one, TRACE_WAIT_UNKNOWN, "", 0, ""), 0);
+}
+
+static void the_name_that_exec_gives_is_its_processes_also_from_a_thread(void)
+{
+	struct analysis_case c = case_new();
+
+	exec_from_worker(&c);
+	tb_switch(c.tb, 1, 2400, 10, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 2500, 0, 11, TRACE_TASK_RUNNING);
+	tb_comm(c.tb, 0, 3000, 10, "two");
+	exec_ends(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 1400 + 4000);
+	case_free(&c);
+}
+
+static void a_thread_may_leave_its_cpu_under_its_new_number_before_exec_is_told(void)
+{
+	struct analysis_case c = case_new();
+
+	exec_from_worker(&c);
+	tb_switch(c.tb, 1, 2400, 10, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 2500, 0, 11, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 2600, 10, 0, TRACE_TASK_RUNNING); /* before it has its name */
+	tb_switch(c.tb, 0, 2700, 0, 10, TRACE_TASK_RUNNING);
+	tb_comm(c.tb, 0, 3000, 10, "two");
+	tb_switch(c.tb, 0, 3200, 10, 0, TRACE_TASK_UNINTERRUPTIBLE); /* and while the program is loaded */
+	tb_waking(c.tb, 1, 3300, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 3400, 0, 10, TRACE_TASK_RUNNING);
+	exec_ends(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 1400 + 4000);
+	CU_ASSERT_EQUAL(case_call(c.one, "execve")->elapsed_ns, 2100);
+	case_free(&c);
+}
+
+static void the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads_number(void)
+{
+	struct analysis_case c = case_new();
+
+	exec_from_worker(&c);
+	tb_switch(c.tb, 0, 2400, 0, 11, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 2500, 11, 0, TRACE_TASK_DEAD); /* it was 10 */
+	tb_comm(c.tb, 0, 3000, 10, "two");
+	exec_ends(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 1500 + 4000);
+	case_free(&c);
+}
+
+static void the_old_leader_may_leave_its_cpu_after_exec_is_told(void)
+{
+	struct analysis_case c = case_new();
+
+	exec_from_worker(&c);
+	tb_switch(c.tb, 0, 2400, 0, 11, TRACE_TASK_RUNNING);
+	tb_comm(c.tb, 0, 3000, 10, "two");
+	tb_switch(c.tb, 1, 4050, 11, 0, TRACE_TASK_DEAD); /* it was 10 */
+	exec_ends(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 3050 + 4000);
+	case_free(&c);
+}
+
 /* ---- losses ---- */
 
 static void a_gap_makes_the_running_thread_unknown(void)
@@ -747,6 +832,10 @@ int main(int argc, char **argv)
 		CASE(a_thread_that_the_start_state_knew_too_early_begins_at_its_fork),
 		CASE(a_threads_time_is_its_processes),
 		CASE(exec_from_a_thread_takes_the_leaders_number),
+		CASE(the_name_that_exec_gives_is_its_processes_also_from_a_thread),
+		CASE(a_thread_may_leave_its_cpu_under_its_new_number_before_exec_is_told),
+		CASE(the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads_number),
+		CASE(the_old_leader_may_leave_its_cpu_after_exec_is_told),
 		CASE(a_gap_makes_the_running_thread_unknown),
 		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
