@@ -11,7 +11,7 @@
 #define PATH_BYTES 512u
 #define NAME_BYTES 40u
 
-/* What the arguments of a class of calls are, one letter each: f descriptor, n number of bytes, x bits; all else is told by its value. */
+/* What the arguments of a class of calls are, one letter each: f descriptor, n number of bytes, x bits; all else is told by its value, or is an address (a, p: syscalls.def). */
 static const struct {
 	const char *class;
 	const char *arguments;
@@ -25,10 +25,9 @@ static const struct {
 static const struct {
 	const char *name;
 	const char *class;
-	uint8_t nr_args;
-	int8_t path_arg;
+	const char *arguments;
 } known[] = {
-#define SYSCALL(name, class, nr_args, path_arg) {#name, #class, nr_args, path_arg},
+#define SYSCALL(name, class, arguments) {#name, #class, arguments},
 #include <trace/syscalls.def>
 #undef SYSCALL
 };
@@ -49,6 +48,14 @@ struct call_texts {
 	} makers[256];
 };
 
+/* An argument of which no more is kept than that it is an address stays one. */
+static void tell_class(struct call *call, const char *arguments)
+{
+	for (size_t i = 0; arguments[i]; i++)
+		if (call->arguments[i] == '-')
+			call->arguments[i] = arguments[i];
+}
+
 static void learn(struct call *call, const char *name)
 {
 	char harmless[NAME_BYTES - 12];
@@ -61,11 +68,12 @@ static void learn(struct call *call, const char *name)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (strcmp(known[i].name, name) != 0)
 			continue;
-		call->nr_args = known[i].nr_args;
+		call->nr_args = (uint8_t)strlen(known[i].arguments);
+		memcpy(call->arguments, known[i].arguments, call->nr_args);
 		for (size_t j = 0; j < sizeof(classes) / sizeof(classes[0]); j++)
 			if (strcmp(classes[j].class, known[i].class) == 0)
-				memcpy(call->arguments, classes[j].arguments, strlen(classes[j].arguments));
-		if (known[i].path_arg == 1 && strlen(name) > 2 && strcmp(name, "mount") != 0 && strcmp(name, "symlink") != 0)
+				tell_class(call, classes[j].arguments);
+		if (call->arguments[1] == 'p' && strlen(name) > 2 && strcmp(name, "mount") != 0 && strcmp(name, "symlink") != 0)
 			call->arguments[0] = 'f'; /* the folder that the path begins in */
 		return;
 	}
@@ -191,6 +199,8 @@ static size_t enter_text(const struct call_texts *texts, const struct trace_even
 		}
 		if (call->arguments[i] == 'f')
 			at = put_fd(at, (int32_t)args[i], path, data);
+		else if (args[i] == TRACE_ARG_ADDRESS && (call->arguments[i] == 'a' || call->arguments[i] == 'p'))
+			*at++ = '*';
 		else if (call->arguments[i] == 'n')
 			at = put_signed(at, (int64_t)args[i]);
 		else if (call->arguments[i] == 'x')

@@ -56,6 +56,7 @@ struct call {
 	uint8_t class;
 	uint8_t flags;
 	uint8_t nr_args; /* that the kernel defines; more are recorded, of no meaning */
+	uint8_t addresses; /* a bit for each argument of which is kept only whether it is one */
 };
 #define CALL_UNKNOWN (2 * NR_CALLS) /* a call whose entry was not seen */
 

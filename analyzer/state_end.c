@@ -50,10 +50,12 @@ void end_load(struct trace_analysis *a, const struct trace_event *event)
 }
 
 /* The number alone may be that of the next call: a poll follows a poll. */
-static bool is_same_call(const struct end_wait *end, const struct frame *frame)
+static bool is_same_call(const struct trace_analysis *a, const struct end_wait *end, const struct frame *frame)
 {
+	unsigned int addresses = a->calls[frame->call].addresses;
+
 	for (int i = 0; i < 4 && i < frame->nr_args; i++)
-		if (end->args[i] != frame->args[i])
+		if (addresses >> i & 1 ? !end->args[i] != !frame->args[i] : end->args[i] != frame->args[i])
 			return false;
 	return end->call == frame->call;
 }
@@ -62,7 +64,7 @@ const struct end_wait *end_wait_of(const struct trace_analysis *a, const struct 
 {
 	const struct end_wait *end = table_find(&a->end_waits, sizeof(*end), thread->tid + 1ull);
 
-	return end && is_same_call(end, frame) ? end : NULL;
+	return end && is_same_call(a, end, frame) ? end : NULL;
 }
 
 void end_learn_call(struct trace_analysis *a, struct trace_thread *thread)

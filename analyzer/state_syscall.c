@@ -23,38 +23,38 @@
 static const struct {
 	const char *name;
 	uint8_t class;
-	uint8_t nr_args;
+	const char *arguments; /* as syscalls.def has them */
 } known_calls[] = {
-#define SYSCALL(name, class, nr_args, path_arg) {#name, CALL_##class, nr_args},
+#define SYSCALL(name, class, arguments) {#name, CALL_##class, arguments},
 #include <trace/syscalls.def>
 #undef SYSCALL
 	/* 32-bit programs only: arch/x86/entry/syscalls/syscall_32.tbl of Linux 6.18 */
-	{"_llseek", CALL_SEEK, 5},
-	{"_newselect", CALL_SELECT, 5},
-	{"clock_nanosleep_time64", CALL_SLEEP, 4},
-	{"fadvise64_64", CALL_SYNC, 6},
-	{"fcntl64", CALL_FCNTL, 3},
-	{"fstat64", CALL_FD_META, 2},
-	{"fstatat64", CALL_PATH, 4},
-	{"ftruncate64", CALL_SYNC, 3},
-	{"futex_time64", CALL_FUTEX, 6},
-	{"io_pgetevents_time64", CALL_AIO, 6},
-	{"ipc", CALL_IPC, 6},
-	{"lstat64", CALL_PATH, 2},
-	{"mmap2", CALL_MMAP, 6},
-	{"mq_timedreceive_time64", CALL_IPC, 5},
-	{"mq_timedsend_time64", CALL_IPC, 5},
-	{"ppoll_time64", CALL_POLL, 5},
-	{"pselect6_time64", CALL_SELECT, 6},
-	{"recvmmsg_time64", CALL_RECV, 5},
-	{"rt_sigtimedwait_time64", CALL_PAUSE, 4},
-	{"semtimedop_time64", CALL_IPC, 4},
-	{"sendfile64", CALL_SENDFILE, 4},
-	{"sigsuspend", CALL_PAUSE, 3},
-	{"socketcall", CALL_SOCKETCALL, 2},
-	{"stat64", CALL_PATH, 2},
-	{"truncate64", CALL_PATH, 3},
-	{"waitpid", CALL_WAIT, 3},
+	{"_llseek", CALL_SEEK, "-----"},
+	{"_newselect", CALL_SELECT, "-----"},
+	{"clock_nanosleep_time64", CALL_SLEEP, "----"},
+	{"fadvise64_64", CALL_SYNC, "------"},
+	{"fcntl64", CALL_FCNTL, "---"},
+	{"fstat64", CALL_FD_META, "--"},
+	{"fstatat64", CALL_PATH, "----"},
+	{"ftruncate64", CALL_SYNC, "---"},
+	{"futex_time64", CALL_FUTEX, "------"},
+	{"io_pgetevents_time64", CALL_AIO, "------"},
+	{"ipc", CALL_IPC, "------"},
+	{"lstat64", CALL_PATH, "--"},
+	{"mmap2", CALL_MMAP, "------"},
+	{"mq_timedreceive_time64", CALL_IPC, "-----"},
+	{"mq_timedsend_time64", CALL_IPC, "-----"},
+	{"ppoll_time64", CALL_POLL, "-----"},
+	{"pselect6_time64", CALL_SELECT, "------"},
+	{"recvmmsg_time64", CALL_RECV, "-----"},
+	{"rt_sigtimedwait_time64", CALL_PAUSE, "----"},
+	{"semtimedop_time64", CALL_IPC, "----"},
+	{"sendfile64", CALL_SENDFILE, "----"},
+	{"sigsuspend", CALL_PAUSE, "---"},
+	{"socketcall", CALL_SOCKETCALL, "--"},
+	{"stat64", CALL_PATH, "--"},
+	{"truncate64", CALL_PATH, "---"},
+	{"waitpid", CALL_WAIT, "---"},
 };
 
 static const uint8_t class_flags[NR_CALL_CLASSES] = {
@@ -89,6 +89,16 @@ static const uint8_t class_flags[NR_CALL_CLASSES] = {
 
 #define NR_KNOWN (sizeof(known_calls) / sizeof(known_calls[0]))
 
+static uint8_t addresses_of(const char *arguments)
+{
+	uint8_t addresses = 0;
+
+	for (unsigned int i = 0; arguments[i]; i++)
+		if (arguments[i] != '-')
+			addresses |= (uint8_t)(1 << i);
+	return addresses;
+}
+
 /* The known names are interned first, in their order: a name's number tells its row. */
 static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number, string_id first)
 {
@@ -104,7 +114,8 @@ static void call_learn(struct trace_analysis *a, struct call *call, const char *
 	if (call->name < first || call->name - first >= NR_KNOWN)
 		return;
 	call->class = known_calls[call->name - first].class;
-	call->nr_args = known_calls[call->name - first].nr_args;
+	call->nr_args = (uint8_t)strlen(known_calls[call->name - first].arguments);
+	call->addresses = addresses_of(known_calls[call->name - first].arguments);
 	call->flags = class_flags[call->class];
 	if (strcmp(name, "flock") == 0)
 		call->flags |= CALL_IS_LOCK;

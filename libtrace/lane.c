@@ -66,10 +66,10 @@ static inline uint64_t row_hash(const uint64_t *row, size_t nr_words)
 }
 
 /*
- * The first @nr_used words, and 0 for the rest; is that what @other is, too? Looked at together, from the registers: to load at once what was
+ * The words, or what @form wants of them; is that what @other is, too? Looked at together, from the registers: to load at once what was
  * stored word by word makes the processor wait for its stores.
  */
-static inline __attribute__((always_inline)) bool row_copy(uint64_t *row, const unsigned char *payload, size_t nr_words, size_t nr_used, const uint64_t *other)
+static inline __attribute__((always_inline)) bool row_copy(uint64_t *row, const unsigned char *payload, size_t nr_words, const struct syscall_form *form, const uint64_t *other)
 {
 	uint64_t differs = 0;
 
@@ -78,7 +78,8 @@ static inline __attribute__((always_inline)) bool row_copy(uint64_t *row, const 
 		uint64_t word;
 
 		memcpy(&word, payload + 8 * i, 8);
-		word = i < nr_used ? word : 0;
+		if (form && !(form->kept >> i & 1))
+			word = word && form->addresses >> i & 1 ? TRACE_ARG_ADDRESS : 0;
 		differs |= word ^ other[i];
 		row[i] = word;
 	}
@@ -108,11 +109,14 @@ static inline __attribute__((always_inline)) void fill(struct lane *lane, const 
 	for (size_t i = 0; i < lane->nr_events; i++) {
 		uint64_t *words = rows + nr_rows * nr_words, first;
 		const unsigned char *payload = records + 8 * (size_t)rows_of[i];
+		struct syscall_form form;
 		uint32_t slot;
 
 		memcpy(&first, payload, 8);
+		if (args)
+			form = syscall_args_of(args, first);
 		row = *expected;
-		if (!row_copy(words, payload, nr_words, args ? 1 + syscall_args_of(args, first) : nr_words, rows + (row - !!row) * nr_words) || !row) {
+		if (!row_copy(words, payload, nr_words, args ? &form : NULL, rows + (row - !!row) * nr_words) || !row) {
 			slot = (uint32_t)(row_hash(words, nr_words) >> shift);
 			while ((row = table[slot]) && !rows_equal(rows + (row - 1) * nr_words, words, nr_words))
 				slot = (slot + 1) & mask;
@@ -176,7 +180,7 @@ void lane_add_string(struct lane *lane, size_t event, const unsigned char *paylo
 	uint64_t *words = lane->rows + lane->nr_rows * nr_words;
 	uint32_t mask = (1u << lane->table_bits) - 1, slot, row;
 
-	row_copy(words, payload, nr_words, nr_words, words);
+	row_copy(words, payload, nr_words, NULL, words);
 	hash += row_hash(words, nr_words);
 	for (slot = (uint32_t)(hash >> (64 - lane->table_bits)); (row = lane->table[slot]); slot = (slot + 1) & mask)
 		if (rows_equal(lane->rows + (row - 1) * nr_words, words, nr_words) && lane->lengths[row - 1] == length &&

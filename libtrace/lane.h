@@ -43,7 +43,7 @@ void lane_init(struct lane *lane, void *memory, size_t string_bytes);
 /** lane_fill() - look at all the payloads, of a type without strings */
 void lane_fill(struct lane *lane, const unsigned char *records);
 
-/** lane_fill_calls() - the same for sys_enter3 or sys_enter6: arguments that the call does not have become 0 */
+/** lane_fill_calls() - the same for sys_enter3 or sys_enter6: with the arguments as they are kept (syscall_args.h) */
 void lane_fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args);
 
 /**

@@ -7,9 +7,9 @@
 
 static const struct {
 	const char *name;
-	uint8_t nr_args;
+	const char *arguments;
 } known[] = {
-#define SYSCALL(name, class, nr_args, path_arg) { #name, nr_args },
+#define SYSCALL(name, class, arguments) { #name, arguments },
 #include <trace/syscalls.def>
 #undef SYSCALL
 };
@@ -19,17 +19,33 @@ static_assert(offsetof(struct trace_sys_enter6, nr) == 0 && offsetof(struct trac
 
 void syscall_args_init(struct syscall_args *args)
 {
-	memset(args->nr, SYSCALL_ARGS_MOST, sizeof(args->nr));
+	for (size_t i = 0; i < SYSCALL_ARGS_NUMBERS; i++)
+		args->forms[TRACE_ABI_NATIVE][i] = args->forms[TRACE_ABI_32][i] = syscall_args_all;
+}
+
+static struct syscall_form form_of(const char *arguments)
+{
+	struct syscall_form form = { .kept = 1 };
+
+	for (unsigned int word = 1; *arguments; arguments++, word++) {
+		if (*arguments == '-')
+			form.kept |= (uint8_t)(1 << word);
+		else
+			form.addresses |= (uint8_t)(1 << word);
+	}
+	return form;
 }
 
 void syscall_args_name(struct syscall_args *args, enum trace_string_space space, uint64_t key, const char *name)
 {
-	uint8_t *nr;
+	struct syscall_form *form, found;
 
 	if ((space != TRACE_STRING_SYSCALL && space != TRACE_STRING_SYSCALL_32) || key >= SYSCALL_ARGS_NUMBERS)
 		return;
-	nr = &args->nr[space == TRACE_STRING_SYSCALL ? TRACE_ABI_NATIVE : TRACE_ABI_32][key];
+	form = &args->forms[space == TRACE_STRING_SYSCALL ? TRACE_ABI_NATIVE : TRACE_ABI_32][key];
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (*known[i].name == *name && !strcmp(known[i].name, name))
-			__atomic_store_n(nr, known[i].nr_args, __ATOMIC_RELAXED);
+		if (*known[i].name == *name && !strcmp(known[i].name, name)) {
+			found = form_of(known[i].arguments);
+			__atomic_store(form, &found, __ATOMIC_RELAXED);
+		}
 }

@@ -2,10 +2,11 @@
 #ifndef LIBTRACE_SYSCALL_ARGS_H
 #define LIBTRACE_SYSCALL_ARGS_H
 /*
- * syscall_args.h - how many arguments each system call has.
+ * syscall_args.h - which arguments of each system call are kept.
  *
  * Records have room for three or six, and the registers that a call does not use hold what the program left there: it means
- * nothing, differs every time, and was 0.2 of 2.7 bytes per event. The packer writes 0 instead.
+ * nothing, differs every time, and was 0.2 of 2.7 bytes per event. The packer writes 0 instead. Nor is it of use where in its memory a program
+ * has the text, the buffer or the struct that it hands over, which was 0.2 of 2.2 bytes: of those is kept whether there is one.
  */
 #include <stdint.h>
 #include <trace/events.h>
@@ -13,12 +14,19 @@
 
 enum {
 	SYSCALL_ARGS_NUMBERS = 512,
-	SYSCALL_ARGS_MOST = 6,
 };
 
-/** struct syscall_args - by ABI and number; SYSCALL_ARGS_MOST when it is not known. One thread writes, others may read meanwhile */
+/** struct syscall_form - a bit for each word of a record, of which the first is number and ABI. @kept: as they are; @addresses: that there is one; the rest: 0 */
+struct syscall_form {
+	uint8_t kept;
+	uint8_t addresses;
+};
+
+static const struct syscall_form syscall_args_all = { .kept = 0xff };
+
+/** struct syscall_args - by ABI and number; syscall_args_all when it is not known. One thread writes, others may read meanwhile */
 struct syscall_args {
-	uint8_t nr[2][SYSCALL_ARGS_NUMBERS];
+	struct syscall_form forms[2][SYSCALL_ARGS_NUMBERS];
 };
 
 void syscall_args_init(struct syscall_args *args);
@@ -27,11 +35,14 @@ void syscall_args_init(struct syscall_args *args);
 void syscall_args_name(struct syscall_args *args, enum trace_string_space space, uint64_t key, const char *name);
 
 /** syscall_args_of() - of the call whose number and ABI are in the first word of a sys_enter3 or sys_enter6 */
-static inline unsigned int syscall_args_of(const struct syscall_args *args, uint64_t word)
+static inline struct syscall_form syscall_args_of(const struct syscall_args *args, uint64_t word)
 {
 	uint32_t nr = (uint32_t)word, abi = word >> 32 & 0xffff;
+	struct syscall_form form = syscall_args_all;
 
-	return abi <= TRACE_ABI_32 && nr < SYSCALL_ARGS_NUMBERS ? __atomic_load_n(&args->nr[abi][nr], __ATOMIC_RELAXED) : SYSCALL_ARGS_MOST;
+	if (abi <= TRACE_ABI_32 && nr < SYSCALL_ARGS_NUMBERS)
+		__atomic_load(&args->forms[abi][nr], &form, __ATOMIC_RELAXED);
+	return form;
 }
 
 #endif

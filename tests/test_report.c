@@ -26,7 +26,7 @@ static void make_trace(void)
 	tb_thread(tb, 10, 10, 1, "one", 0, true);
 	tb_thread(tb, 20, 20, 1, "t\"wo\x01\xff", 0, false);
 	tb_fd(tb, 10, 3, 1, 100, S_IFREG | 0644, "/da\nta");
-	tb_sys_enter(tb, 0, 1002000, SYS_read, 3, 0, 4096);
+	tb_sys_enter(tb, 0, 1002000, SYS_read, 3, 0x7f0000001000, 4096);
 	tb_switch(tb, 0, 1003000, 10, 20, TRACE_TASK_UNINTERRUPTIBLE);
 	tb_irq(tb, 0, 1013000, 7);
 	tb_event(tb, 0, 1013100, TRACE_EV_block_complete, &done, sizeof(done), NULL);
@@ -696,10 +696,10 @@ static void calls_show_the_arguments_that_they_have(void)
 	char *text;
 
 	CU_ASSERT_EQUAL(run_on_trace("-d -fctpl -tSYS_ENTRY", &text), 0);
-	contains(text, "\nSyscall entry          \tSYSCALL : read(3, 0, 4096)\n");
+	contains(text, "\nSyscall entry          \tSYSCALL : read(3, *, 4096)\n");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-d -y -fctpl -tSYS_ENTRY", &text), 0);
-	contains(text, "\nSyscall entry          \tSYSCALL : read(3</da\\x0ata>, 0, 4096)\n");
+	contains(text, "\nSyscall entry          \tSYSCALL : read(3</da\\x0ata>, *, 4096)\n");
 	free(text);
 }
 

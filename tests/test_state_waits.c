@@ -514,6 +514,19 @@ static void a_poll_of_nothing_is_a_sleep(void)
 	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
 }
 
+/* Of where the program wants its events no more is recorded with the call than that it wants them somewhere; what is read at the end has the address. */
+static void a_call_is_known_at_the_end_without_its_addresses(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	end_wait(&c, 10, SYS_epoll_wait, 5, 0, 4, 0x7f0000001000);
+	tb_sys_enter(c.tb, 0, 2000, SYS_epoll_wait, 4, 0x7f0000001000, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
 /* A moment after the end it was in the next one. */
 static void what_was_read_of_another_call_does_not_count(void)
 {
@@ -1158,6 +1171,7 @@ int main(int argc, char **argv)
 		CASE(a_signal_of_a_colleague_is_no_rest),
 		CASE(a_poll_of_nothing_is_a_sleep),
 		CASE(a_semaphore_has_a_row_among_the_locks),
+		CASE(a_call_is_known_at_the_end_without_its_addresses),
 		CASE(what_was_read_of_another_call_does_not_count),
 		CASE(a_lock_until_the_end_names_its_holder),
 		CASE(a_call_that_was_not_seen_may_be_read_at_the_end),

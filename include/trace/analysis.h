@@ -195,7 +195,7 @@ uint64_t trace_thread_start_ns(const struct trace_thread *thread); /* birth, or 
 uint64_t trace_thread_end_ns(const struct trace_thread *thread);   /* death, or end of the trace; 0 while it lives */
 /** trace_thread_syscall() - name of the system call that @thread is in, NULL if none */
 const char *trace_thread_syscall(const struct trace_analysis *analysis, const struct trace_thread *thread);
-/** trace_thread_syscall_arg() - argument @idx of that call as recorded; 0 if it was not */
+/** trace_thread_syscall_arg() - argument @idx of that call as recorded: of some addresses only TRACE_ARG_ADDRESS; 0 if it was not */
 uint64_t trace_thread_syscall_arg(const struct trace_thread *thread, unsigned int idx);
 /** trace_thread_file() - path behind descriptor @fd of @thread, as the kernel names it; NULL if not known */
 const char *trace_thread_file(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd);

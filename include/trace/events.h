@@ -95,6 +95,9 @@ enum trace_abi { /* of system-call numbers */
 	TRACE_ABI_X32 = 2,
 };
 
+/* What stands for an argument that is the address of something, where the address itself is not kept: syscalls.def says which. NULL stays 0. */
+#define TRACE_ARG_ADDRESS 1
+
 enum trace_thread_flag { /* start_thread.flags */
 	TRACE_THREAD_KERNEL = 1, /* a kernel thread */
 	TRACE_THREAD_IDLE = 2,	 /* a CPU's idle thread */

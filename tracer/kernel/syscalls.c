@@ -10,12 +10,11 @@
 struct syscall_row {
 	const char *name;
 	const char *class;
-	int nr_args;
-	int path_arg;
+	const char *arguments;
 };
 
 static const struct syscall_row rows[] = {
-#define SYSCALL(name, class, nr_args, path_arg) {#name, #class, nr_args, path_arg},
+#define SYSCALL(name, class, arguments) {#name, #class, arguments},
 #include <trace/syscalls.def>
 #undef SYSCALL
 };
@@ -38,9 +37,11 @@ static bool brings_descriptors(const struct syscall_row *row)
 
 static unsigned short action_of(const struct syscall_row *row)
 {
-	unsigned short action = row->nr_args == 0 ? SYSCALL_ARGS_0 : row->nr_args <= 3 ? SYSCALL_ARGS_3 : SYSCALL_ARGS_6;
+	size_t nr = strlen(row->arguments), before_path = strcspn(row->arguments, "p");
+	unsigned short action = nr == 0 ? SYSCALL_ARGS_0 : nr <= 3 ? SYSCALL_ARGS_3 : SYSCALL_ARGS_6;
 
-	action |= (unsigned short)((row->path_arg + 1) << SYSCALL_PATH_SHIFT);
+	if (before_path < nr)
+		action |= (unsigned short)((before_path + 1) << SYSCALL_PATH_SHIFT);
 	for (size_t i = 0; i < sizeof(class_actions) / sizeof(class_actions[0]); i++)
 		if (strcmp(row->class, class_actions[i].class) == 0)
 			action |= class_actions[i].action;
