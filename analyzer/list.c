@@ -463,12 +463,29 @@ static int list_events(struct list *list)
 	return 0;
 }
 
+/* What would be an empty list has a reason. */
+static int check_window(const struct options *options, const struct trace_info *info)
+{
+	if (options->cpu >= info->nr_cpus) {
+		fprintf(stderr, "tracevisualizer: the trace has no CPU %lld: it has %u, counted from 0\n", (long long)options->cpu, info->nr_cpus);
+		return 2;
+	}
+	if (info->end_ns > info->start_ns && options->from_s * 1e9 > (double)(info->end_ns - info->start_ns)) {
+		fprintf(stderr, "tracevisualizer: --from is behind the end of the trace, which is %.3f s long\n",
+			(double)(info->end_ns - info->start_ns) / 1e9);
+		return 2;
+	}
+	return 0;
+}
+
 int report_list(struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
 	struct list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
-	int error = choose_events(&list);
+	int error = check_window(report->options, info);
 
+	if (!error)
+		error = choose_events(&list);
 	if (error)
 		return error;
 	if (!info->start_realtime_ns)

@@ -46,8 +46,8 @@ static void warn_losses(const struct trace *trace)
 	const struct trace_info *info = trace_get_info(trace);
 
 	if (trace_nr_gaps(trace))
-		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " events were lost in %zu gaps; what they touch is shown as unknown\n",
-			info->lost, trace_nr_gaps(trace));
+		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " event%s lost in %zu gap%s; what they touch is shown as unknown\n",
+			info->lost, info->lost == 1 ? " was" : "s were", trace_nr_gaps(trace), trace_nr_gaps(trace) == 1 ? "" : "s");
 	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_WARNINGS; i++)
 		fprintf(stderr, "tracevisualizer: warning: %s\n", trace_get_damage(trace, i)->message);
 	if (trace_nr_damages(trace) > MAX_WARNINGS)
@@ -78,7 +78,9 @@ static int verify(const struct report *report)
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
 		return complain(error.message);
-	fprintf(report->out, "verified: every event is accounted for, and the books of %zu processes and %zu CPUs balance to the nanosecond\n",
+	/* Behind JSON it would be none. */
+	fprintf(report->options->json ? stderr : report->out,
+		"verified: every event is accounted for, and the books of %zu processes and %zu CPUs balance to the nanosecond\n",
 		trace_nr_processes(report->analysis), trace_nr_cpus(report->analysis));
 	return 0;
 }
@@ -138,6 +140,15 @@ static size_t output_width(int fd)
 	if (width > 0 && width < 1 << 16)
 		return (size_t)width;
 	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Before the work: "tracevisualizer -a *.trace" must not cost anybody the third of them, or the trace that is being read. */
+static int check_output(const struct options *options)
+{
+	if (!options->output || strcmp(options->output, "-") == 0 || !options_is_trace(options->output))
+		return 0;
+	fprintf(stderr, "tracevisualizer: %s is a trace and is not replaced; remove it, or name another file\n", options->output);
+	return 1;
 }
 
 static int open_output(struct report *report)
@@ -247,7 +258,7 @@ int main(int argc, char **argv)
 	else if (!result && options.version)
 		puts("tracevisualizer " TRACE_VERSION);
 	else if (!result)
-		result = options.diff ? run_diff(&options) : run(&options);
+		result = check_output(&options) ? 1 : options.diff ? run_diff(&options) : run(&options);
 	options_release(&options);
 	return result;
 }

@@ -5,8 +5,10 @@
  * The original's spelling is kept: a value is glued to its letter (-c0, -tSCHED). A long option takes its value after '=' or as the next word.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/format.h>
 #include <unistd.h>
 #include "options.h"
 
@@ -300,6 +302,28 @@ static int parse_long(struct options *options, const char *word, const char *nex
 	return complain("option", word, "is not known");
 }
 
+bool options_is_trace(const char *path)
+{
+	char beginning[sizeof(TRACE_FILE_MAGIC) - 1];
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool is_trace = fd >= 0 && read(fd, beginning, sizeof(beginning)) == (ssize_t)sizeof(beginning) &&
+			memcmp(beginning, TRACE_FILE_MAGIC, sizeof(beginning)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return is_trace;
+}
+
+/* Options that are fine alone but not together. */
+static int check_together(const struct options *options)
+{
+	if (options->to_s >= 0 && options->from_s >= options->to_s)
+		return complain("option", "--from", "has to be before --to");
+	if (options->diff && (options->list || options->verify || options->critical_path))
+		return complain("option", "--diff", "goes with none of -d, --verify and --critical-path");
+	return 0;
+}
+
 /* TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as output: say so rather than guess. */
 static int take_positionals(struct options *options, const char **words, int nr)
 {
@@ -320,6 +344,10 @@ static int take_positionals(struct options *options, const char **words, int nr)
 		return nr > 1 ? 0 : complain("option", "--diff", "needs two traces");
 	}
 	options->proc = nr > 1 ? words[1] : NULL;
+	if (options->proc && options_is_trace(options->proc)) {
+		fprintf(stderr, "tracevisualizer: '%s' is another trace; one at a time, or --diff %s %s\n", words[1], words[0], words[1]);
+		return 2;
+	}
 	if (nr == 2 && access(words[1], F_OK) != 0) {
 		fprintf(stderr, "tracevisualizer: '%s' is not a process list; to write the report there use --output %s\n", words[1], words[1]);
 		return 2;
@@ -347,6 +375,8 @@ int options_parse(struct options *options, int argc, char **argv)
 	}
 	if (!error)
 		error = take_positionals(options, words, nr);
+	if (!error)
+		error = check_together(options);
 	if (!options->analyze && !options->list && !options->json && !options->verify && !options->critical_path &&
 	    !options->diff)
 		options->summary = true;

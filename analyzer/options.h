@@ -56,4 +56,6 @@ struct options {
 int options_parse(struct options *options, int argc, char **argv);
 void options_release(struct options *options);
 void options_help(FILE *out);
+/** options_is_trace() - does a file of this name begin as traces do? */
+bool options_is_trace(const char *path);
 #endif

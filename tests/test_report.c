@@ -745,6 +745,9 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"a b c d", "is one too many"},
 		{"--diff a", "needs two traces"},
 		{"-a a /nonexistent/out", "use --output /nonexistent/out"},
+		{"-d --from=2 --to=1 t", "--from has to be before --to"},
+		{"--diff -d a b", "--diff goes with none of -d, --verify and --critical-path"},
+		{"--diff --verify a b", "--diff goes with none of"},
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -776,6 +779,64 @@ static void failures_name_the_cause_and_status_is_1(void)
 	CU_ASSERT_EQUAL(run_on_trace("-d -tNOSUCH", &text), 2);
 	contains(text, "'NOSUCH' is no event");
 	free(text);
+}
+
+static void a_list_that_would_be_empty_says_why(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -c9", &text), 2);
+	contains(text, "the trace has no CPU 9: it has 1, counted from 0\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "Event"));
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d --from=5", &text), 2);
+	contains(text, "--from is behind the end of the trace, which is 0.");
+	free(text);
+}
+
+/* "tracevisualizer -a *.trace" names two or three traces, and the third word is where the report goes. */
+static void a_trace_is_never_written_over(void)
+{
+	char arguments[256], copy[64], *text;
+	struct stat before, after;
+
+	snprintf(copy, sizeof(copy), "%s.copy", trace_path);
+	snprintf(arguments, sizeof(arguments), "cp %s %s", trace_path, copy);
+	CU_ASSERT_EQUAL(system(arguments), 0);
+	CU_ASSERT_EQUAL(stat(trace_path, &before), 0);
+	snprintf(arguments, sizeof(arguments), "-d %s --output %s", trace_path, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	contains(text, "is a trace and is not replaced; remove it, or name another file\n");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "-a %s %s", trace_path, copy);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 2);
+	contains(text, "is another trace; one at a time, or --diff ");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "-a %s /etc/passwd %s", copy, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff %s %s %s", copy, copy, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	free(text);
+	CU_ASSERT_EQUAL(stat(trace_path, &after), 0);
+	CU_ASSERT_EQUAL(after.st_size, before.st_size);
+	unlink(copy);
+}
+
+static void verified_json_is_json(void)
+{
+	char arguments[256], *text;
+	json_t *json;
+
+	snprintf(arguments, sizeof(arguments), "--json --verify --output %s.json %s", trace_path, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "balance to the nanosecond\n");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "%s.json", trace_path);
+	json = json_load_file(arguments, 0, NULL);
+	CU_ASSERT_PTR_NOT_NULL(json);
+	json_decref(json);
+	unlink(arguments);
 }
 
 static void help_fits_a_screen(void)
@@ -868,6 +929,9 @@ int main(int argc, char **argv)
 		CASE(a_window_and_omitted_events),
 		CASE(wrong_usage_is_one_line_and_status_2),
 		CASE(failures_name_the_cause_and_status_is_1),
+		CASE(a_list_that_would_be_empty_says_why),
+		CASE(a_trace_is_never_written_over),
+		CASE(verified_json_is_json),
 		CASE(help_fits_a_screen),
 		CASE(old_positionals_and_a_pipe_work),
 		{NULL, NULL},
