@@ -266,7 +266,7 @@ static const struct option_spec option_table[] = {
 	{'G', 0, "pgrp", NULL, "PGRP", OPTION_VALUE, apply_pgrp, "only this process group"},
 	{'g', 0, "gid", NULL, "GID", OPTION_VALUE, apply_gid, "only processes of this effective group"},
 	{'u', 'U', "uid", NULL, "UID", OPTION_VALUE, apply_uid, "only processes of this effective user"},
-	{'b', 'B', "subbuf-size", NULL, "BYTES", OPTION_VALUE, apply_subbuf_size, "size of a sub-buffer: 16k to 16M, rounded down to 2^n (512k)"},
+	{'b', 'B', "subbuf-size", NULL, "BYTES", OPTION_VALUE, apply_subbuf_size, "size of a sub-buffer: 16k to 16M, rounded down to 2^n (1M)"},
 	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs, "sub-buffers per CPU, rounded down to 2^n (8)"},
 	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush, "write what is buffered that often; 0 never (1000 to 256000, by load)"},
 	{0, 0, "level", NULL, "LEVEL", OPTION_VALUE, apply_level, "zstd level, 1 to 19 (about 1)"},

@@ -20,7 +20,7 @@ extern "C" {
 
 struct tracer;
 
-#define TRACER_DEFAULT_SUBBUF_BYTES (512u << 10)
+#define TRACER_DEFAULT_SUBBUF_BYTES (1u << 20) /* where there is memory for it */
 #define TRACER_DEFAULT_NR_SUBBUFS 8u
 /* Structural events (fork, exec, open ...) have rings of their own, of this fixed shape. */
 #define TRACER_STRUCTURAL_SUBBUF_BYTES (64u << 10)

@@ -87,12 +87,23 @@ static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 	return value < low ? low : value > high ? high : value;
 }
 
-static void choose_geometry(struct tracer_options *options)
+/* The usual size, or what machines of many CPUs and little memory can spare: a 32nd part of it for all rings. */
+static uint32_t default_subbuf_bytes(uint32_t nr_cpus, uint32_t nr_subbufs)
 {
-	if (!options->subbuf_bytes)
-		options->subbuf_bytes = TRACER_DEFAULT_SUBBUF_BYTES;
+	uint64_t spare = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 32;
+	uint32_t bytes = TRACER_DEFAULT_SUBBUF_BYTES;
+
+	while (bytes > SUBBUF_MIN_BYTES && (uint64_t)nr_cpus * nr_subbufs * bytes > spare)
+		bytes /= 2;
+	return bytes;
+}
+
+static void choose_geometry(struct tracer_options *options, uint32_t nr_cpus)
+{
 	if (!options->nr_subbufs)
 		options->nr_subbufs = TRACER_DEFAULT_NR_SUBBUFS;
+	if (!options->subbuf_bytes)
+		options->subbuf_bytes = default_subbuf_bytes(nr_cpus, options->nr_subbufs);
 	options->subbuf_bytes = 1u << log2_floor(clamp(options->subbuf_bytes, SUBBUF_MIN_BYTES, SUBBUF_MAX_BYTES));
 	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, 256));
 	while ((uint64_t)options->subbuf_bytes * options->nr_subbufs >
@@ -234,13 +245,13 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	if (options)
 		memcpy(&tracer->options, options,
 		       options->size && options->size < sizeof(*options) ? options->size : sizeof(*options));
-	choose_geometry(&tracer->options);
 	default_mask(tracer->options.mask);
 	libbpf_set_print(tracer_silent);
 	if (load_types(tracer, ret_error))
 		goto fail;
 	nr_cpus = libbpf_num_possible_cpus();
 	tracer->nr_cpus = nr_cpus > 0 ? (uint32_t)nr_cpus : 1;
+	choose_geometry(&tracer->options, tracer->nr_cpus);
 	tracer->skeleton = tracer_bpf__open();
 	if (!tracer->skeleton) {
 		tracer_fail(ret_error, -errno, "cannot open the BPF programs: %s", strerror(errno));
