@@ -49,6 +49,11 @@ static int save_flight(const char *control_path, const char *path)
 		output_discard(&output);
 		return 1;
 	}
+	if (output_commit(&output, &error)) {
+		message_error("%s", error.message);
+		output_discard(&output);
+		return 1;
+	}
 	if (output_close(&output, &error)) {
 		message_error("%s", error.message);
 		return 1;

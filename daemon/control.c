@@ -2,38 +2,23 @@
 #include "control.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "listener.h"
 #include "passed.h"
 #include "text.h"
 
 #define CONTROL_BACKLOG 8
 
-/** struct control - @lock_fd: whoever holds the lock beside the socket owns its path, and may remove what a dead daemon left */
 struct control {
-	int fd;
-	int lock_fd;
-	struct sockaddr_un address;
+	struct listener listener;
 };
-
-static int set_address(struct sockaddr_un *address, const char *path, struct trace_error *ret_error)
-{
-	memset(address, 0, sizeof(*address));
-	address->sun_family = AF_UNIX;
-	if (strlen(path) >= sizeof(address->sun_path))
-		return text_error(ret_error, -ENAMETOOLONG, "%.60s...: the path of a socket has at most %zu characters", path,
-				  sizeof(address->sun_path) - 1);
-	memcpy(address->sun_path, path, strlen(path));
-	return 0;
-}
 
 void control_default_path(char path[static CONTROL_PATH_BYTES])
 {
@@ -66,41 +51,6 @@ static int make_directory(const char *path, struct trace_error *ret_error)
 	return 0;
 }
 
-static int take_lock(struct control *control, struct trace_error *ret_error)
-{
-	char path[sizeof(control->address.sun_path) + sizeof(".lock")];
-	int err;
-
-	snprintf(path, sizeof(path), "%s.lock", control->address.sun_path);
-	control->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (control->lock_fd < 0)
-		return text_error(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
-	if (flock(control->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
-		return text_error(ret_error, err, "%s belongs to another daemon that runs; choose another with --control",
-				  control->address.sun_path);
-	}
-	return 0;
-}
-
-static int bind_socket(struct control *control, struct trace_error *ret_error)
-{
-	const char *path = control->address.sun_path;
-	mode_t mask;
-	int result;
-
-	control->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (control->fd < 0)
-		return text_error(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
-	unlink(path); /* of a daemon that died: we hold the lock */
-	mask = umask(0177);
-	result = bind(control->fd, (const struct sockaddr *)&control->address, sizeof(control->address));
-	umask(mask);
-	if (result < 0 || listen(control->fd, CONTROL_BACKLOG) < 0)
-		return text_error(ret_error, -errno, "cannot listen on %s: %s", path, strerror(errno));
-	return 0;
-}
-
 static struct control *listen_on(const char *path, struct trace_error *ret_error)
 {
 	struct control *control = calloc(1, sizeof(*control));
@@ -109,8 +59,7 @@ static struct control *listen_on(const char *path, struct trace_error *ret_error
 		text_error(ret_error, -ENOMEM, "no memory for the control socket");
 		return NULL;
 	}
-	control->fd = control->lock_fd = -1;
-	if (set_address(&control->address, path, ret_error) || take_lock(control, ret_error) || bind_socket(control, ret_error))
+	if (listener_open(&control->listener, path, 0600, CONTROL_BACKLOG, ret_error))
 		return control_close(control);
 	return control;
 }
@@ -132,42 +81,37 @@ struct control *control_listen(const char *path, struct trace_error *ret_error)
 	return listen_on(own, ret_error);
 }
 
-/* The lock file stays: removing it would let two daemons lock two files of the same name. One of our own goes with us. */
+/* A lock file of a path that has our number in it goes with us: nobody else will lock it. */
 struct control *control_close(struct control *control)
 {
-	char lock_path[sizeof(control->address.sun_path) + sizeof(".lock")], usual[CONTROL_PATH_BYTES + 1];
+	char lock_path[sizeof(control->listener.address.sun_path) + sizeof(".lock")], usual[CONTROL_PATH_BYTES + 1];
 
 	if (!control)
 		return NULL;
 	control_default_path(usual);
 	strcat(usual, "-");
-	if (control->fd >= 0) {
-		unlink(control->address.sun_path);
-		if (!strncmp(control->address.sun_path, usual, strlen(usual))) {
-			snprintf(lock_path, sizeof(lock_path), "%s.lock", control->address.sun_path);
-			unlink(lock_path);
-		}
-		close(control->fd);
+	if (control->listener.bound && !strncmp(control_path(control), usual, strlen(usual))) {
+		snprintf(lock_path, sizeof(lock_path), "%s.lock", control_path(control));
+		unlink(lock_path);
 	}
-	if (control->lock_fd >= 0)
-		close(control->lock_fd);
+	listener_close(&control->listener);
 	free(control);
 	return NULL;
 }
 
 int control_fd(const struct control *control)
 {
-	return control->fd;
+	return control->listener.fd;
 }
 
 const char *control_path(const struct control *control)
 {
-	return control->address.sun_path;
+	return control->listener.address.sun_path;
 }
 
 int control_accept(struct control *control)
 {
-	int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
 
@@ -208,8 +152,11 @@ int control_receive(int client_fd, struct request *ret_request)
 	if (bytes < 0)
 		return -errno;
 	ret_request->file_fd = passed_take(&message);
-	if (bytes == 0)
+	if (bytes == 0) {
+		if (ret_request->file_fd >= 0)
+			close(ret_request->file_fd);
 		return -ECONNRESET;
+	}
 	split(ret_request, (size_t)bytes);
 	return 0;
 }
@@ -230,7 +177,7 @@ void control_answer(int client_fd, int err, const char *text)
 static int connect_to(const char *path, struct trace_error *ret_error)
 {
 	struct sockaddr_un address;
-	int fd, err = set_address(&address, path, ret_error);
+	int fd, err = listener_address(path, &address, ret_error);
 
 	if (err)
 		return err;

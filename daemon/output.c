@@ -2,13 +2,15 @@
 /*
  * What these lines guard against (CVE-2025-27591, CVE-2024-45770, CVE-2021-24032): a root daemon that follows a planted link,
  * writes through a hard link, or creates a file that others may read before its mode is set. So the file is always
- * created, exclusively, with its final mode; an old trace of ours is unlinked, never opened and truncated, which also spares
- * a reader that has it mapped.
+ * created, exclusively, with its final mode; an old trace of ours is replaced by it, never opened and truncated, which also spares
+ * a reader that has it mapped. And not before the recording has begun: what fails early must not cost anybody the last one.
  */
 #include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +19,7 @@
 
 #include "text.h"
 
-#define OUTPUT_TRIES 8 /* somebody else creates a file of that name between our unlink and our open */
+#define OUTPUT_TRIES 8 /* somebody else creates and removes a file of that name */
 
 static int check_stdout(struct trace_error *ret_error)
 {
@@ -84,31 +86,57 @@ static int create_failed(const char *path, int err, struct trace_error *ret_erro
 	return text_error(ret_error, err, "cannot create %s: %s%s", path, strerror(-err), advice);
 }
 
-static int create(const char *path, enum output_kind kind, struct trace_error *ret_error)
+static struct output_file file_of(const struct stat *status)
+{
+	return (struct output_file){status->st_dev, status->st_ino};
+}
+
+static int open_new(const char *path, struct trace_error *ret_error)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd < 0 ? create_failed(path, -errno, ret_error) : fd;
+}
+
+/* Beside the old file, in whose place it will be put. */
+static int open_beside(struct output *output, const struct stat *old, struct trace_error *ret_error)
+{
+	int fd;
+
+	if (asprintf(&output->temporary, "%s.%d", output->path, (int)getpid()) < 0) {
+		output->temporary = NULL;
+		return text_error(ret_error, -ENOMEM, "no memory for a file name");
+	}
+	output->old = file_of(old);
+	fd = open_new(output->temporary, ret_error);
+	if (fd < 0) {
+		free(output->temporary);
+		output->temporary = NULL;
+	}
+	return fd;
+}
+
+static int create(struct output *output, enum output_kind kind, struct trace_error *ret_error)
 {
 	struct stat old;
 	int fd, err;
 
 	for (int i = 0; i < OUTPUT_TRIES; i++) {
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0)
+		fd = open_new(output->path, ret_error);
+		if (fd != -EEXIST)
 			return fd;
-		if (errno != EEXIST)
-			return create_failed(path, -errno, ret_error);
-		if (lstat(path, &old) < 0)
+		if (lstat(output->path, &old) < 0)
 			continue; /* gone again */
-		err = check_old(path, &old, kind, ret_error);
-		if (err)
-			return err;
-		if (unlink(path) < 0 && errno != ENOENT)
-			return text_error(ret_error, -errno, "cannot replace %s: %s; name another file", path, strerror(errno));
+		err = check_old(output->path, &old, kind, ret_error);
+		return err ? err : open_beside(output, &old, ret_error);
 	}
-	return text_error(ret_error, -EEXIST, "cannot create %s: somebody else keeps creating it", path);
+	return text_error(ret_error, -EEXIST, "cannot create %s: somebody else keeps creating it", output->path);
 }
 
 int output_open(struct output *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error)
 {
 	struct output output = {.fd = STDOUT_FILENO, .path = "stdout"};
+	struct trace_error error;
 	struct stat status;
 	int err;
 
@@ -120,18 +148,40 @@ int output_open(struct output *ret_output, const char *path, enum output_kind ki
 		return 0;
 	}
 	output.path = path;
-	output.fd = create(path, kind, ret_error);
-	if (output.fd < 0)
+	output.fd = create(&output, kind, &error);
+	if (output.fd < 0) {
+		*ret_error = error; /* not before: that the name is taken is no failure */
 		return output.fd;
+	}
 	if (fstat(output.fd, &status) < 0) {
 		err = -errno;
 		close(output.fd);
+		free(output.temporary);
 		return text_error(ret_error, err, "cannot stat %s: %s", path, strerror(-err));
 	}
 	output.created = true;
-	output.dev = status.st_dev;
-	output.ino = status.st_ino;
+	output.file = file_of(&status);
 	*ret_output = output;
+	return 0;
+}
+
+static bool is_file(const char *path, const struct output_file *file)
+{
+	struct stat now;
+
+	return lstat(path, &now) == 0 && now.st_dev == file->dev && now.st_ino == file->ino;
+}
+
+int output_commit(struct output *output, struct trace_error *ret_error)
+{
+	if (!output->temporary)
+		return 0;
+	if (!is_file(output->path, &output->old) && access(output->path, F_OK) == 0)
+		return text_error(ret_error, -EEXIST, "cannot replace %s: somebody else has just created it; name another file", output->path);
+	if (rename(output->temporary, output->path) < 0)
+		return text_error(ret_error, -errno, "cannot replace %s: %s; name another file", output->path, strerror(errno));
+	free(output->temporary);
+	output->temporary = NULL;
 	return 0;
 }
 
@@ -152,14 +202,16 @@ int output_close(struct output *output, struct trace_error *ret_error)
 
 void output_discard(struct output *output)
 {
-	struct stat now;
+	const char *path = output->temporary ? output->temporary : output->path;
 
 	if (output->fd < 0)
 		return;
 	if (output->created) {
-		if (lstat(output->path, &now) == 0 && now.st_dev == output->dev && now.st_ino == output->ino)
-			unlink(output->path);
+		if (is_file(path, &output->file))
+			unlink(path);
 		close(output->fd);
 	}
 	output->fd = -1;
+	free(output->temporary);
+	output->temporary = NULL;
 }

@@ -123,6 +123,10 @@ static FILE *open_proc(const char *path, struct trace_error *ret_error)
 
 	if (output_open(&output, path, OUTPUT_PROC, ret_error))
 		return NULL;
+	if (output_commit(&output, ret_error)) {
+		output_discard(&output);
+		return NULL;
+	}
 	file = fdopen(output.fd, "w");
 	if (!file) {
 		text_error(ret_error, -errno, "cannot open %s: %s", path, strerror(errno));
@@ -224,7 +228,8 @@ static int begin(struct session *session, struct trace_error *ret_error)
 	if (session->options->session.duration_ns)
 		session->end_ns = session->start_ns + session->options->session.duration_ns;
 	session->progress.end_ns = session->end_ns;
-	return loop_init(session, ret_error);
+	err = loop_init(session, ret_error);
+	return err ? err : output_commit(&session->output, ret_error);
 }
 
 /* ---- end ---- */

@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[at], "--control") && at + 1 < argc)
 			control_path = argv[++at];
 		else {
-			message_error("unknown option %s; try --help", argv[at]);
+			message_error(!strcmp(argv[at], "--control") ? "%s: a path is missing; try --help" : "unknown option %s; try --help", argv[at]);
 			return 2;
 		}
 	}

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "listener.h"
 #include "passed.h"
 #include "text.h"
 #include "user_find.h"
@@ -22,11 +22,8 @@
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
 
-/** struct user_socket - @lock_fd: whoever holds the lock beside the socket owns its path, and may remove what a dead daemon left */
 struct user_socket {
-	int fd;
-	int lock_fd;
-	struct sockaddr_un address;
+	struct listener listener;
 };
 
 /* ---- the place ---- */
@@ -78,38 +75,6 @@ static int find_place(char path[static PATH_MAX], struct trace_error *ret_error)
 	return 0;
 }
 
-static int take_lock(struct user_socket *sock, struct trace_error *ret_error)
-{
-	char path[sizeof(sock->address.sun_path) + sizeof(".lock")];
-
-	snprintf(path, sizeof(path), "%s.lock", sock->address.sun_path);
-	sock->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (sock->lock_fd < 0)
-		return text_error(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
-	if (flock(sock->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return text_error(ret_error, errno == EWOULDBLOCK ? -EADDRINUSE : -errno, "%s belongs to another daemon", sock->address.sun_path);
-	return 0;
-}
-
-/* Everybody may connect to root's socket; who it is the kernel says. */
-static int bind_socket(struct user_socket *sock, struct trace_error *ret_error)
-{
-	const char *path = sock->address.sun_path;
-	mode_t mask;
-	int result;
-
-	sock->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (sock->fd < 0)
-		return text_error(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
-	unlink(path); /* of a daemon that died: we hold the lock */
-	mask = umask(geteuid() == 0 ? 0111 : 0177);
-	result = bind(sock->fd, (const struct sockaddr *)&sock->address, sizeof(sock->address));
-	umask(mask);
-	if (result < 0 || listen(sock->fd, USER_SOCKET_BACKLOG) < 0)
-		return text_error(ret_error, -errno, "cannot listen on %s: %s", path, strerror(errno));
-	return 0;
-}
-
 /* As many as the system allows, and we ask for. */
 size_t user_socket_backlog(void)
 {
@@ -132,55 +97,40 @@ struct user_socket *user_socket_listen(struct trace_error *ret_error)
 		text_error(ret_error, -ENOMEM, "no memory for a socket");
 		return NULL;
 	}
-	sock->fd = sock->lock_fd = -1;
-	sock->address.sun_family = AF_UNIX;
-	if (find_place(path, ret_error))
-		return user_socket_close(sock);
-	if (strlen(path) >= sizeof(sock->address.sun_path)) {
-		text_error(ret_error, -ENAMETOOLONG, "%.60s...: the path of a socket has at most %zu characters", path,
-			   sizeof(sock->address.sun_path) - 1);
-		return user_socket_close(sock);
-	}
-	memcpy(sock->address.sun_path, path, strlen(path));
-	if (take_lock(sock, ret_error) || bind_socket(sock, ret_error))
+	sock->listener = (struct listener){.fd = -1, .lock_fd = -1};
+	/* Everybody may connect to root's socket; who it is the kernel says. */
+	if (find_place(path, ret_error) || listener_open(&sock->listener, path, geteuid() == 0 ? 0666 : 0600, USER_SOCKET_BACKLOG, ret_error))
 		return user_socket_close(sock);
 	return sock;
 }
 
-/* The lock file stays: removing it would let two daemons lock two files of the same name. */
 struct user_socket *user_socket_close(struct user_socket *sock)
 {
 	if (!sock)
 		return NULL;
-	if (sock->fd >= 0) {
-		unlink(sock->address.sun_path);
-		close(sock->fd);
-	}
-	if (sock->lock_fd >= 0)
-		close(sock->lock_fd);
+	listener_close(&sock->listener);
 	free(sock);
 	return NULL;
 }
 
 int user_socket_fd(const struct user_socket *sock)
 {
-	return sock->fd;
+	return sock->listener.fd;
 }
 
 pid_t user_socket_owner(void)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address;
 	struct ucred peer = { 0, 0, 0 };
 	socklen_t bytes = sizeof(peer);
 	char path[PATH_MAX];
 	struct trace_error error;
 	int fd = -1;
 
-	if (find_place(path, &error) == 0 && strlen(path) < sizeof(address.sun_path))
+	if (find_place(path, &error) == 0 && listener_address(path, &address, &error) == 0)
 		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return 0;
-	memcpy(address.sun_path, path, strlen(path));
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
 		peer.pid = 0;
 	close(fd);
@@ -189,7 +139,7 @@ pid_t user_socket_owner(void)
 
 int user_socket_accept(struct user_socket *sock)
 {
-	int fd = accept4(sock->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(sock->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	return fd >= 0 ? fd : -errno;
 }

@@ -605,6 +605,7 @@ static void output_is_private_and_follows_nobody(void)
 
 	CU_ASSERT_EQUAL(link("victim", "hard"), 0); /* replaced, not written through */
 	CU_ASSERT_EQUAL(output_open(&output, "hard", OUTPUT_TRACE, &error), 0);
+	CU_ASSERT_EQUAL(output_commit(&output, &error), 0);
 	CU_ASSERT_EQUAL(write(output.fd, "x", 1), 1);
 	CU_ASSERT_EQUAL(fstat(victim, &status), 0);
 	CU_ASSERT_EQUAL(status.st_size, 8);
@@ -618,7 +619,69 @@ static void output_is_private_and_follows_nobody(void)
 	rmdir(directory);
 }
 
+static off_t size_of(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 ? status.st_size : -1;
+}
+
+static void an_older_trace_stays_until_there_is_a_new_one(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX", beside[32];
+	struct output output;
+	struct trace_error error;
+	int old;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	CU_ASSERT_EQUAL_FATAL(chdir(directory), 0);
+	snprintf(beside, sizeof(beside), "t.trace.%d", (int)getpid());
+	old = open("t.trace", O_CREAT | O_RDWR, 0600);
+	CU_ASSERT_EQUAL(write(old, TRACE_FILE_MAGIC, 8), 8);
+
+	CU_ASSERT_EQUAL(output_open(&output, "t.trace", OUTPUT_TRACE, &error), 0);
+	CU_ASSERT_EQUAL(size_of("t.trace"), 8);
+	output_discard(&output); /* what was to be recorded failed */
+	CU_ASSERT_EQUAL(size_of("t.trace"), 8);
+	CU_ASSERT_EQUAL(size_of(beside), -1);
+
+	CU_ASSERT_EQUAL(output_open(&output, "t.trace", OUTPUT_TRACE, &error), 0);
+	CU_ASSERT_EQUAL(write(output.fd, "new", 3), 3);
+	CU_ASSERT_EQUAL(output_commit(&output, &error), 0);
+	CU_ASSERT_EQUAL(size_of("t.trace"), 3);
+	CU_ASSERT_EQUAL(size_of(beside), -1);
+	CU_ASSERT_EQUAL(output_close(&output, &error), 0);
+
+	CU_ASSERT_EQUAL(truncate("t.trace", 0), 0); /* as good as a trace */
+	CU_ASSERT_EQUAL(output_open(&output, "t.trace", OUTPUT_TRACE, &error), 0);
+	CU_ASSERT_EQUAL(rename("t.trace", "elsewhere"), 0);
+	CU_ASSERT_EQUAL(mkdir("t.trace", 0700), 0);
+	CU_ASSERT_EQUAL(output_commit(&output, &error), -EEXIST); /* not the one that was looked at */
+	output_discard(&output);
+	CU_ASSERT_EQUAL(size_of(beside), -1);
+	close(old);
+	rmdir("t.trace");
+	unlink("elsewhere");
+	CU_ASSERT_EQUAL(chdir("/"), 0);
+	CU_ASSERT_EQUAL(rmdir(directory), 0);
+}
+
 /* ---- control ---- */
+
+static void control_replaces_nothing_but_sockets(void)
+{
+	char path[] = "/tmp/test_daemon.XXXXXX";
+	struct trace_error error;
+	int fd = mkstemp(path);
+
+	CU_ASSERT_EQUAL(write(fd, "precious", 8), 8);
+	CU_ASSERT_PTR_NULL(control_listen(path, &error));
+	CU_ASSERT_EQUAL(error.code, -EEXIST);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "is not a socket and is not replaced"));
+	CU_ASSERT_EQUAL(size_of(path), 8);
+	close(fd);
+	unlink(path);
+}
 
 static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
 {
@@ -637,7 +700,7 @@ static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
 	CU_ASSERT_EQUAL(access(path, F_OK), 0); /* the loser removes nothing */
 	control_close(first);
 	CU_ASSERT_EQUAL(access(path, F_OK), -1);
-	CU_ASSERT_EQUAL(mknod(path, S_IFREG | 0600, 0), 0); /* what a daemon that was killed left */
+	CU_ASSERT_EQUAL(mknod(path, S_IFSOCK | 0600, 0), 0); /* what a daemon that was killed left */
 	first = control_listen(path, &error);
 	CU_ASSERT_PTR_NOT_NULL(first);
 	control_close(first);
@@ -715,6 +778,8 @@ static const struct unit_case cases[] = {
 	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush", a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
 	{"nothing_is_not_little", nothing_is_not_little},
 	{"output_is_private_and_follows_nobody", output_is_private_and_follows_nobody},
+	{"an_older_trace_stays_until_there_is_a_new_one", an_older_trace_stays_until_there_is_a_new_one},
+	{"control_replaces_nothing_but_sockets", control_replaces_nothing_but_sockets},
 	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one",
 	 control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
 	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},

@@ -83,6 +83,14 @@ expect 0 "is ignored" run -d -o -tu100000 /dev/tracer t.trace t.proc
 expect 1 "symbolic link" run -ts1 "$(ln -s t.trace link; echo link)"
 expect 1 "not a regular file" run -ts1 /dev/null
 expect 1 "create its directory" run -ts1 none/t.trace
+cp t.trace kept.trace
+expect 1 "not a list of processes" run -tu100000 kept.trace "$(echo precious >words; echo words)"
+check "an older trace stays if the recording fails" cmp -s t.trace kept.trace
+expect 1 "cannot create" "$daemon" --control "$work/none/control" -tu100000 kept.trace
+check "an older trace stays if the socket fails" cmp -s t.trace kept.trace
+expect 1 "is not a socket and is not replaced" "$daemon" --control words -tu100000 kept.trace
+check "the socket costs nobody a file" grep -qx precious words
+check "and nothing is left beside it" test -z "$(ls kept.trace.* words.lock 2>/dev/null)"
 run -tu100000 - >piped 2>err
 check "stdout" cmp -s -n 8 piped t.trace
 
@@ -127,6 +135,7 @@ check "a file limit is told" grep -q "File too large" err
 expect 1 "no tracedaemon is running" "$control" --control "$work/control" status
 check "no state" test "$("$control" --control "$work/control")" = "tracedaemon: not running"
 expect 2 "unknown command" "$control" --control "$work/control" bogus
+expect 2 "a path is missing" "$control" --control
 start t.trace
 ask() { "$control" --control "$work/control" "$@"; }
 check "recording" test "$(ask)" = "tracedaemon: recording"

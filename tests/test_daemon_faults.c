@@ -399,7 +399,7 @@ static bool may_fail(const char *name)
 	static const char *const names[] = {
 		"bind", "bpf", "close", "epoll_create1", "epoll_ctl", "epoll_wait", "eventfd2", "fcntl", "fsync", "fdatasync", "ftruncate", "getdents64",
 		"getrandom", "ioctl", "listen", "lseek", "madvise", "mmap", "newfstatat", "openat", "perf_event_open", "pread64", "prlimit64", "read",
-		"readlink", "setpriority", "signalfd4", "socket", "timerfd_create", "timerfd_settime", "uname", "unlink", "write", "writev",
+		"readlink", "rename", "setpriority", "signalfd4", "socket", "timerfd_create", "timerfd_settime", "uname", "unlink", "write", "writev",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
