@@ -18,7 +18,7 @@ enum {
 
 /** struct syscall_form - a bit for each word of a record, of which the first is number and ABI. @kept: as they are; @addresses: that there is one; the rest: 0 */
 struct syscall_form {
-	uint8_t kept;
+	_Alignas(uint16_t) uint8_t kept; /* the two are loaded and stored as one */
 	uint8_t addresses;
 };
 
