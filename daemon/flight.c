@@ -270,6 +270,12 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 	struct trace_source source;
 	int err = 0, patience = RING_PATIENCE;
 	bool skipped = false;
+/* @total: of a sub-buffer that may have been opened just before discarded_before was read. */
+static uint64_t discarded_since(const struct flight_ring *ring, uint64_t total)
+{
+	return total > ring->discarded_before ? total - ring->discarded_before : 0;
+}
+
 
 	subbuf_flush(&ring->source->ring);
 	newest = ring_newest(&ring->source->ring);
@@ -290,7 +296,7 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 		source.bytes = ring_record_bytes(&ring->source->ring, copy);
 		source.base_ns = copy->base;
 		source.nr_records = subbuf_records(&ring->source->ring, copy);
-		source.lost_total = overwritten + copy->lost - ring->discarded_before;
+		source.lost_total = overwritten + discarded_since(ring, copy->lost);
 		err = push(snapshot, &source);
 		stored += source.nr_records;
 	}
@@ -312,7 +318,7 @@ static int push_history(struct snapshot *snapshot, size_t idx)
 		source.bytes = saved->bytes;
 		source.base_ns = saved->base_ns;
 		source.nr_records = saved->nr_records;
-		source.lost_total = ring->dropped + saved->lost - ring->discarded_before;
+		source.lost_total = ring->dropped + discarded_since(ring, saved->lost);
 		err = push(snapshot, &source);
 		stored += saved->nr_records;
 	}

@@ -85,10 +85,22 @@ static bool can_go_without(const struct session *session, const struct trace_err
 	return true;
 }
 
+/* Of somebody who is not there, nothing would be recorded, for as long as one waits. */
+static int check_whom(const struct tracer_options *options, struct trace_error *ret_error)
+{
+	if (options->filter_pid && kill(options->filter_pid, 0) < 0 && errno == ESRCH)
+		return text_error(ret_error, -ESRCH, "there is no process %d to record", (int)options->filter_pid);
+	if (options->filter_pgrp && kill(-options->filter_pgrp, 0) < 0 && errno == ESRCH)
+		return text_error(ret_error, -ESRCH, "there is no process group %d to record", (int)options->filter_pgrp);
+	return 0;
+}
+
 static int begin_tracer(struct session *session, struct trace_error *ret_error)
 {
 	struct tracer_options options = session->options->tracer;
 
+	if (check_whom(&options, ret_error))
+		return ret_error->code;
 	memcpy(options.mask, session->mask, sizeof(options.mask));
 	options.exclude_pid = getpid();
 	if (session->options->follow_command)

@@ -442,6 +442,30 @@ static void a_snapshot_holds_the_latest_events(void)
 	bench_free(&bench);
 }
 
+/* The kernel opens a sub-buffer and counts a loss while the recorder, which begins anew, reads the one counter and then the other. */
+static void a_loss_while_a_reset_looks_is_none_after_it(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	trace_u64 *discarded = &tracer_get_ring(bench.tracer, 0)->ring.control->discarded;
+	struct flight_result result;
+	struct found found;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	*discarded = 5;
+	flight_reset(flight);
+	*discarded = 3; /* what the first sub-buffer notes, as if opened before */
+	for (int i = 0; i < 10; i++)
+		fake_switch(bench.tracer, 0);
+	*discarded = 5;
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 10);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
 static void structural_events_outlive_the_others(void)
 {
 	struct bench bench = bench_new(true);
@@ -771,6 +795,7 @@ static const struct unit_case cases[] = {
 	{"a_stalled_reader_stops_neither_the_drain_nor_the_end", a_stalled_reader_stops_neither_the_drain_nor_the_end},
 	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},
 	{"a_snapshot_holds_the_latest_events", a_snapshot_holds_the_latest_events},
+	{"a_loss_while_a_reset_looks_is_none_after_it", a_loss_while_a_reset_looks_is_none_after_it},
 	{"structural_events_outlive_the_others", structural_events_outlive_the_others},
 	{"a_reset_forgets", a_reset_forgets},
 	{"snapshots_beside_running_producers_are_whole", snapshots_beside_running_producers_are_whole},

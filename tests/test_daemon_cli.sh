@@ -65,6 +65,9 @@ expect 2 "unknown option -Z" run -Z
 expect 2 "near ones: .*sched_switch" run -esched_swich t
 expect 2 "is not a time" run -tsx t
 expect 2 "one name too many" run a b c d
+expect 1 "there is no process 2147483647 to record" run -P2147483647 none.trace
+expect 1 "there is no process group 2147483647 to record" run -G2147483647 none.trace
+check "nobody, nothing" test ! -e none.trace
 expect 0 "" run --help
 expect 0 "" run --version
 expect 0 "" run --list
