@@ -23,7 +23,7 @@
 #include <xxhash.h>
 
 enum {
-	BLOCK_BYTES = 512 << 10, /* as the daemon's sub-buffers */
+	BLOCK_BYTES = 1 << 20, /* as the daemon's sub-buffers */
 	TURN = 64,		 /* events of a stream in a row */
 	FIRST_TID = 1000,
 	CHUNK_EVENTS = 16000,

@@ -101,8 +101,8 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 
 /**
  * trace_writer_string() - remember a name for a number; written with the next trace_writer_flush_strings() or at the end
- * Of system calls it tells how many arguments they have: those that the call does not have are 0 in what is packed from then on,
- * because records hold what happened to be in the registers.
+ * Of system calls it tells which arguments are kept (syscalls.def) in what is packed from then on: those that the call does not have become 0,
+ * because records hold what happened to be in the registers, and of some addresses only stays that they are none of NULL.
  */
 int trace_writer_string(struct trace_writer *writer, enum trace_string_space space, uint64_t key, const char *text);
 int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *ret_error);

@@ -111,6 +111,12 @@ static void choose_geometry(struct tracer_options *options, uint32_t nr_cpus)
 		options->nr_subbufs /= 2;
 }
 
+/* Four times as many bytes lie in the others, of most loads; what is of any length, paths, compresses best in long pieces. */
+static uint32_t structural_subbuf_bytes(const struct tracer_options *options)
+{
+	return clamp(options->subbuf_bytes / 4, TRACER_STRUCTURAL_SUBBUF_LEAST, TRACER_STRUCTURAL_SUBBUF_MOST);
+}
+
 static void default_mask(uint64_t mask[TRACE_MASK_WORDS])
 {
 	enum {
@@ -145,7 +151,7 @@ static void configure_constants(struct tracer *tracer)
 	struct tracer_config *config = (struct tracer_config *)&tracer->skeleton->rodata->config;
 
 	config->ring = geometry(options->subbuf_bytes, options->nr_subbufs);
-	config->structural = geometry(TRACER_STRUCTURAL_SUBBUF_BYTES, TRACER_STRUCTURAL_NR_SUBBUFS);
+	config->structural = geometry(structural_subbuf_bytes(options), TRACER_STRUCTURAL_NR_SUBBUFS);
 	config->overwrite = options->overwrite;
 	config->exclude_tgid = options->exclude_pid;
 	config->filter_pid = options->filter_pid > 0 || options->follow;
@@ -210,7 +216,7 @@ static int make_rings(struct tracer *tracer, struct trace_error *ret_error)
 	result = map_rings(tracer, 0, tracer->skeleton->maps.rings, options->subbuf_bytes, options->nr_subbufs,
 			   options->overwrite);
 	if (!result)
-		result = map_rings(tracer, 1, tracer->skeleton->maps.structural_rings, TRACER_STRUCTURAL_SUBBUF_BYTES,
+		result = map_rings(tracer, 1, tracer->skeleton->maps.structural_rings, structural_subbuf_bytes(options),
 				   TRACER_STRUCTURAL_NR_SUBBUFS, false);
 	if (result)
 		return tracer_fail(ret_error, result, "cannot map the buffers (%u CPUs x %u x %u bytes): %s", tracer->nr_cpus,
@@ -261,7 +267,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	size_ring_map(tracer->skeleton->maps.rings, tracer->nr_cpus,
 		      ring_value_bytes(tracer->options.subbuf_bytes, tracer->options.nr_subbufs));
 	size_ring_map(tracer->skeleton->maps.structural_rings, tracer->nr_cpus,
-		      ring_value_bytes(TRACER_STRUCTURAL_SUBBUF_BYTES, TRACER_STRUCTURAL_NR_SUBBUFS));
+		      ring_value_bytes(structural_subbuf_bytes(&tracer->options), TRACER_STRUCTURAL_NR_SUBBUFS));
 	tracer_list_programs(tracer);
 	if (tracer_load_programs(tracer, ret_error) || make_rings(tracer, ret_error) || follow_first(tracer, ret_error))
 		goto fail;
