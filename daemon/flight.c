@@ -262,6 +262,12 @@ static struct trace_source ring_source(const struct flight_ring *ring, uint64_t 
 	};
 }
 
+/* @total: of a sub-buffer that may have been opened just before discarded_before was read. */
+static uint64_t discarded_since(const struct flight_ring *ring, uint64_t total)
+{
+	return total > ring->discarded_before ? total - ring->discarded_before : 0;
+}
+
 static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
@@ -270,12 +276,6 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 	struct trace_source source;
 	int err = 0, patience = RING_PATIENCE;
 	bool skipped = false;
-/* @total: of a sub-buffer that may have been opened just before discarded_before was read. */
-static uint64_t discarded_since(const struct flight_ring *ring, uint64_t total)
-{
-	return total > ring->discarded_before ? total - ring->discarded_before : 0;
-}
-
 
 	subbuf_flush(&ring->source->ring);
 	newest = ring_newest(&ring->source->ring);
