@@ -455,12 +455,11 @@ static int belief(const struct trace_history *history, const struct trace_thread
 
 static void on_exec(struct trace_history *history, const struct trace_event *event)
 {
-	const struct trace_sched_exec *exec = event->payload;
 	const struct trace_thread *thread;
 
-	if (!history->command_line || event->type->fixed_bytes < sizeof(*exec))
+	if (!history->command_line || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
-	thread = trace_find_thread(history->analysis, exec->old_tid);
+	thread = trace_event_thread(history->analysis, event); /* its number may have changed already */
 	if (!thread || !runs(thread, trace_event_string(event), history->command_line))
 		return;
 	if (belief(history, thread) <= history->command_belief)

@@ -114,12 +114,12 @@ struct text { /* room for one formatted value */
 
 /** fold_rest() - "12 more rows, 3.45 ms", or "" */
 const char *fold_rest(const struct fold *fold, struct text *text);
-/** text_path() - @path of a row of files, or what to say where it is none */
 /** is_idle() - nobody had the CPU: that long it took to wake up */
 static inline bool is_idle(const struct trace_cpu_wait *wait)
 {
 	return !wait->pid && strcmp(wait->comm, "idle") == 0;
 }
+/** text_path() - @path of a row of files, or what to say where it is none */
 const char *text_path(const struct report *report, const char *path);
 /** wait_is_for_disk() - of kind file, but which file is not known: the target is a block device */
 bool wait_is_for_disk(const struct trace_wait *wait);

@@ -41,13 +41,12 @@ static bool is_child_of_recorder(const struct trace_analysis *analysis, const st
 
 static void on_exec(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
-	const struct trace_sched_exec *exec = event->payload;
 	const struct trace_thread *thread;
 	struct report *report = data;
 
-	if (report->command_is_sure || event->type->fixed_bytes < sizeof(*exec))
+	if (report->command_is_sure || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
-	thread = trace_find_thread(analysis, exec->old_tid);
+	thread = trace_event_thread(analysis, event); /* its number may have changed already */
 	if (!thread || !runs(thread, trace_event_string(event), trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
 		return;
 	report->command_is_sure = is_child_of_recorder(analysis, thread);

@@ -153,7 +153,9 @@ static gint order_pairs(gconstpointer left, gconstpointer right)
 
 	if (l->wait.ns != r->wait.ns)
 		return l->wait.ns > r->wait.ns ? -1 : 1;
-	return trace_process_pid(l->waiter) < trace_process_pid(r->waiter) ? -1 : 1;
+	if (trace_process_pid(l->waiter) != trace_process_pid(r->waiter))
+		return trace_process_pid(l->waiter) < trace_process_pid(r->waiter) ? -1 : 1;
+	return l->wait.pid < r->wait.pid ? -1 : l->wait.pid > r->wait.pid;
 }
 
 GArray *report_pairs(const struct report *report)

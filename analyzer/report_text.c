@@ -68,7 +68,8 @@ static void put_losses(const struct report *report)
 		fprintf(report->out, "\n%" PRIu64 " times a thread was where it could not be: events are missing that no gap tells of, or were filtered.\n",
 			contradictions);
 	if (gaps)
-		fprintf(report->out, "\nLost: %" PRIu64 " events in %zu gaps; what they touch is counted as unknown.\n", lost, gaps);
+		fprintf(report->out, "\nLost: %" PRIu64 " event%s in %zu gap%s; what they touch is counted as unknown.\n", lost, lost == 1 ? "" : "s", gaps,
+			gaps == 1 ? "" : "s");
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
 		fprintf(report->out, "%sNot traced: %s\n", i || gaps ? "" : "\n", trace_not_traced(report->trace, i));
 }

@@ -742,6 +742,25 @@ static void misuse_is_told(void)
 	path_free(&p);
 }
 
+/* By then it has the number of the first thread of its process, which is gone. */
+static void the_command_may_be_what_a_thread_execs(void)
+{
+	struct trace_history_options options = {.size = sizeof(options), .command = "make -j2"};
+	struct trace_sched_exec exec = {.tid = 10, .old_tid = 11};
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 5, "sh", 1, true);
+	tb_thread(p.c.tb, 11, 10, 5, "sh", 0, true);
+	tb_sys_enter(p.c.tb, 0, 1100, SYS_execve, 0, 0, 0);
+	tb_exit(p.c.tb, 1, 1200, 10, 10, false);
+	tb_switch(p.c.tb, 1, 1300, 10, 0, TRACE_TASK_DEAD);
+	tb_comm(p.c.tb, 0, 1400, 10, "make");
+	tb_event(p.c.tb, 0, 1500, TRACE_EV_sched_exec, &exec, sizeof(exec), "/usr/bin/make");
+	path_analyze_with(&p, &options);
+	CU_ASSERT_PTR_NOT_NULL(trace_history_command(p.history, NULL));
+	path_free(&p);
+}
+
 /* Other processes of that name run first; the recorder's child is the command. */
 static void the_command_is_the_recorders_child(void)
 {
@@ -973,6 +992,7 @@ static const struct unit_case cases[] = {
 	{"with_too_many_intervals_it_becomes_coarse", with_too_many_intervals_it_becomes_coarse},
 	{"too_many_switches_are_refused", too_many_switches_are_refused},
 	{"misuse_is_told", misuse_is_told},
+	{"the_command_may_be_what_a_thread_execs", the_command_may_be_what_a_thread_execs},
 	{"the_command_is_the_recorders_child", the_command_is_the_recorders_child},
 	{"random_paths_add_up_to_the_window", random_paths_add_up_to_the_window},
 	{"impossible_paths_add_up_to_the_window", impossible_paths_add_up_to_the_window},
