@@ -80,7 +80,7 @@ static void emit_pieces(struct trace_analysis *a, const struct trace_interval *w
 	uint64_t at = whole->from_ns;
 
 	lost.target = "";
-	for (size_t i = 0; i < a->nr_gaps && a->gaps[i].start < whole->to_ns; i++) {
+	for (size_t i = lost_from(a, at); i < a->nr_gaps && a->gaps[i].start < whole->to_ns; i++) {
 		if (a->gaps[i].end <= at)
 			continue;
 		piece.from_ns = at;

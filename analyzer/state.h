@@ -548,6 +548,8 @@ void forget_unused(struct trace_analysis *a);
 
 int lost_prepare(struct trace_analysis *a);
 void lost_begin(struct trace_analysis *a, uint64_t ns); /* gaps that begin until @ns */
+/** lost_from() - the number of the first joined gap that may reach beyond @ns */
+size_t lost_from(const struct trace_analysis *a, uint64_t ns);
 /** lost_overlap() - how much of an interval lies in gaps, ns */
 uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to);
 /** lost_first() - the first loss, of whatever size, after @from and before @to; UINT64_MAX if none */

@@ -110,6 +110,13 @@ static size_t gaps_before(const struct trace_analysis *a, uint64_t ns)
 	return low;
 }
 
+size_t lost_from(const struct trace_analysis *a, uint64_t ns)
+{
+	size_t nr = gaps_before(a, ns);
+
+	return nr ? nr - 1 : 0;
+}
+
 /* Gap time from the beginning until @ns. */
 static uint64_t gap_time(const struct trace_analysis *a, uint64_t ns)
 {
@@ -127,18 +134,33 @@ uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to
 	return a->nr_gaps ? gap_time(a, to) - gap_time(a, from) : 0;
 }
 
+/* The first doubt that is not before @ns; UINT64_MAX: none. */
+static uint64_t doubt_from(const struct trace_analysis *a, uint64_t ns)
+{
+	size_t low = 0, high = a->nr_doubts;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a->doubts[middle] < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < a->nr_doubts ? a->doubts[low] : UINT64_MAX;
+}
+
 uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to)
 {
 	size_t nr = gaps_before(a, from + 1);
-	uint64_t first = UINT64_MAX;
+	uint64_t first = UINT64_MAX, doubt = doubt_from(a, from);
 
 	if (nr && a->gaps[nr - 1].end > from)
 		first = from;
 	else if (nr < a->nr_gaps)
 		first = a->gaps[nr].start;
-	for (size_t i = 0; i < a->nr_doubts && a->doubts[i] < first; i++)
-		if (a->doubts[i] >= from)
-			first = a->doubts[i];
+	if (doubt < first)
+		first = doubt;
 	return first < to ? first : UINT64_MAX;
 }
 
