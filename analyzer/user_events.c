@@ -310,6 +310,10 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 
 	if (trace_analysis_now(analysis) >= u->next_gap_ns)
 		gaps_pass(u, trace_analysis_now(analysis));
+	if (event->id == TRACE_EV_trace_select) { /* what was off, and is on now, may have ended and begun unseen */
+		forget(u, EVERYBODY);
+		return;
+	}
 	kind = kind_of(u, event);
 	actor = kind ? actor_of(u, event) : NULL;
 	if (!actor)
@@ -379,6 +383,7 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 	int error = u ? 0 : -ENOMEM;
 
 	mask[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
+	mask[TRACE_EV_trace_select / 64] |= 1ull << TRACE_EV_trace_select % 64;
 	if (u) {
 		u->trace = trace;
 		u->analysis = analysis;

@@ -79,6 +79,18 @@ int client_dump(const char *control_path, const char *path)
 	return client_ask(control_path, "dump");
 }
 
+/* Those of programs' events, behind the names. False: no room. */
+static bool add_patterns(const struct selection *selection, char *line, size_t size, size_t used, size_t before)
+{
+	for (size_t i = 0; i < selection->nr_user && used < size; i++) {
+		const struct select_user *user = &selection->user[i];
+
+		used += (size_t)snprintf(line + used, size - used, "%s%s%s", used > before ? "," : "",
+					 user->removes ? "-" : selection->user[0].adds_to_all ? "+" : "", strcmp(user->pattern, "*") ? user->pattern : "user");
+	}
+	return used < size;
+}
+
 /* A mask is sent as the list of its events: the daemon may be of another version. */
 static int set_mask(const struct options *options)
 {
@@ -91,6 +103,10 @@ static int set_mask(const struct options *options)
 		if (!select_has(options->selection.mask, type->id))
 			continue;
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s", used > before ? "," : "", type->name);
+	}
+	if (!add_patterns(&options->selection, line, sizeof(line), used, before)) {
+		message_error("the list of events is too long for one request");
+		return 1;
 	}
 	return client_ask(options->session.control_path, line);
 }

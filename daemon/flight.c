@@ -47,10 +47,11 @@ struct flight_ring {
 	uint64_t dropped;
 };
 
-/** struct flight_note - a trace_mark or trace_mask, to be written with every snapshot. @text: empty for a mask */
+/** struct flight_note - a trace_mark, trace_mask or trace_select, to be written with every snapshot. @text: not of a mask */
 struct flight_note {
 	uint64_t ts_ns;
 	uint64_t mask[TRACE_MASK_WORDS];
+	uint16_t id;
 	char text[FLIGHT_NOTE_TEXT];
 };
 
@@ -64,6 +65,7 @@ struct flight {
 	uint64_t begin_ns; /* nothing older is in memory */
 	struct flight_note notes[FLIGHT_NOTES];
 	uint64_t nr_notes; /* ever */
+	char selected[FLIGHT_NOTE_TEXT]; /* of programs' events and probes; empty: not said */
 	uint64_t missed_before;
 	size_t nr_rings;
 	struct flight_ring rings[];
@@ -80,11 +82,12 @@ static uint64_t all_missed(const struct tracer *tracer)
 	return missed;
 }
 
-static struct flight_note *new_note(struct flight *flight)
+static struct flight_note *new_note(struct flight *flight, uint16_t id)
 {
 	struct flight_note *note = &flight->notes[flight->nr_notes++ % FLIGHT_NOTES];
 
 	memset(note, 0, sizeof(*note));
+	note->id = id;
 	note->ts_ns = clock_now();
 	return note;
 }
@@ -92,7 +95,12 @@ static struct flight_note *new_note(struct flight *flight)
 static void note_mask(struct flight *flight)
 {
 	if (flight->tracer)
-		tracer_get_mask(flight->tracer, new_note(flight)->mask);
+		tracer_get_mask(flight->tracer, new_note(flight, TRACE_EV_trace_mask)->mask);
+}
+
+static void note_selected(struct flight *flight)
+{
+	memcpy(new_note(flight, TRACE_EV_trace_select)->text, flight->selected, sizeof(flight->selected));
 }
 
 struct flight *flight_begin(struct tracer *tracer, struct users *users, struct trace_error *ret_error)
@@ -120,10 +128,10 @@ struct flight *flight_begin(struct tracer *tracer, struct users *users, struct t
 	return flight;
 }
 
-int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, struct trace_error *ret_error)
+int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error)
 {
 	flight->probes = probes;
-	return flight->tracer ? probe_attach_unwritten(flight->tracer, probes, ret_error) : 0;
+	return flight->tracer ? probe_attach_unwritten(flight->tracer, probes, selection, ret_error) : 0;
 }
 
 static void drop_oldest(struct flight *flight)
@@ -362,8 +370,8 @@ static int add_note(struct block *block, const struct flight_note *note)
 {
 	struct trace_trace_mask mask = {note->mask[0], note->mask[1], note->mask[2], note->mask[3]};
 
-	if (*note->text)
-		return block_add_event(block, TRACE_EV_trace_mark, NULL, 0, note->text, note->ts_ns);
+	if (note->id != TRACE_EV_trace_mask)
+		return block_add_event(block, note->id, NULL, 0, note->text, note->ts_ns);
 	return block_add_event(block, TRACE_EV_trace_mask, &mask, sizeof(mask), NULL, note->ts_ns);
 }
 
@@ -386,7 +394,7 @@ static int push_note(struct snapshot *snapshot, const struct flight_note *note, 
 /* Programs of which nothing is left: no stream stands for them. What they recorded was before the last of them died. */
 static struct flight_note note_of_gone(const struct users_gone *gone)
 {
-	struct flight_note note = {.ts_ns = gone->ns};
+	struct flight_note note = {.ts_ns = gone->ns, .id = TRACE_EV_trace_mark};
 
 	snprintf(note.text, sizeof(note.text), "of %llu programs that ended until now the flight recorder keeps nothing any more", (unsigned long long)gone->programs);
 	return note;
@@ -561,6 +569,8 @@ void flight_reset(struct flight *flight)
 	flight->missed_before = all_missed(flight->tracer);
 	if (flight->tracer)
 		note_mask(flight);
+	if (*flight->selected)
+		note_selected(flight);
 }
 
 int flight_set_mask(struct flight *flight, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
@@ -574,7 +584,17 @@ int flight_set_mask(struct flight *flight, const uint64_t mask[TRACE_MASK_WORDS]
 
 void flight_mark(struct flight *flight, const char *text)
 {
-	struct flight_note *note = new_note(flight);
+	struct flight_note *note = new_note(flight, TRACE_EV_trace_mark);
 
 	memcpy(note->text, text, strnlen(text, sizeof(note->text) - 1));
+}
+
+/* Who reads it may do without the end of a long list. */
+void flight_select(struct flight *flight, const char *text)
+{
+	bool fits = snprintf(flight->selected, sizeof(flight->selected), "%s", text) < (int)sizeof(flight->selected);
+
+	if (!fits)
+		memcpy(flight->selected + sizeof(flight->selected) - sizeof("..."), "...", sizeof("..."));
+	note_selected(flight);
 }

@@ -21,8 +21,8 @@ struct flight;
  * @tracer, @users: borrowed until flight_free(); NULL: without the kernel's events, or programs'
  */
 struct flight *flight_begin(struct tracer *tracer, struct users *users, struct trace_error *ret_error);
-/** flight_attach_probes() - and these probes; borrowed until flight_free(). Before the first snapshot; NULL is fine */
-int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, struct trace_error *ret_error);
+/** flight_attach_probes() - and these probes, as far as @selection wants them; borrowed until flight_free(). Before the first snapshot; NULL is fine */
+int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error);
 struct flight *flight_free(struct flight *flight); /* NULL is fine; returns NULL */
 
 /** flight_drain() - take over structural events. Call when the tracer's poll fd says so */
@@ -46,5 +46,7 @@ int flight_snapshot(struct flight *flight, int fd, int level, struct flight_resu
 void flight_reset(struct flight *flight);
 
 int flight_set_mask(struct flight *flight, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);
+/** flight_select() - as recording_select() */
+void flight_select(struct flight *flight, const char *text);
 void flight_mark(struct flight *flight, const char *text);
 #endif

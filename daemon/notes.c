@@ -35,6 +35,11 @@ void notes_mark(struct notes *notes, const char *text)
 	add(notes, TRACE_EV_trace_mark, NULL, 0, text);
 }
 
+void notes_select(struct notes *notes, const char *text)
+{
+	add(notes, TRACE_EV_trace_select, NULL, 0, text);
+}
+
 void notes_missed(struct notes *notes, const struct tracer *tracer)
 {
 	struct trace_trace_missed note = {0};

@@ -37,6 +37,7 @@ void notes_begin(struct notes *notes, const struct tracer *tracer);
 void notes_mask(struct notes *notes, const uint64_t mask[TRACE_MASK_WORDS]);
 void notes_heartbeat(struct notes *notes, const struct clock_sample *now);
 void notes_mark(struct notes *notes, const char *text);
+void notes_select(struct notes *notes, const char *text);
 
 /** notes_missed() - how often the kernel skipped a program since the last call; a note for each event where it did */
 void notes_missed(struct notes *notes, const struct tracer *tracer);

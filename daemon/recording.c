@@ -38,6 +38,7 @@ struct recording {
 	uint64_t missed_ns; /* when programs were asked last */
 	uint64_t syncs;
 	uint64_t start_state_blocks;
+	uint64_t described; /* texts of what is not traced, at the start */
 	bool blocked; /* the drain waits for room in the queue */
 	bool ended;   /* the writer is ours again */
 };
@@ -88,9 +89,10 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	struct trace_error error;
 
 	recording->writer = trace_writer_new(fd, &writer_options, ret_error);
-	if (!recording->writer || probe_attach(recording->tracer, options->probes, recording->writer, ret_error))
+	if (!recording->writer || probe_attach(recording->tracer, options->probes, options->selection, recording->writer, ret_error))
 		return ret_error->code;
 	keep_error(recording, tracefile_describe(recording->tracer, recording->writer, options->command, &error), &error);
+	recording->described = tracefile_nr_not_traced(recording->tracer);
 	recording->thread = writer_thread_new(recording->writer, fd,
 					      options->queue_bytes ? options->queue_bytes : RECORDING_QUEUE_BYTES, ret_error);
 	if (!recording->thread)
@@ -101,19 +103,29 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	return 0;
 }
 
+static void select_note(struct recording *recording, const struct selection *selection)
+{
+	char text[SELECT_TEXT_BYTES];
+
+	select_print_user(selection, text, sizeof(text));
+	notes_select(&recording->notes, text);
+}
+
 /* The mask and the start state come after the tracer's start: what happens meanwhile is in the rings, nothing falls between. */
-static void begin_contents(struct recording *recording, FILE *proc)
+static void begin_contents(struct recording *recording, const struct recording_options *options)
 {
 	uint64_t mask[TRACE_MASK_WORDS];
 	struct trace_error error;
 
 	push_clock(recording, true);
+	if (options->selection && options->selection->nr_user)
+		select_note(recording, options->selection);
 	if (!recording->tracer)
 		return;
 	tracer_get_mask(recording->tracer, mask);
 	notes_mask(&recording->notes, mask);
 	notes_push(&recording->notes, recording->writer, recording->thread);
-	if (start_state_push(recording->tracer, recording->writer, recording->thread, proc, &recording->start_state_blocks, &error))
+	if (start_state_push(recording->tracer, recording->writer, recording->thread, options->proc, &recording->start_state_blocks, &error))
 		message_warning("the state at the start is incomplete: %s", error.message);
 }
 
@@ -140,7 +152,7 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 	}
 	if (recording->users)
 		users_begin(recording->users, recording->drain, recording->writer, &start);
-	begin_contents(recording, options->proc);
+	begin_contents(recording, options);
 	return recording;
 }
 
@@ -207,6 +219,12 @@ int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MA
 	notes_mask(&recording->notes, now);
 	notes_push(&recording->notes, recording->writer, recording->thread);
 	return 0;
+}
+
+void recording_select(struct recording *recording, const char *text)
+{
+	notes_select(&recording->notes, text);
+	notes_push(&recording->notes, recording->writer, recording->thread);
 }
 
 void recording_mark(struct recording *recording, const char *text)
@@ -361,11 +379,14 @@ static void tell_lack(void *context, const char *text)
 	trace_writer_string(lack->recording->writer, TRACE_STRING_NOT_TRACED, lack->next++, text);
 }
 
-/* It stands behind what tracefile_describe() said. */
+/* It stands behind what tracefile_describe() said: what could not be attached since, and what of programs is missing. */
 static void describe_lack(struct recording *recording)
 {
-	struct lack lack = {.recording = recording, .next = tracefile_nr_not_traced(recording->tracer)};
+	struct lack lack = {.recording = recording, .next = recording->described};
+	const char *text;
 
+	while (recording->tracer && (text = tracer_not_traced(recording->tracer, lack.next)))
+		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, lack.next++, text);
 	if (recording->users)
 		users_tell_lack(recording->users, tell_lack, &lack);
 }

@@ -19,13 +19,15 @@
 struct recording;
 
 /** struct recording_options - @queue_bytes: between drain and disk, 0 = 64 MiB. @proc: the classic process list, NULL = none.
- * @command: for the description; NULL = none. @probes: borrowed; NULL = none */
+ * @command: for the description; NULL = none. @probes: borrowed; NULL = none. @selection: of programs' events and probes; borrowed during the
+ * call; NULL = all */
 struct recording_options {
 	int level;
 	size_t queue_bytes;
 	FILE *proc;
 	char *const *command;
 	const struct trace_probes *probes;
+	const struct selection *selection;
 	struct users *users; /* borrowed until recording_free(); NULL = no programs */
 };
 
@@ -48,6 +50,8 @@ uint32_t recording_flush(struct recording *recording);
 
 /** recording_set_mask() - change the recorded events, and note it in the trace */
 int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);
+/** recording_select() - note in the trace that these events of programs and probes are recorded from now on; before they are switched */
+void recording_select(struct recording *recording, const char *text);
 /** recording_mark() - a note of the user in the trace */
 void recording_mark(struct recording *recording, const char *text);
 

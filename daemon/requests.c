@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "message.h"
+#include "probe.h"
 #include "session.h"
 #include "text.h"
 
@@ -41,27 +42,51 @@ static void halted_mask(uint64_t ret_mask[TRACE_MASK_WORDS])
 	select_finish(&none, ret_mask);
 }
 
-static void set_mask(struct session *session, const uint64_t mask[TRACE_MASK_WORDS], bool halt, struct answer *answer)
+static int set_mask(struct session *session, const uint64_t mask[TRACE_MASK_WORDS], struct answer *answer)
 {
 	struct trace_error error = {0};
 	int err = session->flight ? flight_set_mask(session->flight, mask, &error)
 				  : recording_set_mask(session->recording, mask, &error);
 
-	if (session->users)
-		users_halt(session->users, halt);
-
 	if (err)
 		answer_set(answer, err, "%s", error.message);
+	return err;
+}
+
+/* Said in the trace first: from then on nobody is to take an end that comes for that of a begin which was recorded before. */
+static void note_selection(struct session *session)
+{
+	char text[SELECT_TEXT_BYTES] = "none";
+
+	if (!session->users && !session->probes)
+		return;
+	if (!session->halted)
+		select_print_user(&session->selection, text, sizeof(text));
+	if (session->flight)
+		flight_select(session->flight, text);
+	else
+		recording_select(session->recording, text);
+}
+
+static void switch_programs(struct session *session)
+{
+	note_selection(session);
+	if (session->users) {
+		users_halt(session->users, session->halted);
+		users_select(session->users, &session->selection);
+	}
+	probe_switch(session->tracer, session->probes, session->halted ? NULL : &session->selection);
 }
 
 static void do_begin(struct session *session, const struct request *request, struct answer *answer)
 {
-	if (session->halted)
-		set_mask(session, session->mask, false, answer);
-	if (!answer->err) {
+	if (session->halted && set_mask(session, session->mask, answer))
+		return;
+	if (session->halted) {
 		session->halted = false;
-		answer_set(answer, 0, "tracedaemon: recording\n");
+		switch_programs(session);
 	}
+	answer_set(answer, 0, "tracedaemon: recording\n");
 }
 
 static void do_halt(struct session *session, const struct request *request, struct answer *answer)
@@ -69,12 +94,13 @@ static void do_halt(struct session *session, const struct request *request, stru
 	uint64_t mask[TRACE_MASK_WORDS];
 
 	halted_mask(mask);
-	if (!session->halted)
-		set_mask(session, mask, true, answer);
-	if (!answer->err) {
+	if (!session->halted && set_mask(session, mask, answer))
+		return;
+	if (!session->halted) {
 		session->halted = true;
-		answer_set(answer, 0, "tracedaemon: halted\n");
+		switch_programs(session);
 	}
+	answer_set(answer, 0, "tracedaemon: halted\n");
 }
 
 static void print_events(const struct session *session, char *text, size_t size)
@@ -83,16 +109,19 @@ static void print_events(const struct session *session, char *text, size_t size)
 
 	select_print_mask(session->mask, text, size);
 	used = strlen(text);
-	if (!session->users || used >= size)
+	if ((!session->users && !session->probes) || used >= size)
 		return;
 	used += (size_t)snprintf(text + used, size - used, "Events of programs: ");
-	if (used < size)
+	if (used < size && !session->users)
+		snprintf(text + used, size - used, "none");
+	else if (used < size)
 		select_print_user(users_selection(session->users), text + used, size - used);
-	if (used < size && !text[used])
-		snprintf(text + used, size - used, "all");
 	used = strlen(text);
 	if (used + 2 <= size)
 		memcpy(text + used, "\n", 2);
+	used = strlen(text);
+	if (used + 256 <= size)
+		probe_print(session->probes, &session->selection, text + used, size - used);
 }
 
 static void print_mask(const struct session *session, struct answer *answer)
@@ -100,19 +129,38 @@ static void print_mask(const struct session *session, struct answer *answer)
 	print_events(session, answer->text, sizeof(answer->text));
 }
 
+/* What could not be attached just now, behind what there is. */
+static void tell_not_traced(const struct session *session, size_t nr_before, struct answer *answer)
+{
+	size_t used = strlen(answer->text);
+	const char *text;
+
+	for (size_t i = nr_before; session->tracer && (text = tracer_not_traced(session->tracer, i)) && used < sizeof(answer->text); i++)
+		used += (size_t)snprintf(answer->text + used, sizeof(answer->text) - used, "not traced: %s\n", text);
+}
+
+static size_t nr_not_traced(const struct session *session)
+{
+	size_t nr = 0;
+
+	while (session->tracer && tracer_not_traced(session->tracer, nr))
+		nr++;
+	return nr;
+}
+
 static void do_mask(struct session *session, const struct request *request, struct answer *answer)
 {
 	struct selection selection = {0};
 	struct trace_error error;
 	uint64_t mask[TRACE_MASK_WORDS];
+	size_t nr_before = nr_not_traced(session);
 
 	if (!*request->argument) {
 		print_mask(session, answer);
 		return;
 	}
 	if (strchr("-+!", *request->argument)) { /* changes what is recorded now */
-		if (session->users)
-			selection = *users_selection(session->users);
+		selection = session->users ? *users_selection(session->users) : session->selection;
 		memset(selection.removed, 0, sizeof(selection.removed));
 		memcpy(selection.mask, session->mask, sizeof(selection.mask));
 		selection.begun = true;
@@ -124,14 +172,14 @@ static void do_mask(struct session *session, const struct request *request, stru
 	select_finish(&selection, mask);
 	if (session->probes)
 		select_set(mask, TRACE_EV_USER);
-	if (!session->halted)
-		set_mask(session, mask, false, answer);
-	if (answer->err)
+	if (!session->halted && set_mask(session, mask, answer))
 		return;
-	if (session->users)
-		users_select(session->users, &selection);
+	probe_note(session->probes, &selection);
+	session->selection = selection;
 	memcpy(session->mask, mask, sizeof(mask));
+	switch_programs(session);
 	print_mask(session, answer);
+	tell_not_traced(session, nr_before, answer);
 }
 
 /* ---- status ---- */

@@ -187,14 +187,27 @@ static int unknown_name(const char *name, struct trace_error *ret_error)
 
 /* ---- programs' events ---- */
 
-bool select_wants_user(const struct selection *selection, const char *name)
+static bool matches_one(const struct select_user *user, const char *const *names, size_t nr_names)
+{
+	for (size_t i = 0; i < nr_names; i++)
+		if (fnmatch(user->pattern, names[i], 0) == 0)
+			return true;
+	return false;
+}
+
+bool select_wants_probe(const struct selection *selection, const char *const *names, size_t nr_names)
 {
 	bool wanted = !selection->nr_user || selection->user[0].adds_to_all;
 
 	for (size_t i = 0; i < selection->nr_user; i++)
-		if (fnmatch(selection->user[i].pattern, name, 0) == 0)
+		if (matches_one(&selection->user[i], names, nr_names))
 			wanted = !selection->user[i].removes;
-	return wanted && !selection->no_user;
+	return wanted;
+}
+
+bool select_wants_user(const struct selection *selection, const char *name)
+{
+	return !selection->no_user && select_wants_probe(selection, &name, 1);
 }
 
 bool select_wants_any_user(const struct selection *selection)
@@ -207,16 +220,21 @@ bool select_wants_any_user(const struct selection *selection)
 	return any && !selection->no_user;
 }
 
-void select_note_user(struct selection *selection, const char *name)
+void select_note_probe(struct selection *selection, const char *const *names, size_t nr_names)
 {
 	for (size_t i = 0; i < selection->nr_user; i++)
-		selection->user[i].matched |= fnmatch(selection->user[i].pattern, name, 0) == 0;
+		selection->user[i].matched |= matches_one(&selection->user[i], names, nr_names);
+}
+
+void select_note_user(struct selection *selection, const char *name)
+{
+	select_note_probe(selection, &name, 1);
 }
 
 /* What takes events away, and what stands for all, may well find none. */
 const char *select_unmatched(const struct selection *selection, size_t *at)
 {
-	while (*at < selection->nr_user && !selection->no_user) {
+	while (*at < selection->nr_user) {
 		const struct select_user *user = &selection->user[(*at)++];
 
 		if (!user->matched && !user->removes && strcmp(user->pattern, "*") != 0)
@@ -229,10 +247,8 @@ void select_print_user(const struct selection *selection, char *buffer, size_t s
 {
 	size_t used = 0;
 
-	*buffer = '\0';
-	if (selection->no_user)
-		snprintf(buffer, size, "none");
-	for (size_t i = 0; !selection->no_user && i < selection->nr_user && used < size; i++)
+	snprintf(buffer, size, "%s", selection->nr_user ? "" : "all");
+	for (size_t i = 0; i < selection->nr_user && used < size; i++)
 		used += (size_t)snprintf(buffer + used, size - used, "%s%s%s", i ? "," : "",
 					 selection->user[i].removes ? "-" : selection->user[0].adds_to_all ? "+" : "", selection->user[i].pattern);
 }
@@ -245,10 +261,23 @@ static const char *user_pattern(const char *name)
 	return strchr(name, ':') ? name : NULL;
 }
 
+/* Who switches something on and off all day says no more than who says it once. The first one also tells what the list begins with: it stays. */
+static void drop_same(struct selection *selection, const char *pattern)
+{
+	for (size_t i = 1; i < selection->nr_user; i++) {
+		if (strcmp(selection->user[i].pattern, pattern))
+			continue;
+		selection->nr_user--;
+		memmove(&selection->user[i], &selection->user[i + 1], (selection->nr_user - i) * sizeof(selection->user[0]));
+		return;
+	}
+}
+
 static int select_add_user(struct selection *selection, const char *pattern, char sign, struct trace_error *ret_error)
 {
 	struct select_user *user;
 
+	drop_same(selection, pattern);
 	if (!strcmp(pattern, "*"))
 		selection->nr_user = 0; /* what was said before does not count any more */
 	user = &selection->user[selection->nr_user];

@@ -9,7 +9,7 @@
  * either starts from the defaults, any other one from nothing.
  *
  * Names with a colon are patterns of programs' events, "shop:*"; the category "user" and "all" mean all of them. Programs' events are chosen
- * apart from the kernel's: as long as none is named all are recorded. "!" is another way to write "-".
+ * apart from the kernel's: as long as none is named all are recorded. Probes are chosen with them. "!" is another way to write "-".
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +19,7 @@
 
 #define SELECT_NAME_MAX 128
 #define SELECT_MAX_USER 32
+#define SELECT_TEXT_BYTES (SELECT_MAX_USER * (SELECT_NAME_MAX + 2)) /* of select_print_user(), at most */
 
 /**
  * struct selection - zeroed = nothing typed yet
@@ -44,10 +45,16 @@ struct selection {
 bool select_wants_user(const struct selection *selection, const char *name);
 /** select_wants_any_user() - may there be one that is? */
 bool select_wants_any_user(const struct selection *selection);
-/** select_note_user() - a program has this event. select_unmatched() - the first pattern from *@at on that no program had an event for, moving *@at; NULL: none */
+/** select_wants_probe() - the same of a probe, which goes by several names: a pattern of any of them counts. --no-user does not concern it */
+bool select_wants_probe(const struct selection *selection, const char *const *names, size_t nr_names);
+/**
+ * select_note_user(), select_note_probe() - a program has this event, or there is this probe
+ * select_unmatched() - the first pattern from *@at on that nothing was called by, moving *@at; NULL: none
+ */
 void select_note_user(struct selection *selection, const char *name);
+void select_note_probe(struct selection *selection, const char *const *names, size_t nr_names);
 const char *select_unmatched(const struct selection *selection, size_t *at);
-/** select_print_user() - the patterns as they would be typed, "" if there are none; writes at most @size bytes with the NUL */
+/** select_print_user() - the patterns as they would be typed, "all" if there are none; writes at most @size bytes with the NUL */
 void select_print_user(const struct selection *selection, char *buffer, size_t size);
 
 /** select_add() - one -e option; several add up. -EINVAL: an unknown name; the message suggests near ones */

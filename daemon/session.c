@@ -116,7 +116,7 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 static int begin_users(struct session *session, struct trace_error *ret_error)
 {
 	struct users_options options = {
-		.selection = &session->options->selection,
+		.selection = &session->selection,
 		.filter = &session->filter,
 		.blocking = session->options->session.block_programs,
 		.flight = session->options->tracer.overwrite,
@@ -158,7 +158,7 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 {
 	const struct options *options = session->options;
 	struct recording_options recording_options = {.level = options->session.level, .command = options->session.command,
-						     .probes = session->probes, .users = session->users};
+						     .probes = session->probes, .selection = &session->selection, .users = session->users};
 	struct trace_error error;
 
 	if (output_open(&session->output, options->output.path, OUTPUT_TRACE, ret_error))
@@ -176,8 +176,15 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 
 static int begin_flight(struct session *session, struct trace_error *ret_error)
 {
+	char text[SELECT_TEXT_BYTES];
+
 	session->flight = flight_begin(session->tracer, session->users, ret_error);
-	return session->flight ? flight_attach_probes(session->flight, session->probes, ret_error) : ret_error->code;
+	if (!session->flight)
+		return ret_error->code;
+	select_print_user(&session->selection, text, sizeof(text));
+	if (session->selection.nr_user)
+		flight_select(session->flight, text);
+	return flight_attach_probes(session->flight, session->probes, &session->selection, ret_error);
 }
 
 /* Nobody can ask for a snapshot without the socket; a recording to a file goes without. */
@@ -360,8 +367,11 @@ int session_run(const struct options *options)
 		message_error("%s", error.message);
 		return error.code == -ENOMEM ? 1 : 2;
 	}
+	session.selection = options->selection;
 	if (session.probes)
 		select_set(session.mask, TRACE_EV_USER);
+	probe_note(session.probes, &session.selection);
+	probe_tell_off(session.probes, &session.selection);
 	if (options->session.background) {
 		ready_fd = background_start();
 		if (ready_fd < 0) {

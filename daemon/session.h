@@ -41,6 +41,7 @@ struct session {
 	struct users *users;	       /* owned; NULL: no events of programs */
 	struct tracer_options filter;  /* whom to record */
 	struct trace_probes *probes;   /* owned; NULL = none */
+	struct selection selection;    /* of programs' events and probes, while not @halted */
 	struct recording *recording;   /* owned */
 	struct flight *flight;	       /* owned */
 	struct output output;

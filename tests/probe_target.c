@@ -3,9 +3,11 @@
  * probe_target.c - a program to be probed, which knows what it did. Compiled without optimisation and with debug information.
  *
  *	probe_target CALLS THREADS TRUTH    each thread pays CALLS times; "key value" lines to TRUTH
+ *	probe_target hold                   hold() returns at every byte that comes, and is called again; a line of output before each call
  */
 #define _SDT_HAS_SEMAPHORES 1
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,7 @@ struct order {
 long pay(struct order *order, double price, int number, const char *who);
 int recurse(int depth);
 int never_called(void);
+int hold(void);
 
 unsigned short shop_paid_semaphore __attribute__((section(".probes"))); /* SystemTap's names for them */
 unsigned short shop_done_semaphore __attribute__((section(".probes")));
@@ -64,6 +67,22 @@ int recurse(int depth)
 int never_called(void)
 {
 	return counter;
+}
+
+int hold(void)
+{
+	char byte;
+
+	return read(STDIN_FILENO, &byte, 1) == 1;
+}
+
+static int hold_often(void)
+{
+	do
+		if (write(STDOUT_FILENO, "\n", 1) != 1)
+			return 1;
+	while (hold());
+	return 0;
 }
 
 static void *pay_often(void *argument)
@@ -101,6 +120,8 @@ int main(int argc, char **argv)
 	pthread_t threads[64];
 	int status;
 
+	if (argc > 1 && !strcmp(argv[1], "hold"))
+		return hold_often();
 	if (!truth || nr_threads > 64)
 		return 1;
 	for (int i = 0; i < nr_threads; i++)
@@ -113,6 +134,7 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 	wait(&status);
-	fprintf(truth, "calls %d\nwatched %ld\nresults %ld\ngetppid %ld\n", counter, watched, result_sum, (calls + 15) / 16 * nr_threads);
+	fprintf(truth, "calls %d\nwatched %ld\nresults %ld\ngetppid %ld\nbreakpoint %d\n", counter, watched, result_sum, (calls + 15) / 16 * nr_threads,
+		*(volatile unsigned char *)(uintptr_t)pay == 0xcc);
 	return fclose(truth) != 0;
 }

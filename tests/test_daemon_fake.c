@@ -296,7 +296,12 @@ uint64_t tracer_missed(const struct tracer *tracer, uint32_t id)
 }
 
 /* Probes are for a kernel. */
-int tracer_attach_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error)
+int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error)
+{
+	return 0;
+}
+
+size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
 {
 	return 0;
 }

@@ -307,6 +307,50 @@ static void an_unknown_name_brings_near_ones(void)
 	CU_ASSERT_EQUAL(memcmp(&selection, &before, sizeof(selection)), 0); /* untouched by failures */
 }
 
+static bool wants_probe(const struct selection *selection, const char *name, const char *other)
+{
+	const char *const names[] = {name, other};
+
+	return select_wants_probe(selection, names, 2);
+}
+
+static void a_probe_is_chosen_by_any_of_its_names(void)
+{
+	struct selection selection = {0};
+	struct trace_error error;
+	size_t at = 0;
+
+	CU_ASSERT(wants_probe(&selection, "libc:malloc", "libc.so.6:malloc"));
+	CU_ASSERT_EQUAL(select_add(&selection, "sched,libc.so.6:mal*,shop:*", &error), 0);
+	CU_ASSERT(wants_probe(&selection, "libc:malloc", "libc.so.6:malloc"));
+	CU_ASSERT(!wants_probe(&selection, "libc:free", "libc.so.6:free"));
+	CU_ASSERT_EQUAL(select_add(&selection, "+libc:free,-libc:m*", &error), 0);
+	CU_ASSERT(!wants_probe(&selection, "libc:malloc", "libc.so.6:malloc"));
+	CU_ASSERT(wants_probe(&selection, "libc:free", "libc.so.6:free"));
+	selection.no_user = true; /* what is asked for by a probe is no program's event */
+	CU_ASSERT(wants_probe(&selection, "libc:free", "libc.so.6:free"));
+	CU_ASSERT(!select_wants_user(&selection, "libc:free"));
+	select_note_probe(&selection, (const char *const[]){"libc:malloc", "libc.so.6:malloc"}, 2);
+	CU_ASSERT_STRING_EQUAL(select_unmatched(&selection, &at), "shop:*");
+	CU_ASSERT_STRING_EQUAL(select_unmatched(&selection, &at), "libc:free");
+	CU_ASSERT_PTR_NULL(select_unmatched(&selection, &at));
+}
+
+static void switching_on_and_off_for_ever_takes_no_room(void)
+{
+	struct selection selection = {0};
+	struct trace_error error;
+
+	CU_ASSERT_EQUAL(select_add(&selection, "-shop:*,+shop:paid", &error), 0);
+	for (int i = 0; i < 100; i++) {
+		CU_ASSERT_EQUAL(select_add(&selection, i % 2 ? "+bank:*" : "-bank:*", &error), 0);
+		CU_ASSERT_EQUAL(select_add(&selection, i % 2 ? "-shop:*" : "+shop:*", &error), 0);
+	}
+	CU_ASSERT(!select_wants_user(&selection, "shop:paid")); /* the latest word */
+	CU_ASSERT(select_wants_user(&selection, "bank:open"));
+	CU_ASSERT(select_wants_user(&selection, "other:event")); /* still all but those */
+}
+
 /* ---- text ---- */
 
 static void numbers_are_printed_for_people(void)
@@ -427,6 +471,8 @@ static const struct unit_case cases[] = {
 	{"the_owner_of_events_is_always_known", the_owner_of_events_is_always_known},
 	{"classes_that_are_always_on_are_accepted", classes_that_are_always_on_are_accepted},
 	{"an_unknown_name_brings_near_ones", an_unknown_name_brings_near_ones},
+{"a_probe_is_chosen_by_any_of_its_names", a_probe_is_chosen_by_any_of_its_names},
+{"switching_on_and_off_for_ever_takes_no_room", switching_on_and_off_for_ever_takes_no_room},
 	{"numbers_are_printed_for_people", numbers_are_printed_for_people},
 	{"the_manual_knows_every_option", the_manual_knows_every_option},
 	{"the_completion_knows_every_option", the_completion_knows_every_option},

@@ -6,7 +6,13 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <trace/analysis.h>
 #include <trace/reader.h>
+#include <trace/user_events.h>
+#include <unistd.h>
 
 #include "../tracer/kernel/probe_skeleton.h"
 #include "session.h"
@@ -246,6 +252,303 @@ static void programs_that_may_be_preempted_have_small_stacks(void)
 	probes_bpf__destroy(skeleton);
 }
 
+/* ---- on and off ---- */
+
+static void only_the_probes_that_are_chosen_are_recorded(void)
+{
+	struct session s;
+
+	record(&s, "-e 'sched,*:getpp*' --probe libc.so.6:getppid --probe " PROBE_TARGET ":pay");
+	CU_ASSERT_EQUAL(tally(&s, "libc:getppid", NULL, NULL).nr, (uint64_t)session_truth(&s, "getppid"));
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", NULL, NULL).nr, 0);
+	CU_ASSERT_EQUAL(session_truth(&s, "breakpoint"), 0);
+	session_end(&s);
+	record(&s, "-e 'sched,libc.so.6:getpp*' --probe libc.so.6:getppid --probe " PROBE_TARGET ":pay"); /* as the place was typed */
+	CU_ASSERT_EQUAL(tally(&s, "libc:getppid", NULL, NULL).nr, (uint64_t)session_truth(&s, "getppid"));
+	session_end(&s);
+	record(&s, "-e '-libc:*' --probe libc.so.6:getppid --probe " PROBE_TARGET ":pay");
+	CU_ASSERT_EQUAL(tally(&s, "libc:getppid", NULL, NULL).nr, 0);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", NULL, NULL).nr, CALLS * THREADS);
+	CU_ASSERT_EQUAL(session_truth(&s, "breakpoint"), 1);
+	session_end(&s);
+}
+
+static void both_ends_of_a_scope_go_together(void)
+{
+	struct session s;
+
+	record(&s, "-e 'sched,probe_target:pay.begin' --probe '" PROBE_TARGET ":pay%scope' --probe '" PROBE_TARGET ":recurse%scope'");
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay.begin", NULL, NULL).nr, CALLS * THREADS);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay.end", NULL, NULL).nr, CALLS * THREADS);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:recurse.begin", NULL, NULL).nr, 0);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:recurse.end", NULL, NULL).nr, 0);
+	session_end(&s);
+}
+
+static void a_pattern_that_matches_no_probe_is_told(void)
+{
+	struct session s;
+
+	record(&s, "-e 'sched,probe_target:pay,probe_target:nothing*' --probe '" PROBE_TARGET ":pay'");
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s | tr -s '\\n ' '  ' | grep -q 'probe_target:nothing\\*: no program had such an event'", TRACE_BIN, s.trace), 0);
+	CU_ASSERT_NOT_EQUAL(session_run("%s/tracevisualizer -a %s | grep -q 'probe_target:pay: no'", TRACE_BIN, s.trace), 0);
+	session_end(&s);
+}
+
+/* ---- at run time ---- */
+
+static void begin_in_background(struct session *s, const char *options)
+{
+	session_begin(s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --background -e sched --control %s/socket %s %s", TRACE_BIN, s->folder, options, s->trace), 0);
+}
+
+static void change_mask(const struct session *s, const char *mask)
+{
+	CU_ASSERT_EQUAL(session_run("%s/tracectl --control %s/socket mask '%s' > %s/answer", TRACE_BIN, s->folder, mask, s->folder), 0);
+}
+
+static bool answered(const struct session *s, const char *text)
+{
+	return session_run("grep -q '%s' %s/answer", text, s->folder) == 0;
+}
+
+static void run_target(const struct session *s, int calls)
+{
+	CU_ASSERT_EQUAL(session_run("%s %d 1 %s", PROBE_TARGET, calls, s->truth), 0);
+}
+
+/* The daemon says that it stops, and ends a little later. */
+static void end_in_background(const struct session *s)
+{
+	CU_ASSERT_EQUAL(session_run("%s/tracectl --control %s/socket stop > /dev/null", TRACE_BIN, s->folder), 0);
+	session_run("for i in $(seq 500); do test -e %s/socket || break; sleep 0.02; done", s->folder);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s > /dev/null", TRACE_BIN, s->trace), 0);
+}
+
+static void probes_are_switched_while_programs_run(void)
+{
+	struct session s;
+
+	begin_in_background(&s, "--probe '" PROBE_TARGET ":pay $arg3' --probe '" PROBE_TARGET ":recurse'");
+	run_target(&s, 100);
+	CU_ASSERT_EQUAL(session_truth(&s, "breakpoint"), 1);
+	change_mask(&s, "-probe_target:pay");
+	CU_ASSERT_TRUE(answered(&s, "Probes that are on: probe_target:recurse$"));
+	CU_ASSERT_TRUE(answered(&s, "Probes that are off: probe_target:pay$"));
+	run_target(&s, 1000);
+	change_mask(&s, "+probe_target:pay");
+	CU_ASSERT_TRUE(answered(&s, "Probes that are on: probe_target:pay probe_target:recurse$"));
+	run_target(&s, 20);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -m --control %s/socket -e 'sched,probe_target:r*' > /dev/null", TRACE_BIN, s.folder), 0);
+	run_target(&s, 1000);
+	CU_ASSERT_EQUAL(session_run("%s/tracectl --control %s/socket halt > /dev/null", TRACE_BIN, s.folder), 0);
+	change_mask(&s, "sched");
+	run_target(&s, 1000);
+	CU_ASSERT_EQUAL(session_run("%s/tracectl --control %s/socket begin > /dev/null", TRACE_BIN, s.folder), 0);
+	run_target(&s, 3);
+	end_in_background(&s);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", NULL, NULL).nr, 123);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:recurse", NULL, NULL).nr, 5 * 11);
+	CU_ASSERT_EQUAL(tally(&s, "trace_select", NULL, NULL).nr, 6);
+	session_end(&s);
+}
+
+/* The daemon does not wait for the kernel, which takes breakpoints out a little later. */
+static void a_probe_that_is_off_leaves_no_breakpoint(void)
+{
+	struct session s;
+	long long breakpoint = 1;
+
+	begin_in_background(&s, "--probe '" PROBE_TARGET ":pay'");
+	change_mask(&s, "-*:*");
+	for (int i = 0; i < 200 && breakpoint; i++) {
+		run_target(&s, 1);
+		breakpoint = session_truth(&s, "breakpoint");
+	}
+	CU_ASSERT_EQUAL(breakpoint, 0);
+	end_in_background(&s);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", NULL, NULL).nr, 0);
+	session_end(&s);
+}
+
+#define TWINS 5
+
+/* Two requests at once: the daemon does the second when it has hardly begun to close what the first switched off. */
+static void off_and_on(const struct session *s)
+{
+	static const char *const requests[2] = {"mask -twin:*", "mask +twin:*"};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	static char answer[1 << 14];
+	int fds[2];
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", s->folder);
+	for (int i = 0; i < 2; i++) {
+		fds[i] = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+		CU_ASSERT_EQUAL(connect(fds[i], (const struct sockaddr *)&address, sizeof(address)), 0);
+		CU_ASSERT(send(fds[i], requests[i], strlen(requests[i]), 0) > 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT(recv(fds[i], answer, sizeof(answer), 0) > 0);
+		CU_ASSERT_EQUAL(strncmp(answer, "ok", 2), 0);
+		close(fds[i]);
+	}
+}
+
+/* Of each of the twins, which are one place, every call at most once: their number grows, but for a program that begins. */
+static void check_that_numbers_grow(const struct session *s)
+{
+	struct trace_error error = {0};
+	struct trace *trace = trace_open(s->trace, &error);
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, &error);
+	const struct trace_event *event;
+	uint64_t last[TWINS] = {0}, nr = 0, twice = 0;
+	unsigned int twin;
+
+	while (cursor && (event = trace_cursor_next(cursor))) {
+		uint64_t number;
+
+		if (!event->type || sscanf(event->type->name, "twin:%u", &twin) != 1 || twin >= TWINS)
+			continue;
+		number = trace_event_u64(event, trace_type_field(event->type, "number")) + 1;
+		twice += number == last[twin] || (number < last[twin] && number > 1);
+		last[twin] = number;
+		nr++;
+	}
+	CU_ASSERT_EQUAL(twice, 0);
+	CU_ASSERT(nr >= (uint64_t)TWINS * 10);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+}
+
+/* While the link that was is still being closed, another serves the place. */
+static void what_is_switched_all_the_time_is_recorded_once(void)
+{
+	char options[TWINS * 200], *end = options;
+	struct session s;
+
+	for (int i = 0; i < TWINS; i++)
+		end += snprintf(end, 200, "--probe 'twin:%d=" PROBE_TARGET ":pay number=$arg2:s32' ", i);
+	begin_in_background(&s, options);
+	session_run("%s 50000 1 %s & echo $! > %s/pid", PROBE_TARGET, s.truth, s.folder);
+	for (int i = 0; i < 100; i++)
+		off_and_on(&s);
+	session_run("while test -e /proc/$(cat %s/pid); do sleep 0.02; done", s.folder);
+	change_mask(&s, "+twin:*");
+	run_target(&s, 10);
+	end_in_background(&s);
+	check_that_numbers_grow(&s);
+	session_end(&s);
+}
+
+static void a_file_that_has_changed_is_not_probed_again(void)
+{
+	struct session s;
+	char options[256];
+
+	session_begin(&s);
+	session_run("cp %s %s/target", PROBE_TARGET, s.folder);
+	snprintf(options, sizeof(options), "--probe %s/target:pay", s.folder);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --background -e sched --control %s/socket %s %s", TRACE_BIN, s.folder, options, s.trace), 0);
+	session_run("%s/target 5 1 %s", s.folder, s.truth);
+	change_mask(&s, "-target:*");
+	session_run("rm %s/target; { cat %s; echo; } > %s/target; chmod +x %s/target", s.folder, PROBE_TARGET, s.folder, s.folder);
+	change_mask(&s, "+target:*");
+	CU_ASSERT_TRUE(answered(&s, "not traced: target:pay: the file has changed since the recording began"));
+	session_run("%s/target 7 1 %s", s.folder, s.truth);
+	CU_ASSERT_EQUAL(session_truth(&s, "breakpoint"), 0);
+	end_in_background(&s);
+	CU_ASSERT_EQUAL(tally(&s, "target:pay", NULL, NULL).nr, 5);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s | tr -s '\\n ' '  ' | grep -q 'the file has changed since the recording began'", TRACE_BIN, s.trace), 0);
+	session_end(&s);
+}
+
+/** struct scopes - of one name in a trace */
+struct scopes {
+	uint64_t ended;
+	uint64_t open;
+	uint64_t unmatched;
+};
+
+static struct scopes scopes(const struct session *s, const char *name)
+{
+	struct trace_error error = {0};
+	struct trace *trace = trace_open(s->trace, &error);
+	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
+	struct trace_user_events *user = trace_user_events_new(trace, analysis, &error);
+	struct scopes found = {0};
+
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, &error), 0);
+	for (size_t i = 0; i < trace_nr_spans(user); i++) {
+		const struct trace_span *span = trace_get_span(user, i);
+
+		if (span->kind == TRACE_SPAN_SCOPE && !strcmp(span->name, name))
+			found = (struct scopes){span->elapsed.count, span->open, span->unmatched};
+	}
+	trace_user_events_free(user);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	return found;
+}
+
+/* The @nr-th call of hold() is under way. */
+static void hold(const struct session *s, int nr)
+{
+	if (nr > 1)
+		session_run("printf . > %s/in", s->folder);
+	CU_ASSERT_EQUAL(session_run("for i in $(seq 500); do test $(wc -l < %s/out) -ge %d && grep -q ' read\\|pipe' /proc/$(cat %s/pid)/wchan && exit 0; sleep 0.02; done; exit 1",
+				    s->folder, nr, s->folder),
+			0);
+}
+
+/*
+ * The first call begins; the probe is off while it ends and the second one begins; that ends while the probe is on again. The other place of its option
+ * stays on, so that the breakpoint stays: the end of the second call is recorded, and is none of the first one's.
+ */
+static void a_scope_that_is_open_while_its_probe_is_off_has_no_duration(void)
+{
+	struct scopes found;
+	struct session s;
+
+	begin_in_background(&s, "--probe '" PROBE_TARGET ":[hp][oa][ly]*%scope'");
+	session_run("mkfifo %s/in; touch %s/out; { sleep 60 & echo $! > %s/keeper; } > %s/in < /dev/null & %s hold < %s/in > %s/out & echo $! > %s/pid", s.folder, s.folder, s.folder, s.folder,
+		    PROBE_TARGET, s.folder, s.folder, s.folder);
+	hold(&s, 1);
+	change_mask(&s, "-probe_target:hold");
+	CU_ASSERT_TRUE(answered(&s, "Probes that are off: probe_target:hold"));
+	hold(&s, 2);
+	change_mask(&s, "+probe_target:hold");
+	hold(&s, 3);
+	hold(&s, 4);
+	session_run("kill $(cat %s/pid) $(cat %s/keeper)", s.folder, s.folder);
+	end_in_background(&s);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:hold.begin", NULL, NULL).nr, 3);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:hold.end", NULL, NULL).nr, 2);
+	found = scopes(&s, "probe_target:hold");
+	CU_ASSERT_EQUAL(found.ended, 1); /* the third */
+	CU_ASSERT_EQUAL(found.open, 2);	 /* the first and the fourth */
+	CU_ASSERT_EQUAL(found.unmatched, 1);
+	session_end(&s);
+}
+
+static void a_flight_recorder_notes_what_was_switched(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -k --control %s/socket -e 'sched,probe_target:*' --probe '" PROBE_TARGET ":pay number'", TRACE_BIN, s.folder), 0);
+	run_target(&s, 50);
+	change_mask(&s, "-probe_target:pay");
+	run_target(&s, 500);
+	change_mask(&s, "+probe_target:pay");
+	run_target(&s, 7);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -j --control %s/socket %s", TRACE_BIN, s.folder, s.trace), 0);
+	session_run("%s/tracedaemon --quiet -q --control %s/socket > /dev/null", TRACE_BIN, s.folder);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", NULL, NULL).nr, 57);
+	CU_ASSERT_EQUAL(tally(&s, "trace_select", NULL, NULL).nr, 3);
+	session_end(&s);
+}
+
 static const struct unit_case cases[] = {
 	{"programs_that_may_be_preempted_have_small_stacks", programs_that_may_be_preempted_have_small_stacks},
 	{"every_call_is_an_event_with_its_arguments", every_call_is_an_event_with_its_arguments},
@@ -259,6 +562,15 @@ static const struct unit_case cases[] = {
 	{"what_cannot_be_attached_is_listed_with_the_reason", what_cannot_be_attached_is_listed_with_the_reason},
 	{"the_flight_recorder_has_probes_too", the_flight_recorder_has_probes_too},
 	{"a_wrong_probe_is_a_usage_error", a_wrong_probe_is_a_usage_error},
+	{"only_the_probes_that_are_chosen_are_recorded", only_the_probes_that_are_chosen_are_recorded},
+	{"both_ends_of_a_scope_go_together", both_ends_of_a_scope_go_together},
+	{"a_pattern_that_matches_no_probe_is_told", a_pattern_that_matches_no_probe_is_told},
+	{"probes_are_switched_while_programs_run", probes_are_switched_while_programs_run},
+	{"a_probe_that_is_off_leaves_no_breakpoint", a_probe_that_is_off_leaves_no_breakpoint},
+	{"what_is_switched_all_the_time_is_recorded_once", what_is_switched_all_the_time_is_recorded_once},
+	{"a_file_that_has_changed_is_not_probed_again", a_file_that_has_changed_is_not_probed_again},
+	{"a_scope_that_is_open_while_its_probe_is_off_has_no_duration", a_scope_that_is_open_while_its_probe_is_off_has_no_duration},
+	{"a_flight_recorder_notes_what_was_switched", a_flight_recorder_notes_what_was_switched},
 	{NULL, NULL},
 };
 

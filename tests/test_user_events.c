@@ -257,6 +257,31 @@ static void scopes_deeper_than_can_be_followed_are_counted(void)
 	end(&s);
 }
 
+/* What was off while one scope ended and the next began, and is on when that ends, would have made one long scope of two. */
+static void nothing_is_followed_across_a_change_of_what_is_recorded(void)
+{
+	struct story s = begin();
+	uint16_t begins = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), ends = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t mark = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
+
+	emit(s.tb, 0, 2000, begins, 10, 0);
+	emit(s.tb, 0, 2100, mark, 10, 0);
+	tb_event(s.tb, 0, 2500, TRACE_EV_trace_select, NULL, 0, "-shop:a*");
+	tb_event(s.tb, 0, 3000, TRACE_EV_trace_select, NULL, 0, "all");
+	emit(s.tb, 0, 4000, ends, 10, 0);
+	emit(s.tb, 0, 4100, mark, 10, 0);
+	emit(s.tb, 0, 5000, begins, 10, 0);
+	emit(s.tb, 0, 5200, ends, 10, 0);
+	run(&s);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.count, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.sum_ns, 200);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->open, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->unmatched, 1);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->count, 2);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.count, 0);
+	end(&s);
+}
+
 static void nothing_is_followed_across_lost_events(void)
 {
 	struct story s = begin();
@@ -591,6 +616,7 @@ int main(int argc, char **argv)
 		CASE(what_does_not_begin_or_end_is_told),
 		CASE(scopes_deeper_than_can_be_followed_are_counted),
 		CASE(nothing_is_followed_across_lost_events),
+		CASE(nothing_is_followed_across_a_change_of_what_is_recorded),
 		CASE(events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel),
 		CASE(the_time_between_two_marks_is_divided_too),
 		CASE(a_request_goes_from_thread_to_thread),

@@ -5,7 +5,7 @@
  * probes.h - instrumentation that programs have without knowing of us: any of their functions (uprobes), the static probes of <sys/sdt.h> (USDT),
  * and the kernel's functions (kprobes). What a user writes becomes places in files, each with an event type and a recipe for its arguments.
  *
- * Nothing here needs privileges or touches a program: tracer_attach_probes() of <trace/tracer.h> does. The grammar: docs/PROBES.md.
+ * Nothing here needs privileges or touches a program: tracer_switch_probes() of <trace/tracer.h> does. The grammar: docs/PROBES.md.
  * One thread at a time. A BPF program that includes this gets the recipes alone.
  */
 #include <trace/events.h>
@@ -86,6 +86,7 @@ extern "C" {
  * @semaphore: file offset of a counter that says "somebody listens"; 0 = none
  * @at_return: when the function returns, not when the place is reached
  * @pid: only in this process; 0 = in all
+ * @option: it came with the call of trace_probes_add() of this number, counted from 0
  */
 struct trace_probe {
 	const struct trace_event_type *type;
@@ -96,6 +97,7 @@ struct trace_probe {
 	bool in_kernel;
 	bool at_return;
 	pid_t pid;
+	uint32_t option;
 	uint32_t nr_arguments;
 	struct trace_probe_argument arguments[TRACE_PROBE_MAX_ARGUMENTS];
 };

@@ -103,12 +103,19 @@ const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t id
 uint64_t tracer_missed(const struct tracer *tracer, uint32_t id);
 
 /**
- * tracer_attach_probes() - begin to record @probes, after tracer_start()
- * @probes, @ids: the number of each in the trace; borrowed during the call. What cannot be attached is listed by tracer_not_traced(), with the reason.
- * Returns the number of places attached; or -ENOTSUP, -EPERM: the kernel takes no probes at all, with a sentence, and none is attached.
+ * tracer_load_probes() - make @probes ready, after tracer_start(); all are off
+ * @probes: borrowed until tracer_free(). @ids: the number of each in the trace; borrowed during the call
+ * Returns 0; or -ENOTSUP, -EPERM: the kernel takes no probes at all, with a sentence; -ENOMEM.
  */
 struct trace_probes;
-int tracer_attach_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error);
+int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error);
+/**
+ * tracer_switch_probes() - record these probes and no others
+ * @on: one for each probe; NULL: none. What is on is attached, what is off is detached, soon after; the last place of a group of one option takes the
+ * group with it. What cannot be attached is listed by tracer_not_traced(), with the reason.
+ * Returns how many places are on now.
+ */
+size_t tracer_switch_probes(struct tracer *tracer, const bool *on);
 
 /** tracer_probes_unread() - arguments of probes so far whose memory could not be read: they are 0 or empty in the trace */
 uint64_t tracer_probes_unread(const struct tracer *tracer);

@@ -62,8 +62,7 @@ void tracer_note(struct tracer *tracer, const char *text);
 bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
 
 /* probe_attach.c */
-void tracer_mask_probes(struct tracer *tracer);	  /* after the mask has changed */
-void tracer_unlink_probes(struct tracer *tracer); /* no more events; what was counted stays */
+void tracer_unlink_probes(struct tracer *tracer); /* returns when none runs any more: no more events; what was counted stays */
 void tracer_detach_probes(struct tracer *tracer);
 uint64_t tracer_probes_missed(const struct tracer *tracer);
 

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_attach.c - probes into the kernel.
+ * probe_attach.c - probes into the kernel, on and off.
  *
  * Places of one file go in together where the kernel can do that (uprobe_multi, since 6.6): attaching a thousand one by one takes seconds. Where
  * it cannot, or refuses a group, they go in one by one, and each that fails is listed with the reason.
+ *
+ * A probe that is off is no breakpoint: a hit would cost as much as a recorded one, nearly. Its program lets nothing through from the moment on it is
+ * switched, by a word in memory; the link behind it goes a little later, and only when all its places are off: to take some of them out would be to
+ * attach the others anew, and nobody can do that without missing hits, or having some twice.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <trace/probes.h>
 #include <unistd.h>
@@ -39,13 +45,43 @@ struct link_create {
 	uint32_t pad;
 };
 
-/** struct tracer_probing - @fds: of uprobe_multi links; @links: of the others */
+/**
+ * struct probe_link - what holds some places: those of one option of the command line, of the same file, process and moment
+ * @link: or @fd, of uprobe_multi
+ * @nr_on: places that are on; with none it is closed
+ */
+struct probe_link {
+	struct probe_link *next; /* owned */
+	struct bpf_link *link;	 /* owned; NULL: @fd */
+	int fd;
+	uint32_t nr_on;
+	pthread_t closer;
+	bool closing;
+};
+
+/**
+ * struct place - what the loader knows of a probe
+ * @link: borrowed; NULL: not attached
+ * @number: of its last link, in the cookie
+ * @file: as it was when the probe was made: in another one the place would be in the middle of something
+ */
+struct place {
+	struct probe_link *link;
+	uint32_t number;
+	bool on;
+	struct {
+		dev_t dev;
+		ino_t ino;
+		off_t bytes;
+		struct timespec changed;
+	} file;
+};
+
 struct tracer_probing {
-	struct probes_bpf *skeleton; /* owned */
-	struct bpf_link **links;     /* owned */
-	size_t nr_links;
-	int *fds; /* owned */
-	size_t nr_fds;
+	struct probes_bpf *skeleton;	  /* owned */
+	const struct trace_probes *probes; /* borrowed */
+	struct place *places;		  /* owned: one for each probe */
+	struct probe_link *links;	  /* owned */
 	size_t nr;
 	bool multi;
 };
@@ -125,31 +161,35 @@ static int write_recipe(struct tracer_probing *probing, uint32_t idx, const stru
 
 /* ---- attach ---- */
 
-static bool remember_link(struct tracer_probing *probing, struct bpf_link *link)
+static bool look_at_file(const char *path, struct place *place)
 {
-	struct bpf_link **links = reallocarray(probing->links, probing->nr_links + 1, sizeof(struct bpf_link *));
+	struct stat status;
 
-	if (!links)
+	if (stat(path, &status) < 0)
 		return false;
-	links[probing->nr_links++] = link;
-	probing->links = links;
+	place->file.dev = status.st_dev;
+	place->file.ino = status.st_ino;
+	place->file.bytes = status.st_size;
+	place->file.changed = status.st_mtim;
 	return true;
 }
 
-static bool remember_fd(struct tracer_probing *probing, int fd)
+static bool is_same_file(const char *path, const struct place *place)
 {
-	int *fds = reallocarray(probing->fds, probing->nr_fds + 1, sizeof(*fds));
+	struct place now;
 
-	if (!fds)
-		return false;
-	fds[probing->nr_fds++] = fd;
-	probing->fds = fds;
-	return true;
+	return look_at_file(path, &now) && now.file.dev == place->file.dev && now.file.ino == place->file.ino && now.file.bytes == place->file.bytes &&
+	       now.file.changed.tv_sec == place->file.changed.tv_sec && now.file.changed.tv_nsec == place->file.changed.tv_nsec;
+}
+
+static uint64_t cookie_of(const struct tracer_probing *probing, uint32_t idx)
+{
+	return (uint64_t)(probing->places[idx].number + 1) << 32 | idx;
 }
 
 static struct bpf_link *attach_user(struct tracer_probing *probing, uint32_t idx, const struct trace_probe *probe)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = idx, .retprobe = probe->at_return, .ref_ctr_offset = probe->semaphore);
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = cookie_of(probing, idx), .retprobe = probe->at_return, .ref_ctr_offset = probe->semaphore);
 
 	return bpf_program__attach_uprobe_opts(probing->skeleton->progs.probe_user, probe->pid ? probe->pid : -1, probe->file, probe->offset,
 					       &options);
@@ -157,7 +197,7 @@ static struct bpf_link *attach_user(struct tracer_probing *probing, uint32_t idx
 
 static struct bpf_link *attach_kernel(struct tracer_probing *probing, uint32_t idx, const struct trace_probe *probe)
 {
-	LIBBPF_OPTS(bpf_kprobe_opts, options, .bpf_cookie = idx, .retprobe = probe->at_return, .offset = probe->offset);
+	LIBBPF_OPTS(bpf_kprobe_opts, options, .bpf_cookie = cookie_of(probing, idx), .retprobe = probe->at_return, .offset = probe->offset);
 	char function[256];
 
 	snprintf(function, sizeof(function), "%.*s", (int)strcspn(probe->function, "+"), probe->function);
@@ -191,6 +231,8 @@ static const char *user_reason(int err)
 		return "not permitted: CAP_PERFMON is needed";
 	case -ESRCH:
 		return "the process has gone";
+	case -ESTALE:
+		return "the file has changed since the recording began";
 	case -EIO:
 		return "the file cannot be mapped for it: it must be on a real file system, and not be written meanwhile";
 	default:
@@ -206,36 +248,48 @@ static void note(struct tracer *tracer, const struct trace_probe *probe, int err
 	tracer_note(tracer, text);
 }
 
-static bool attach_one(struct tracer *tracer, struct tracer_probing *probing, uint32_t idx, const struct trace_probe *probe)
+static struct probe_link *new_link(struct tracer_probing *probing)
 {
-	struct bpf_link *link = probe->in_kernel ? attach_kernel(probing, idx, probe) : attach_user(probing, idx, probe);
+	struct probe_link *link = calloc(1, sizeof(*link));
 
-	if (!link) {
-		note(tracer, probe, -errno);
-		return false;
+	if (!link)
+		return NULL;
+	link->fd = -1;
+	link->next = probing->links;
+	probing->links = link;
+	return link;
+}
+
+static void give_link(struct tracer_probing *probing, uint32_t idx, struct probe_link *link)
+{
+	probing->places[idx].link = link;
+	probing->places[idx].number++;
+}
+
+static void attach_one(struct tracer *tracer, struct tracer_probing *probing, uint32_t idx)
+{
+	const struct trace_probe *probe = trace_probes_get(probing->probes, idx);
+	struct bpf_link *attached = probe->in_kernel ? attach_kernel(probing, idx, probe) : attach_user(probing, idx, probe);
+	struct probe_link *link = attached ? new_link(probing) : NULL;
+
+	if (link) {
+		link->link = attached;
+		give_link(probing, idx, link);
+		return;
 	}
-	if (remember_link(probing, link))
-		return true;
-	bpf_link__destroy(link);
-	note(tracer, probe, -ENOMEM);
-	return false;
+	note(tracer, probe, attached ? -ENOMEM : -errno);
+	bpf_link__destroy(attached);
 }
 
-/* Probes from @first on that can go in together: of the same file, process and moment. */
-static uint32_t group_of(const struct trace_probes *probes, uint32_t first)
+/* May one link hold both? */
+static bool go_together(const struct trace_probe *a, const struct trace_probe *b)
 {
-	const struct trace_probe *a = trace_probes_get(probes, first), *b;
-	uint32_t nr = 1;
-
-	while (nr < MAX_GROUP && (b = trace_probes_get(probes, first + nr)) && !b->in_kernel && b->at_return == a->at_return && b->pid == a->pid &&
-	       !strcmp(a->file, b->file))
-		nr++;
-	return nr;
+	return a->option == b->option && !a->in_kernel && !b->in_kernel && a->at_return == b->at_return && a->pid == b->pid && !strcmp(a->file, b->file);
 }
 
-static bool attach_group(struct tracer_probing *probing, const struct trace_probes *probes, uint32_t first, uint32_t nr)
+static bool attach_group(struct tracer_probing *probing, const uint32_t *idxs, uint32_t nr)
 {
-	const struct trace_probe *probe = trace_probes_get(probes, first);
+	const struct trace_probe *probe = trace_probes_get(probing->probes, idxs[0]);
 	uint64_t *words = calloc(3 * (size_t)nr, sizeof(*words));
 	struct link_create request = {
 		.program = (uint32_t)bpf_program__fd(probing->skeleton->progs.probe_user_multi),
@@ -248,89 +302,194 @@ static bool attach_group(struct tracer_probing *probing, const struct trace_prob
 		.multi_flags = probe->at_return ? UPROBE_MULTI_RETURN : 0,
 		.pid = (uint32_t)probe->pid,
 	};
+	struct probe_link *link = NULL;
 	int fd;
 
 	if (!words)
 		return false;
 	for (uint32_t i = 0; i < nr; i++) {
-		probe = trace_probes_get(probes, first + i);
+		probe = trace_probes_get(probing->probes, idxs[i]);
 		words[i] = probe->offset;
 		words[nr + i] = probe->semaphore;
-		words[2 * (size_t)nr + i] = first + i;
+		words[2 * (size_t)nr + i] = cookie_of(probing, idxs[i]);
 	}
 	fd = (int)syscall(SYS_bpf, LINK_CREATE, &request, sizeof(request));
 	free(words);
-	if (fd < 0)
+	if (fd >= 0)
+		link = new_link(probing);
+	if (!link) {
+		if (fd >= 0)
+			close(fd);
 		return false;
-	if (remember_fd(probing, fd))
-		return true;
-	close(fd);
-	return false;
+	}
+	link->fd = fd;
+	for (uint32_t i = 0; i < nr; i++)
+		give_link(probing, idxs[i], link);
+	return true;
 }
 
-static int attach_all(struct tracer *tracer, struct tracer_probing *probing, const struct trace_probes *probes)
+/* The place @first, and all that are to be attached, too, and may be so by the same link. */
+static void attach_with(struct tracer *tracer, struct tracer_probing *probing, uint32_t first, const bool *on)
 {
-	uint32_t nr = (uint32_t)trace_probes_nr(probes), together;
-	int attached = 0;
+	const struct trace_probe *probe = trace_probes_get(probing->probes, first);
+	uint32_t idxs[MAX_GROUP], nr = 0;
 
-	for (uint32_t i = 0; i < nr; i += together) {
-		const struct trace_probe *probe = trace_probes_get(probes, i);
-
-		together = probing->multi && !probe->in_kernel ? group_of(probes, i) : 1;
-		if (probing->multi && !probe->in_kernel && attach_group(probing, probes, i, together)) {
-			attached += (int)together;
-			continue;
-		}
-		for (uint32_t j = 0; j < together; j++)
-			attached += attach_one(tracer, probing, i + j, trace_probes_get(probes, i + j));
+	if (!probe->in_kernel && !is_same_file(probe->file, &probing->places[first])) {
+		note(tracer, probe, -ESTALE);
+		return;
 	}
-	return attached;
+	for (uint32_t i = first; probing->multi && !probe->in_kernel && i < probing->nr && nr < MAX_GROUP; i++)
+		if (on[i] && !probing->places[i].link && go_together(probe, trace_probes_get(probing->probes, i)))
+			idxs[nr++] = i;
+	if (nr && attach_group(probing, idxs, nr))
+		return;
+	if (!nr)
+		idxs[nr++] = first;
+	for (uint32_t i = 0; i < nr; i++)
+		attach_one(tracer, probing, idxs[i]);
+}
+
+/* ---- detach ---- */
+
+static void *close_link(void *argument)
+{
+	struct probe_link *link = argument;
+
+	if (link->link)
+		bpf_link__destroy(link->link);
+	else
+		close(link->fd);
+	return NULL;
+}
+
+/*
+ * The kernel waits until no program runs any more, some 50 ms for each link, but for any number of them at once. Nobody else is to wait for
+ * that, for the rings fill up meanwhile.
+ */
+static void begin_to_close(struct probe_link *link)
+{
+	link->closing = pthread_create(&link->closer, NULL, close_link, link) == 0;
+	if (link->closing)
+		return;
+	close_link(link);
+	link->link = NULL;
+	link->fd = -1;
+}
+
+static void close_unused(struct tracer_probing *probing)
+{
+	for (uint32_t i = 0; i < probing->nr; i++)
+		if (probing->places[i].link && !probing->places[i].link->nr_on)
+			probing->places[i].link = NULL;
+	for (struct probe_link *link = probing->links; link; link = link->next)
+		if (!link->nr_on && !link->closing && (link->link || link->fd >= 0))
+			begin_to_close(link);
+}
+
+/* @wait: for those that are being closed. */
+static void forget_closed(struct tracer_probing *probing, bool wait)
+{
+	struct probe_link **at = &probing->links, *link;
+
+	while ((link = *at)) {
+		bool closed = link->closing ? (wait ? pthread_join(link->closer, NULL) : pthread_tryjoin_np(link->closer, NULL)) == 0
+					    : !link->link && link->fd < 0;
+
+		if (closed) {
+			*at = link->next;
+			free(link);
+		} else {
+			at = &link->next;
+		}
+	}
 }
 
 /* ---- a tracer's probes ---- */
 
-int tracer_attach_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error)
+static void set_place(struct tracer_probing *probing, uint32_t idx, bool on)
 {
-	struct tracer_probing *probing = calloc(1, sizeof(*probing));
-	bool kernel = false;
-	int result;
+	struct place *place = &probing->places[idx];
 
-	if (!probing)
-		return tracer_fail(ret_error, -ENOMEM, "out of memory for probes");
-	tracer_detach_probes(tracer);
-	tracer->probing = probing;
-	probing->nr = trace_probes_nr(probes);
-	for (size_t i = 0; i < probing->nr; i++)
-		kernel |= trace_probes_get(probes, i)->in_kernel;
-	result = load(tracer, probing, probing->nr, kernel);
-	for (uint32_t i = 0; !result && i < probing->nr; i++)
-		result = write_recipe(probing, i, trace_probes_get(probes, i), ids[i]);
-	if (result) {
-		tracer_detach_probes(tracer);
-		return tracer_fail(ret_error, result, "the kernel does not take the programs behind probes: %s; TRACER_DEBUG=1 in the environment tells more",
-				   strerror(-result));
-	}
-	tracer_mask_probes(tracer);
-	return attach_all(tracer, probing, probes);
+	if (place->on == on || !place->link)
+		return;
+	place->on = on;
+	place->link->nr_on += on ? 1u : -1u;
+	__atomic_store_n(&probing->skeleton->bss->probe_on[idx], on ? place->number : 0, __ATOMIC_RELEASE);
 }
 
-void tracer_mask_probes(struct tracer *tracer)
+/*
+ * Ends go before begins, on as well as off. So who has a begin recorded while ends are off, or before them, leaves a begin too many; an end that
+ * belongs to a call inside, of the same function, and is taken for the outer one's, there cannot be.
+ */
+static void set_places(struct tracer_probing *probing, const bool *on, bool value)
 {
-	for (int i = 0; tracer->probing && i < TRACE_MASK_WORDS; i++)
-		tracer->probing->skeleton->bss->event_mask[i] = tracer->options.mask[i];
+	for (int returns = 1; returns >= 0; returns--)
+		for (uint32_t i = 0; i < probing->nr; i++)
+			if ((on && on[i]) == value && trace_probes_get(probing->probes, i)->at_return == returns)
+				set_place(probing, i, value);
+}
+
+size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
+{
+	struct tracer_probing *probing = tracer->probing;
+	size_t nr = 0;
+
+	if (!probing)
+		return 0;
+	forget_closed(probing, false);
+	set_places(probing, on, false);
+	close_unused(probing);
+	for (uint32_t i = 0; on && i < probing->nr; i++)
+		if (on[i] && !probing->places[i].link)
+			attach_with(tracer, probing, i, on);
+	if (on)
+		set_places(probing, on, true);
+	for (uint32_t i = 0; i < probing->nr; i++)
+		nr += probing->places[i].on;
+	return nr;
+}
+
+static bool any_in_kernel(const struct trace_probes *probes)
+{
+	for (size_t i = 0; i < trace_probes_nr(probes); i++)
+		if (trace_probes_get(probes, i)->in_kernel)
+			return true;
+	return false;
+}
+
+int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error)
+{
+	struct tracer_probing *probing = calloc(1, sizeof(*probing));
+	int result;
+
+	tracer_detach_probes(tracer);
+	tracer->probing = probing;
+	if (probing)
+		probing->places = calloc(trace_probes_nr(probes) + 1, sizeof(*probing->places));
+	if (!probing || !probing->places) {
+		tracer_detach_probes(tracer);
+		return tracer_fail(ret_error, -ENOMEM, "out of memory for probes");
+	}
+	probing->probes = probes;
+	probing->nr = trace_probes_nr(probes);
+	for (uint32_t i = 0; i < probing->nr; i++)
+		look_at_file(trace_probes_get(probes, i)->file, &probing->places[i]);
+	result = load(tracer, probing, probing->nr, any_in_kernel(probes));
+	for (uint32_t i = 0; !result && i < probing->nr; i++)
+		result = write_recipe(probing, i, trace_probes_get(probes, i), ids[i]);
+	if (!result)
+		return 0;
+	tracer_detach_probes(tracer);
+	return tracer_fail(ret_error, result, "the kernel does not take the programs behind probes: %s; TRACER_DEBUG=1 in the environment tells more",
+			   strerror(-result));
 }
 
 void tracer_unlink_probes(struct tracer *tracer)
 {
-	struct tracer_probing *probing = tracer->probing;
-
-	if (!probing)
+	if (!tracer->probing || !tracer->probing->skeleton)
 		return;
-	for (size_t i = 0; i < probing->nr_links; i++)
-		bpf_link__destroy(probing->links[i]);
-	for (size_t i = 0; i < probing->nr_fds; i++)
-		close(probing->fds[i]);
-	probing->nr_links = probing->nr_fds = 0;
+	tracer_switch_probes(tracer, NULL);
+	forget_closed(tracer->probing, true);
 }
 
 void tracer_detach_probes(struct tracer *tracer)
@@ -341,8 +500,7 @@ void tracer_detach_probes(struct tracer *tracer)
 		return;
 	tracer_unlink_probes(tracer);
 	probes_bpf__destroy(probing->skeleton);
-	free(probing->links);
-	free(probing->fds);
+	free(probing->places);
 	free(probing);
 	tracer->probing = NULL;
 }

@@ -122,9 +122,27 @@ uint64_t probe_scope_body(const struct probe_scope *scope)
 	return body;
 }
 
+/* File 0 is the unit's own source in DWARF 5, as clang writes it; libdw takes it for none. */
+static const char *file_of(Dwarf_Die *die)
+{
+	const char *file = dwarf_decl_file(die);
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Half version;
+	Dwarf_Word idx;
+	Dwarf_Die unit;
+	size_t nr;
+
+	if (file || !dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) || dwarf_formudata(&attribute, &idx) || idx)
+		return file;
+	if (!dwarf_diecu(die, &unit, NULL, NULL) || dwarf_cu_info(unit.cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) || version < 5)
+		return NULL;
+	return dwarf_getsrcfiles(&unit, &files, &nr) == 0 && nr ? dwarf_filesrc(files, 0, NULL, NULL) : NULL;
+}
+
 void probe_scope_source(const struct probe_scope *scope, char *text, size_t size)
 {
-	const char *file = scope->found ? dwarf_decl_file((Dwarf_Die *)&scope->function) : NULL, *slash;
+	const char *file = scope->found ? file_of((Dwarf_Die *)&scope->function) : NULL, *slash;
 	const char *name = scope->found ? dwarf_diename((Dwarf_Die *)&scope->function) : NULL;
 	int line = 0;
 

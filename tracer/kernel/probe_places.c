@@ -23,6 +23,7 @@ struct trace_probes {
 	struct entry **entries; /* owned */
 	size_t nr;
 	size_t room;
+	uint32_t nr_options;
 };
 
 /* ---- the list ---- */
@@ -81,6 +82,7 @@ static struct entry *new_entry(struct trace_probes *probes, const char *file, st
 	entry->probe.type = &entry->type;
 	entry->probe.file = entry->file;
 	entry->probe.function = entry->function;
+	entry->probe.option = probes->nr_options;
 	entry->type = (struct trace_event_type){
 		.name = entry->name,
 		.classic = "NONE",
@@ -623,8 +625,10 @@ int trace_probes_add(struct trace_probes *probes, const char *text, struct trace
 #endif
 	if (!err)
 		err = spec.kind == PROBE_KERNEL ? add_in_kernel(probes, &spec, &error) : add_in_file(probes, &spec, &error);
-	if (!err)
+	if (!err) {
+		probes->nr_options++;
 		return 0;
+	}
 	while (probes->nr > from)
 		free(probes->entries[--probes->nr]);
 	if (ret_error)

@@ -33,6 +33,12 @@ struct {
 	__type(value, struct probe_recipe);
 } recipes SEC(".maps");
 
+/*
+ * Which probes are on, set by the loader: 0 is off; else the number that the cookie of the link has which is to serve the place. A link that has not
+ * gone yet when its place is on again, by another link, does not record what that one does.
+ */
+volatile trace_u32 probe_on[TRACE_PROBE_MAX_PLACES];
+
 /* struct pt_regs as it is: words, found by number */
 #define REGISTER_WORDS 21
 
@@ -267,16 +273,19 @@ static __always_inline int take_scratch(u64 *taken)
 
 static __noinline bool wanted(void)
 {
-	return event_wanted(TRACE_EV_USER) && !own_event(current_task()) && current_passes();
+	return !own_event(current_task()) && current_passes();
 }
 
 static __always_inline int meet(void *context, bool in_kernel)
 {
 	struct probe_run run, *pointer = &run;
-	u32 key = (u32)bpf_get_attach_cookie(context);
-	u64 *taken;
+	u64 cookie = bpf_get_attach_cookie(context), *taken;
+	u32 key = (u32)cookie & (TRACE_PROBE_MAX_PLACES - 1);
 	int slot;
 
+	barrier_var(key);
+	if (probe_on[key & (TRACE_PROBE_MAX_PLACES - 1)] != cookie >> 32)
+		return 0;
 	run.recipe = bpf_map_lookup_elem(&recipes, &key);
 	key = 0;
 	taken = bpf_map_lookup_elem(&scratches_taken, &key);

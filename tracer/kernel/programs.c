@@ -367,7 +367,6 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 	memcpy(tracer->options.mask, mask, sizeof(tracer->options.mask));
 	for (int i = 0; i < TRACE_MASK_WORDS; i++)
 		tracer->skeleton->bss->event_mask[i] = mask[i];
-	tracer_mask_probes(tracer);
 	for (size_t i = 0; i < tracer->nr_programs; i++) {
 		struct tracer_program *p = &tracer->programs[i];
 		bool needed = is_needed(tracer, p, mask);
