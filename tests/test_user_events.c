@@ -266,8 +266,8 @@ static void nothing_is_followed_across_a_change_of_what_is_recorded(void)
 
 	emit(s.tb, 0, 2000, begins, 10, 0);
 	emit(s.tb, 0, 2100, mark, 10, 0);
-	tb_event(s.tb, 0, 2500, TRACE_EV_trace_select, NULL, 0, "-shop:a*");
-	tb_event(s.tb, 0, 3000, TRACE_EV_trace_select, NULL, 0, "all");
+	tb_event(s.tb, 0, 2500, TRACE_EV_trace_select, "", 0, "-shop:a*");
+	tb_event(s.tb, 0, 3000, TRACE_EV_trace_select, "", 0, "all");
 	emit(s.tb, 0, 4000, ends, 10, 0);
 	emit(s.tb, 0, 4100, mark, 10, 0);
 	emit(s.tb, 0, 5000, begins, 10, 0);
