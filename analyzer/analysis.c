@@ -13,6 +13,7 @@ static const struct {
 } handlers[] = {
 #define HANDLER(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
 	HANDLER(trace_lost, on_trace_lost),
+	HANDLER(trace_mask, on_trace_mask),
 	HANDLER(sys_enter, on_sys_enter),
 	HANDLER(sys_enter3, on_sys_enter),
 	HANDLER(sys_enter6, on_sys_enter),

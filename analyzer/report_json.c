@@ -51,6 +51,7 @@ static void put_trace(struct json *json, const struct report *report)
 	if (report->command)
 		json_u64(json, "command_pid", trace_process_pid(report->command));
 	json_u64(json, "contradictions", trace_analysis_contradictions(report->analysis));
+	json_u64(json, "halted_ns", trace_analysis_halted_ns(report->analysis));
 	put_gaps(json, report);
 	json_open(json, "not_traced", "[");
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++) {

@@ -60,9 +60,11 @@ static const struct {
 
 static void put_losses(const struct report *report)
 {
-	uint64_t contradictions = trace_analysis_contradictions(report->analysis), lost;
+	uint64_t contradictions = trace_analysis_contradictions(report->analysis), lost, halted = trace_analysis_halted_ns(report->analysis), start, end;
+	struct text t;
 	size_t gaps;
 
+	trace_analysis_window(report->analysis, &start, &end);
 	lost = report_lost(report, &gaps);
 	if (contradictions)
 		fprintf(report->out, "\n%" PRIu64 " times a thread was where it could not be: events are missing that no gap tells of, or were filtered.\n",
@@ -70,6 +72,11 @@ static void put_losses(const struct report *report)
 	if (gaps)
 		fprintf(report->out, "\nLost: %" PRIu64 " event%s in %zu gap%s; what they touch is counted as unknown.\n", lost, lost == 1 ? "" : "s", gaps,
 			gaps == 1 ? "" : "s");
+	if (halted)
+		fprintf(report->out, "\nFor %s no scheduling changes were recorded: halted, or taken away. What happened then is unknown.\n",
+			text_ns(report, halted, &t));
+	if (halted < end - start && !trace_analysis_sees_wakeups(report->analysis))
+		fputs("\nNo wakeups were recorded: of threads that were not on a CPU it is unknown whether they waited for one, or for what else.\n", report->out);
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
 		fprintf(report->out, "%sNot traced: %s\n", i || gaps ? "" : "\n", trace_not_traced(report->trace, i));
 }

@@ -290,6 +290,23 @@ static void gaps_pass(struct trace_servers *s, uint64_t ns)
 	}
 }
 
+/* What was not recorded until now, or will not be from now on, is a gap. The first mask of a trace held from its beginning on. */
+static void on_mask(struct trace_servers *s, const struct trace_event *event)
+{
+	uint64_t changed = 0;
+
+	for (int i = 0; i < TRACE_MASK_WORDS; i++) {
+		uint64_t now;
+
+		memcpy(&now, (const uint64_t *)event->payload + i, sizeof(now));
+		changed |= (now ^ s->recorded[i]) & s->wanted[i];
+		s->recorded[i] = now;
+	}
+	if (changed && s->masked)
+		forget_all(s);
+	s->masked = true;
+}
+
 /* ---- sockets ---- */
 
 static void on_endpoints(struct trace_servers *s, const struct trace_event *event)
@@ -571,7 +588,7 @@ static const struct {
 	WANTED(sock_send),    WANTED(sock_recv),  WANTED(sock_ready),	    WANTED(fs_open),  WANTED(sched_switch),
 	WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new), WANTED(softirq_entry), WANTED(softirq_exit),
 	WANTED(net_rx),	      WANTED(net_tx),	WANTED(sock_state),	    WANTED(uring_submit), WANTED(uring_complete), WANTED(uring_file),
-	WANTED(uring_open),   WANTED(uring_enter),
+	WANTED(uring_open),   WANTED(uring_enter), WANTED(trace_mask),
 #undef WANTED
 };
 
@@ -709,6 +726,9 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	case TRACE_EV_net_tx:
 		packet_sent(s, event);
 		break;
+	case TRACE_EV_trace_mask:
+		on_mask(s, event);
+		break;
 	case TRACE_EV_sched_wakeup_new:
 		born = trace_find_thread(analysis, ((const struct trace_sched_wakeup_new *)event->payload)->tid);
 		servers_thread_of(s, born);
@@ -744,6 +764,7 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 			mask[wanted_events[i].id / 64] |= 1ull << wanted_events[i].id % 64;
 	}
 	mask[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
+	memcpy(s->wanted, mask, sizeof(mask));
 	servers_prepare_calls(s);
 	if (packets_prepare(s) < 0)
 		goto fail;

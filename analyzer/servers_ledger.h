@@ -274,7 +274,9 @@ struct trace_servers {
 	const struct trace *trace;
 	struct trace_analysis *analysis;
 	int failed;
-	bool started, finished;
+	bool started, finished, masked;
+	uint64_t wanted[TRACE_MASK_WORDS];   /* events that the requests depend on */
+	uint64_t recorded[TRACE_MASK_WORDS]; /* once @masked: which are recorded now */
 	uint32_t epoch;
 	size_t next_gap;
 	uint64_t gap_until;

@@ -475,6 +475,8 @@ struct trace_analysis {
 	struct cpu_gap *cpu_gaps; /* owned; by start */
 	size_t nr_cpu_gaps, next_cpu_gap;
 	uint64_t next_gap_ns; /* UINT64_MAX: none */
+	uint64_t halted_ns;   /* scheduling changes were not recorded, by the masks in the trace */
+	bool no_wakings;      /* now wakeups are not */
 	uint64_t contradictions; /* events that cannot follow from the state: others are missing */
 	uint64_t counts[TRACE_EV_MAX];
 	handler_fn handlers[TRACE_EV_MAX];
@@ -555,6 +557,7 @@ uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to
 /** lost_first() - the first loss, of whatever size, after @from and before @to; UINT64_MAX if none */
 uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to);
 void on_trace_lost(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 
 /* ---- state_sched.c: threads ---- */
 

@@ -17,11 +17,16 @@
  * A thread that then does something impossible (runs without having been woken) was changed by a missing event: all from the
  * first loss in that interval is unknown. The same without any declared loss: the whole interval, see state_sched.c.
  *
+ * Where scheduling changes were not recorded, because the recording was halted or somebody took them away, it is the same on all CPUs: the masks that
+ * stand in the trace tell from when until when. Where only wakeups were not, it is not known of a thread that slept when it began to wait for a CPU:
+ * from its last change to the next that time is unknown (state_sched.c).
+ *
  * Lost structural events (fork, exec, open ... have a ring of their own) do not move any thread's time. They may leave a
  * descriptor without a name. A program that the kernel skipped now and then (cause MISSED) lost single
  * events somewhere in a long time: to call all of that time unknown would be of no use to anybody, so such a loss counts only against
  * intervals that turn out impossible. Losses of user-space streams do not concern the state at all.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include "state.h"
 
@@ -65,16 +70,97 @@ static void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end)
 	a->nr_gaps++;
 }
 
+/* ---- what was not recorded ---- */
+
+static bool is_recorded(const struct trace_event *event, uint32_t id)
+{
+	const struct trace_trace_mask *mask = event->payload;
+	const uint64_t words[TRACE_MASK_WORDS] = {mask->mask0, mask->mask1, mask->mask2, mask->mask3};
+
+	return words[id / 64] >> id % 64 & 1;
+}
+
+void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	a->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
+}
+
+static bool cpu_gaps_reserve(struct trace_analysis *a, size_t more)
+{
+	struct cpu_gap *bigger = reallocarray(a->cpu_gaps, a->nr_cpu_gaps + more + 1, sizeof(*bigger));
+
+	if (bigger)
+		a->cpu_gaps = bigger;
+	return bigger;
+}
+
+static bool halt_add(struct trace_analysis *a, uint64_t from, uint64_t to)
+{
+	if (!cpu_gaps_reserve(a, a->nr_cpus))
+		return false;
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = from, .end = to, .cpu = i};
+	a->halted_ns += to - from;
+	return true;
+}
+
+/* A mask holds until the next one; the first held from the beginning on. */
+static int find_halts(struct trace_analysis *a)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0}, since = a->start_ns;
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask};
+	const struct trace_event_type *type = trace_type_by_id(a->trace, TRACE_EV_trace_mask);
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	bool first = true, halted = false, ok = true;
+
+	if (!type || type->fixed_bytes < sizeof(struct trace_trace_mask))
+		return 0;
+	mask[TRACE_EV_trace_mask / 64] |= 1ull << TRACE_EV_trace_mask % 64;
+	cursor = trace_cursor_new(a->trace, &options, NULL);
+	if (!cursor)
+		return -ENOMEM;
+	while (ok && (event = trace_cursor_next(cursor))) {
+		if (halted && event->ts_ns > since)
+			ok = halt_add(a, since, event->ts_ns);
+		halted = !is_recorded(event, TRACE_EV_sched_switch);
+		since = first ? a->start_ns : event->ts_ns;
+		if (first)
+			on_trace_mask(a, NULL, 0, event);
+		first = false;
+	}
+	if (ok && halted && a->end_ns > since)
+		ok = halt_add(a, since, a->end_ns);
+	trace_cursor_free(cursor);
+	return ok ? 0 : -ENOMEM;
+}
+
+uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
+{
+	return a->halted_ns;
+}
+
+bool trace_analysis_sees_wakeups(const struct trace_analysis *a)
+{
+	return !a->no_wakings;
+}
+
+/* ---- all of it ---- */
+
 int lost_prepare(struct trace_analysis *a)
 {
 	size_t nr = trace_nr_gaps(a->trace);
+	int error = find_halts(a);
 
+	if (error)
+		return error;
 	a->next_gap_ns = UINT64_MAX;
-	a->gaps = calloc(nr + 1, sizeof(*a->gaps));
-	a->doubts = calloc(nr + 1, sizeof(*a->doubts));
-	a->cpu_gaps = calloc(nr + 1, sizeof(*a->cpu_gaps));
-	if (!a->gaps || !a->doubts || !a->cpu_gaps)
-		return -12;
+	a->gaps = calloc(nr + a->nr_cpu_gaps + 1, sizeof(*a->gaps));
+	a->doubts = calloc(nr + a->nr_cpu_gaps + 1, sizeof(*a->doubts));
+	if (!cpu_gaps_reserve(a, nr) || !a->gaps || !a->doubts)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->nr_cpu_gaps; i++)
+		a->doubts[a->nr_doubts++] = a->cpu_gaps[i].start;
 	for (size_t i = 0; i < nr; i++) {
 		const struct trace_gap *gap = trace_get_gap(a->trace, i);
 
@@ -212,7 +298,7 @@ static void note_damage(struct trace_analysis *a, const struct cpu *cpu, uint64_
 	struct trace_gap *bigger = reallocarray(a->damages, a->nr_damages + 1, sizeof(*bigger));
 
 	if (!bigger) {
-		a->failed = -12;
+		a->failed = -ENOMEM;
 		return;
 	}
 	a->damages = bigger;
@@ -243,7 +329,7 @@ void on_trace_lost(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		return;
 	bigger = reallocarray(a->gaps, a->nr_gaps + 1, sizeof(*bigger));
 	if (!bigger) {
-		a->failed = -12;
+		a->failed = -ENOMEM;
 		return;
 	}
 	a->gaps = bigger;

@@ -15,6 +15,7 @@
  *   (the waker's event is then earlier than its own switch), or a signal was pending. It was queued all the time. But not if its CPU had nothing to
  *   do for a while: then it slept, and who woke it was not seen (a thread that leaves no events: state_hidden.c). Where threads are hidden and its CPU
  *   was busy, it slept, then queued, and the one became the other while a hidden thread had a CPU.
+ *   All of that only where wakeups are recorded; if not, it slept and then queued, and where the one became the other is unknown.
  * - Anything else was changed by an event that is missing: from the first loss on, or all of the interval if no loss is known, unknown.
  */
 #include <stdlib.h>
@@ -376,13 +377,19 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 			books_blocked(a, thread, ns, NULL);
 			break;
 		}
+		if (a->no_wakings && !((thread->flags & THREAD_RAN_AT_START) || (thread->read_ns && thread->task_state == TRACE_TASK_RUNNING))) {
+			books_unknown(a, thread, ns);
+			break;
+		}
 		/* fallthrough */
 	case PLACE_QUEUED:
 	case PLACE_NEW:
 		books_queued(a, thread, ns);
 		break;
 	case PLACE_BLOCKED:
-		if (!thread->early.ns && was_idle(cpu, thread->since, ns))
+		if (!thread->early.ns && a->no_wakings)
+			books_unknown(a, thread, ns);
+		else if (!thread->early.ns && was_idle(cpu, thread->since, ns))
 			books_blocked(a, thread, ns, NULL);
 		else if (!thread->early.ns && a->hides && hidden_turns(a, thread->since, ns, &turn))
 			woken_unseen(a, cpu, thread, ns, &turn);

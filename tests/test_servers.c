@@ -596,6 +596,27 @@ static void a_short_read_brings_them_in_step(void)
 	end(&k);
 }
 
+static void a_time_without_some_events_makes_background(void)
+{
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, some[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct case_of_servers k = begin();
+
+	some[TRACE_EV_sock_recv / 64] &= ~(1ull << TRACE_EV_sock_recv % 64);
+	tb_event(k.c.tb, 0, 1000, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_event(k.c.tb, 0, 1600, TRACE_EV_trace_mask, all, sizeof(all), NULL); /* what is recorded anyway is added */
+	tb_event(k.c.tb, 0, 2500, TRACE_EV_trace_mask, some, sizeof(some), NULL);
+	tb_event(k.c.tb, 0, 2600, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	sends(&k, &one, 3500);
+	receives(&k, &one_server, 3600); /* not known to be in step any more */
+	polls(&k, 2, 4000);
+	run(&k);
+	EXACT(&k, 30, 10, 2500 - 1200);
+	end(&k);
+}
+
 static void a_gap_makes_background(void)
 {
 	struct case_of_servers k = begin();
@@ -1222,6 +1243,7 @@ static const struct unit_case cases[] = {
 	{"a_client_elsewhere_is_an_address", a_client_elsewhere_is_an_address},
 	{"what_was_on_its_way_at_the_start_is_nobodys", what_was_on_its_way_at_the_start_is_nobodys},
 	{"a_short_read_brings_them_in_step", a_short_read_brings_them_in_step},
+	{"a_time_without_some_events_makes_background", a_time_without_some_events_makes_background},
 	{"a_gap_makes_background", a_gap_makes_background},
 	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
 	{"two_pipes_are", two_pipes_are},

@@ -480,6 +480,80 @@ static void a_gap_makes_the_running_thread_unknown(void)
 	case_free(&c);
 }
 
+/* From then on all events are recorded but @without; 0: without any of the scheduler. */
+static void mask_at(struct analysis_case *c, uint64_t ts_ns, uint32_t without)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+
+	for (uint32_t id = TRACE_EV_sched_switch; id <= TRACE_EV_sched_comm; id++)
+		if (!without || id == without)
+			mask[id / 64] &= ~(1ull << id % 64);
+	tb_event(c->tb, 0, ts_ns, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+}
+
+static void while_the_recording_is_halted_nothing_is_known(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(c.tb, 1, 1500, SYS_pause);
+	tb_switch(c.tb, 1, 2000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	mask_at(&c, 1000, UINT32_MAX);
+	mask_at(&c, 3000, 0);
+	mask_at(&c, 6000, UINT32_MAX);
+	tb_switch(c.tb, 0, 6500, 10, 0, TRACE_TASK_RUNNING);
+	tb_waking(c.tb, 0, 7000, 20, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 7500, 0, 20, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(c.analysis), 3000);
+	CU_ASSERT_EQUAL(c.one->user_ns, 2000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 3500); /* until the switch names it again */
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 3500);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 4500);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000); /* who ended the pause is not believed either */
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 500);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+static void a_recording_without_scheduling_changes_knows_nothing(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	mask_at(&c, 1500, 0); /* a moment after the start: it held from the beginning */
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 3000, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(c.analysis), 8000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 8000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 8000);
+	case_free(&c);
+}
+
+static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
+{
+	struct analysis_case c = case_new();
+
+	mask_at(&c, 1500, TRACE_EV_sched_waking);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 1600, SYS_futex, 0x5000, 128, 0);
+	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 5000, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 5100, 0);
+	tb_switch(c.tb, 0, 7000, 10, 20, TRACE_TASK_RUNNING); /* preempted: that is known */
+	tb_switch(c.tb, 0, 8000, 20, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_FALSE(trace_analysis_sees_wakeups(c.analysis));
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(c.analysis), 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 1000);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 3000); /* preempted, too */
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
 static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
 {
 	struct trace_hrtimer_expire expire = {0};
@@ -837,6 +911,9 @@ int main(int argc, char **argv)
 		CASE(the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads_number),
 		CASE(the_old_leader_may_leave_its_cpu_after_exec_is_told),
 		CASE(a_gap_makes_the_running_thread_unknown),
+		CASE(while_the_recording_is_halted_nothing_is_known),
+		CASE(a_recording_without_scheduling_changes_knows_nothing),
+		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
 		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
 		CASE(who_ended_a_wait_across_a_gap_is_not_believed),

@@ -404,6 +404,10 @@ uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id
  */
 size_t trace_analysis_nr_damages(const struct trace_analysis *analysis);
 const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *analysis, size_t idx);
+/** trace_analysis_halted_ns() - how long no scheduling changes were recorded, because somebody did not want them or halted the recording: all that is unknown */
+uint64_t trace_analysis_halted_ns(const struct trace_analysis *analysis);
+/** trace_analysis_sees_wakeups() - false: they are not recorded now, so that it is unknown when a sleeping thread began to wait for a CPU, and for what it had slept */
+bool trace_analysis_sees_wakeups(const struct trace_analysis *analysis);
 /**
  * trace_analysis_contradictions() - how often a thread was seen where it could not be, without a gap to explain it
  * Events are missing that the recorder does not know of, or a filter left them out. The time concerned is unknown.
