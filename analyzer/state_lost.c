@@ -28,6 +28,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "state.h"
 
 static bool is_structural(uint32_t stream, uint32_t cpu)
@@ -104,6 +105,17 @@ static bool halt_add(struct trace_analysis *a, uint64_t from, uint64_t to)
 	return true;
 }
 
+/* A recorder that has no right to the kernel says so, and there is no mask. */
+static bool is_without_kernel(const struct trace_analysis *a)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = trace_not_traced(a->trace, i)); i++)
+		if (strncmp(text, "the kernel:", 11) == 0)
+			return true;
+	return false;
+}
+
 /* A mask holds until the next one; the first held from the beginning on. */
 static int find_halts(struct trace_analysis *a)
 {
@@ -112,10 +124,10 @@ static int find_halts(struct trace_analysis *a)
 	const struct trace_event_type *type = trace_type_by_id(a->trace, TRACE_EV_trace_mask);
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
-	bool first = true, halted = false, ok = true;
+	bool first = true, halted = is_without_kernel(a), ok = true;
 
 	if (!type || type->fixed_bytes < sizeof(struct trace_trace_mask))
-		return 0;
+		return halted && a->end_ns > since && !halt_add(a, since, a->end_ns) ? -ENOMEM : 0;
 	mask[TRACE_EV_trace_mask / 64] |= 1ull << TRACE_EV_trace_mask % 64;
 	cursor = trace_cursor_new(a->trace, &options, NULL);
 	if (!cursor)

@@ -61,7 +61,7 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	add_info(writer, TRACE_INFO_CLOCK, "CLOCK_MONOTONIC");
 	add_boot_id(writer);
 	add_command(writer, command);
-	if (!tracer)
+	if (!tracer) /* the analysis knows it by its first two words */
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, 0, "the kernel: the recorder had not the right to, it recorded events of programs only");
 	tracer_strings(add_string, writer, NULL); /* without a name a number is shown as one */
 	for (size_t i = 0; tracer && (text = tracer_not_traced(tracer, i)); i++)

@@ -532,6 +532,26 @@ static void a_recording_without_scheduling_changes_knows_nothing(void)
 	case_free(&c);
 }
 
+static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
+{
+	struct trace_event_type type = {.name = "shop:paid", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
+					.fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
+	struct trace_error error = {0};
+	uint32_t payload[2] = {10, 0};
+	struct tb *tb = tb_new();
+	struct analysis_case c = {.tb = tb};
+
+	tb_window(tb, 1000, 9000);
+	tb_string(tb, TRACE_STRING_NOT_TRACED, 0, "the kernel: the recorder had not the right to, it recorded events of programs only");
+	tb_user_event(tb, 0, 2000, tb_user_type(tb, &type), payload, sizeof(payload));
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(c.analysis), 8000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 8000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).idle_ns, 0);
+	case_free(&c);
+}
+
 static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
 {
 	struct analysis_case c = case_new();
@@ -913,6 +933,7 @@ int main(int argc, char **argv)
 		CASE(a_gap_makes_the_running_thread_unknown),
 		CASE(while_the_recording_is_halted_nothing_is_known),
 		CASE(a_recording_without_scheduling_changes_knows_nothing),
+		CASE(of_a_kernel_that_was_not_recorded_nothing_is_known),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
 		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
