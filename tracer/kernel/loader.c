@@ -145,6 +145,13 @@ static struct tracer_geometry geometry(uint32_t subbuf_bytes, uint32_t nr_subbuf
 	};
 }
 
+static void configure_syscalls(unsigned short actions[2][TRACER_NR_SYSCALLS], bool has_effects[TRACER_NR_SYSCALLS])
+{
+	tracer_syscall_actions(actions);
+	for (int nr = 0; nr < TRACER_NR_SYSCALLS; nr++)
+		has_effects[nr] = (actions[TRACE_ABI_NATIVE][nr] | actions[TRACE_ABI_32][nr]) >> SYSCALL_PATH_SHIFT;
+}
+
 static void configure_constants(struct tracer *tracer)
 {
 	const struct tracer_options *options = &tracer->options;
@@ -165,7 +172,7 @@ static void configure_constants(struct tracer *tracer)
 	config->preempt_count_distance = tracer_percpu_distance(tracer->types, "__preempt_count", "preempt_count");
 	if (btf__find_by_name_kind(tracer->types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0) /* since 6.2 */
 		config->current_task_distance = tracer_percpu_distance(tracer->types, "current_task", "current_task");
-	tracer_syscall_actions((unsigned short(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions);
+	configure_syscalls((unsigned short(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions, (bool *)tracer->skeleton->rodata->syscall_has_effects);
 }
 
 /* The last page is slack: the verifier lets a record begin anywhere in the ring and be as long as any. */

@@ -21,6 +21,8 @@
 const volatile struct tracer_config config;
 /* What to do for each system call, by ABI and number: SYSCALL_* of config.h. */
 const volatile unsigned short syscall_actions[2][TRACER_NR_SYSCALLS];
+/* By number, whatever the ABI: can there be more to tell at its exit than the result? For most calls there cannot, and nothing else is asked. */
+const volatile bool syscall_has_effects[TRACER_NR_SYSCALLS];
 
 /* ---- may change while we run ---- */
 volatile trace_u64 event_mask[TRACE_MASK_WORDS]; /* for programs that emit more than one event */
@@ -201,6 +203,8 @@ static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool 
 		position = SUBBUF_ADD(&control->position, bytes);
 	if ((position & SUBBUF_OFFSET_MASK) + bytes < subbuf_bytes) {
 		payload = place_record(r, control, position);
+		/* So that the memory, which most often was the daemon's last, is fetched while the clock is read: the add of record_end() waits for all stores before it. */
+		SUBBUF_STORE((u64 *)r->record, 0);
 		now = SUBBUF_CLOCK();
 		r->time = now;
 		/* A base that is not ours yet is one of an earlier use, and earlier: what fits it fits ours. */

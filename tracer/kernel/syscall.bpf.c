@@ -422,10 +422,12 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	if (!current_passes() || own_event(task))
 		return 0;
 	nr = syscall_nr(regs);
-	abi = syscall_abi(task, nr);
-	action = syscall_action(abi, nr);
-	if (action >> SYSCALL_PATH_SHIFT) /* anything beyond plain arguments */
-		record_effects(regs, nr, abi, action, ret);
+	if (nr >= TRACER_NR_SYSCALLS || syscall_has_effects[nr]) {
+		abi = syscall_abi(task, nr);
+		action = syscall_action(abi, nr);
+		if (action >> SYSCALL_PATH_SHIFT) /* anything beyond plain arguments */
+			record_effects(regs, nr, abi, action, ret);
+	}
 	RECORD_ON(cpu, sys_exit, false, 0) {
 		record->ret = ret;
 		COMMIT(sys_exit);
