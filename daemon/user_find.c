@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -74,19 +75,72 @@ pid_t user_find_inner_pid(pid_t pid)
 	return status_number(pid, "NSpid:");
 }
 
-/** struct mapped - a line of /proc/PID/maps that is about the memory's first page */
+/* ---- what a process maps ---- */
+
+/** struct mapped - where the memory's first page is mapped */
 struct mapped {
 	unsigned long start;
 	unsigned long end;
 	unsigned long ino;
 };
 
-/* The next such line of @maps. */
-static bool next_mapped(FILE *maps, struct mapped *ret_mapped)
+/** struct maps - of a process. @text: of @fd, on kernels that cannot be asked; @failed: it could not be read to its end */
+struct maps {
+	int fd;
+	FILE *text; /* owned, with @fd; NULL: none */
+	uint64_t next;
+	bool failed;
+};
+
+/* struct procmap_query of Linux 6.11: our headers may be older. */
+struct maps_query {
+	uint64_t size;
+	uint64_t flags;
+	uint64_t address;
+	uint64_t start;
+	uint64_t end;
+	uint64_t vma_flags;
+	uint64_t page_bytes;
+	uint64_t offset;
+	uint64_t ino;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint32_t name_bytes;
+	uint32_t build_id_bytes;
+	uint64_t name;
+	uint64_t build_id;
+};
+
+#define MAPS_QUERY		_IOWR('f', 17, struct maps_query)
+#define MAPS_QUERY_SHARED	0x08u
+#define MAPS_QUERY_THIS_OR_NEXT 0x10u
+#define MAPS_QUERY_FILES	0x20u
+
+bool user_find_in_text;
+
+static bool open_maps(struct maps *maps, pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	*maps = (struct maps){ .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	return maps->fd >= 0;
+}
+
+static void close_maps(struct maps *maps)
+{
+	if (maps->text)
+		fclose(maps->text);
+	else if (maps->fd >= 0)
+		close(maps->fd);
+}
+
+/* The next line that is about the memory. */
+static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
 {
 	char line[512];
 
-	while (fgets(line, sizeof(line), maps)) {
+	while (fgets(line, sizeof(line), maps->text)) {
 		unsigned long offset;
 		int name = 0;
 
@@ -96,30 +150,63 @@ static bool next_mapped(FILE *maps, struct mapped *ret_mapped)
 		    offset == 0 && name && is_ours(line + name))
 			return true;
 	}
+	maps->failed = ferror(maps->text) && errno != ESRCH;
 	return false;
 }
 
-static FILE *open_maps(pid_t pid)
+/* A name that does not fit is not ours. */
+static bool is_named_as_ours(const struct maps *maps, const struct maps_query *found)
 {
-	char path[64];
+	char name[256] = "";
+	struct maps_query query = { .size = sizeof(query), .address = found->start, .name = (uintptr_t)name, .name_bytes = sizeof(name) - 1 };
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	return fopen(path, "re");
+	return ioctl(maps->fd, MAPS_QUERY, &query) == 0 && query.ino == found->ino && is_ours(name);
+}
+
+/*
+ * The kernel looks for the few mappings that are of files and shared; to print them all and read that takes ten times as long, and this is done
+ * for every process of the machine.
+ */
+static bool next_by_query(struct maps *maps, struct mapped *ret_mapped)
+{
+	struct maps_query query = { .size = sizeof(query), .flags = MAPS_QUERY_THIS_OR_NEXT | MAPS_QUERY_FILES | MAPS_QUERY_SHARED, .address = maps->next };
+
+	while (ioctl(maps->fd, MAPS_QUERY, &query) == 0) {
+		query.address = maps->next = query.end;
+		if (query.offset || !is_named_as_ours(maps, &query))
+			continue;
+		*ret_mapped = (struct mapped){ .start = query.start, .end = query.end, .ino = query.ino };
+		return true;
+	}
+	maps->failed = errno != ENOENT && errno != ESRCH;
+	return false;
+}
+
+static bool next_mapped(struct maps *maps, struct mapped *ret_mapped)
+{
+	if (!maps->text && !user_find_in_text && next_by_query(maps, ret_mapped))
+		return true;
+	if (!maps->text && !user_find_in_text && errno != ENOTTY)
+		return false;
+	if (!maps->text)
+		maps->text = fdopen(maps->fd, "re");
+	maps->failed = !maps->text;
+	return maps->text && next_in_text(maps, ret_mapped);
 }
 
 bool user_find_maps(pid_t pid, ino_t ino)
 {
-	FILE *maps = open_maps(pid);
 	struct mapped mapped;
+	struct maps maps;
 	bool found = false;
 
 	/* No descriptor left for it, or not for our eyes: that says nothing of the process. */
-	if (!maps)
+	if (!open_maps(&maps, pid))
 		return errno != ENOENT && errno != ESRCH;
-	while (!found && next_mapped(maps, &mapped))
+	while (!found && next_mapped(&maps, &mapped))
 		found = mapped.ino == ino;
-	found |= ferror(maps) && errno != ESRCH;
-	fclose(maps);
+	found |= maps.failed;
+	close_maps(&maps);
 	return found;
 }
 
@@ -164,9 +251,11 @@ static void look_at(pid_t pid, void (*found)(void *, int, struct user_identity *
 {
 	struct user_identity identity;
 	struct mapped mapped;
-	FILE *maps = open_maps(pid);
+	struct maps maps;
 
-	while (maps && next_mapped(maps, &mapped)) {
+	if (!open_maps(&maps, pid))
+		return;
+	while (next_mapped(&maps, &mapped)) {
 		int fd = open_mapped(pid, &mapped);
 
 		if (fd < 0)
@@ -175,8 +264,7 @@ static void look_at(pid_t pid, void (*found)(void *, int, struct user_identity *
 		user_find_identity(&identity);
 		found(context, fd, &identity);
 	}
-	if (maps)
-		fclose(maps);
+	close_maps(&maps);
 }
 
 void user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context)

@@ -70,6 +70,7 @@ struct users {
 	uint64_t missed;
 	uint64_t unregistered;
 	size_t in_a_row;
+	size_t backlog; /* of the socket: how many can wait */
 	bool crowded;
 	uint64_t period_ns;
 	uint64_t clock_ns; /* of the last clock correspondence */
@@ -303,6 +304,7 @@ static void listen_for_programs(struct users *users)
 		users->socket = user_socket_listen(&error);
 	else if (!users->socket)
 		message_note("programs that start now cannot join: %s", error.message);
+	users->backlog = users->socket ? user_socket_backlog() : 0;
 }
 
 static void on_other_gone(struct users *users)
@@ -402,7 +404,7 @@ static void on_socket(struct users *users)
 		if (!hear(users, connection)) /* usually it has spoken already */
 			keep_connection(users, connection);
 	}
-	users->crowded |= users->in_a_row > user_socket_backlog();
+	users->crowded |= users->in_a_row > users->backlog;
 	if (connection == -EAGAIN)
 		users->in_a_row = 0;
 	if (connection >= 0 || connection == -EAGAIN || connection == -ECONNABORTED || connection == -EINTR || users->told_accept)

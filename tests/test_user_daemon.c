@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <trace/reader.h>
@@ -19,6 +20,7 @@
 #include "drain.h"
 #include "fake_program.h"
 #include "message.h"
+#include "user_find.h"
 #include "user_program.h"
 #include "user_socket.h"
 #include "users.h"
@@ -778,6 +780,67 @@ static pid_t live_elsewhere(const struct fake_program *program)
 	return child;
 }
 
+/** struct find - looking for the memory of @ino. @seen: how often it was found, in process @pid; @others: other files */
+struct find {
+	ino_t ino;
+	pid_t pid;
+	unsigned int seen;
+	unsigned int others;
+};
+
+static void count_found(void *context, int fd, struct user_identity *identity)
+{
+	struct find *find = context;
+	struct stat status;
+
+	if (identity->pid == find->pid && fstat(fd, &status) == 0) {
+		find->seen += status.st_ino == find->ino;
+		find->others += status.st_ino != find->ino;
+	}
+	close(identity->pid_fd);
+	close(fd);
+}
+
+/* A child maps our memory, and some that only looks like it: private, not from its beginning, of another name, of a name longer than ours. */
+static void the_memory_is_found_among_all_that_a_process_maps(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct find find = { 0 };
+	struct stat status;
+	char name[USER_MEMORY_NAME_BYTES + 8];
+	int fds[3];
+	pid_t child;
+
+	user_memory_name(getenv("TRACER_SOCKET"), name);
+	fds[0] = memfd_create(name, MFD_CLOEXEC);
+	fds[1] = memfd_create("somebody", MFD_CLOEXEC);
+	strcat(name, "-not");
+	fds[2] = memfd_create(name, MFD_CLOEXEC);
+	for (int i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(ftruncate(fds[i], 8192), 0);
+		CU_ASSERT(mmap(NULL, 4096, PROT_READ, i ? MAP_SHARED : MAP_PRIVATE, fds[i], 0) != MAP_FAILED);
+		CU_ASSERT(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[i], 4096) != MAP_FAILED);
+	}
+	CU_ASSERT_EQUAL(fstat(program.fd, &status), 0);
+	child = live_elsewhere(&program);
+	for (int text = 0; text < 2; text++) {
+		find = (struct find){ .ino = status.st_ino, .pid = child };
+		user_find_in_text = text;
+		user_find_programs(count_found, &find);
+		CU_ASSERT_EQUAL(find.seen, 1);
+		CU_ASSERT_EQUAL(find.others, (unsigned int)text); /* text does not tell what is private */
+		CU_ASSERT_TRUE(user_find_maps(child, status.st_ino));
+		CU_ASSERT_FALSE(user_find_maps(child, status.st_ino + 100000));
+	}
+	user_find_in_text = false;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	CU_ASSERT_FALSE(user_find_maps(child, status.st_ino));
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
+	fake_program_free(&program);
+}
+
 static void who_could_not_be_heard_is_found_at_the_end(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
@@ -957,6 +1020,7 @@ static const struct unit_case cases[] = {
 	{ "nonsense_in_rings_stays_in_its_streams", nonsense_in_rings_stays_in_its_streams },
 	{ "nonsense_in_the_registry_stays_in_its_program", nonsense_in_the_registry_stays_in_its_program },
 	{ "memory_that_changes_while_it_is_read_breaks_nothing", memory_that_changes_while_it_is_read_breaks_nothing },
+	{ "the_memory_is_found_among_all_that_a_process_maps", the_memory_is_found_among_all_that_a_process_maps },
 	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
 	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
 	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
