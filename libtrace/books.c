@@ -11,6 +11,8 @@
  */
 #include "trace.h"
 
+#include "stream_map.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +30,10 @@ struct ledger {
 	uint64_t inside;    /* so many, there or behind it */
 	uint64_t seen_lost_before;
 	uint64_t seen_lost_write;
-	uint32_t next; /* in its bucket of the hash table */
 };
-
-enum { BOOKS_BUCKETS = 1024 };
 
 /**
  * struct follower - all ledgers
- * @buckets: of a hash table: index + 1 of a bucket's latest ledger, which leads to the others; 0 none
  * @in_order: the chunks are gone through by stream and number; otherwise in file order, as long as that is the same: @is_other: it is not
  */
 struct follower {
@@ -43,23 +41,22 @@ struct follower {
 	struct ledger *ledgers; /* owned */
 	size_t nr;
 	size_t room;
-	uint32_t buckets[BOOKS_BUCKETS];
+	struct stream_map map; /* to their places */
 	bool in_order;
 	bool is_other;
 };
 
 static struct ledger *ledger_find(struct follower *books, uint16_t kind, uint32_t stream, uint32_t cpu)
 {
-	uint32_t *bucket = &books->buckets[(stream * 2 + kind) % BOOKS_BUCKETS];
+	uint32_t idx = stream_map_find(&books->map, kind, stream);
 
-	for (uint32_t idx = *bucket; idx; idx = books->ledgers[idx - 1].next)
-		if (books->ledgers[idx - 1].stream == stream && books->ledgers[idx - 1].kind == kind)
-			return &books->ledgers[idx - 1];
-	if (!trace_array_grow((void **)&books->ledgers, books->nr, &books->room, sizeof(*books->ledgers)))
+	if (idx != STREAM_NONE)
+		return &books->ledgers[idx];
+	if (!trace_array_grow((void **)&books->ledgers, books->nr, &books->room, sizeof(*books->ledgers)) ||
+	    !stream_map_put(&books->map, kind, stream, (uint32_t)books->nr))
 		return NULL;
-	books->ledgers[books->nr] = (struct ledger){ .stream = stream, .cpu = cpu, .kind = kind, .next = *bucket };
-	*bucket = (uint32_t)++books->nr;
-	return &books->ledgers[books->nr - 1];
+	books->ledgers[books->nr] = (struct ledger){ .stream = stream, .cpu = cpu, .kind = kind };
+	return &books->ledgers[books->nr++];
 }
 
 static int add_gap(struct follower *books, const struct ledger *ledger, uint64_t start_ns, uint64_t end_ns, uint64_t lost,
@@ -183,6 +180,8 @@ static int books_chunk(struct follower *books, struct chunk *chunk)
 
 /* ---- behind the last chunk ---- */
 
+static const uint16_t stream_kinds[] = { TRACE_CHUNK_START_STATE, TRACE_CHUNK_EVENTS };
+
 /* The statistics know of one stream what its chunks, of both kinds together, do not show. */
 static int gaps_behind(struct follower *books, const struct trace_statistics_stream *disk)
 {
@@ -190,11 +189,13 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 	uint64_t end = books->trace->info.end_ns, declared, unwritten, total, lost;
 	int error = 0;
 
-	for (size_t i = 0; i < books->nr; i++) {
-		const struct ledger *ledger = &books->ledgers[i];
+	for (size_t i = 0; i < sizeof(stream_kinds) / sizeof(stream_kinds[0]); i++) {
+		uint32_t idx = stream_map_find(&books->map, stream_kinds[i], disk->stream);
+		const struct ledger *ledger;
 
-		if (ledger->stream != disk->stream)
+		if (idx == STREAM_NONE)
 			continue;
+		ledger = &books->ledgers[idx];
 		sum.number += ledger->number;
 		sum.seen_lost_before += ledger->seen_lost_before;
 		sum.seen_lost_write += ledger->seen_lost_write;
@@ -286,7 +287,7 @@ static int compare_order(const void *a, const void *b)
 
 static bool is_of_stream(const struct chunk *chunk)
 {
-	return chunk->public.kind == TRACE_CHUNK_EVENTS || chunk->public.kind == TRACE_CHUNK_START_STATE;
+	return chunk->public.kind == stream_kinds[0] || chunk->public.kind == stream_kinds[1];
 }
 
 /* By stream, and by number in it: after damage chunks may stand in another order than they were written. */
@@ -326,6 +327,7 @@ int books_follow(struct trace *trace, size_t from)
 void books_follow_again(struct trace *trace)
 {
 	free(trace->follower->ledgers);
+	stream_map_release(&trace->follower->map);
 	*trace->follower = (struct follower){ .trace = trace };
 	trace->nr_gaps = 0;
 }
@@ -364,8 +366,10 @@ struct follower *follower_new(void)
 
 struct follower *follower_free(struct follower *books)
 {
-	if (books)
-		free(books->ledgers);
+	if (!books)
+		return NULL;
+	free(books->ledgers);
+	stream_map_release(&books->map);
 	free(books);
 	return NULL;
 }

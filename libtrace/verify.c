@@ -14,8 +14,10 @@
 #include "trace.h"
 
 #include "error.h"
+#include "stream_map.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef unsigned long long ull; /* for messages */
@@ -35,6 +37,11 @@ static int violated_chunk(const struct verification *verification, const struct 
 }
 
 /* ---- chunks ---- */
+
+static bool has_events(const struct chunk *chunk)
+{
+	return chunk->public.kind == TRACE_CHUNK_EVENTS || chunk->public.kind == TRACE_CHUNK_START_STATE;
+}
 
 /* What the header says of its events, for those who skip chunks by it. */
 static int check_contents(struct verification *verification, const struct chunk *chunk, const struct trace_chunk_header *header)
@@ -62,7 +69,7 @@ static int check_contents(struct verification *verification, const struct chunk 
 static int check_chunk(struct verification *verification, const struct chunk *chunk)
 {
 	const struct trace *trace = verification->trace;
-	bool has_events = chunk->public.kind == TRACE_CHUNK_EVENTS || chunk->public.kind == TRACE_CHUNK_START_STATE;
+	bool is_of_events = has_events(chunk);
 	struct block *block = &verification->block;
 	struct trace_chunk_header header;
 	const unsigned char *raw;
@@ -76,10 +83,10 @@ static int check_chunk(struct verification *verification, const struct chunk *ch
 		return violated_chunk(verification, &chunk->public, "its header and the index differ");
 	if (!chunk_header_is_of(&header, chunk))
 		return violated_chunk(verification, &chunk->public, "its header and the table of chunks differ");
-	error = has_events ? chunk_block(trace, chunk, &verification->unpacker, block, &reason) :
-			     chunk_payload(trace, chunk, &verification->unpacker, &block->payload, &header, &raw, &reason);
+	error = is_of_events ? chunk_block(trace, chunk, &verification->unpacker, block, &reason) :
+			       chunk_payload(trace, chunk, &verification->unpacker, &block->payload, &header, &raw, &reason);
 	if (!error)
-		return has_events ? check_contents(verification, chunk, &header) : 0;
+		return is_of_events ? check_contents(verification, chunk, &header) : 0;
 	if (error == -ENOMEM)
 		return error_set(verification->ret_error, error, "%s: no memory to verify the trace", trace->path);
 	return violated_chunk(verification, &chunk->public, reason);
@@ -109,23 +116,25 @@ static int check_order(struct verification *verification)
 
 /* ---- conservation ---- */
 
-static uint64_t events_of_stream(const struct trace *trace, uint32_t stream)
+/* The events in the chunks of each stream of the statistics, of whatever kind. */
+static int count_events(const struct trace *trace, struct stream_map *map, uint64_t *events)
 {
-	uint64_t events = 0;
-
+	for (size_t i = 0; i < trace->nr_streams; i++)
+		if (stream_map_find(map, 0, trace->books[i].stream) == STREAM_NONE && !stream_map_put(map, 0, trace->books[i].stream, (uint32_t)i))
+			return -ENOMEM;
 	for (size_t i = 0; i < trace->nr_chunks; i++) {
-		const struct trace_chunk *chunk = &trace->chunks[i].public;
+		const struct chunk *chunk = &trace->chunks[i];
+		uint32_t idx = has_events(chunk) ? stream_map_find(map, 0, chunk->public.stream) : STREAM_NONE;
 
-		if (chunk->stream == stream && (chunk->kind == TRACE_CHUNK_EVENTS || chunk->kind == TRACE_CHUNK_START_STATE))
-			events += chunk->events;
+		if (idx != STREAM_NONE)
+			events[idx] += chunk->public.events;
 	}
-	return events;
+	return 0;
 }
 
-static int check_stream(const struct verification *verification, const struct trace_statistics_stream *stream)
+static int check_stream(const struct verification *verification, const struct trace_statistics_stream *stream, uint64_t events)
 {
 	const struct trace *trace = verification->trace;
-	uint64_t events = events_of_stream(trace, stream->stream);
 	uint64_t sum = stream->stored + stream->discarded + stream->overwritten + stream->missed + stream->filtered;
 
 	if (stream->attempted != sum)
@@ -146,6 +155,25 @@ static int check_stream(const struct verification *verification, const struct tr
 	return 0;
 }
 
+static int check_streams(struct verification *verification)
+{
+	const struct trace *trace = verification->trace;
+	uint64_t *events = calloc(trace->nr_streams + 1, sizeof(*events));
+	struct stream_map map = { 0 };
+	int error = events ? count_events(trace, &map, events) : -ENOMEM;
+
+	if (error)
+		error_set(verification->ret_error, error, "%s: no memory to verify the trace", trace->path);
+	for (size_t i = 0; !error && i < trace->nr_streams; i++) {
+		const struct trace_statistics_stream *stream = &trace->books[i];
+
+		error = check_stream(verification, stream, events[stream_map_find(&map, 0, stream->stream)]);
+	}
+	stream_map_release(&map);
+	free(events);
+	return error;
+}
+
 int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 {
 	struct verification verification = { .trace = trace, .ret_error = ret_error };
@@ -163,7 +191,5 @@ int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 	unpacker_release(&verification.unpacker);
 	if (!error)
 		error = check_order(&verification);
-	for (size_t i = 0; !error && trace->books && i < trace->nr_streams; i++)
-		error = check_stream(&verification, &trace->books[i]);
-	return error;
+	return !error && trace->books ? check_streams(&verification) : error;
 }

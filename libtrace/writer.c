@@ -12,6 +12,7 @@
 #include "output.h"
 #include "pack.h"
 #include "schema.h"
+#include "stream_map.h"
 #include "times.h"
 
 #include <errno.h>
@@ -62,7 +63,8 @@ struct trace_writer {
 	uint32_t trace_id;
 	struct buffer packed;  /* a chunk's compressed payload */
 	struct buffer index;   /* struct trace_index_entry */
-	struct buffer streams; /* struct stream, unsorted: they are few */
+	struct buffer streams; /* struct stream, in the order they came */
+	struct stream_map stream_map; /* to their places */
 	struct buffer strings; /* payload of the next strings chunk */
 	pthread_mutex_t strings_lock;
 	struct schema types;	       /* of programs, by trace_writer_event_type() */
@@ -419,16 +421,24 @@ static int types_write(struct trace_writer *writer, struct trace_error *ret_erro
 
 /* ---- blocks ---- */
 
-static struct stream *stream_find(struct trace_writer *writer, const struct trace_chunk_header *header)
+static struct stream *stream_find(const struct trace_writer *writer, uint32_t kind, uint32_t stream)
 {
-	struct stream *streams = (struct stream *)writer->streams.data;
-	size_t nr = writer->streams.bytes / sizeof(*streams);
+	uint32_t idx = stream_map_find(&writer->stream_map, kind, stream);
 
-	for (size_t i = 0; i < nr; i++)
-		if (streams[i].stream == header->stream && streams[i].kind == header->kind)
-			return &streams[i];
-	return buffer_add(&writer->streams,
-			  &(struct stream){ .kind = header->kind, .stream = header->stream, .cpu = header->cpu }, sizeof(*streams));
+	return idx == STREAM_NONE ? NULL : (struct stream *)writer->streams.data + idx;
+}
+
+static struct stream *stream_of(struct trace_writer *writer, const struct trace_chunk_header *header)
+{
+	struct stream new = { .kind = header->kind, .stream = header->stream, .cpu = header->cpu };
+	struct stream *stream = stream_find(writer, header->kind, header->stream);
+
+	if (stream)
+		return stream;
+	if (!buffer_reserve(&writer->streams, sizeof(new)) ||
+	    !stream_map_put(&writer->stream_map, new.kind, new.stream, (uint32_t)(writer->streams.bytes / sizeof(new))))
+		return NULL;
+	return buffer_add(&writer->streams, &new, sizeof(new));
 }
 
 /* What the block says about the time before it: losses of the producer, and sub-buffers that nobody has seen. */
@@ -501,7 +511,7 @@ static int packed_write(struct trace_writer *writer, struct stream *stream, stru
 
 int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed, struct trace_error *ret_error)
 {
-	struct stream *stream = stream_find(writer, &packed->header);
+	struct stream *stream = stream_of(writer, &packed->header);
 	int error = 0;
 
 	if (!stream) {
@@ -592,8 +602,7 @@ int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint6
 /* The recorder's books of a stream, with what this writer did with the blocks of it, of whatever kind. */
 static struct trace_statistics_stream statistics_stream(const struct trace_writer *writer, const struct trace_stream_stats *stats)
 {
-	const struct stream *streams = (const struct stream *)writer->streams.data;
-	size_t nr = writer->streams.bytes / sizeof(*streams);
+	static const uint32_t kinds[] = { TRACE_CHUNK_START_STATE, TRACE_CHUNK_EVENTS };
 	struct trace_statistics_stream disk = {
 		.stream = stats->stream,
 		.cpu = stats->cpu,
@@ -605,14 +614,16 @@ static struct trace_statistics_stream statistics_stream(const struct trace_write
 		.attempted = stats->attempted,
 	};
 
-	for (size_t i = 0; i < nr; i++) {
-		if (streams[i].stream != stats->stream)
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const struct stream *stream = stream_find(writer, kinds[i], stats->stream);
+
+		if (!stream)
 			continue;
-		disk.written += streams[i].total_written;
-		disk.lost_write += streams[i].total_lost_write;
-		disk.lost_inside += streams[i].total_lost_inside;
-		disk.lost_before += streams[i].total_lost_before;
-		disk.last_ns = disk.last_ns > streams[i].last_ns ? disk.last_ns : streams[i].last_ns;
+		disk.written += stream->total_written;
+		disk.lost_write += stream->total_lost_write;
+		disk.lost_inside += stream->total_lost_inside;
+		disk.lost_before += stream->total_lost_before;
+		disk.last_ns = disk.last_ns > stream->last_ns ? disk.last_ns : stream->last_ns;
 	}
 	return disk;
 }
@@ -744,6 +755,7 @@ struct trace_writer *trace_writer_free(struct trace_writer *writer)
 	free(writer->packed.data);
 	free(writer->index.data);
 	free(writer->streams.data);
+	stream_map_release(&writer->stream_map);
 	free(writer->strings.data);
 	free(writer->type_keys.data);
 	schema_release(&writer->types);

@@ -593,11 +593,11 @@ static int rawfile_block(struct rawfile *file, uint64_t base_ns, uint64_t lost_t
 	return trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL);
 }
 
-static struct trace *rawfile_open(struct rawfile *file, const struct trace_stream_stats *stats)
+static struct trace *rawfile_open_with(struct rawfile *file, const struct trace_stream_stats *stats, size_t nr)
 {
 	struct trace *trace;
 
-	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, stats ? 1 : 0, 9999, NULL), 0);
+	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, nr, 9999, NULL), 0);
 	CU_ASSERT_EQUAL(trace_writer_finish(file->writer, NULL), 0);
 	trace_writer_free(file->writer);
 	trace = trace_open(file->path, NULL);
@@ -605,6 +605,11 @@ static struct trace *rawfile_open(struct rawfile *file, const struct trace_strea
 	close(file->fd);
 	free(file);
 	return trace;
+}
+
+static struct trace *rawfile_open(struct rawfile *file, const struct trace_stream_stats *stats)
+{
+	return rawfile_open_with(file, stats, stats ? 1 : 0);
 }
 
 static void bad_records_are_left_out_and_counted(void)
@@ -701,6 +706,37 @@ static void rawfile_single(struct rawfile *file, uint32_t stream, uint32_t cpu)
 	file->nr_words = 0;
 	rawfile_exit(file, 1000, 0);
 	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+}
+
+/* As of a build with a library before each of its processes: none of them takes another's books. */
+static void every_one_of_many_streams_has_its_books(void)
+{
+	enum { NR = 3000 };
+	struct trace_stream_stats *stats = calloc(NR, sizeof(*stats));
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < NR; i++) {
+		uint32_t stream = i * 0x10001; /* alike in the lower half and in the upper one */
+
+		rawfile_single(file, stream, i % 7);
+		stats[i] = (struct trace_stream_stats){ .stream = stream, .cpu = i % 7, .stored = 1, .discarded = i, .attempted = 1 + i };
+	}
+	trace = rawfile_open_with(file, stats, NR);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	CU_ASSERT_EQUAL(trace_nr_streams(trace), NR);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), NR - 1);
+	for (size_t i = 0; i < trace_nr_gaps(trace); i++) {
+		const struct trace_gap *gap = trace_get_gap(trace, i);
+
+		CU_ASSERT_EQUAL(gap->start_ns, 1000);
+		CU_ASSERT_EQUAL(gap->stream, gap->lost * 0x10001);
+		lost += gap->lost;
+	}
+	CU_ASSERT_EQUAL(lost, (uint64_t)NR * (NR - 1) / 2);
+	trace_close(trace);
+	free(stats);
 }
 
 static void equal_times_come_by_cpu_before_stream(void)
@@ -1389,6 +1425,7 @@ static const struct unit_case cases[] = {
 	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
 	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
 	{ "a_missing_subbuffer_that_nobody_counted_is_a_gap", a_missing_subbuffer_that_nobody_counted_is_a_gap },
+	{ "every_one_of_many_streams_has_its_books", every_one_of_many_streams_has_its_books },
 	{ "equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream },
 	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
 	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },
