@@ -175,6 +175,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->devices);
 	table_clear(&a->end_waits);
 	table_clear(&a->hidden_runs);
+	table_clear(&a->passing);
 	free(a->end_fds);
 	table_clear(&a->streams);
 	strings_clear(&a->strings);
@@ -336,6 +337,8 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 		error = window_begin(a, cursor);
 	if (!error)
 		error = lost_prepare(a);
+	if (!error)
+		error = filtered_prepare(a);
 	if (!error)
 		error = start_load(a, ret_error);
 	while (!error && !a->failed && (event = trace_cursor_next(cursor)))

@@ -156,6 +156,7 @@ enum thread_flag {
 	THREAD_IO_WORKER = 1024,   /* of io_uring: makes no system calls of its own */
 	THREAD_HIDDEN = 2048,	   /* the start state says that its events are not recorded: see state_hidden.c */
 	THREAD_RETURNS = 8192,	   /* its system call ends at this very event, with ret */
+	THREAD_FILTERED = 16384,   /* its events are not recorded: see state_filtered.c */
 	THREAD_ASLEEP = 4096,	   /* HIDDEN, and the kernel's counters say that it never ran */
 };
 
@@ -477,6 +478,8 @@ struct trace_analysis {
 	uint64_t next_gap_ns; /* UINT64_MAX: none */
 	uint64_t halted_ns;   /* scheduling changes were not recorded, by the masks in the trace */
 	bool no_wakings;      /* now wakeups are not */
+	bool filtered;	      /* only events of some processes were recorded: state_filtered.c */
+	struct table passing; /* if @filtered: pid + 1 of these */
 	uint64_t contradictions; /* events that cannot follow from the state: others are missing */
 	uint64_t counts[TRACE_EV_MAX];
 	handler_fn handlers[TRACE_EV_MAX];
@@ -558,6 +561,13 @@ uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to
 uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to);
 void on_trace_lost(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+
+/* ---- state_filtered.c ---- */
+
+/** filtered_prepare() - before the pass: are there processes whose events were not recorded? */
+int filtered_prepare(struct trace_analysis *a);
+/** filtered_hides() - is @process one of those? */
+bool filtered_hides(const struct trace_analysis *a, const struct trace_process *process);
 
 /* ---- state_sched.c: threads ---- */
 

@@ -126,6 +126,7 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	thread->process = process;
 	thread->process_idx = process->idx;
 	thread->start_ns = thread->since = start_ns;
+	thread->flags = filtered_hides(a, process) ? THREAD_FILTERED : 0;
 	thread->place = PLACE_NEW;
 	if (process->last)
 		process->last->next = thread;
@@ -162,7 +163,7 @@ struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
 	thread = thread_new(a, tid, process_get(a, tid), start);
 	if (!thread)
 		return NULL;
-	thread->place = PLACE_OFF_AT_START;
+	thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
 	thread_mode_unknown(thread, start);
 	return thread;
 }
@@ -325,6 +326,10 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 		thread_end(a, thread, ns);
 		return;
 	}
+	if (thread->flags & THREAD_FILTERED) {
+		thread->place = PLACE_LOST;
+		return;
+	}
 	if (state == TRACE_TASK_RUNNING) {
 		thread->place = PLACE_QUEUED;
 		thread->queued_irq = cpu->irq_ns;
@@ -460,6 +465,8 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		switch_out(a, cpu, prev, ns, sw->prev_state);
 	}
 	next = sw->next_tid ? thread_living(a, sw->next_tid) : &cpu->idle;
+	if (a->filtered && (!is_thread(cpu, next) || (next->flags & THREAD_FILTERED)))
+		next = NULL; /* what it does, and who comes then, is not recorded */
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
 		switch_in(a, cpu, next, ns);
@@ -720,6 +727,10 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 			parent->flags |= THREAD_VFORK;
 	} else {
 		thread_mode_unknown(child, ns);
+	}
+	if (child->flags & THREAD_FILTERED) {
+		child->place = PLACE_LOST;
+		child->depth = 0;
 	}
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	process_set_comm(child, comm);

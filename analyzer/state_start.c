@@ -36,7 +36,7 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	process->uid = start->uid;
 	process->cgroup = start->cgroup;
 	process->ns_pid = start->ns_tgid;
-	thread->place = PLACE_OFF_AT_START;
+	thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
 	thread->task_state = start->running ? TRACE_TASK_RUNNING : start->state;
 	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
 	thread->read_ns = event->ts_ns;
@@ -276,7 +276,7 @@ static struct trace_thread *seen_running(const struct trace_analysis *a, uint32_
 
 static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct first *first)
 {
-	if (first->what != FIRST_LOST)
+	if (first->what != FIRST_LOST && !a->filtered)
 		cpu->current = &cpu->idle;
 	if (first->what == FIRST_TOLD)
 		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);

@@ -58,6 +58,7 @@ struct flight_note {
 struct flight {
 	struct tracer *tracer; /* borrowed; NULL = no rights */
 	struct users *users;   /* borrowed; NULL = none */
+	const struct tracer_options *filter; /* borrowed; NULL = everybody */
 	const struct trace_probes *probes; /* borrowed; NULL = none */
 	struct saved *history; /* owned; oldest first */
 	struct saved **history_end;
@@ -126,6 +127,11 @@ struct flight *flight_begin(struct tracer *tracer, struct users *users, struct t
 	flight->users = users;
 	flight_reset(flight); /* while programs were being attached, some events came and others did not yet */
 	return flight;
+}
+
+void flight_set_filter(struct flight *flight, const struct tracer_options *filter)
+{
+	flight->filter = filter;
 }
 
 int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error)
@@ -460,7 +466,7 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 	if (!snapshot->scratch)
 		return text_error(ret_error, -ENOMEM, "no memory for a snapshot");
 	snapshot->writer = trace_writer_new(fd, &options, ret_error);
-	if (!snapshot->writer || probe_describe(flight->probes, snapshot->writer, ret_error) || tracefile_describe(flight->tracer, snapshot->writer, NULL, ret_error))
+	if (!snapshot->writer || probe_describe(flight->probes, snapshot->writer, ret_error) || tracefile_describe(flight->tracer, snapshot->writer, NULL, flight->filter, ret_error))
 		return ret_error->code;
 	snapshot->thread = writer_thread_new(snapshot->writer, fd, FLIGHT_QUEUE_BYTES, ret_error);
 	if (!snapshot->thread)
@@ -493,7 +499,7 @@ static void describe_one(void *context, const char *text)
 
 static void describe_lack(struct snapshot *snapshot)
 {
-	struct lack lack = {.snapshot = snapshot, .next = tracefile_nr_not_traced(snapshot->flight->tracer)};
+	struct lack lack = {.snapshot = snapshot, .next = tracefile_nr_not_traced(snapshot->flight->tracer, snapshot->flight->filter)};
 
 	if (snapshot->flight->users)
 		users_tell_lack(snapshot->flight->users, describe_one, &lack);

@@ -21,6 +21,8 @@ struct flight;
  * @tracer, @users: borrowed until flight_free(); NULL: without the kernel's events, or programs'
  */
 struct flight *flight_begin(struct tracer *tracer, struct users *users, struct trace_error *ret_error);
+/** flight_set_filter() - whom events are recorded of; borrowed; without it: everybody */
+void flight_set_filter(struct flight *flight, const struct tracer_options *filter);
 /** flight_attach_probes() - and these probes, as far as @selection wants them; borrowed until flight_free(). Before the first snapshot; NULL is fine */
 int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error);
 struct flight *flight_free(struct flight *flight); /* NULL is fine; returns NULL */

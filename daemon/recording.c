@@ -91,8 +91,8 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	recording->writer = trace_writer_new(fd, &writer_options, ret_error);
 	if (!recording->writer || probe_attach(recording->tracer, options->probes, options->selection, recording->writer, ret_error))
 		return ret_error->code;
-	keep_error(recording, tracefile_describe(recording->tracer, recording->writer, options->command, &error), &error);
-	recording->described = tracefile_nr_not_traced(recording->tracer);
+	keep_error(recording, tracefile_describe(recording->tracer, recording->writer, options->command, options->filter, &error), &error);
+	recording->described = tracefile_nr_not_traced(recording->tracer, options->filter);
 	recording->thread = writer_thread_new(recording->writer, fd,
 					      options->queue_bytes ? options->queue_bytes : RECORDING_QUEUE_BYTES, ret_error);
 	if (!recording->thread)

@@ -20,7 +20,7 @@ struct recording;
 
 /** struct recording_options - @queue_bytes: between drain and disk, 0 = 64 MiB. @proc: the classic process list, NULL = none.
  * @command: for the description; NULL = none. @probes: borrowed; NULL = none. @selection: of programs' events and probes; borrowed during the
- * call; NULL = all */
+ * call; NULL = all. @filter: whom events are recorded of, borrowed during the call; NULL = everybody */
 struct recording_options {
 	int level;
 	size_t queue_bytes;
@@ -28,6 +28,7 @@ struct recording_options {
 	char *const *command;
 	const struct trace_probes *probes;
 	const struct selection *selection;
+	const struct tracer_options *filter;
 	struct users *users; /* borrowed until recording_free(); NULL = no programs */
 };
 

@@ -158,7 +158,7 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 {
 	const struct options *options = session->options;
 	struct recording_options recording_options = {.level = options->session.level, .command = options->session.command,
-						     .probes = session->probes, .selection = &session->selection, .users = session->users};
+						     .probes = session->probes, .selection = &session->selection, .filter = &session->filter, .users = session->users};
 	struct trace_error error;
 
 	if (output_open(&session->output, options->output.path, OUTPUT_TRACE, ret_error))
@@ -184,6 +184,7 @@ static int begin_flight(struct session *session, struct trace_error *ret_error)
 	select_print_user(&session->selection, text, sizeof(text));
 	if (session->selection.nr_user)
 		flight_select(session->flight, text);
+	flight_set_filter(session->flight, &session->filter);
 	return flight_attach_probes(session->flight, session->probes, &session->selection, ret_error);
 }
 

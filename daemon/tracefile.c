@@ -53,8 +53,34 @@ static void add_command(struct trace_writer *writer, char *const *command)
 		add_info(writer, TRACE_INFO_COMMAND, line);
 }
 
-int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, struct trace_error *ret_error)
+static bool filters(const struct tracer_options *filter)
 {
+	return filter && (filter->filter_pid > 0 || filter->filter_pgrp > 0 || filter->filter_uid >= 0 || filter->filter_gid >= 0);
+}
+
+static void add_filter(struct trace_writer *writer, uint64_t number, const struct tracer_options *filter)
+{
+	char text[256];
+	size_t used;
+
+	/* The analysis knows it by its first two words. */
+	used = (size_t)snprintf(text, sizeof(text), "other processes: what was recorded is");
+	if (filter->filter_pid > 0)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " of process %d%s", (int)filter->filter_pid,
+					 filter->follow ? " and its descendants" : "");
+	if (filter->filter_pgrp > 0)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " of process group %d", (int)filter->filter_pgrp);
+	if (filter->filter_uid >= 0)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " of user %lld", (long long)filter->filter_uid);
+	if (filter->filter_gid >= 0)
+		snprintf(text + used, sizeof(text) - used, " of group %lld", (long long)filter->filter_gid);
+	trace_writer_string(writer, TRACE_STRING_NOT_TRACED, number, text);
+}
+
+int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, const struct tracer_options *filter,
+		       struct trace_error *ret_error)
+{
+	uint64_t nr = tracefile_nr_not_traced(tracer, filter);
 	const char *text;
 
 	add_system(writer);
@@ -66,14 +92,16 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	tracer_strings(add_string, writer, NULL); /* without a name a number is shown as one */
 	for (size_t i = 0; tracer && (text = tracer_not_traced(tracer, i)); i++)
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, i, text);
+	if (tracer && filters(filter))
+		add_filter(writer, nr - 1, filter);
 	return trace_writer_flush_strings(writer, ret_error);
 }
 
-uint64_t tracefile_nr_not_traced(struct tracer *tracer)
+uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_options *filter)
 {
 	uint64_t nr = tracer ? 0 : 1;
 
 	while (tracer && tracer_not_traced(tracer, nr))
 		nr++;
-	return nr;
+	return nr + (tracer && filters(filter));
 }

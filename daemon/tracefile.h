@@ -7,9 +7,11 @@
 
 /**
  * tracefile_describe() - host, kernel, the recording's command (NULL-terminated words, or NULL), names, what is not traced
+ * @filter: whom events are recorded of; NULL: everybody
  * Call after tracer_start(), and before another thread uses @writer. Returns 0, or the negative errno of the write.
  */
-int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, struct trace_error *ret_error);
+int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, const struct tracer_options *filter,
+		       struct trace_error *ret_error);
 /** tracefile_nr_not_traced() - how many texts of what is not traced tracefile_describe() writes, numbered from 0 */
-uint64_t tracefile_nr_not_traced(struct tracer *tracer);
+uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_options *filter);
 #endif

@@ -97,6 +97,13 @@ check "and nothing is left beside it" test -z "$(ls kept.trace.* words.lock 2>/d
 run -tu100000 - >piped 2>err
 check "stdout" cmp -s -n 8 piped t.trace
 
+# whom it records stands in the trace
+expect 0 "" silent -tu100000 -P$$ -u0 filtered.trace
+"$TRACE_BUILD/bin/tracevisualizer" filtered.trace >out
+check "a filter is told" grep -q "Not traced: other processes: what was recorded is of process $$ of user 0" out
+"$TRACE_BUILD/bin/tracevisualizer" t.trace >out
+check "no filter, no word" test -z "$(grep 'other processes' out)"
+
 # a command
 expect 0 "" silent t.trace -- true
 expect 7 "" silent t.trace -- sh -c "exit 7"

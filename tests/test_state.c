@@ -552,6 +552,55 @@ static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
 	case_free(&c);
 }
 
+/* Of process 10 only: of 20 and of the idle thread there is nothing but the switches to 10 and away from it. */
+static void whom_a_filter_leaves_out_is_unknown(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_NOT_TRACED, 0, "other processes: what was recorded is of process 10");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread_in(c.tb, 11, 10, 1, "one", 1, false, SYS_pause); /* asleep all the time: its wakeup would have been recorded */
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_sys_enter(c.tb, 0, 1500, SYS_futex, 0x5000, 128, 0);
+	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 20 may have left and come again */
+	tb_sys_exit(c.tb, 0, 4100, 0);
+	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 6000, 0, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns + c.two->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 8000);
+	CU_ASSERT_EQUAL(c.one->user_ns, 500 + 900 + 3000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 500 + 100);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 1000 + 1000);
+	CU_ASSERT_EQUAL(case_taken_by(c.one, 0, "unknown"), 2000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 0);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 2000 + 4000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 5000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).idle_ns + case_cpu(&c, 1).idle_ns, 0);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+/* It is on its CPU from the beginning to the end, so that no switch tells of it. */
+static void whom_a_filter_lets_pass_may_never_leave_its_cpu(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_NOT_TRACED, 0, "other processes: what was recorded is of process 10");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_vector(c.tb, 0, 5000, 0xec);
+	tb_vector_exit(c.tb, 0, 5100, 0xec);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 7900);
+	CU_ASSERT_EQUAL(c.one->interrupted_ns, 100);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 8000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 8000);
+	case_free(&c);
+}
+
 static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
 {
 	struct analysis_case c = case_new();
@@ -934,6 +983,8 @@ int main(int argc, char **argv)
 		CASE(while_the_recording_is_halted_nothing_is_known),
 		CASE(a_recording_without_scheduling_changes_knows_nothing),
 		CASE(of_a_kernel_that_was_not_recorded_nothing_is_known),
+		CASE(whom_a_filter_leaves_out_is_unknown),
+		CASE(whom_a_filter_lets_pass_may_never_leave_its_cpu),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
 		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_filtered.c - recordings of some processes only (-P, --follow, -G, -u, -g).
+ *
+ * An event passes the filter if the running thread does, or if it is the switch or the wakeup of a thread that does. So of the others there are only the
+ * switches to and from those that pass: what they did before, in between and after was not recorded, and neither who had a CPU
+ * until somebody came to it who passes. All their time is unknown, and so is that of CPUs, also when they seem to become idle.
+ *
+ * Which processes pass, the trace does not say in so many words; but any thread that passes and runs leaves an event that nobody else could:
+ * a system call, a fault, an interrupt in its time. They are looked for before the pass; what holds for one thread of a process holds for all of them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "state.h"
+
+struct pid_row {
+	uint64_t key;
+	uint64_t pid;
+};
+
+bool filtered_hides(const struct trace_analysis *a, const struct trace_process *process)
+{
+	return a->filtered && !table_find(&a->passing, sizeof(struct pid_row), process->pid + 1ull);
+}
+
+static bool is_filtered(const struct trace_analysis *a)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = trace_not_traced(a->trace, i)); i++)
+		if (strncmp(text, "other processes:", 16) == 0)
+			return true;
+	return false;
+}
+
+/* ---- who passes ---- */
+
+#define NOBODY UINT32_MAX
+
+struct scan {
+	struct trace_analysis *a;
+	struct table pids;  /* tid + 1 -> pid_row */
+	uint32_t *running;  /* owned; by CPU; NOBODY: not told yet */
+	uint32_t *at_start; /* owned; by CPU: whom the start state saw running there; NOBODY: none */
+	bool *has_passed;   /* owned; by CPU: whoever is there until the first switch */
+};
+
+static void put_pid(struct scan *scan, uint32_t tid, uint32_t pid)
+{
+	((struct pid_row *)books_row(scan->a, &scan->pids, sizeof(struct pid_row), tid + 1ull))->pid = pid;
+}
+
+static void passes(struct scan *scan, uint32_t tid)
+{
+	const struct pid_row *row = table_find(&scan->pids, sizeof(*row), tid + 1ull);
+
+	if (tid)
+		books_row(scan->a, &scan->a->passing, sizeof(struct pid_row), (row ? row->pid : tid) + 1ull);
+}
+
+/* Made in the time of whoever is on the CPU, and of nobody else. */
+static bool is_own(uint32_t id)
+{
+	switch (id) {
+	case TRACE_EV_sys_enter:
+	case TRACE_EV_sys_enter3:
+	case TRACE_EV_sys_enter6:
+	case TRACE_EV_sys_exit:
+	case TRACE_EV_fault_entry:
+	case TRACE_EV_fault_exit:
+	case TRACE_EV_irq_entry:
+	case TRACE_EV_softirq_entry:
+	case TRACE_EV_vector_entry:
+	case TRACE_EV_sched_exec:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void scan_switch(struct scan *scan, uint32_t cpu, const struct trace_sched_switch *sw)
+{
+	if (scan->has_passed[cpu])
+		passes(scan, sw->prev_tid);
+	scan->has_passed[cpu] = false;
+	scan->running[cpu] = sw->next_tid;
+}
+
+static void scan_event(struct scan *scan, const struct trace_event *event)
+{
+	if (event->id >= TRACE_EV_MAX || event->cpu >= scan->a->nr_cpus || !scan->a->handlers[event->id])
+		return;
+	if (event->id == TRACE_EV_sched_switch)
+		scan_switch(scan, event->cpu, event->payload);
+	else if (event->id == TRACE_EV_sched_fork)
+		put_pid(scan, ((const struct trace_sched_fork *)event->payload)->tid, ((const struct trace_sched_fork *)event->payload)->tgid);
+	else if (is_own(event->id) && scan->running[event->cpu] == NOBODY)
+		scan->has_passed[event->cpu] = true; /* the first switch will tell who */
+	else if (is_own(event->id))
+		passes(scan, scan->running[event->cpu]);
+}
+
+static void scan_start(struct scan *scan, const struct trace_event *event)
+{
+	const struct trace_start_thread *start = event->payload;
+
+	if (event->id != TRACE_EV_start_thread || event->type->fixed_bytes < sizeof(*start))
+		return;
+	put_pid(scan, start->tid, start->tgid);
+	if (start->running && start->cpu < scan->a->nr_cpus)
+		scan->at_start[start->cpu] = start->tid;
+}
+
+static int scan_all(struct scan *scan, bool start_state, void (*each)(struct scan *, const struct trace_event *))
+{
+	struct trace_cursor_options options = {.size = sizeof(options), .start_state = start_state, .decode_ahead = start_state ? 0 : 4};
+	struct trace_cursor *cursor = trace_cursor_new(scan->a->trace, &options, NULL);
+	const struct trace_event *event;
+
+	if (!cursor)
+		return -ENOMEM;
+	while ((event = trace_cursor_next(cursor)))
+		each(scan, event);
+	trace_cursor_free(cursor);
+	return 0;
+}
+
+/* No switch told who it was: it was there all the time. */
+static void scan_rest(struct scan *scan)
+{
+	for (uint32_t i = 0; i < scan->a->nr_cpus; i++)
+		if (scan->has_passed[i] && scan->at_start[i] != NOBODY)
+			passes(scan, scan->at_start[i]);
+}
+
+static bool scan_new(struct scan *scan, struct trace_analysis *a)
+{
+	*scan = (struct scan){.a = a};
+	scan->running = malloc((a->nr_cpus + 1) * sizeof(*scan->running));
+	scan->at_start = malloc((a->nr_cpus + 1) * sizeof(*scan->at_start));
+	scan->has_passed = calloc(a->nr_cpus + 1, sizeof(*scan->has_passed));
+	if (!scan->running || !scan->at_start || !scan->has_passed)
+		return false;
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		scan->running[i] = scan->at_start[i] = NOBODY;
+	return true;
+}
+
+static void scan_free(struct scan *scan)
+{
+	free(scan->running);
+	free(scan->at_start);
+	free(scan->has_passed);
+	table_clear(&scan->pids);
+}
+
+int filtered_prepare(struct trace_analysis *a)
+{
+	struct scan scan;
+	int error;
+
+	a->filtered = is_filtered(a);
+	if (!a->filtered)
+		return 0;
+	error = scan_new(&scan, a) ? 0 : -ENOMEM;
+	if (!error)
+		error = scan_all(&scan, true, scan_start);
+	if (!error)
+		error = scan_all(&scan, false, scan_event);
+	if (!error)
+		scan_rest(&scan);
+	scan_free(&scan);
+	return error;
+}
