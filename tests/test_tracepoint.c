@@ -230,6 +230,41 @@ static void names_come_from_the_expressions(void)
 	CU_ASSERT_EQUAL((int)user_record_integer(&seen[0], "i_2"), -1);
 }
 
+#define LOG(event, ...) tracepoint(wrapped, event, ##__VA_ARGS__)
+#define LOG_FIELDS(event, ...) tracepoint(wrapped, event, __VA_ARGS__) /* without ## the fields are expanded first */
+#define LOG_ORDER(event, order, ...) LOG(event, (order)->id, trace_field(total, (order)->bill.total), ##__VA_ARGS__)
+
+static void names_come_through_macros_around_tracepoint(void)
+{
+	struct order order = { 7, { 9.5 }, 1 }, *o = &order;
+	char array[3] = { 'a', 'b', 'c' };
+	int i = 1;
+
+	all_on();
+	LOG_FIELDS(some, i + 1, trace_field(sum, i + 4), trace_field(letters, array), trace_field(bytes, trace_bytes(array, 2)), trace_field(comma, &"\",\""[i]), trace_bytes(array, 1));
+	LOG_ORDER(nested, o, trace_field(paid, +o->paid), trace_field(sum, i), o->bill.total);
+	LOG(none);
+	CU_ASSERT_EQUAL_FATAL(drain(), 3);
+	CU_ASSERT_EQUAL(seen[0].event->nr_fields, 6);
+	EXPECT_FIELD("i_1", USER_FIELD_SIGNED, 4);
+	EXPECT_FIELD("sum", USER_FIELD_SIGNED, 4);
+	EXPECT_FIELD("array", USER_FIELD_BYTES, 4);
+	CU_ASSERT_EQUAL(user_record_integer(&seen[0], "sum"), 5);
+	CU_ASSERT_TRUE(text_is(0, "letters", "abc")); /* an array still: its end is known */
+	CU_ASSERT_TRUE(text_is(0, "bytes", "ab"));
+	CU_ASSERT_TRUE(text_is(0, "comma", ",\""));
+	CU_ASSERT_EQUAL(seen[1].event->nr_fields, 5);
+	CU_ASSERT_EQUAL(user_record_integer(&seen[1], "o_id"), 7);
+	CU_ASSERT_EQUAL(field_of(seen[1].event, "total")->type, USER_FIELD_FLOAT);
+	CU_ASSERT_EQUAL(user_record_integer(&seen[1], "paid"), 1);
+	CU_ASSERT_EQUAL(user_record_integer(&seen[1], "sum"), 1);
+	CU_ASSERT_PTR_NOT_NULL(field_of(seen[1].event, "o_bill_total"));
+	CU_ASSERT_EQUAL(seen[2].event->nr_fields, 0);
+	LOG_FIELDS(twice, trace_field(sum, trace_field(inner, i)));
+	CU_ASSERT_EQUAL_FATAL(drain(), 1);
+	EXPECT_FIELD("sum", USER_FIELD_SIGNED, 4);
+}
+
 static int calls;
 
 static int call(void)
@@ -343,12 +378,12 @@ extern int cpp_events(void); /* user_cpp.cpp */
 
 static void cpp_events_arrive_from_templates_inlines_and_lambdas(void)
 {
-	static const char *const names[] = { "plain", "inlined", "templated", "templated", "lambda", "member", "text", "view", "scoped", "scoped", "none" };
+	static const char *const names[] = { "plain", "inlined", "templated", "templated", "lambda", "member", "text", "view", "scoped", "scoped", "none", "wrapped", "wrapped_none" };
 
 	all_on();
-	CU_ASSERT_EQUAL(cpp_events(), 11);
-	CU_ASSERT_EQUAL_FATAL(drain(), 11);
-	for (int i = 0; i < 11; i++)
+	CU_ASSERT_EQUAL(cpp_events(), 13);
+	CU_ASSERT_EQUAL_FATAL(drain(), 13);
+	for (int i = 0; i < 13; i++)
 		CU_ASSERT_STRING_EQUAL(seen[i].name, names[i]);
 	CU_ASSERT_EQUAL(user_record_integer(&seen[0], "order_id"), 5);
 	CU_ASSERT_EQUAL(field_of(seen[0].event, "kind")->type, USER_FIELD_UNSIGNED);
@@ -360,6 +395,14 @@ static void cpp_events_arrive_from_templates_inlines_and_lambdas(void)
 	CU_ASSERT_TRUE(text_is(7, "view", "iew"));
 	CU_ASSERT_EQUAL(seen[8].event->role, USER_ROLE_BEGIN);
 	CU_ASSERT_EQUAL(seen[9].event->role, USER_ROLE_END);
+	CU_ASSERT_EQUAL(seen[11].event->nr_fields, 6);
+	CU_ASSERT_EQUAL(user_record_integer(&seen[11], "order"), 5);
+	CU_ASSERT_EQUAL(field_of(seen[11].event, "total")->type, USER_FIELD_FLOAT);
+	CU_ASSERT_TRUE(text_is(11, "text", "a temporary string"));
+	CU_ASSERT_TRUE(text_is(11, "letters", "abc"));
+	CU_ASSERT_TRUE(text_is(11, "bytes", "ab"));
+	CU_ASSERT_PTR_NOT_NULL(field_of(seen[11].event, "kind"));
+	CU_ASSERT_EQUAL(seen[12].event->nr_fields, 0);
 }
 
 /* ---- threads, signals ---- */
@@ -613,6 +656,7 @@ static const struct unit_case cases[] = {
 	{ "other_numbers_arrive", other_numbers_arrive },
 	{ "texts_arrive_bounded_and_null_safe", texts_arrive_bounded_and_null_safe },
 	{ "names_come_from_the_expressions", names_come_from_the_expressions },
+	{ "names_come_through_macros_around_tracepoint", names_come_through_macros_around_tracepoint },
 	{ "fields_are_evaluated_once_and_only_when_enabled", fields_are_evaluated_once_and_only_when_enabled },
 	{ "an_event_without_fields_is_sixteen_bytes", an_event_without_fields_is_sixteen_bytes },
 	{ "one_event_is_switched_alone", one_event_is_switched_alone },

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// user_cpp.cpp - tracepoints wherever C++ lets a statement stand. cpp_events() makes 11 events; test_tracepoint.c expects them.
+// user_cpp.cpp - tracepoints wherever C++ lets a statement stand. cpp_events() makes 13 events; test_tracepoint.c expects them.
 #include <string>
 #include <string_view>
 #include <trace/tracepoint.h>
+
+#define LOG(event, ...) tracepoint(cpp, event, ##__VA_ARGS__)
+#define LOG_FIELDS(event, ...) tracepoint(cpp, event, __VA_ARGS__)
+#define LOG_ORDER(event, order, ...) LOG_FIELDS(event, trace_field(order, (order).id), ##__VA_ARGS__)
 
 enum class kind : unsigned char { small, large };
 
@@ -43,5 +47,7 @@ extern "C" int cpp_events(void)
 	} catch (int) {
 	}
 	tracepoint(cpp, none);
-	return 11;
+	LOG_ORDER(wrapped, order, trace_field(total, order.id * 1.5), trace_field(text, make()), trace_field(letters, array), trace_field(bytes, trace_bytes(array, 2)), kind);
+	LOG(wrapped_none);
+	return 13;
 }

@@ -190,8 +190,18 @@ static inline __attribute__((always_inline, unused)) void trace_record_end_(cons
 } /* extern "C" */
 #endif
 
-/** trace_field() - a field of a tracepoint() under a name of its own: trace_field(total, price + tax) */
+/**
+ * trace_field() - a field of a tracepoint() under a name of its own: trace_field(total, price + tax)
+ * In a macro that wraps tracepoint() fields are expanded before tracepoint() can read how they are written. So what this expands to carries the name along,
+ * as text; registry.c finds it there. It is the value itself, arrays and all.
+ */
+#if defined(TRACEPOINT_DISABLE)
 #define trace_field(name, value) (value)
+#elif defined(__cplusplus)
+#define trace_field(name, value) ::trace_detail::named(#name, (value))
+#else
+#define trace_field(name, value) _Generic(#name, default : (value))
+#endif
 
 #if defined(TRACEPOINT_DISABLE)
 
@@ -213,6 +223,11 @@ static inline void trace_ignore_(int unused, ...) { (void)unused; }
 
 
 namespace trace_detail __attribute__((visibility("hidden"))) {
+
+template <class T> constexpr inline __attribute__((always_inline)) const T &named(const char *, const T &value)
+{
+	return value;
+}
 
 /* What is stored of a T: its type number and size in the image. References (texts) take 4 bytes there. */
 template <class T, class = void> struct is_text_object : std::false_type {};

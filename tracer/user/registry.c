@@ -63,13 +63,28 @@ static const char *argument_end(const char *at)
 	return at;
 }
 
+/* What trace_field() expands to, in a macro that wraps tracepoint(): the name is a text. NULL: this is something else. */
+static const char *expanded_name(const char *at)
+{
+	static const char *const begins[] = {"_Generic(\"", "::trace_detail::named(\""};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (strncmp(at, begins[i], strlen(begins[i])) == 0)
+			return at + strlen(begins[i]);
+	return NULL;
+}
+
 /* A legal, readable name made of an expression: order->id is order_id. Returns its length. */
 static size_t name_of(const char *at, const char *end, unsigned int number, char *name, size_t bytes)
 {
 	static const char named[] = "trace_field";
+	const char *expanded = expanded_name(at);
 	size_t length = 0;
 
-	if ((size_t)(end - at) > sizeof(named) && strncmp(at, named, sizeof(named) - 1) == 0) {
+	if (expanded) {
+		at = expanded;
+		end = at + strcspn(at, "\"");
+	} else if ((size_t)(end - at) > sizeof(named) && strncmp(at, named, sizeof(named) - 1) == 0) {
 		const char *inside = skip_blanks(at + sizeof(named) - 1);
 
 		if (*inside == '(') {
