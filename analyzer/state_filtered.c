@@ -59,24 +59,16 @@ static void passes(struct scan *scan, uint32_t tid)
 		books_row(scan->a, &scan->a->passing, sizeof(struct pid_row), (row ? row->pid : tid) + 1ull);
 }
 
-/* Made in the time of whoever is on the CPU, and of nobody else. */
-static bool is_own(uint32_t id)
+/* Made in the time of whoever is on the CPU, and of nobody else. The scheduler's, and signals, may be about another thread that passes. */
+static bool is_own(const struct trace_event *event)
 {
-	switch (id) {
-	case TRACE_EV_sys_enter:
-	case TRACE_EV_sys_enter3:
-	case TRACE_EV_sys_enter6:
-	case TRACE_EV_sys_exit:
-	case TRACE_EV_fault_entry:
-	case TRACE_EV_fault_exit:
-	case TRACE_EV_irq_entry:
-	case TRACE_EV_softirq_entry:
-	case TRACE_EV_vector_entry:
-	case TRACE_EV_sched_exec:
-		return true;
-	default:
+	if (!event->type || event->id < TRACE_EV_sys_enter)
 		return false;
-	}
+	if (event->id >= TRACE_EV_MAX)
+		return !(event->type->flags & TRACE_EVENT_TID); /* a probe's */
+	if (event->type->category == TRACE_CATEGORY_SCHED)
+		return event->id == TRACE_EV_sched_exec;
+	return event->type->category != TRACE_CATEGORY_IPC && event->type->category != TRACE_CATEGORY_USER;
 }
 
 static void scan_switch(struct scan *scan, uint32_t cpu, const struct trace_sched_switch *sw)
@@ -89,15 +81,15 @@ static void scan_switch(struct scan *scan, uint32_t cpu, const struct trace_sche
 
 static void scan_event(struct scan *scan, const struct trace_event *event)
 {
-	if (event->id >= TRACE_EV_MAX || event->cpu >= scan->a->nr_cpus || !scan->a->handlers[event->id])
+	if (event->cpu >= scan->a->nr_cpus)
 		return;
-	if (event->id == TRACE_EV_sched_switch)
+	if (event->id == TRACE_EV_sched_switch && scan->a->handlers[TRACE_EV_sched_switch])
 		scan_switch(scan, event->cpu, event->payload);
-	else if (event->id == TRACE_EV_sched_fork)
+	else if (event->id == TRACE_EV_sched_fork && scan->a->handlers[TRACE_EV_sched_fork])
 		put_pid(scan, ((const struct trace_sched_fork *)event->payload)->tid, ((const struct trace_sched_fork *)event->payload)->tgid);
-	else if (is_own(event->id) && scan->running[event->cpu] == NOBODY)
+	else if (is_own(event) && scan->running[event->cpu] == NOBODY)
 		scan->has_passed[event->cpu] = true; /* the first switch will tell who */
-	else if (is_own(event->id))
+	else if (is_own(event))
 		passes(scan, scan->running[event->cpu]);
 }
 

@@ -555,6 +555,7 @@ static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
 /* Of process 10 only: of 20 and of the idle thread there is nothing but the switches to 10 and away from it. */
 static void whom_a_filter_leaves_out_is_unknown(void)
 {
+	struct trace_signal_generate to_one = {.tid = 10};
 	struct analysis_case c = case_new();
 
 	tb_string(c.tb, TRACE_STRING_NOT_TRACED, 0, "other processes: what was recorded is of process 10");
@@ -566,7 +567,8 @@ static void whom_a_filter_leaves_out_is_unknown(void)
 	tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_TASK);
 	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 20 may have left and come again */
 	tb_sys_exit(c.tb, 0, 4100, 0);
-	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 5000, 10, 20, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 0, 5500, TRACE_EV_signal_generate, &to_one, sizeof(to_one), NULL); /* not its own: about 10 */
 	tb_switch(c.tb, 1, 6000, 0, 10, TRACE_TASK_RUNNING);
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns + c.two->wait_cpu_ns, 0);
