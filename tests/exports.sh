@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # exports.sh - libtrace.so exports what the public headers declare, and nothing else.
 set -eu
 work=$(mktemp -d)
