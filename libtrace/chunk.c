@@ -68,7 +68,7 @@ const char *chunk_header(const struct trace *trace, const struct chunk *chunk, s
 	return reason;
 }
 
-/* The index's copy was looked at only where it has more to say than the table. */
+/* The index's copy was looked at only where it has more to say than the table; the file's own, of a damaged chunk, when the file was walked. */
 struct trace_chunk_header chunk_header_copy(const struct trace *trace, const struct chunk *chunk)
 {
 	struct trace_chunk_header header = { .header_bytes = sizeof(header),
@@ -81,7 +81,7 @@ struct trace_chunk_header chunk_header_copy(const struct trace *trace, const str
 					     .events_before = chunk->events_before,
 					     .packed_bytes = chunk->public.packed_bytes };
 
-	if (!chunk->is_plain || chunk->header_at == chunk->public.offset)
+	if (!chunk->is_plain || chunk->public.damaged)
 		memcpy(&header, trace->data + chunk->header_at, sizeof(header));
 	return header;
 }

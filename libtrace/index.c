@@ -199,7 +199,8 @@ static int walk_damage(struct trace *trace, uint64_t at, uint64_t next, const ch
 
 /*
  * Is the whole chunk there? A good header may stand before a piece of its payload only, because a write to a pipe failed.
- * Then there is no chunk where the next one should begin, and the checksum decides; otherwise it need not be computed.
+ * Then there is no chunk where the next one should begin, but often one before that, or else the checksum decides; otherwise it need not be
+ * computed. With a chunk inside it is not: it would be again for that one, whose payload may reach as far.
  */
 static bool is_whole(const struct trace *trace, uint64_t at, const struct trace_chunk_header *header, uint64_t stop)
 {
@@ -209,8 +210,9 @@ static bool is_whole(const struct trace *trace, uint64_t at, const struct trace_
 	if (header->packed_bytes > stop - payload)
 		return false;
 	end = payload + header->packed_bytes;
-	return end == stop || !chunk_header_read(trace, end, &next) ||
-	       XXH3_64bits(trace->data + payload, header->packed_bytes) == header->payload_checksum;
+	if (end == stop || !chunk_header_read(trace, end, &next))
+		return true;
+	return resync(trace, payload, end) == end && XXH3_64bits(trace->data + payload, header->packed_bytes) == header->payload_checksum;
 }
 
 static int walk(struct trace *trace, uint64_t at)

@@ -132,9 +132,15 @@ unsigned char *schema_serialize_catalogue(size_t *ret_bytes)
 
 /* ---- reading ---- */
 
-/** struct view - a schema chunk's payload whose parts are known to lie inside it */
+/**
+ * struct view - a schema chunk's payload whose parts are known to lie inside it
+ * @left, @type_left: bytes that the types, and the one at hand, may still take. Types can share fields and texts, and a payload of 16 MiB
+ *	could stand for any number: so each is counted where it is used
+ */
 struct view {
 	struct trace_schema_header header;
+	size_t left;
+	size_t type_left;
 	const unsigned char *types;
 	const unsigned char *fields;
 	const char *texts; /* NUL at the end */
@@ -158,12 +164,21 @@ static bool view_init(struct view *view, const unsigned char *payload, size_t by
 	view->types = payload + sizeof(*header);
 	view->fields = view->types + types_bytes;
 	view->texts = (const char *)view->fields + fields_bytes;
+	view->left = TRACE_RAW_MAX;
 	return view->texts[header->text_bytes - 1] == '\0';
 }
 
-static const char *view_text(const struct view *view, uint32_t at)
+static void view_take(struct view *view, size_t bytes)
 {
-	return at < view->header.text_bytes ? view->texts + at : "";
+	view->type_left -= bytes < view->type_left ? bytes : view->type_left;
+}
+
+static const char *view_text(struct view *view, uint32_t at)
+{
+	const char *text = at < view->header.text_bytes ? view->texts + at : "";
+
+	view_take(view, strnlen(text, view->type_left) + 1);
+	return text;
 }
 
 static enum trace_field_kind kind_by_name(const char *name, bool is_string)
@@ -182,7 +197,7 @@ static enum trace_category category_by_name(const char *name)
 	return TRACE_CATEGORY_USER;
 }
 
-static bool field_from_disk(const struct view *view, size_t idx, const struct trace_schema_type *owner, struct trace_field *ret_field)
+static bool field_from_disk(struct view *view, size_t idx, const struct trace_schema_type *owner, struct trace_field *ret_field)
 {
 	struct trace_schema_field disk;
 	bool is_string;
@@ -229,18 +244,20 @@ static bool type_is_good(const struct trace_event_type *type)
 	return !(type->flags & TRACE_EVENT_TID) || type->fixed_bytes >= 8;
 }
 
-static bool type_from_disk(const struct view *view, size_t idx, struct trace_field *fields, struct trace_event_type *ret_type)
+static bool type_from_disk(struct view *view, size_t idx, struct trace_field *fields, struct trace_event_type *ret_type)
 {
 	struct trace_schema_type disk = { .source = UINT32_MAX };
-	size_t stride = view->header.type_bytes;
+	size_t stride = view->header.type_bytes, room = view->left < SCHEMA_TYPE_MAX_BYTES ? view->left : SCHEMA_TYPE_MAX_BYTES;
 
 	memcpy(&disk, view->types + idx * stride, stride < sizeof(disk) ? offsetof(struct trace_schema_type, source) : sizeof(disk));
 	if (!id_is_good(disk.id) || disk.fixed_bytes % 8 || disk.fixed_bytes > TRACE_RECORD_MAX_BYTES - 8 ||
 	    disk.first_field > view->header.nr_fields || disk.nr_fields > view->header.nr_fields - disk.first_field)
 		return false;
+	view->type_left = room;
+	view_take(view, sizeof(disk) + disk.nr_fields * sizeof(struct trace_schema_field));
 	fields += disk.first_field;
 	for (size_t i = 0; i < disk.nr_fields; i++)
-		if (!field_from_disk(view, disk.first_field + i, &disk, &fields[i]))
+		if (!view->type_left || !field_from_disk(view, disk.first_field + i, &disk, &fields[i]))
 			return false;
 	*ret_type = (struct trace_event_type){
 		.name = view_text(view, disk.name),
@@ -258,7 +275,8 @@ static bool type_from_disk(const struct view *view, size_t idx, struct trace_fie
 		.role = disk.role < TRACE_NR_ROLES ? (enum trace_event_role)disk.role : TRACE_ROLE_EVENT,
 		.source = view_text(view, disk.source),
 	};
-	return type_is_good(ret_type);
+	view->left -= room - view->type_left;
+	return view->type_left && type_is_good(ret_type);
 }
 
 static bool schema_reserve(struct schema *schema, size_t nr)

@@ -8,6 +8,7 @@
 enum {
 	SCHEMA_NR_IDS = 65536,
 	SCHEMA_MAX_BYTES = 256 << 20, /* of all schema chunks of a trace */
+	SCHEMA_TYPE_MAX_BYTES = 64 << 10, /* of a type with its fields and texts */
 };
 
 /**

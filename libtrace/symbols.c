@@ -51,7 +51,7 @@ struct mapping {
 	uint64_t offset;
 };
 
-/** struct step - in the life of a thread: begun by @parent as part of @pid (a new process: its own), or a new program. By tid, then time */
+/** struct step - in the life of a thread: begun by @parent as part of @pid (a new process: its own), or a new program. In time order */
 struct step {
 	uint32_t tid;
 	uint32_t pid;
@@ -125,15 +125,21 @@ static void add_step(struct trace_symbols *symbols, const struct step *step)
 		symbols->steps[symbols->nr_steps++] = *step;
 }
 
+/* The writer of the trace may have known less of an event than we do. */
+static bool has_room(const struct trace_event *event, size_t bytes)
+{
+	return event->type && event->type->fixed_bytes >= bytes;
+}
+
 static void collect_start(struct trace_symbols *symbols, const struct trace_event *event)
 {
 	const char *path = trace_event_string(event);
 
-	if (event->id == TRACE_EV_start_thread) {
+	if (event->id == TRACE_EV_start_thread && has_room(event, sizeof(struct trace_start_thread))) {
 		const struct trace_start_thread *thread = event->payload;
 
 		add_step(symbols, &(struct step){ .tid = thread->tid, .pid = thread->tgid });
-	} else if (event->id == TRACE_EV_start_map && *path == '/') {
+	} else if (event->id == TRACE_EV_start_map && has_room(event, sizeof(struct trace_start_map)) && *path == '/') {
 		const struct trace_start_map *map = event->payload;
 
 		add_mapping(symbols, &(struct mapping){ .pid = map->tgid, .object = object_of(symbols, path, strlen(path), map->ino),
@@ -168,11 +174,11 @@ static void collect_told(struct trace_symbols *symbols, const struct trace_event
 
 static void collect(struct trace_symbols *symbols, const struct trace_event *event)
 {
-	if (event->id == TRACE_EV_sched_fork) {
+	if (event->id == TRACE_EV_sched_fork && has_room(event, sizeof(struct trace_sched_fork))) {
 		const struct trace_sched_fork *fork = event->payload;
 
 		add_step(symbols, &(struct step){ .tid = fork->tid, .pid = fork->tgid, .parent = fork->parent_tid, .ts_ns = event->ts_ns });
-	} else if (event->id == TRACE_EV_sched_exec) {
+	} else if (event->id == TRACE_EV_sched_exec && has_room(event, sizeof(struct trace_sched_exec))) {
 		const struct trace_sched_exec *exec = event->payload;
 
 		add_step(symbols, &(struct step){ .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns });
@@ -327,13 +333,16 @@ static size_t add_functions(struct object *object, unsigned int table, size_t nr
 	return nr;
 }
 
+/* The path may be a program's word: to open a FIFO would wait for ever, and to open a device may be to use it. */
 static void open_object(struct object *object)
 {
 	struct stat status;
 	size_t room = 0;
 
 	object->opened = true;
-	object->fd = open(object->path, O_RDONLY | O_CLOEXEC);
+	if (stat(object->path, &status) || !S_ISREG(status.st_mode))
+		return;
+	object->fd = open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (object->fd < 0 || fstat(object->fd, &status) || !S_ISREG(status.st_mode) || (object->ino && object->ino != status.st_ino))
 		return;
 	elf_version(EV_CURRENT);

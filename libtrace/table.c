@@ -47,7 +47,7 @@ static bool root_read(const struct trace *trace, struct walk *walk)
 	if (!payload || payload_bytes != sizeof(*root))
 		return false;
 	memcpy(root, payload, sizeof(*root));
-	return root->offset <= stop - bytes && root->nr_entries <= stop / sizeof(struct trace_chunk_header) && root->entry_bytes >= sizeof(struct trace_table_entry) &&
+	return root->offset >= walk->end && root->offset <= stop - bytes && root->nr_entries <= stop / sizeof(struct trace_chunk_header) && root->entry_bytes >= sizeof(struct trace_table_entry) &&
 	       root->header_bytes >= sizeof(struct trace_chunk_header) && root->header_bytes <= TRACE_CHUNK_HEADER_MAX_BYTES && root->index_entries;
 }
 

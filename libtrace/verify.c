@@ -71,15 +71,14 @@ static int check_chunk(struct verification *verification, const struct chunk *ch
 	const struct trace *trace = verification->trace;
 	bool is_of_events = has_events(chunk);
 	struct block *block = &verification->block;
-	struct trace_chunk_header header;
+	struct trace_chunk_header header, copy;
 	const unsigned char *raw;
 	const char *reason = chunk_header_read(trace, chunk->public.offset, &header);
 	int error;
 
 	if (reason)
 		return violated_chunk(verification, &chunk->public, reason);
-	if ((header.header_bytes != sizeof(header) && chunk->header_at != chunk->public.offset) ||
-	    memcmp(trace->data + chunk->public.offset, trace->data + chunk->header_at, header.header_bytes) != 0)
+	if (chunk_header_read(trace, chunk->header_at, &copy) || memcmp(&header, &copy, sizeof(header)) != 0)
 		return violated_chunk(verification, &chunk->public, "its header and the index differ");
 	if (!chunk_header_is_of(&header, chunk))
 		return violated_chunk(verification, &chunk->public, "its header and the table of chunks differ");

@@ -80,8 +80,7 @@ struct type_key {
 };
 
 enum {
-	TYPE_MAX_BYTES = 64 << 10, /* serialized */
-	TYPES_PER_CHUNK = TRACE_RAW_MAX / TYPE_MAX_BYTES,
+	TYPES_PER_CHUNK = TRACE_RAW_MAX / SCHEMA_TYPE_MAX_BYTES,
 };
 
 static void *buffer_reserve(struct buffer *buffer, size_t bytes)
@@ -361,7 +360,7 @@ static int type_add(struct trace_writer *writer, const struct trace_event_type *
 		return error_set(ret_error, -ENOSPC, "there are more different events of programs than a trace can have: %d", SCHEMA_NR_IDS - TRACE_EV_MAX);
 	numbered.id = key.id;
 	payload = schema_serialize(&list, 1, &bytes);
-	error = !payload ? -ENOMEM : bytes > TYPE_MAX_BYTES ? -EBADMSG : schema_add(&writer->types, payload, bytes);
+	error = !payload ? -ENOMEM : bytes > SCHEMA_TYPE_MAX_BYTES ? -EBADMSG : schema_add(&writer->types, payload, bytes);
 	free(payload);
 	if (error)
 		return error_set(ret_error, error == -EBADMSG ? -EINVAL : error, error == -EBADMSG ? "the description of an event makes no sense" :

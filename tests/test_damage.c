@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/symbols.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
@@ -685,6 +686,165 @@ static void a_table_that_lies_is_found(void)
 	fixture_free(&fixture);
 }
 
+/* ---- files that no writer of ours would make ---- */
+
+enum { MADE_ID = 7, MADE_MOST_BYTES = 256 << 10 };
+
+/** struct made - a trace file made by hand: a header of @header_bytes with room in it, and what follows */
+struct made {
+	unsigned char data[MADE_MOST_BYTES];
+	size_t bytes;
+};
+
+static void made_header(struct made *made, size_t header_bytes)
+{
+	struct trace_file_header header = { .version_major = TRACE_FORMAT_MAJOR, .version_minor = TRACE_FORMAT_MINOR, .header_bytes = (uint32_t)header_bytes,
+					    .trace_id = MADE_ID };
+	uint64_t checksum;
+
+	memcpy(header.magic, TRACE_FILE_MAGIC, TRACE_MAGIC_BYTES);
+	memcpy(made->data, &header, offsetof(struct trace_file_header, checksum));
+	checksum = XXH3_64bits(made->data, header_bytes - sizeof(checksum));
+	memcpy(made->data + header_bytes - sizeof(checksum), &checksum, sizeof(checksum));
+	if (made->bytes < header_bytes)
+		made->bytes = header_bytes;
+}
+
+static void made_chunk(struct made *made, struct trace_chunk_header header, const void *payload, size_t bytes)
+{
+	memcpy(header.magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+	header.header_bytes = sizeof(header);
+	header.trace_id = MADE_ID;
+	header.raw_bytes = header.packed_bytes = (uint32_t)bytes;
+	header.payload_checksum = XXH3_64bits(payload, bytes);
+	header.checksum = XXH3_64bits(&header, offsetof(struct trace_chunk_header, checksum));
+	memcpy(mempcpy(made->data + made->bytes, &header, sizeof(header)), payload, bytes);
+	made->bytes += sizeof(header) + bytes;
+}
+
+static struct trace *made_open(const struct made *made, struct trace_error *ret_error)
+{
+	struct image image = image_of(made->data, made->bytes);
+	struct trace *trace = trace_open(image.path, ret_error);
+
+	image_free(&image);
+	return trace;
+}
+
+/* Where the table begins bounds what it may list; it lies before the first chunk, in the room of the file's header. */
+static void a_table_within_the_files_header_is_refused(void)
+{
+	struct made *made = calloc(1, sizeof(*made));
+	struct trace_table_entry entry = { .offset = 1ull << 40, .events_before = 5, .events = 1, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_table_root root = { .offset = sizeof(struct trace_file_header), .nr_entries = 1, .nr_chunks = 1, .entry_bytes = sizeof(entry),
+					 .header_bytes = sizeof(struct trace_chunk_header) + 8, .index_entries = 1 };
+	struct trace_end_mark mark = { .trace_id = MADE_ID, .nr_index_chunks = 1 };
+	struct trace *trace;
+
+	made->bytes = root.offset;
+	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_TABLE }, &entry, sizeof(entry));
+	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_ROOT }, &root, sizeof(root));
+	mark.index_offset = made->bytes;
+	made_header(made, made->bytes + 8);
+	memcpy(mark.magic, TRACE_END_MAGIC, TRACE_MAGIC_BYTES);
+	mark.file_bytes = made->bytes + sizeof(mark);
+	mark.checksum = XXH3_64bits(&mark, offsetof(struct trace_end_mark, checksum));
+	memcpy(made->data + made->bytes, &mark, sizeof(mark));
+	made->bytes += sizeof(mark);
+	trace = made_open(made, NULL);
+	CU_ASSERT_PTR_NOT_NULL(trace);
+	CU_ASSERT_TRUE(trace && trace_nr_chunks(trace) == 0 && trace_nr_damages(trace) > 0);
+	trace_close(trace);
+	free(made);
+}
+
+/* A schema of @nr types that all have the same text, of @chars characters. Returns the number of types that are taken. */
+static size_t types_with_one_text(uint32_t nr, size_t chars)
+{
+	struct made *made = calloc(1, sizeof(*made));
+	struct trace_schema_header head = { .nr_types = nr, .type_bytes = sizeof(struct trace_schema_type), .field_bytes = sizeof(struct trace_schema_field),
+					    .text_bytes = (uint32_t)chars + 2 };
+	unsigned char *payload = calloc(1, MADE_MOST_BYTES / 2), *at = mempcpy(payload, &head, sizeof(head));
+	struct trace *trace;
+	size_t taken;
+
+	for (uint32_t i = 0; i < nr; i++)
+		at = mempcpy(at, &(struct trace_schema_type){ .id = (uint16_t)(TRACE_EV_MAX + i), .text = 1 }, sizeof(struct trace_schema_type));
+	memset(at + 1, 'x', chars);
+	made_header(made, sizeof(struct trace_file_header));
+	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_SCHEMA }, payload, (size_t)(at - payload) + head.text_bytes);
+	trace = made_open(made, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	taken = trace_nr_types(trace);
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), taken == 0);
+	trace_close(trace);
+	free(payload);
+	free(made);
+	return taken;
+}
+
+/* A small chunk could stand for any number of large types, and to open it would take hours. */
+static void types_that_share_more_than_a_schema_can_hold_are_refused(void)
+{
+	CU_ASSERT_EQUAL(types_with_one_text(1, 65000), 1);
+	CU_ASSERT_EQUAL(types_with_one_text(1, 65500), 0);
+	CU_ASSERT_EQUAL(types_with_one_text(250, 65000), 250);
+	CU_ASSERT_EQUAL(types_with_one_text(270, 65000), 0);
+}
+
+/* One event of a type that has nothing but its number; sched_fork has 24 bytes for us. And a loss, whose event shall have a string. */
+static struct trace *trace_of_a_short_event(void)
+{
+	struct {
+		struct trace_schema_header head;
+		struct trace_schema_type types[2];
+		char text[8];
+	} schema = { .head = { .nr_types = 2, .type_bytes = sizeof(struct trace_schema_type), .field_bytes = sizeof(struct trace_schema_field), .text_bytes = 8 },
+		     .types = { { .id = TRACE_EV_sched_fork }, { .id = TRACE_EV_trace_lost, .fixed_bytes = sizeof(struct trace_trace_lost), .has_string = 1 } } };
+	struct {
+		struct trace_columns_header head;
+		struct trace_columns_times times;
+		struct trace_columns_type type;
+		unsigned char id, codes[2], end[8];
+	} __attribute__((packed)) columns = { .head = { .events = 1, .nr_types = 1, .first_ns = 1000 },
+					      .times = { .step = 1ull << 32, .code_bytes = 2 },
+					      .type = { .id = TRACE_EV_sched_fork, .events = 1, .payloads = 1 } };
+	struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS, .encoding = TRACE_ENCODING_COLUMNS, .events = 1, .first_ns = 1000, .last_ns = 1000,
+					     .events_before = 3, .lost_before = 3, .ids = { 1ull << TRACE_EV_sched_fork } };
+	struct made *made = calloc(1, sizeof(*made));
+	struct trace *trace;
+
+	made_header(made, sizeof(struct trace_file_header));
+	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_SCHEMA }, &schema, offsetof(__typeof__(schema), text) + sizeof(schema.text));
+	made_chunk(made, header, &columns, sizeof(columns));
+	trace = made_open(made, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	free(made);
+	return trace;
+}
+
+/* Seen by AddressSanitizer, as far as it reads beyond them. */
+static void nothing_is_read_of_events_that_are_too_short(void)
+{
+	struct trace *trace = trace_of_a_short_event();
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	struct trace_symbols *symbols = trace_symbols_new(trace, NULL);
+	const struct trace_event *event = trace_cursor_next(cursor);
+
+	CU_ASSERT_PTR_NOT_NULL(symbols);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(event);
+	CU_ASSERT_EQUAL(event->id, TRACE_EV_trace_lost);
+	CU_ASSERT_FALSE(event->type->has_string);
+	while (event && event->id == TRACE_EV_trace_lost) /* the file has no end, either */
+		event = trace_cursor_next(cursor);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(event);
+	CU_ASSERT_EQUAL(event->id, TRACE_EV_sched_fork);
+	CU_ASSERT_EQUAL(event->payload_bytes, 0);
+	trace_symbols_free(symbols);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+}
+
 static void a_compression_bomb_is_refused(void)
 {
 	struct fixture fixture = fixture_new(false);
@@ -858,6 +1018,9 @@ static const struct unit_case cases[] = {
 	{ "a_chunk_of_an_impossible_cpu_is_refused", a_chunk_of_an_impossible_cpu_is_refused },
 	{ "a_trace_of_the_version_before_the_table_is_whole", a_trace_of_the_version_before_the_table_is_whole },
 	{ "a_table_that_lies_is_found", a_table_that_lies_is_found },
+	{ "a_table_within_the_files_header_is_refused", a_table_within_the_files_header_is_refused },
+	{ "types_that_share_more_than_a_schema_can_hold_are_refused", types_that_share_more_than_a_schema_can_hold_are_refused },
+	{ "nothing_is_read_of_events_that_are_too_short", nothing_is_read_of_events_that_are_too_short },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
 	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
 	{ "damage_ahead_is_the_same", damage_ahead_is_the_same },

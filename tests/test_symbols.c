@@ -154,6 +154,30 @@ static void children_have_what_their_parent_had_until_they_execute(void)
 	tb_free(tb);
 }
 
+/* What a program tells may be the path of anything: to open this one would wait for a writer. */
+static void what_is_no_file_is_not_opened(void)
+{
+	struct tb *tb = tb_new();
+	char path[] = "/tmp/trace-symbols-XXXXXX";
+	struct trace_symbol symbol;
+	struct trace_symbols *symbols;
+	struct trace *trace;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(path));
+	rmdir(path);
+	CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0600), 0);
+	tb_switch(tb, 0, 1000, 0, 100, 0);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	alarm(30); /* ends the test */
+	CU_ASSERT_FALSE(trace_symbols_find_in_file(symbols, path, 4096, &symbol));
+	alarm(0);
+	unlink(path);
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static void a_replaced_file_gives_no_names(void)
 {
 	struct tb *tb = tb_new();
@@ -217,6 +241,7 @@ static void names_are_readable_and_lines_are_found(void)
 static const struct unit_case cases[] = {
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
 	{"children_have_what_their_parent_had_until_they_execute", children_have_what_their_parent_had_until_they_execute},
+	{"what_is_no_file_is_not_opened", what_is_no_file_is_not_opened},
 	{"a_replaced_file_gives_no_names", a_replaced_file_gives_no_names},
 	{"names_are_readable_and_lines_are_found", names_are_readable_and_lines_are_found},
 	{NULL, NULL},
