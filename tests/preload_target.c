@@ -4,11 +4,13 @@
  *
  *	preload_target malloc|fork|locks|functions COUNT    one line of truth on stdout
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -93,10 +95,34 @@ static void reach_stage(int reached)
 	__atomic_store_n(&stage, reached, __ATOMIC_RELEASE);
 }
 
+static pid_t contender; /* 0: not known yet */
+
+/* However long that takes on a machine that is busy. Its number stands in the file of what it is in. */
+static void wait_until_it_waits(void)
+{
+	const struct timespec moment = {.tv_nsec = 100000};
+	char path[64], text[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", (int)__atomic_load_n(&contender, __ATOMIC_ACQUIRE));
+	for (;;) {
+		memset(text, 0, sizeof(text));
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+			abort();
+		close(fd);
+		if (strtol(text, NULL, 10) == SYS_futex)
+			return;
+		nanosleep(&moment, NULL);
+	}
+}
+
 /* Asks for each lock while the other has it. */
 static void *contend(void *argument)
 {
 	int count = *(int *)argument;
+
+	__atomic_store_n(&contender, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 
 	for (int i = 0; i < count; i++) {
 		wait_for_stage(4 * i + 1);
@@ -117,20 +143,22 @@ static void *contend(void *argument)
 
 static void run_locks(int count)
 {
-	const struct timespec hold = {.tv_nsec = 5000000};
+	const struct timespec moment = {.tv_nsec = 100000};
 	pthread_t thread;
 
 	if (pthread_create(&thread, NULL, contend, &count))
 		abort();
+	while (!__atomic_load_n(&contender, __ATOMIC_ACQUIRE))
+		nanosleep(&moment, NULL);
 	for (int i = 0; i < count; i++) {
 		pthread_mutex_lock(&mutex);
 		reach_stage(4 * i + 1);
-		nanosleep(&hold, NULL); /* the other has come by now */
+		wait_until_it_waits();
 		pthread_mutex_unlock(&mutex);
 		wait_for_stage(4 * i + 2);
 		pthread_rwlock_wrlock(&rwlock);
 		reach_stage(4 * i + 3);
-		nanosleep(&hold, NULL);
+		wait_until_it_waits();
 		pthread_rwlock_unlock(&rwlock);
 		wait_for_stage(4 * i + 4);
 	}
