@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "text.h"
@@ -68,14 +70,18 @@ static const char *take_geometry(struct user_mapping *mapping, const struct user
 	return NULL;
 }
 
-/* SECURITY: without the seals the program could cut its memory off, and our next look at it would be a SIGBUS. */
+/* SECURITY: without the seals the program could cut its memory off, and our next look at it would be a SIGBUS; so it would be at huge pages that
+ * were never touched, when there are none left. */
 static const char *check_file(struct user_mapping *mapping, int fd)
 {
 	struct stat stat;
+	struct statfs system;
 	int seals = fcntl(fd, F_GET_SEALS);
 
-	if (seals < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode))
+	if (seals < 0 || fstat(fd, &stat) < 0 || fstatfs(fd, &system) < 0 || !S_ISREG(stat.st_mode))
 		return "it is no memory file";
+	if (system.f_type == HUGETLBFS_MAGIC)
+		return "its pages are huge ones";
 	if ((seals & USER_SEALS) != USER_SEALS)
 		return "its size is not sealed";
 	if (stat.st_size < (off_t)sizeof(struct user_memory) || (uint64_t)stat.st_size > USER_MAX_BYTES)

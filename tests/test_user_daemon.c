@@ -498,6 +498,19 @@ static void memories_that_could_shrink_are_refused(void)
 	}
 }
 
+/* To touch a page of it that the kernel has not got ends whoever does. */
+static void memories_of_huge_pages_are_refused(void)
+{
+	struct fake_program program = { .fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB) };
+	struct bench *bench = bench_new(NULL);
+
+	if (program.fd >= 0 && ftruncate(program.fd, 1 << 30) == 0 && fcntl(program.fd, F_ADD_SEALS, FAKE_SEALS) == 0)
+		CU_ASSERT_EQUAL(bench_take(bench, &program, true), -EINVAL);
+	if (program.fd >= 0)
+		close(program.fd);
+	bench_free(bench);
+}
+
 static void files_that_are_no_memory_are_refused(void)
 {
 	struct fake_program program = { .fd = open("/dev/zero", O_RDWR | O_CLOEXEC) };
@@ -1015,6 +1028,7 @@ static const struct unit_case cases[] = {
 	{ "a_program_that_dies_in_a_record_loses_that_record_only", a_program_that_dies_in_a_record_loses_that_record_only },
 	{ "memories_that_are_not_as_they_should_be_are_refused", memories_that_are_not_as_they_should_be_are_refused },
 	{ "memories_that_could_shrink_are_refused", memories_that_could_shrink_are_refused },
+	{ "memories_of_huge_pages_are_refused", memories_of_huge_pages_are_refused },
 	{ "files_that_are_no_memory_are_refused", files_that_are_no_memory_are_refused },
 	{ "a_program_belongs_to_one_daemon_at_a_time", a_program_belongs_to_one_daemon_at_a_time },
 	{ "nonsense_in_rings_stays_in_its_streams", nonsense_in_rings_stays_in_its_streams },
