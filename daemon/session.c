@@ -245,8 +245,8 @@ static int begin(struct session *session, struct trace_error *ret_error)
 		return err;
 	session->flush = flush_init(session->options->session.flush_ns);
 	session->start_ns = session->recording ? recording_start_ns(session->recording) : clock_now();
-	if (session->options->session.duration_ns)
-		session->end_ns = session->start_ns + session->options->session.duration_ns;
+	if (session->options->session.duration_ns && __builtin_add_overflow(session->start_ns, session->options->session.duration_ns, &session->end_ns))
+		session->end_ns = UINT64_MAX;
 	session->progress.end_ns = session->end_ns;
 	err = loop_init(session, ret_error);
 	return err ? err : output_commit(&session->output, ret_error);
