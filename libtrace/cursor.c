@@ -45,7 +45,7 @@ struct trace_cursor {
 	const struct trace *trace;
 	const struct timeline *timeline;
 	uint64_t from_ns;
-	uint64_t to_ns; /* exclusive */
+	uint64_t last_ns; /* inclusive: events can have any time */
 	uint64_t mask[TRACE_MASK_WORDS];
 	bool all_events;
 	bool no_lost;
@@ -183,7 +183,7 @@ static bool lane_settle(const struct trace_cursor *cursor, struct lane *lane)
 			break;
 		block_step(type, &bytes);
 	}
-	if (block->at >= block->nr || block->ts_ns[block->at] >= cursor->to_ns)
+	if (block->at >= block->nr || block->ts_ns[block->at] > cursor->last_ns)
 		return false;
 	lane->ts_ns = block->ts_ns[block->at];
 	return true;
@@ -195,7 +195,7 @@ static int join_gap(struct trace_cursor *cursor, const struct trace_gap *gap)
 {
 	struct lane *lane;
 
-	if (cursor->no_lost || gap->end_ns < cursor->from_ns || gap->end_ns >= cursor->to_ns || !wants_cpu(cursor, gap->cpu) ||
+	if (cursor->no_lost || gap->end_ns < cursor->from_ns || gap->end_ns > cursor->last_ns || !wants_cpu(cursor, gap->cpu) ||
 	    !wants_id(cursor, TRACE_EV_trace_lost))
 		return 0;
 	lane = lane_new(cursor);
@@ -229,7 +229,7 @@ static bool wants_place(const void *context, size_t place)
 	const struct trace_cursor *cursor = context;
 	const struct chunk *chunk = &cursor->trace->chunks[cursor->timeline->chunks[place]];
 
-	return chunk->public.first_ns < cursor->to_ns && wants_chunk(cursor, chunk);
+	return chunk->public.first_ns <= cursor->last_ns && wants_chunk(cursor, chunk);
 }
 
 /* A cursor that is read on and on gets a thread; most are for the first few events. */
@@ -294,7 +294,7 @@ static int join_due(struct trace_cursor *cursor)
 
 		if (has_gap && gap_ns <= due_ns && (!has_chunk || gap_ns <= chunk_ns))
 			error = join_gap(cursor, &cursor->trace->gaps[cursor->trace->gaps_by_end[cursor->next_gap++]]);
-		else if (has_chunk && chunk_ns <= due_ns && chunk_ns < cursor->to_ns)
+		else if (has_chunk && chunk_ns <= due_ns && chunk_ns <= cursor->last_ns)
 			error = join_chunk(cursor, cursor->next_chunk++);
 		else
 			break;
@@ -313,7 +313,7 @@ static void find_next_join(struct trace_cursor *cursor)
 
 static inline uint64_t turn_end(const struct trace_cursor *cursor)
 {
-	uint64_t end = cursor->to_ns < cursor->next_join_ns ? cursor->to_ns : cursor->next_join_ns;
+	uint64_t end = cursor->last_ns < cursor->next_join_ns ? cursor->last_ns : cursor->next_join_ns;
 
 	for (size_t i = 1; i < 3 && i < cursor->nr_heap; i++)
 		end = end < cursor->heap[i]->ts_ns ? end : cursor->heap[i]->ts_ns;
@@ -463,7 +463,7 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 {
 	cursor->trace = trace;
 	cursor->timeline = options->start_state ? &trace->start_state : &trace->events;
-	cursor->to_ns = options->to_ns ? options->to_ns : UINT64_MAX;
+	cursor->last_ns = options->to_ns ? options->to_ns - 1 : UINT64_MAX;
 	cursor->no_lost = options->no_lost || options->start_state;
 	cursor->decode_ahead = options->decode_ahead < DECODE_AHEAD_MOST ? options->decode_ahead : DECODE_AHEAD_MOST;
 	cursor->all_events = !options->mask;

@@ -656,6 +656,26 @@ static void a_record_that_reaches_beyond_the_block_ends_it(void)
 	trace_close(trace);
 }
 
+static void events_at_the_first_and_at_the_last_time_come_back(void)
+{
+	static const uint64_t begins[] = { 0, UINT64_MAX - 6 };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		struct rawfile *file = rawfile_new();
+		struct trace *trace;
+		char text[256];
+
+		rawfile_exit(file, (uint32_t)begins[i], 1);
+		rawfile_exit(file, (uint32_t)begins[i] + 6, 2);
+		rawfile_block(file, begins[i], 0, 0);
+		trace = rawfile_open(file, NULL);
+		order_text(trace, text);
+		CU_ASSERT_STRING_EQUAL(text, i ? "2@4294967289 2@4294967295 " : "2@0 2@6 "); /* their lower halves */
+		CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+		trace_close(trace);
+	}
+}
+
 static void causes_of_losses_are_kept(void)
 {
 	struct rawfile *file = rawfile_new();
@@ -1423,6 +1443,7 @@ static const struct unit_case cases[] = {
 	{ "missed_programs_are_gaps_beside_their_events", missed_programs_are_gaps_beside_their_events },
 	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
 	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
+	{ "events_at_the_first_and_at_the_last_time_come_back", events_at_the_first_and_at_the_last_time_come_back },
 	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
 	{ "a_missing_subbuffer_that_nobody_counted_is_a_gap", a_missing_subbuffer_that_nobody_counted_is_a_gap },
 	{ "every_one_of_many_streams_has_its_books", every_one_of_many_streams_has_its_books },
