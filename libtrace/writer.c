@@ -633,10 +633,13 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 	struct trace_statistics_header header = { .nr_streams = (uint32_t)nr_streams,
 						  .stream_bytes = sizeof(struct trace_statistics_stream),
 						  .end_ns = end_ns };
-	size_t bytes = sizeof(header) + nr_streams * sizeof(struct trace_statistics_stream);
-	unsigned char *raw = bytes <= TRACE_RAW_MAX ? malloc(bytes) : NULL, *at = raw;
+	size_t bytes = sizeof(header) + nr_streams * sizeof(struct trace_statistics_stream), most = (TRACE_RAW_MAX - sizeof(header)) / sizeof(struct trace_statistics_stream);
+	unsigned char *raw = nr_streams <= most ? malloc(bytes) : NULL, *at = raw;
 	int error;
 
+	if (nr_streams > most)
+		return error_set(ret_error, -E2BIG, "a trace can have the statistics of %zu streams, this one has %zu: what was lost behind their last events is not told",
+				 most, nr_streams);
 	if (!raw)
 		return error_set(ret_error, -ENOMEM, "no memory for the statistics of %zu streams", nr_streams);
 	at = mempcpy(at, &header, sizeof(header));

@@ -759,6 +759,22 @@ static void every_one_of_many_streams_has_its_books(void)
 	free(stats);
 }
 
+static void more_streams_than_statistics_can_hold_are_refused(void)
+{
+	enum { MOST = 174762 };
+	struct trace_stream_stats *stats = calloc(MOST + 1, sizeof(*stats));
+	struct rawfile *file = rawfile_new();
+	struct trace_error error = { 0 };
+	struct trace *trace;
+
+	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, MOST + 1, 9999, &error), -E2BIG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "174762"));
+	trace = rawfile_open_with(file, stats, MOST);
+	CU_ASSERT_EQUAL(trace_nr_streams(trace), MOST);
+	trace_close(trace);
+	free(stats);
+}
+
 static void equal_times_come_by_cpu_before_stream(void)
 {
 	struct rawfile *file = rawfile_new();
@@ -1447,6 +1463,7 @@ static const struct unit_case cases[] = {
 	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
 	{ "a_missing_subbuffer_that_nobody_counted_is_a_gap", a_missing_subbuffer_that_nobody_counted_is_a_gap },
 	{ "every_one_of_many_streams_has_its_books", every_one_of_many_streams_has_its_books },
+	{ "more_streams_than_statistics_can_hold_are_refused", more_streams_than_statistics_can_hold_are_refused },
 	{ "equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream },
 	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
 	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },

@@ -110,7 +110,10 @@ int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *
 /** trace_writer_clock() - a clock correspondence: the same instant on three clocks; @tsc 0 = not known */
 int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc, struct trace_error *ret_error);
 
-/** trace_writer_statistics() - the final (or an intermediate) account of all streams; @end_ns: end of the recording so far */
+/**
+ * trace_writer_statistics() - the final (or an intermediate) account of all streams; @end_ns: end of the recording so far
+ * Returns 0, the negative errno of the write, -ENOMEM; -E2BIG: they are more than 174762 and do not fit one chunk.
+ */
 int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams, uint64_t end_ns,
 			    struct trace_error *ret_error);
 
