@@ -19,17 +19,31 @@ int BPF_PROG(fs_writeback_wait, struct folio *folio, struct address_space *mappi
 	return 0;
 }
 
-/* Its arguments change between kernels: programs.c leaves it out where they are not these. */
-SEC("tp_btf/balance_dirty_pages")
-int BPF_PROG(fs_throttle, struct bdi_writeback *wb, struct dirty_throttle_control *dtc, unsigned long dirty_ratelimit,
-	     unsigned long task_ratelimit, unsigned long dirtied, unsigned long period, long pause, unsigned long start_time)
+static __always_inline void throttled(long pause)
 {
 	if (!current_passes())
-		return 0;
+		return;
 	RECORD(fs_throttle) {
 		record->pause_ms = pause;
 		COMMIT(fs_throttle);
 	}
+}
+
+/* Its arguments change between kernels: programs.c takes the variant whose number of them is right, or none. */
+SEC("tp_btf/balance_dirty_pages")
+int BPF_PROG(fs_throttle, struct bdi_writeback *wb, struct dirty_throttle_control *dtc, unsigned long dirty_ratelimit,
+	     unsigned long task_ratelimit, unsigned long dirtied, unsigned long period, long pause, unsigned long start_time)
+{
+	throttled(pause);
+	return 0;
+}
+
+SEC("tp_btf/balance_dirty_pages")
+int BPF_PROG(fs_throttle__limits, struct bdi_writeback *wb, unsigned long thresh, unsigned long bg_thresh, unsigned long dirty,
+	     unsigned long bdi_thresh, unsigned long bdi_dirty, unsigned long dirty_ratelimit, unsigned long task_ratelimit,
+	     unsigned long dirtied, unsigned long period, long pause, unsigned long start_time)
+{
+	throttled(pause);
 	return 0;
 }
 

@@ -395,5 +395,12 @@ struct task_struct___pre_5_14 {
 struct request___pre_5_17 {
 	struct gendisk *rq_disk;
 } __attribute__((preserve_access_index));
+struct io_file_table___6_1 {
+	void *files;
+} __attribute__((preserve_access_index));
+struct io_ring_ctx___6_1 {
+	unsigned int nr_user_files;
+	struct io_file_table___6_1 file_table;
+} __attribute__((preserve_access_index));
 
 #endif

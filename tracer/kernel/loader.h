@@ -15,7 +15,7 @@
  * struct tracer_program - one BPF program and what it is attached by
  * @event: the event it belongs to (of several, the one of the same name): its misses are counted there
  * @links: one, or one for each CPU (perf events); owned
- * @no_tracepoint: this kernel, or this machine, has not what it would be attached to
+ * @is_elsewhere: this kernel, or this machine, has not what it would be attached to, or with other arguments
  * @unavailable: why it cannot be had; "" when it can
  */
 struct tracer_program {
@@ -24,7 +24,7 @@ struct tracer_program {
 	struct bpf_link **links;
 	size_t nr_links;
 	bool attached;
-	bool no_tracepoint;
+	bool is_elsewhere;
 	char unavailable[96];
 };
 

@@ -78,10 +78,12 @@ static const struct {
 	const char *program;
 	int nr_arguments;
 } arguments[] = {
-	{"sched_switch", 4},   /* without prev_state once */
-	{"fs_throttle", 8},    /* 12 on 6.1 */
-	{"oom_kill", 2},       /* a number alone once */
-	{"uring_complete", 3}, /* on 6.1 values instead of the entry */
+	{"sched_switch", 4},	       /* without prev_state once */
+	{"fs_throttle", 8},	       /* 6.18 */
+	{"fs_throttle__limits", 12},    /* 6.1 */
+	{"oom_kill", 2},	       /* a number alone once */
+	{"uring_complete", 3},	       /* 6.18 */
+	{"uring_complete__values", 7}, /* 6.1: values instead of the entry */
 };
 
 static int nr_arguments_of(const struct btf *kernel, int tracepoint_type)
@@ -122,9 +124,10 @@ void tracer_list_programs(struct tracer *tracer)
 			continue;
 		id = btf__find_by_name_kind(tracer->types, type, BTF_KIND_TYPEDEF);
 		if (id < 0) {
-			p->no_tracepoint = true;
+			p->is_elsewhere = true;
 			snprintf(p->unavailable, sizeof(p->unavailable), "this kernel has no tracepoint %s", tracepoint + 1);
 		} else if (has_other_arguments(tracer->types, id, bpf_program__name(program))) {
+			p->is_elsewhere = true;
 			snprintf(p->unavailable, sizeof(p->unavailable), "tracepoint %s has other arguments here", tracepoint + 1);
 		}
 		if (p->unavailable[0])
@@ -148,7 +151,7 @@ const char *tracer_unavailable(uint32_t id)
 		for (size_t i = 0; i < tracer->nr_programs; i++) {
 			struct tracer_program *p = &tracer->programs[i];
 
-			if (p->event && p->unavailable[0] && !(p->no_tracepoint && has_sibling(tracer, p)))
+			if (p->event && p->unavailable[0] && !(p->is_elsewhere && has_sibling(tracer, p)))
 				memcpy(reasons[p->event], p->unavailable, sizeof(reasons[0]));
 		}
 		known = true;
@@ -215,6 +218,10 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 		return tracer_fail(
 			ret_error, result,
 			"the kernel refuses BPF programs: CAP_BPF and CAP_PERFMON are needed, and lockdown must allow them");
+	/* Few would load, and what they record would tell little: a trace that looks as if nothing happened. */
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_probe_read_kernel, NULL) == 0)
+		return tracer_fail(ret_error, -EPERM,
+				   "the kernel does not let BPF programs read its memory: it was booted with lockdown=confidentiality, or is older than 5.5");
 	for (size_t i = 0; i < tracer->nr_programs; i++) {
 		struct tracer_program *p = &tracer->programs[i];
 
@@ -326,7 +333,7 @@ static bool is_needed(const struct tracer *tracer, const struct tracer_program *
 	return false;
 }
 
-/* A variant whose tracepoint this machine does not have is nothing missed, as long as the event has another. */
+/* A variant whose tracepoint this machine does not have, or not so, is nothing missed, as long as the event has another. */
 static bool has_sibling(const struct tracer *tracer, const struct tracer_program *p)
 {
 	const char *name = bpf_program__name(p->program);
@@ -345,7 +352,7 @@ void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *
 {
 	char text[192];
 
-	if (p->no_tracepoint && has_sibling(tracer, p))
+	if (p->is_elsewhere && has_sibling(tracer, p))
 		return;
 	snprintf(text, sizeof(text), "%s: %s", bpf_program__name(p->program), p->unavailable);
 	tracer_note(tracer, text);

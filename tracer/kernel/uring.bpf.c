@@ -47,11 +47,25 @@ static __always_inline u32 request_slot(u64 request, u32 opcode)
 	return 0;
 }
 
+/* As of 6.1: a table of files alone. */
+static __always_inline struct file *file_in_old_slot(struct io_ring_ctx___6_1 *context, u32 slot)
+{
+	void *files = BPF_CORE_READ(context, file_table.files);
+	unsigned long file = 0;
+
+	if (slot >= BPF_CORE_READ(context, nr_user_files))
+		return NULL;
+	bpf_probe_read_kernel(&file, sizeof(file), files + slot * sizeof(file));
+	return (struct file *)(file & URING_FILE_MASK);
+}
+
 static __always_inline struct file *file_in_slot(u64 request, u32 slot)
 {
 	struct io_ring_ctx *context = BPF_CORE_READ((struct io_kiocb *)request, ctx);
 	struct io_rsrc_node **nodes, *node = NULL;
 
+	if (bpf_core_field_exists(struct io_file_table___6_1, files))
+		return file_in_old_slot((void *)context, slot);
 	if (!bpf_core_field_exists(struct io_rsrc_data, nodes) || slot >= BPF_CORE_READ(context, file_table.data.nr))
 		return NULL;
 	nodes = BPF_CORE_READ(context, file_table.data.nodes);
@@ -157,14 +171,13 @@ __noinline int record_uring_result(u64 request, u32 opcode, u32 result)
 	}
 }
 
-SEC("tp_btf/io_uring_submit_req")
-int BPF_PROG(uring_submit, struct io_kiocb *req)
+static __always_inline void submitted(struct io_kiocb *req)
 {
 	u64 address = (u64)req;
 	struct uring_label label;
 
 	if (!current_passes())
-		return 0;
+		return;
 	if (BPF_CORE_READ(req, opcode) == URING_ACCEPT) {
 		label.ring = (u64)BPF_CORE_READ(req, ctx);
 		label.user_data = BPF_CORE_READ(req, cqe.user_data);
@@ -179,22 +192,34 @@ int BPF_PROG(uring_submit, struct io_kiocb *req)
 		record->seen = BPF_CORE_READ(req, ctx, rings, cq.head);
 		COMMIT(uring_submit);
 	}
+}
+
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(uring_submit, struct io_kiocb *req)
+{
+	submitted(req);
 	return 0;
 }
 
-SEC("tp_btf/io_uring_complete")
-int BPF_PROG(uring_complete, struct io_ring_ctx *ring, void *req, struct io_uring_cqe *cqe)
+/* Its name as of 6.1. */
+SEC("tp_btf/io_uring_submit_sqe")
+int BPF_PROG(uring_submit__sqe, struct io_kiocb *req)
 {
-	struct io_kiocb *request = req; /* NULL: a message from another ring, or one of several results */
-	s32 result = BPF_CORE_READ(cqe, res);
+	submitted(req);
+	return 0;
+}
+
+/* @request: NULL for a message from another ring, or one of several results */
+static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb *request, u64 user_data, s32 result, u32 flags)
+{
 	struct uring_label label;
 	u64 *accepts;
 
 	if (!current_passes())
-		return 0;
+		return;
 	if (!request && result >= 0) {
 		label.ring = (u64)ring;
-		label.user_data = BPF_CORE_READ(cqe, user_data);
+		label.user_data = user_data;
 		accepts = bpf_map_lookup_elem(&uring_accepts, &label);
 		request = accepts ? (struct io_kiocb *)*accepts : NULL;
 	}
@@ -204,12 +229,26 @@ int BPF_PROG(uring_complete, struct io_ring_ctx *ring, void *req, struct io_urin
 		record_uring_file((u64)request);
 	RECORD(uring_complete) {
 		record->req = (u64)request;
-		record->user_data = BPF_CORE_READ(cqe, user_data);
+		record->user_data = user_data;
 		record->res = result;
-		record->flags = BPF_CORE_READ(cqe, flags);
+		record->flags = flags;
 		record->position = BPF_CORE_READ(ring, cached_cq_tail);
 		COMMIT(uring_complete);
 	}
+}
+
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(uring_complete, struct io_ring_ctx *ring, void *req, struct io_uring_cqe *cqe)
+{
+	completed(ring, req, BPF_CORE_READ(cqe, user_data), BPF_CORE_READ(cqe, res), BPF_CORE_READ(cqe, flags));
+	return 0;
+}
+
+/* As of 6.1: the entry's values, one by one. */
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(uring_complete__values, void *ring, void *req, u64 user_data, int result, unsigned int flags)
+{
+	completed(ring, req, user_data, result, flags);
 	return 0;
 }
 
