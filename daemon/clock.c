@@ -2,6 +2,8 @@
 #include "clock.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -31,6 +33,18 @@ static bool ask_invariant(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8); /* Intel SDM vol. 3, "Invariant TSC" */
 }
 
+/* Programs trust the kernel, which keeps its own time by the TSC (choose_clock() of libtracer); virtual machines often do not promise more. */
+static bool kernel_trusts_tsc(void)
+{
+	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	char text[8] = "";
+	bool trusts = file && fgets(text, sizeof(text), file) && strcmp(text, "tsc\n") == 0;
+
+	if (file)
+		fclose(file);
+	return trusts;
+}
+
 /* Asked once: in a virtual machine the answer takes 14 us, and between two clock reads would put the TSC off by half of that. */
 static bool tsc_is_invariant(void)
 {
@@ -38,7 +52,7 @@ static bool tsc_is_invariant(void)
 	int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
 	if (!answer) {
-		answer = ask_invariant() ? 1 : -1;
+		answer = ask_invariant() || kernel_trusts_tsc() ? 1 : -1;
 		__atomic_store_n(&known, answer, __ATOMIC_RELAXED);
 	}
 	return answer > 0;

@@ -4,7 +4,7 @@
 /* clock.h - the same instant on several clocks. */
 #include <stdint.h>
 
-/** struct clock_sample - one instant. @tsc 0: this machine has no invariant TSC */
+/** struct clock_sample - one instant. @tsc 0: this machine has no TSC that its kernel keeps time by, nor an invariant one */
 struct clock_sample {
 	uint64_t monotonic_ns;
 	uint64_t realtime_ns;
