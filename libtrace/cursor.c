@@ -103,19 +103,6 @@ static void heap_down(struct trace_cursor *cursor, size_t at)
 	cursor->heap[at] = lane;
 }
 
-static int heap_push(struct trace_cursor *cursor, struct lane *lane)
-{
-	size_t at = cursor->nr_heap;
-
-	if (!trace_array_grow((void **)&cursor->heap, cursor->nr_heap, &cursor->heap_room, sizeof(struct lane *)))
-		return -ENOMEM;
-	cursor->nr_heap++;
-	for (; at > 0 && lane_before(lane, cursor->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		cursor->heap[at] = cursor->heap[(at - 1) / 2];
-	cursor->heap[at] = lane;
-	return 0;
-}
-
 static struct lane *lane_new(struct trace_cursor *cursor)
 {
 	struct lane *lane = cursor->free_lanes;
@@ -130,6 +117,22 @@ static void lane_free(struct trace_cursor *cursor, struct lane *lane)
 {
 	lane->next_free = cursor->free_lanes;
 	cursor->free_lanes = lane;
+}
+
+/* Consumes @lane. */
+static int heap_push(struct trace_cursor *cursor, struct lane *lane)
+{
+	size_t at = cursor->nr_heap;
+
+	if (!trace_array_grow((void **)&cursor->heap, cursor->nr_heap, &cursor->heap_room, sizeof(struct lane *))) {
+		lane_free(cursor, lane);
+		return -ENOMEM;
+	}
+	cursor->nr_heap++;
+	for (; at > 0 && lane_before(lane, cursor->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		cursor->heap[at] = cursor->heap[(at - 1) / 2];
+	cursor->heap[at] = lane;
+	return 0;
 }
 
 static void heap_pop(struct trace_cursor *cursor)
