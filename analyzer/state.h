@@ -553,6 +553,8 @@ void forget_unused(struct trace_analysis *a);
 
 int lost_prepare(struct trace_analysis *a);
 void lost_begin(struct trace_analysis *a, uint64_t ns); /* gaps that begin until @ns */
+/** is_left_out() - did the recorder leave @what, a TRACE_LEFT_OUT_..., out? */
+bool is_left_out(const struct trace_analysis *a, const char *what);
 /** lost_from() - the number of the first joined gap that may reach beyond @ns */
 size_t lost_from(const struct trace_analysis *a, uint64_t ns);
 /** lost_overlap() - how much of an interval lies in gaps, ns */

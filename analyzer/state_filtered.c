@@ -24,16 +24,6 @@ bool filtered_hides(const struct trace_analysis *a, const struct trace_process *
 	return a->filtered && !table_find(&a->passing, sizeof(struct pid_row), process->pid + 1ull);
 }
 
-static bool is_filtered(const struct trace_analysis *a)
-{
-	const char *text;
-
-	for (size_t i = 0; (text = trace_not_traced(a->trace, i)); i++)
-		if (strncmp(text, "other processes:", 16) == 0)
-			return true;
-	return false;
-}
-
 /* ---- who passes ---- */
 
 #define NOBODY UINT32_MAX
@@ -152,7 +142,7 @@ int filtered_prepare(struct trace_analysis *a)
 	struct scan scan;
 	int error;
 
-	a->filtered = is_filtered(a);
+	a->filtered = is_left_out(a, TRACE_LEFT_OUT_PROCESSES);
 	if (!a->filtered)
 		return 0;
 	error = scan_new(&scan, a) ? 0 : -ENOMEM;

@@ -105,15 +105,11 @@ static bool halt_add(struct trace_analysis *a, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* A recorder that has no right to the kernel says so, and there is no mask. */
-static bool is_without_kernel(const struct trace_analysis *a)
+bool is_left_out(const struct trace_analysis *a, const char *what)
 {
-	const char *text;
+	const char *left_out = trace_string(a->trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
 
-	for (size_t i = 0; (text = trace_not_traced(a->trace, i)); i++)
-		if (strncmp(text, "the kernel:", 11) == 0)
-			return true;
-	return false;
+	return left_out && strcmp(left_out, what) == 0;
 }
 
 /* A mask holds until the next one; the first held from the beginning on. */
@@ -124,7 +120,7 @@ static int find_halts(struct trace_analysis *a)
 	const struct trace_event_type *type = trace_type_by_id(a->trace, TRACE_EV_trace_mask);
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
-	bool first = true, halted = is_without_kernel(a), ok = true;
+	bool first = true, halted = is_left_out(a, TRACE_LEFT_OUT_KERNEL), ok = true;
 
 	if (!type || type->fixed_bytes < sizeof(struct trace_trace_mask))
 		return halted && a->end_ns > since && !halt_add(a, since, a->end_ns) ? -ENOMEM : 0;

@@ -63,7 +63,7 @@ static void add_filter(struct trace_writer *writer, uint64_t number, const struc
 	char text[256];
 	size_t used;
 
-	/* The analysis knows it by its first two words. */
+	add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
 	used = (size_t)snprintf(text, sizeof(text), "other processes: what was recorded is");
 	if (filter->filter_pid > 0)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, " of process %d%s", (int)filter->filter_pid,
@@ -87,8 +87,10 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	add_info(writer, TRACE_INFO_CLOCK, "CLOCK_MONOTONIC");
 	add_boot_id(writer);
 	add_command(writer, command);
-	if (!tracer) /* the analysis knows it by its first two words */
+	if (!tracer) {
+		add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, 0, "the kernel: the recorder had not the right to, it recorded events of programs only");
+	}
 	tracer_strings(add_string, writer, NULL); /* without a name a number is shown as one */
 	for (size_t i = 0; tracer && (text = tracer_not_traced(tracer, i)); i++)
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, i, text);

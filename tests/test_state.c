@@ -542,7 +542,7 @@ static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
 	struct analysis_case c = {.tb = tb};
 
 	tb_window(tb, 1000, 9000);
-	tb_string(tb, TRACE_STRING_NOT_TRACED, 0, "the kernel: the recorder had not the right to, it recorded events of programs only");
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
 	tb_user_event(tb, 0, 2000, tb_user_type(tb, &type), payload, sizeof(payload));
 	case_run(&c);
 	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, &error), 0);
@@ -558,7 +558,7 @@ static void whom_a_filter_leaves_out_is_unknown(void)
 	struct trace_signal_generate to_one = {.tid = 10};
 	struct analysis_case c = case_new();
 
-	tb_string(c.tb, TRACE_STRING_NOT_TRACED, 0, "other processes: what was recorded is of process 10");
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread_in(c.tb, 11, 10, 1, "one", 1, false, SYS_pause); /* asleep all the time: its wakeup would have been recorded */
 	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
@@ -590,7 +590,7 @@ static void whom_a_filter_lets_pass_may_never_leave_its_cpu(void)
 {
 	struct analysis_case c = case_new();
 
-	tb_string(c.tb, TRACE_STRING_NOT_TRACED, 0, "other processes: what was recorded is of process 10");
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
 	tb_vector(c.tb, 0, 5000, 0xec);

@@ -294,7 +294,10 @@ enum trace_info_key {
 	TRACE_INFO_CLOCK = 3,
 	TRACE_INFO_COMMAND = 4,
 	TRACE_INFO_BOOT_ID = 5,
+	TRACE_INFO_LEFT_OUT = 6, /* what was not recorded, or only where it touches the rest: TRACE_LEFT_OUT_...; NULL: nothing, or an older recorder */
 };
+#define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* there are events of programs only */
+#define TRACE_LEFT_OUT_PROCESSES "processes" /* all but some: a filter */
 /** trace_string() - the name of a number, or NULL. For SYMBOL: of the exact address. */
 const char *trace_string(const struct trace *trace, enum trace_string_space space, uint64_t key);
 
