@@ -28,6 +28,7 @@ static const struct {
 	HANDLER(vector_entry, on_vector_entry),
 	HANDLER(vector_exit, on_vector_exit),
 	HANDLER(sched_switch, on_sched_switch),
+	HANDLER(cpu_stolen, on_cpu_stolen),
 	HANDLER(sched_waking, on_sched_waking),
 	HANDLER(sched_wakeup_new, on_sched_wakeup_new),
 	HANDLER(sched_migrate, on_sched_migrate),
@@ -109,7 +110,7 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 		goto fail;
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		a->cpus[i].cpu = a->cpus[i].figures.cpu = i;
-		a->cpus[i].mark = a->start_ns;
+		a->cpus[i].mark = a->cpus[i].turn_since = a->start_ns;
 	}
 	for (size_t i = 0; trace_not_traced(trace, i); i++)
 		if (strncmp(trace_not_traced(trace, i), "fault_exit", 10) == 0)

@@ -32,7 +32,7 @@ static const struct {
 	{offsetof(struct books, files), sizeof(struct file_row), false},
 };
 #define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
-_Static_assert(sizeof(struct books) == 6 * sizeof(uint64_t) + NR_TABLES * sizeof(struct table), "a table of the books is not in tables[]");
+_Static_assert(sizeof(struct books) == 7 * sizeof(uint64_t) + NR_TABLES * sizeof(struct table), "a table of the books is not in tables[]");
 
 static const struct table *table_of(const struct books *books, size_t i)
 {
@@ -89,6 +89,7 @@ bool books_add(struct books *sum, const struct books *books)
 	sum->interrupted += books->interrupted;
 	sum->wait_cpu += books->wait_cpu;
 	sum->blocked += books->blocked;
+	sum->stolen += books->stolen;
 	return true;
 }
 
@@ -208,5 +209,6 @@ const struct books *books_of(const struct trace_thread *thread, struct books *sc
 	scratch->interrupted = own.interrupted;
 	scratch->wait_cpu = own.wait_cpu;
 	scratch->blocked = own.blocked;
+	scratch->stolen = own.stolen;
 	return ok ? scratch : NULL;
 }

@@ -189,6 +189,7 @@ static void put_figures(struct json *json, const struct report *report, const st
 	json_u64(json, "syscall_ns", f->syscall_ns);
 	json_u64(json, "trap_ns", f->trap_ns);
 	json_u64(json, "interrupted_ns", f->interrupted_ns);
+	json_u64(json, "stolen_ns", f->stolen_ns);
 	json_u64(json, "wait_cpu_ns", f->wait_cpu_ns);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
 	put_waits(json, report, "waits", f->waits, f->nr_waits);

@@ -364,6 +364,8 @@ static void mode_table(const struct report *report, const struct trace_figures *
 	time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls, "on a CPU, in system calls");
 	time_line(grid, f->trap_ns, f->elapsed_ns, f->nr_traps, "on a CPU, in traps (page faults)");
 	time_line(grid, f->interrupted_ns, f->elapsed_ns, 0, "interrupted");
+	if (f->stolen_ns)
+		time_line(grid, f->stolen_ns, f->elapsed_ns, 0, "(of these four, taken by the virtual machine's host)");
 	time_line(grid, f->wait_cpu_ns, f->elapsed_ns, 0, "waiting for a CPU");
 	time_line(grid, f->blocked_ns, f->elapsed_ns, 0, "waiting for something else");
 	grid_end(grid, NULL);

@@ -470,6 +470,20 @@ static void about_cpus(GString *s, const struct report *report)
 	g_string_append(s, ".");
 }
 
+/* Whom to blame for time on a CPU in which nothing was done. */
+static void about_host(GString *s, const struct report *report, const struct trace_figures *system)
+{
+	uint64_t cpu_ns = system->user_ns + system->syscall_ns + system->trap_ns + system->interrupted_ns;
+
+	if (percent(system->stolen_ns, cpu_ns) < WORTH_NAMING)
+		return;
+	g_string_append(s, " Of their CPU time the host of this virtual machine took ");
+	add_ns(s, report, system->stolen_ns);
+	g_string_append(s, " (");
+	add_percent(s, system->stolen_ns, cpu_ns);
+	g_string_append(s, ") for others.");
+}
+
 static void about_machine(GString *s, const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
 {
 	const struct process_row *hot = hottest(rows, nr), *hungry = hungriest(rows, nr);
@@ -539,6 +553,7 @@ void report_verdict(const struct report *report, const struct process_row *rows,
 		about_cpus(s, report);
 	else
 		about_machine(s, report, rows, nr, system);
+	about_host(s, report, system);
 	lost = report_lost(report, &gaps);
 	if (gaps)
 		g_string_append_printf(s, " %" PRIu64 " event%s lost: what they touch is unknown.", lost, lost == 1 ? " was" : "s were");

@@ -331,6 +331,7 @@ static struct trace_figures *figures_of(const struct trace_analysis *a, const st
 	f->interrupted_ns = books->interrupted;
 	f->wait_cpu_ns = books->wait_cpu;
 	f->blocked_ns = books->blocked;
+	f->stolen_ns = books->stolen;
 	f->wait_cpu_for = figures_who(a, &books->who, &f->nr_wait_cpu_for);
 	f->waits = figures_waits(a, &books->waits, &f->nr_waits);
 	f->syscalls = figures_calls(a, &books->calls, &books->call_times, false, &f->nr_syscalls_rows);

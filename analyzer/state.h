@@ -267,6 +267,7 @@ struct books {
 	uint64_t interrupted;
 	uint64_t wait_cpu;
 	uint64_t blocked;
+	uint64_t stolen; /* of user, syscall, trap and interrupted together */
 	struct table calls, traps, waits, who, interrupts, files;
 	struct table call_times, trap_times; /* latency.h */
 };
@@ -347,6 +348,12 @@ struct cpu_log_entry { /* from then on, who had the CPU */
 	uint32_t process;
 };
 
+struct turn { /* of a thread on a CPU, from switch to switch */
+	uint32_t tid; /* 0 = nobody, or not known */
+	uint64_t ns;
+	uint64_t stolen;
+};
+
 struct cpu {
 	uint32_t cpu;
 	uint64_t mark; /* booked until then */
@@ -362,6 +369,8 @@ struct cpu {
 	bool touched;	    /* since the start or the last gap */
 	bool switched;	    /* there was a switch, at first_switch_ns: from then on who has the CPU is known */
 	uint64_t first_switch_ns;
+	struct turn before;	 /* and now, since, with so much of it stolen: */
+	uint64_t turn_since, turn_stolen;
 	bool hidden;	    /* current may be gone already, unseen; then successor came: state_hidden.c */
 	uint32_t successor;
 	struct trace_cursor *ahead; /* owned: the switches of this CPU to come */
@@ -592,6 +601,7 @@ void process_set_comm(struct trace_thread *thread, const char *comm);
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);

@@ -276,6 +276,8 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	cpu->touched = false;
 	if (end > cpu->gap_until)
 		cpu->gap_until = end;
+	cpu->turn_since = cpu->gap_until;
+	cpu->before = (struct turn){0};
 	books_log(cpu, cpu->mark);
 }
 

@@ -459,6 +459,9 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
 	cpu->woken = NULL;
+	cpu->before = (struct turn){sw->prev_tid, ns - cpu->turn_since, cpu->turn_stolen};
+	cpu->turn_since = ns;
+	cpu->turn_stolen = 0;
 	cpu->current = NULL;
 	if (is_thread(cpu, prev)) {
 		prev->flags &= ~THREAD_FROM_START;
@@ -619,6 +622,24 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 	if (wakeup->target_cpu < a->nr_cpus)
 		thread->cpu = wakeup->target_cpu;
 	thread->queued_irq = books_cpu_irq(&a->cpus[thread->cpu], ns);
+}
+
+/*
+ * Told right before the switch that ends the turn. Who preempts another as it is woken has its turn, for the kernel, from the wakeup on, when the
+ * clock was looked at: what is more than its turn was taken in between, from the other. What nobody had is nobody's.
+ */
+void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_cpu_stolen *stolen = event->payload;
+	struct trace_thread *before = cpu->before.tid ? thread_find(a, cpu->before.tid) : NULL;
+	uint64_t turn_ns = ns - cpu->turn_since, own = stolen->ns < turn_ns ? stolen->ns : turn_ns, rest = stolen->ns - own;
+
+	if (ns < cpu->gap_until || !is_thread(cpu, cpu->current))
+		return;
+	cpu->current->books.stolen += own;
+	if (before)
+		before->books.stolen += rest < cpu->before.ns - cpu->before.stolen ? rest : cpu->before.ns - cpu->before.stolen;
+	cpu->turn_stolen = own;
 }
 
 void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

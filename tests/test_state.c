@@ -31,6 +31,54 @@ static void user_syscall_and_trap_are_told_apart(void)
 	case_free(&c);
 }
 
+static void stolen(struct tb *tb, uint64_t ts_ns, uint64_t ns)
+{
+	struct trace_cpu_stolen event = {.ns = ns};
+
+	tb_event(tb, 0, ts_ns, TRACE_EV_cpu_stolen, &event, sizeof(event), NULL);
+}
+
+/* one 1000..3000, two 3000..3500, one 3500..6000, idle ..7000, one ..7500 */
+static void what_the_host_took_is_of_the_turn_and_else_of_the_turn_before(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, false);
+	stolen(c.tb, 3000, 300);
+	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
+	stolen(c.tb, 3500, 600); /* 100 before it had the CPU */
+	tb_switch(c.tb, 0, 3500, 20, 10, TRACE_TASK_RUNNING);
+	stolen(c.tb, 6000, 7);
+	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 7000, 0, 10, TRACE_TASK_RUNNING);
+	stolen(c.tb, 7500, 501); /* 1 while nobody had it */
+	tb_switch(c.tb, 0, 7500, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 9000, 0, 20, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->stolen_ns, 300 + 100 + 7 + 500);
+	CU_ASSERT_EQUAL(c.two->stolen_ns, 500);
+	CU_ASSERT_EQUAL(c.two->user_ns, 500); /* a part of it, not beside it */
+	case_free(&c);
+}
+
+static void no_more_was_taken_than_there_was(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, false);
+	stolen(c.tb, 3000, 1500);
+	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
+	stolen(c.tb, 4000, 5000); /* what is more is of the turn before: 500 of it are left */
+	tb_switch(c.tb, 0, 4000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 9000, 0, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->stolen_ns, 2000);
+	CU_ASSERT_EQUAL(c.two->stolen_ns, 1000);
+	case_free(&c);
+}
+
 static void a_fault_inside_a_call_is_trap_time_of_that_call(void)
 {
 	struct analysis_case c = case_new();
@@ -958,6 +1006,8 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 #define CASE(name) {#name, name}
 		CASE(user_syscall_and_trap_are_told_apart),
+		CASE(what_the_host_took_is_of_the_turn_and_else_of_the_turn_before),
+		CASE(no_more_was_taken_than_there_was),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
 		CASE(a_fault_without_end_is_over_at_the_next_call),
 		CASE(interrupts_nest_and_go_to_the_innermost),

@@ -166,6 +166,7 @@ struct nsproxy {
 
 struct rq {
 	int cpu;
+	u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING */
 };
 struct cfs_rq {
 	struct rq *rq;

@@ -38,9 +38,41 @@ static __always_inline u32 waker_context(void)
 	return TRACE_CONTEXT_TASK;
 }
 
+volatile trace_u64 stolen_before[TRACER_FAST_CPUS]; /* 1 more than the CPU's count was at the last switch, 0 = not known yet */
+
+/* The result means nothing; global functions have one. */
+__noinline int record_stolen(u64 ns)
+{
+	if (!event_wanted(TRACE_EV_cpu_stolen))
+		return 0;
+	RECORD(cpu_stolen) {
+		record->ns = ns;
+		COMMIT(cpu_stolen);
+	}
+	return 0;
+}
+
+/* What the host took has just been added up, by the clock that the scheduler looked at for this switch. */
+static __always_inline void look_for_stolen(struct task_struct *prev, struct task_struct *next)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	u64 stolen, before;
+
+	if (!bpf_core_field_exists(struct rq, prev_steal_time_rq) || cpu >= TRACER_FAST_CPUS)
+		return;
+	stolen = prev->se.cfs_rq->rq->prev_steal_time_rq + 1;
+	before = stolen_before[cpu];
+	if (stolen == before)
+		return;
+	stolen_before[cpu] = stolen;
+	if (before && prev->pid && (!config.filtering || task_matches(prev) || task_matches(next)))
+		record_stolen(stolen - before);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
+	look_for_stolen(prev, next);
 	if (!either_passes(next))
 		return 0;
 	RECORD(sched_switch) {
