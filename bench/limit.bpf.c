@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * limit.bpf.c - the least that programs on a system call's entry and exit cost: what cannot be ours to win.
+ * limit.bpf.c - the least that programs on tracepoints cost: what cannot be ours to win.
  *
- * clock_*: they know the time, and no more. record_*: they also leave a record of 16 bytes in a ring of their CPU, as anything must that may be
+ * clock_*: on a system call's entry and exit; they know the time, and no more. busy_*: the same on all that the busy machine of bench/run
+ * records. record_*: on entry and exit, they also leave a record of 16 bytes in a ring of their CPU, as anything must that may be
  * interrupted by another of its kind: an add that reserves and an add that commits, with nothing looked at: no filter, no end of the ring, nobody
  * who reads it.
  */
@@ -28,19 +29,30 @@ struct {
 
 volatile __u64 time_ns;
 
-SEC("tp_btf/sys_enter")
-int clock_enter(void *ctx)
-{
-	time_ns = bpf_ktime_get_ns();
-	return 0;
-}
+#define KNOW_THE_TIME(name, tracepoint)                                                                                          \
+	SEC("tp_btf/" #tracepoint)                                                                                               \
+	int name(void *ctx)                                                                                                      \
+	{                                                                                                                        \
+		time_ns = bpf_ktime_get_ns();                                                                                    \
+		return 0;                                                                                                        \
+	}
 
-SEC("tp_btf/sys_exit")
-int clock_exit(void *ctx)
-{
-	time_ns = bpf_ktime_get_ns();
-	return 0;
-}
+KNOW_THE_TIME(clock_enter, sys_enter)
+KNOW_THE_TIME(clock_exit, sys_exit)
+
+KNOW_THE_TIME(busy_enter, sys_enter)
+KNOW_THE_TIME(busy_exit, sys_exit)
+KNOW_THE_TIME(busy_switch, sched_switch)
+KNOW_THE_TIME(busy_waking, sched_waking)
+KNOW_THE_TIME(busy_migrate, sched_migrate_task)
+KNOW_THE_TIME(busy_irq_entry, irq_handler_entry)
+KNOW_THE_TIME(busy_irq_exit, irq_handler_exit)
+KNOW_THE_TIME(busy_softirq_entry, softirq_entry)
+KNOW_THE_TIME(busy_softirq_exit, softirq_exit)
+KNOW_THE_TIME(busy_fault_user, page_fault_user)
+KNOW_THE_TIME(busy_fault_kernel, page_fault_kernel)
+KNOW_THE_TIME(busy_hrtimer, hrtimer_expire_entry)
+KNOW_THE_TIME(busy_timer, timer_expire_entry)
 
 static __always_inline void record(__u64 value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* limit OBJECT KIND COMMAND [ARG...] - runs COMMAND while the programs of OBJECT (limit.bpf.o) of one kind (clock, record) are attached; its exit status. */
+/* limit OBJECT KIND COMMAND [ARG...] - runs COMMAND while the programs of OBJECT (limit.bpf.o) of one kind (clock, busy, record) are attached; its exit status. */
 #include <bpf/libbpf.h>
 #include <stdio.h>
 #include <string.h>
