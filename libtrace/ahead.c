@@ -55,16 +55,16 @@ static void *ahead_main(void *context)
 	struct ahead *ahead = context;
 
 	for (; ahead->place < ahead->timeline->nr; ahead->place++) {
-		const struct chunk *chunk = &ahead->trace->chunks[ahead->timeline->chunks[ahead->place]];
+		const struct span *span = &ahead->timeline->spans[ahead->place];
 		struct slot *slot;
 
-		if (!ahead->wants(ahead->context, ahead->place))
+		if (!ahead->wants(ahead->context, span))
 			continue;
 		if (!wait_for_room(ahead))
 			break;
 		slot = &ahead->slots[ahead->nr_done % ahead->window]; /* nobody else writes nr_done */
 		slot->place = ahead->place;
-		slot->error = chunk_block(ahead->trace, chunk, &ahead->unpacker, &slot->block, &slot->reason);
+		slot->error = span_block(ahead->trace, span, &ahead->unpacker, &slot->block, &slot->reason);
 		pthread_mutex_lock(&ahead->lock);
 		ahead->nr_done++;
 		pthread_cond_broadcast(&ahead->changed);

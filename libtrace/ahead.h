@@ -14,8 +14,8 @@
 
 struct ahead;
 
-/** ahead_wants_fn - does @context want the chunk at @place of the timeline? Called from the thread */
-typedef bool (*ahead_wants_fn)(const void *context, size_t place);
+/** ahead_wants_fn - does @context want the chunk of @span? Called from the thread */
+typedef bool (*ahead_wants_fn)(const void *context, const struct span *span);
 
 /** ahead_new() - begin with the chunk at @place of @timeline. NULL: no memory, no thread, or only one CPU to run on: do without */
 struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window, ahead_wants_fn wants,

@@ -23,17 +23,20 @@ struct ledger {
 	uint32_t cpu;
 	uint16_t kind;
 	bool started;
-	uint64_t number;    /* that the next event should have */
 	uint64_t last_ns;
-	uint64_t missed_ns; /* of the last chunk with trace_missed events */
 	uint64_t inside_ns; /* begin of the last chunk, if events of it were not understood: */
 	uint64_t inside;    /* so many, there or behind it */
+	uint64_t number;    /* that the next event should have */
+	uint64_t missed_ns; /* of the last chunk with trace_missed events */
 	uint64_t seen_lost_before;
 	uint64_t seen_lost_write;
 };
 
+enum { NR_NEAR = 64 };
+
 /**
  * struct follower - all ledgers
+ * @near: by the last digits of the stream, the place of the ledger that was wanted last
  * @in_order: the chunks are gone through by stream and number; otherwise in file order, as long as that is the same: @is_other: it is not
  */
 struct follower {
@@ -42,13 +45,14 @@ struct follower {
 	size_t nr;
 	size_t room;
 	struct stream_map map; /* to their places */
+	uint32_t near[NR_NEAR];
 	bool in_order;
 	bool is_other;
 };
 
 static struct ledger *ledger_find(struct follower *books, uint16_t kind, uint32_t stream, uint32_t cpu)
 {
-	uint32_t idx = stream_map_find(&books->map, kind, stream);
+	uint32_t idx = books->near[stream % NR_NEAR] = stream_map_find(&books->map, kind, stream);
 
 	if (idx != STREAM_NONE)
 		return &books->ledgers[idx];
@@ -57,6 +61,15 @@ static struct ledger *ledger_find(struct follower *books, uint16_t kind, uint32_
 		return NULL;
 	books->ledgers[books->nr] = (struct ledger){ .stream = stream, .cpu = cpu, .kind = kind };
 	return &books->ledgers[books->nr++];
+}
+
+/* NULL: look it up. */
+static inline struct ledger *ledger_near(const struct follower *books, const struct entry *entry)
+{
+	uint32_t idx = books->near[entry->of.stream % NR_NEAR];
+	struct ledger *ledger = idx < books->nr ? &books->ledgers[idx] : NULL;
+
+	return ledger && ledger->stream == entry->of.stream && ledger->kind == entry->of.kind ? ledger : NULL;
 }
 
 static int add_gap(struct follower *books, const struct ledger *ledger, uint64_t start_ns, uint64_t end_ns, uint64_t lost,
@@ -128,45 +141,43 @@ static int gap_inside(struct follower *books, const struct ledger *ledger, uint6
 	return ledger->inside ? add_gap(books, ledger, ledger->inside_ns, end_ns, ledger->inside, TRACE_GAP_SUSPECT) : 0;
 }
 
-static int books_copy_found(struct follower *books, struct chunk *chunk)
+static int books_copy_found(struct follower *books, size_t idx, const struct chunk *chunk)
 {
-	trace_spoil_chunk(books->trace, chunk);
-	return trace_add_damage(books->trace, chunk->public.offset, (uint64_t)chunk->public.packed_bytes + sizeof(struct trace_chunk_header),
+	int error = trace_spoil_chunk(books->trace, idx);
+
+	return error ? error : trace_add_damage(books->trace, chunk->public.offset, (uint64_t)chunk->public.packed_bytes + sizeof(struct trace_chunk_header),
 				"offset %llu: this chunk stands for events that another one has already", (unsigned long long)chunk->public.offset);
 }
 
 /* Nothing is missing before it or in it, and nothing could not be understood: nearly all chunks, of which there are many. */
-static bool books_chunk_follows(struct ledger *ledger, const struct chunk *chunk)
+static inline bool books_chunk_follows(struct ledger *ledger, const struct entry *entry, bool is_spoiled)
 {
-	if (!chunk->is_plain || chunk->public.damaged || ledger->inside || chunk->events_before != ledger->number ||
-	    chunk->public.last_ns < chunk->public.first_ns)
+	if (entry->of.flags & TRACE_TABLE_LOSS || is_spoiled || ledger->inside || entry->of.events_before != ledger->number ||
+	    entry->of.last_ns < entry->of.first_ns)
 		return false;
 	ledger->started = true;
-	ledger->cpu = chunk->public.cpu;
-	ledger->number += chunk->public.events;
-	ledger->last_ns = chunk->public.last_ns;
-	ledger->inside_ns = chunk->public.first_ns;
+	ledger->cpu = entry->of.cpu;
+	ledger->number += entry->of.events;
+	ledger->last_ns = entry->of.last_ns;
+	ledger->inside_ns = entry->of.first_ns;
 	return true;
 }
 
-static int books_chunk(struct follower *books, struct chunk *chunk)
+static int books_odd_chunk(struct follower *books, struct ledger *ledger, size_t idx)
 {
-	struct ledger *ledger = ledger_find(books, chunk->public.kind, chunk->public.stream, chunk->public.cpu);
 	struct trace_chunk_header header;
+	struct chunk chunk;
 	int error;
 
-	if (!ledger)
-		return -ENOMEM;
-	if (books_chunk_follows(ledger, chunk))
-		return 0;
-	header = chunk_header_copy(books->trace, chunk);
+	chunk_make(books->trace, idx, &chunk);
+	header = chunk_header_copy(books->trace, &chunk);
 	if (header.events_before < ledger->number || header.last_ns < header.first_ns)
-		return books->in_order ? books_copy_found(books, chunk) : -EAGAIN;
+		return books->in_order ? books_copy_found(books, idx, &chunk) : -EAGAIN;
 	error = gap_inside(books, ledger, header.first_ns);
 	if (!error)
 		error = gaps_before(books, ledger, &header);
 	if (!error)
-		error = gaps_within(books, ledger, chunk, &header);
+		error = gaps_within(books, ledger, &chunk, &header);
 	ledger->started = true;
 	ledger->cpu = header.cpu;
 	ledger->number = header.events_before + header.events + header.lost_inside;
@@ -176,6 +187,15 @@ static int books_chunk(struct follower *books, struct chunk *chunk)
 	ledger->seen_lost_before += header.lost_before;
 	ledger->seen_lost_write += header.lost_write;
 	return error;
+}
+
+static int books_chunk(struct follower *books, const struct entry *entry, size_t idx)
+{
+	struct ledger *ledger = ledger_find(books, entry->of.kind, entry->of.stream, entry->of.cpu);
+
+	if (!ledger)
+		return -ENOMEM;
+	return books_chunk_follows(ledger, entry, chunk_is_spoiled(books->trace, idx)) ? 0 : books_odd_chunk(books, ledger, idx);
 }
 
 /* ---- behind the last chunk ---- */
@@ -285,9 +305,9 @@ static int compare_order(const void *a, const void *b)
 	return x->idx < y->idx ? -1 : x->idx > y->idx;
 }
 
-static bool is_of_stream(const struct chunk *chunk)
+static inline bool is_of_stream(const struct entry *entry)
 {
-	return chunk->public.kind == stream_kinds[0] || chunk->public.kind == stream_kinds[1];
+	return entry->of.kind == TRACE_CHUNK_EVENTS || entry->of.kind == TRACE_CHUNK_START_STATE;
 }
 
 /* By stream, and by number in it: after damage chunks may stand in another order than they were written. */
@@ -296,32 +316,49 @@ static struct order *books_order(const struct trace *trace, size_t *ret_nr)
 	struct order *orders = malloc((trace->nr_chunks + 1) * sizeof(*orders));
 	size_t nr = 0;
 
-	for (size_t i = 0; orders && i < trace->nr_chunks; i++)
-		if (is_of_stream(&trace->chunks[i]))
-			orders[nr++] = (struct order){ .number = trace->chunks[i].events_before,
-						       .stream = trace->chunks[i].public.stream,
-						       .idx = (uint32_t)i };
+	for (size_t i = 0; orders && i < trace->nr_chunks; i++) {
+		const struct entry *entry = chunk_entry(trace, i);
+
+		if (is_of_stream(entry))
+			orders[nr++] = (struct order){ .number = entry->of.events_before, .stream = entry->of.stream, .idx = (uint32_t)i };
+	}
 	if (orders)
 		qsort(orders, nr, sizeof(*orders), compare_order);
 	*ret_nr = nr;
 	return orders;
 }
 
-int books_follow(struct trace *trace, size_t from)
+static int books_entries(struct follower *books, struct entries entries, size_t from)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < entries.nr; i++, entries.at += entries.stride) {
+		const struct entry *entry = (const struct entry *)entries.at;
+
+		struct ledger *ledger = ledger_near(books, entry);
+
+		if (ledger && is_of_stream(entry) && books_chunk_follows(ledger, entry, chunk_is_spoiled(books->trace, from + i)))
+			continue;
+		if (is_of_stream(entry))
+			error = books_chunk(books, entry, from + i);
+	}
+	return error;
+}
+
+int books_follow(struct trace *trace)
 {
 	struct follower *books = trace->follower;
+	struct entries entries;
 	int error = 0;
 
 	books->trace = trace;
-	for (size_t i = from; !error && !books->is_other && i < trace->nr_chunks; i++) {
-		if (is_of_stream(&trace->chunks[i]))
-			error = books_chunk(books, &trace->chunks[i]);
-		if (error == -EAGAIN) {
-			books->is_other = true;
-			error = 0;
-		}
+	for (size_t i = trace->nr_followed; !error && !books->is_other && i < trace->nr_chunks; i += entries.nr) {
+		entries = chunk_entries(trace, i);
+		error = books_entries(books, entries, i);
 	}
-	return error;
+	trace->nr_followed = trace->nr_chunks;
+	books->is_other |= error == -EAGAIN;
+	return error == -EAGAIN ? 0 : error;
 }
 
 void books_follow_again(struct trace *trace)
@@ -329,6 +366,7 @@ void books_follow_again(struct trace *trace)
 	free(trace->follower->ledgers);
 	stream_map_release(&trace->follower->map);
 	*trace->follower = (struct follower){ .trace = trace };
+	trace->nr_followed = 0;
 	trace->nr_gaps = 0;
 }
 
@@ -342,7 +380,7 @@ static int books_in_number_order(struct follower *books)
 	books_follow_again(trace);
 	books->in_order = true;
 	for (size_t i = 0; !error && i < nr; i++)
-		error = books_chunk(books, &trace->chunks[orders[i].idx]);
+		error = books_chunk(books, chunk_entry(trace, orders[i].idx), orders[i].idx);
 	free(orders);
 	return error;
 }

@@ -2,6 +2,8 @@
 /* chunk.c - a chunk of the file: is its header good, is its payload, and what is in it. */
 #include "trace.h"
 
+#include "checksum.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,9 +12,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
-
-enum { HUGE_LEAST_BYTES = 4 << 20 }; /* two huge pages, of which one is certain to lie in it */
 
 const char *chunk_header_read(const struct trace *trace, uint64_t at, struct trace_chunk_header *ret_header)
 {
@@ -86,12 +85,148 @@ struct trace_chunk_header chunk_header_copy(const struct trace *trace, const str
 	return header;
 }
 
-/* The file may have shrunk since it was mapped; reading beyond its end would end the program. */
+/* ---- from its entry ---- */
+
+struct entries chunk_entries(const struct trace *trace, size_t idx)
+{
+	const struct table *table = &trace->table;
+	size_t low = 0, high = table->nr_pieces;
+
+	if (table->known)
+		return (struct entries){ (const unsigned char *)&table->known[idx], trace->nr_chunks - idx, sizeof(*table->known) };
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->pieces[middle].first <= idx)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (struct entries){ .at = table->pieces[low].entries + (idx - table->pieces[low].first) * table->stride,
+				 .nr = (low + 1 < table->nr_pieces ? table->pieces[low + 1].first : trace->nr_chunks) - idx,
+				 .stride = table->stride };
+}
+
+/* Of a newer version the index's copy is not all of the header. */
+static uint64_t header_place(const struct trace *trace, size_t idx, uint64_t offset)
+{
+	const struct table *table = &trace->table;
+
+	if (table->known)
+		return table->known[idx].header_at;
+	if (table->header_bytes != sizeof(struct trace_chunk_header))
+		return offset;
+	return table->headers_at + idx * sizeof(struct trace_index_entry) + idx / table->index_entries * table->header_bytes;
+}
+
+/*
+ * What was lost is in the header. Nobody has looked at it yet where the table led to it; where there is no table, it was good, or is in an index that was.
+ */
+static bool chunk_with_losses(const struct trace *trace, struct chunk *chunk)
+{
+	const uint64_t places[] = { chunk->header_at, chunk->public.offset };
+	struct trace_chunk_header header;
+
+	if (trace->table.known) {
+		memcpy(&header, trace->data + chunk->header_at, sizeof(header));
+		chunk->public.lost_before = header.lost_before;
+		return true;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (chunk_header_read(trace, places[i], &header))
+			continue;
+		chunk->public.lost_before = header.lost_before;
+		chunk->header_at = places[i];
+		if (chunk_header_is_of(&header, chunk))
+			return true;
+	}
+	return false;
+}
+
+bool chunk_make(const struct trace *trace, size_t idx, struct chunk *ret_chunk)
+{
+	struct trace_table_entry entry = chunk_entry(trace, idx)->of;
+
+	*ret_chunk = (struct chunk){
+		.public = { .offset = entry.offset,
+			    .seq = entry.seq,
+			    .first_ns = entry.first_ns,
+			    .last_ns = entry.last_ns,
+			    .events = entry.events,
+			    .stream = entry.stream,
+			    .cpu = entry.cpu,
+			    .raw_bytes = entry.raw_bytes,
+			    .packed_bytes = entry.packed_bytes,
+			    .kind = entry.kind,
+			    .encoding = entry.encoding,
+			    .damaged = chunk_is_spoiled(trace, idx) },
+		.header_at = header_place(trace, idx, entry.offset),
+		.events_before = entry.events_before,
+		.is_plain = !(entry.flags & TRACE_TABLE_LOSS),
+	};
+	return ret_chunk->is_plain || chunk_with_losses(trace, ret_chunk);
+}
+
 static bool still_there(const struct trace *trace, uint64_t end)
 {
 	struct stat stat;
 
 	return fstat(trace->fd, &stat) == 0 && (uint64_t)stat.st_size >= end;
+}
+
+bool trace_is_there(const struct trace *trace)
+{
+	return still_there(trace, trace->bytes);
+}
+
+/* Where all that is to be read of a chunk ends. The table lies behind all chunks. */
+static uint64_t chunk_end(const struct trace *trace, size_t idx)
+{
+	const struct known *known = trace->table.known ? &trace->table.known[idx] : NULL;
+	uint64_t header_end, end;
+
+	if (!known)
+		return trace->bytes;
+	header_end = known->header_at + sizeof(struct trace_chunk_header);
+	end = known->entry.offset + sizeof(struct trace_chunk_header) + known->entry.packed_bytes;
+	return end > header_end ? end : header_end;
+}
+
+const char *chunk_get(const struct trace *trace, size_t idx, struct chunk *ret_chunk)
+{
+	if (!still_there(trace, chunk_end(trace, idx)))
+		return "the file has become shorter since it was opened";
+	return chunk_make(trace, idx, ret_chunk) ? NULL : "its header and the table of chunks differ";
+}
+
+const char *chunk_of_span(const struct trace *trace, const struct span *span, struct chunk *ret_chunk)
+{
+	const char *reason = chunk_get(trace, span->idx, ret_chunk);
+	const struct trace_chunk *public = &ret_chunk->public;
+
+	if (!reason && (public->first_ns != span->first_ns || public->last_ns != span->last_ns || public->events != span->events ||
+			public->stream != span->stream || public->cpu != span->cpu))
+		reason = "the table of chunks has changed since the file was opened";
+	return reason;
+}
+
+/* Two threads may both make the list: the first counts. */
+const struct trace_chunk *trace_public_chunks(const struct trace *trace)
+{
+	struct trace_chunk **place = (struct trace_chunk **)&trace->public_chunks, *chunks = __atomic_load_n(place, __ATOMIC_ACQUIRE), *others = NULL;
+	struct chunk chunk;
+
+	if (chunks || !trace_is_there(trace))
+		return chunks;
+	chunks = malloc((trace->nr_chunks + 1) * sizeof(*chunks));
+	for (size_t i = 0; chunks && i < trace->nr_chunks; i++) {
+		chunk_make(trace, i, &chunk);
+		chunks[i] = chunk.public;
+	}
+	if (!chunks || __atomic_compare_exchange_n(place, &others, chunks, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return chunks;
+	free(chunks);
+	return others;
 }
 
 /* ---- memory ---- */
@@ -131,13 +266,9 @@ static void give_back(const struct trace *trace, uint64_t at)
 int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct payload *payload,
 		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason)
 {
-	uint64_t at, header_end = chunk->header_at + sizeof(*ret_header), end = chunk->public.offset + sizeof(*ret_header) + chunk->public.packed_bytes;
 	const unsigned char *packed;
+	uint64_t at;
 
-	if (!still_there(trace, end > header_end ? end : header_end)) {
-		*ret_reason = "the file has become shorter since it was opened";
-		return -EBADMSG;
-	}
 	*ret_reason = chunk_header(trace, chunk, ret_header);
 	if (*ret_reason)
 		return -EBADMSG;
@@ -148,9 +279,17 @@ int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct u
 	give_back(trace, at);
 	packed = trace->data + at;
 	*ret_reason = "its payload has a wrong checksum";
-	if (XXH3_64bits(packed, ret_header->packed_bytes) != ret_header->payload_checksum)
+	if (checksum_of(packed, ret_header->packed_bytes) != ret_header->payload_checksum)
 		return -EBADMSG;
 	return unpack(unpacker, payload, ret_header, packed, ret_raw, ret_reason);
+}
+
+int span_block(const struct trace *trace, const struct span *span, struct unpacker *unpacker, struct block *block, const char **ret_reason)
+{
+	struct chunk chunk;
+
+	*ret_reason = chunk_of_span(trace, span, &chunk);
+	return *ret_reason ? -EBADMSG : chunk_block(trace, &chunk, unpacker, block, ret_reason);
 }
 
 int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block, const char **ret_reason)
@@ -199,91 +338,85 @@ static int add_metadata(struct trace *trace)
 
 /* What trace_get_info() tells of all chunks is gathered here: a large trace has hundreds of thousands, and opening goes through
  * them as few times as can be. */
-static void add_to_info(struct trace *trace, const struct trace_chunk *chunk)
+int trace_add_run(struct trace *trace, const struct chunk_run *run)
 {
-	trace->first_ns = trace->first_ns < chunk->first_ns ? trace->first_ns : chunk->first_ns;
-	trace->last_ns = trace->last_ns > chunk->last_ns ? trace->last_ns : chunk->last_ns;
-	trace->info.events += chunk->events;
-	if (chunk->cpu >= trace->info.nr_cpus && chunk->cpu != UINT32_MAX)
-		trace->info.nr_cpus = chunk->cpu + 1;
-}
-
-/* Fresh memory costs a fault for each page of it, which was a third of what opening 10 GB took: so few and large ones, where the kernel has them. */
-static void prefer_huge_pages(void *memory, size_t bytes)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
-
-	if (bytes >= HUGE_LEAST_BYTES)
-		madvise((void *)begin, (bytes - (begin - (uintptr_t)memory)) / page * page, MADV_HUGEPAGE);
-}
-
-bool trace_reserve_chunks(struct trace *trace, size_t nr)
-{
-	struct chunk *chunks = nr > trace->chunks_room ? reallocarray(trace->chunks, nr, sizeof(*chunks)) : trace->chunks;
-
-	if (nr && !chunks)
-		return false;
-	if (nr > trace->chunks_room)
-		prefer_huge_pages(chunks, nr * sizeof(*chunks));
-	trace->chunks_room = nr > trace->chunks_room ? nr : trace->chunks_room;
-	trace->chunks = chunks;
-	return true;
-}
-
-struct chunk *trace_next_chunk(struct trace *trace)
-{
-	if (trace->nr_chunks == UINT32_MAX ||
-	    !trace_array_grow((void **)&trace->chunks, trace->nr_chunks, &trace->chunks_room, sizeof(*trace->chunks)))
-		return NULL;
-	return &trace->chunks[trace->nr_chunks];
-}
-
-int trace_take_chunk(struct trace *trace)
-{
-	const struct chunk *chunk = &trace->chunks[trace->nr_chunks];
-
-	if (is_metadata(chunk->public.kind) && add_metadata(trace) < 0)
+	if (trace->nr_chunks > UINT32_MAX - run->nr)
 		return -ENOMEM;
-	if (chunk->public.kind == TRACE_CHUNK_EVENTS)
-		add_to_info(trace, &chunk->public);
+	trace->first_ns = trace->first_ns < run->first_ns ? trace->first_ns : run->first_ns;
+	trace->last_ns = trace->last_ns > run->last_ns ? trace->last_ns : run->last_ns;
+	trace->info.events += run->events;
+	trace->info.nr_cpus = trace->info.nr_cpus > run->nr_cpus ? trace->info.nr_cpus : run->nr_cpus;
+	trace->nr_of_kind[TRACE_CHUNK_EVENTS] += run->nr;
+	trace->nr_chunks += run->nr;
+	return 0;
+}
+
+int trace_add_entry(struct trace *trace, const struct entry *entry)
+{
+	uint16_t kind = entry->of.kind;
+
+	if (kind == TRACE_CHUNK_EVENTS)
+		return trace_add_run(trace, &(struct chunk_run){ .nr = 1,
+								 .nr_cpus = entry->of.cpu == UINT32_MAX ? 0 : entry->of.cpu + 1,
+								 .events = entry->of.events,
+								 .first_ns = entry->of.first_ns,
+								 .last_ns = entry->of.last_ns });
+	if (trace->nr_chunks == UINT32_MAX || (is_metadata(kind) && add_metadata(trace) < 0))
+		return -ENOMEM;
 	trace->nr_chunks++;
-	if (chunk->public.kind < TRACE_NR_CHUNK_KINDS)
-		trace->nr_of_kind[chunk->public.kind]++;
+	if (kind < TRACE_NR_CHUNK_KINDS)
+		trace->nr_of_kind[kind]++;
 	return 0;
 }
 
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header)
 {
-	struct chunk *chunk = trace_next_chunk(trace);
+	struct table *table = &trace->table;
+	struct known *known;
 
-	if (!chunk)
+	if (!trace_array_grow((void **)&table->known, trace->nr_chunks, &table->known_room, sizeof(*known)))
 		return -ENOMEM;
-	*chunk = (struct chunk){
-		.public = { .offset = offset,
-			    .seq = header->seq,
-			    .first_ns = header->first_ns,
-			    .last_ns = header->last_ns,
-			    .events = header->events,
-			    .lost_before = header->lost_before,
-			    .stream = header->stream,
-			    .cpu = header->cpu,
-			    .raw_bytes = header->raw_bytes,
-			    .packed_bytes = header->packed_bytes,
-			    .kind = header->kind,
-			    .encoding = header->encoding },
+	known = &table->known[trace->nr_chunks];
+	*known = (struct known){
+		.entry = { .offset = offset,
+			   .seq = header->seq,
+			   .first_ns = header->first_ns,
+			   .last_ns = header->last_ns,
+			   .events_before = header->events_before,
+			   .events = header->events,
+			   .stream = header->stream,
+			   .cpu = header->cpu,
+			   .raw_bytes = header->raw_bytes,
+			   .packed_bytes = header->packed_bytes,
+			   .kind = header->kind,
+			   .encoding = header->encoding,
+			   .flags = header_is_plain(header) ? 0 : TRACE_TABLE_LOSS },
 		.header_at = header_at,
-		.events_before = header->events_before,
-		.is_plain = header_is_plain(header),
 	};
-	return trace_take_chunk(trace);
+	return trace_add_entry(trace, (const struct entry *)&known->entry);
 }
 
-void trace_spoil_chunk(struct trace *trace, struct chunk *chunk)
+int trace_spoil_chunk(struct trace *trace, size_t idx)
 {
-	if (!chunk->public.damaged && chunk->public.kind == TRACE_CHUNK_EVENTS)
-		trace->info.events -= chunk->public.events;
-	chunk->public.damaged = true;
+	const struct entry *entry = chunk_entry(trace, idx);
+
+	if (chunk_is_spoiled(trace, idx))
+		return 0;
+	if (idx / 64 >= trace->spoiled_room) {
+		size_t room = trace->nr_chunks / 64 + 1 + trace->spoiled_room;
+		uint64_t *spoiled = reallocarray(trace->spoiled, room, sizeof(*spoiled));
+
+		if (!spoiled)
+			return -ENOMEM;
+		memset(spoiled + trace->spoiled_room, 0, (room - trace->spoiled_room) * sizeof(*spoiled));
+		trace->spoiled = spoiled;
+		trace->spoiled_room = room;
+	}
+	if (entry->of.kind == TRACE_CHUNK_EVENTS)
+		trace->info.events -= entry->of.events;
+	trace->spoiled[idx / 64] |= 1ull << (idx % 64);
 	trace->nr_spoiled++;
+	return 0;
 }
 
 int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const char *format, ...)

@@ -159,14 +159,15 @@ static bool wants_cpu(const struct trace_cursor *cursor, uint32_t cpu)
 	return !cursor->cpus;
 }
 
-static bool wants_chunk(const struct trace_cursor *cursor, const struct chunk *chunk)
+static bool wants_chunk(const struct trace_cursor *cursor, const struct span *span)
 {
 	struct trace_chunk_header header;
+	struct chunk chunk;
 	uint64_t wanted = 0;
 
-	if (chunk->public.last_ns < cursor->from_ns || !wants_cpu(cursor, chunk->public.cpu))
+	if (span->last_ns < cursor->from_ns || !wants_cpu(cursor, span->cpu))
 		return false;
-	if (cursor->all_events || chunk_header(cursor->trace, chunk, &header))
+	if (cursor->all_events || chunk_of_span(cursor->trace, span, &chunk) || chunk_header(cursor->trace, &chunk, &header))
 		return true;
 	for (int i = 0; i < TRACE_MASK_WORDS; i++)
 		wanted |= header.ids[i] & cursor->mask[i];
@@ -212,69 +213,77 @@ static int join_gap(struct trace_cursor *cursor, const struct trace_gap *gap)
 	return heap_push(cursor, lane);
 }
 
-static int chunk_is_damaged(struct trace_cursor *cursor, const struct chunk *chunk, const char *reason)
+/* Where it is in the file is not known any more when that has become too short. */
+static void tell_of_damage(struct trace_cursor *cursor, const struct span *span, const char *reason)
 {
-	const struct trace_chunk *public = &chunk->public;
+	struct chunk chunk;
 
+	if (chunk_get(cursor->trace, span->idx, &chunk))
+		error_set(&cursor->why, -EBADMSG, "%s: chunk %u, of %u events, cannot be read: %s; its events are missing", cursor->trace->path, span->idx,
+			  span->events, reason);
+	else
+		error_set(&cursor->why, -EBADMSG, "%s: the chunk of %u events at offset %llu is damaged: %s; its events are missing", cursor->trace->path,
+			  span->events, (unsigned long long)chunk.public.offset, reason);
+}
+
+static int chunk_is_damaged(struct trace_cursor *cursor, const struct span *span, const char *reason)
+{
 	if (!cursor->skipped_chunks++)
-		error_set(&cursor->why, -EBADMSG, "%s: the chunk of %llu events at offset %llu is damaged: %s; its events are missing",
-			  cursor->trace->path, (unsigned long long)public->events, (unsigned long long)public->offset, reason);
-	return join_gap(cursor, &(struct trace_gap){ .stream = public->stream,
-						     .cpu = public->cpu,
-						     .start_ns = public->first_ns,
-						     .end_ns = public->last_ns,
-						     .lost = public->events,
+		tell_of_damage(cursor, span, reason);
+	return join_gap(cursor, &(struct trace_gap){ .stream = span->stream,
+						     .cpu = span->cpu,
+						     .start_ns = span->first_ns,
+						     .end_ns = span->last_ns,
+						     .lost = span->events,
 						     .cause = TRACE_GAP_DAMAGED });
 }
 
-static bool wants_place(const void *context, size_t place)
+static bool wants_ahead(const void *context, const struct span *span)
 {
 	const struct trace_cursor *cursor = context;
-	const struct chunk *chunk = &cursor->trace->chunks[cursor->timeline->chunks[place]];
 
-	return chunk->public.first_ns <= cursor->last_ns && wants_chunk(cursor, chunk);
+	return span->first_ns <= cursor->last_ns && wants_chunk(cursor, span);
 }
 
 /* A cursor that is read on and on gets a thread; most are for the first few events. */
 static int decode_chunk(struct trace_cursor *cursor, size_t place, struct block *block, const char **ret_reason)
 {
-	const struct chunk *chunk = &cursor->trace->chunks[cursor->timeline->chunks[place]];
 	int error;
 
 	if (cursor->decode_ahead && ++cursor->nr_decoded == DECODED_BEFORE_AHEAD)
-		cursor->ahead = ahead_new(cursor->trace, cursor->timeline, place, (unsigned int)cursor->decode_ahead, wants_place, cursor);
+		cursor->ahead = ahead_new(cursor->trace, cursor->timeline, place, (unsigned int)cursor->decode_ahead, wants_ahead, cursor);
 	if (cursor->ahead && ahead_take(cursor->ahead, place, block, &error, ret_reason))
 		return error;
-	return chunk_block(cursor->trace, chunk, &cursor->unpacker, block, ret_reason);
+	return span_block(cursor->trace, &cursor->timeline->spans[place], &cursor->unpacker, block, ret_reason);
 }
 
 static int join_chunk(struct trace_cursor *cursor, size_t place)
 {
-	const struct chunk *chunk = &cursor->trace->chunks[cursor->timeline->chunks[place]];
+	const struct span *span = &cursor->timeline->spans[place];
 	const char *reason = NULL;
 	struct lane *lane;
 	int error;
 
-	if (!wants_chunk(cursor, chunk))
+	if (!wants_chunk(cursor, span))
 		return 0;
 	lane = lane_new(cursor);
 	if (!lane)
 		return -ENOMEM;
 	lane->rank = place + 1;
-	lane->cpu = chunk->public.cpu;
-	lane->stream = chunk->public.stream;
+	lane->cpu = span->cpu;
+	lane->stream = span->stream;
 	error = decode_chunk(cursor, place, &lane->block, &reason);
 	if (!error && lane_settle(cursor, lane))
 		return heap_push(cursor, lane);
 	lane_free(cursor, lane);
-	return error == -EBADMSG ? chunk_is_damaged(cursor, chunk, reason) : error;
+	return error == -EBADMSG ? chunk_is_damaged(cursor, span, reason) : error;
 }
 
 static uint64_t next_chunk_ns(const struct trace_cursor *cursor)
 {
 	if (cursor->next_chunk >= cursor->timeline->nr)
 		return UINT64_MAX;
-	return cursor->trace->chunks[cursor->timeline->chunks[cursor->next_chunk]].public.first_ns;
+	return cursor->timeline->spans[cursor->next_chunk].first_ns;
 }
 
 static uint64_t next_gap_ns(const struct trace_cursor *cursor)
@@ -405,22 +414,6 @@ const struct trace_event *trace_cursor_next(struct trace_cursor *cursor)
 
 /* ---- positions ---- */
 
-/* The first chunk of the timeline that can hold an event at or after @ts_ns. */
-static size_t chunk_at(const struct timeline *timeline, uint64_t ts_ns)
-{
-	size_t low = 0, high = timeline->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (timeline->latest_ns[middle] < ts_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static size_t gap_at(const struct trace *trace, uint64_t ts_ns)
 {
 	size_t low = 0, high = trace->nr_gaps_by_end;
@@ -445,7 +438,7 @@ int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns)
 	cursor->top = NULL;
 	cursor->error = 0;
 	cursor->from_ns = ts_ns;
-	cursor->next_chunk = chunk_at(cursor->timeline, ts_ns);
+	cursor->next_chunk = timeline_at(cursor->timeline, ts_ns);
 	cursor->next_gap = gap_at(cursor->trace, ts_ns);
 	find_next_join(cursor);
 	return 0;
@@ -462,10 +455,12 @@ int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *re
 
 /* ---- begin, end ---- */
 
-static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, const struct trace_cursor_options *options)
+static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, const struct trace_cursor_options *options, struct trace_error *ret_error)
 {
 	cursor->trace = trace;
-	cursor->timeline = options->start_state ? &trace->start_state : &trace->events;
+	cursor->timeline = trace_timeline(trace, options->start_state ? TRACE_CHUNK_START_STATE : TRACE_CHUNK_EVENTS, ret_error);
+	if (!cursor->timeline)
+		return -1;
 	cursor->last_ns = options->to_ns ? options->to_ns - 1 : UINT64_MAX;
 	cursor->no_lost = options->no_lost || options->start_state;
 	cursor->decode_ahead = options->decode_ahead < DECODE_AHEAD_MOST ? options->decode_ahead : DECODE_AHEAD_MOST;
@@ -480,7 +475,7 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 	if (options->cpus) {
 		cursor->cpus = malloc((options->nr_cpus + 1) * sizeof(*cursor->cpus));
 		if (!cursor->cpus)
-			return -ENOMEM;
+			return error_set(ret_error, -ENOMEM, "%s: no memory for a cursor", trace->path);
 		memcpy(cursor->cpus, options->cpus, options->nr_cpus * sizeof(*cursor->cpus));
 		cursor->nr_cpus = options->nr_cpus;
 	}
@@ -495,10 +490,11 @@ struct trace_cursor *trace_cursor_new(const struct trace *trace, const struct tr
 
 	if (options)
 		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
-	if (cursor && cursor_init(cursor, trace, &all) == 0)
-		return cursor;
-	error_set(ret_error, -ENOMEM, "%s: no memory for a cursor", trace->path);
-	return trace_cursor_free(cursor);
+	if (!cursor)
+		error_set(ret_error, -ENOMEM, "%s: no memory for a cursor", trace->path);
+	else if (cursor_init(cursor, trace, &all, ret_error) < 0)
+		cursor = trace_cursor_free(cursor);
+	return cursor;
 }
 
 struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor)

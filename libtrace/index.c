@@ -110,7 +110,7 @@ static int index_follow(struct trace *trace, const struct trace_end_mark *mark, 
 		payload = at + header.header_bytes;
 		error = index_chunk_load(trace, payload, header.packed_bytes, &end);
 		if (!error)
-			error = trace_follow(trace);
+			error = books_follow(trace);
 		at = payload + header.packed_bytes;
 	}
 	if (!error && (end != mark->index_offset || at + sizeof(*mark) != trace->bytes))
@@ -138,7 +138,7 @@ const char *index_verify(const struct trace *trace)
 		stop = at + header.packed_bytes;
 		for (; at < stop; at += sizeof(entry), idx++) {
 			memcpy(&entry, trace->data + at, sizeof(entry));
-			if (idx < trace->nr_chunks && entry.offset != trace->chunks[idx].public.offset)
+			if (idx < trace->nr_chunks && entry.offset != chunk_entry(trace, idx)->of.offset)
 				return "it and the table differ";
 		}
 	}
@@ -147,12 +147,12 @@ const char *index_verify(const struct trace *trace)
 
 static void forget_chunks(struct trace *trace, size_t nr_damages)
 {
-	trace->nr_chunks = trace->nr_spoiled = 0;
+	trace->nr_chunks = trace->nr_spoiled = trace->spoiled_room = trace->table.nr_pieces = 0;
 	memset(trace->nr_of_kind, 0, sizeof(trace->nr_of_kind));
 	trace->nr_metadata = 0;
 	trace->info.events = 0;
 	trace->info.nr_cpus = 0;
-	trace_follow_again(trace);
+	books_follow_again(trace);
 	trace->first_ns = UINT64_MAX;
 	trace->last_ns = 0;
 	while (trace->nr_damages > nr_damages)
@@ -186,9 +186,7 @@ static int walk_cut_chunk(struct trace *trace, uint64_t at, uint64_t next, const
 
 	if (!error)
 		error = trace_add_chunk(trace, at, at, header);
-	if (!error)
-		trace_spoil_chunk(trace, &trace->chunks[trace->nr_chunks - 1]);
-	return error;
+	return error ? error : trace_spoil_chunk(trace, trace->nr_chunks - 1);
 }
 
 static int walk_damage(struct trace *trace, uint64_t at, uint64_t next, const char *reason)

@@ -177,6 +177,14 @@ static int load_one(struct trace *trace, uint16_t kind, const unsigned char *raw
 	}
 }
 
+static int metadata_damaged(struct trace *trace, size_t idx, const struct trace_chunk *chunk, const char *reason)
+{
+	int error = trace_spoil_chunk(trace, idx);
+
+	return error ? error : trace_add_damage(trace, chunk->offset, chunk->packed_bytes, "offset %llu: a chunk of kind %u is damaged: %s",
+						(unsigned long long)chunk->offset, chunk->kind, reason);
+}
+
 static int load_metadata(struct trace *trace)
 {
 	struct unpacker unpacker = { 0 };
@@ -184,23 +192,21 @@ static int load_metadata(struct trace *trace)
 	int error = 0;
 
 	for (size_t i = 0; !error && i < trace->nr_metadata; i++) {
-		struct chunk *chunk = &trace->chunks[trace->metadata[i]];
+		struct chunk chunk;
 		struct trace_chunk_header header;
 		const unsigned char *raw;
-		const char *reason = "its content makes no sense";
+		const char *reason;
 
-		if (chunk->public.damaged)
+		chunk_make(trace, trace->metadata[i], &chunk);
+		if (chunk.public.damaged)
 			continue;
-		error = chunk_payload(trace, chunk, &unpacker, &payload, &header, &raw, &reason);
+		error = chunk_payload(trace, &chunk, &unpacker, &payload, &header, &raw, &reason);
 		if (!error) {
 			reason = "its content makes no sense";
-			error = load_one(trace, chunk->public.kind, raw, header.raw_bytes);
+			error = load_one(trace, chunk.public.kind, raw, header.raw_bytes);
 		}
-		if (error == -EBADMSG) {
-			trace_spoil_chunk(trace, chunk);
-			error = trace_add_damage(trace, chunk->public.offset, chunk->public.packed_bytes, "offset %llu: a chunk of kind %u is damaged: %s",
-						 (unsigned long long)chunk->public.offset, chunk->public.kind, reason);
-		}
+		if (error == -EBADMSG)
+			error = metadata_damaged(trace, trace->metadata[i], &chunk.public, reason);
 	}
 	unpacker_release(&unpacker);
 	payload_release(&payload);
@@ -246,26 +252,6 @@ static int templates_load(struct trace *trace)
 }
 
 /* ---- times ---- */
-
-int trace_follow(struct trace *trace)
-{
-	size_t from = trace->nr_followed;
-	int error = books_follow(trace, from);
-
-	if (!error)
-		error = timeline_follow(trace, TRACE_CHUNK_EVENTS, &trace->events, from);
-	if (!error)
-		error = timeline_follow(trace, TRACE_CHUNK_START_STATE, &trace->start_state, from);
-	trace->nr_followed = trace->nr_chunks;
-	return error;
-}
-
-void trace_follow_again(struct trace *trace)
-{
-	books_follow_again(trace);
-	trace->events.nr = trace->events.moves = trace->start_state.nr = trace->start_state.moves = 0;
-	trace->nr_followed = 0;
-}
 
 static void window_load(struct trace *trace, bool header_is_good)
 {
@@ -357,17 +343,13 @@ static int trace_load(struct trace *trace, const char *path, struct trace_error 
 	if (!error) {
 		window_load(trace, header_is_good);
 		if (!header_is_good) /* the begin of the recording was not known */
-			trace_follow_again(trace);
-		error = trace_follow(trace);
+			books_follow_again(trace);
+		error = books_follow(trace);
 	}
 	if (!error)
 		error = books_load(trace);
 	if (!error)
 		error = gaps_sort(trace);
-	if (!error)
-		error = timeline_load(trace, TRACE_CHUNK_EVENTS, &trace->events);
-	if (!error)
-		error = timeline_load(trace, TRACE_CHUNK_START_STATE, &trace->start_state);
 	trace->follower = follower_free(trace->follower);
 	if (!error)
 		info_load(trace);
@@ -400,12 +382,13 @@ struct trace *trace_close(struct trace *trace)
 	free(trace->damages);
 	free(trace->gaps);
 	free(trace->gaps_by_end);
-	free(trace->events.chunks);
-	free(trace->events.latest_ns);
-	free(trace->start_state.chunks);
-	free(trace->start_state.latest_ns);
+	timeline_free(trace->timelines[0]);
+	timeline_free(trace->timelines[1]);
 	follower_free(trace->follower);
-	free(trace->chunks);
+	free(trace->table.pieces);
+	free(trace->table.known);
+	free(trace->spoiled);
+	free(trace->public_chunks);
 	free(trace->metadata);
 	free(trace->streams);
 	free(trace->books);
@@ -473,7 +456,9 @@ size_t trace_nr_chunks(const struct trace *trace)
 
 const struct trace_chunk *trace_get_chunk(const struct trace *trace, size_t idx)
 {
-	return idx < trace->nr_chunks ? &trace->chunks[idx].public : NULL;
+	const struct trace_chunk *chunks = idx < trace->nr_chunks ? trace_public_chunks(trace) : NULL;
+
+	return chunks ? &chunks[idx] : NULL;
 }
 
 size_t trace_nr_clocks(const struct trace *trace)

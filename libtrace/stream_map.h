@@ -24,8 +24,28 @@ struct stream_map {
 
 enum { STREAM_NONE = UINT32_MAX };
 
-/** stream_map_find() - what was put there; STREAM_NONE: nothing */
-uint32_t stream_map_find(const struct stream_map *map, uint32_t kind, uint32_t stream);
+static inline uint64_t stream_map_key(uint32_t kind, uint32_t stream)
+{
+	return (uint64_t)kind << 32 | stream;
+}
+
+/* The key's slot, or the free one where it belongs. The table is never full. */
+static inline struct stream_slot *stream_map_slot(const struct stream_map *map, uint64_t key)
+{
+	size_t at = (size_t)(key * 0x9e3779b97f4a7c15 >> 32) & (map->nr_slots - 1);
+
+	while (map->slots[at].place && map->slots[at].key != key)
+		at = (at + 1) & (map->nr_slots - 1);
+	return &map->slots[at];
+}
+
+/** stream_map_find() - what was put there; STREAM_NONE: nothing. Looked up for every chunk when a trace is opened */
+static inline uint32_t stream_map_find(const struct stream_map *map, uint32_t kind, uint32_t stream)
+{
+	const struct stream_slot *slot = map->nr_slots ? stream_map_slot(map, stream_map_key(kind, stream)) : NULL;
+
+	return slot && slot->place ? slot->place - 1 : STREAM_NONE;
+}
 
 /** stream_map_put() - a stream that is not there yet. Returns false when there is no memory */
 bool stream_map_put(struct stream_map *map, uint32_t kind, uint32_t stream, uint32_t idx);

@@ -2,27 +2,32 @@
 /*
  * timeline.c - the chunks of a kind by their first time.
  *
- * They are nearly in that order in the file, because they were written as time went by: each is inserted where it belongs, not far from the end.
- * Where that turns out to be wrong, or some of them cannot be used after all, they are sorted.
+ * Made for the first cursor, not when the trace is opened: it takes longer than all that opening has to do. They are nearly in that order in the file,
+ * because they were written as time went by: each is inserted where it belongs, not far from the end. Where that turns out to be wrong they are sorted.
  */
 #include "trace.h"
 
+#include "error.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
-/** struct time_order - a chunk on its way into the timeline, with what is asked of it there */
-struct time_order {
-	uint64_t first_ns;
-	uint64_t last_ns;
-	uint32_t cpu;
-	uint32_t idx;
+enum {
+	TIMELINE_GROUP = 64,	/* chunks */
+	MOVES_PER_CHUNK = 64,	/* more, and sorting is cheaper */
+	HUGE_BYTES = 2 << 20,	/* a large page of memory */
 };
 
-enum { MOVES_PER_CHUNK = 64 }; /* more, and sorting is cheaper */
-
-static int compare_order(const void *a, const void *b)
+static inline bool is_after(const struct span *x, const struct span *y)
 {
-	const struct time_order *x = a, *y = b;
+	return x->first_ns != y->first_ns ? x->first_ns > y->first_ns : x->cpu > y->cpu;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
 
 	if (x->first_ns != y->first_ns)
 		return x->first_ns < y->first_ns ? -1 : 1;
@@ -31,91 +36,147 @@ static int compare_order(const void *a, const void *b)
 	return x->idx < y->idx ? -1 : x->idx > y->idx;
 }
 
-static bool is_after(const struct trace_chunk *x, const struct trace_chunk *y)
+/* Fresh memory costs a fault for each page of it: so few and large ones, where the kernel has them. */
+static void *memory_new(size_t bytes)
 {
-	return x->first_ns != y->first_ns ? x->first_ns > y->first_ns : x->cpu > y->cpu;
+	size_t rounded = (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
+	void *memory;
+
+	if (bytes < HUGE_BYTES)
+		return malloc(bytes);
+	memory = aligned_alloc(HUGE_BYTES, rounded);
+	if (memory)
+		madvise(memory, rounded, MADV_HUGEPAGE);
+	return memory;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+/* ---- all chunks of a kind ---- */
+
+/** struct making - a timeline in the making. @moves: that it took so far. @room: more of the kind there were not when the trace was opened */
+struct making {
+	struct timeline *timeline;
+	size_t room;
+	size_t moves;
+	uint64_t events;
+	bool is_sorted;
+};
+
+static inline void making_add(struct making *making, const struct entry *entry, uint32_t idx)
 {
-	return a > b ? a : b;
-}
+	struct span *spans = making->timeline->spans;
+	struct span span = { entry->of.first_ns, entry->of.last_ns, idx, entry->of.events, entry->of.stream, entry->of.cpu };
+	size_t nr = making->timeline->nr++, at = nr;
 
-static bool timeline_reserve(struct timeline *timeline, size_t room)
-{
-	uint32_t *chunks = reallocarray(timeline->chunks, room, sizeof(*chunks));
-	uint64_t *latest_ns;
-
-	if (!chunks)
-		return false;
-	timeline->chunks = chunks;
-	latest_ns = reallocarray(timeline->latest_ns, room, sizeof(*latest_ns));
-	if (!latest_ns)
-		return false;
-	timeline->latest_ns = latest_ns;
-	timeline->room = room;
-	return true;
-}
-
-/* Those behind its place move on by one, and know of its last time. */
-static void timeline_insert(const struct trace *trace, struct timeline *timeline, uint32_t idx)
-{
-	const struct trace_chunk *chunk = &trace->chunks[idx].public;
-	size_t at = timeline->nr++;
-
-	for (; at > 0 && is_after(&trace->chunks[timeline->chunks[at - 1]].public, chunk); at--) {
-		timeline->chunks[at] = timeline->chunks[at - 1];
-		timeline->latest_ns[at] = later(timeline->latest_ns[at - 1], chunk->last_ns);
-		timeline->moves++;
+	making->events += span.events;
+	if (making->is_sorted && at > 0 && is_after(&spans[at - 1], &span)) {
+		while (at > 0 && is_after(&spans[at - 1], &span))
+			at--;
+		memmove(&spans[at + 1], &spans[at], (nr - at) * sizeof(*spans));
+		making->moves += nr - at;
+		making->is_sorted = making->moves <= MOVES_PER_CHUNK * (nr + 1);
 	}
-	timeline->chunks[at] = idx;
-	timeline->latest_ns[at] = later(at ? timeline->latest_ns[at - 1] : 0, chunk->last_ns);
+	spans[at] = span;
 }
 
-int timeline_follow(const struct trace *trace, uint16_t kind, struct timeline *timeline, size_t from)
+/* Returns false when there are other chunks than there were. */
+static bool making_collect(struct making *making, const struct trace *trace, uint16_t kind)
 {
-	if (timeline->nr + (trace->nr_chunks - from) > timeline->room && !timeline_reserve(timeline, trace->chunks_room))
-		return -ENOMEM;
-	for (size_t i = from; i < trace->nr_chunks && timeline->moves <= MOVES_PER_CHUNK * i; i++)
-		if (trace->chunks[i].public.kind == kind)
-			timeline_insert(trace, timeline, (uint32_t)i);
-	return 0;
+	struct entries entries;
+
+	for (size_t i = 0; i < trace->nr_chunks; i += entries.nr) {
+		entries = chunk_entries(trace, i);
+		for (size_t k = 0; k < entries.nr; k++) {
+			const struct entry *entry = (const struct entry *)(entries.at + k * entries.stride);
+
+			if (entry->of.kind != kind || chunk_is_spoiled(trace, i + k))
+				continue;
+			if (making->timeline->nr == making->room)
+				return false;
+			making_add(making, entry, (uint32_t)(i + k));
+		}
+	}
+	return kind != TRACE_CHUNK_EVENTS || making->events == trace->info.events;
 }
 
-static bool is_complete(const struct trace *trace, uint16_t kind, const struct timeline *timeline)
+static void find_latest(struct timeline *timeline)
 {
-	bool complete = timeline->nr == trace->nr_of_kind[kind] && timeline->moves <= MOVES_PER_CHUNK * trace->nr_chunks;
-
-	for (size_t i = 0; complete && trace->nr_spoiled && i < timeline->nr; i++)
-		complete = !trace->chunks[timeline->chunks[i]].public.damaged;
-	return complete;
-}
-
-int timeline_load(const struct trace *trace, uint16_t kind, struct timeline *timeline)
-{
-	struct time_order *orders;
 	uint64_t latest = 0;
-	size_t nr = 0;
 
-	if (is_complete(trace, kind, timeline))
-		return 0;
-	orders = malloc((trace->nr_of_kind[kind] + 1) * sizeof(*orders));
-	if (!orders || !timeline_reserve(timeline, trace->nr_of_kind[kind] + 1)) {
-		free(orders);
-		return -ENOMEM;
+	for (size_t i = 0; i < timeline->nr; i++) {
+		latest = latest > timeline->spans[i].last_ns ? latest : timeline->spans[i].last_ns;
+		timeline->latest_ns[i / TIMELINE_GROUP] = latest;
 	}
-	for (size_t i = 0; i < trace->nr_chunks; i++) {
-		const struct trace_chunk *chunk = &trace->chunks[i].public;
+}
 
-		if (chunk->kind == kind && !chunk->damaged)
-			orders[nr++] = (struct time_order){ chunk->first_ns, chunk->last_ns, chunk->cpu, (uint32_t)i };
+static struct timeline *timeline_new(size_t room)
+{
+	struct timeline *timeline = calloc(1, sizeof(*timeline));
+
+	if (!timeline)
+		return NULL;
+	timeline->spans = memory_new((room + 1) * sizeof(*timeline->spans));
+	timeline->latest_ns = malloc((room / TIMELINE_GROUP + 1) * sizeof(*timeline->latest_ns));
+	return timeline->spans && timeline->latest_ns ? timeline : timeline_free(timeline);
+}
+
+static struct timeline *timeline_make(const struct trace *trace, uint16_t kind, struct trace_error *ret_error)
+{
+	struct making making = { .timeline = timeline_new(trace->nr_of_kind[kind]), .room = trace->nr_of_kind[kind], .is_sorted = true };
+
+	if (!making.timeline) {
+		error_set(ret_error, -ENOMEM, "%s: no memory for the order of its chunks", trace->path);
+		return NULL;
 	}
-	qsort(orders, nr, sizeof(*orders), compare_order);
-	for (size_t i = 0; i < nr; i++) {
-		timeline->chunks[i] = orders[i].idx;
-		timeline->latest_ns[i] = latest = later(latest, orders[i].last_ns);
+	if (!trace_is_there(trace) || !making_collect(&making, trace, kind)) {
+		error_set(ret_error, -EBADMSG, "%s: the file has become shorter or another one since it was opened", trace->path);
+		return timeline_free(making.timeline);
 	}
-	timeline->nr = nr;
-	free(orders);
-	return 0;
+	if (!making.is_sorted)
+		qsort(making.timeline->spans, making.timeline->nr, sizeof(struct span), compare_spans);
+	find_latest(making.timeline);
+	return making.timeline;
+}
+
+struct timeline *timeline_free(struct timeline *timeline)
+{
+	if (!timeline)
+		return NULL;
+	free(timeline->spans);
+	free(timeline->latest_ns);
+	free(timeline);
+	return NULL;
+}
+
+/* Two threads may both make it: the first counts. */
+const struct timeline *trace_timeline(const struct trace *trace, uint16_t kind, struct trace_error *ret_error)
+{
+	struct timeline **place = (struct timeline **)&trace->timelines[kind == TRACE_CHUNK_START_STATE], *others = NULL;
+	struct timeline *timeline = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+
+	if (timeline)
+		return timeline;
+	timeline = timeline_make(trace, kind, ret_error);
+	if (!timeline || __atomic_compare_exchange_n(place, &others, timeline, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return timeline;
+	timeline_free(timeline);
+	return others;
+}
+
+/* ---- searching ---- */
+
+size_t timeline_at(const struct timeline *timeline, uint64_t ts_ns)
+{
+	size_t low = 0, high = (timeline->nr + TIMELINE_GROUP - 1) / TIMELINE_GROUP, at;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (timeline->latest_ns[middle] < ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (at = low * TIMELINE_GROUP; at < timeline->nr && timeline->spans[at].last_ns < ts_ns;)
+		at++;
+	return at < timeline->nr ? at : timeline->nr;
 }

@@ -38,11 +38,6 @@ static int violated_chunk(const struct verification *verification, const struct 
 
 /* ---- chunks ---- */
 
-static bool has_events(const struct chunk *chunk)
-{
-	return chunk->public.kind == TRACE_CHUNK_EVENTS || chunk->public.kind == TRACE_CHUNK_START_STATE;
-}
-
 /* What the header says of its events, for those who skip chunks by it. */
 static int check_contents(struct verification *verification, const struct chunk *chunk, const struct trace_chunk_header *header)
 {
@@ -69,7 +64,7 @@ static int check_contents(struct verification *verification, const struct chunk 
 static int check_chunk(struct verification *verification, const struct chunk *chunk)
 {
 	const struct trace *trace = verification->trace;
-	bool is_of_events = has_events(chunk);
+	bool is_of_events = chunk->public.kind == TRACE_CHUNK_EVENTS || chunk->public.kind == TRACE_CHUNK_START_STATE;
 	struct block *block = &verification->block;
 	struct trace_chunk_header header, copy;
 	const unsigned char *raw;
@@ -89,6 +84,23 @@ static int check_chunk(struct verification *verification, const struct chunk *ch
 	if (error == -ENOMEM)
 		return error_set(verification->ret_error, error, "%s: no memory to verify the trace", trace->path);
 	return violated_chunk(verification, &chunk->public, reason);
+}
+
+static int check_chunks(struct verification *verification)
+{
+	const struct trace *trace = verification->trace;
+	struct chunk chunk;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < trace->nr_chunks; i++) {
+		const char *reason = chunk_get(trace, i, &chunk);
+
+		error = reason ? error_set(verification->ret_error, -EBADMSG, "%s: chunk %zu cannot be read: %s", trace->path, i, reason) :
+				 check_chunk(verification, &chunk);
+	}
+	block_release(&verification->block);
+	unpacker_release(&verification->unpacker);
+	return error;
 }
 
 /* ---- the order of times ---- */
@@ -118,15 +130,22 @@ static int check_order(struct verification *verification)
 /* The events in the chunks of each stream of the statistics, of whatever kind. */
 static int count_events(const struct trace *trace, struct stream_map *map, uint64_t *events)
 {
+	static const uint16_t kinds[] = { TRACE_CHUNK_EVENTS, TRACE_CHUNK_START_STATE };
+
 	for (size_t i = 0; i < trace->nr_streams; i++)
 		if (stream_map_find(map, 0, trace->books[i].stream) == STREAM_NONE && !stream_map_put(map, 0, trace->books[i].stream, (uint32_t)i))
 			return -ENOMEM;
-	for (size_t i = 0; i < trace->nr_chunks; i++) {
-		const struct chunk *chunk = &trace->chunks[i];
-		uint32_t idx = has_events(chunk) ? stream_map_find(map, 0, chunk->public.stream) : STREAM_NONE;
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		const struct timeline *timeline = trace_timeline(trace, kinds[k], NULL);
 
-		if (idx != STREAM_NONE)
-			events[idx] += chunk->public.events;
+		for (size_t i = 0; timeline && i < timeline->nr; i++) {
+			uint32_t idx = stream_map_find(map, 0, timeline->spans[i].stream);
+
+			if (idx != STREAM_NONE)
+				events[idx] += timeline->spans[i].events;
+		}
+		if (!timeline)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -176,18 +195,18 @@ static int check_streams(struct verification *verification)
 int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 {
 	struct verification verification = { .trace = trace, .ret_error = ret_error };
-	const char *reason = index_verify(trace);
-	int error = 0;
+	const char *reason;
+	int error;
 
 	if (trace->nr_damages)
 		return error_set(ret_error, -EBADMSG, "%s: %s", trace->path, trace->damages[0].message);
+	if (!trace_is_there(trace))
+		return error_set(ret_error, -EBADMSG, "%s: the file has become shorter since it was opened", trace->path);
+	reason = index_verify(trace);
 	if (reason)
 		return error_set(ret_error, -EBADMSG, "%s: its index is damaged, and is not needed as long as the table of chunks is not: %s", trace->path,
 				 reason);
-	for (size_t i = 0; !error && i < trace->nr_chunks; i++)
-		error = check_chunk(&verification, &trace->chunks[i]);
-	block_release(&verification.block);
-	unpacker_release(&verification.unpacker);
+	error = check_chunks(&verification);
 	if (!error)
 		error = check_order(&verification);
 	return !error && trace->books ? check_streams(&verification) : error;

@@ -981,20 +981,47 @@ static void other_files_are_refused_with_a_reason(void)
 	CU_ASSERT_EQUAL(error.code, -EINVAL);
 }
 
+/* Where the chunks are is looked up in the file when the first cursor is made; from then on all of them are known. */
 static void a_file_that_shrinks_while_open_is_damage(void)
+{
+	static const bool finished[] = { true, false };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct fixture fixture = fixture_new(finished[i]);
+		struct trace *trace = trace_open(fixture.image.path, NULL);
+		uint64_t mask[TRACE_MASK_WORDS] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+		struct trace_cursor_options options = { .size = sizeof(options) };
+		struct seen seen;
+
+		trace_cursor_free(trace_cursor_new(trace, NULL, NULL));
+		if (ftruncate(fixture.image.fd, 4096) < 0)
+			abort();
+		for (options.mask = NULL;; options.mask = mask) {
+			seen = seen_of(trace, &options);
+			CU_ASSERT_EQUAL(seen.error, -EBADMSG);
+			CU_ASSERT_EQUAL(seen.nr + seen.lost, fixture.all.nr);
+			seen_free(&seen);
+			if (options.mask)
+				break;
+		}
+		CU_ASSERT_EQUAL(trace_verify(trace, NULL), -EBADMSG);
+		CU_ASSERT_PTR_NULL(trace_get_chunk(trace, 0));
+		trace_close(trace);
+		fixture_free(&fixture);
+	}
+}
+
+static void a_file_that_shrinks_before_the_first_cursor_has_none(void)
 {
 	struct fixture fixture = fixture_new(true);
 	struct trace *trace = trace_open(fixture.image.path, NULL);
-	struct trace_chunk_header header;
-	struct seen seen;
+	struct trace_error error = { 0 };
 
-	image_find(&fixture.image, TRACE_CHUNK_EVENTS, 3, &header);
 	if (ftruncate(fixture.image.fd, 4096) < 0)
 		abort();
-	seen = seen_of(trace, NULL);
-	CU_ASSERT_EQUAL(seen.error, -EBADMSG);
-	CU_ASSERT_EQUAL(seen.nr + seen.lost, fixture.all.nr);
-	seen_free(&seen);
+	CU_ASSERT_PTR_NULL(trace_cursor_new(trace, NULL, &error));
+	CU_ASSERT_EQUAL(error.code, -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "shorter"));
 	trace_close(trace);
 	fixture_free(&fixture);
 }
@@ -1027,6 +1054,7 @@ static const struct unit_case cases[] = {
 	{ "malformed_columns_break_nothing", malformed_columns_break_nothing },
 	{ "other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason },
 	{ "a_file_that_shrinks_while_open_is_damage", a_file_that_shrinks_while_open_is_damage },
+	{ "a_file_that_shrinks_before_the_first_cursor_has_none", a_file_that_shrinks_before_the_first_cursor_has_none },
 	{ NULL, NULL },
 };
 

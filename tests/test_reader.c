@@ -1131,6 +1131,63 @@ static void seeking_gives_the_first_event_at_or_after(void)
 	tb_free(tb);
 }
 
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Chunks that were written in an order that has nothing to do with their times, or (@hops small) little: each of a stream of its own, and
+ * long enough to overlap many others. What is found from a time on is what was put there.
+ */
+static void check_found_by_time(uint32_t nr, uint32_t hops)
+{
+	struct rawfile *file = rawfile_new();
+	uint64_t *times = calloc(2 * nr, sizeof(*times)), *all = times;
+	struct trace_cursor *cursor;
+	struct trace *trace;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t at = i / hops * hops + hops - 1 - i % hops, base_ns = 1000 + 10 * at, length = at % 7 == 3 ? 20000 : 15;
+		struct trace_source source = { .records = file->words, .base_ns = base_ns, .seq = 1, .stream = i, .cpu = i % 5, .nr_records = 2, .kind = TRACE_CHUNK_EVENTS };
+
+		rawfile_exit(file, (uint32_t)base_ns, 1);
+		rawfile_exit(file, (uint32_t)(base_ns + length), 1);
+		source.bytes = file->nr_words * 8;
+		file->nr_words = file->nr_records = 0;
+		CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+		times[2 * i] = base_ns;
+		times[2 * i + 1] = base_ns + length;
+	}
+	qsort(times, 2 * nr, sizeof(*times), compare_u64);
+	trace = rawfile_open(file, NULL);
+	cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true }, NULL);
+	for (uint64_t ts_ns = 0; ts_ns <= times[2 * nr - 1]; ts_ns += 7) {
+		const struct trace_event *event;
+
+		trace_cursor_seek(cursor, ts_ns);
+		for (; *all < ts_ns; all++)
+			;
+		for (uint64_t *time = all; time < times + 2 * nr && time < all + 3; time++)
+			CU_ASSERT_TRUE((event = trace_cursor_next(cursor)) && event->ts_ns == *time);
+	}
+	trace_cursor_seek(cursor, times[2 * nr - 1] + 1);
+	CU_ASSERT_PTR_NULL(trace_cursor_next(cursor));
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	free(times);
+}
+
+static void chunks_in_any_order_are_found_by_time(void)
+{
+	check_found_by_time(1, 1);
+	check_found_by_time(64, 1);
+	check_found_by_time(200, 4);
+	check_found_by_time(200, 200);
+}
+
 static void gaps_obey_filters_and_positions(void)
 {
 	struct tb *tb = tb_new();
@@ -1475,6 +1532,7 @@ static const struct unit_case cases[] = {
 	{ "a_piece_left_in_a_pipe_costs_its_chunk_only", a_piece_left_in_a_pipe_costs_its_chunk_only },
 	{ "filters_give_what_was_asked_for", filters_give_what_was_asked_for },
 	{ "seeking_gives_the_first_event_at_or_after", seeking_gives_the_first_event_at_or_after },
+	{ "chunks_in_any_order_are_found_by_time", chunks_in_any_order_are_found_by_time },
 	{ "gaps_obey_filters_and_positions", gaps_obey_filters_and_positions },
 	{ "the_start_state_is_apart", the_start_state_is_apart },
 	{ "cursors_of_several_threads_do_not_meet", cursors_of_several_threads_do_not_meet },

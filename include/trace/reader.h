@@ -17,7 +17,7 @@
  *	cursor = trace_cursor_free(cursor);
  *	trace = trace_close(trace);
  *
- * A struct trace never changes after trace_open() and may be used by any number of threads; a cursor by one at a time.
+ * A struct trace never changes after trace_open(), as far as anybody can see, and may be used by any number of threads; a cursor by one at a time.
  * All pointers that are returned are borrowed from the trace (or, where said, from the cursor) and live as long.
  * Times are ns of CLOCK_MONOTONIC of the traced boot. The format: docs/FORMAT.md.
  */
@@ -169,7 +169,8 @@ struct trace_chunk {
 	bool damaged;
 };
 size_t trace_nr_chunks(const struct trace *trace);
-const struct trace_chunk *trace_get_chunk(const struct trace *trace, size_t idx); /* in file order */
+/** trace_get_chunk() - in file order. NULL: past the last one; no memory, or the file has become shorter, when it is first asked for any */
+const struct trace_chunk *trace_get_chunk(const struct trace *trace, size_t idx);
 
 /** struct trace_clock - a clock correspondence: the same instant on three clocks; @tsc 0: not known */
 struct trace_clock {
@@ -344,7 +345,8 @@ struct trace_cursor_options {
 
 /**
  * trace_cursor_new() - a cursor before the first event
- * @options: NULL = all events. Returns NULL with -ENOMEM.
+ * @options: NULL = all events. Returns NULL with -ENOMEM, or -EBADMSG: the file has become shorter since it was opened.
+ * The first one of a trace puts its chunks in order: for 10 GB that takes a few ms.
  */
 struct trace_cursor *trace_cursor_new(const struct trace *trace, const struct trace_cursor_options *options,
 				      struct trace_error *ret_error);
