@@ -12,187 +12,279 @@ static size_t round_up_8(size_t bytes)
 	return (bytes + 7) & ~(size_t)7;
 }
 
-/* A table that is three quarters full at most. */
-static uint8_t table_bits(uint32_t nr_events)
+enum {
+	LANE_WORDS_MOST = 255,
+	TABLE_LEAST_BITS = 6,
+	TABLE_GROWS_BITS = 3,
+};
+
+/* Of a table that is half full at most: what is looked for is where it was looked for first. */
+static uint8_t table_bits(uint32_t nr_rows)
 {
 	uint8_t bits = 1;
 
-	while ((3ULL << bits) < 4ULL * nr_events)
+	while (1ULL << bits < 2ULL * nr_rows)
 		bits++;
 	return bits;
 }
 
 size_t lane_bytes(const struct lane *lane, size_t string_bytes)
 {
-	size_t nr = lane->nr_events, bytes = 8 * nr * lane->nr_words + 8 * nr + ((size_t)4 << table_bits(lane->nr_events));
+	size_t nr = lane->nr_events, bytes = 8 * nr * lane->nr_words + round_up_8(4 * nr) + ((size_t)4 << table_bits(lane->nr_events));
 
-	return bytes + (lane->has_string ? 8 * nr + round_up_8(4 * nr) + round_up_8(string_bytes) : 0);
+	return bytes + (lane->has_string ? 16 * nr + round_up_8(string_bytes) : 0);
+}
+
+static void table_clear(struct lane *lane, uint8_t bits)
+{
+	lane->table_bits = bits;
+	lane->table_rows = 1u << bits >> 1;
+	memset(lane->table, 0, (size_t)4 << bits);
 }
 
 void lane_init(struct lane *lane, void *memory, size_t string_bytes)
 {
 	size_t nr = lane->nr_events;
 	unsigned char *at = memory;
+	uint8_t most = table_bits(lane->nr_events), bits = table_bits(lane->nr_rows + lane->nr_rows / 4);
 
-	lane->table_bits = table_bits(lane->nr_events);
+	lane->nr_rows = 0;
 	lane->rows = (uint64_t *)at;
 	at += 8 * nr * lane->nr_words;
-	lane->rows_of = (uint32_t *)at;
-	lane->after = lane->rows_of + nr;
-	at += 8 * nr;
+	lane->rows_of = lane->next_row_of = (uint32_t *)at;
+	at += round_up_8(4 * nr);
 	lane->table = (uint32_t *)at;
-	at += (size_t)4 << lane->table_bits;
-	memset(lane->table, 0, (size_t)4 << lane->table_bits);
+	at += (size_t)4 << most;
+	bits = bits > TABLE_LEAST_BITS ? bits : TABLE_LEAST_BITS;
+	table_clear(lane, bits < most ? bits : most);
 	if (!lane->has_string)
 		return;
 	lane->lengths = (uint64_t *)at;
 	at += 8 * nr;
 	lane->starts = (uint32_t *)at;
-	at += round_up_8(4 * nr);
+	lane->hashes = lane->starts + nr;
+	at += 8 * nr;
 	lane->texts = lane->next_text = at;
 	lane->end_text = at + string_bytes;
 }
 
 /* ---- rows ---- */
 
-/* The products do not wait for each other, and their sum is good enough in its upper bits. */
-static inline uint64_t row_hash(const uint64_t *row, size_t nr_words)
-{
-	uint64_t hash = 0, factor = 0x9e3779b97f4a7c15;
+static const uint64_t hash_keys[8] = { 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93,
+				       0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3 };
 
-	for (size_t i = 0; i < nr_words; i++, factor += 0x3c6ef372fe94f82a)
-		hash += (row[i] ^ (row[i] >> 32)) * factor;
-	return hash;
+/* Both halves of the product of what is said of two words: it depends on every bit of them. */
+static inline uint64_t hash_pair(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/*
- * The words, or what @form wants of them; is that what @other is, too? Looked at together, from the registers: to load at once what was
- * stored word by word makes the processor wait for its stores.
- */
-static inline __attribute__((always_inline)) bool row_copy(uint64_t *row, const unsigned char *payload, size_t nr_words, const struct syscall_form *form, const uint64_t *other)
+/* Two words at a time. The products do not wait for each other, and their sum is as good as they are. */
+static inline __attribute__((always_inline)) uint64_t row_hash(const uint64_t *words, size_t nr_words)
+{
+	uint64_t hash = 0;
+
+#pragma GCC unroll 8
+	for (size_t i = 0; i + 1 < nr_words; i += 2)
+		hash += hash_pair(words[i] ^ hash_keys[i % 8], words[i + 1] ^ hash_keys[(i + 1) % 8]);
+	return nr_words % 2 ? hash + hash_pair(words[nr_words - 1] ^ hash_keys[0], hash_keys[7]) : hash;
+}
+
+/* Without a branch for each word: that they are equal is the rule. */
+static inline __attribute__((always_inline)) bool row_is(const uint64_t *row, const uint64_t *words, size_t nr_words)
 {
 	uint64_t differs = 0;
 
 #pragma GCC unroll 8
-	for (size_t i = 0; i < nr_words; i++) {
-		uint64_t word;
-
-		memcpy(&word, payload + 8 * i, 8);
-		if (form && !(form->kept >> i & 1))
-			word = word && form->addresses >> i & 1 ? TRACE_ARG_ADDRESS : 0;
-		differs |= word ^ other[i];
-		row[i] = word;
-	}
+	for (size_t i = 0; i < nr_words; i++)
+		differs |= row[i] ^ words[i];
 	return !differs;
 }
 
-static inline bool rows_equal(const uint64_t *row, const uint64_t *other, size_t nr_words)
-{
-	uint64_t differs = 0;
+/* Four words of a call, or masks for them. */
+typedef uint64_t words4 __attribute__((vector_size(32)));
 
-	for (size_t i = 0; i < nr_words; i++)
-		differs |= row[i] ^ other[i];
-	return !differs;
+#define MASK(bits, bit) (-(uint64_t)((bits) >> (bit) & 1))
+#define MASKS(bits) { MASK(bits, 0), MASK(bits, 1), MASK(bits, 2), MASK(bits, 3) }
+static const words4 masks_of[16] = { MASKS(0), MASKS(1), MASKS(2),  MASKS(3),  MASKS(4),  MASKS(5),  MASKS(6),	MASKS(7),
+				     MASKS(8), MASKS(9), MASKS(10), MASKS(11), MASKS(12), MASKS(13), MASKS(14), MASKS(15) };
+
+/* What @form wants of four words of a call, of which @first is the first. */
+static inline __attribute__((always_inline)) void call_words(const unsigned char *payload, size_t first, struct syscall_form form, words4 *ret_words)
+{
+	words4 words, are_there;
+
+	memcpy(&words, payload + 8 * first, sizeof(words));
+	are_there = (words4)(words != 0) & TRACE_ARG_ADDRESS;
+	*ret_words = (words & masks_of[form.kept >> first & 15]) | (are_there & masks_of[form.addresses >> first & 15]);
+}
+
+static inline __attribute__((always_inline)) bool call_is(const uint64_t *row, size_t nr_words, const words4 *lower, const words4 *upper)
+{
+	words4 row_lower, row_upper, differ;
+
+	memcpy(&row_lower, row, sizeof(row_lower));
+	memcpy(&row_upper, row + nr_words - 4, sizeof(row_upper));
+	differ = (row_lower ^ *lower) | (row_upper ^ *upper);
+	return !(differ[0] | differ[1] | differ[2] | differ[3]);
+}
+
+/* The table becomes larger. */
+static __attribute__((noinline)) void table_grow(struct lane *lane)
+{
+	uint8_t bits = table_bits(lane->nr_events), grown = lane->table_bits + TABLE_GROWS_BITS;
+	uint32_t mask;
+
+	table_clear(lane, grown < bits ? grown : bits);
+	mask = (1u << lane->table_bits) - 1;
+	for (uint32_t row = 0; row < lane->nr_rows; row++) {
+		uint64_t hash = lane->has_string ? (uint64_t)lane->hashes[row] << 32 : row_hash(lane->rows + (size_t)row * lane->nr_words, lane->nr_words);
+		uint32_t slot = (uint32_t)(hash >> (64 - lane->table_bits));
+
+		while (lane->table[slot])
+			slot = (slot + 1) & mask;
+		lane->table[slot] = row + 1;
+	}
+}
+
+/* One more row, and its place in the table. Returns how many there are. */
+static uint32_t row_add(struct lane *lane, uint32_t slot, const uint64_t *words, size_t nr_words)
+{
+	memcpy(lane->rows + lane->nr_rows * nr_words, words, 8 * nr_words);
+	lane->table[slot] = ++lane->nr_rows;
+	if (lane->nr_rows > lane->table_rows)
+		table_grow(lane);
+	return lane->nr_rows;
 }
 
 /*
- * @nr_words is a constant where it is called for the usual sizes: without the loops this takes half the time. What came behind the same payload
- * the last time often does so again: then there is no need for a hash and a look into a table that lies elsewhere.
+ * @nr_words is a constant where it is called for the usual sizes: the words are in registers then. To guess that what came behind the same payload
+ * the last time does so again saves the hash, but is right for every other payload of a real mix only: the processor pays more for the wrong ones.
  */
-static inline __attribute__((always_inline)) void fill(struct lane *lane, const unsigned char *records, size_t nr_words,
-						       const struct syscall_args *args)
+static inline __attribute__((always_inline)) void add(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, size_t nr_words)
 {
-	uint64_t *rows = lane->rows;
-	uint32_t *table = lane->table, *rows_of = lane->rows_of, *after = lane->after, nr_rows = 0, row = 0, none = 0, *expected = &none;
-	uint32_t mask = (1u << lane->table_bits) - 1, shift = 64u - lane->table_bits;
+	const uint64_t *rows = lane->rows;
+	uint32_t *table = lane->table, *next_row_of = lane->next_row_of, shift = 64u - lane->table_bits;
 
-	for (size_t i = 0; i < lane->nr_events; i++) {
-		uint64_t *words = rows + nr_rows * nr_words, first;
-		const unsigned char *payload = records + 8 * (size_t)rows_of[i];
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t words[LANE_WORDS_MOST];
+		uint32_t slot, row;
+
+		memcpy(words, records + 8 * (size_t)payloads[i], 8 * nr_words);
+		slot = (uint32_t)(row_hash(words, nr_words) >> shift);
+		while ((row = table[slot]) && !row_is(rows + (row - 1) * nr_words, words, nr_words))
+			slot = (slot + 1) & (2 * lane->table_rows - 1);
+		if (__builtin_expect(!row, 0)) {
+			row = row_add(lane, slot, words, nr_words);
+			shift = 64u - lane->table_bits;
+		}
+		next_row_of[i] = row - 1;
+	}
+	lane->next_row_of += nr;
+}
+
+/*
+ * Calls, of sys_enter3 with four words and of sys_enter6 with seven, which are looked at in two halves that overlap. They are put into memory for the
+ * hash, and compared from the registers: to load at once what was just stored in parts makes the processor wait for its stores.
+ */
+static inline __attribute__((always_inline)) void add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, size_t nr_words,
+							    const struct syscall_args *args)
+{
+	const uint64_t *rows = lane->rows;
+	uint32_t *table = lane->table, *next_row_of = lane->next_row_of, shift = 64u - lane->table_bits;
+
+	for (size_t i = 0; i < nr; i++) {
+		const unsigned char *payload = records + 8 * (size_t)payloads[i];
+		uint64_t words[8], first;
 		struct syscall_form form;
-		uint32_t slot;
+		words4 lower, upper;
+		uint32_t slot, row;
 
 		memcpy(&first, payload, 8);
-		if (args)
-			form = syscall_args_of(args, first);
-		row = *expected;
-		if (!row_copy(words, payload, nr_words, args ? &form : NULL, rows + (row - !!row) * nr_words) || !row) {
-			slot = (uint32_t)(row_hash(words, nr_words) >> shift);
-			while ((row = table[slot]) && !rows_equal(rows + (row - 1) * nr_words, words, nr_words))
-				slot = (slot + 1) & mask;
-			if (!row) {
-				row = table[slot] = ++nr_rows;
-				after[row - 1] = 0;
-			}
-			*expected = row;
+		form = syscall_args_of(args, first);
+		call_words(payload, 0, form, &lower);
+		call_words(payload, nr_words - 4, form, &upper);
+		memcpy(words, &lower, sizeof(lower));
+		memcpy(words + nr_words - 4, &upper, sizeof(upper));
+		slot = (uint32_t)(row_hash(words, nr_words) >> shift);
+		while ((row = table[slot]) && !call_is(rows + (row - 1) * nr_words, nr_words, &lower, &upper))
+			slot = (slot + 1) & (2 * lane->table_rows - 1);
+		if (__builtin_expect(!row, 0)) {
+			row = row_add(lane, slot, words, nr_words);
+			shift = 64u - lane->table_bits;
 		}
-		expected = &after[row - 1];
-		rows_of[i] = row - 1;
+		next_row_of[i] = row - 1;
 	}
-	lane->nr_rows = nr_rows;
+	lane->next_row_of += nr;
 }
 
-TRACE_CLONES static void fill_plain(struct lane *lane, const unsigned char *records)
-{
-	switch (lane->nr_words) {
-	case 1:
-		fill(lane, records, 1, NULL);
-		break;
-	case 2:
-		fill(lane, records, 2, NULL);
-		break;
-	case 3:
-		fill(lane, records, 3, NULL);
-		break;
-	case 4:
-		fill(lane, records, 4, NULL);
-		break;
-	case 7:
-		fill(lane, records, 7, NULL);
-		break;
-	default:
-		fill(lane, records, lane->nr_words, NULL);
-		break;
+/* Each size is a function of its own, with the registers for itself. */
+#define ADD(nr_words) \
+	TRACE_CLONES static void add_##nr_words(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr) \
+	{ \
+		add(lane, records, payloads, nr, nr_words); \
 	}
-}
+ADD(1)
+ADD(2)
+ADD(3)
+ADD(4)
+ADD(5)
+ADD(7)
 
-TRACE_CLONES static void fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args)
+TRACE_CLONES static void add_any(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr)
 {
-	if (lane->nr_words == 4)
-		fill(lane, records, 4, args);
-	else
-		fill(lane, records, lane->nr_words, args);
+	add(lane, records, payloads, nr, lane->nr_words);
 }
 
-void lane_fill(struct lane *lane, const unsigned char *records)
+TRACE_CLONES static void add_calls3(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args)
 {
-	fill_plain(lane, records);
+	add_calls(lane, records, payloads, nr, 4, args);
 }
 
-void lane_fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args)
+TRACE_CLONES static void add_calls6(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args)
 {
-	fill_calls(lane, records, args);
+	add_calls(lane, records, payloads, nr, 7, args);
 }
 
-void lane_add_string(struct lane *lane, size_t event, const unsigned char *payload, size_t length, uint64_t hash)
+_Static_assert(sizeof(struct trace_sys_enter3) == 4 * 8 && sizeof(struct trace_sys_enter6) == 7 * 8, "as add_calls() has it");
+
+void lane_add(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr)
+{
+	static void (*const adds[])(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr) = { add_any, add_1, add_2, add_3,
+															      add_4, add_5, add_any, add_7 };
+
+	(lane->nr_words < sizeof(adds) / sizeof(adds[0]) ? adds[lane->nr_words] : add_any)(lane, records, payloads, nr);
+}
+
+void lane_add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args)
+{
+	(lane->nr_words == 4 ? add_calls3 : add_calls6)(lane, records, payloads, nr, args);
+}
+
+void lane_add_string(struct lane *lane, const unsigned char *payload, size_t length, uint64_t hash)
 {
 	size_t nr_words = lane->nr_words;
-	uint64_t *words = lane->rows + lane->nr_rows * nr_words;
-	uint32_t mask = (1u << lane->table_bits) - 1, slot, row;
+	uint64_t words[LANE_WORDS_MOST];
+	uint32_t mask = (1u << lane->table_bits) - 1, slot, row, upper;
 
-	row_copy(words, payload, nr_words, NULL, words);
+	memcpy(words, payload, 8 * nr_words);
 	hash += row_hash(words, nr_words);
+	upper = (uint32_t)(hash >> 32);
 	for (slot = (uint32_t)(hash >> (64 - lane->table_bits)); (row = lane->table[slot]); slot = (slot + 1) & mask)
-		if (rows_equal(lane->rows + (row - 1) * nr_words, words, nr_words) && lane->lengths[row - 1] == length &&
+		if (lane->hashes[row - 1] == upper && row_is(lane->rows + (row - 1) * nr_words, words, nr_words) && lane->lengths[row - 1] == length &&
 		    !memcmp(lane->texts + lane->starts[row - 1], lane->next_text, length))
 			break;
-	if (!row) {
-		lane->lengths[lane->nr_rows] = length;
-		lane->starts[lane->nr_rows] = (uint32_t)(lane->next_text - lane->texts);
-		lane->next_text += length;
-		row = lane->table[slot] = ++lane->nr_rows;
+	if (row) {
+		*lane->next_row_of++ = row - 1;
+		return;
 	}
-	lane->rows_of[event] = row - 1;
+	lane->hashes[lane->nr_rows] = upper;
+	lane->lengths[lane->nr_rows] = length;
+	lane->starts[lane->nr_rows] = (uint32_t)(lane->next_text - lane->texts);
+	lane->next_text += length;
+	*lane->next_row_of++ = row_add(lane, slot, words, nr_words) - 1;
 }
 
 /* ---- columns ---- */

@@ -14,23 +14,24 @@ struct syscall_args;
 
 /**
  * struct lane - payloads in the order they came first
- * @rows: @nr_words each; the one being looked at is put behind them. @table: by hash, row + 1; 0: free
- * @rows_of: of each event; before it is looked at: in which word of the records its payload begins
- * @after: of each row, the row of the event behind its latest one, + 1; 0: not known yet
- * @lengths, @starts: by row, where in @texts its string is; @next_text: the one being looked at
+ * @rows: @nr_words each; the one being looked at is put behind them. @table: by hash, row + 1; 0: free. It grows when there are more than @table_rows
+ * @rows_of: of each event; @next_row_of: of the next one
+ * @lengths, @starts, @hashes: by row, where in @texts its string is, and the upper half of the hash of both; @next_text: the one being looked at
  */
 struct lane {
 	uint64_t *rows;
 	uint32_t *table;
 	uint32_t *rows_of;
-	uint32_t *after;
+	uint32_t *next_row_of;
 	uint64_t *lengths;
 	uint32_t *starts;
+	uint32_t *hashes;
 	unsigned char *texts;
 	unsigned char *next_text;
 	unsigned char *end_text;
 	uint32_t nr_events;
 	uint32_t nr_rows;
+	uint32_t table_rows;
 	uint8_t table_bits;
 	uint8_t nr_words;
 	bool has_string;
@@ -38,19 +39,21 @@ struct lane {
 
 /** lane_bytes() - memory that lane_init() takes, a multiple of 8, after nr_events, nr_words and has_string are filled in */
 size_t lane_bytes(const struct lane *lane, size_t string_bytes);
+/**
+ * lane_init() - ready for the events
+ * lane->nr_rows is how many rows there may be, such as there were of the type in the block before: a table for those is small, because most payloads
+ * occur again and again; it stays where it is quickly read, and is soon cleared.
+ */
 void lane_init(struct lane *lane, void *memory, size_t string_bytes);
 
-/** lane_fill() - look at all the payloads, of a type without strings */
-void lane_fill(struct lane *lane, const unsigned char *records);
+/** lane_add() - @nr events of a type without strings. @payloads: in which 8-byte words of @records theirs begin */
+void lane_add(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr);
 
-/** lane_fill_calls() - the same for sys_enter3 or sys_enter6: with the arguments as they are kept (syscall_args.h) */
-void lane_fill_calls(struct lane *lane, const unsigned char *records, const struct syscall_args *args);
+/** lane_add_calls() - the same for sys_enter3 or sys_enter6: with the arguments as they are kept (syscall_args.h) */
+void lane_add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args);
 
-/**
- * lane_add_string() - the same for one event of a type with strings
- * @event: number of it. Its string is @length bytes at lane->next_text, with a hash of @hash, good in its upper bits
- */
-void lane_add_string(struct lane *lane, size_t event, const unsigned char *payload, size_t length, uint64_t hash);
+/** lane_add_string() - one event of a type with strings. Its string is @length bytes at lane->next_text, with a hash of @hash, good in its upper bits */
+void lane_add_string(struct lane *lane, const unsigned char *payload, size_t length, uint64_t hash);
 
 /** lane_bound() - bytes that lane_put() writes at most */
 size_t lane_bound(const struct lane *lane);

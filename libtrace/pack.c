@@ -2,17 +2,18 @@
 /*
  * pack.c - the records of a sub-buffer become the columns of a chunk.
  *
- * 1. scan:    walk the records in the order they were reserved, check each, note its time and place. Nested writers may
- *             be slightly out of order: one that was interrupted carries the earlier time but may lie behind.
- * 2. sort:    by time, and by place where times are equal. Nearly sorted is the rule, so insertion comes first.
- * 3. deal:    go through them in time order; ids, times, and each type's payloads go to lanes of their own (lane.c).
+ * 1. scan:    walk the records in the order they were reserved, check each, note its time, type, and where it is. Nested writers may
+ *             be slightly out of order: one that was interrupted carries the earlier time but may lie behind; it is put where it belongs.
+ * 2. sort:    only those that are not nearly in order; by time, and by where they are when times are equal.
+ * 3. deal:    the payloads of each type go to a lane of their own (lane.c).
  * 4. columns: each lane becomes byte planes (columns.c), and the times steps of the clock (times.c).
  *
  * Producers of user space are not trusted: nothing here relies on what a record says before it is checked, and each
  * header is read once, because the memory may still be changing.
  *
  * Within a block a type is known by its slot: events of the catalogue have their id's, those of programs the next free one
- * from TRACE_EV_MAX on. When there are too many types for one chunk, the rest of the records becomes another one.
+ * from TRACE_EV_MAX on. In the chunk it is known by its place in the list of those that occur. When there are too many types for one chunk, the
+ * rest of the records becomes another one.
  */
 #include "pack.h"
 
@@ -29,9 +30,11 @@
 #include <xxhash.h>
 
 enum {
-	KEY_SLOT_BITS = 9,
-	NR_SLOTS = 1 << KEY_SLOT_BITS,
+	NR_SLOTS = 512,
 	MAX_TYPES = 255,	/* of a chunk */
+	NO_PLACE = 255,
+	NEXT_CHUNK = 256,	/* instead of a place */
+	LIST_ENTRIES = 128,	/* of a piece of a list */
 	MAX_REFERENCES = 32,	/* of a type; more are not followed */
 	SLOT_TABLE_SIZE = 1024, /* a power of two, and never full */
 };
@@ -50,31 +53,41 @@ struct memory {
 };
 
 enum {
+	MEMORY_EVENTS,
+	MEMORY_LISTS,
 	MEMORY_KEYS,
-	MEMORY_SORTED,
+	MEMORY_SCRATCH,
 	MEMORY_LANES,
 	MEMORY_COLUMNS,
 	NR_MEMORIES,
 };
 
-/** struct dealt - the block, dealt into lanes. @users: by slot, how to find the end of a program's payload; NULL: it has no references */
-struct dealt {
-	struct lane lanes[NR_SLOTS];
-	uint8_t places[NR_SLOTS]; /* in the block's table of types */
-	const struct user_slot *users[NR_SLOTS];
-	uint16_t slots[MAX_TYPES]; /* by place */
-	uint32_t nr_types;
-	unsigned char *ids; /* of the events: places */
-	uint32_t *times;    /* since the first event */
+/**
+ * struct found - a type that occurs in the chunk
+ * @count: of its records; while they are scanned, of those in pieces of its list that are full
+ * @list: the first piece of it. @string_room: bytes that the strings of its records may have. @user: how to find the end of a program's payload; NULL: it has no references
+ */
+struct found {
+	uint32_t slot;
+	uint32_t count;
+	uint32_t list;
+	uint32_t string_room;
+	const struct trace_event_type *type;
+	const struct user_slot *user;
 };
 
 /**
  * struct packer - the work in progress on one block
- * @keys: one per record: time since the base << 32 | place, in 8-byte words << KEY_SLOT_BITS | slot. Sorting them sorts the records
  * @begin, @end: the records of this chunk, in 8-byte words
- * @count: by slot. @string_room: by slot, bytes that the strings of its records may have
+ * @times, @ids: of each record: ns since the base, and the place of its type. In its memory
+ * @lists: in its memory, pieces of LIST_ENTRIES: the number of the piece behind it, then in which words the payloads of a type begin
+ * @list_ends: by place, where the next one goes; never behind the end of a piece
+ * @nr_moves: by how much those were moved that were out of order. @unsorted: that became too much
+ * @scratch: in its memory; room for 8 bytes of each record
+ * @found: by place. @places: by slot; NO_PLACE: it did not occur so far
+ * @least_words: of records of the catalogue without strings that occurred; of others, more than any record has
  * @table: slots of programs' types by a hash of their id; 0: free
- * @least_words: of records of the catalogue without strings; of others, more than any record has
+ * @lanes: by slot; those of slots that do not occur are of an earlier block
  */
 struct packer {
 	struct packer *next_free;
@@ -85,18 +98,24 @@ struct packer {
 	struct memory memory[NR_MEMORIES];
 	size_t begin;
 	size_t end;
-	uint64_t *keys;	  /* in its memory */
-	uint64_t *sorted; /* in its memory; room for a merge, then for one column */
+	uint32_t *times;
+	unsigned char *ids;
+	uint32_t *lists;
+	uint32_t nr_lists;
+	uint32_t *list_ends[MAX_TYPES];
+	uint64_t *scratch;
 	size_t nr;
 	uint32_t lost_inside;
+	size_t nr_moves;
 	bool unsorted;
-	uint32_t count[NR_SLOTS];
-	uint32_t string_room[NR_SLOTS];
+	uint32_t nr_types;
+	struct found found[MAX_TYPES];
+	uint8_t places[NR_SLOTS];
+	uint16_t least_words[TRACE_EV_MAX];
 	uint32_t nr_user;
 	uint16_t table[SLOT_TABLE_SIZE];
-	uint16_t least_words[TRACE_EV_MAX];
 	struct user_slot user[NR_SLOTS - TRACE_EV_MAX];
-	struct dealt dealt; /* what is of slots that do not occur is of an earlier block */
+	struct lane lanes[NR_SLOTS];
 };
 
 /* Its content is lost. NULL: there is no memory. */
@@ -113,11 +132,6 @@ static void *memory_get(struct packer *packer, unsigned int which, size_t bytes)
 }
 
 /* ---- slots ---- */
-
-static const struct trace_event_type *slot_type(const struct packer *packer, uint32_t slot)
-{
-	return slot < TRACE_EV_MAX ? catalogue_by_id(slot) : packer->user[slot - TRACE_EV_MAX].type;
-}
 
 static void user_slot_init(struct user_slot *user, const struct trace_event_type *type)
 {
@@ -146,7 +160,7 @@ static uint32_t user_slot_find(struct packer *packer, uint32_t id)
 	return packer->table[at];
 }
 
-/* ---- scan ---- */
+/* ---- is a record good? ---- */
 
 /* Has @word a byte of 0? The lowest bit that is set is then in the lowest such byte. */
 static inline uint64_t nul_bytes(uint64_t word)
@@ -192,21 +206,107 @@ static bool record_is_good(const struct packer *packer, uint32_t slot, const str
 	return !type->has_string || string_ends(payload + type->fixed_bytes, bytes - type->fixed_bytes);
 }
 
-/* The slot of a record that may have a string, be padding or be bad: 0 when it has none; NR_SLOTS when it belongs to the next chunk. */
-static __attribute__((noinline)) uint32_t scan_slot(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
+/* ---- lists of payloads, one for each type ---- */
+
+static uint32_t *list_new(struct packer *packer)
 {
-	uint32_t slot = id < TRACE_EV_MAX ? id : user_slot_find(packer, id);
+	return packer->lists + (size_t)packer->nr_lists++ * LIST_ENTRIES + 1;
+}
+
+/* The piece that ends at @end is full. */
+static __attribute__((noinline)) uint32_t *list_go_on(struct packer *packer, uint32_t place, uint32_t *end)
+{
+	end[-LIST_ENTRIES] = packer->nr_lists;
+	packer->found[place].count += LIST_ENTRIES - 1;
+	return list_new(packer);
+}
+
+static inline void list_add(struct packer *packer, uint32_t place, uint32_t payload)
+{
+	uint32_t *end = packer->list_ends[place];
+
+	*end++ = payload;
+	if (__builtin_expect(!((uintptr_t)end % (LIST_ENTRIES * sizeof(*end))), 0))
+		end = list_go_on(packer, place, end);
+	packer->list_ends[place] = end;
+}
+
+/* How many there are in the piece where the list ends. */
+static size_t list_last(const struct packer *packer, uint32_t place)
+{
+	return (uintptr_t)packer->list_ends[place] / sizeof(uint32_t) % LIST_ENTRIES - 1;
+}
+
+/* They begin where a multiple of their size does. */
+static bool lists_reserve(struct packer *packer, size_t most)
+{
+	size_t piece_bytes = LIST_ENTRIES * sizeof(uint32_t), pieces = most / (LIST_ENTRIES - 1) + MAX_TYPES + 1;
+	unsigned char *memory = memory_get(packer, MEMORY_LISTS, (pieces + 1) * piece_bytes);
+
+	packer->lists = memory ? (uint32_t *)(memory + (-(uintptr_t)memory & (piece_bytes - 1))) : NULL;
+	return memory;
+}
+
+/* ---- scan ---- */
+
+static uint32_t place_add(struct packer *packer, uint32_t slot, const struct trace_event_type *type)
+{
+	struct found *found = &packer->found[packer->nr_types];
+
+	*found = (struct found){ .slot = slot, .type = type, .list = packer->nr_lists };
+	packer->list_ends[packer->nr_types] = list_new(packer);
+	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
+		found->user = &packer->user[slot - TRACE_EV_MAX];
+	if (slot < TRACE_EV_MAX && !type->has_string)
+		packer->least_words[slot] = (uint16_t)(1 + type->fixed_bytes / 8);
+	packer->places[slot] = (uint8_t)packer->nr_types;
+	return packer->nr_types++;
+}
+
+/* The place of a record that may be the first of its type, have a string, be padding or be bad: NO_PLACE when it has none; or NEXT_CHUNK. */
+static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
+{
+	uint32_t slot = id < TRACE_EV_MAX ? id : user_slot_find(packer, id), place;
 	const struct trace_event_type *type;
 
-	if (slot == NR_SLOTS || id == TRACE_EV_padding)
-		return slot;
+	if (slot == NR_SLOTS)
+		return NEXT_CHUNK;
+	if (id == TRACE_EV_padding)
+		return NO_PLACE;
 	type = slot < TRACE_EV_MAX ? catalogue_types()[slot] : packer->user[slot - TRACE_EV_MAX].type;
 	if (!record_is_good(packer, slot, type, payload, bytes)) {
 		packer->lost_inside++;
-		return 0;
+		return NO_PLACE;
 	}
-	packer->string_room[slot] += (uint32_t)bytes - type->fixed_bytes;
-	return slot;
+	place = packer->places[slot] != NO_PLACE ? packer->places[slot] : place_add(packer, slot, type);
+	packer->found[place].string_room += (uint32_t)bytes - type->fixed_bytes;
+	return place;
+}
+
+/* The last one of @nr records is earlier than the one before. What would cost more to move than to sort stays where it is. */
+static __attribute__((noinline)) void scan_earlier(struct packer *packer, size_t nr)
+{
+	uint32_t time = packer->times[nr - 1], *list_end;
+	unsigned char id = packer->ids[nr - 1];
+	size_t at = nr - 1, nr_same = 0;
+
+	while (at > 0 && packer->times[at - 1] > time)
+		nr_same += packer->ids[--at] == id;
+	packer->nr_moves += nr - at;
+	packer->unsorted |= packer->nr_moves > 16 * nr + 64 || (nr_same && nr_same >= list_last(packer, id));
+	if (packer->unsorted)
+		return;
+	memmove(&packer->times[at + 1], &packer->times[at], (nr - 1 - at) * sizeof(packer->times[0]));
+	memmove(&packer->ids[at + 1], &packer->ids[at], nr - 1 - at);
+	packer->times[at] = time;
+	packer->ids[at] = id;
+	list_end = packer->list_ends[id];
+	if (nr_same) {
+		uint32_t payload = list_end[-1];
+
+		memmove(list_end - nr_same, list_end - nr_same - 1, nr_same * sizeof(*list_end));
+		list_end[-(ptrdiff_t)nr_same - 1] = payload;
+	}
 }
 
 /*
@@ -216,61 +316,52 @@ static __attribute__((noinline)) uint32_t scan_slot(struct packer *packer, uint3
 TRACE_CLONES static void scan(struct packer *packer)
 {
 	const unsigned char *records = packer->source->records;
-	size_t nr_words = packer->source->bytes / 8, at, nr = 0;
-	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0, unsorted = 0, words;
-	uint32_t *count = packer->count;
+	size_t nr_words = packer->source->bytes / 8, at = packer->begin, next, nr = 0;
+	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0;
 	const uint16_t *least_words = packer->least_words;
-	uint64_t *keys = packer->keys;
+	const uint8_t *places = packer->places;
+	uint32_t *times = packer->times;
+	unsigned char *ids = packer->ids;
 
-	for (at = packer->begin; at < nr_words; at += words) {
-		struct trace_record record;
-		uint32_t time, slot;
+	for (; at < nr_words; at = next) {
+		const unsigned char *record = records + at * 8;
+		uint32_t place, time, words = record[offsetof(struct trace_record, words)];
+		uint16_t id;
 
-		memcpy(&record, records + at * 8, sizeof(record));
-		words = record.words;
-		if (words - 1u >= nr_words - at) { /* 0, too */
-			at = nr_words;
+		next = at + words;
+		memcpy(&id, record + offsetof(struct trace_record, id), sizeof(id));
+		memcpy(&time, record + offsetof(struct trace_record, time), sizeof(time));
+		if (__builtin_expect(next > nr_words, 0))
 			break;
-		}
-		slot = record.id;
-		if (__builtin_expect(slot >= TRACE_EV_MAX || words < least_words[slot], 0)) {
-			slot = scan_slot(packer, slot, records + at * 8 + 8, (words - 1u) * 8);
-			if (slot == 0)
-				continue;
-			if (slot == NR_SLOTS)
+		if (__builtin_expect(id >= TRACE_EV_MAX || words < least_words[id], 0)) {
+			if (!words)
 				break;
+			place = scan_place(packer, id, record + sizeof(struct trace_record), (words - 1) * 8);
+			if (place == NO_PLACE)
+				continue;
+			if (place == NEXT_CHUNK)
+				goto end;
+		} else {
+			place = places[id];
 		}
-		time = record.time - base;
-		keys[nr++] = (uint64_t)time << 32 | at << KEY_SLOT_BITS | slot;
-		count[slot]++;
-		unsorted |= time < latest;
-		latest = time;
+		time -= base;
+		times[nr] = time;
+		ids[nr++] = (unsigned char)place;
+		list_add(packer, place, (uint32_t)at + 1);
+		if (__builtin_expect(time < latest, 0))
+			scan_earlier(packer, nr);
+		else
+			latest = time;
 	}
+	at = nr_words; /* what comes behind a record without an end makes no sense */
+end:
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		packer->found[i].count += (uint32_t)list_last(packer, i);
 	packer->nr = nr;
-	packer->unsorted = unsorted;
 	packer->end = at;
 }
 
 /* ---- sort ---- */
-
-/* Insertion; gives up, and returns false, after as many moves as a merge would cost. */
-static bool sort_insertion(uint64_t *keys, size_t nr)
-{
-	size_t moves = 0, limit = 16 * nr + 64;
-
-	for (size_t i = 1; i < nr; i++) {
-		uint64_t key = keys[i];
-		size_t j = i;
-
-		for (; j > 0 && keys[j - 1] > key; j--)
-			keys[j] = keys[j - 1];
-		keys[j] = key;
-		moves += i - j;
-		if (moves > limit)
-			return false;
-	}
-	return true;
-}
 
 static void merge(const uint64_t *from, uint64_t *to, size_t begin, size_t middle, size_t end)
 {
@@ -280,69 +371,107 @@ static void merge(const uint64_t *from, uint64_t *to, size_t begin, size_t middl
 		to[i] = b >= end || (a < middle && from[a] <= from[b]) ? from[a++] : from[b++];
 }
 
-static void sort_keys(struct packer *packer)
+/* Returns where they are then: in @from or in @to. */
+static const uint64_t *sort_keys(uint64_t *from, uint64_t *to, size_t nr)
 {
-	uint64_t *from = packer->keys, *to = packer->sorted;
-
-	if (!packer->unsorted || sort_insertion(from, packer->nr))
-		return;
-	for (size_t width = 1; width < packer->nr; width *= 2) {
+	for (size_t width = 1; width < nr; width *= 2) {
 		uint64_t *swap = from;
 
-		for (size_t begin = 0; begin < packer->nr; begin += 2 * width) {
-			size_t middle = begin + width < packer->nr ? begin + width : packer->nr;
-			size_t end = middle + width < packer->nr ? middle + width : packer->nr;
+		for (size_t begin = 0; begin < nr; begin += 2 * width) {
+			size_t middle = begin + width < nr ? begin + width : nr;
+			size_t end = middle + width < nr ? middle + width : nr;
 
 			merge(from, to, begin, middle, end);
 		}
 		from = to;
 		to = swap;
 	}
-	packer->keys = from;
-	packer->sorted = to;
+	return from;
+}
+
+/* The payload of each record, whose id is in keys[i]; another 24 bits above the 8 of that. */
+static void keys_add_payloads(const struct packer *packer, uint64_t *keys)
+{
+	const uint32_t *at[MAX_TYPES];
+
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		at[i] = packer->lists + (size_t)packer->found[i].list * LIST_ENTRIES + 1;
+	for (size_t i = 0; i < packer->nr; i++) {
+		const uint32_t **next = &at[packer->ids[i]];
+
+		keys[i] |= *(*next)++ << 8;
+		if (!((uintptr_t)*next % (LIST_ENTRIES * sizeof(**next))))
+			*next = packer->lists + (size_t)(*next)[-LIST_ENTRIES] * LIST_ENTRIES + 1;
+	}
+}
+
+/* The lists from the beginning. */
+static void lists_again(struct packer *packer, const uint64_t *keys)
+{
+	packer->nr_lists = 0;
+	for (uint32_t i = 0; i < packer->nr_types; i++) {
+		packer->found[i].count = 0;
+		packer->found[i].list = packer->nr_lists;
+		packer->list_ends[i] = list_new(packer);
+	}
+	for (size_t i = 0; i < packer->nr; i++)
+		list_add(packer, keys[i] & 0xff, (uint32_t)keys[i] >> 8);
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		packer->found[i].count += (uint32_t)list_last(packer, i);
+}
+
+/* By keys: time << 32 | payload << 8 | id. */
+static bool sort(struct packer *packer)
+{
+	uint64_t *keys = memory_get(packer, MEMORY_KEYS, packer->source->bytes + 8);
+	const uint64_t *sorted;
+
+	_Static_assert(TRACE_RAW_MAX / 8 < 1 << 24, "keys have room for where a payload is");
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < packer->nr; i++)
+		keys[i] = (uint64_t)packer->times[i] << 32 | packer->ids[i];
+	keys_add_payloads(packer, keys);
+	sorted = sort_keys(keys, packer->scratch, packer->nr);
+	for (size_t i = 0; i < packer->nr; i++) {
+		packer->times[i] = (uint32_t)(sorted[i] >> 32);
+		packer->ids[i] = (unsigned char)sorted[i];
+	}
+	lists_again(packer, sorted);
+	return true;
 }
 
 /* ---- deal ---- */
 
-static void dealt_add_type(const struct packer *packer, struct dealt *dealt, uint32_t slot)
+static struct lane *lane_at(const struct packer *packer, uint32_t place)
 {
-	const struct trace_event_type *type = slot_type(packer, slot);
-
-	dealt->lanes[slot] = (struct lane){ .nr_events = packer->count[slot],
-					    .nr_words = (uint8_t)(type->fixed_bytes / 8),
-					    .has_string = type->has_string };
-	dealt->places[slot] = (uint8_t)dealt->nr_types;
-	dealt->users[slot] = NULL;
-	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
-		dealt->users[slot] = &packer->user[slot - TRACE_EV_MAX];
-	dealt->slots[dealt->nr_types++] = (uint16_t)slot;
+	return (struct lane *)&packer->lanes[packer->found[place].slot];
 }
 
+/* The lanes, with their memory. */
 static bool deal_prepare(struct packer *packer)
 {
-	struct dealt *dealt = &packer->dealt;
-	size_t bytes = (packer->nr + 7) / 8 * 8 * (1 + 4);
+	size_t bytes = 0;
 	unsigned char *at;
 
-	dealt->nr_types = 0;
-	for (uint32_t slot = 1; slot < TRACE_EV_MAX + packer->nr_user; slot++) {
-		if (!packer->count[slot])
-			continue;
-		dealt_add_type(packer, dealt, slot);
-		bytes += lane_bytes(&dealt->lanes[slot], packer->string_room[slot]);
+	for (uint32_t i = 0; i < packer->nr_types; i++) {
+		const struct found *found = &packer->found[i];
+
+		packer->lanes[found->slot] = (struct lane){ .nr_events = found->count,
+							    .nr_rows = packer->lanes[found->slot].nr_rows,
+							    .nr_words = (uint8_t)(found->type->fixed_bytes / 8),
+							    .has_string = found->type->has_string };
+		bytes += lane_bytes(&packer->lanes[found->slot], found->string_room);
 	}
 	at = memory_get(packer, MEMORY_LANES, bytes);
 	if (!at)
 		return false;
-	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		struct lane *lane = &dealt->lanes[dealt->slots[i]];
-		size_t room = packer->string_room[dealt->slots[i]];
+	for (uint32_t i = 0; i < packer->nr_types; i++) {
+		struct lane *lane = lane_at(packer, i);
 
-		lane_init(lane, at, room);
-		at += lane_bytes(lane, room);
+		lane_init(lane, at, packer->found[i].string_room);
+		at += lane_bytes(lane, packer->found[i].string_room);
 	}
-	dealt->times = (uint32_t *)at;
-	dealt->ids = at + (packer->nr + 7) / 8 * 8 * 4;
 	return true;
 }
 
@@ -387,82 +516,72 @@ static size_t deal_tail(const struct lane *lane, const struct user_slot *user, c
 	return (size_t)length;
 }
 
-static void deal_strings(struct lane *lane, const struct user_slot *user, const unsigned char *records, const unsigned char *end)
+static void deal_strings(struct lane *lane, const struct user_slot *user, const unsigned char *records, const unsigned char *end, const uint32_t *payloads, size_t nr)
 {
-	for (size_t i = 0; i < lane->nr_events; i++) {
-		const unsigned char *payload = records + 8 * (size_t)lane->rows_of[i];
+	for (size_t i = 0; i < nr; i++) {
+		const unsigned char *payload = records + 8 * (size_t)payloads[i];
 		uint64_t hash;
 		size_t length = user ? deal_tail(lane, user, payload, end, &hash) : deal_text(lane, payload + 8 * (size_t)lane->nr_words, end, &hash);
 
-		lane_add_string(lane, i, payload, length, hash);
+		lane_add_string(lane, payload, length, hash);
 	}
 }
 
-TRACE_CLONES static void deal_keys(const struct packer *packer, struct dealt *dealt)
-{
-	const uint64_t *keys = packer->keys;
-	uint32_t first = (uint32_t)(keys[0] >> 32), *times = dealt->times, *next[NR_SLOTS];
-	unsigned char *ids = dealt->ids;
-	size_t nr = packer->nr;
-
-	for (uint32_t i = 0; i < dealt->nr_types; i++)
-		next[dealt->slots[i]] = dealt->lanes[dealt->slots[i]].rows_of;
-	for (size_t i = 0; i < nr; i++) {
-		uint32_t slot = keys[i] & (NR_SLOTS - 1);
-
-		ids[i] = dealt->places[slot];
-		times[i] = (uint32_t)(keys[i] >> 32) - first;
-		*next[slot]++ = ((uint32_t)keys[i] >> KEY_SLOT_BITS) + 1;
-	}
-}
-
-/* First where each type's payloads are, then type by type, because looking at many of one size is quick. */
-static void deal(const struct packer *packer, struct dealt *dealt)
+static void deal_some(const struct packer *packer, uint32_t place, const uint32_t *payloads, size_t nr)
 {
 	const unsigned char *records = packer->source->records, *end = records + packer->source->bytes;
+	const struct found *found = &packer->found[place];
+	struct lane *lane = lane_at(packer, place);
 
-	deal_keys(packer, dealt);
-	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		uint32_t slot = dealt->slots[i];
+	if (lane->has_string)
+		deal_strings(lane, found->user, records, end, payloads, nr);
+	else if (found->slot == TRACE_EV_sys_enter3 || found->slot == TRACE_EV_sys_enter6)
+		lane_add_calls(lane, records, payloads, nr, packer->args);
+	else
+		lane_add(lane, records, payloads, nr);
+}
 
-		if (dealt->lanes[slot].has_string)
-			deal_strings(&dealt->lanes[slot], dealt->users[slot], records, end);
-		else if (slot == TRACE_EV_sys_enter3 || slot == TRACE_EV_sys_enter6)
-			lane_fill_calls(&dealt->lanes[slot], records, packer->args);
-		else
-			lane_fill(&dealt->lanes[slot], records);
+/* Type by type, because looking at many of one size is quick. */
+static void deal(const struct packer *packer)
+{
+	for (uint32_t i = 0; i < packer->nr_types; i++) {
+		const uint32_t *list = packer->lists + (size_t)packer->found[i].list * LIST_ENTRIES;
+		size_t left = packer->found[i].count;
+
+		for (; left > LIST_ENTRIES - 1; left -= LIST_ENTRIES - 1) {
+			deal_some(packer, i, list + 1, LIST_ENTRIES - 1);
+			list = packer->lists + (size_t)list[0] * LIST_ENTRIES;
+		}
+		deal_some(packer, i, list + 1, left);
 	}
 }
 
 /* ---- columns ---- */
 
-static size_t texts_bytes(const struct dealt *dealt)
+static size_t texts_bytes(const struct packer *packer)
 {
 	size_t bytes = 0;
 
-	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		const struct lane *lane = &dealt->lanes[dealt->slots[i]];
-
-		bytes += (size_t)(lane->next_text - lane->texts);
-	}
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		bytes += (size_t)(lane_at(packer, i)->next_text - lane_at(packer, i)->texts);
 	return bytes;
 }
 
-static size_t block_bound(const struct packer *packer, const struct dealt *dealt)
+static size_t block_bound(const struct packer *packer)
 {
 	size_t bytes = sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times) + packer->nr + times_bound(packer->nr);
 
-	for (uint32_t i = 0; i < dealt->nr_types; i++)
-		bytes += sizeof(struct trace_columns_type) + lane_bound(&dealt->lanes[dealt->slots[i]]);
-	return bytes + texts_bytes(dealt);
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		bytes += sizeof(struct trace_columns_type) + lane_bound(lane_at(packer, i));
+	return bytes + texts_bytes(packer);
 }
 
-static unsigned char *put_types(unsigned char *at, const struct packer *packer, const struct dealt *dealt)
+static unsigned char *put_types(unsigned char *at, const struct packer *packer)
 {
-	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		const struct lane *lane = &dealt->lanes[dealt->slots[i]];
+	for (uint32_t i = 0; i < packer->nr_types; i++) {
+		const struct lane *lane = lane_at(packer, i);
 		bool repeats = lane->nr_rows < lane->nr_events;
-		struct trace_columns_type type = { .id = slot_type(packer, dealt->slots[i])->id,
+		struct trace_columns_type type = { .id = packer->found[i].type->id,
 						   .words = lane->nr_words,
 						   .flags = (lane->has_string ? TRACE_COLUMNS_STRING : 0) | (repeats ? TRACE_COLUMNS_INDEXES : 0),
 						   .events = lane->nr_events,
@@ -473,10 +592,10 @@ static unsigned char *put_types(unsigned char *at, const struct packer *packer, 
 	return at;
 }
 
-static unsigned char *put_texts(unsigned char *at, const struct dealt *dealt)
+static unsigned char *put_texts(unsigned char *at, const struct packer *packer)
 {
-	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		const struct lane *lane = &dealt->lanes[dealt->slots[i]];
+	for (uint32_t i = 0; i < packer->nr_types; i++) {
+		const struct lane *lane = lane_at(packer, i);
 
 		if (lane->has_string)
 			at = mempcpy(at, lane->texts, (size_t)(lane->next_text - lane->texts));
@@ -485,14 +604,14 @@ static unsigned char *put_texts(unsigned char *at, const struct dealt *dealt)
 }
 
 /* The head is filled in when the times are. */
-static unsigned char *put_columns(unsigned char *at, const struct packer *packer, const struct dealt *dealt)
+static unsigned char *put_columns(unsigned char *at, const struct packer *packer)
 {
 	at += sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times);
-	at = put_types(at, packer, dealt);
-	at = mempcpy(at, dealt->ids, packer->nr);
-	for (uint32_t i = 0; i < dealt->nr_types; i++)
-		at = lane_put(&dealt->lanes[dealt->slots[i]], at, packer->sorted);
-	return put_texts(at, dealt);
+	at = put_types(at, packer);
+	at = mempcpy(at, packer->ids, packer->nr);
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		at = lane_put(lane_at(packer, i), at, packer->scratch);
+	return put_texts(at, packer);
 }
 
 static struct trace_packed *packed_new(const unsigned char *raw, size_t bytes)
@@ -506,29 +625,30 @@ static struct trace_packed *packed_new(const unsigned char *raw, size_t bytes)
 	return packed;
 }
 
-static struct trace_packed *block_put(struct packer *packer, struct dealt *dealt, uint64_t first_ns)
+static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 {
-	struct trace_columns_header head = { .events = (uint32_t)packer->nr, .nr_types = dealt->nr_types, .first_ns = first_ns };
-	unsigned char *raw = memory_get(packer, MEMORY_COLUMNS, block_bound(packer, dealt)), *times_at, *codes_at, *end;
+	struct trace_columns_header head = { .events = (uint32_t)packer->nr, .nr_types = packer->nr_types, .first_ns = first_ns };
+	unsigned char *raw = memory_get(packer, MEMORY_COLUMNS, block_bound(packer)), *times_at, *codes_at, *end;
+	struct times_block times_block = { .times = packer->times, .places = packer->ids, .n = packer->nr, .nr_types = packer->nr_types, .scratch = packer->scratch };
 	struct trace_columns_times times;
 	struct trace_packed *packed;
 	uint32_t events[MAX_TYPES];
 
 	if (!raw)
 		return NULL;
-	head.string_bytes = (uint32_t)texts_bytes(dealt);
-	times_at = put_columns(raw, packer, dealt);
-	for (uint32_t i = 0; i < dealt->nr_types; i++)
-		events[i] = dealt->lanes[dealt->slots[i]].nr_events;
-	end = times_encode(times_at, &(struct times_block){ .times = dealt->times, .places = dealt->ids, .events = events, .n = packer->nr, .nr_types = dealt->nr_types, .scratch = packer->sorted },
-			   packer->clock, &times, &codes_at);
+	head.string_bytes = (uint32_t)texts_bytes(packer);
+	times_at = put_columns(raw, packer);
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		events[i] = packer->found[i].count;
+	times_block.events = events;
+	end = times_encode(times_at, &times_block, packer->clock, &times, &codes_at);
 	memcpy(mempcpy(raw, &head, sizeof(head)), &times, sizeof(times));
 	packed = packed_new(raw, (size_t)(end - raw));
 	if (!packed)
 		return NULL;
 	packed->codes_at = (uint32_t)(codes_at - raw);
-	for (uint32_t i = 0; i < dealt->nr_types; i++) {
-		uint32_t id = dealt->slots[i] < TRACE_EV_USER ? dealt->slots[i] : TRACE_EV_USER;
+	for (uint32_t i = 0; i < packer->nr_types; i++) {
+		uint32_t id = packer->found[i].slot < TRACE_EV_USER ? packer->found[i].slot : TRACE_EV_USER;
 
 		packed->header.ids[id / 64] |= 1ULL << (id % 64);
 	}
@@ -537,11 +657,13 @@ static struct trace_packed *block_put(struct packer *packer, struct dealt *dealt
 
 static uint64_t missed_total(const struct packer *packer)
 {
-	const struct lane *lane = &packer->dealt.lanes[TRACE_EV_trace_missed];
+	const struct lane *lane = &packer->lanes[TRACE_EV_trace_missed];
 	uint64_t missed = 0;
 
 	_Static_assert(offsetof(struct trace_trace_missed, count) == 0, "the count is the first word");
-	for (size_t i = 0; i < packer->count[TRACE_EV_trace_missed]; i++)
+	if (packer->places[TRACE_EV_trace_missed] == NO_PLACE)
+		return 0;
+	for (size_t i = 0; i < lane->nr_events; i++)
 		missed += lane->rows[(size_t)lane->rows_of[i] * lane->nr_words];
 	return missed;
 }
@@ -556,16 +678,16 @@ static struct trace_packed *pack_empty(void)
 static struct trace_packed *pack_columns(struct packer *packer)
 {
 	struct trace_packed *packed;
-	uint64_t first_ns = packer->source->base_ns + (packer->keys[0] >> 32);
+	uint64_t first_ns = packer->source->base_ns + packer->times[0], last_ns = packer->source->base_ns + packer->times[packer->nr - 1];
 
 	if (!deal_prepare(packer))
 		return NULL;
-	deal(packer, &packer->dealt);
-	packed = block_put(packer, &packer->dealt, first_ns);
+	deal(packer);
+	packed = block_put(packer, first_ns);
 	if (!packed)
 		return NULL;
 	packed->header.first_ns = first_ns;
-	packed->header.last_ns = packer->source->base_ns + (packer->keys[packer->nr - 1] >> 32);
+	packed->header.last_ns = last_ns;
 	packed->header.missed = missed_total(packer);
 	return packed;
 }
@@ -592,7 +714,8 @@ static struct trace_packed *pack_chunk(struct packer *packer)
 	struct trace_packed *packed;
 
 	scan(packer);
-	sort_keys(packer);
+	if (packer->unsorted && !sort(packer))
+		return NULL;
 	packed = packer->nr ? pack_columns(packer) : pack_empty();
 	if (packed)
 		pack_identify(packed, packer);
@@ -605,10 +728,13 @@ static void packer_go_on(struct packer *packer)
 	packer->begin = packer->end;
 	packer->nr = 0;
 	packer->lost_inside = 0;
+	packer->nr_moves = 0;
 	packer->unsorted = false;
+	packer->nr_types = 0;
+	packer->nr_lists = 0;
 	packer->nr_user = 0;
-	memset(packer->count, 0, sizeof(packer->count));
-	memset(packer->string_room, 0, sizeof(packer->string_room));
+	memset(packer->places, NO_PLACE, sizeof(packer->places));
+	memset(packer->least_words, 0xff, sizeof(packer->least_words));
 	memset(packer->table, 0, sizeof(packer->table));
 }
 
@@ -659,18 +785,6 @@ void packing_release(struct packing *packing)
 	pthread_mutex_destroy(&packing->clock.lock);
 }
 
-static struct packer *packer_new(void)
-{
-	struct packer *packer = calloc(1, sizeof(*packer));
-
-	for (uint32_t id = 0; packer && id < TRACE_EV_MAX; id++) {
-		const struct trace_event_type *type = catalogue_types()[id];
-
-		packer->least_words[id] = type && !type->has_string && id != TRACE_EV_padding ? (uint16_t)(1 + type->fixed_bytes / 8) : UINT16_MAX;
-	}
-	return packer;
-}
-
 static struct packer *packer_take(struct packing *packing)
 {
 	struct packer *packer;
@@ -680,7 +794,7 @@ static struct packer *packer_take(struct packing *packing)
 	if (packer)
 		packing->free = packer->next_free;
 	pthread_mutex_unlock(&packing->lock);
-	return packer ? packer : packer_new();
+	return packer ? packer : calloc(1, sizeof(*packer));
 }
 
 static void packer_give_back(struct packing *packing, struct packer *packer)
@@ -689,6 +803,17 @@ static void packer_give_back(struct packing *packing, struct packer *packer)
 	packer->next_free = packing->free;
 	packing->free = packer;
 	pthread_mutex_unlock(&packing->lock);
+}
+
+/* A record has at least 8 bytes. */
+static bool packer_reserve(struct packer *packer)
+{
+	size_t most = packer->source->bytes / 8 + 1;
+
+	packer->times = memory_get(packer, MEMORY_EVENTS, most * (4 + 1));
+	packer->ids = (unsigned char *)(packer->times + most);
+	packer->scratch = memory_get(packer, MEMORY_SCRATCH, most * 8);
+	return lists_reserve(packer, most) && packer->times && packer->scratch;
 }
 
 struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error)
@@ -709,9 +834,7 @@ struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct
 		packer->clock = &packing->clock;
 		packer->args = &packing->args;
 		packer->end = 0;
-		packer->keys = memory_get(packer, MEMORY_KEYS, source->bytes + 8);
-		packer->sorted = memory_get(packer, MEMORY_SORTED, source->bytes + 8);
-		packed = packer->keys && packer->sorted ? pack_all(packer) : NULL;
+		packed = packer_reserve(packer) ? pack_all(packer) : NULL;
 		packer_give_back(packing, packer);
 	}
 	if (!packed)

@@ -282,9 +282,10 @@ struct position {
 	uint64_t odd;
 };
 
-static struct position position_first(const struct trace_columns_times *times)
+/* At the first event, @first_ns after the instant from which times are told. */
+static struct position position_first(const struct trace_columns_times *times, uint32_t first_ns)
 {
-	return (struct position){ .phase = TIMES_NS / 2, .step = times->step, .odd = (uint64_t)((int64_t)times->odd * 65536) };
+	return (struct position){ .phase = first_ns * TIMES_NS + TIMES_NS / 2, .step = times->step, .odd = (uint64_t)((int64_t)times->odd * 65536) };
 }
 
 static inline uint64_t position_now(const struct position *position)
@@ -332,10 +333,19 @@ static __attribute__((noinline)) bool corrections_add(struct corrections *correc
 
 /* ---- symbols ---- */
 
-/* How many bits of @count follow the symbol: all but the first three. */
-static inline unsigned int count_bits(uint32_t count)
+/*
+ * The symbol of @count. A number below 8 is its own, of larger ones it is what a float has as exponent and first two bits of the fraction. Without a
+ * branch, so that it becomes vector code: it is cut in half because the conversion is one of signed numbers, and without the bits that it would round.
+ */
+static inline uint32_t symbol_of(uint32_t count)
 {
-	return 29u - (unsigned int)__builtin_clz(count | 4);
+	union {
+		float number;
+		int32_t bits;
+	} half = { .number = (float)(int32_t)(count >> 1 & ~(count >> 9)) };
+	int32_t large = (half.bits >> 21) - 4 * 127, small = (int32_t)(count < 8 ? count : 8);
+
+	return (uint32_t)(large > small ? large : small);
 }
 
 static inline unsigned int symbol_bits(unsigned int symbol)
@@ -376,28 +386,26 @@ static inline size_t stream_begin(size_t n, unsigned int stream)
 
 /* ---- encode ---- */
 
-/** struct encoder - a block on its way. @counts: how often each symbol occurs in each context; @codes: in each, the length above the code */
+/**
+ * struct encoder - a block on its way
+ * @counts: of each event, the steps since the one before. @symbols: of each, its symbol, behind those of the contexts before its own
+ * @often: how often each of these occurs; @often_too: in every other event, because to count the same twice makes the second wait for the first
+ * @codes: of each, how to write it
+ */
 struct encoder {
 	const struct times_block *block;
 	struct contexts contexts;
 	struct corrections corrections;
-	uint32_t counts[TIMES_CONTEXTS * PREFIX_SYMBOLS];
-	uint16_t codes[TIMES_CONTEXTS * PREFIX_SYMBOLS];
+	uint32_t *counts;
+	uint16_t *symbols;
+	uint32_t often[TIMES_CONTEXTS * PREFIX_SYMBOLS];
+	uint32_t often_too[TIMES_CONTEXTS * PREFIX_SYMBOLS];
+	uint64_t codes[TIMES_CONTEXTS * PREFIX_SYMBOLS];
 };
 
 enum {
-	CODE_LENGTH_SHIFT = 12,
-	ITEM_MORE_SHIFT = 32,
-	ITEM_CODE_SHIFT = 40,
+	TILE = 512, /* events that are looked at several times while they are near */
 };
-
-/** item_of() - an event on its way, in one word: the bits behind its symbol | how many << 32 | its symbol << 40; with @first, of its context, that is the number of its code */
-static inline uint64_t item_of(uint32_t count, uint64_t first)
-{
-	uint64_t more = count_bits(count);
-
-	return (count & ((1u << more) - 1)) + (more << ITEM_MORE_SHIFT) + ((4 * more + (count >> more)) << ITEM_CODE_SHIFT) + first;
-}
 
 /* Are those behind event @at that should be odd even? In a pause the kernel may have adjusted its clock by half a step. */
 static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, size_t at, size_t n, const struct scale *scale, uint64_t steps, int32_t odd)
@@ -410,41 +418,103 @@ static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, siz
 	return parity.nr >= PARITY_LEAST_EVENTS && 2 * parity.sum < -(int64_t)parity.nr * odd; /* nothing in between tells nothing */
 }
 
-/* The item of each event, how often each symbol occurs, and the corrections. False: there are more of those than steps are worth. */
-TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace_columns_times *code)
+/* The steps between the times. */
+static inline void count_tile(const uint32_t *times, size_t begin, size_t end, const struct scale *scale, uint32_t *counts)
+{
+	uint32_t inverse = (uint32_t)scale->inverse;
+
+	if (scale->step == TIMES_NS)
+		for (size_t i = begin; i < end; i++)
+			counts[i] = times[i] - times[i - 1];
+	else
+		for (size_t i = begin; i < end; i++)
+			counts[i] = (uint32_t)(((uint64_t)(times[i] - times[i - 1]) * inverse + (1u << 31)) >> 32);
+}
+
+/** struct clock - where it stands: @phases: without the steps, after an even and an odd number of them */
+struct clock {
+	uint64_t phases[2];
+	uint64_t steps;
+};
+
+/* Do the steps lead where the times are? Where they do not there are corrections. False: there are more of those than steps are worth. */
+static inline bool check_tile(struct encoder *encoder, size_t begin, size_t end, const struct trace_columns_times *code, const struct scale *scale, uint32_t pause,
+			      struct clock *clock)
 {
 	const uint32_t *times = encoder->block->times;
-	const unsigned char *places = encoder->block->places;
-	uint64_t *items = encoder->block->scratch, firsts[256];
-	size_t n = encoder->block->n;
-	const struct position begin = position_first(code);
-	const struct scale scale = scale_of(code->step);
-	uint64_t phase = begin.phase, steps = 0; /* of the position; kept in registers */
-	uint32_t before = 0, *counts = encoder->counts;
+	uint32_t *counts = encoder->counts;
+	struct clock now = *clock;
+	uint64_t step = code->step;
 
-	for (uint32_t i = 0; i < encoder->block->nr_types; i++)
-		firsts[i] = (uint64_t)(encoder->contexts.of_place[i] * PREFIX_SYMBOLS) << ITEM_CODE_SHIFT;
-	memset(counts, 0, encoder->contexts.nr * PREFIX_SYMBOLS * sizeof(*counts));
-	for (size_t i = 0; i < n; i++) {
-		uint32_t ns = times[i] - before, count = scale_count(&scale, ns);
-		uint64_t now;
+	for (size_t i = begin; i < end; i++) {
+		uint32_t count = counts[i];
+		uint64_t at;
 
-		if (__builtin_expect(ns >= PAUSE_NS || !i, 0) && code->odd)
-			count += parity_is_wrong(times, i, n, &scale, steps + count, code->odd); /* a correction takes it back */
-		before = times[i];
-		steps += count;
-		now = phase + steps * begin.step + (-(steps & 1) & begin.odd);
-		items[i] = item_of(count, firsts[places[i]]);
-		counts[items[i] >> ITEM_CODE_SHIFT]++;
-		if (__builtin_expect((uint32_t)(now >> 32) != before, 0)) {
-			struct position position = { .phase = phase };
+		if (__builtin_expect(count >= pause, 0))
+			count = counts[i] += parity_is_wrong(times, i, encoder->block->n, scale, now.steps + count, code->odd); /* a correction takes it back */
+		now.steps += count;
+		at = now.phases[now.steps & 1] + now.steps * step;
+		if (__builtin_expect((uint32_t)(at >> 32) != times[i], 0)) {
+			int64_t by = (int64_t)times[i] - (int64_t)(at >> 32);
+			struct position position = { 0 };
 
-			if (!corrections_add(&encoder->corrections, i, (int64_t)before - (int64_t)(now >> 32)))
+			if (!corrections_add(&encoder->corrections, i, by))
 				return false;
-			position_correct(&position, now, (int)((int64_t)before - (int64_t)(now >> 32)));
-			phase = position.phase;
+			position_correct(&position, at, (int)by);
+			now.phases[0] += position.phase;
+			now.phases[1] += position.phase;
 		}
 	}
+	*clock = now;
+	return true;
+}
+
+static inline void symbols_tile(struct encoder *encoder, size_t begin, size_t end, const uint16_t *firsts)
+{
+	const unsigned char *places = encoder->block->places;
+	uint32_t *often = encoder->often, *often_too = encoder->often_too;
+	const uint32_t *counts = encoder->counts;
+	uint16_t *symbols = encoder->symbols;
+
+	for (size_t i = begin; i < end; i++)
+		symbols[i] = (uint16_t)symbol_of(counts[i]);
+	for (; begin + 1 < end; begin += 2) {
+		uint32_t symbol = symbols[begin] + firsts[places[begin]], next = symbols[begin + 1] + firsts[places[begin + 1]];
+
+		symbols[begin] = (uint16_t)symbol;
+		symbols[begin + 1] = (uint16_t)next;
+		often[symbol]++;
+		often_too[next]++;
+	}
+	if (begin < end)
+		often[symbols[begin] += firsts[places[begin]]]++;
+}
+
+/* The steps and symbol of each event, how often each symbol occurs, and the corrections. False: as check_tile(). */
+TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace_columns_times *code)
+{
+	const struct position first = position_first(code, encoder->block->times[0]);
+	const struct scale scale = scale_of(code->step);
+	uint32_t pause = code->odd ? scale_count(&scale, PAUSE_NS) : UINT32_MAX;
+	struct clock clock = { .phases = { first.phase, first.phase + first.odd } };
+	uint16_t firsts[256];
+	size_t n = encoder->block->n, nr_symbols = encoder->contexts.nr * PREFIX_SYMBOLS;
+
+	for (uint32_t i = 0; i < encoder->block->nr_types; i++)
+		firsts[i] = (uint16_t)(encoder->contexts.of_place[i] * PREFIX_SYMBOLS);
+	memset(encoder->often, 0, nr_symbols * sizeof(encoder->often[0]));
+	memset(encoder->often_too, 0, nr_symbols * sizeof(encoder->often[0]));
+	encoder->counts[0] = code->odd ? parity_is_wrong(encoder->block->times, 0, n, &scale, 0, code->odd) : 0;
+	for (size_t at = 0; at < n; at += TILE) {
+		size_t end = n - at < TILE ? n : at + TILE;
+
+		count_tile(encoder->block->times, at ? at : 1, end, &scale, encoder->counts);
+		if (!check_tile(encoder, at, end, code, &scale, pause, &clock))
+			return false;
+		symbols_tile(encoder, at, end, firsts);
+	}
+	for (size_t i = 0; i < nr_symbols; i++)
+		encoder->often[i] += encoder->often_too[i];
 	return true;
 }
 
@@ -464,35 +534,48 @@ static unsigned char *put_lengths(unsigned char *out, const uint8_t *lengths, co
 	return out;
 }
 
+/*
+ * How to write events of a symbol, in one word. Its code and the bits behind it are count << length + code - (smallest count of the symbol) << length:
+ * all but the first term is the same for all. Above 16 bits: that. Below: the length, and from bit 8 on how many bits it becomes.
+ */
+static inline uint64_t code_word(unsigned int symbol, uint32_t code, unsigned int length)
+{
+	unsigned int more = symbol_bits(symbol);
+	uint64_t smallest = (uint64_t)(symbol - 4 * more) << more;
+
+	return (code - (smallest << length)) << 16 | (length + more) << 8 | length;
+}
+
 static unsigned char *put_codes(struct encoder *encoder, unsigned char *out)
 {
 	uint8_t lengths[PREFIX_SYMBOLS];
+	uint16_t codes[PREFIX_SYMBOLS];
 
 	for (unsigned int i = 0; i < encoder->contexts.nr; i++) {
-		const uint32_t *counts = &encoder->counts[i * PREFIX_SYMBOLS];
-		uint16_t *codes = &encoder->codes[i * PREFIX_SYMBOLS];
+		const uint32_t *often = &encoder->often[i * PREFIX_SYMBOLS];
 
-		prefix_lengths(counts, NR_SYMBOLS, lengths);
+		prefix_lengths(often, NR_SYMBOLS, lengths);
 		prefix_codes(lengths, NR_SYMBOLS, codes);
 		for (unsigned int symbol = 0; symbol < NR_SYMBOLS; symbol++)
-			codes[symbol] |= (uint16_t)(lengths[symbol] << CODE_LENGTH_SHIFT);
-		out = put_lengths(out, lengths, counts);
+			encoder->codes[i * PREFIX_SYMBOLS + symbol] = code_word(symbol, codes[symbol], lengths[symbol]);
+		out = put_lengths(out, lengths, often);
 	}
 	return out;
 }
 
-/* The codes of the items, each with the bits behind its symbol. */
-TRACE_CLONES static unsigned char *put_items(unsigned char *out, const uint64_t *items, size_t n, const uint16_t *codes)
+/* The codes of @n events from @begin on, each with the bits behind its symbol. */
+TRACE_CLONES static unsigned char *put_events(unsigned char *out, const struct encoder *encoder, size_t begin, size_t n)
 {
+	const uint32_t *counts = encoder->counts + begin;
+	const uint16_t *symbols = encoder->symbols + begin;
 	uint64_t bits = 0;
 	unsigned int nr = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned int code = codes[items[i] >> ITEM_CODE_SHIFT], length = code >> CODE_LENGTH_SHIFT;
-		uint64_t both = (code & ((1u << CODE_LENGTH_SHIFT) - 1)) | (uint64_t)(uint32_t)items[i] << length;
+		uint64_t code = encoder->codes[symbols[i]];
 
-		bits |= both << nr;
-		nr += length + (items[i] >> ITEM_MORE_SHIFT & 0xff);
+		bits |= (((uint64_t)counts[i] << (code & 63)) + (uint64_t)((int64_t)code >> 16)) << nr;
+		nr += code >> 8 & 63;
 		memcpy(out, &bits, 8);
 		out += nr / 8;
 		bits >>= nr & ~7u;
@@ -507,11 +590,12 @@ unsigned char *times_encode(unsigned char *out, const struct times_block *block,
 {
 	struct trace_columns_times code = model_code(model, block->times, block->n);
 	struct encoder encoder; /* large: not all of it is used */
-	const uint64_t *items = block->scratch;
 	unsigned char *begin;
 	bool fits;
 
 	encoder.block = block;
+	encoder.counts = block->scratch;
+	encoder.symbols = (uint16_t *)(encoder.counts + block->n);
 	encoder.corrections = (struct corrections){ .skips = out, .amounts = (signed char *)out + block->n / 4, .most = block->n / 4 };
 	contexts_deal(&encoder.contexts, block->events, block->nr_types);
 	fits = count_steps(&encoder, &code);
@@ -529,7 +613,7 @@ unsigned char *times_encode(unsigned char *out, const struct times_block *block,
 	code.code_bytes = (uint32_t)(out - *ret_codes);
 	for (unsigned int i = 0; i < TIMES_STREAMS; i++) {
 		begin = out;
-		out = put_items(out, items + stream_begin(block->n, i), stream_begin(block->n, i + 1) - stream_begin(block->n, i), encoder.codes);
+		out = put_events(out, &encoder, stream_begin(block->n, i), stream_begin(block->n, i + 1) - stream_begin(block->n, i));
 		code.bit_bytes[i] = (uint32_t)(out - begin);
 	}
 	memset(out, 0, TIMES_PADDING); /* a reader may take 8 bytes at once */
@@ -694,7 +778,7 @@ static uint64_t decode_run(struct position *position, uint64_t *ns, size_t n, ui
 TRACE_CLONES static bool decode_positions(const struct trace_columns_times *times, const unsigned char *skips, uint64_t first_ns, size_t n, uint64_t *ns)
 {
 	const signed char *amounts = (const signed char *)skips + times->nr_corrections;
-	struct position position = position_first(times);
+	struct position position = position_first(times, 0);
 	size_t done = 0;
 
 	for (size_t i = 0; i < times->nr_corrections; i++) {

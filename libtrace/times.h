@@ -43,7 +43,7 @@ enum {
 
 /**
  * struct times_block - the events of a block
- * @times: ns since the first, ascending; encoding only
+ * @times: ns since any instant, ascending; encoding only
  * @places: of each event, its type; below @nr_types, which is at most 255
  * @n: events, at least 1; @events: of each type
  * @scratch: room for a uint64_t of each event when encoding, for TIMES_DECODE_BYTES when decoding

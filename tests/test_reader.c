@@ -125,6 +125,51 @@ static void disorder_within_a_block_is_sorted_and_stays_stable(void)
 	tb_free(tb);
 }
 
+/* Of every @seldom-th a writer was interrupted by up to @depth others, of whichever type. */
+static void expect_slight_disorder_is_sorted(uint32_t nr, uint32_t seldom, uint32_t depth)
+{
+	struct tb *tb = tb_new();
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace *trace;
+	uint64_t before = 0, sum = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t late = i % seldom == seldom - 1 ? 10 * (1 + i / seldom % depth) + 5 : 0, ts_ns = 1000000 + 10 * i - late;
+
+		if (i % 3)
+			tb_switch(tb, 0, ts_ns, (uint32_t)late, i, 0);
+		else
+			tb_sys_exit(tb, 0, ts_ns, (int64_t)(late << 32 | i));
+	}
+	trace = tb_open_trace(tb);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	while ((event = trace_cursor_next(cursor))) {
+		const struct trace_sched_switch *change = event->payload;
+		uint64_t ret = (uint64_t)((const struct trace_sys_exit *)event->payload)->ret;
+		uint64_t number = event->id == TRACE_EV_sched_switch ? change->next_tid : (uint32_t)ret, late = event->id == TRACE_EV_sched_switch ? change->prev_tid : ret >> 32;
+
+		CU_ASSERT_TRUE(event->ts_ns > before);
+		CU_ASSERT_EQUAL(event->ts_ns, 1000000 + 10 * number - late);
+		CU_ASSERT_EQUAL(event->id, number % 3 ? TRACE_EV_sched_switch : TRACE_EV_sys_exit);
+		before = event->ts_ns;
+		sum += number;
+	}
+	CU_ASSERT_EQUAL(sum, (uint64_t)nr * (nr - 1) / 2);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void slight_disorder_of_several_types_is_sorted(void)
+{
+	expect_slight_disorder_is_sorted(100, 10, 3);
+	expect_slight_disorder_is_sorted(100, 100, 1); /* the last one */
+	expect_slight_disorder_is_sorted(3000, 50, 20);
+	expect_slight_disorder_is_sorted(3000, 7, 5);
+	expect_slight_disorder_is_sorted(3000, 1500, 1200); /* one by very much */
+}
+
 static void times_may_wrap_around_32_bits(void)
 {
 	static const uint64_t bases[] = { 0, 0xfffffff0, 0x1fffffff0, 0x7fffffffffffff00 };
@@ -1503,6 +1548,7 @@ static const struct unit_case cases[] = {
 	{ "events_of_several_cpus_come_in_time_order", events_of_several_cpus_come_in_time_order },
 	{ "equal_times_come_by_cpu_and_chunks_that_overlap_are_merged", equal_times_come_by_cpu_and_chunks_that_overlap_are_merged },
 	{ "disorder_within_a_block_is_sorted_and_stays_stable", disorder_within_a_block_is_sorted_and_stays_stable },
+	{ "slight_disorder_of_several_types_is_sorted", slight_disorder_of_several_types_is_sorted },
 	{ "times_may_wrap_around_32_bits", times_may_wrap_around_32_bits },
 	{ "every_event_of_the_catalogue_comes_back", every_event_of_the_catalogue_comes_back },
 	{ "random_events_come_back", random_events_come_back },
