@@ -58,7 +58,6 @@ enum {
 	MEMORY_KEYS,
 	MEMORY_SCRATCH,
 	MEMORY_LANES,
-	MEMORY_COLUMNS,
 	NR_MEMORIES,
 };
 
@@ -93,8 +92,7 @@ struct packer {
 	struct packer *next_free;
 	const struct trace_source *source;
 	const struct schema *schema; /* of programs */
-	struct clock_model *clock;
-	const struct syscall_args *args;
+	struct packing *packing;
 	struct memory memory[NR_MEMORIES];
 	size_t begin;
 	size_t end;
@@ -536,7 +534,7 @@ static void deal_some(const struct packer *packer, uint32_t place, const uint32_
 	if (lane->has_string)
 		deal_strings(lane, found->user, records, end, payloads, nr);
 	else if (found->slot == TRACE_EV_sys_enter3 || found->slot == TRACE_EV_sys_enter6)
-		lane_add_calls(lane, records, payloads, nr, packer->args);
+		lane_add_calls(lane, records, payloads, nr, &packer->packing->args);
 	else
 		lane_add(lane, records, payloads, nr);
 }
@@ -614,44 +612,73 @@ static unsigned char *put_columns(unsigned char *at, const struct packer *packer
 	return put_texts(at, packer);
 }
 
-static struct trace_packed *packed_new(const unsigned char *raw, size_t bytes)
+/* With room for columns of @most bytes. */
+static struct trace_packed *packed_new(struct packing *packing, size_t most)
 {
-	struct trace_packed *packed = malloc(sizeof(*packed) + bytes);
+	struct trace_packed *packed;
+	size_t room = most + most / 4;
 
-	if (!packed)
-		return NULL;
-	*packed = (struct trace_packed){ .bytes = bytes, .header.raw_bytes = (uint32_t)bytes };
-	memcpy(packed->raw, raw, bytes);
+	pthread_mutex_lock(&packing->lock);
+	packed = packing->spares;
+	if (packed) {
+		packing->spares = packed->next;
+		packing->nr_spares--;
+	}
+	pthread_mutex_unlock(&packing->lock);
+	if (packed && packed->room >= most) {
+		room = packed->room;
+	} else {
+		free(packed);
+		packed = malloc(sizeof(*packed) + room);
+	}
+	if (packed)
+		*packed = (struct trace_packed){ .room = room };
 	return packed;
+}
+
+void packing_recycle(struct packing *packing, struct trace_packed *packed)
+{
+	while (packed) {
+		struct trace_packed *next = packed->next;
+
+		pthread_mutex_lock(&packing->lock);
+		if (packed->room && packing->nr_spares < PACKING_SPARES) {
+			packed->next = packing->spares;
+			packing->spares = packed;
+			packing->nr_spares++;
+			packed = NULL;
+		}
+		pthread_mutex_unlock(&packing->lock);
+		free(packed);
+		packed = next;
+	}
 }
 
 static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 {
-	struct trace_columns_header head = { .events = (uint32_t)packer->nr, .nr_types = packer->nr_types, .first_ns = first_ns };
-	unsigned char *raw = memory_get(packer, MEMORY_COLUMNS, block_bound(packer)), *times_at, *codes_at, *end;
+	struct trace_columns_header head = { .events = (uint32_t)packer->nr, .nr_types = packer->nr_types, .first_ns = first_ns, .string_bytes = (uint32_t)texts_bytes(packer) };
 	struct times_block times_block = { .times = packer->times, .places = packer->ids, .n = packer->nr, .nr_types = packer->nr_types, .scratch = packer->scratch };
+	struct trace_packed *packed = packed_new(packer->packing, block_bound(packer));
+	unsigned char *times_at, *codes_at, *end;
 	struct trace_columns_times times;
-	struct trace_packed *packed;
 	uint32_t events[MAX_TYPES];
 
-	if (!raw)
-		return NULL;
-	head.string_bytes = (uint32_t)texts_bytes(packer);
-	times_at = put_columns(raw, packer);
-	for (uint32_t i = 0; i < packer->nr_types; i++)
-		events[i] = packer->found[i].count;
-	times_block.events = events;
-	end = times_encode(times_at, &times_block, packer->clock, &times, &codes_at);
-	memcpy(mempcpy(raw, &head, sizeof(head)), &times, sizeof(times));
-	packed = packed_new(raw, (size_t)(end - raw));
 	if (!packed)
 		return NULL;
-	packed->codes_at = (uint32_t)(codes_at - raw);
 	for (uint32_t i = 0; i < packer->nr_types; i++) {
 		uint32_t id = packer->found[i].slot < TRACE_EV_USER ? packer->found[i].slot : TRACE_EV_USER;
 
+		events[i] = packer->found[i].count;
 		packed->header.ids[id / 64] |= 1ULL << (id % 64);
 	}
+	times_at = put_columns(packed->raw, packer);
+	times_block.events = events;
+	end = times_encode(times_at, &times_block, &packer->packing->clock, &times, &codes_at);
+	memcpy(mempcpy(packed->raw, &head, sizeof(head)), &times, sizeof(times));
+	packed->bytes = (size_t)(end - packed->raw);
+	packed->header.raw_bytes = (uint32_t)packed->bytes;
+	packed->texts_at = (uint32_t)(times_at - packed->raw) - head.string_bytes;
+	packed->codes_at = (uint32_t)(codes_at - packed->raw);
 	return packed;
 }
 
@@ -775,6 +802,7 @@ static void packer_free(struct packer *packer)
 
 void packing_release(struct packing *packing)
 {
+	packing->spares = trace_packed_free(packing->spares);
 	while (packing->free) {
 		struct packer *packer = packing->free;
 
@@ -831,8 +859,7 @@ struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct
 	if (packer) {
 		packer->source = source;
 		packer->schema = writer_schema(writer);
-		packer->clock = &packing->clock;
-		packer->args = &packing->args;
+		packer->packing = packing;
 		packer->end = 0;
 		packed = packer_reserve(packer) ? pack_all(packer) : NULL;
 		packer_give_back(packing, packer);

@@ -13,13 +13,17 @@
  * @next: the block's next chunk, when its records are of more types than a chunk may have
  * @header: what is known before the block's place in the file is: kind, stream ... ids; the rest 0
  * @lost_total: of the source
- * @codes_at: in @raw: where the codes of the times begin, up to the end, which no compression makes smaller; 0: there are none
+ * @room: bytes in @raw that are allocated; @bytes: of them, used
+ * @texts_at: in @raw: where the texts begin, which are unlike all before. @codes_at: where the codes of the times begin, up to the end, which no compression
+ *            makes smaller
  */
 struct trace_packed {
 	struct trace_packed *next; /* owned */
 	struct trace_chunk_header header;
 	uint64_t lost_total;
-	size_t bytes; /* of @raw that are allocated */
+	size_t room;
+	size_t bytes;
+	uint32_t texts_at;
 	uint32_t codes_at;
 	unsigned char raw[];
 };
@@ -27,15 +31,27 @@ struct trace_packed {
 /** writer_schema() - the events of programs that the writer was told of. Any thread, for schema_type() */
 const struct schema *writer_schema(const struct trace_writer *writer);
 
-/** struct packing - what packing remembers from block to block, of one writer */
+enum {
+	PACKING_SPARES = 2, /* one is packed while the one before is written; more are there only when the disk is slow */
+};
+
+/**
+ * struct packing - what packing remembers from block to block, of one writer
+ * @spares: blocks that are written, whose memory is used again: fresh memory costs a page fault and the clearing of each page
+ */
 struct packing {
 	struct clock_model clock;
 	struct syscall_args args;
-	pthread_mutex_t lock;
+	pthread_mutex_t lock; /* guards what is below */
+	struct trace_packed *spares; /* owned */
+	unsigned int nr_spares;
 	struct packer *free; /* owned; as many as there ever were threads at it at a time */
 };
 void packing_init(struct packing *packing);
 void packing_release(struct packing *packing);
+
+/** packing_recycle() - as trace_packed_free(); the memory may be used again. Any thread */
+void packing_recycle(struct packing *packing, struct trace_packed *packed);
 
 /** writer_packing() - the writer's. Any thread */
 struct packing *writer_packing(struct trace_writer *writer);

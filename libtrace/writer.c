@@ -110,14 +110,20 @@ static void *buffer_add(struct buffer *buffer, const void *data, size_t bytes)
 
 /* ---- chunks ---- */
 
-/** struct raw - a payload before compression. @codes_at: where what cannot be made smaller begins, up to the end; 0: nowhere */
+/**
+ * struct raw - a payload before compression
+ * @texts_at: where something of another kind begins, whose letters are others. @codes_at: where what cannot be made smaller begins, up to the end. 0: nowhere
+ */
 struct raw {
 	const unsigned char *data;
+	uint32_t texts_at;
 	uint32_t codes_at;
 };
 
 enum {
-	PARTS_LEAST_BYTES = 1024, /* each frame has a head, and is not worth it for less */
+	PARTS_LEAST_BYTES = 1024,  /* each frame has a head, and is not worth it for less */
+	TEXTS_LEAST_BYTES = 4096,  /* and a code of its own for the letters */
+	FAST_HASH_LOG = 11,	   /* of the quickest level: the table then fits the first-level cache; 0.007 bytes an event more, an eighth less time */
 };
 
 /* Append a frame to writer->packed, where there is room. */
@@ -136,7 +142,10 @@ static bool frames_put(struct trace_writer *writer, const struct raw *raw, uint3
 {
 	uint32_t codes_at = !raw->codes_at || bytes < PARTS_LEAST_BYTES ? bytes : raw->codes_at;
 
-	return frame_put(writer, writer->zstd, raw->data, codes_at) && frame_put(writer, writer->zstd_store, raw->data + codes_at, bytes - codes_at);
+	uint32_t texts_at = raw->texts_at < TEXTS_LEAST_BYTES || codes_at - raw->texts_at < TEXTS_LEAST_BYTES ? codes_at : raw->texts_at;
+
+	return frame_put(writer, writer->zstd, raw->data, texts_at) && frame_put(writer, writer->zstd, raw->data + texts_at, codes_at - texts_at) &&
+	       frame_put(writer, writer->zstd_store, raw->data + codes_at, bytes - codes_at);
 }
 
 static const void *chunk_compress(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw *raw)
@@ -145,7 +154,7 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	header->compression = TRACE_COMPRESSION_NONE;
 	header->packed_bytes = header->raw_bytes;
 	if (header->kind >= TRACE_CHUNK_INDEX || header->raw_bytes < 64 || /* the index, the table, the root: read as they lie in the file */
-	    !buffer_reserve(&writer->packed, 2 * ZSTD_compressBound(0) + ZSTD_compressBound(header->raw_bytes)))
+	    !buffer_reserve(&writer->packed, 3 * ZSTD_compressBound(0) + ZSTD_compressBound(header->raw_bytes)))
 		return raw->data;
 	if (!frames_put(writer, raw, header->raw_bytes) || writer->packed.bytes >= header->raw_bytes)
 		return raw->data;
@@ -253,13 +262,19 @@ static void compressors_free(struct trace_writer *writer)
 	ZSTD_freeCCtx(writer->zstd_store);
 }
 
+static void level_set(ZSTD_CCtx *zstd, int level)
+{
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, level == 1 ? FAST_HASH_LOG : 0); /* 0: the level's */
+}
+
 static bool compressors_new(struct trace_writer *writer, int level)
 {
 	writer->zstd = ZSTD_createCCtx();
 	writer->zstd_store = ZSTD_createCCtx();
 	if (!writer->zstd || !writer->zstd_store)
 		return false;
-	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, level);
+	level_set(writer->zstd, level);
 	ZSTD_CCtx_setParameter(writer->zstd_store, ZSTD_c_compressionLevel, ZSTD_minCLevel());
 	return true;
 }
@@ -497,7 +512,7 @@ static int packed_write(struct trace_writer *writer, struct stream *stream, stru
 
 	if (header->events && !error) {
 		header_fill_before(header, stream);
-		error = chunk_write(writer, header, &(struct raw){ packed->raw, packed->codes_at }, ret_error);
+		error = chunk_write(writer, header, &(struct raw){ packed->raw, packed->texts_at, packed->codes_at }, ret_error);
 	}
 	if (header->events && !error) {
 		stream_account_written(stream, header);
@@ -516,7 +531,7 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 	if (!stream) {
 		for (const struct trace_packed *part = packed; part; part = part->next)
 			writer->totals.lost_write += (uint64_t)part->header.events + part->header.lost_inside;
-		trace_packed_free(packed);
+		packing_recycle(&writer->packing, packed);
 		return error_set(ret_error, -ENOMEM, "no memory for the books of one more stream: its block is lost");
 	}
 	stream_account_before(stream, packed);
@@ -525,7 +540,7 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 
 		error = error ? error : part_error;
 	}
-	trace_packed_free(packed);
+	packing_recycle(&writer->packing, packed);
 	return error;
 }
 
@@ -741,7 +756,7 @@ int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_err
 
 void trace_writer_set_level(struct trace_writer *writer, int level)
 {
-	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, level);
+	level_set(writer->zstd, level);
 }
 
 void trace_writer_totals(const struct trace_writer *writer, struct trace_writer_totals *ret_totals)

@@ -657,6 +657,44 @@ static struct trace *rawfile_open(struct rawfile *file, const struct trace_strea
 	return rawfile_open_with(file, stats, stats ? 1 : 0);
 }
 
+/* As in a queue: several blocks of different sizes are packed before the first of them is written, and their memory serves for others. */
+static void blocks_that_wait_keep_their_content(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace_packed *packed[5];
+	struct trace_cursor *cursor;
+	struct trace *trace;
+	uint64_t words[2 * 2000], nr = 0, found = 0;
+	const struct trace_event *event;
+
+	for (uint32_t round = 0; round < 6; round++) {
+		for (uint32_t i = 0; i < 5; i++) {
+			uint32_t nr_records = (i + round) % 3 ? 2000 : 5;
+			struct trace_source source = { .records = words, .bytes = nr_records * 16, .base_ns = 1000 * nr, .seq = ++file->seq, .nr_records = nr_records, .kind = TRACE_CHUNK_EVENTS };
+
+			for (uint32_t j = 0; j < nr_records; j++, nr++) {
+				struct trace_record record = { .time = (uint32_t)(1000 * nr), .id = TRACE_EV_sys_exit, .words = 2 };
+
+				memcpy(&words[2 * j], &record, 8);
+				words[2 * j + 1] = nr;
+			}
+			packed[i] = trace_writer_pack(file->writer, &source, NULL);
+		}
+		if (round == 3)
+			packed[4] = trace_packed_free(packed[4]); /* taken out of the queue */
+		for (uint32_t i = 0; i < 5; i++)
+			CU_ASSERT_TRUE(!packed[i] || !trace_writer_write(file->writer, packed[i], NULL));
+	}
+	trace = rawfile_open(file, NULL);
+	cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true }, NULL);
+	for (; (event = trace_cursor_next(cursor)); found++)
+		CU_ASSERT_EQUAL(event->ts_ns, 1000 * (uint64_t)((const struct trace_sys_exit *)event->payload)->ret);
+	CU_ASSERT_TRUE(found == nr - 2000 || found == nr - 5);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+}
+
 static void bad_records_are_left_out_and_counted(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 9, .attempted = 9 };
@@ -1560,6 +1598,7 @@ static const struct unit_case cases[] = {
 	{ "a_loss_is_an_event_at_its_end", a_loss_is_an_event_at_its_end },
 	{ "losses_before_the_first_and_after_the_last_event_are_gaps", losses_before_the_first_and_after_the_last_event_are_gaps },
 	{ "missed_programs_are_gaps_beside_their_events", missed_programs_are_gaps_beside_their_events },
+	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
 	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
 	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
 	{ "events_at_the_first_and_at_the_last_time_come_back", events_at_the_first_and_at_the_last_time_come_back },
