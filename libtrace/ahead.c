@@ -107,8 +107,8 @@ static void ahead_release(struct ahead *ahead)
 	free(ahead);
 }
 
-struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window, ahead_wants_fn wants,
-			const void *context)
+struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window, struct pool *pool,
+			ahead_wants_fn wants, const void *context)
 {
 	struct ahead *ahead = has_cpus() ? calloc(1, sizeof(*ahead) + window * sizeof(ahead->slots[0])) : NULL;
 
@@ -120,6 +120,8 @@ struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeli
 	ahead->window = window;
 	ahead->wants = wants;
 	ahead->context = context;
+	for (unsigned int i = 0; i < window; i++)
+		ahead->slots[i].block.pool = pool;
 	pthread_mutex_init(&ahead->lock, NULL);
 	pthread_cond_init(&ahead->changed, NULL);
 	if (start_blocked(ahead) == 0)

@@ -17,9 +17,13 @@ struct ahead;
 /** ahead_wants_fn - does @context want the chunk of @span? Called from the thread */
 typedef bool (*ahead_wants_fn)(const void *context, const struct span *span);
 
-/** ahead_new() - begin with the chunk at @place of @timeline. NULL: no memory, no thread, or only one CPU to run on: do without */
-struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window, ahead_wants_fn wants,
-			const void *context);
+/**
+ * ahead_new() - begin with the chunk at @place of @timeline
+ * @pool: where the cursor's blocks have their memory from
+ * Returns NULL when there is no memory, no thread, or only one CPU to run on: do without.
+ */
+struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window, struct pool *pool,
+			ahead_wants_fn wants, const void *context);
 
 /**
  * ahead_take() - the chunk at @place as chunk_block() gives it; waits for it. Places come in ascending order

@@ -23,6 +23,7 @@
  */
 struct decoder {
 	struct block *block;
+	struct scratch *tables;
 	const struct schema *schema;
 	const struct trace_chunk_header *chunk;
 	struct trace_columns_header head;
@@ -118,26 +119,35 @@ static int head_check(struct decoder *decoder)
 
 /* ---- memory ---- */
 
-static bool grow(unsigned char **memory, size_t *room, size_t bytes)
+static void memory_give(struct block *block)
 {
-	unsigned char *larger;
-
-	if (bytes <= *room)
-		return true;
-	larger = malloc(bytes + bytes / 4);
-	if (!larger)
-		return false;
-	free(*memory); /* nothing in it is wanted any more */
-	*memory = larger;
-	*room = bytes + bytes / 4;
-	return true;
+	if (block->pool)
+		pool_give(block->pool, block->memory, block->memory_room);
+	else
+		free(block->memory);
+	block->memory = NULL;
+	block->memory_room = 0;
 }
 
-/* Times; then for each type where each event's payload is, and the payloads, each behind its size; for one with strings those
+static bool memory_grow(struct block *block, size_t bytes)
+{
+	if (bytes <= block->memory_room)
+		return true;
+	memory_give(block); /* nothing in it is wanted any more */
+	if (block->pool)
+		block->memory = pool_take(block->pool, bytes, &block->memory_room);
+	else
+		block->memory = malloc(block->memory_room = bytes + bytes / 4);
+	if (!block->memory)
+		block->memory_room = 0;
+	return block->memory;
+}
+
+/* Types, times and places; then for each type where each event's payload is, and the payloads, each behind its size; for one with strings those
  * twice, with lengths, and with room for the texts. */
 static size_t memory_needed(const struct decoder *decoder)
 {
-	size_t bytes = 8 * (size_t)decoder->head.events;
+	size_t bytes = decoder->head.nr_types * sizeof(struct block_type) + 8 * (size_t)decoder->head.events + round_up_8(decoder->head.events);
 
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++) {
 		const struct trace_columns_type *disk = &decoder->types[i];
@@ -166,7 +176,7 @@ static int decode_places(struct decoder *decoder)
 
 	if ((size_t)(decoder->end - decoder->at) < nr)
 		return malformed(decoder, "it ends within the ids");
-	decoder->block->places = decoder->at;
+	decoder->block->places = memcpy(take(decoder, nr), decoder->at, nr);
 	for (uint32_t i = 0; i < nr; i++)
 		count[decoder->at[i]]++;
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++)
@@ -182,9 +192,9 @@ static int decode_times(struct decoder *decoder)
 	uint64_t *ts_ns = take(decoder, 8 * (size_t)nr);
 	struct times_block block = { .places = decoder->block->places, .events = events, .n = nr, .nr_types = decoder->head.nr_types };
 
-	if (!grow((unsigned char **)&decoder->block->places_of, &decoder->block->places_room, TIMES_DECODE_BYTES))
+	if (!scratch_grow(decoder->tables, TIMES_DECODE_BYTES))
 		return -ENOMEM;
-	block.scratch = decoder->block->places_of;
+	block.scratch = decoder->tables->memory;
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++)
 		events[i] = decoder->types[i].events;
 	decoder->block->ts_ns = ts_ns;
@@ -286,9 +296,9 @@ static int decode_type(struct decoder *decoder, const struct trace_columns_type 
 	int error;
 
 	if (disk->flags & TRACE_COLUMNS_INDEXES) {
-		if (!grow((unsigned char **)&decoder->block->places_of, &decoder->block->places_room, 4 * (size_t)disk->payloads))
+		if (!scratch_grow(decoder->tables, 4 * (size_t)disk->payloads))
 			return -ENOMEM;
-		places = decoder->block->places_of;
+		places = (uint32_t *)decoder->tables->memory;
 	}
 	*type = (struct block_type){ .next = of_events, .memory = decoder->block->memory, .type = schema_type(decoder->schema, disk->id), .id = disk->id };
 	error = disk->flags & TRACE_COLUMNS_STRING ? decode_strings(decoder, disk, places) : decode_plain(decoder, disk, places);
@@ -301,23 +311,26 @@ static int decode_types(struct decoder *decoder)
 {
 	int error = 0;
 
-	decoder->block->nr_types = decoder->head.nr_types;
 	for (uint32_t i = 0; !error && i < decoder->head.nr_types; i++)
 		error = decode_type(decoder, &decoder->types[i], &decoder->block->types[i]);
 	return error;
 }
 
-int block_decode(struct block *block, const struct schema *schema, const struct trace_chunk_header *header, const unsigned char *raw,
-		 const char **ret_reason)
+int block_decode(struct block *block, struct scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
+		 const unsigned char *raw, const char **ret_reason)
 {
-	struct decoder decoder = { .block = block, .schema = schema, .chunk = header, .at = raw, .end = raw + header->raw_bytes };
+	struct decoder decoder = { .block = block, .tables = tables, .schema = schema, .chunk = header, .at = raw, .end = raw + header->raw_bytes };
 	int error = head_check(&decoder);
 
-	if (!error && !grow(&block->memory, &block->memory_room, memory_needed(&decoder)))
+	block->at = block->nr = 0;
+	if (!error && !memory_grow(block, memory_needed(&decoder)))
 		return -ENOMEM;
 	decoder.memory = block->memory;
-	if (!error)
+	if (!error) {
+		block->nr_types = decoder.head.nr_types;
+		block->types = take(&decoder, block->nr_types * sizeof(*block->types));
 		error = decode_places(&decoder);
+	}
 	if (!error)
 		error = decode_times(&decoder);
 	if (!error)
@@ -326,15 +339,13 @@ int block_decode(struct block *block, const struct schema *schema, const struct 
 		error = malformed(&decoder, "something stands behind its last column");
 	if (error)
 		*ret_reason = decoder.reason;
-	block->at = 0;
-	block->nr = error ? 0 : decoder.head.events;
+	else
+		block->nr = decoder.head.events;
 	return error;
 }
 
 void block_release(struct block *block)
 {
-	payload_release(&block->payload);
-	free(block->memory);
-	free(block->places_of);
-	*block = (struct block){ 0 };
+	memory_give(block);
+	*block = (struct block){ .pool = block->pool };
 }

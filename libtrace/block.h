@@ -6,6 +6,7 @@
 #include <string.h>
 #include <trace/format.h>
 
+#include "pool.h"
 #include "schema.h"
 #include "unpack.h"
 
@@ -26,28 +27,28 @@ struct block_type {
  * struct block - a decoded chunk; its memory is used again for the next one
  * @ts_ns, @places: time of each event, and the place of its type in @types
  * @at: the next event; @nr: one past the last wanted one
+ * @pool: where its memory is from, set when the block is made; NULL: malloc()
  */
 struct block {
 	uint64_t *ts_ns;
 	const unsigned char *places;
+	struct block_type *types;
 	uint32_t at;
 	uint32_t nr;
 	uint32_t nr_types;
-	struct block_type types[TRACE_EV_MAX];
-	struct payload payload; /* which @places points into */
-	unsigned char *memory; /* owned; times, payloads */
+	unsigned char *memory; /* owned; all that the others point into */
 	size_t memory_room;
-	uint32_t *places_of; /* owned; tables while times are decoded; while a type is decoded: where its payloads are */
-	size_t places_room;
+	struct pool *pool; /* borrowed */
 };
 
 /**
  * block_decode() - the events in a payload of TRACE_ENCODING_COLUMNS
  * @header: of the chunk; its events, first_ns and last_ns must be what the payload holds
+ * @tables: scratch memory; of @raw nothing is needed afterwards
  * Returns 0, -ENOMEM, or -EBADMSG with the reason, a static text, in @ret_reason.
  */
-int block_decode(struct block *block, const struct schema *schema, const struct trace_chunk_header *header, const unsigned char *raw,
-		 const char **ret_reason);
+int block_decode(struct block *block, struct scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
+		 const unsigned char *raw, const char **ret_reason);
 
 /** block_step() - the payload of event @block->at of type @type, and on to the next */
 static inline const unsigned char *block_step(struct block_type *type, uint32_t *ret_bytes)

@@ -263,8 +263,8 @@ static void give_back(const struct trace *trace, uint64_t at)
 		unmap_window(trace, last);
 }
 
-int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct payload *payload,
-		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason)
+int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct trace_chunk_header *ret_header,
+		  const unsigned char **ret_raw, const char **ret_reason)
 {
 	const unsigned char *packed;
 	uint64_t at;
@@ -281,7 +281,7 @@ int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct u
 	*ret_reason = "its payload has a wrong checksum";
 	if (checksum_of(packed, ret_header->packed_bytes) != ret_header->payload_checksum)
 		return -EBADMSG;
-	return unpack(unpacker, payload, ret_header, packed, ret_raw, ret_reason);
+	return unpack(unpacker, ret_header, packed, ret_raw, ret_reason);
 }
 
 int span_block(const struct trace *trace, const struct span *span, struct unpacker *unpacker, struct block *block, const char **ret_reason)
@@ -296,14 +296,14 @@ int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unp
 {
 	struct trace_chunk_header header;
 	const unsigned char *raw;
-	int error = chunk_payload(trace, chunk, unpacker, &block->payload, &header, &raw, ret_reason);
+	int error = chunk_payload(trace, chunk, unpacker, &header, &raw, ret_reason);
 
 	if (error)
 		return error;
 	*ret_reason = "its encoding is unknown; a newer version of this program may read it";
 	if (header.encoding != TRACE_ENCODING_COLUMNS)
 		return -EBADMSG;
-	return block_decode(block, &trace->schema, &header, raw, ret_reason);
+	return block_decode(block, &unpacker->tables, &trace->schema, &header, raw, ret_reason);
 }
 
 /* ---- lists ---- */

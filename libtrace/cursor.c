@@ -24,6 +24,7 @@
 enum {
 	DECODED_BEFORE_AHEAD = 4, /* chunks */
 	DECODE_AHEAD_MOST = 64,
+	LANES_COLD = 12, /* of so many streams the next events no longer stay in the cache until their turn comes */
 };
 
 /**
@@ -36,9 +37,15 @@ struct lane {
 	uint64_t rank;
 	uint32_t cpu;
 	uint32_t stream;
+	struct block block; /* the first fields of it are in the same line of the cache */
 	struct lane *next_free;
 	struct trace_trace_lost lost;
-	struct block block;
+} __attribute__((aligned(64)));
+
+/** struct head - a lane in the heap, with the time of its next event: so the lanes, which are many and far apart, need not be looked at */
+struct head {
+	uint64_t ts_ns;
+	struct lane *lane; /* owned */
 };
 
 struct trace_cursor {
@@ -56,7 +63,7 @@ struct trace_cursor {
 	uint64_t next_join_ns; /* before it nothing joins the heap */
 	uint64_t turn_ends_ns;
 	struct lane *top; /* whose turn it is; in the heap too */
-	struct lane **heap; /* owned, as the lanes in it */
+	struct head *heap; /* owned */
 	size_t nr_heap;
 	size_t heap_room;
 	struct lane *free_lanes; /* owned */
@@ -64,6 +71,7 @@ struct trace_cursor {
 	size_t nr_decoded;	 /* since the last seek */
 	struct ahead *ahead;	 /* owned; reads what is above and does not change until it ends; NULL: it is not worth it */
 	struct unpacker unpacker;
+	struct pool *pool; /* owned; of all blocks */
 	const struct trace_event_type *lost_type;
 	struct trace_event event; /* what the caller borrows */
 	int error;
@@ -73,10 +81,9 @@ struct trace_cursor {
 
 /* ---- heap ---- */
 
-static bool lane_before(const struct lane *a, const struct lane *b)
+/* Which of two is first at the same time. */
+static __attribute__((noinline)) bool lane_before(const struct lane *a, const struct lane *b)
 {
-	if (a->ts_ns != b->ts_ns)
-		return a->ts_ns < b->ts_ns;
 	if (a->cpu != b->cpu)
 		return a->cpu < b->cpu;
 	if (a->stream != b->stream)
@@ -84,32 +91,43 @@ static bool lane_before(const struct lane *a, const struct lane *b)
 	return a->rank < b->rank;
 }
 
-static void heap_down(struct trace_cursor *cursor, size_t at)
+/* As a number, because which child is first is nothing that a branch could be predicted by. */
+static inline size_t head_before(const struct head *a, const struct head *b)
 {
-	struct lane *lane = cursor->heap[at];
+	size_t before = a->ts_ns < b->ts_ns;
 
-	for (;;) {
-		size_t child = 2 * at + 1;
+	if (__builtin_expect(a->ts_ns == b->ts_ns, 0))
+		before = lane_before(a->lane, b->lane);
+	return before;
+}
 
-		if (child >= cursor->nr_heap)
+/* @head takes the place of the first one. */
+static void heap_down(struct trace_cursor *cursor, struct head head)
+{
+	struct head *heap = cursor->heap;
+	size_t at = 0, child, nr = cursor->nr_heap;
+
+	for (; (child = 2 * at + 1) + 1 < nr; at = child) {
+		child += head_before(&heap[child + 1], &heap[child]);
+		if (!head_before(&heap[child], &head))
 			break;
-		if (child + 1 < cursor->nr_heap && lane_before(cursor->heap[child + 1], cursor->heap[child]))
-			child++;
-		if (!lane_before(cursor->heap[child], lane))
-			break;
-		cursor->heap[at] = cursor->heap[child];
+		heap[at] = heap[child];
+	}
+	if (child + 1 == nr && head_before(&heap[child], &head)) {
+		heap[at] = heap[child];
 		at = child;
 	}
-	cursor->heap[at] = lane;
+	heap[at] = head;
 }
 
 static struct lane *lane_new(struct trace_cursor *cursor)
 {
 	struct lane *lane = cursor->free_lanes;
 
-	if (!lane)
-		return calloc(1, sizeof(*lane));
-	cursor->free_lanes = lane->next_free;
+	if (lane)
+		cursor->free_lanes = lane->next_free;
+	else if ((lane = aligned_alloc(_Alignof(struct lane), sizeof(*lane))))
+		*lane = (struct lane){ .block = { .pool = cursor->pool } };
 	return lane;
 }
 
@@ -122,25 +140,25 @@ static void lane_free(struct trace_cursor *cursor, struct lane *lane)
 /* Consumes @lane. */
 static int heap_push(struct trace_cursor *cursor, struct lane *lane)
 {
+	struct head head = { lane->ts_ns, lane };
 	size_t at = cursor->nr_heap;
 
-	if (!trace_array_grow((void **)&cursor->heap, cursor->nr_heap, &cursor->heap_room, sizeof(struct lane *))) {
+	if (!trace_array_grow((void **)&cursor->heap, cursor->nr_heap, &cursor->heap_room, sizeof(*cursor->heap))) {
 		lane_free(cursor, lane);
 		return -ENOMEM;
 	}
 	cursor->nr_heap++;
-	for (; at > 0 && lane_before(lane, cursor->heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at > 0 && head_before(&head, &cursor->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		cursor->heap[at] = cursor->heap[(at - 1) / 2];
-	cursor->heap[at] = lane;
+	cursor->heap[at] = head;
 	return 0;
 }
 
 static void heap_pop(struct trace_cursor *cursor)
 {
-	lane_free(cursor, cursor->heap[0]);
-	cursor->heap[0] = cursor->heap[--cursor->nr_heap];
-	if (cursor->nr_heap)
-		heap_down(cursor, 0);
+	lane_free(cursor, cursor->heap[0].lane);
+	if (--cursor->nr_heap)
+		heap_down(cursor, cursor->heap[cursor->nr_heap]);
 }
 
 /* ---- filters ---- */
@@ -251,7 +269,8 @@ static int decode_chunk(struct trace_cursor *cursor, size_t place, struct block 
 	int error;
 
 	if (cursor->decode_ahead && ++cursor->nr_decoded == DECODED_BEFORE_AHEAD)
-		cursor->ahead = ahead_new(cursor->trace, cursor->timeline, place, (unsigned int)cursor->decode_ahead, wants_ahead, cursor);
+		cursor->ahead = ahead_new(cursor->trace, cursor->timeline, place, (unsigned int)cursor->decode_ahead, cursor->pool, wants_ahead,
+					  cursor);
 	if (cursor->ahead && ahead_take(cursor->ahead, place, block, &error, ret_reason))
 		return error;
 	return span_block(cursor->trace, &cursor->timeline->spans[place], &cursor->unpacker, block, ret_reason);
@@ -302,7 +321,7 @@ static int join_due(struct trace_cursor *cursor)
 		uint64_t chunk_ns = next_chunk_ns(cursor), gap_ns = next_gap_ns(cursor);
 		bool has_chunk = cursor->next_chunk < cursor->timeline->nr;
 		bool has_gap = !cursor->no_lost && cursor->next_gap < cursor->trace->nr_gaps_by_end;
-		uint64_t due_ns = cursor->nr_heap ? cursor->heap[0]->ts_ns : UINT64_MAX;
+		uint64_t due_ns = cursor->nr_heap ? cursor->heap[0].ts_ns : UINT64_MAX;
 
 		if (has_gap && gap_ns <= due_ns && (!has_chunk || gap_ns <= chunk_ns))
 			error = join_gap(cursor, &cursor->trace->gaps[cursor->trace->gaps_by_end[cursor->next_gap++]]);
@@ -323,13 +342,33 @@ static void find_next_join(struct trace_cursor *cursor)
 	cursor->next_join_ns = chunk_ns < gap_ns ? chunk_ns : gap_ns;
 }
 
+/* What @lane has next is to be fetched during the turn before its own. */
+static inline void expect(const struct lane *lane)
+{
+	const struct block *block = &lane->block;
+	const struct block_type *types = block->types;
+
+	if (!lane->rank)
+		return;
+	for (uint32_t i = 0; i < 4; i++)
+		__builtin_prefetch(block->ts_ns + block->at + 8 * i);
+	__builtin_prefetch(block->places + block->at);
+	for (uint32_t i = 0; i < block->nr_types && i < 4; i++)
+		__builtin_prefetch(types[i].next);
+}
+
 static inline uint64_t turn_end(const struct trace_cursor *cursor)
 {
 	uint64_t end = cursor->last_ns < cursor->next_join_ns ? cursor->last_ns : cursor->next_join_ns;
+	const struct head *next = cursor->heap + 1;
 
-	for (size_t i = 1; i < 3 && i < cursor->nr_heap; i++)
-		end = end < cursor->heap[i]->ts_ns ? end : cursor->heap[i]->ts_ns;
-	return end;
+	if (cursor->nr_heap < 2)
+		return end;
+	if (cursor->nr_heap > 2)
+		next += next[1].ts_ns < next->ts_ns;
+	if (cursor->nr_heap >= LANES_COLD)
+		expect(next->lane);
+	return next->ts_ns < end ? next->ts_ns : end;
 }
 
 static const struct trace_event *event_of_gap(struct trace_cursor *cursor, const struct lane *lane)
@@ -366,7 +405,7 @@ static void turn_over(struct trace_cursor *cursor)
 	if (!lane)
 		return;
 	if (lane->rank && lane_settle(cursor, lane))
-		heap_down(cursor, 0);
+		heap_down(cursor, (struct head){ lane->ts_ns, lane });
 	else
 		heap_pop(cursor);
 }
@@ -378,7 +417,7 @@ static const struct trace_event *next_turn(struct trace_cursor *cursor)
 	if (cursor->error)
 		return NULL;
 	turn_over(cursor);
-	if (!cursor->nr_heap || cursor->heap[0]->ts_ns >= cursor->next_join_ns) {
+	if (!cursor->nr_heap || cursor->heap[0].ts_ns >= cursor->next_join_ns) {
 		cursor->error = join_due(cursor);
 		find_next_join(cursor);
 	}
@@ -388,7 +427,7 @@ static const struct trace_event *next_turn(struct trace_cursor *cursor)
 	}
 	if (!cursor->nr_heap)
 		return NULL;
-	lane = cursor->top = cursor->heap[0];
+	lane = cursor->top = cursor->heap[0].lane;
 	cursor->turn_ends_ns = turn_end(cursor);
 	cursor->event.cpu = lane->cpu;
 	cursor->event.stream = lane->stream;
@@ -434,7 +473,7 @@ int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns)
 	cursor->ahead = ahead_free(cursor->ahead);
 	cursor->nr_decoded = 0;
 	while (cursor->nr_heap)
-		lane_free(cursor, cursor->heap[--cursor->nr_heap]);
+		lane_free(cursor, cursor->heap[--cursor->nr_heap].lane);
 	cursor->top = NULL;
 	cursor->error = 0;
 	cursor->from_ns = ts_ns;
@@ -461,6 +500,9 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 	cursor->timeline = trace_timeline(trace, options->start_state ? TRACE_CHUNK_START_STATE : TRACE_CHUNK_EVENTS, ret_error);
 	if (!cursor->timeline)
 		return -1;
+	cursor->pool = pool_new();
+	if (!cursor->pool)
+		return error_set(ret_error, -ENOMEM, "%s: no memory for a cursor", trace->path);
 	cursor->last_ns = options->to_ns ? options->to_ns - 1 : UINT64_MAX;
 	cursor->no_lost = options->no_lost || options->start_state;
 	cursor->decode_ahead = options->decode_ahead < DECODE_AHEAD_MOST ? options->decode_ahead : DECODE_AHEAD_MOST;
@@ -503,7 +545,7 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor)
 		return NULL;
 	ahead_free(cursor->ahead);
 	while (cursor->nr_heap)
-		lane_free(cursor, cursor->heap[--cursor->nr_heap]);
+		lane_free(cursor, cursor->heap[--cursor->nr_heap].lane);
 	while (cursor->free_lanes) {
 		struct lane *lane = cursor->free_lanes;
 
@@ -511,6 +553,7 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor)
 		block_release(&lane->block);
 		free(lane);
 	}
+	pool_free(cursor->pool);
 	unpacker_release(&cursor->unpacker);
 	free(cursor->heap);
 	free(cursor->cpus);

@@ -188,7 +188,6 @@ static int metadata_damaged(struct trace *trace, size_t idx, const struct trace_
 static int load_metadata(struct trace *trace)
 {
 	struct unpacker unpacker = { 0 };
-	struct payload payload = { 0 };
 	int error = 0;
 
 	for (size_t i = 0; !error && i < trace->nr_metadata; i++) {
@@ -200,7 +199,7 @@ static int load_metadata(struct trace *trace)
 		chunk_make(trace, trace->metadata[i], &chunk);
 		if (chunk.public.damaged)
 			continue;
-		error = chunk_payload(trace, &chunk, &unpacker, &payload, &header, &raw, &reason);
+		error = chunk_payload(trace, &chunk, &unpacker, &header, &raw, &reason);
 		if (!error) {
 			reason = "its content makes no sense";
 			error = load_one(trace, chunk.public.kind, raw, header.raw_bytes);
@@ -209,7 +208,6 @@ static int load_metadata(struct trace *trace)
 			error = metadata_damaged(trace, trace->metadata[i], &chunk.public, reason);
 	}
 	unpacker_release(&unpacker);
-	payload_release(&payload);
 	return error ? error : strings_sort(&trace->strings);
 }
 

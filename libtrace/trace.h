@@ -179,9 +179,9 @@ static inline bool chunk_is_spoiled(const struct trace *trace, size_t idx)
 	return trace->nr_spoiled && idx / 64 < trace->spoiled_room && trace->spoiled[idx / 64] >> (idx % 64) & 1;
 }
 
-/** chunk_payload() - check and decompress a payload; borrowed from @payload or the file. 0, -ENOMEM, -EBADMSG with @ret_reason */
-int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct payload *payload,
-		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason);
+/** chunk_payload() - check and decompress a payload; borrowed from @unpacker or the file. 0, -ENOMEM, -EBADMSG with @ret_reason */
+int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct trace_chunk_header *ret_header,
+		  const unsigned char **ret_raw, const char **ret_reason);
 
 /** chunk_block() - decode a chunk of events; span_block() - of a timeline */
 int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block, const char **ret_reason);

@@ -5,24 +5,24 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-static bool payload_grow(struct payload *payload, size_t bytes)
+bool scratch_grow(struct scratch *scratch, size_t bytes)
 {
-	unsigned char *raw;
+	unsigned char *larger;
 
-	if (bytes <= payload->room)
+	if (bytes <= scratch->room)
 		return true;
-	raw = malloc(bytes + bytes / 4);
-	if (!raw)
+	larger = malloc(bytes + bytes / 4);
+	if (!larger)
 		return false;
-	free(payload->raw); /* nothing in it is wanted any more */
-	payload->raw = raw;
-	payload->room = bytes + bytes / 4;
+	free(scratch->memory);
+	scratch->memory = larger;
+	scratch->room = bytes + bytes / 4;
 	return true;
 }
 
 /* The output is a buffer of the size that the header says, at most TRACE_RAW_MAX: a frame that wants more is an error of zstd. */
-int unpack(struct unpacker *unpacker, struct payload *payload, const struct trace_chunk_header *header, const unsigned char *packed,
-	   const unsigned char **ret_raw, const char **ret_reason)
+int unpack(struct unpacker *unpacker, const struct trace_chunk_header *header, const unsigned char *packed, const unsigned char **ret_raw,
+	   const char **ret_reason)
 {
 	size_t bytes;
 
@@ -35,24 +35,20 @@ int unpack(struct unpacker *unpacker, struct payload *payload, const struct trac
 		return -EBADMSG;
 	if (!unpacker->zstd)
 		unpacker->zstd = ZSTD_createDCtx();
-	if (!unpacker->zstd || !payload_grow(payload, header->raw_bytes))
+	if (!unpacker->zstd || !scratch_grow(&unpacker->payload, header->raw_bytes))
 		return -ENOMEM;
-	bytes = ZSTD_decompressDCtx(unpacker->zstd, payload->raw, header->raw_bytes, packed, header->packed_bytes);
+	bytes = ZSTD_decompressDCtx(unpacker->zstd, unpacker->payload.memory, header->raw_bytes, packed, header->packed_bytes);
 	*ret_reason = "its payload cannot be decompressed";
 	if (ZSTD_isError(bytes) || bytes != header->raw_bytes)
 		return -EBADMSG;
-	*ret_raw = payload->raw;
+	*ret_raw = unpacker->payload.memory;
 	return 0;
 }
 
 void unpacker_release(struct unpacker *unpacker)
 {
 	ZSTD_freeDCtx(unpacker->zstd);
+	free(unpacker->payload.memory);
+	free(unpacker->tables.memory);
 	*unpacker = (struct unpacker){ 0 };
-}
-
-void payload_release(struct payload *payload)
-{
-	free(payload->raw);
-	*payload = (struct payload){ 0 };
 }

@@ -78,7 +78,7 @@ static int check_chunk(struct verification *verification, const struct chunk *ch
 	if (!chunk_header_is_of(&header, chunk))
 		return violated_chunk(verification, &chunk->public, "its header and the table of chunks differ");
 	error = is_of_events ? chunk_block(trace, chunk, &verification->unpacker, block, &reason) :
-			       chunk_payload(trace, chunk, &verification->unpacker, &block->payload, &header, &raw, &reason);
+			       chunk_payload(trace, chunk, &verification->unpacker, &header, &raw, &reason);
 	if (!error)
 		return is_of_events ? check_contents(verification, chunk, &header) : 0;
 	if (error == -ENOMEM)

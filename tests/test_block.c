@@ -65,6 +65,7 @@ struct fixture {
 	struct trace_chunk_header header;
 	struct fence fence;
 	struct block block;
+	struct scratch tables;
 };
 
 enum { NR_EVENTS = 300 };
@@ -110,6 +111,7 @@ static void fixture_free(struct fixture *fixture)
 	schema_release(&fixture->schema);
 	fence_free(&fixture->fence);
 	block_release(&fixture->block);
+	free(fixture->tables.memory);
 }
 
 /* Decode @bytes of @raw at the fence, and go through what comes out. */
@@ -124,7 +126,7 @@ static int decode(struct fixture *fixture, const unsigned char *raw, size_t byte
 	free(block->memory); /* of just the size that is needed: what goes too far must be seen here, too */
 	block->memory = NULL;
 	block->memory_room = 0;
-	error = block_decode(block, &fixture->schema, &fixture->header, fence_put(&fixture->fence, raw, bytes), &reason);
+	error = block_decode(block, &fixture->tables, &fixture->schema, &fixture->header, fence_put(&fixture->fence, raw, bytes), &reason);
 	CU_ASSERT_EQUAL(!error, !reason);
 	for (uint32_t i = 0; !error && i < block->nr; i++) {
 		struct block_type *type = &block->types[block->places[i]];
@@ -244,7 +246,44 @@ static void times_other_than_the_headers_are_malformed(void)
 	fixture_free(&fixture);
 }
 
+/* Of all sizes around those that the pool has: none overlaps another, and what was given back is used again. */
+static void memory_of_a_pool_is_used_again(void)
+{
+	enum { NR = 60 };
+	static const size_t near[3] = { (size_t)-1, 0, 1 };
+	struct pool *pool = pool_new();
+	unsigned char *memory[3 * NR];
+	size_t rooms[3 * NR], nr = 0;
+
+	for (size_t bytes = 512; bytes < 3 * (size_t)POOL_MOST_BYTES / 2; bytes += bytes / 4)
+		for (size_t i = 0; i < 3 && nr < 3 * NR; i++, nr++) {
+			memory[nr] = pool_take(pool, bytes + near[i], &rooms[nr]);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(memory[nr]);
+			CU_ASSERT_TRUE(rooms[nr] >= bytes + near[i] && (uintptr_t)memory[nr] % 8 == 0);
+			CU_ASSERT_TRUE(bytes < 4096 || rooms[nr] <= bytes + bytes / 4 + 2);
+			memset(memory[nr], (int)nr, rooms[nr]);
+		}
+	CU_ASSERT_TRUE(nr < 3 * NR && rooms[nr - 1] > POOL_MOST_BYTES);
+	for (size_t i = 0; i < nr; i++)
+		CU_ASSERT_TRUE(memory[i][0] == (unsigned char)i && !memcmp(memory[i], memory[i] + 1, rooms[i] - 1));
+	for (size_t i = 0; i < nr; i++)
+		pool_give(pool, memory[i], rooms[i]);
+	for (size_t i = 0; i < nr; i++) {
+		size_t room, same = 0;
+		unsigned char *again = pool_take(pool, rooms[i], &room);
+
+		for (size_t j = 0; j < nr; j++)
+			same += again == memory[j] && room == rooms[j];
+		CU_ASSERT_TRUE(rooms[i] > POOL_MOST_BYTES || same == 1);
+		if (rooms[i] > POOL_MOST_BYTES)
+			pool_give(pool, again, room);
+	}
+	pool_give(pool, NULL, 0);
+	pool_free(pool);
+}
+
 static const struct unit_case cases[] = {
+	{ "memory_of_a_pool_is_used_again", memory_of_a_pool_is_used_again },
 	{ "the_fixture_is_good", the_fixture_is_good },
 	{ "a_payload_of_any_shorter_length_is_malformed", a_payload_of_any_shorter_length_is_malformed },
 	{ "a_payload_that_is_too_long_is_malformed", a_payload_that_is_too_long_is_malformed },
