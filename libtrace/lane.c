@@ -150,7 +150,7 @@ static __attribute__((noinline)) void table_grow(struct lane *lane)
 }
 
 /* One more row, and its place in the table. Returns how many there are. */
-static uint32_t row_add(struct lane *lane, uint32_t slot, const uint64_t *words, size_t nr_words)
+static inline __attribute__((always_inline)) uint32_t row_add(struct lane *lane, uint32_t slot, const uint64_t *words, size_t nr_words)
 {
 	memcpy(lane->rows + lane->nr_rows * nr_words, words, 8 * nr_words);
 	lane->table[slot] = ++lane->nr_rows;
@@ -263,9 +263,8 @@ void lane_add_calls(struct lane *lane, const unsigned char *records, const uint3
 	(lane->nr_words == 4 ? add_calls3 : add_calls6)(lane, records, payloads, nr, args);
 }
 
-void lane_add_string(struct lane *lane, const unsigned char *payload, size_t length, uint64_t hash)
+static inline __attribute__((always_inline)) void add_string(struct lane *lane, const unsigned char *payload, size_t nr_words, size_t length, uint64_t hash)
 {
-	size_t nr_words = lane->nr_words;
 	uint64_t words[LANE_WORDS_MOST];
 	uint32_t mask = (1u << lane->table_bits) - 1, slot, row, upper;
 
@@ -276,15 +275,35 @@ void lane_add_string(struct lane *lane, const unsigned char *payload, size_t len
 		if (lane->hashes[row - 1] == upper && row_is(lane->rows + (row - 1) * nr_words, words, nr_words) && lane->lengths[row - 1] == length &&
 		    !memcmp(lane->texts + lane->starts[row - 1], lane->next_text, length))
 			break;
-	if (row) {
-		*lane->next_row_of++ = row - 1;
-		return;
+	if (!row) {
+		lane->hashes[lane->nr_rows] = upper;
+		lane->lengths[lane->nr_rows] = length;
+		lane->starts[lane->nr_rows] = (uint32_t)(lane->next_text - lane->texts);
+		lane->next_text += length;
+		row = row_add(lane, slot, words, nr_words);
 	}
-	lane->hashes[lane->nr_rows] = upper;
-	lane->lengths[lane->nr_rows] = length;
-	lane->starts[lane->nr_rows] = (uint32_t)(lane->next_text - lane->texts);
-	lane->next_text += length;
-	*lane->next_row_of++ = row_add(lane, slot, words, nr_words) - 1;
+	*lane->next_row_of++ = row - 1;
+}
+
+void lane_add_string(struct lane *lane, const unsigned char *payload, size_t length, uint64_t hash)
+{
+	switch (lane->nr_words) { /* the usual sizes */
+	case 1:
+		add_string(lane, payload, 1, length, hash);
+		break;
+	case 2:
+		add_string(lane, payload, 2, length, hash);
+		break;
+	case 3:
+		add_string(lane, payload, 3, length, hash);
+		break;
+	case 4:
+		add_string(lane, payload, 4, length, hash);
+		break;
+	default:
+		add_string(lane, payload, lane->nr_words, length, hash);
+		break;
+	}
 }
 
 /* ---- columns ---- */
@@ -294,20 +313,29 @@ size_t lane_bound(const struct lane *lane)
 	return (lane->nr_words + 1u) * column_bound(lane->nr_rows) + (size_t)lane_index_planes(lane->nr_rows) * lane->nr_events;
 }
 
+static void put_plane(unsigned char *restrict out, const uint32_t *restrict rows_of, size_t nr, unsigned int shift)
+{
+	for (size_t i = 0; i < nr; i++)
+		out[i] = (unsigned char)(rows_of[i] >> shift);
+}
+
 static unsigned char *put_indexes(unsigned char *out, const struct lane *lane)
 {
 	for (unsigned int plane = 0; plane < lane_index_planes(lane->nr_rows); plane++, out += lane->nr_events)
-		for (size_t i = 0; i < lane->nr_events; i++)
-			out[i] = (unsigned char)(lane->rows_of[i] >> (8 * plane));
+		put_plane(out, lane->rows_of, lane->nr_events, 8 * plane);
 	return out;
 }
 
 unsigned char *lane_put(const struct lane *lane, unsigned char *out, uint64_t *scratch)
 {
-	for (size_t word = 0; word < lane->nr_words; word++) {
-		for (size_t row = 0; row < lane->nr_rows; row++)
-			scratch[row] = lane->rows[row * lane->nr_words + word];
-		out = column_encode(out, scratch, lane->nr_rows);
+	size_t nr_rows = lane->nr_rows, nr_words = lane->nr_words;
+
+	for (size_t word = 0; word < nr_words; word++) {
+		const uint64_t *rows = lane->rows + word;
+
+		for (size_t row = 0; nr_words > 1 && row < nr_rows; row++)
+			scratch[row] = rows[row * nr_words];
+		out = column_encode(out, nr_words > 1 ? scratch : rows, nr_rows);
 	}
 	if (lane->has_string)
 		out = column_encode(out, lane->lengths, lane->nr_rows);

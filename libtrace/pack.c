@@ -480,17 +480,16 @@ static bool deal_prepare(struct packer *packer)
 static size_t deal_text(const struct lane *lane, const unsigned char *text, const unsigned char *end, uint64_t *ret_hash)
 {
 	size_t room = (size_t)(lane->end_text - lane->next_text);
-	uint64_t hash = 0, word, nul;
+	uint64_t hash = 0, factor = 0x9e3779b97f4a7c15, word, nul; /* as in row_hash(), no product waits for another */
 
 	room = room < (size_t)(end - text) ? room : (size_t)(end - text);
-	for (size_t at = 0; at + sizeof(word) <= room; at += sizeof(word)) {
+	for (size_t at = 0; at + sizeof(word) <= room; at += sizeof(word), factor += 0x3c6ef372fe94f82a) {
 		memcpy(&word, text + at, sizeof(word));
 		nul = nul_bytes(word);
 		if (nul)
 			word &= ((nul & -nul) >> 7) - 1; /* what stands before the first one */
 		memcpy(lane->next_text + at, &word, sizeof(word));
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-		hash ^= hash >> 32;
+		hash += (word ^ word >> 32) * factor;
 		if (!nul)
 			continue;
 		*ret_hash = hash;

@@ -575,7 +575,7 @@ TRACE_CLONES static unsigned char *put_events(unsigned char *out, const struct e
 		uint64_t code = encoder->codes[symbols[i]];
 
 		bits |= (((uint64_t)counts[i] << (code & 63)) + (uint64_t)((int64_t)code >> 16)) << nr;
-		nr += code >> 8 & 63;
+		nr += (uint8_t)(code >> 8);
 		memcpy(out, &bits, 8);
 		out += nr / 8;
 		bits >>= nr & ~7u;
