@@ -1026,6 +1026,69 @@ static void a_file_that_shrinks_before_the_first_cursor_has_none(void)
 	fixture_free(&fixture);
 }
 
+/* They agree with each other, but not with what the cursor has been told of the chunk. */
+static void an_entry_and_its_header_change(struct fixture *fixture, size_t at, struct trace_table_entry entry)
+{
+	struct trace *trace = trace_open(fixture->image.path, NULL);
+	struct trace_chunk_header header, other;
+	struct seen seen;
+
+	trace_cursor_free(trace_cursor_new(trace, NULL, NULL));
+	memcpy(&header, fixture->image.data + entry.offset, sizeof(header));
+	other = header;
+	other.cpu ^= 1;
+	image_put_chunk(&fixture->image, entry.offset, &other);
+	fixture->image.data[at + offsetof(struct trace_table_entry, cpu)] ^= 1;
+	seen = seen_of(trace, NULL);
+	fixture->image.data[at + offsetof(struct trace_table_entry, cpu)] ^= 1;
+	image_put_chunk(&fixture->image, entry.offset, &header);
+	CU_ASSERT_EQUAL(seen.error, -EBADMSG);
+	CU_ASSERT_EQUAL(seen.lost, entry.events);
+	CU_ASSERT_EQUAL(seen.nr + seen.lost, fixture->all.nr);
+	seen_free(&seen);
+	trace_close(trace);
+}
+
+/* An entry of the table is looked at again whenever its chunk is read; nothing but that chunk is lost, whatever has become of it. */
+static void an_entry_that_changes_while_open_is_damage(void)
+{
+	struct fixture fixture = fixture_new(true);
+	struct trace *trace = trace_open(fixture.image.path, NULL);
+	struct trace_table_entry entry;
+	struct trace_chunk_header header;
+	struct trace_error error = { 0 };
+	size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_TABLE, 0, &header) + sizeof(header), nr_read = 0;
+
+	for (;; at += sizeof(entry)) {
+		memcpy(&entry, fixture.image.data + at, sizeof(entry));
+		if (entry.kind == TRACE_CHUNK_EVENTS)
+			break;
+	}
+	trace_cursor_free(trace_cursor_new(trace, NULL, NULL));
+	for (size_t i = 0; i < sizeof(entry); i++) {
+		struct seen seen;
+
+		fixture.image.data[at + i] ^= 0x91;
+		seen = seen_of(trace, NULL);
+		fixture.image.data[at + i] ^= 0x91;
+		CU_ASSERT_EQUAL(seen.nr + seen.lost, fixture.all.nr);
+		CU_ASSERT_EQUAL(seen.lost, seen.error ? entry.events : 0);
+		CU_ASSERT_TRUE(!seen.error || seen.error == -EBADMSG);
+		nr_read += !seen.error;
+		seen_free(&seen);
+	}
+	CU_ASSERT_EQUAL(nr_read, 0);
+	trace_close(trace);
+	an_entry_and_its_header_change(&fixture, at, entry);
+
+	trace = trace_open(fixture.image.path, NULL);
+	fixture.image.data[at + offsetof(struct trace_table_entry, events)] ^= 1;
+	CU_ASSERT_PTR_NULL(trace_cursor_new(trace, NULL, &error));
+	CU_ASSERT_EQUAL(error.code, -EBADMSG);
+	trace_close(trace);
+	fixture_free(&fixture);
+}
+
 static const struct unit_case cases[] = {
 	{ "every_bit_flip_is_detected_and_costs_its_chunk_only", every_bit_flip_is_detected_and_costs_its_chunk_only },
 	{ "every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only", every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only },
@@ -1054,6 +1117,7 @@ static const struct unit_case cases[] = {
 	{ "malformed_columns_break_nothing", malformed_columns_break_nothing },
 	{ "other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason },
 	{ "a_file_that_shrinks_while_open_is_damage", a_file_that_shrinks_while_open_is_damage },
+	{ "an_entry_that_changes_while_open_is_damage", an_entry_that_changes_while_open_is_damage },
 	{ "a_file_that_shrinks_before_the_first_cursor_has_none", a_file_that_shrinks_before_the_first_cursor_has_none },
 	{ NULL, NULL },
 };
