@@ -63,8 +63,9 @@ static void warn_damages(const struct trace_analysis *analysis)
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
-		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " events; what they touch is shown as unknown (--verify tells more)\n",
-			trace_analysis_get_damage(analysis, i)->cpu, trace_analysis_get_damage(analysis, i)->lost);
+		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " event%s; what is touched is shown as unknown (--verify tells more)\n",
+			trace_analysis_get_damage(analysis, i)->cpu, trace_analysis_get_damage(analysis, i)->lost,
+			trace_analysis_get_damage(analysis, i)->lost == 1 ? "" : "s");
 	for (size_t i = MAX_WARNINGS; i < nr; i++)
 		lost += trace_analysis_get_damage(analysis, i)->lost;
 	if (lost)
@@ -80,8 +81,9 @@ static int verify(const struct report *report)
 		return complain(error.message);
 	/* Behind JSON it would be none. */
 	fprintf(report->options->json ? stderr : report->out,
-		"verified: every event is accounted for, and the books of %zu processes and %zu CPUs balance to the nanosecond\n",
-		trace_nr_processes(report->analysis), trace_nr_cpus(report->analysis));
+		"verified: every event is accounted for, and the books of %zu process%s and %zu CPU%s balance to the nanosecond\n",
+		trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
+		trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	return 0;
 }
 

@@ -40,8 +40,8 @@ void progress_show(struct progress *progress, const struct recording_status *sta
 	char line[256];
 	int used;
 
-	used = snprintf(line, sizeof(line), "%s  %s events, %s/s, %s", text_seconds(now_ns - status->start_ns).s,
-			text_count(status->events).s, text_count(rate).s, text_bytes(status->file_bytes).s);
+	used = snprintf(line, sizeof(line), "%s  %s, %s/s, %s", text_seconds(now_ns - status->start_ns).s,
+			text_events(status->events).s, text_count(rate).s, text_bytes(status->file_bytes).s);
 	if (all_lost(status))
 		used += snprintf(line + used, sizeof(line) - (size_t)used, ", %s LOST", text_count(all_lost(status)).s);
 	if (progress->end_ns > now_ns)
@@ -58,13 +58,13 @@ static void report_losses(const struct recording *recording, const struct record
 		lost = recording_lost_on_cpu(recording, cpu);
 		if (lost)
 			message_warning(
-				"CPU %u: %s events lost, its buffers were full: record fewer (-e), or give more room (-b, -n)",
-				cpu, text_count(lost).s);
+				"CPU %u: %s lost, its buffers were full: record fewer (-e), or give more room (-b, -n)",
+				cpu, text_events(lost).s);
 	}
 	if (status->missed)
-		message_warning("%s events missed: the kernel skipped programs that ran already", text_count(status->missed).s);
+		message_warning("%s missed: the kernel skipped programs that ran already", text_events(status->missed).s);
 	if (status->lost_write)
-		message_warning("%s events lost because they could not be written", text_count(status->lost_write).s);
+		message_warning("%s lost because they could not be written", text_events(status->lost_write).s);
 }
 
 void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,
@@ -74,7 +74,7 @@ void progress_report(const struct recording *recording, const struct recording_s
 	bool is_file = strcmp(path, "stdout");
 
 	report_losses(recording, status, nr_cpus);
-	message_note("%s: %s events, %s (%.1f B/event), %s, %s%s", path, text_count(status->events).s,
+	message_note("%s: %s, %s (%.1f B/event), %s, %s%s", path, text_events(status->events).s,
 		     text_bytes(status->file_bytes).s, status->events ? (double)status->file_bytes / (double)status->events : 0.0,
 		     text_seconds(elapsed_ns).s, all_lost(status) ? lost.s : "nothing", " lost");
 	if (is_file)

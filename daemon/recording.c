@@ -325,7 +325,7 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 		if (straggler_ms >= RECORDING_STRAGGLER_MS || hurry(context)) {
 			lost = drain_abandon(recording->drain);
 			if (lost)
-				message_warning("%s events were still in the buffers and are lost", text_count(lost).s);
+				message_warning("%s lost that were still in the buffers", text_events(lost).s);
 		}
 	}
 }

@@ -240,7 +240,8 @@ static void do_status(struct session *session, const struct request *request, st
 	char *text = answer->text;
 	size_t size = sizeof(answer->text), used;
 
-	used = (size_t)snprintf(text, size, "Trace status (%zu CPUs): %s, process %d, for %s\nMode: %s\nTimestamping: CLOCK_MONOTONIC, ns\n", nr_cpus,
+	used = (size_t)snprintf(text, size, "Trace status (%zu CPU%s): %s, process %d, for %s\nMode: %s\nTimestamping: CLOCK_MONOTONIC, ns\n", nr_cpus,
+				nr_cpus == 1 ? "" : "s",
 				session->halted ? "halted" : "recording", (int)getpid(), text_seconds(clock_now() - session->start_ns).s,
 				session->flight ? "Flight Recorder Mode" : "Trace Mode");
 	used += print_buffers(session, text + used, size - used);
@@ -278,7 +279,7 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 		answer_set(answer, error.code, "%s", error.message);
 		return;
 	}
-	answer_set(answer, 0, "%s events, %s; %s older ones were overwritten\n", text_count(result.events).s,
+	answer_set(answer, 0, "%s, %s; %s older ones were overwritten\n", text_events(result.events).s,
 		   text_bytes(result.file_bytes).s, text_count(result.overwritten).s);
 }
 

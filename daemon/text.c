@@ -24,6 +24,14 @@ struct text text_count(uint64_t count)
 	return out;
 }
 
+struct text text_events(uint64_t count)
+{
+	struct text out;
+
+	snprintf(out.s, sizeof(out.s), "%.30s event%s", text_count(count).s, count == 1 ? "" : "s");
+	return out;
+}
+
 struct text text_bytes(uint64_t bytes)
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};

@@ -11,6 +11,7 @@ struct text {
 };
 
 struct text text_count(uint64_t count);	    /* "1 234 567" */
+struct text text_events(uint64_t count);    /* "1 event", "27 550 events" */
 struct text text_bytes(uint64_t bytes);	    /* "12.3 MB" */
 struct text text_seconds(uint64_t time_ns); /* "60.0 s", "2 min 05 s" */
 
