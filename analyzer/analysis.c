@@ -111,6 +111,8 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		a->cpus[i].cpu = a->cpus[i].figures.cpu = i;
 		a->cpus[i].mark = a->cpus[i].turn_since = a->start_ns;
+		if (turns_prepare(&a->cpus[i]))
+			goto fail;
 	}
 	for (size_t i = 0; trace_not_traced(trace, i); i++)
 		if (strncmp(trace_not_traced(trace, i), "fault_exit", 10) == 0)
@@ -149,8 +151,11 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 		process_free(a->processes[i]);
 	for (uint32_t i = 0; i < MAX_TID / TID_PAGE; i++)
 		free(a->pages[i]);
-	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++)
+	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		trace_cursor_free(a->cpus[i].ahead);
+		turns_free(&a->cpus[i]);
+		free(a->cpus[i].log);
+	}
 	free(a->processes);
 	free(a->cpus);
 	for (uint32_t i = 0; i < a->nr_files; i++)

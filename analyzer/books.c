@@ -16,10 +16,6 @@
 #include <string.h>
 #include "state.h"
 
-/* A wait for the CPU is split among those who had it, back to this many of them; the rest goes to "several". On an
- * overloaded machine one wait may see hundreds, and a report names a few. */
-#define MAX_NAMED_HOLDERS 128
-
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
 {
 	void *row = table_add(table, row_bytes, key);
@@ -298,87 +294,7 @@ void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 
 /* ---- waiting for a CPU ---- */
 
-void books_log(struct cpu *cpu, uint64_t ns)
-{
-	struct cpu_log_entry *entry = &cpu->log[cpu->log_pos++ % CPU_LOG];
-
-	entry->ns = ns;
-	entry->irq_ns = cpu->irq_ns;
-	if (!cpu->current)
-		entry->process = PROCESS_UNKNOWN;
-	else
-		entry->process = cpu->current == &cpu->idle ? (uint32_t)PROCESS_IDLE : cpu->current->process_idx;
-}
-
-static void who_add(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
-{
-	if (ns)
-		books_later(a, &thread->books.who, process + 1ull, ns);
-}
-
-/* Walk the CPU's log back from the end of the wait. Interrupt time inside a holder's turn goes to the interrupts. */
-static void who_had_the_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to)
-{
-	struct cpu *cpu = &a->cpus[thread->cpu];
-	uint64_t end = to, irq_end = books_cpu_irq(cpu, to), oldest = cpu->log_pos > MAX_NAMED_HOLDERS ? cpu->log_pos - MAX_NAMED_HOLDERS : 0;
-
-	for (uint64_t i = cpu->log_pos; i > oldest && end > from; i--) {
-		const struct cpu_log_entry *entry = &cpu->log[(i - 1) % CPU_LOG];
-		uint64_t start = entry->ns > from ? entry->ns : from;
-		uint64_t irq_start = entry->ns > from ? entry->irq_ns : thread->queued_irq;
-		uint64_t irq = irq_end > irq_start ? irq_end - irq_start : 0;
-
-		if (start >= end)
-			continue;
-		if (irq > end - start)
-			irq = end - start;
-		who_add(a, thread, entry->process, end - start - irq);
-		who_add(a, thread, PROCESS_INTERRUPTS, irq);
-		end = start;
-		irq_end = irq_start;
-	}
-	who_add(a, thread, PROCESS_SEVERAL, end - from);
-}
-
-/* The same for any time of the near past. Of a turn that lies in it in part, the interrupts are taken in proportion. */
-void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data)
-{
-	uint64_t next_ns = now, next_irq = books_cpu_irq(cpu, now), oldest = cpu->log_pos > CPU_LOG ? cpu->log_pos - CPU_LOG : 0;
-
-	for (uint64_t i = cpu->log_pos; i > oldest && to > from; i--) {
-		const struct cpu_log_entry *entry = &cpu->log[(i - 1) % CPU_LOG];
-		uint64_t start = entry->ns > from ? entry->ns : from, turn = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
-
-		next_ns = entry->ns;
-		next_irq = entry->irq_ns;
-		if (start >= to || !turn)
-			continue;
-		irq = (uint64_t)((unsigned __int128)(irq < turn ? irq : turn) * (to - start) / turn);
-		fn(data, entry->process, to - start - irq);
-		fn(data, PROCESS_INTERRUPTS, irq);
-		to = start;
-	}
-	if (to > from)
-		fn(data, PROCESS_SEVERAL, to - from);
-}
-
-uint64_t books_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns)
-{
-	uint64_t next_ns = now, next_irq = books_cpu_irq(cpu, now), oldest = cpu->log_pos > CPU_LOG ? cpu->log_pos - CPU_LOG : 0;
-
-	for (uint64_t i = cpu->log_pos; i > oldest; i--) {
-		const struct cpu_log_entry *entry = &cpu->log[(i - 1) % CPU_LOG];
-		uint64_t turn = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
-
-		if (entry->ns <= ns)
-			return entry->irq_ns + (turn ? (uint64_t)((unsigned __int128)irq * (ns - entry->ns) / turn) : 0);
-		next_ns = entry->ns;
-		next_irq = entry->irq_ns;
-	}
-	return next_irq;
-}
-
-void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, struct cpu *onto)
 {
 	uint64_t from = thread->since, lost;
 
@@ -389,10 +305,12 @@ void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	thread->books.wait_cpu += ns - from - lost;
 	thread->books.blocked += lost;
 	unknown_add(a, thread, lost);
-	if (lost)
-		who_add(a, thread, PROCESS_UNKNOWN, ns - from - lost);
-	else
-		who_had_the_cpu(a, thread, from, ns);
+	if (!lost) {
+		turns_charge(a, thread, from, ns, onto);
+	} else if (ns - from > lost) {
+		turns_settle(a, thread);
+		books_later(a, &thread->books.who, PROCESS_UNKNOWN + 1ull, ns - from - lost);
+	}
 	if (WATCHED(a, TRACE_STATE_WAIT_CPU) || WATCHED(a, TRACE_STATE_BLOCKED)) {
 		struct trace_interval interval = {.thread = thread, .from_ns = from, .to_ns = ns, .state = TRACE_STATE_WAIT_CPU,
 						  .cpu = (int32_t)thread->cpu, .target = ""};

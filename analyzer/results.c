@@ -365,13 +365,21 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
 	return NULL;
 }
 
+/* In the pass: what was left for later, for the threads of a process from @first on, to @last or all. */
+static void settle(const struct trace_analysis *a, const struct trace_thread *first, const struct trace_thread *last)
+{
+	for (const struct trace_thread *thread = first; thread && !a->done; thread = thread == last ? NULL : thread->next)
+		turns_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
+	books_settle((struct trace_analysis *)a);
+}
+
 struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const struct trace_thread *thread)
 {
 	struct trace_figures *figures = NULL;
 	struct books scratch = {0};
 	const struct books *books;
 
-	books_settle((struct trace_analysis *)a); /* in the pass: what was left for later */
+	settle(a, thread, thread);
 	books = books_of(thread, &scratch);
 	if (books)
 		figures = figures_of(a, books, thread->end_ns - thread->start_ns);
@@ -397,7 +405,7 @@ struct trace_figures *trace_process_figures(const struct trace_analysis *a, cons
 
 	if (process->nr_threads == 1)
 		return trace_thread_figures(a, process->first);
-	books_settle((struct trace_analysis *)a);
+	settle(a, process->first, NULL);
 	if (add_process(&sum, &elapsed, process))
 		figures = figures_of(a, &sum, elapsed);
 	books_clear(&sum);
@@ -411,7 +419,8 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 	uint64_t elapsed = 0;
 	bool ok = true;
 
-	books_settle((struct trace_analysis *)a);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		settle(a, a->processes[i]->first, NULL);
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes && ok; i++)
 		ok = add_process(&sum, &elapsed, a->processes[i]);
 	if (ok)

@@ -272,6 +272,20 @@ struct books {
 	struct table call_times, trap_times; /* latency.h */
 };
 
+struct spell { /* a thread that never sleeps waits for a CPU by turns: books_turns.c */
+	uint64_t first;	 /* the first turn of the CPU that began in it */
+	uint64_t own;	 /* the turn that ended its last wait: the thread's own */
+	uint64_t left_ns; /* of its waits, to be charged to the turns */
+	uint64_t irq_ns; /* of its waits: interrupts of the CPU */
+	uint64_t own_ns; /* the thread's own turns in it, without interrupts */
+	uint64_t last_own_ns; /* the last of them, if another wait follows */
+	uint64_t names;	 /* so many may be named */
+	uint32_t nr_waits;
+	uint32_t cpu;
+	uint32_t at; /* in the CPU's list of them */
+	bool is_long; /* one of the waits was too long for all to be named */
+};
+
 struct trace_thread {
 	uint32_t idx; /* trace_thread_index() */
 	uint32_t process_idx;
@@ -280,9 +294,12 @@ struct trace_thread {
 	uint8_t place;
 	uint8_t depth; /* frames in use */
 	uint8_t nr_pending;
+	bool in_spell;	     /* spell is what it was charged for last, and is not in its books yet */
 	uint32_t cpu;	     /* it runs on, is queued for, or ran on last */
 	uint64_t since;	     /* off the CPUs: in this place since */
-	uint64_t queued_irq; /* QUEUED: interrupt time of the CPU when it began */
+	uint64_t queued_ns;  /* when it was QUEUED last; what follows is of that moment, if since is that, too */
+	uint64_t queued_irq; /* interrupt time of the CPU */
+	uint64_t queued_turn; /* the CPU's next one */
 	uint32_t task_state; /* BLOCKED */
 	uint32_t nr_shares;
 	struct cpu_share *shares; /* owned; MODE_UNKNOWN: CPU time to be booked when it is known */
@@ -298,6 +315,7 @@ struct trace_thread {
 	struct books books;
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
+	struct spell spell;
 	struct waker early; /* a wakeup that came while still on the CPU */
 	char *path;	    /* owned: what the last call that was given a path was given */
 	uint32_t path_room;
@@ -346,6 +364,7 @@ struct cpu_log_entry { /* from then on, who had the CPU */
 	uint64_t ns;
 	uint64_t irq_ns; /* interrupt time of the CPU until then */
 	uint32_t process;
+	uint32_t holder; /* if the CPU has turns */
 };
 
 struct turn { /* of a thread on a CPU, from switch to switch */
@@ -382,7 +401,9 @@ struct cpu {
 	uint64_t softirq_ns[NR_SOFTIRQS]; /* each, also when ksoftirqd does them */
 	struct trace_cpu_figures figures;
 	uint64_t log_pos; /* entries ever */
-	struct cpu_log_entry log[CPU_LOG];
+	uint32_t log_mask; /* entries that are kept, less one; CPU_LOG or more, a power of two */
+	struct cpu_log_entry *log; /* owned */
+	struct turns *turns; /* owned; what more is known of them; NULL: nobody waited for many: books_turns.c */
 };
 
 /* ---- the whole ---- */
@@ -503,8 +524,8 @@ struct trace_analysis {
 void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
 /** books_cpu_unknown() - the same, but what went on since the last closing is not known */
 void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
-/** books_queued() - close time off the CPUs that was a wait for a CPU */
-void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** books_queued() - close time off the CPUs that was a wait for a CPU; @onto: the one that it gets at @ns, NULL: none */
+void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, struct cpu *onto);
 /** books_blocked() - close time off the CPUs that was a wait; its kind is decided later. @waker NULL: none seen */
 void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker);
 /** books_unknown() - close time off the CPUs of which nothing is known */
@@ -515,15 +536,8 @@ void books_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_s
 void books_snapshot(const struct trace_thread *thread, uint64_t ns, struct snapshot *ret_snapshot);
 /** books_decided() - a pending wait has found its kind; see wait.c */
 void books_decided(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
-/** books_log() - from @ns on, @cpu belongs to its current thread */
-void books_log(struct cpu *cpu, uint64_t ns);
-typedef void (*holder_fn)(void *data, uint32_t process, uint64_t ns);
-/** books_holders() - who had @cpu from @from to @to, latest first; what its log does not reach is PROCESS_SEVERAL's */
-void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data);
 /** books_cpu_softirq() - time of softirq @vec on @cpu until @ns */
 uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns);
-/** books_irq_at() - interrupt time of @cpu until @ns, some time ago; of a turn in proportion */
-uint64_t books_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns);
 /** books_cpu_irq() - interrupt time of @cpu until @ns */
 uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
@@ -552,6 +566,35 @@ const struct books *books_of(const struct trace_thread *thread, struct books *sc
 /** books_add() - add the tables of @books to those of @sum; false: out of memory */
 bool books_add(struct books *sum, const struct books *books);
 void books_clear(struct books *books);
+
+/* ---- books_turns.c: who had a CPU ---- */
+
+static inline struct cpu_log_entry *cpu_turn(const struct cpu *cpu, uint64_t turn)
+{
+	return &cpu->log[turn & cpu->log_mask];
+}
+int turns_prepare(struct cpu *cpu);
+void turns_free(struct cpu *cpu);
+/** books_log() - from @ns on, @cpu belongs to its current thread */
+void books_log(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
+/** turns_leave() - @thread leaves @cpu, and waits for it from now on */
+void turns_leave(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns);
+/** turns_queue() - @thread waits for @cpu from now on */
+static inline void turns_queue(const struct cpu *cpu, struct trace_thread *thread, uint64_t ns, uint64_t irq_ns)
+{
+	thread->queued_ns = ns;
+	thread->queued_irq = irq_ns;
+	thread->queued_turn = cpu->log_pos;
+}
+/** turns_charge() - @thread waited for its CPU: charge that to those who had it. @onto: as in books_queued() */
+void turns_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to, struct cpu *onto);
+/** turns_settle() - what @thread was charged for is in its books now, or with books_settle() */
+void turns_settle(struct trace_analysis *a, struct trace_thread *thread);
+typedef void (*holder_fn)(void *data, uint32_t process, uint64_t ns);
+/** books_holders() - who had @cpu from @from to @to, latest first; what its log does not reach is PROCESS_SEVERAL's */
+void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data);
+/** books_irq_at() - interrupt time of @cpu until @ns, some time ago; of a turn in proportion */
+uint64_t books_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns);
 
 /* ---- state_forget.c ---- */
 

@@ -170,7 +170,7 @@ static void close_until(struct trace_analysis *a, struct trace_thread *thread, u
 {
 	switch (thread->place) {
 	case PLACE_QUEUED:
-		books_queued(a, thread, ns);
+		books_queued(a, thread, ns, NULL);
 		break;
 	case PLACE_OFF_AT_START:
 		if (!(thread->flags & THREAD_FROM_START) || thread->task_state == TRACE_TASK_RUNNING)
@@ -215,7 +215,7 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		next->early.ns = 0;
 	}
 	cpu->current = next;
-	books_log(cpu, ns);
+	books_log(a, cpu, ns);
 }
 
 void hidden_end(struct trace_analysis *a, struct cpu *cpu)

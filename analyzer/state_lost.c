@@ -278,7 +278,7 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 		cpu->gap_until = end;
 	cpu->turn_since = cpu->gap_until;
 	cpu->before = (struct turn){0};
-	books_log(cpu, cpu->mark);
+	books_log(a, cpu, cpu->mark);
 }
 
 void lost_begin(struct trace_analysis *a, uint64_t ns)

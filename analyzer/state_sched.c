@@ -181,17 +181,19 @@ static void was_in_kernel(struct trace_analysis *a, struct trace_thread *thread)
 
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
+	if (thread->place != PLACE_QUEUED)
+		turns_settle(a, thread);
 	switch (thread->place) {
 	case PLACE_ON_CPU: /* its CPU is closed already */
 	case PLACE_DEAD:
 		break;
 	case PLACE_QUEUED:
-		books_queued(a, thread, ns);
+		books_queued(a, thread, ns, NULL);
 		break;
 	case PLACE_OFF_AT_START:
 		/* No event at all: the start state says what it was. */
 		if (thread->task_state == TRACE_TASK_RUNNING && (thread->flags & THREAD_FROM_START)) {
-			books_queued(a, thread, ns);
+			books_queued(a, thread, ns, NULL);
 			break;
 		}
 		was_in_kernel(a, thread);
@@ -252,7 +254,7 @@ void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	struct cpu *cpu = &a->cpus[thread->cpu];
 
 	cpu_evict(a, cpu, ns);
-	books_log(cpu, ns);
+	books_log(a, cpu, ns);
 }
 
 /* A thread turns out to be on a CPU although it was believed elsewhere: close its time until now. */
@@ -332,9 +334,10 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	}
 	if (state == TRACE_TASK_RUNNING) {
 		thread->place = PLACE_QUEUED;
-		thread->queued_irq = cpu->irq_ns;
+		turns_leave(a, cpu, thread, ns);
 		return;
 	}
+	turns_settle(a, thread);
 	was_in_kernel(a, thread);
 	thread->place = PLACE_BLOCKED;
 }
@@ -346,7 +349,7 @@ static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
 	uint64_t end = to, idle = 0, oldest = cpu->log_pos > CPU_LOG ? cpu->log_pos - CPU_LOG : 0;
 
 	for (uint64_t i = cpu->log_pos; i > oldest && end > from; i--) {
-		const struct cpu_log_entry *entry = &cpu->log[(i - 1) % CPU_LOG];
+		const struct cpu_log_entry *entry = cpu_turn(cpu, i - 1);
 
 		if (entry->process == PROCESS_IDLE && end > entry->ns)
 			idle += end - (entry->ns > from ? entry->ns : from);
@@ -367,7 +370,7 @@ static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace
 	books_unknown(a, thread, turn->to);
 	thread->cpu = cpu->cpu;
 	thread->queued_irq = books_irq_at(cpu, ns, turn->to);
-	books_queued(a, thread, ns);
+	books_queued(a, thread, ns, NULL);
 }
 
 static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
@@ -377,6 +380,8 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 
 	switch (thread->place) {
 	case PLACE_OFF_AT_START:
+		if (!thread->read_ns)
+			thread->cpu = cpu->cpu; /* nobody saw it on another one */
 		if (slept_since_start(thread, ns)) {
 			was_in_kernel(a, thread);
 			books_blocked(a, thread, ns, NULL);
@@ -389,7 +394,7 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		/* fallthrough */
 	case PLACE_QUEUED:
 	case PLACE_NEW:
-		books_queued(a, thread, ns);
+		books_queued(a, thread, ns, cpu);
 		break;
 	case PLACE_BLOCKED:
 		if (!thread->early.ns && a->no_wakings)
@@ -399,7 +404,7 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		else if (!thread->early.ns && a->hides && hidden_turns(a, thread->since, ns, &turn))
 			woken_unseen(a, cpu, thread, ns, &turn);
 		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->early.ns)
-			books_queued(a, thread, ns);
+			books_queued(a, thread, ns, NULL);
 		else
 			found_on_cpu(a, thread, ns);
 		break;
@@ -477,7 +482,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	} else {
 		cpu->current = next;
 	}
-	books_log(cpu, ns);
+	books_log(a, cpu, ns);
 }
 
 /* ---- wakeups ---- */
@@ -607,7 +612,7 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	thread->place = PLACE_QUEUED;
 	if (waking->target_cpu < a->nr_cpus)
 		thread->cpu = waking->target_cpu;
-	thread->queued_irq = books_cpu_irq(&a->cpus[thread->cpu], ns);
+	turns_queue(&a->cpus[thread->cpu], thread, ns, books_cpu_irq(&a->cpus[thread->cpu], ns));
 }
 
 void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -621,7 +626,7 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 	thread->place = PLACE_QUEUED;
 	if (wakeup->target_cpu < a->nr_cpus)
 		thread->cpu = wakeup->target_cpu;
-	thread->queued_irq = books_cpu_irq(&a->cpus[thread->cpu], ns);
+	turns_queue(&a->cpus[thread->cpu], thread, ns, books_cpu_irq(&a->cpus[thread->cpu], ns));
 }
 
 /*
@@ -650,8 +655,8 @@ void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	if (!thread || migrate->to_cpu >= a->nr_cpus || thread->place == PLACE_ON_CPU || thread->place == PLACE_DEAD)
 		return;
 	if (thread->place == PLACE_QUEUED) {
-		books_queued(a, thread, ns);
-		thread->queued_irq = books_cpu_irq(&a->cpus[migrate->to_cpu], ns);
+		books_queued(a, thread, ns, NULL);
+		turns_queue(&a->cpus[migrate->to_cpu], thread, ns, books_cpu_irq(&a->cpus[migrate->to_cpu], ns));
 	}
 	thread->cpu = migrate->to_cpu;
 }

@@ -282,7 +282,7 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);
 	else
 		put_on_cpu(a, cpu, seen_running(a, cpu->cpu, first->what == FIRST_LOST ? first->lost_ns : UINT64_MAX));
-	books_log(cpu, a->start_ns);
+	books_log(a, cpu, a->start_ns);
 }
 
 int start_load(struct trace_analysis *a, struct trace_error *ret_error)

@@ -17,9 +17,9 @@ static uint64_t *free_row(const struct table *table, size_t row_bytes, uint64_t 
 	return row;
 }
 
-static bool table_grow(struct table *table, size_t row_bytes)
+static bool table_grow(struct table *table, size_t row_bytes, uint32_t capacity)
 {
-	struct table bigger = {.used = table->used, .capacity = table->capacity ? table->capacity * 2 : TABLE_FIRST_CAPACITY};
+	struct table bigger = {.used = table->used, .capacity = capacity};
 	void *row = NULL;
 
 	if (!bigger.capacity)
@@ -34,13 +34,23 @@ static bool table_grow(struct table *table, size_t row_bytes)
 	return true;
 }
 
+void table_reserve(struct table *table, size_t row_bytes, uint32_t nr_rows)
+{
+	uint32_t capacity = TABLE_FIRST_CAPACITY;
+
+	while (capacity && nr_rows * 4ull > capacity * 3ull)
+		capacity *= 2;
+	if (capacity > table->capacity)
+		table_grow(table, row_bytes, capacity);
+}
+
 void *table_add(struct table *table, size_t row_bytes, uint64_t key)
 {
 	uint64_t *row = table_find(table, row_bytes, key);
 
 	if (row)
 		return row;
-	if ((table->used + 1) * 4ull > table->capacity * 3ull && !table_grow(table, row_bytes))
+	if ((table->used + 1) * 4ull > table->capacity * 3ull && !table_grow(table, row_bytes, table->capacity ? table->capacity * 2 : TABLE_FIRST_CAPACITY))
 		return NULL;
 	row = free_row(table, row_bytes, key);
 	*row = key;

@@ -48,6 +48,8 @@ static inline void table_prefetch(const struct table *table, size_t row_bytes, u
 
 /** table_add() - the row of @key (not 0), made with zeros if there is none; NULL: out of memory. Moves the other rows. */
 void *table_add(struct table *table, size_t row_bytes, uint64_t key);
+/** table_reserve() - make room for @nr_rows rows in all, if there is memory: then they are added without moving any */
+void table_reserve(struct table *table, size_t row_bytes, uint32_t nr_rows);
 /** table_remove() - without the row of @key, if there is one. Moves other rows. */
 void table_remove(struct table *table, size_t row_bytes, uint64_t key);
 void table_clear(struct table *table);

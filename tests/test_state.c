@@ -225,6 +225,18 @@ static void a_migrated_waiter_is_charged_on_both_cpus(void)
 	case_free(&c);
 }
 
+static void a_thread_that_nobody_saw_waited_for_the_cpu_that_it_got(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_switch(c.tb, 0, 2000, 30, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 4000, 20, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 3000);
+	CU_ASSERT_EQUAL(case_taken_by(c.one, 20, ""), 3000);
+	case_free(&c);
+}
+
 static void a_long_queue_names_the_latest_and_keeps_the_sum(void)
 {
 	struct analysis_case c = case_new();
@@ -1016,6 +1028,7 @@ int main(int argc, char **argv)
 		CASE(softirqs_are_ksoftirqds_own_work),
 		CASE(a_wait_for_the_cpu_names_who_had_it),
 		CASE(a_migrated_waiter_is_charged_on_both_cpus),
+		CASE(a_thread_that_nobody_saw_waited_for_the_cpu_that_it_got),
 		CASE(a_long_queue_names_the_latest_and_keeps_the_sum),
 		CASE(a_first_exit_means_a_call_since_the_start),
 		CASE(a_first_entry_means_user_mode_since_the_start),

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_turns.c - who had the CPU while a thread waited for it: analyzer/books_turns.c against a machine of which it is known.
+ *
+ * The machine is random, and slow on purpose: at each step the time since the last one is charged by each waiting thread to who had its CPU, one by
+ * one. What the analysis says of a thread that never waited for more turns than it names must be the same to the nanosecond; of others it may
+ * put some to "several", but nobody may be charged with more than he had.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <trace/analysis.h>
+#include "builder.h"
+#include "unit.h"
+
+#define MAX_CPUS 4
+#define MAX_THREADS 1500
+#define FIRST_TID 100
+#define FIRST_PID 10000
+#define START_NS 1000
+#define NAMED 128 /* turns of a wait that are all named */
+#define NOBODY (-1)
+
+enum { IDLE, INTERRUPTS, FIRST_PROCESS }; /* columns of what was had */
+
+/**
+ * struct kind - a kind of machine
+ * @nr_processes: of as many threads each
+ * @sleep: of 100 turns so many end with a sleep
+ * @in_order: the longest waiting has the next turn; else anybody
+ * @migrate, @interrupt, @ask: of 1000 steps; to ask is to read figures in the pass
+ * @nr_idle: more CPUs, on which nothing happens: the log of each is shorter then
+ */
+struct kind {
+	const char *name;
+	uint32_t nr_cpus, nr_threads, nr_processes, nr_steps;
+	uint32_t sleep;
+	bool in_order;
+	uint32_t migrate, interrupt, ask;
+	uint32_t nr_idle;
+};
+
+struct queue {
+	uint32_t threads[MAX_THREADS];
+	uint32_t nr;
+};
+
+struct machine {
+	const struct kind *kind;
+	uint64_t seed;
+	uint64_t now;
+	struct tb *tb;
+	int current[MAX_CPUS]; /* thread, NOBODY: idle */
+	bool interrupted[MAX_CPUS];
+	uint64_t nr_turns[MAX_CPUS];
+	struct queue queues[MAX_CPUS], asleep;
+	uint64_t since[MAX_THREADS]; /* turn of its CPU in which its wait began */
+	uint64_t longest[MAX_THREADS]; /* wait, in turns */
+	bool seen[MAX_THREADS];	       /* in an event: that it waited before is only known by its first turn */
+	uint64_t *had; /* [thread][column] */
+};
+
+static uint64_t below(struct machine *m, uint64_t n)
+{
+	uint64_t x = m->seed += 0x9e3779b97f4a7c15ULL; /* splitmix64 */
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return (x ^ x >> 31) % n;
+}
+
+static uint32_t process_of(const struct machine *m, uint32_t thread)
+{
+	return thread % m->kind->nr_processes;
+}
+
+static uint32_t nr_columns(const struct machine *m)
+{
+	return FIRST_PROCESS + m->kind->nr_processes;
+}
+
+static uint32_t take(struct queue *queue, uint32_t at)
+{
+	uint32_t thread = queue->threads[at];
+
+	memmove(&queue->threads[at], &queue->threads[at + 1], (--queue->nr - at) * sizeof(thread));
+	return thread;
+}
+
+/* ---- the machine ---- */
+
+static void pass(struct machine *m, uint64_t ns)
+{
+	m->now += ns;
+	for (uint32_t cpu = 0; cpu < m->kind->nr_cpus; cpu++) {
+		int current = m->current[cpu];
+		uint32_t column = m->interrupted[cpu] ? INTERRUPTS : current == NOBODY ? IDLE : FIRST_PROCESS + process_of(m, (uint32_t)current);
+
+		for (uint32_t i = 0; i < m->queues[cpu].nr; i++)
+			m->had[m->queues[cpu].threads[i] * nr_columns(m) + column] += ns;
+	}
+}
+
+static void queue(struct machine *m, uint32_t cpu, uint32_t thread)
+{
+	m->queues[cpu].threads[m->queues[cpu].nr++] = thread;
+	m->since[thread] = m->nr_turns[cpu];
+}
+
+static void waited(struct machine *m, uint32_t cpu, uint32_t thread)
+{
+	uint64_t nr = m->nr_turns[cpu] - m->since[thread] + 1;
+
+	if (nr > m->longest[thread])
+		m->longest[thread] = nr;
+	m->seen[thread] = true;
+}
+
+static void interrupt(struct machine *m, uint32_t cpu)
+{
+	if (m->interrupted[cpu])
+		tb_irq_exit(m->tb, cpu, m->now, 7);
+	else
+		tb_irq(m->tb, cpu, m->now, 7);
+	m->interrupted[cpu] = !m->interrupted[cpu];
+}
+
+static void take_turns(struct machine *m, uint32_t cpu)
+{
+	struct queue *waiting = &m->queues[cpu];
+	int prev = m->current[cpu], next = NOBODY;
+	bool sleeps = prev != NOBODY && below(m, 100) < m->kind->sleep;
+
+	if (m->interrupted[cpu] || (prev == NOBODY && !waiting->nr))
+		return;
+	if (waiting->nr)
+		next = (int)take(waiting, m->kind->in_order ? 0 : (uint32_t)below(m, waiting->nr));
+	if (next != NOBODY)
+		waited(m, cpu, (uint32_t)next);
+	else if (!sleeps)
+		return; /* it is alone */
+	tb_switch(m->tb, cpu, m->now, prev == NOBODY ? 0 : FIRST_TID + (uint32_t)prev, next == NOBODY ? 0 : FIRST_TID + (uint32_t)next,
+		  sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+	m->nr_turns[cpu]++;
+	m->current[cpu] = next;
+	if (sleeps)
+		m->asleep.threads[m->asleep.nr++] = (uint32_t)prev;
+	else if (prev != NOBODY)
+		queue(m, cpu, (uint32_t)prev);
+}
+
+static void wake(struct machine *m, uint32_t cpu)
+{
+	uint32_t thread, on = (uint32_t)below(m, m->kind->nr_cpus);
+	struct trace_sched_waking waking = {.target_cpu = (uint16_t)on, .context = TRACE_CONTEXT_HARDIRQ};
+
+	if (!m->asleep.nr)
+		return;
+	thread = take(&m->asleep, (uint32_t)below(m, m->asleep.nr));
+	waking.tid = FIRST_TID + thread;
+	m->seen[thread] = true;
+	tb_event(m->tb, cpu, m->now, TRACE_EV_sched_waking, &waking, sizeof(waking), NULL);
+	queue(m, on, thread);
+}
+
+static void migrate(struct machine *m, uint32_t from)
+{
+	uint32_t to = (from + 1) % m->kind->nr_cpus, at, thread;
+	struct trace_sched_migrate event = {.from_cpu = (uint16_t)from, .to_cpu = (uint16_t)to};
+
+	if (!m->queues[from].nr || to == from)
+		return;
+	at = (uint32_t)below(m, m->queues[from].nr);
+	if (!m->seen[m->queues[from].threads[at]])
+		return;
+	thread = take(&m->queues[from], at);
+	waited(m, from, thread);
+	event.tid = FIRST_TID + thread;
+	tb_event(m->tb, to, m->now, TRACE_EV_sched_migrate, &event, sizeof(event), NULL);
+	queue(m, to, thread);
+}
+
+static void step(struct machine *m)
+{
+	uint32_t cpu = (uint32_t)below(m, m->kind->nr_cpus), what = (uint32_t)below(m, 1000);
+
+	pass(m, 1 + below(m, 1000));
+	if (what < m->kind->migrate)
+		migrate(m, cpu);
+	else if (what < m->kind->migrate + m->kind->interrupt || m->interrupted[cpu])
+		interrupt(m, cpu);
+	else if (m->asleep.nr && below(m, 100) < m->kind->sleep * 5 / 4 + 1)
+		wake(m, cpu);
+	else
+		take_turns(m, cpu);
+}
+
+static struct machine *machine_run(const struct kind *kind, uint64_t seed)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+
+	m->kind = kind;
+	m->seed = seed;
+	m->now = START_NS;
+	m->tb = tb_new();
+	m->had = calloc((size_t)kind->nr_threads * nr_columns(m), sizeof(*m->had));
+	for (uint32_t cpu = 0; cpu < kind->nr_cpus; cpu++) {
+		struct trace_trace_heartbeat heartbeat = {0};
+
+		m->current[cpu] = NOBODY;
+		tb_event(m->tb, cpu ? cpu + kind->nr_idle : 0, START_NS, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+	}
+	for (uint32_t thread = 0; thread < kind->nr_threads; thread++) {
+		uint32_t pid = FIRST_PID + process_of(m, thread), cpu = (uint32_t)below(m, kind->nr_cpus);
+		bool sleeps = below(m, 100) < kind->sleep;
+		struct trace_start_thread start = {.tid = FIRST_TID + thread, .tgid = pid, .ppid = 1, .ns_tid = FIRST_TID + thread, .ns_tgid = pid,
+						   .state = sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING, .nr = -1, .prio = 120, .cpu = cpu};
+
+		tb_start(m->tb, START_NS, TRACE_EV_start_thread, &start, sizeof(start), "worker");
+		if (sleeps)
+			m->asleep.threads[m->asleep.nr++] = thread;
+		else
+			queue(m, cpu, thread);
+	}
+	for (uint32_t i = 0; i < kind->nr_steps; i++)
+		step(m);
+	pass(m, 10);
+	for (uint32_t cpu = 0; cpu < kind->nr_cpus; cpu++)
+		for (uint32_t i = 0; i < m->queues[cpu].nr; i++)
+			waited(m, cpu, m->queues[cpu].threads[i]);
+	tb_window(m->tb, START_NS, m->now);
+	return m;
+}
+
+static void machine_free(struct machine *m)
+{
+	tb_free(m->tb);
+	free(m->had);
+	free(m);
+}
+
+/* ---- what the analysis says of it ---- */
+
+static bool is_whole(struct trace_figures *f)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < f->nr_wait_cpu_for; i++)
+		ns += f->wait_cpu_for[i].ns;
+	ns -= f->wait_cpu_ns;
+	trace_figures_free(f);
+	return !ns;
+}
+
+/* Somebody reads figures in the pass: of a thread, of its process, or of all. */
+static void ask(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	struct machine *m = data;
+	const struct trace_thread *thread;
+
+	if (event->id != TRACE_EV_sched_switch || below(m, 1000) >= m->kind->ask)
+		return;
+	thread = trace_find_thread(analysis, FIRST_TID + (uint32_t)below(m, m->kind->nr_threads));
+	switch (below(m, 3)) {
+	case 0:
+		CU_ASSERT(is_whole(trace_thread_figures(analysis, thread)));
+		break;
+	case 1:
+		CU_ASSERT(is_whole(trace_process_figures(analysis, trace_thread_process(thread))));
+		break;
+	default:
+		CU_ASSERT(is_whole(trace_system_figures(analysis)));
+	}
+}
+
+/* The column of a row; NOBODY: several. */
+static int column_of(const struct trace_cpu_wait *row)
+{
+	if (row->pid)
+		return FIRST_PROCESS + (int)(row->pid - FIRST_PID);
+	if (strcmp(row->comm, "several") == 0)
+		return NOBODY;
+	return strcmp(row->comm, "interrupts") == 0 ? INTERRUPTS : IDLE;
+}
+
+/* Returns what went to several; *@ret_wrong: rows that are not as they were, or too many. */
+static uint64_t compare(const struct machine *m, uint32_t thread, const struct trace_figures *f, uint32_t *ret_wrong)
+{
+	const uint64_t *had = &m->had[thread * nr_columns(m)];
+	uint64_t several = 0, named = 0, whole = 0, at_most = 0;
+
+	for (uint32_t i = 0; i < nr_columns(m); i++)
+		whole += had[i];
+	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
+		int column = column_of(&f->wait_cpu_for[i]);
+		uint64_t ns = f->wait_cpu_for[i].ns;
+
+		named += ns;
+		if (column == NOBODY)
+			several += ns;
+		else if (m->longest[thread] < NAMED ? ns != had[column] : ns > had[column])
+			++*ret_wrong;
+		at_most += column == NOBODY ? 0 : had[column];
+	}
+	*ret_wrong += named != whole || f->wait_cpu_ns != whole || (m->longest[thread] < NAMED && (several || at_most != whole));
+	return several;
+}
+
+/**
+ * struct outcome - of all threads of a machine
+ * @exact_ns: waited by threads of which all must be exact
+ * @long_ns: by the others, and @several_ns of it without a name
+ */
+struct outcome {
+	uint32_t wrong, nr;
+	uint64_t exact_ns, long_ns, several_ns;
+};
+
+static struct outcome machine_check(struct machine *m)
+{
+	struct trace *trace = tb_open_trace(m->tb);
+	struct trace_error error = {0};
+	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
+	struct outcome outcome = {0};
+
+	if (m->kind->ask)
+		trace_analysis_on_event(analysis, NULL, ask, m);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
+	for (uint32_t thread = 0; thread < m->kind->nr_threads; thread++) {
+		struct trace_figures *f = trace_thread_figures(analysis, trace_find_thread(analysis, FIRST_TID + thread));
+		uint64_t several = compare(m, thread, f, &outcome.wrong);
+
+		*(m->longest[thread] < NAMED ? &outcome.exact_ns : &outcome.long_ns) += f->wait_cpu_ns;
+		outcome.several_ns += several;
+		outcome.nr++;
+		trace_figures_free(f);
+	}
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	return outcome;
+}
+
+static struct outcome check(const struct kind *kind)
+{
+	struct outcome sum = {0};
+
+	for (uint64_t seed = 1; seed <= 3; seed += (uint64_t)unit_step(3)) {
+		struct machine *m = machine_run(kind, seed);
+		struct outcome outcome = machine_check(m);
+
+		if (outcome.wrong)
+			printf("\n    %s, seed %llu: %u rows are wrong", kind->name, (unsigned long long)seed, outcome.wrong);
+		CU_ASSERT_EQUAL(outcome.wrong, 0);
+		CU_ASSERT_EQUAL(outcome.nr, kind->nr_threads);
+		sum.exact_ns += outcome.exact_ns;
+		sum.long_ns += outcome.long_ns;
+		sum.several_ns += outcome.several_ns;
+		machine_free(m);
+	}
+	return sum;
+}
+
+/* ---- cases ---- */
+
+static void whoever_had_the_cpu_is_charged_to_the_nanosecond(void)
+{
+	static const struct kind kinds[] = {
+		{"few", 2, 6, 4, 6000, 20, false, 5, 20, 0, 0},
+		{"threads that never sleep", 2, 60, 60, 12000, 0, true, 0, 30, 0, 0},
+		{"they are moved", 2, 100, 30, 12000, 0, true, 10, 30, 0, 0},
+		{"they sleep", 2, 150, 40, 12000, 30, true, 5, 30, 0, 0},
+		{"seldom", 1, 90, 90, 16000, 2, true, 0, 20, 0, 0},
+		{"of one process", 2, 120, 1, 8000, 1, true, 2, 20, 0, 0},
+		{"of few, in no order", 4, 40, 3, 12000, 5, false, 3, 20, 0, 0},
+		{"somebody asks", 2, 120, 50, 10000, 1, true, 2, 20, 30, 0},
+		{"of a large machine", 2, 220, 40, 30000, 0, true, 1, 20, 0, 1000},
+		{"of a large machine, in no order", 2, 24, 24, 24000, 1, false, 1, 20, 0, 1000},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct outcome outcome = check(&kinds[i]);
+
+		CU_ASSERT(outcome.exact_ns > outcome.long_ns);
+		CU_ASSERT(outcome.several_ns <= outcome.long_ns);
+	}
+}
+
+static void of_many_nobody_is_charged_with_more_than_he_had(void)
+{
+	static const struct kind kinds[] = {
+		{"in order", 2, 1500, 1500, 9000, 0, true, 0, 20, 0, 0},
+		{"in no order", 2, 900, 900, 9000, 0, false, 2, 20, 0, 0},
+		{"they sleep", 2, 1200, 700, 9000, 10, true, 5, 20, 5, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct outcome outcome = check(&kinds[i]);
+
+		CU_ASSERT(outcome.several_ns < outcome.long_ns);
+	}
+}
+
+/* In a turn each of 600 on a CPU, more than one in five has a name: those who had it last. */
+static void of_long_waits_the_latest_are_named(void)
+{
+	static const struct kind kind = {"in order", 1, 600, 600, 12000, 0, true, 0, 0, 0, 0};
+	struct outcome outcome = check(&kind);
+
+	CU_ASSERT(outcome.long_ns > outcome.exact_ns);
+	CU_ASSERT((outcome.long_ns - outcome.several_ns) * 600 >= outcome.long_ns * NAMED);
+}
+
+/* However many turns it takes: a wait for few processes has no need of "several". */
+static void of_long_waits_for_few_processes_all_is_known(void)
+{
+	static const struct kind kinds[] = {
+		{"ten of many threads", 2, 1200, 10, 16000, 0, true, 0, 20, 0, 0},
+		{"that sleep at times", 2, 1200, 10, 16000, 1, true, 0, 20, 10, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct outcome outcome = check(&kinds[i]);
+
+		CU_ASSERT(outcome.long_ns > outcome.exact_ns);
+		CU_ASSERT(outcome.several_ns * 10 < outcome.long_ns); /* what was waited before anybody knew that it would be long */
+	}
+}
+
+static const struct unit_case cases[] = {
+	{"whoever_had_the_cpu_is_charged_to_the_nanosecond", whoever_had_the_cpu_is_charged_to_the_nanosecond},
+	{"of_many_nobody_is_charged_with_more_than_he_had", of_many_nobody_is_charged_with_more_than_he_had},
+	{"of_long_waits_the_latest_are_named", of_long_waits_the_latest_are_named},
+	{"of_long_waits_for_few_processes_all_is_known", of_long_waits_for_few_processes_all_is_known},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("turns", cases, argc, argv);
+}
