@@ -426,11 +426,60 @@ static void of_long_waits_for_few_processes_all_is_known(void)
 	}
 }
 
+static uint64_t had_by(const struct trace_figures *f, uint32_t pid)
+{
+	for (size_t i = 0; i < f->nr_wait_cpu_for; i++)
+		if (f->wait_cpu_for[i].pid == pid)
+			return f->wait_cpu_for[i].ns;
+	return 0;
+}
+
+/* Thread 5 is believed on CPU 0, in its third turn there, when it leaves CPU 1 and waits for that one: what it waited before was for CPU 0. */
+static void who_turns_up_on_another_cpu_is_charged_on_both(void)
+{
+	enum { NR = 40, TURN_NS = 10, THIRD_TURN = 2 * NR + 5, /* the turns before the end of it */ OTHERS = 300, NR_OTHERS = 30 };
+	struct tb *tb = tb_new();
+	struct trace_error error = {0};
+	struct trace_analysis *analysis;
+	struct trace_figures *f;
+	struct trace *trace;
+	uint64_t now = START_NS;
+
+	for (uint32_t tid = 1; tid <= NR; tid++) {
+		struct trace_start_thread start = {.tid = tid, .tgid = tid, .ns_tid = tid, .ns_tgid = tid, .state = TRACE_TASK_RUNNING, .nr = -1, .prio = 120};
+
+		tb_start(tb, START_NS, TRACE_EV_start_thread, &start, sizeof(start), "worker");
+	}
+	tb_switch(tb, 1, START_NS, 0, 200, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, START_NS, 0, 1, TRACE_TASK_RUNNING);
+	for (uint32_t turn = 1; turn < THIRD_TURN; turn++)
+		tb_switch(tb, 0, now += TURN_NS, (turn - 1) % NR + 1, turn % NR + 1, TRACE_TASK_RUNNING);
+	tb_switch(tb, 1, now += TURN_NS, 5, OTHERS, TRACE_TASK_RUNNING);
+	for (uint32_t i = 1; i < NR_OTHERS; i++)
+		tb_switch(tb, 1, now += TURN_NS, OTHERS + i - 1, OTHERS + i, TRACE_TASK_RUNNING);
+	tb_switch(tb, 1, now += TURN_NS, OTHERS + NR_OTHERS - 1, 5, TRACE_TASK_RUNNING);
+	tb_switch(tb, 1, now += TURN_NS, 5, 0, TRACE_TASK_INTERRUPTIBLE);
+	trace = tb_open_trace(tb);
+	analysis = trace_analysis_new(trace, NULL, &error);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
+	f = trace_thread_figures(analysis, trace_find_thread(analysis, 5));
+	for (uint32_t tid = 1; tid <= NR; tid++)
+		CU_ASSERT_EQUAL(had_by(f, tid), tid == 5 ? 0 : tid < 5 ? 3 * TURN_NS : 2 * TURN_NS);
+	for (uint32_t i = 0; i < NR_OTHERS; i++)
+		CU_ASSERT_EQUAL(had_by(f, OTHERS + i), TURN_NS);
+	trace_figures_free(f);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static const struct unit_case cases[] = {
 	{"whoever_had_the_cpu_is_charged_to_the_nanosecond", whoever_had_the_cpu_is_charged_to_the_nanosecond},
 	{"of_many_nobody_is_charged_with_more_than_he_had", of_many_nobody_is_charged_with_more_than_he_had},
 	{"of_long_waits_the_latest_are_named", of_long_waits_the_latest_are_named},
 	{"of_long_waits_for_few_processes_all_is_known", of_long_waits_for_few_processes_all_is_known},
+	{"who_turns_up_on_another_cpu_is_charged_on_both", who_turns_up_on_another_cpu_is_charged_on_both},
 	{NULL, NULL},
 };
 
