@@ -518,3 +518,14 @@ void tb_fd(struct tb *tb, uint32_t tgid, int fd, uint32_t dev, uint64_t ino, uin
 {
 	START(tb, start_fd, path, .tgid = tgid, .fd = fd, .dev = dev, .mode = mode, .ino = ino);
 }
+
+void tb_order_text(const struct trace *trace, char *text)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	const struct trace_event *event;
+
+	*text = '\0';
+	while ((event = trace_cursor_next(cursor)))
+		text += sprintf(text, "%s%u@%u ", event->id == TRACE_EV_trace_lost ? "lost:" : "", event->cpu, (unsigned int)event->ts_ns);
+	trace_cursor_free(cursor);
+}

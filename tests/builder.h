@@ -56,6 +56,8 @@ void tb_cut(struct tb *tb, uint32_t cpu);
 void tb_write(struct tb *tb, int fd, bool finish);
 /** tb_open_trace() - write it to a temporary file and open that. To be released with trace_close() */
 struct trace *tb_open_trace(struct tb *tb);
+/** tb_order_text() - all events of @trace as "cpu@ts ", losses with "lost:" before that; @text has room for them */
+void tb_order_text(const struct trace *trace, char *text);
 
 /* ---- the events that most tests want ---- */
 

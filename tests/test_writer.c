@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_writer.c - what the writer is given: blocks that are good, bad or too large, streams, books that do not add up; and output that fails. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "image.h"
+#include "rawfile.h"
+#include "unit.h"
+
+#define ADD(tb, cpu, ts_ns, name, string, ...) \
+	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){ __VA_ARGS__ }, sizeof(struct trace_##name), string)
+
+static uint64_t random64(void)
+{
+	return (uint64_t)random() << 62 ^ (uint64_t)random() << 31 ^ (uint64_t)random();
+}
+
+/* ---- the writer's input ---- */
+
+/* As in a queue: several blocks of different sizes are packed before the first of them is written, and their memory serves for others. */
+static void blocks_that_wait_keep_their_content(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace_packed *packed[5];
+	struct trace_cursor *cursor;
+	struct trace *trace;
+	uint64_t words[2 * 2000], nr = 0, found = 0;
+	const struct trace_event *event;
+
+	for (uint32_t round = 0; round < 6; round++) {
+		for (uint32_t i = 0; i < 5; i++) {
+			uint32_t nr_records = (i + round) % 3 ? 2000 : 5;
+			struct trace_source source = { .records = words, .bytes = nr_records * 16, .base_ns = 1000 * nr, .seq = ++file->seq, .nr_records = nr_records, .kind = TRACE_CHUNK_EVENTS };
+
+			for (uint32_t j = 0; j < nr_records; j++, nr++) {
+				struct trace_record record = { .time = (uint32_t)(1000 * nr), .id = TRACE_EV_sys_exit, .words = 2 };
+
+				memcpy(&words[2 * j], &record, 8);
+				words[2 * j + 1] = nr;
+			}
+			packed[i] = trace_writer_pack(file->writer, &source, NULL);
+		}
+		if (round == 3)
+			packed[4] = trace_packed_free(packed[4]); /* taken out of the queue */
+		for (uint32_t i = 0; i < 5; i++)
+			CU_ASSERT_TRUE(!packed[i] || !trace_writer_write(file->writer, packed[i], NULL));
+	}
+	trace = rawfile_open(file, NULL);
+	cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true }, NULL);
+	for (; (event = trace_cursor_next(cursor)); found++)
+		CU_ASSERT_EQUAL(event->ts_ns, 1000 * (uint64_t)((const struct trace_sys_exit *)event->payload)->ret);
+	CU_ASSERT_TRUE(found == nr - 2000 || found == nr - 5);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+}
+
+static void bad_records_are_left_out_and_counted(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 9, .attempted = 9 };
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	char text[256];
+
+	rawfile_exit(file, 1000, 1);
+	rawfile_record(file, 1100, 250, 2, "8 bytes.", 8);			   /* no such event */
+	rawfile_record(file, 1200, 60000, 2, "8 bytes.", 8);			   /* nor any such number */
+	rawfile_record(file, 1300, TRACE_EV_sys_enter3, 2, "8 bytes.", 8);	   /* too small */
+	rawfile_record(file, 1400, TRACE_EV_trace_mark, 2, "no NUL..", 8);	   /* its string does not end */
+	rawfile_record(file, 1450, TRACE_EV_sched_comm, 2, "8 bytes.", 8);	   /* its string is not there */
+	rawfile_exit(file, 1500, 2);
+	rawfile_record(file, 0, TRACE_EV_padding, 3, "sixteen bytes...", 16);
+	rawfile_record(file, 1600, TRACE_EV_sys_exit, 0, "8 bytes.", 8); /* no size: the end */
+	rawfile_exit(file, 1700, 3);
+	file->nr_records--; /* padding is not counted */
+	rawfile_block(file, 1000, 0, 0);
+	trace = rawfile_open(file, &stats);
+	tb_order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "2@1000 2@1500 lost:2@9999 ");
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 1);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_SUSPECT);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 7);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
+static void a_record_that_reaches_beyond_the_block_ends_it(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	char text[256];
+
+	rawfile_exit(file, 1000, 1);
+	rawfile_record(file, 1100, TRACE_EV_sys_exit, 3, "8 bytes.", 8);
+	rawfile_block(file, 1000, 0, 0);
+	trace = rawfile_open(file, NULL);
+	tb_order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "2@1000 lost:2@9999 ");
+	trace_close(trace);
+}
+
+static void events_at_the_first_and_at_the_last_time_come_back(void)
+{
+	static const uint64_t begins[] = { 0, UINT64_MAX - 6 };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		struct rawfile *file = rawfile_new();
+		struct trace *trace;
+		char text[256];
+
+		rawfile_exit(file, (uint32_t)begins[i], 1);
+		rawfile_exit(file, (uint32_t)begins[i] + 6, 2);
+		rawfile_block(file, begins[i], 0, 0);
+		trace = rawfile_open(file, NULL);
+		tb_order_text(trace, text);
+		CU_ASSERT_STRING_EQUAL(text, i ? "2@4294967289 2@4294967295 " : "2@0 2@6 "); /* their lower halves */
+		CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+		trace_close(trace);
+	}
+}
+
+static void causes_of_losses_are_kept(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	rawfile_exit(file, 1000, 1);
+	rawfile_block(file, 1000, 0, TRACE_GAP_OVERWRITTEN);
+	rawfile_exit(file, 2000, 1);
+	rawfile_block(file, 2000, 10, TRACE_GAP_OVERWRITTEN);
+	rawfile_exit(file, 3000, 1);
+	rawfile_block(file, 3000, 15, TRACE_GAP_DISCARDED);
+	trace = rawfile_open(file, NULL);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 2);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_OVERWRITTEN);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 10);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->cause, TRACE_GAP_DISCARDED);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->lost, 5);
+	trace_close(trace);
+}
+
+static void a_missing_subbuffer_that_nobody_counted_is_a_gap(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	rawfile_exit(file, 1000, 1);
+	rawfile_block(file, 1000, 0, 0);
+	rawfile_block(file, 1500, 0, 0); /* an empty one is none */
+	rawfile_exit(file, 2000, 1);
+	rawfile_block(file, 2000, 0, 0);
+	file->seq++;
+	rawfile_exit(file, 3000, 1);
+	rawfile_block(file, 3000, 0, 0);
+	trace = rawfile_open(file, NULL);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 1);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->start_ns, 2000);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->end_ns, 3000);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 0);
+	trace_close(trace);
+}
+
+/* One event at 1000 ns on @cpu, in its own @stream. */
+static void rawfile_single(struct rawfile *file, uint32_t stream, uint32_t cpu)
+{
+	struct trace_source source = { .records = file->words, .bytes = 16, .base_ns = 1000, .seq = 1, .stream = stream, .cpu = cpu,
+				       .nr_records = 1, .kind = TRACE_CHUNK_EVENTS };
+
+	file->nr_words = 0;
+	rawfile_exit(file, 1000, 0);
+	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+}
+
+/* As of a build with a library before each of its processes: none of them takes another's books. */
+static void every_one_of_many_streams_has_its_books(void)
+{
+	enum { NR = 3000 };
+	struct trace_stream_stats *stats = calloc(NR, sizeof(*stats));
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < NR; i++) {
+		uint32_t stream = i * 0x10001; /* alike in the lower half and in the upper one */
+
+		rawfile_single(file, stream, i % 7);
+		stats[i] = (struct trace_stream_stats){ .stream = stream, .cpu = i % 7, .stored = 1, .discarded = i, .attempted = 1 + i };
+	}
+	trace = rawfile_open_with(file, stats, NR);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	CU_ASSERT_EQUAL(trace_nr_streams(trace), NR);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), NR - 1);
+	for (size_t i = 0; i < trace_nr_gaps(trace); i++) {
+		const struct trace_gap *gap = trace_get_gap(trace, i);
+
+		CU_ASSERT_EQUAL(gap->start_ns, 1000);
+		CU_ASSERT_EQUAL(gap->stream, gap->lost * 0x10001);
+		lost += gap->lost;
+	}
+	CU_ASSERT_EQUAL(lost, (uint64_t)NR * (NR - 1) / 2);
+	trace_close(trace);
+	free(stats);
+}
+
+static void more_streams_than_statistics_can_hold_are_refused(void)
+{
+	enum { MOST = 174762 };
+	struct trace_stream_stats *stats = calloc(MOST + 1, sizeof(*stats));
+	struct rawfile *file = rawfile_new();
+	struct trace_error error = { 0 };
+	struct trace *trace;
+
+	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, MOST + 1, 9999, &error), -E2BIG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "174762"));
+	trace = rawfile_open_with(file, stats, MOST);
+	CU_ASSERT_EQUAL(trace_nr_streams(trace), MOST);
+	trace_close(trace);
+	free(stats);
+}
+
+static void equal_times_come_by_cpu_before_stream(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	char text[256];
+
+	rawfile_single(file, 1, 5);
+	rawfile_single(file, 2, 3);
+	rawfile_single(file, 3, 4);
+	trace = rawfile_open(file, NULL);
+	tb_order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "3@1000 4@1000 5@1000 ");
+	trace_close(trace);
+}
+
+static void books_that_do_not_add_up_fail_to_verify(void)
+{
+	static const struct trace_stream_stats wrong[] = {
+		{ .stream = 9, .stored = 2, .attempted = 3 },
+		{ .stream = 9, .stored = 3, .attempted = 3 },
+		{ .stream = 9, .stored = 2, .discarded = 3, .attempted = 5 },
+	};
+	static const struct trace_stream_stats right = { .stream = 9, .stored = 2, .discarded = 4, .attempted = 6 };
+
+	for (size_t i = 0; i <= sizeof(wrong) / sizeof(wrong[0]); i++) {
+		bool is_right = i == sizeof(wrong) / sizeof(wrong[0]);
+		struct rawfile *file = rawfile_new();
+		struct trace_error error = { 0 };
+		struct trace *trace;
+
+		rawfile_exit(file, 1000, 1);
+		rawfile_block(file, 1000, 0, 0);
+		rawfile_exit(file, 2000, 1);
+		rawfile_block(file, 2000, 4, 0);
+		trace = rawfile_open(file, is_right ? &right : &wrong[i]);
+		CU_ASSERT_EQUAL(trace_verify(trace, &error), is_right ? 0 : -EBADMSG);
+		CU_ASSERT_TRUE(is_right || strstr(error.message, "stream 9"));
+		trace_close(trace);
+	}
+}
+
+static void blocks_that_are_too_large_are_refused(void)
+{
+	struct trace_source source = { .records = "", .bytes = (16u << 20) + 8, .kind = TRACE_CHUNK_EVENTS };
+	struct rawfile *file = rawfile_new();
+	struct trace_error error;
+
+	CU_ASSERT_PTR_NULL(trace_writer_pack(file->writer, &source, &error));
+	CU_ASSERT_EQUAL(error.code, -EINVAL);
+	source.bytes = 0;
+	source.kind = TRACE_CHUNK_SCHEMA;
+	CU_ASSERT_PTR_NULL(trace_writer_pack(file->writer, &source, &error));
+	CU_ASSERT_EQUAL(error.code, -EINVAL);
+	trace_close(rawfile_open(file, NULL));
+}
+
+static void the_largest_block_fits(void)
+{
+	size_t bytes = 16u << 20, nr = bytes / 16;
+	uint64_t *words = malloc(bytes);
+	struct trace_source source = { .records = words, .bytes = bytes, .nr_records = (uint32_t)nr, .seq = 1, .kind = TRACE_CHUNK_EVENTS };
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	struct seen seen;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct trace_record record = { .time = (uint32_t)(i * 4096), .id = TRACE_EV_sys_exit, .words = 2 };
+
+		memcpy(&words[2 * i], &record, 8);
+		words[2 * i + 1] = random64();
+	}
+	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+	trace = rawfile_open(file, NULL);
+	seen = seen_of(trace, NULL);
+	CU_ASSERT_EQUAL(seen.nr, nr);
+	CU_ASSERT_EQUAL(seen.error, 0);
+	seen_free(&seen);
+	trace_close(trace);
+	free(words);
+}
+
+/* ---- output that fails ---- */
+
+static struct seen seen_of_path(const char *path)
+{
+	struct trace_error error;
+	struct trace *trace = trace_open(path, &error);
+	struct seen seen;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	seen = seen_of(trace, NULL);
+	trace_close(trace);
+	return seen;
+}
+
+static void tb_many(struct tb *tb, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		ADD(tb, (uint32_t)i % 2, 1000 + (uint64_t)i * 10, sys_exit, NULL, .ret = (int64_t)random64());
+}
+
+static void a_pipe_carries_a_whole_trace(void)
+{
+	struct tb *tb = tb_new();
+	char path[] = "/tmp/test_reader-XXXXXX";
+	int pipe_fds[2], saved = dup(STDIN_FILENO), fd = mkstemp(path);
+	struct seen whole, piped;
+	pid_t child;
+
+	tb_many(tb, 50000); /* more than a pipe holds */
+	tb_write(tb, fd, true);
+	whole = seen_of_path(path);
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+		abort();
+	fcntl(pipe_fds[1], F_SETFL, O_NONBLOCK); /* short writes, and waiting for room */
+	child = fork();
+	if (child == 0) {
+		close(pipe_fds[0]);
+		tb_write(tb, pipe_fds[1], true);
+		_exit(0);
+	}
+	close(pipe_fds[1]);
+	dup2(pipe_fds[0], STDIN_FILENO);
+	piped = seen_of_path("-");
+	dup2(saved, STDIN_FILENO);
+	waitpid(child, NULL, 0);
+	CU_ASSERT_EQUAL(whole.nr, 50000);
+	CU_ASSERT_EQUAL(seen_missing(&whole, &piped), 0);
+	seen_free(&whole);
+	seen_free(&piped);
+	close(pipe_fds[0]);
+	close(saved);
+	close(fd);
+	unlink(path);
+	tb_free(tb);
+}
+
+/* A block of 100 events with random payloads: about a kilobyte that does not compress. */
+static int write_random_block(struct rawfile *file, uint32_t nr)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		rawfile_exit(file, nr * 1000 + i, (int64_t)random64());
+	return rawfile_block(file, nr * 1000, 0, 0);
+}
+
+/* A file that may not grow at times: what was written stays whole, what was not is counted. */
+static void a_full_disk_costs_only_what_could_not_be_written(void)
+{
+	char path[] = "/tmp/test_reader-XXXXXX";
+	struct rawfile *file = rawfile_new();
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 2000, .attempted = 2000 };
+	struct rlimit limit, unlimited;
+	struct trace_writer_totals totals;
+	struct stat stat;
+	struct trace *trace;
+	struct seen seen;
+	int nr_failed = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	trace_writer_free(file->writer);
+	close(file->fd);
+	file->fd = mkstemp(path);
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	file->writer = trace_writer_new(file->fd, NULL, NULL);
+	getrlimit(RLIMIT_FSIZE, &unlimited);
+	for (uint32_t i = 0; i < 20; i++) {
+		bool full = i >= 5 && i < 8;
+
+		fstat(file->fd, &stat);
+		limit = unlimited;
+		limit.rlim_cur = full ? (rlim_t)stat.st_size + 300 : unlimited.rlim_cur; /* in the middle of a chunk */
+		setrlimit(RLIMIT_FSIZE, &limit);
+		nr_failed += write_random_block(file, i) == -EFBIG;
+		setrlimit(RLIMIT_FSIZE, &unlimited);
+	}
+	trace_writer_totals(file->writer, &totals);
+	CU_ASSERT_EQUAL(nr_failed, 3);
+	CU_ASSERT_EQUAL(totals.lost_write, 300);
+	CU_ASSERT_EQUAL(totals.events, 1700);
+	trace = rawfile_open(file, &stats);
+	seen = seen_of(trace, NULL);
+	CU_ASSERT_EQUAL(seen.nr, 1700);
+	CU_ASSERT_EQUAL(seen.lost, 300);
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), 0);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 1);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_UNWRITTEN);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->start_ns, 4099);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->end_ns, 8000);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	seen_free(&seen);
+	trace_close(trace);
+	unlink(path);
+}
+
+static void what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics(void)
+{
+	char path[] = "/tmp/test_reader-XXXXXX";
+	struct rawfile *file = rawfile_new();
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 200, .attempted = 200 };
+	struct rlimit limit, unlimited;
+	struct trace *trace;
+	struct seen seen;
+	struct stat stat;
+
+	trace_writer_free(file->writer);
+	close(file->fd);
+	file->fd = mkstemp(path);
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	file->writer = trace_writer_new(file->fd, NULL, NULL);
+	getrlimit(RLIMIT_FSIZE, &unlimited);
+	write_random_block(file, 0);
+	fstat(file->fd, &stat);
+	limit = unlimited;
+	limit.rlim_cur = (rlim_t)stat.st_size + 10;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	CU_ASSERT_EQUAL(write_random_block(file, 1), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &unlimited);
+	trace = rawfile_open(file, &stats);
+	seen = seen_of(trace, NULL);
+	CU_ASSERT_EQUAL(seen.nr, 100);
+	CU_ASSERT_EQUAL(seen.lost, 100);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	seen_free(&seen);
+	trace_close(trace);
+	unlink(path);
+}
+
+static void a_device_that_is_always_full_is_an_error_at_the_begin(void)
+{
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	struct trace_error error;
+
+	CU_ASSERT_PTR_NULL(trace_writer_new(fd, NULL, &error));
+	CU_ASSERT_EQUAL(error.code, -ENOSPC);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "No space left"));
+	close(fd);
+}
+
+/* The reader of the pipe goes away and leaves a piece of a chunk; what the next reader gets begins with it. */
+static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 300, .attempted = 300 };
+	struct image whole, broken;
+	struct trace_chunk_header header;
+	struct trace *trace;
+	struct seen seen;
+	size_t at, end;
+	unsigned char *data;
+
+	for (uint32_t i = 0; i < 3; i++)
+		write_random_block(file, i);
+	trace_writer_statistics(file->writer, &stats, 1, 9999, NULL);
+	trace_writer_finish(file->writer, NULL);
+	lseek(file->fd, 0, SEEK_SET);
+	data = malloc(1 << 20);
+	end = (size_t)read(file->fd, data, 1 << 20);
+	whole = image_of(data, end);
+	at = (size_t)image_find(&whole, TRACE_CHUNK_EVENTS, 1, &header);
+	memmove(data + at + 500, data + at + header.header_bytes + header.packed_bytes, end - at - header.header_bytes - header.packed_bytes);
+	broken = image_of(data, end + 500 - header.header_bytes - header.packed_bytes);
+	trace = trace_open(broken.path, NULL);
+	seen = seen_of(trace, NULL);
+	CU_ASSERT_EQUAL(seen.nr, 200);
+	CU_ASSERT_EQUAL(seen.lost, 100);
+	seen_free(&seen);
+	trace_close(trace);
+	image_free(&whole);
+	image_free(&broken);
+	trace_writer_free(file->writer);
+	close(file->fd);
+	free(file);
+	free(data);
+}
+
+static const struct unit_case cases[] = {
+	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
+	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
+	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
+	{ "events_at_the_first_and_at_the_last_time_come_back", events_at_the_first_and_at_the_last_time_come_back },
+	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
+	{ "a_missing_subbuffer_that_nobody_counted_is_a_gap", a_missing_subbuffer_that_nobody_counted_is_a_gap },
+	{ "every_one_of_many_streams_has_its_books", every_one_of_many_streams_has_its_books },
+	{ "more_streams_than_statistics_can_hold_are_refused", more_streams_than_statistics_can_hold_are_refused },
+	{ "equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream },
+	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
+	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },
+	{ "the_largest_block_fits", the_largest_block_fits },
+	{ "a_pipe_carries_a_whole_trace", a_pipe_carries_a_whole_trace },
+	{ "a_full_disk_costs_only_what_could_not_be_written", a_full_disk_costs_only_what_could_not_be_written },
+	{ "what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics", what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics },
+	{ "a_device_that_is_always_full_is_an_error_at_the_begin", a_device_that_is_always_full_is_an_error_at_the_begin },
+	{ "a_piece_left_in_a_pipe_costs_its_chunk_only", a_piece_left_in_a_pipe_costs_its_chunk_only },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("writer", cases, argc, argv);
+}
