@@ -138,6 +138,7 @@ static void process_free(struct trace_process *process)
 		free(thread->packed);
 		free(thread->path);
 		free(thread->shares);
+		free(thread->latencies);
 		free(thread);
 	}
 	free(process);
@@ -264,6 +265,25 @@ static inline void hooks_event(struct trace_analysis *a, const struct trace_even
 
 /* ---- the pass ---- */
 
+/* Of so many threads the state does not stay in the cache until they come to a CPU again. */
+#define THREADS_COLD 256
+
+static inline uint32_t tid_of(const void *payload, bool is_switch)
+{
+	return !payload ? 0 : is_switch ? ((const struct trace_sched_switch *)payload)->next_tid : ((const struct trace_sched_waking *)payload)->tid;
+}
+
+/* Ask for the memory of who comes later; by then it is there. */
+static void expect(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_event *event)
+{
+	bool is_switch = event->id == TRACE_EV_sched_switch;
+
+	if ((!is_switch && event->id != TRACE_EV_sched_waking) || a->nr_threads < THREADS_COLD || !a->handlers[event->id])
+		return;
+	thread_prefetch(a, tid_of(trace_cursor_foresee(cursor, 4), is_switch));
+	thread_prefetch_rows(a, tid_of(trace_cursor_foresee(cursor, 2), is_switch));
+}
+
 static void handle(struct trace_analysis *a, const struct trace_event *event)
 {
 	uint64_t ns = event->ts_ns;
@@ -286,8 +306,6 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 	a->counts[event->id]++;
 	if (event->cpu < a->nr_cpus && a->cpus[event->cpu].hidden && event->id >= TRACE_EV_sys_enter)
 		hidden_leave(a, &a->cpus[event->cpu], ns);
-	if (event->id == TRACE_EV_sched_switch && a->handlers[TRACE_EV_sched_switch])
-		thread_prefetch(a, ((const struct trace_sched_switch *)event->payload)->next_tid);
 	hooks_event(a, event);
 	handler = a->handlers[event->id];
 	if (handler && event->cpu < a->nr_cpus)
@@ -303,10 +321,11 @@ static void close_books(struct trace_analysis *a)
 	}
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
 		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
-			if (thread->place == PLACE_DEAD)
-				continue;
-			thread_close(a, thread, a->end_ns);
-			thread->end_ns = a->end_ns;
+			if (thread->place != PLACE_DEAD) {
+				thread_close(a, thread, a->end_ns);
+				thread->end_ns = a->end_ns;
+			}
+			latencies_settle(a, thread);
 		}
 	books_settle(a);
 }
@@ -347,8 +366,10 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 		error = filtered_prepare(a);
 	if (!error)
 		error = start_load(a, ret_error);
-	while (!error && !a->failed && (event = trace_cursor_next(cursor)))
+	while (!error && !a->failed && (event = trace_cursor_next(cursor))) {
+		expect(a, cursor, event);
 		handle(a, event);
+	}
 	if (!error && trace_cursor_error(cursor, ret_error) == -ENOMEM)
 		error = -ENOMEM;
 	trace_cursor_free(cursor);

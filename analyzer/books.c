@@ -14,6 +14,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "latency.h"
 #include "state.h"
 
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
@@ -54,6 +55,38 @@ void books_settle(struct trace_analysis *a)
 			later_add(a, later);
 		later->table = NULL;
 	}
+}
+
+/* ---- how long calls took ---- */
+
+static struct table *latencies_of(struct trace_thread *thread, bool trap)
+{
+	return trap ? &thread->books.trap_times : &thread->books.call_times;
+}
+
+void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
+{
+	const uint32_t *noted = thread->latencies;
+	uint32_t nr = thread->nr_latencies;
+
+	thread->nr_latencies = 0;
+	for (uint32_t i = 0; i < nr; i++)
+		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct latency_row), noted[i] >> 1);
+	for (uint32_t i = 0; i < nr; i++)
+		((struct latency_row *)books_row(a, latencies_of(thread, noted[i] & 1), sizeof(struct latency_row), noted[i] >> 1))->count++;
+}
+
+void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key)
+{
+	if (!thread->latencies)
+		thread->latencies = malloc(NR_LATENCIES * sizeof(*thread->latencies));
+	if (!thread->latencies || key > UINT32_MAX >> 1) {
+		((struct latency_row *)books_row(a, latencies_of(thread, trap), sizeof(struct latency_row), key))->count++;
+		return;
+	}
+	thread->latencies[thread->nr_latencies++] = (uint32_t)key << 1 | trap;
+	if (thread->nr_latencies == NR_LATENCIES)
+		latencies_settle(a, thread);
 }
 
 /* ---- to the hooks ---- */

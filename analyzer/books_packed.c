@@ -140,6 +140,9 @@ void books_pack(struct trace_analysis *a, struct trace_thread *thread)
 {
 	uint8_t *bytes, *end, *packed;
 
+	latencies_settle(a, thread);
+	free(thread->latencies);
+	thread->latencies = NULL;
 	books_settle(a);
 	end = bytes = malloc(most_bytes(&thread->books));
 	for (size_t i = 0; bytes && i < NR_TABLES; i++)

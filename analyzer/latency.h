@@ -16,7 +16,7 @@
 
 struct latency_row {
 	uint64_t key; /* latency_key() */
-	uint64_t count; /* a sum_row: analyzer/state.h */
+	uint64_t count;
 };
 
 /** latency_bucket() - which bucket a time belongs to; they are in the order of times */

@@ -125,8 +125,7 @@ const struct trace_thread *trace_next_thread(const struct trace_process *process
 
 /* ---- sums ---- */
 
-_Static_assert(sizeof(struct latency_row) == sizeof(struct sum_row) && offsetof(struct latency_row, count) == offsetof(struct sum_row, sum) &&
-		       sizeof(struct who_row) == sizeof(struct sum_row) && offsetof(struct who_row, ns) == offsetof(struct sum_row, sum),
+_Static_assert(sizeof(struct who_row) == sizeof(struct sum_row) && offsetof(struct who_row, ns) == offsetof(struct sum_row, sum),
 	       "rows that books_later() adds to");
 
 static bool add_thread(struct books *sum, const struct trace_thread *thread)
@@ -368,8 +367,10 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
 /* In the pass: what was left for later, for the threads of a process from @first on, to @last or all. */
 static void settle(const struct trace_analysis *a, const struct trace_thread *first, const struct trace_thread *last)
 {
-	for (const struct trace_thread *thread = first; thread && !a->done; thread = thread == last ? NULL : thread->next)
+	for (const struct trace_thread *thread = first; thread && !a->done; thread = thread == last ? NULL : thread->next) {
 		turns_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
+		latencies_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
+	}
 	books_settle((struct trace_analysis *)a);
 }
 

@@ -294,6 +294,7 @@ struct trace_thread {
 	uint8_t place;
 	uint8_t depth; /* frames in use */
 	uint8_t nr_pending;
+	uint8_t nr_latencies;
 	bool in_spell;	     /* spell is what it was charged for last, and is not in its books yet */
 	uint32_t cpu;	     /* it runs on, is queued for, or ran on last */
 	uint64_t since;	     /* off the CPUs: in this place since */
@@ -302,6 +303,7 @@ struct trace_thread {
 	uint64_t queued_turn; /* the CPU's next one */
 	uint32_t task_state; /* BLOCKED */
 	uint32_t nr_shares;
+	uint32_t *latencies; /* owned: latency_key() << 1, and 1 if of a trap, of those that are not in the books yet; NULL: none so far */
 	struct cpu_share *shares; /* owned; MODE_UNKNOWN: CPU time to be booked when it is known */
 	struct trace_process *process;
 	struct trace_thread *next; /* of the process */
@@ -422,12 +424,15 @@ struct event_hook { /* the same, by event */
 	void *data;
 };
 
+/* A histogram is large, and of thousands of threads none is in a cache: so latencies are noted, and counted when there are some. */
+#define NR_LATENCIES 64u
+
 /*
  * A sum in a row {key, sum} that nobody reads before the end. Of thousands of threads the rows are in no cache: so each is asked for at once, and
  * added to when NR_LATER others have come, by when it is there. Of one table they are added to in their order.
  */
 #define NR_LATER 32u
-struct sum_row { /* who_row, latency_row */
+struct sum_row { /* who_row */
 	uint64_t key;
 	uint64_t sum;
 };
@@ -543,6 +548,10 @@ uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
 /** books_later() - add to the row of @key in a table of sum_rows, some time before books_settle() */
 void books_later(struct trace_analysis *a, struct table *table, uint64_t key, uint64_t amount);
+/** books_latency() - count a call's elapsed time, its latency_key(): in the histograms some time before latencies_settle() of the thread */
+void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key);
+/** latencies_settle() - what was noted of @thread is in its histograms now */
+void latencies_settle(struct trace_analysis *a, struct trace_thread *thread);
 /** books_settle() - all that was left for later is added now */
 void books_settle(struct trace_analysis *a);
 /** books_row() - a row of a table, or a sink when memory ran out. Inline: @row_bytes is a constant where it is called */
@@ -652,13 +661,37 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 
-/** thread_prefetch() - this thread comes to a CPU: what every event of it needs will be wanted */
+/** memory_prefetch() - of these @bytes, if there are any */
+static inline void memory_prefetch(const void *memory, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += CACHE_LINE)
+		__builtin_prefetch((const char *)memory + at, 1);
+}
+
+/** thread_prefetch() - this thread comes to a CPU soon: what every event of it needs will be wanted */
 static inline void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
 {
 	const struct trace_thread *thread = thread_find(a, tid);
 
-	for (size_t at = 0; thread && at < offsetof(struct trace_thread, frames) + sizeof(struct frame); at += CACHE_LINE)
-		__builtin_prefetch((const char *)thread + at, 1);
+	if (thread) {
+		memory_prefetch(thread, offsetof(struct trace_thread, frames) + sizeof(struct frame));
+		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
+	}
+}
+
+/** thread_prefetch_rows() - and, when that is there, the tables that are small */
+static inline void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
+{
+	const struct trace_thread *thread = thread_find(a, tid);
+
+	if (!thread)
+		return;
+	if (thread->books.calls.capacity <= 8)
+		memory_prefetch(thread->books.calls.rows, thread->books.calls.capacity * sizeof(struct call_row));
+	if (thread->books.waits.capacity <= 8)
+		memory_prefetch(thread->books.waits.rows, thread->books.waits.capacity * sizeof(struct wait_row));
+	__builtin_prefetch(&thread->early, 1);
+	__builtin_prefetch(thread->process);
 }
 
 /* ---- state_hidden.c ---- */

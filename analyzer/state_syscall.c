@@ -162,7 +162,7 @@ static void frame_account(struct trace_analysis *a, struct trace_thread *thread,
 	struct snapshot end;
 
 	books_snapshot(thread, ns, &end);
-	books_later(a, trap ? &thread->books.trap_times : &thread->books.call_times, latency_key(row->key, elapsed), 1);
+	books_latency(a, thread, trap, latency_key(row->key, elapsed));
 	if (elapsed > row->longest)
 		row->longest = elapsed;
 	if (~elapsed > row->shortest)

@@ -300,7 +300,7 @@ static int decode_type(struct decoder *decoder, const struct trace_columns_type 
 			return -ENOMEM;
 		places = (uint32_t *)decoder->tables->memory;
 	}
-	*type = (struct block_type){ .next = of_events, .memory = decoder->block->memory, .type = schema_type(decoder->schema, disk->id), .id = disk->id };
+	*type = (struct block_type){ .next = of_events, .end = of_events + disk->events, .memory = decoder->block->memory, .type = schema_type(decoder->schema, disk->id), .id = disk->id };
 	error = disk->flags & TRACE_COLUMNS_STRING ? decode_strings(decoder, disk, places) : decode_plain(decoder, disk, places);
 	if (!error && places != of_events)
 		error = decode_indexes(decoder, disk, places, of_events);

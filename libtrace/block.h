@@ -14,10 +14,11 @@
  * struct block_type - one type's events in the block, in time order
  * @next: where the payload of the next one is: in @memory, in 8-byte words. Before each payload stands its size. Events of
  *        the same payload share it, and types with and without strings are stepped through alike, because they mix in a way that
- *        no branch predictor can tell
+ *        no branch predictor can tell. @end: behind the last
  */
 struct block_type {
 	const uint32_t *next;
+	const uint32_t *end;
 	const unsigned char *memory;
 	const struct trace_event_type *type;
 	uint32_t id;

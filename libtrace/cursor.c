@@ -451,6 +451,17 @@ const struct trace_event *trace_cursor_next(struct trace_cursor *cursor)
 	return next_turn(cursor);
 }
 
+const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t distance)
+{
+	const struct lane *lane = cursor->top;
+	const struct block_type *type;
+
+	if (!lane || !lane->rank || !distance)
+		return NULL;
+	type = &lane->block.types[lane->block.places[lane->block.at - 1]];
+	return (size_t)(type->end - type->next) < distance ? NULL : type->memory + 8 * (size_t)type->next[distance - 1];
+}
+
 /* ---- positions ---- */
 
 static size_t gap_at(const struct trace *trace, uint64_t ts_ns)

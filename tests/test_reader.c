@@ -619,6 +619,49 @@ static void filters_give_what_was_asked_for(void)
 	tb_free(tb);
 }
 
+/* Of each event the payloads that come behind it, by its type and stream; where a chunk ends nothing is known of the next. */
+static void what_comes_is_foreseen_within_a_chunk(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	const struct trace_sys_exit *one, *two;
+	int nr_foreseen = 0, nr_unknown = 0;
+
+	for (uint64_t i = 0; i < 600; i++) {
+		if (i == 300)
+			tb_cut(tb, 0);
+		ADD(tb, i % 2, 1000 + 2 * i, sys_exit, NULL, .ret = (int64_t)i);
+		ADD(tb, i % 2, 1001 + 2 * i, sched_migrate, NULL, .tid = (uint32_t)i);
+	}
+	trace = tb_open_trace(tb);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 1));
+	while ((event = trace_cursor_next(cursor))) {
+		int64_t at = ((const struct trace_sys_exit *)event->payload)->ret;
+
+		CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 0));
+		CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 1000));
+		CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, UINT32_MAX));
+		if (event->id != TRACE_EV_sys_exit)
+			continue;
+		one = trace_cursor_foresee(cursor, 1);
+		two = trace_cursor_foresee(cursor, 2);
+		CU_ASSERT(!one || one->ret == at + 2);
+		CU_ASSERT(!two || two->ret == at + 4);
+		CU_ASSERT(one || !two);
+		nr_foreseen += one != NULL;
+		nr_unknown += !one;
+	}
+	CU_ASSERT_EQUAL(nr_foreseen, 597);
+	CU_ASSERT_EQUAL(nr_unknown, 3); /* two chunks of CPU 0, one of CPU 1 */
+	CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 1));
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static void seeking_gives_the_first_event_at_or_after(void)
 {
 	struct tb *tb = mixed_trace();
@@ -1030,6 +1073,7 @@ static const struct unit_case cases[] = {
 	{ "losses_before_the_first_and_after_the_last_event_are_gaps", losses_before_the_first_and_after_the_last_event_are_gaps },
 	{ "missed_programs_are_gaps_beside_their_events", missed_programs_are_gaps_beside_their_events },
 	{ "filters_give_what_was_asked_for", filters_give_what_was_asked_for },
+	{ "what_comes_is_foreseen_within_a_chunk", what_comes_is_foreseen_within_a_chunk },
 	{ "seeking_gives_the_first_event_at_or_after", seeking_gives_the_first_event_at_or_after },
 	{ "chunks_in_any_order_are_found_by_time", chunks_in_any_order_are_found_by_time },
 	{ "gaps_obey_filters_and_positions", gaps_obey_filters_and_positions },

@@ -79,6 +79,54 @@ static void no_more_was_taken_than_there_was(void)
 	case_free(&c);
 }
 
+struct asked {
+	uint64_t calls, p50_ns, p99_ns;
+};
+
+/* At the mark: what is known by then. */
+static void ask(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_thread *thread = trace_thread_on_cpu(analysis, 0);
+	struct trace_figures *f = thread && event->id == TRACE_EV_sched_comm ? trace_thread_figures(analysis, thread) : NULL;
+	struct asked *asked = data;
+
+	if (f)
+		*asked = (struct asked){case_call(f, "getpid")->calls, case_call(f, "getpid")->p50_ns, case_call(f, "getpid")->p99_ns};
+	trace_figures_free(f);
+}
+
+/* Latencies are noted, and counted by 64: 40 calls of 30 ns and 60 of 10 ns, whose median is wrong without the last 36; figures are read; 30 of 45 ns. */
+static void how_long_calls_took_is_known_at_any_time(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_sched_comm comm = {.tid = 10};
+	struct asked asked = {0};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	for (uint64_t i = 0; i < 130; i++) {
+		uint64_t at = 2000 + 50 * i;
+
+		if (i == 100)
+			tb_event(c.tb, 0, at, TRACE_EV_sched_comm, &comm, sizeof(comm), "one");
+		tb_sys_enter(c.tb, 0, at + 1, SYS_getpid);
+		tb_sys_exit(c.tb, 0, at + 1 + (i < 40 ? 30 : i < 100 ? 10 : 45), 10);
+	}
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, NULL, NULL);
+	trace_analysis_on_event(c.analysis, NULL, ask, &asked);
+	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0);
+	c.one = trace_process_figures(c.analysis, case_process(&c, 10));
+	CU_ASSERT_EQUAL(asked.calls, 100);
+	CU_ASSERT_EQUAL(asked.p50_ns, 10);
+	CU_ASSERT_EQUAL(asked.p99_ns, 30);
+	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->calls, 130);
+	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->p50_ns, 30);
+	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->p99_ns, 45);
+	case_free(&c);
+}
+
 static void a_fault_inside_a_call_is_trap_time_of_that_call(void)
 {
 	struct analysis_case c = case_new();
@@ -1020,6 +1068,7 @@ int main(int argc, char **argv)
 		CASE(user_syscall_and_trap_are_told_apart),
 		CASE(what_the_host_took_is_of_the_turn_and_else_of_the_turn_before),
 		CASE(no_more_was_taken_than_there_was),
+		CASE(how_long_calls_took_is_known_at_any_time),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
 		CASE(a_fault_without_end_is_over_at_the_next_call),
 		CASE(interrupts_nest_and_go_to_the_innermost),

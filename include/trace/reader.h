@@ -360,6 +360,13 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor); /* NULL is 
  */
 const struct trace_event *trace_cursor_next(struct trace_cursor *cursor);
 
+/**
+ * trace_cursor_foresee() - what is to come, for who wants to have its memory ready by then
+ * @distance: 1 is the next event of the same type and stream as the one that trace_cursor_next() returned last, 2 the one behind that
+ * Returns its payload, borrowed until the next call on @cursor; NULL where that is not known yet: it may come in a chunk that was not decoded. Takes no time.
+ */
+const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t distance);
+
 /** trace_cursor_seek() - continue with the first event at or after @ts_ns; O(log chunks) */
 int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns);
 
