@@ -2,12 +2,13 @@
 /*
  * scaling.c - does an event cost the same whatever the trace is like?
  *
- *	scaling EVENTS STREAMS THREADS FILE [runnable]	writes such a trace, iterates it and analyses it
+ *	scaling EVENTS STREAMS THREADS FILE [runnable | FILES]	writes such a trace, iterates it and analyses it
  *	scaling open BYTES FILE			makes a file of that size, with an index as it would have and holes for events, and opens it
  *
  * The first prints bytes per event, and ns of CPU time per event to pack and compress, to iterate and to analyse; the second the number of
  * chunks, ms to open, and ms to open and go to the middle. The events are made up: threads that take turns on as many CPUs as there are streams, with a few
- * system calls each time; woken just before, or (runnable) waiting for the CPU all the time, so that each turn was had by many others.
+ * system calls each time; woken just before, or (runnable) waiting for the CPU all the time, so that each turn was had by many others. With FILES
+ * the calls read files, each any of those that its thread has open: all threads together so many, since before the trace; to load those is not counted.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -26,6 +27,9 @@ enum {
 	BLOCK_BYTES = 1 << 20, /* as the daemon's sub-buffers */
 	TURN = 64,		 /* events of a stream in a row */
 	FIRST_TID = 1000,
+	FIRST_FD = 3,
+	NR_READ = 0,
+	START_STREAM = 0xffff0000, /* none of the events' */
 	CHUNK_EVENTS = 16000,
 	CHUNK_BYTES = 40000,
 };
@@ -99,12 +103,14 @@ static double stream_add(struct trace_writer *writer, struct stream *stream, uin
 /**
  * struct load - what the trace is like
  * @runnable: the threads never sleep, so each waits for the CPU while all others have their turns; else they are woken just before
+ * @files_each: so many files each thread has open; 0: its calls are about nothing
  */
 struct load {
 	uint64_t nr_events;
 	uint32_t nr_streams;
 	uint32_t nr_threads;
 	bool runnable;
+	uint32_t files_each;
 };
 
 static uint32_t next_thread(const struct stream *stream, const struct load *load)
@@ -137,9 +143,46 @@ static double add_event(struct trace_writer *writer, struct stream *stream, uint
 	if (step == 15 || step % 2 == 0) {
 		struct trace_sys_enter3 enter = { .nr = step % 3, .arg0 = step, .arg1 = 0x7ffe00001000 + stream->tid * 4096ull, .arg2 = 100 };
 
+		if (load->files_each) {
+			enter.nr = NR_READ;
+			enter.arg0 = FIRST_FD + (uint64_t)random() % load->files_each;
+		}
+
 		return stream_add(writer, stream, ts_ns, TRACE_EV_sys_enter3, &enter, sizeof(enter));
 	}
 	return stream_add(writer, stream, ts_ns, TRACE_EV_sys_exit, &(struct trace_sys_exit){ .ret = 100 }, sizeof(struct trace_sys_exit));
+}
+
+/* A payload and its string, as a record has them. */
+static void start_add(struct trace_writer *writer, struct stream *stream, uint16_t id, const void *fixed, size_t bytes, const char *text)
+{
+	char payload[256] = { 0 };
+
+	snprintf((char *)mempcpy(payload, fixed, bytes), sizeof(payload) - bytes, "%s", text);
+	stream_add(writer, stream, 1, id, payload, (bytes + strlen(text) + 8) & ~7ull);
+}
+
+/* Who has which files open when the trace begins. */
+static void write_start(struct trace_writer *writer, const struct load *load)
+{
+	struct stream stream = { .records = checked(malloc(BLOCK_BYTES)) };
+	char path[64];
+
+	stream.source = (struct trace_source){ .records = stream.records, .seq = 1, .stream = START_STREAM, .kind = TRACE_CHUNK_START_STATE };
+	trace_writer_string(writer, TRACE_STRING_SYSCALL, NR_READ, "read");
+	for (uint32_t i = 0; i < load->nr_threads; i++) {
+		struct trace_start_thread thread = { .tid = FIRST_TID + i, .tgid = FIRST_TID + i, .ppid = 1, .nr = -1, .state = TRACE_TASK_INTERRUPTIBLE };
+
+		start_add(writer, &stream, TRACE_EV_start_thread, &thread, sizeof(thread), "reader");
+		for (uint32_t n = 0; n < load->files_each; n++) {
+			struct trace_start_fd fd = { .tgid = thread.tgid, .fd = (int)(FIRST_FD + n), .dev = 1, .mode = 0100644, .ino = 1 + (uint64_t)i * load->files_each + n };
+
+			snprintf(path, sizeof(path), "/data/%u/file%u", i, n);
+			start_add(writer, &stream, TRACE_EV_start_fd, &fd, sizeof(fd), path);
+		}
+	}
+	stream_write(writer, &stream);
+	free(stream.records);
 }
 
 /* Returns ns of CPU time to pack and write an event. */
@@ -152,6 +195,8 @@ static double write_trace(const struct load *load, const char *path)
 	double spent = 0;
 
 	srandom(1);
+	if (load->files_each)
+		write_start(writer, load);
 	for (uint32_t i = 0; i < load->nr_streams; i++) {
 		streams[i].records = checked(malloc(BLOCK_BYTES));
 		streams[i].tid = FIRST_TID + i;
@@ -185,11 +230,23 @@ static double iterate(const struct trace *trace, uint64_t nr_events)
 	return (cpu_ns() - begin) / (double)nr_events;
 }
 
+/* What was there before the trace is loaded by then. */
+static void note_begin(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	double *begin = data;
+
+	(void)analysis, (void)event;
+	if (!*begin)
+		*begin = cpu_ns();
+}
+
 static double analyse(const struct trace *trace, uint64_t nr_events)
 {
-	double begin = cpu_ns();
+	const uint64_t switches[TRACE_MASK_WORDS] = { [TRACE_EV_sched_switch / 64] = 1ull << TRACE_EV_sched_switch % 64 };
 	struct trace_analysis *analysis = checked(trace_analysis_new(trace, NULL, NULL));
+	double begin = 0;
 
+	trace_analysis_on_event(analysis, switches, note_begin, &begin);
 	trace_analysis_run(analysis, NULL);
 	trace_analysis_free(analysis);
 	return (cpu_ns() - begin) / (double)nr_events;
@@ -327,8 +384,11 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "open"))
 		measure_open(strtoull(argv[2], NULL, 10), argv[3]);
 	else if (argc == 5 || (argc == 6 && !strcmp(argv[5], "runnable")))
-		measure(&(struct load){ strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), argc == 6 }, argv[4]);
+		measure(&(struct load){ strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), argc == 6, 0 }, argv[4]);
+	else if (argc == 6 && atoi(argv[5]) >= atoi(argv[3]) && atoi(argv[3]) > 0)
+		measure(&(struct load){ strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), false,
+					(uint32_t)(atoi(argv[5]) / atoi(argv[3])) }, argv[4]);
 	else
-		fprintf(stderr, "usage: scaling EVENTS STREAMS THREADS FILE [runnable] | scaling open BYTES FILE\n");
+		fprintf(stderr, "usage: scaling EVENTS STREAMS THREADS FILE [runnable | FILES] | scaling open BYTES FILE\n");
 	return argc >= 4 && argc <= 6 ? 0 : 2;
 }
