@@ -392,6 +392,7 @@ struct cpu {
 	uint64_t first_switch_ns;
 	struct turn before;	 /* and now, since, with so much of it stolen: */
 	uint64_t turn_since, turn_stolen;
+	uint64_t turn_woken; /* so long before it somebody set out to wake who has it, and the CPU was idle; else 0 */
 	bool hidden;	    /* current may be gone already, unseen; then successor came: state_hidden.c */
 	uint32_t successor;
 	struct trace_cursor *ahead; /* owned: the switches of this CPU to come */

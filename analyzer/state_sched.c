@@ -467,6 +467,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->before = (struct turn){sw->prev_tid, ns - cpu->turn_since, cpu->turn_stolen};
 	cpu->turn_since = ns;
 	cpu->turn_stolen = 0;
+	cpu->turn_woken = 0;
 	cpu->current = NULL;
 	if (is_thread(cpu, prev)) {
 		prev->flags &= ~THREAD_FROM_START;
@@ -477,6 +478,8 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		next = NULL; /* what it does, and who comes then, is not recorded */
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
+		if (!sw->prev_tid && next->place == PLACE_QUEUED && ns > next->since)
+			cpu->turn_woken = ns - next->since;
 		switch_in(a, cpu, next, ns);
 		hidden_enter(a, cpu, next, ns);
 	} else {
@@ -631,13 +634,15 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 
 /*
  * Told right before the switch that ends the turn. Who preempts another as it is woken has its turn, for the kernel, from the wakeup on, when the
- * clock was looked at: what is more than its turn was taken in between, from the other. What nobody had is nobody's.
+ * clock was looked at: what is more than its turn was taken in between, from the other. Who wakes up an idle CPU, too: how much of that was
+ * the host's is not told apart, so as much as there was time for is taken to be (turn_woken). What nobody had is nobody's.
  */
 void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_cpu_stolen *stolen = event->payload;
 	struct trace_thread *before = cpu->before.tid ? thread_find(a, cpu->before.tid) : NULL;
-	uint64_t turn_ns = ns - cpu->turn_since, own = stolen->ns < turn_ns ? stolen->ns : turn_ns, rest = stolen->ns - own;
+	uint64_t turn_ns = ns - cpu->turn_since, since_switch = stolen->ns > cpu->turn_woken ? stolen->ns - cpu->turn_woken : 0;
+	uint64_t own = since_switch < turn_ns ? since_switch : turn_ns, rest = since_switch - own;
 
 	if (ns < cpu->gap_until || !is_thread(cpu, cpu->current))
 		return;

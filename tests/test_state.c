@@ -50,13 +50,14 @@ static void what_the_host_took_is_of_the_turn_and_else_of_the_turn_before(void)
 	stolen(c.tb, 3500, 600); /* 100 before it had the CPU */
 	tb_switch(c.tb, 0, 3500, 20, 10, TRACE_TASK_RUNNING);
 	stolen(c.tb, 6000, 7);
-	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 1, 6900, 10, TRACE_CONTEXT_TASK);
 	tb_switch(c.tb, 0, 7000, 0, 10, TRACE_TASK_RUNNING);
-	stolen(c.tb, 7500, 501); /* 1 while nobody had it */
+	stolen(c.tb, 7500, 130); /* 100 until the CPU was awake */
 	tb_switch(c.tb, 0, 7500, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(c.tb, 0, 9000, 0, 20, TRACE_TASK_RUNNING);
 	case_run(&c);
-	CU_ASSERT_EQUAL(c.one->stolen_ns, 300 + 100 + 7 + 500);
+	CU_ASSERT_EQUAL(c.one->stolen_ns, 300 + 100 + 7 + 30);
 	CU_ASSERT_EQUAL(c.two->stolen_ns, 500);
 	CU_ASSERT_EQUAL(c.two->user_ns, 500); /* a part of it, not beside it */
 	case_free(&c);

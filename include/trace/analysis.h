@@ -312,7 +312,8 @@ struct trace_file_use {
  * struct trace_figures - the books of a thread, or of a process: the sums over its threads
  * Arrays are sorted, greatest time first. A trap's row is struct trace_call, its errors are major faults.
  * @stolen_ns: of user, syscall, trap and interrupted together, in which nothing ran: the host of a virtual machine had the CPU. Told by the
- * kernel at the end of each turn on a CPU; 0 also where the kernel does not know (CONFIG_PARAVIRT_TIME_ACCOUNTING)
+ * kernel at the end of each turn on a CPU, less what an idle CPU may have taken to wake up for it; 0 also where the kernel does not know
+ * (CONFIG_PARAVIRT_TIME_ACCOUNTING)
  */
 struct trace_figures {
 	uint64_t elapsed_ns;
