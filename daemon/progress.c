@@ -22,7 +22,7 @@ static uint64_t events_per_second(struct progress *progress, const struct record
 
 static uint64_t all_lost(const struct recording_status *status)
 {
-	return status->lost + status->lost_write + status->missed;
+	return status->lost + status->lost_write + status->not_understood + status->missed;
 }
 
 /* A line that is wider than the terminal could not be wiped again. */
@@ -65,6 +65,8 @@ static void report_losses(const struct recording *recording, const struct record
 		message_warning("%s missed: the kernel skipped programs that ran already", text_events(status->missed).s);
 	if (status->lost_write)
 		message_warning("%s lost because they could not be written", text_events(status->lost_write).s);
+	if (status->not_understood)
+		message_warning("%s lost because what a program left in its buffers made no sense", text_events(status->not_understood).s);
 }
 
 void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,

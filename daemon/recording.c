@@ -252,7 +252,7 @@ void recording_get_status(struct recording *recording, struct recording_status *
 {
 	struct trace_writer_totals written;
 	struct drain_totals drained;
-	uint64_t events;
+	uint64_t events, gone;
 
 	if (recording->ended)
 		trace_writer_totals(recording->writer, &written);
@@ -260,11 +260,13 @@ void recording_get_status(struct recording *recording, struct recording_status *
 		writer_thread_totals(recording->thread, &written);
 	drain_get_totals(recording->drain, &drained);
 	events = drained.events + recording->notes.stored - recording->notes.abandoned;
+	gone = written.lost_write + written.lost_inside;
 	*ret_status = (struct recording_status){
 		.start_ns = recording->start_ns,
-		.events = events > written.lost_write ? events - written.lost_write : 0,
+		.events = events > gone ? events - gone : 0,
 		.lost = drained.lost + recording->notes.lost + recording->notes.abandoned,
 		.lost_write = written.lost_write,
+		.not_understood = written.lost_inside,
 		.missed = recording->notes.missed_total,
 		.filtered = drained.filtered,
 		.file_bytes = written.file_bytes,

@@ -60,13 +60,14 @@ void recording_mark(struct recording *recording, const char *text);
 uint64_t recording_sync(struct recording *recording);
 uint64_t recording_synced(struct recording *recording);
 
-/** struct recording_status - @events: in the file, or on the way to it; @lost: in the rings; @lost_write: on the way; @missed:
- * programs that the kernel skipped */
+/** struct recording_status - @events: in the file, or on the way to it; @lost: in the rings; @lost_write: on the way; @not_understood:
+ * what stood in their place made no sense; @missed: programs that the kernel skipped */
 struct recording_status {
 	uint64_t start_ns;
 	uint64_t events;
 	uint64_t lost;
 	uint64_t lost_write;
+	uint64_t not_understood;
 	uint64_t missed;
 	uint64_t filtered;
 	uint64_t file_bytes;

@@ -24,12 +24,13 @@ struct ledger {
 	uint16_t kind;
 	bool started;
 	uint64_t last_ns;
-	uint64_t inside_ns; /* begin of the last chunk, if events of it were not understood: */
+	uint64_t inside_ns; /* begin of the last chunk, or end of the one before it, if events from there on were not understood: */
 	uint64_t inside;    /* so many, there or behind it */
 	uint64_t number;    /* that the next event should have */
 	uint64_t missed_ns; /* of the last chunk with trace_missed events */
 	uint64_t seen_lost_before;
 	uint64_t seen_lost_write;
+	uint64_t seen_lost_inside;
 };
 
 enum { NR_NEAR = 64 };
@@ -141,6 +142,13 @@ static int gap_inside(struct follower *books, const struct ledger *ledger, uint6
 	return ledger->inside ? add_gap(books, ledger, ledger->inside_ns, end_ns, ledger->inside, TRACE_GAP_SUSPECT) : 0;
 }
 
+static uint64_t inside_begin(const struct follower *books, const struct ledger *ledger, const struct trace_chunk_header *header)
+{
+	uint64_t before = ledger->started ? ledger->last_ns : books->trace->info.start_ns;
+
+	return header->flags & TRACE_CHUNK_FLAG_INSIDE_BEFORE && before < header->first_ns ? before : header->first_ns;
+}
+
 static int books_copy_found(struct follower *books, size_t idx, const struct chunk *chunk)
 {
 	int error = trace_spoil_chunk(books->trace, idx);
@@ -167,12 +175,14 @@ static int books_odd_chunk(struct follower *books, struct ledger *ledger, size_t
 {
 	struct trace_chunk_header header;
 	struct chunk chunk;
+	uint64_t inside_ns;
 	int error;
 
 	chunk_make(books->trace, idx, &chunk);
 	header = chunk_header_copy(books->trace, &chunk);
 	if (header.events_before < ledger->number || header.last_ns < header.first_ns)
 		return books->in_order ? books_copy_found(books, idx, &chunk) : -EAGAIN;
+	inside_ns = inside_begin(books, ledger, &header);
 	error = gap_inside(books, ledger, header.first_ns);
 	if (!error)
 		error = gaps_before(books, ledger, &header);
@@ -182,8 +192,9 @@ static int books_odd_chunk(struct follower *books, struct ledger *ledger, size_t
 	ledger->cpu = header.cpu;
 	ledger->number = header.events_before + header.events + header.lost_inside;
 	ledger->last_ns = header.last_ns;
-	ledger->inside_ns = header.first_ns;
+	ledger->inside_ns = inside_ns;
 	ledger->inside = header.lost_inside;
+	ledger->seen_lost_inside += header.lost_inside;
 	ledger->seen_lost_before += header.lost_before;
 	ledger->seen_lost_write += header.lost_write;
 	return error;
@@ -206,7 +217,7 @@ static const uint16_t stream_kinds[] = { TRACE_CHUNK_START_STATE, TRACE_CHUNK_EV
 static int gaps_behind(struct follower *books, const struct trace_statistics_stream *disk)
 {
 	struct ledger sum = { .stream = disk->stream, .cpu = disk->cpu, .last_ns = books->trace->info.start_ns };
-	uint64_t end = books->trace->info.end_ns, declared, unwritten, total, lost;
+	uint64_t end = books->trace->info.end_ns, declared, unwritten, inside, total, lost;
 	int error = 0;
 
 	for (size_t i = 0; i < sizeof(stream_kinds) / sizeof(stream_kinds[0]); i++) {
@@ -219,18 +230,22 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 		sum.number += ledger->number;
 		sum.seen_lost_before += ledger->seen_lost_before;
 		sum.seen_lost_write += ledger->seen_lost_write;
+		sum.seen_lost_inside += ledger->seen_lost_inside;
 		sum.last_ns = sum.last_ns > ledger->last_ns ? sum.last_ns : ledger->last_ns;
 	}
 	total = positive(disk->written + disk->lost_write + disk->lost_inside + disk->lost_before, sum.number);
 	declared = positive(disk->lost_before, sum.seen_lost_before);
 	unwritten = positive(disk->lost_write, sum.seen_lost_write);
+	inside = positive(disk->lost_inside, sum.seen_lost_inside);
 	lost = positive(disk->discarded + disk->overwritten, sum.seen_lost_before);
 	if (lost)
 		error = add_gap(books, &sum, sum.last_ns, end, lost, disk->discarded ? TRACE_GAP_DISCARDED : TRACE_GAP_OVERWRITTEN);
 	if (!error && unwritten)
 		error = add_gap(books, &sum, sum.last_ns, end, unwritten, TRACE_GAP_UNWRITTEN);
-	if (!error && positive(total, declared + unwritten))
-		error = add_gap(books, &sum, sum.last_ns, end, total - declared - unwritten, TRACE_GAP_DAMAGED);
+	if (!error && inside)
+		error = add_gap(books, &sum, sum.last_ns, end, inside, TRACE_GAP_SUSPECT);
+	if (!error && positive(total, declared + unwritten + inside))
+		error = add_gap(books, &sum, sum.last_ns, end, total - declared - unwritten - inside, TRACE_GAP_DAMAGED);
 	return error;
 }
 

@@ -5,6 +5,9 @@
  * A write that fails must cost the block at hand and nothing else. On a regular file what arrived of the chunk is cut off again;
  * on a pipe it stays, and the reader steps over it by looking for the next chunk's magic and checksum. The block's events
  * are added to what the next chunk of its stream declares lost.
+ *
+ * That is not what becomes of a block in which nothing makes sense, as a damaged or hostile program may hand over: it was not the disk that lost
+ * its events, and a chunk without events there is not. The next chunk of its stream declares them as not understood.
  */
 #include <trace/writer.h>
 
@@ -27,7 +30,7 @@
 /**
  * struct stream - the books of one ring
  * @number: events up to the last chunk, stored or lost
- * @lost_total: as the producer counts; @lost_before, @lost_write: since the last chunk; @total_...: ever
+ * @lost_total: as the producer counts; @lost_before, @lost_write: since the last chunk; @lost_inside: in blocks that have none, and in no chunk yet; @total_...: ever
  */
 struct stream {
 	uint32_t kind;
@@ -38,6 +41,7 @@ struct stream {
 	uint64_t lost_total;
 	uint64_t lost_before;
 	uint64_t lost_write;
+	uint64_t lost_inside;
 	uint64_t last_ns;
 	uint64_t total_written;
 	uint64_t total_lost_before;
@@ -471,20 +475,29 @@ static void stream_account_before(struct stream *stream, const struct trace_pack
 		stream->lost_cause = header->lost_cause;
 }
 
-static void stream_account_written(struct stream *stream, const struct trace_chunk_header *header)
+/* @lost_inside: of the block alone */
+static void stream_account_inside(struct trace_writer *writer, struct stream *stream, uint32_t lost_inside)
+{
+	stream->total_lost_inside += lost_inside;
+	writer->totals.lost_inside += lost_inside;
+}
+
+static void stream_account_written(struct trace_writer *writer, struct stream *stream, const struct trace_chunk_header *header, uint32_t lost_inside)
 {
 	stream->number = header->events_before + header->events + header->lost_inside;
 	stream->lost_before = 0;
 	stream->lost_write = 0;
+	stream->lost_inside -= header->lost_inside - lost_inside;
 	stream->jump = false;
 	stream->last_ns = header->last_ns;
 	stream->total_written += header->events;
-	stream->total_lost_inside += header->lost_inside;
+	writer->totals.events += header->events;
+	stream_account_inside(writer, stream, lost_inside);
 }
 
-static void stream_account_dropped(struct trace_writer *writer, struct stream *stream, const struct trace_chunk_header *header)
+static void stream_account_dropped(struct trace_writer *writer, struct stream *stream, const struct trace_chunk_header *header, uint32_t lost_inside)
 {
-	uint64_t lost = (uint64_t)header->events + header->lost_inside;
+	uint64_t lost = (uint64_t)header->events + lost_inside;
 
 	stream->lost_write += lost;
 	stream->total_lost_write += lost;
@@ -493,11 +506,14 @@ static void stream_account_dropped(struct trace_writer *writer, struct stream *s
 
 static void header_fill_before(struct trace_chunk_header *header, const struct stream *stream)
 {
+	uint64_t room = UINT32_MAX - header->lost_inside;
+
 	header->lost_before = stream->lost_before;
 	header->lost_write = stream->lost_write;
 	header->lost_cause = stream->lost_cause;
 	header->events_before = stream->number + stream->lost_before + stream->lost_write;
-	header->flags = stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0;
+	header->lost_inside += (uint32_t)(stream->lost_inside < room ? stream->lost_inside : room); /* more than that: the chunk after it */
+	header->flags = (stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0) | (stream->lost_inside ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0);
 }
 
 static bool holds_user_events(const struct trace_chunk_header *header)
@@ -508,18 +524,23 @@ static bool holds_user_events(const struct trace_chunk_header *header)
 static int packed_write(struct trace_writer *writer, struct stream *stream, struct trace_packed *packed, struct trace_error *ret_error)
 {
 	struct trace_chunk_header *header = &packed->header;
-	int error = holds_user_events(header) ? types_write(writer, ret_error) : 0;
+	uint32_t lost_inside = header->lost_inside;
+	int error;
 
-	if (header->events && !error) {
+	if (!header->events) {
+		stream->lost_inside += lost_inside;
+		stream_account_inside(writer, stream, lost_inside);
+		return 0;
+	}
+	error = holds_user_events(header) ? types_write(writer, ret_error) : 0;
+	if (!error) {
 		header_fill_before(header, stream);
 		error = chunk_write(writer, header, &(struct raw){ packed->raw, packed->texts_at, packed->codes_at }, ret_error);
 	}
-	if (header->events && !error) {
-		stream_account_written(stream, header);
-		writer->totals.events += header->events;
-	} else {
-		stream_account_dropped(writer, stream, header);
-	}
+	if (!error)
+		stream_account_written(writer, stream, header, lost_inside);
+	else
+		stream_account_dropped(writer, stream, header, lost_inside);
 	return error;
 }
 

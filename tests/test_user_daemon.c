@@ -609,6 +609,33 @@ static void nonsense_in_rings_stays_in_its_streams(void)
 	}
 }
 
+/* A sub-buffer in which nothing is right was read and written about: no write has failed, nor were the buffers full. */
+static void records_that_are_none_are_a_loss_of_their_own_kind(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	uint16_t id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
+	struct bench *bench = bench_new(NULL);
+	struct trace_writer_totals totals;
+
+	CU_ASSERT_EQUAL_FATAL(bench_take(bench, &program, true), 0);
+	program.data[4096 + id + 7] = 1; /* an event that nobody described */
+	for (int part = 0; part < 3; part++) {
+		for (int i = 0; i < 10; i++)
+			fake_program_number(&program, 0, part == 1 ? (uint16_t)(id + 7) : id, i);
+		bench_drain(bench);
+	}
+	bench_end(bench, false);
+	trace_writer_totals(bench->writer, &totals);
+	CU_ASSERT_EQUAL(totals.lost_write, 0);
+	CU_ASSERT_EQUAL(totals.lost_inside, 10);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(bench->trace), 1);
+	CU_ASSERT_EQUAL(trace_get_gap(bench->trace, 0)->cause, TRACE_GAP_SUSPECT);
+	CU_ASSERT_EQUAL(trace_get_gap(bench->trace, 0)->lost, 10);
+	CU_ASSERT_EQUAL(trace_get_gap(bench->trace, 0)->stream, USER_FIRST_STREAM);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
 static void nonsense_in_the_registry_stays_in_its_program(void)
 {
 	for (unsigned int seed = 0; seed < 150; seed += (unsigned int)unit_step(7)) {
@@ -1032,6 +1059,7 @@ static const struct unit_case cases[] = {
 	{ "files_that_are_no_memory_are_refused", files_that_are_no_memory_are_refused },
 	{ "a_program_belongs_to_one_daemon_at_a_time", a_program_belongs_to_one_daemon_at_a_time },
 	{ "nonsense_in_rings_stays_in_its_streams", nonsense_in_rings_stays_in_its_streams },
+	{ "records_that_are_none_are_a_loss_of_their_own_kind", records_that_are_none_are_a_loss_of_their_own_kind },
 	{ "nonsense_in_the_registry_stays_in_its_program", nonsense_in_the_registry_stays_in_its_program },
 	{ "memory_that_changes_while_it_is_read_breaks_nothing", memory_that_changes_while_it_is_read_breaks_nothing },
 	{ "the_memory_is_found_among_all_that_a_process_maps", the_memory_is_found_among_all_that_a_process_maps },

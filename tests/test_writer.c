@@ -90,6 +90,78 @@ static void bad_records_are_left_out_and_counted(void)
 	trace_close(trace);
 }
 
+/* So many records of no event, as from a program that scribbles over its buffers. */
+static void rawfile_nonsense(struct rawfile *file, uint64_t base_ns, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		rawfile_record(file, (uint32_t)base_ns, 250, 2, "8 bytes.", 8);
+	CU_ASSERT_EQUAL(rawfile_block(file, base_ns, 0, 0), 0);
+}
+
+static void check_gap(const struct trace *trace, size_t idx, uint64_t start_ns, uint64_t end_ns, uint64_t lost)
+{
+	const struct trace_gap *gap = trace_get_gap(trace, idx);
+
+	CU_ASSERT_EQUAL(gap->cause, TRACE_GAP_SUSPECT);
+	CU_ASSERT_EQUAL(gap->start_ns, start_ns);
+	CU_ASSERT_EQUAL(gap->end_ns, end_ns);
+	CU_ASSERT_EQUAL(gap->lost, lost);
+	CU_ASSERT_EQUAL(gap->stream, 9);
+}
+
+/* Nothing failed to be written: that is another loss. */
+static void a_block_without_sense_is_no_failed_write(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 23, .attempted = 23 };
+	struct rawfile *file = rawfile_new();
+	struct trace_writer_totals totals;
+	struct trace *trace;
+
+	rawfile_exit(file, 1000, 1);
+	rawfile_block(file, 1000, 0, 0);
+	rawfile_nonsense(file, 2000, 3);
+	rawfile_nonsense(file, 3000, 4);
+	rawfile_exit(file, 4000, 1);
+	rawfile_block(file, 4000, 0, 0);
+	rawfile_exit(file, 5000, 1);
+	rawfile_block(file, 5000, 0, 0);
+	rawfile_nonsense(file, 6000, 13); /* and no chunk behind it */
+	trace_writer_totals(file->writer, &totals);
+	CU_ASSERT_EQUAL(totals.lost_write, 0);
+	CU_ASSERT_EQUAL(totals.lost_inside, 20);
+	CU_ASSERT_EQUAL(totals.events, 3);
+	trace = rawfile_open(file, &stats);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(trace), 2);
+	check_gap(trace, 0, 1000, 5000, 7);
+	check_gap(trace, 1, 5000, 9999, 13);
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), 0);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
+/* From the beginning of the trace on; and what was not understood within a block stays in it. */
+static void a_stream_that_begins_without_sense_says_so(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 7, .attempted = 7 };
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	rawfile_nonsense(file, 2000, 3);
+	rawfile_exit(file, 4000, 1);
+	rawfile_block(file, 4000, 0, 0);
+	rawfile_exit(file, 5000, 1);
+	rawfile_record(file, 5000, 250, 2, "8 bytes.", 8);
+	rawfile_block(file, 5000, 0, 0);
+	rawfile_exit(file, 6000, 1);
+	rawfile_block(file, 6000, 0, 0);
+	trace = rawfile_open(file, &stats);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(trace), 2);
+	check_gap(trace, 0, 0, 5000, 3);
+	check_gap(trace, 1, 5000, 6000, 1);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
 static void a_record_that_reaches_beyond_the_block_ends_it(void)
 {
 	struct rawfile *file = rawfile_new();
@@ -451,6 +523,37 @@ static void what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics(void)
 	unlink(path);
 }
 
+/* The chunk that would have told it could not be written: the next one tells it, once, beside what was in that chunk. */
+static void what_a_failed_write_and_what_no_sense_cost_stays_apart(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 305, .attempted = 305 };
+	struct rlimit limit, unlimited;
+	struct rawfile *file = rawfile_new();
+	struct trace_writer_totals totals;
+	struct trace *trace;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &unlimited);
+	write_random_block(file, 0);
+	rawfile_nonsense(file, 1000, 5);
+	limit = unlimited;
+	limit.rlim_cur = (rlim_t)lseek(file->fd, 0, SEEK_END) + 10;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	CU_ASSERT_EQUAL(write_random_block(file, 2), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &unlimited);
+	write_random_block(file, 3);
+	trace_writer_totals(file->writer, &totals);
+	CU_ASSERT_EQUAL(totals.lost_write, 100);
+	CU_ASSERT_EQUAL(totals.lost_inside, 5);
+	trace = rawfile_open(file, &stats);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(trace), 2);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_UNWRITTEN);
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 100);
+	check_gap(trace, 1, 99, 9999, 5);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
 static void a_device_that_is_always_full_is_an_error_at_the_begin(void)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -502,6 +605,9 @@ static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
 static const struct unit_case cases[] = {
 	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
 	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
+	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
+	{ "a_stream_that_begins_without_sense_says_so", a_stream_that_begins_without_sense_says_so },
+	{ "what_a_failed_write_and_what_no_sense_cost_stays_apart", what_a_failed_write_and_what_no_sense_cost_stays_apart },
 	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
 	{ "events_at_the_first_and_at_the_last_time_come_back", events_at_the_first_and_at_the_last_time_come_back },
 	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; 1 was before the first release */
-#define TRACE_FORMAT_MINOR 1 /* additions that an older reader skips: 1 the table */
+#define TRACE_FORMAT_MINOR 2 /* additions that an older reader skips: 1 the table, 2 TRACE_CHUNK_FLAG_INSIDE_BEFORE */
 
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
 #define TRACE_CHUNK_MAGIC "\x8a" \
@@ -64,6 +64,7 @@ enum trace_chunk_compression {
 
 enum trace_chunk_flag {
 	TRACE_CHUNK_FLAG_JUMP = 1, /* a sub-buffer before this one is missing, and nobody counted its events */
+	TRACE_CHUNK_FLAG_INSIDE_BEFORE = 2, /* of lost_inside, some stood in blocks before this one, of which nothing was understood */
 };
 
 /**
@@ -72,7 +73,7 @@ enum trace_chunk_flag {
  * @events_before: number of the chunk's first event in its stream: every event of the stream before it, stored or lost
  * @lost_before: events that the producer lost between the stream's chunk before and this one; @lost_cause: why
  * @lost_write: events in blocks that could not be written between these two
- * @lost_inside: events of this block that could not be understood
+ * @lost_inside: events of this block, or with TRACE_CHUNK_FLAG_INSIDE_BEFORE of others since the chunk before, that could not be understood
  * @missed: sum over the chunk's trace_missed events
  * @ids: bit n of the 256: the chunk holds events of id n; bit 255: of an id from 256 on
  * Fields from stream to ids are 0 where the kind has no use for them.

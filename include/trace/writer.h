@@ -83,7 +83,8 @@ struct trace_source {
  * trace_writer_pack() - records into columns
  * Any thread. Does no I/O and keeps no pointer into @source. Nothing in the records is trusted, and they may change meanwhile.
  * A record that its type does not allow (unknown id, too small, string without NUL, reference out of bounds) is left out; one whose size
- * cannot be ends the block. Both are counted as lost inside the block (cause SUSPECT), up to @nr_records.
+ * cannot be ends the block. Both are counted as lost inside the block (cause SUSPECT), up to @nr_records; so is a block of which nothing is left, in
+ * the next one of its stream.
  * Returns what to give to trace_writer_write() or trace_packed_free(); NULL with -ENOMEM, or -EINVAL for a block larger than
  * 16 MiB or of another kind.
  */
@@ -123,7 +124,10 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
  */
 void trace_writer_set_level(struct trace_writer *writer, int level);
 
-/** struct trace_writer_totals - what was written; @lost_write: events that a failed write dropped; @write_ns: spent in system calls that write */
+/**
+ * struct trace_writer_totals - what was written
+ * @lost_write: events that a failed write dropped; @lost_inside: events that could not be understood; @write_ns: spent in system calls that write
+ */
 struct trace_writer_totals {
 	uint64_t events;
 	uint64_t chunks;
@@ -131,6 +135,7 @@ struct trace_writer_totals {
 	uint64_t file_bytes;
 	uint64_t lost_write;
 	uint64_t write_ns;
+	uint64_t lost_inside;
 };
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* C++ thinks that the function, named as its struct is, hides a constructor */
