@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""comparison.py - ways to do something, measured by turns, and what comes of it: rows of one table.
+
+On a machine that is never quite alone figures are only worth something beside each other. So all ways of a comparison take turns, what is
+compared is taken from the same repetition, whose samples are neighbours in time, and of all repetitions the median is told, with the middle
+half of what it would have been with other repetitions (bootstrap)."""
+import dataclasses
+import json
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+
+def run(*command, **options):
+    """stdout of a command that must succeed"""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()[-400:]}")
+    return done.stdout
+
+
+def seconds(*command, **options):
+    """elapsed time of a command that must succeed"""
+    begin = time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    return time.monotonic() - begin
+
+
+def put(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def bootstrap(repetitions, figure):
+    """(lower, upper) quartile of figure() over repetitions drawn with replacement"""
+    draws = random.Random(1)
+    values = sorted(figure([draws.choice(repetitions) for _ in repetitions]) for _ in range(400))
+    return values[100], values[300]
+
+
+@dataclasses.dataclass
+class Row:
+    """One line of the table. Bar and limit are of the ratio where there is one, else of our figure, in its unit.
+
+    what: the measurement; unit: of ours and of the peer's figure; added: both are what tracing adds to an untraced figure
+    spread: lower and upper quartile of the ratio; bar: where we want to be; limit: the best that could be had here, and of what (limit_of)
+    more: more is better"""
+    what: str
+    ours: float
+    unit: str
+    peer: str = ""
+    peer_value: float = None
+    ratio: float = None
+    spread: tuple = None
+    bar: float = None
+    limit: float = None
+    limit_of: str = ""
+    more: bool = False
+    added: bool = False
+
+    def misses(self):
+        value = self.ours if self.ratio is None else self.ratio
+        return self.bar is not None and (value < self.bar if self.more else value > self.bar)
+
+
+def others_trace():
+    """does somebody else trace this kernel now? That would cost everybody, and most the untraced"""
+    programs = json.loads(run("bpftool", "-j", "prog", "show"))
+    return any(program.get("name") in ("sys_enter", "sched_switch", "clock_enter", "busy_enter", "record_enter") for program in programs)
+
+
+def wait_alone(patience):
+    """wait until nobody else traces; our own programs, too, take a moment to go. False: out of patience"""
+    end = time.monotonic() + patience
+    while others_trace():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def undisturbed(way):
+    """a sample at whose begin and end nobody else traces"""
+    for _ in range(20):
+        if wait_alone(60):
+            value = way()
+            if wait_alone(1):
+                return value
+    raise RuntimeError("somebody else traces this machine all the time")
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r{text:70}\r", end="", file=sys.stderr, flush=True)
+
+
+class Samples:
+    """what the ways of one comparison gave, in each repetition"""
+
+    def __init__(self, name, ways, repetitions):
+        """ways: {label: function returning a number}. Every other repetition goes through them backwards, so that nobody always comes after the same"""
+        self.of = {label: [] for label in ways}
+        for repetition in range(repetitions):
+            for label, way in list(ways.items())[::-1 if repetition % 2 else 1]:
+                progress(f"{name}: {repetition + 1}/{repetitions} {label:12}")
+                try:
+                    self.of[label].append(undisturbed(way))
+                except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
+                    self.of[label].append(None)
+                    print(f"{name}: no {label}: {error}", file=sys.stderr)
+        progress("")
+
+    def __contains__(self, label):
+        return any(value is not None for value in self.of.get(label, []))
+
+    def median(self, label):
+        return statistics.median(value for value in self.of[label] if value is not None)
+
+    def repetitions(self, labels):
+        """[(a sample of each label), ...] of the repetitions that have them all"""
+        return [row for row in zip(*(self.of[label] for label in labels)) if None not in row]
+
+    def spread(self, labels, figure):
+        """quartiles of figure(medians of labels in a choice of the repetitions); None: too few to tell"""
+        rows = self.repetitions(labels)
+        return bootstrap(rows, lambda some: figure(*(statistics.median(column) for column in zip(*some)))) if len(rows) >= 3 else None
+
+    def added(self, label, base="untraced"):
+        """the median of what a way takes longer than another, each sample compared with its neighbour"""
+        return statistics.median(value - before for before, value in self.repetitions([base, label]))
+
+    def row(self, what, ours, peer, unit, peer_name=None, limit=None, **more):
+        """a row that compares two ways. limit: the way that can hardly be beaten"""
+        if ours not in self or peer not in self:
+            return None
+        if limit and limit in self:
+            more["limit"] = self.median(limit) / self.median(peer)
+        return Row(what, self.median(ours), unit, peer_name or peer, self.median(peer), self.median(ours) / self.median(peer),
+                   self.spread([ours, peer], lambda mine, theirs: mine / theirs), **more)
+
+    def added_row(self, what, ours, peer, unit, peer_name=None, limit=None, **more):
+        """the same of what two ways add to the untraced"""
+        if ours not in self or peer not in self or self.added(peer) <= 0:
+            return None
+        if limit and limit in self:
+            more["limit"] = self.added(limit) / self.added(peer)
+        triples = self.repetitions(["untraced", ours, peer])
+
+        def ratio(rows):
+            return statistics.median(row[1] - row[0] for row in rows) / max(statistics.median(row[2] - row[0] for row in rows), 1e-9)
+
+        return Row(what, self.added(ours), unit, peer_name or peer, self.added(peer), self.added(ours) / self.added(peer), bootstrap(triples, ratio), added=True, **more)
