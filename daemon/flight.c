@@ -215,6 +215,7 @@ struct snapshot {
 	struct trace_stream_stats *stats; /* owned */
 	size_t nr_stats;
 	struct subbuf_header *scratch;	  /* owned */
+	uint64_t start_ns;
 	uint64_t events;
 	uint64_t overwritten;
 	uint64_t missed; /* events of programs that never had a ring */
@@ -462,6 +463,7 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 	struct trace_writer_options options = {.size = sizeof(options), .level = level, .start_ns = oldest_ns(flight)};
 
 	options.start_realtime_ns = now.realtime_ns - (now.monotonic_ns - options.start_ns);
+	snapshot->start_ns = options.start_ns;
 	snapshot->scratch = malloc(SUBBUF_MAX_BYTES);
 	if (!snapshot->scratch)
 		return text_error(ret_error, -ENOMEM, "no memory for a snapshot");
@@ -500,7 +502,10 @@ static void describe_one(void *context, const char *text)
 static void describe_lack(struct snapshot *snapshot)
 {
 	struct lack lack = {.snapshot = snapshot, .next = tracefile_nr_not_traced(snapshot->flight->tracer, snapshot->flight->filter)};
+	char unfollowed[TRACEFILE_TEXT_BYTES];
 
+	if (snapshot->flight->tracer && tracefile_print_unfollowed(snapshot->flight->tracer, snapshot->start_ns, unfollowed, sizeof(unfollowed)))
+		describe_one(&lack, unfollowed);
 	if (snapshot->flight->users)
 		users_tell_lack(snapshot->flight->users, describe_one, &lack);
 }

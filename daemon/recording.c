@@ -38,7 +38,8 @@ struct recording {
 	uint64_t missed_ns; /* when programs were asked last */
 	uint64_t syncs;
 	uint64_t start_state_blocks;
-	uint64_t described; /* texts of what is not traced, at the start */
+	uint64_t described;  /* texts of what is not traced, at the start */
+	uint64_t not_traced; /* of them, of the tracer */
 	bool blocked; /* the drain waits for room in the queue */
 	bool ended;   /* the writer is ours again */
 };
@@ -93,6 +94,7 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 		return ret_error->code;
 	keep_error(recording, tracefile_describe(recording->tracer, recording->writer, options->command, options->filter, &error), &error);
 	recording->described = tracefile_nr_not_traced(recording->tracer, options->filter);
+	recording->not_traced = recording->tracer ? tracefile_nr_not_traced(recording->tracer, NULL) : 0;
 	recording->thread = writer_thread_new(recording->writer, fd,
 					      options->queue_bytes ? options->queue_bytes : RECORDING_QUEUE_BYTES, ret_error);
 	if (!recording->thread)
@@ -385,10 +387,13 @@ static void tell_lack(void *context, const char *text)
 static void describe_lack(struct recording *recording)
 {
 	struct lack lack = {.recording = recording, .next = recording->described};
+	char unfollowed[TRACEFILE_TEXT_BYTES];
 	const char *text;
 
-	while (recording->tracer && (text = tracer_not_traced(recording->tracer, lack.next)))
+	for (uint64_t i = recording->not_traced; recording->tracer && (text = tracer_not_traced(recording->tracer, i)); i++)
 		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, lack.next++, text);
+	if (recording->tracer && tracefile_print_unfollowed(recording->tracer, recording->start_ns, unfollowed, sizeof(unfollowed)))
+		tell_lack(&lack, unfollowed);
 	if (recording->users)
 		users_tell_lack(recording->users, tell_lack, &lack);
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "text.h"
+
 static int add_string(void *context, int space, uint64_t key, const char *text)
 {
 	return trace_writer_string(context, (enum trace_string_space)space, key, text);
@@ -97,6 +99,18 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	if (tracer && filters(filter))
 		add_filter(writer, nr - 1, filter);
 	return trace_writer_flush_strings(writer, ret_error);
+}
+
+bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, char *text, size_t size)
+{
+	struct tracer_unfollowed unfollowed;
+
+	tracer_get_unfollowed(tracer, &unfollowed);
+	if (!unfollowed.processes)
+		return false;
+	snprintf(text, size, "descendants that began while %u processes were followed already, and all that came of them: %s, the first after %s; their events count as filtered",
+		 unfollowed.most, text_count(unfollowed.processes).s, text_seconds(unfollowed.first_ns > start_ns ? unfollowed.first_ns - start_ns : 0).s);
+	return true;
 }
 
 uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_options *filter)

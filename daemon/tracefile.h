@@ -14,4 +14,8 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 		       struct trace_error *ret_error);
 /** tracefile_nr_not_traced() - how many texts of what is not traced tracefile_describe() writes, numbered from 0 */
 uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_options *filter);
+/** tracefile_print_unfollowed() - one more such text, for the end: whom a filter with descendants lost sight of. @start_ns: of the trace. False: nobody */
+bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, char *text, size_t size);
+
+enum { TRACEFILE_TEXT_BYTES = 256 };
 #endif

@@ -230,6 +230,56 @@ static void skipped_programs_are_recorded_as_missed(void)
 	bench_free(&bench);
 }
 
+static const char *not_traced(const struct trace *trace, uint64_t nr)
+{
+	const char *text = trace_string(trace, TRACE_STRING_NOT_TRACED, nr);
+
+	return text ? text : "";
+}
+
+/* What the user did not ask to be left out is not told as if he had: whom the filter lost sight of, and what could not be attached later. */
+static void what_a_filter_did_not_ask_for_is_told(void)
+{
+	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .follow = true, .filter_uid = -1, .filter_gid = -1};
+	struct recording_options options = {.level = 1, .filter = &filter};
+	struct bench bench = bench_new(false);
+	struct recording *recording = recording_begin(bench.tracer, bench.fd, &options, &bench.error);
+	struct trace *trace;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	for (int i = 0; i < 3; i++)
+		fake_unfollow(bench.tracer);
+	fake_not_traced(bench.tracer, "a:probe: no such place");
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	trace = trace_open(bench.path, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 0), "fault_exit: this is no kernel");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "other processes: what was recorded is of process 4711 and its descendants");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 2), "a:probe: no such place");
+	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 3), "while 4 processes were followed already, and all that came of them: 3, the first after 0."));
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 4), "");
+	trace_close(trace);
+	bench_free(&bench);
+}
+
+static void a_snapshot_tells_whom_the_filter_lost_sight_of(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct trace *trace;
+
+	fake_unfollow(bench.tracer);
+	CU_ASSERT_EQUAL(flight_snapshot(flight, bench.fd, 1, &result, &bench.error), 0);
+	trace = trace_open(bench.path, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 1), "all that came of them: 1, "));
+	trace_close(trace);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
 static void a_writer_that_never_commits_costs_its_subbuffer(void)
 {
 	struct bench bench = bench_new(false);
@@ -787,6 +837,8 @@ static const struct unit_case cases[] = {
 	{"what_finds_no_room_is_counted", what_finds_no_room_is_counted},
 	{"events_before_the_start_do_not_count", events_before_the_start_do_not_count},
 	{"skipped_programs_are_recorded_as_missed", skipped_programs_are_recorded_as_missed},
+	{"what_a_filter_did_not_ask_for_is_told", what_a_filter_did_not_ask_for_is_told},
+	{"a_snapshot_tells_whom_the_filter_lost_sight_of", a_snapshot_tells_whom_the_filter_lost_sight_of},
 	{"a_writer_that_never_commits_costs_its_subbuffer", a_writer_that_never_commits_costs_its_subbuffer},
 	{"a_writer_that_commits_late_is_waited_for", a_writer_that_commits_late_is_waited_for},
 	{"a_trace_that_was_cut_off_is_readable", a_trace_that_was_cut_off_is_readable},

@@ -52,6 +52,8 @@ struct tracer {
 	struct subbuf_reservation held[FAKE_CPUS];
 	uint64_t attempted[FAKE_CPUS];
 	uint64_t missed[TRACE_EV_MAX];
+	struct tracer_unfollowed unfollowed;
+	const char *not_traced; /* besides the one that is always there */
 	uint64_t mask[TRACE_MASK_WORDS];
 	int wake_fd;
 	bool running; /* atomic */
@@ -135,6 +137,17 @@ void fake_release(struct tracer *tracer, uint32_t cpu)
 void fake_miss(struct tracer *tracer, uint32_t id, uint64_t count)
 {
 	tracer->missed[id] += count;
+}
+
+void fake_unfollow(struct tracer *tracer)
+{
+	if (!tracer->unfollowed.processes++)
+		tracer->unfollowed.first_ns = now_ns();
+}
+
+void fake_not_traced(struct tracer *tracer, const char *text)
+{
+	tracer->not_traced = text;
 }
 
 struct thread_start {
@@ -262,9 +275,15 @@ int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_erro
 	return 0;
 }
 
+void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed)
+{
+	*ret_unfollowed = tracer->unfollowed;
+	ret_unfollowed->most = 4;
+}
+
 const char *tracer_not_traced(const struct tracer *tracer, size_t idx)
 {
-	return idx == 0 ? "fault_exit: this is no kernel" : NULL;
+	return idx == 0 ? "fault_exit: this is no kernel" : idx == 1 ? tracer->not_traced : NULL;
 }
 
 int tracer_poll_fd(const struct tracer *tracer)

@@ -27,4 +27,8 @@ void fake_hold(struct tracer *tracer, uint32_t cpu);
 void fake_release(struct tracer *tracer, uint32_t cpu);
 /** fake_miss() - the kernel skipped event @id @count times more */
 void fake_miss(struct tracer *tracer, uint32_t id, uint64_t count);
+/** fake_unfollow() - a child that there was no place for among the followed began */
+void fake_unfollow(struct tracer *tracer);
+/** fake_not_traced() - what could not be attached since the start. @text: static */
+void fake_not_traced(struct tracer *tracer, const char *text);
 #endif

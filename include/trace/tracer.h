@@ -74,6 +74,16 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS]);
 /** tracer_follow() - add a process to a @follow filter (the command that the daemon starts) */
 int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error);
+/**
+ * struct tracer_unfollowed - of a @follow filter: children that were not followed, because @most processes were already
+ * Their events, and those of what descends from them, count as filtered. @first_ns: when the first of them began
+ */
+struct tracer_unfollowed {
+	uint64_t processes;
+	uint64_t first_ns;
+	uint32_t most;
+};
+void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed);
 /** tracer_unavailable() - why the kernel cannot give event @id, as far as can be known without loading anything; NULL: it can. Static */
 const char *tracer_unavailable(uint32_t id);
 /** tracer_not_traced() - "event: reason" for each event that was asked for and cannot be had; NULL past the last */

@@ -317,6 +317,15 @@ int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_erro
 	return result ? tracer_fail(ret_error, result, "cannot follow process %d: %s", pid, strerror(-result)) : 0;
 }
 
+void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed)
+{
+	const struct tracer_bpf *skeleton = tracer->skeleton;
+
+	*ret_unfollowed = (struct tracer_unfollowed){ .processes = __atomic_load_n(&skeleton->bss->unfollowed, __ATOMIC_RELAXED),
+						      .first_ns = skeleton->bss->unfollowed_ns,
+						      .most = bpf_map__max_entries(skeleton->maps.followed) };
+}
+
 int tracer_poll_fd(const struct tracer *tracer)
 {
 	return ring_buffer__epoll_fd(tracer->wakeups);

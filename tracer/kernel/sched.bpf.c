@@ -140,16 +140,20 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int to_cpu)
 	return 0;
 }
 
+/* Children that there was no place for among the followed, and when the first of them began: to the filters they are strangers. */
+volatile trace_u64 unfollowed;
+volatile trace_u64 unfollowed_ns;
+
 /* A followed process' children are followed from their first instant. */
 static __always_inline void follow_child(struct task_struct *parent, struct task_struct *child)
 {
-	u32 tgid = parent->tgid;
+	u32 tgid = parent->tgid, child_tgid = child->tgid;
 	u8 one = 1;
 
-	if (!config.follow || !bpf_map_lookup_elem(&followed, &tgid))
+	if (!config.follow || tgid == child_tgid || !bpf_map_lookup_elem(&followed, &tgid))
 		return;
-	tgid = child->tgid;
-	bpf_map_update_elem(&followed, &tgid, &one, BPF_ANY);
+	if (bpf_map_update_elem(&followed, &child_tgid, &one, BPF_ANY) && !__sync_fetch_and_add(&unfollowed, 1))
+		unfollowed_ns = bpf_ktime_get_ns();
 }
 
 SEC("tp_btf/task_newtask")
