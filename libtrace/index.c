@@ -161,6 +161,17 @@ static void forget_chunks(struct trace *trace, size_t nr_damages)
 
 /* ---- by walking ---- */
 
+/* The index holds a copy of each chunk's header, behind where that chunk is: there begins no chunk. */
+static bool is_copy_in_index(const struct trace *trace, uint64_t at, const struct trace_chunk_header *header)
+{
+	uint64_t original;
+
+	if (at < sizeof(original))
+		return false;
+	memcpy(&original, trace->data + at - sizeof(original), sizeof(original));
+	return original < at && memcmp(trace->data + original, header, sizeof(*header)) == 0;
+}
+
 /* The next place from @at on, before @stop, where a chunk begins; @stop if there is none. */
 static uint64_t resync(const struct trace *trace, uint64_t at, uint64_t stop)
 {
@@ -171,7 +182,7 @@ static uint64_t resync(const struct trace *trace, uint64_t at, uint64_t stop)
 		if (!found)
 			break;
 		at = (uint64_t)(found - trace->data);
-		if (!chunk_header_read(trace, at, &header) && header.trace_id == trace->trace_id)
+		if (!chunk_header_read(trace, at, &header) && header.trace_id == trace->trace_id && !is_copy_in_index(trace, at, &header))
 			return at;
 		at++;
 	}
@@ -195,10 +206,16 @@ static int walk_damage(struct trace *trace, uint64_t at, uint64_t next, const ch
 				(unsigned long long)(next - at), reason);
 }
 
+static bool is_small_index(const struct trace_chunk_header *header)
+{
+	return header->kind == TRACE_CHUNK_INDEX && header->packed_bytes <= TRACE_INDEX_ENTRIES * sizeof(struct trace_index_entry);
+}
+
 /*
  * Is the whole chunk there? A good header may stand before a piece of its payload only, because a write to a pipe failed.
  * Then there is no chunk where the next one should begin, but often one before that, or else the checksum decides; otherwise it need not be
- * computed. With a chunk inside it is not: it would be again for that one, whose payload may reach as far.
+ * computed. With a chunk inside it is not: it would be again for that one, whose payload may reach as far. The copies of headers in the index
+ * are no chunks, wherever a file that bytes were cut out of has the originals: there the checksum comes first, of not more than a recorder puts into one.
  */
 static bool is_whole(const struct trace *trace, uint64_t at, const struct trace_chunk_header *header, uint64_t stop)
 {
@@ -210,7 +227,7 @@ static bool is_whole(const struct trace *trace, uint64_t at, const struct trace_
 	end = payload + header->packed_bytes;
 	if (end == stop || !chunk_header_read(trace, end, &next))
 		return true;
-	return resync(trace, payload, end) == end && XXH3_64bits(trace->data + payload, header->packed_bytes) == header->payload_checksum;
+	return (is_small_index(header) || resync(trace, payload, end) == end) && XXH3_64bits(trace->data + payload, header->packed_bytes) == header->payload_checksum;
 }
 
 static int walk(struct trace *trace, uint64_t at)

@@ -376,6 +376,36 @@ static void garbage_between_chunks_costs_nothing(void)
 	fixture_free(&fixture);
 }
 
+static void check_damages(const char *path, size_t nr_damages, size_t nr_gaps)
+{
+	struct trace *trace = trace_open(path, NULL);
+
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), nr_damages);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), nr_gaps);
+	trace_close(trace);
+}
+
+/* The index, which is walked over then, is full of headers: of chunks that are where it says, or were before bytes came or went. */
+static void copies_of_headers_in_the_index_are_no_chunks(void)
+{
+	struct fixture fixture = fixture_new(true);
+	struct trace_chunk_header a, index;
+	size_t bytes = fixture.image.bytes, at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 3, &a);
+	size_t index_at = (size_t)image_find(&fixture.image, TRACE_CHUNK_INDEX, 0, &index);
+	struct image longer = rearranged(&fixture.image, (const size_t[][2]){ { 0, bytes }, { 500, 100 } }, 2);
+	struct image shorter = rearranged(&fixture.image, (const size_t[][2]){ { 0, at }, { at + chunk_bytes(&a), bytes - at - chunk_bytes(&a) } }, 2);
+	struct image cut = rearranged(&fixture.image, (const size_t[][2]){ { 0, index_at + 1000 } }, 1);
+
+	check_damages(fixture.image.path, 0, 0);
+	check_damages(longer.path, 1, 0);		 /* what is behind the end */
+	check_damages(shorter.path, 1, 1);		 /* an end that is not where it should be */
+	check_damages(cut.path, 1, 3);			 /* the index; of each stream something may be missing */
+	image_free(&cut);
+	image_free(&shorter);
+	image_free(&longer);
+	fixture_free(&fixture);
+}
+
 static void random_overwrites_cost_the_chunks_they_touch(void)
 {
 	struct fixture fixture = fixture_new(true);
@@ -1099,6 +1129,7 @@ static const struct unit_case cases[] = {
 	{ "a_doubled_chunk_counts_once", a_doubled_chunk_counts_once },
 	{ "a_removed_chunk_is_counted_from_the_numbers", a_removed_chunk_is_counted_from_the_numbers },
 	{ "garbage_between_chunks_costs_nothing", garbage_between_chunks_costs_nothing },
+	{ "copies_of_headers_in_the_index_are_no_chunks", copies_of_headers_in_the_index_are_no_chunks },
 	{ "random_overwrites_cost_the_chunks_they_touch", random_overwrites_cost_the_chunks_they_touch },
 	{ "a_chunk_of_another_trace_is_not_taken", a_chunk_of_another_trace_is_not_taken },
 	{ "unknown_kinds_are_skipped", unknown_kinds_are_skipped },
