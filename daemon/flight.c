@@ -10,6 +10,7 @@
 
 #include "block.h"
 #include "clock.h"
+#include "flight_notes.h"
 #include "probe.h"
 #include "ring.h"
 #include "start_state.h"
@@ -19,8 +20,8 @@
 
 #define FLIGHT_HISTORY_BYTES   (16u << 20) /* of structural events, all CPUs */
 #define FLIGHT_QUEUE_BYTES     (64u << 20)
-#define FLIGHT_NOTES	       64
-#define FLIGHT_NOTE_TEXT       200
+/* What the kernel missed is asked of each program in a system call, as in recording.c; a snapshot asks anyway. */
+#define FLIGHT_MISSED_NS       5000000000ull
 
 /** struct saved - a sub-buffer of structural events, copied out. @lost: header.lost of it */
 struct saved {
@@ -47,14 +48,6 @@ struct flight_ring {
 	uint64_t dropped;
 };
 
-/** struct flight_note - a trace_mark, trace_mask or trace_select, to be written with every snapshot. @text: not of a mask */
-struct flight_note {
-	uint64_t ts_ns;
-	uint64_t mask[TRACE_MASK_WORDS];
-	uint16_t id;
-	char text[FLIGHT_NOTE_TEXT];
-};
-
 struct flight {
 	struct tracer *tracer; /* borrowed; NULL = no rights */
 	struct users *users;   /* borrowed; NULL = none */
@@ -64,44 +57,36 @@ struct flight {
 	struct saved **history_end;
 	size_t history_bytes;
 	uint64_t begin_ns; /* nothing older is in memory */
-	struct flight_note notes[FLIGHT_NOTES];
-	uint64_t nr_notes; /* ever */
-	char selected[FLIGHT_NOTE_TEXT]; /* of programs' events and probes; empty: not said */
-	uint64_t missed_before;
+	struct flight_notes *notes; /* owned */
+	uint64_t missed_ns; /* when programs were asked last */
+	char selected[TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record)]; /* of programs' events and probes; empty: not said */
 	size_t nr_rings;
 	struct flight_ring rings[];
 };
 
 /* ---- begin and end ---- */
 
-static uint64_t all_missed(const struct tracer *tracer)
-{
-	uint64_t missed = 0;
-
-	for (uint32_t id = 1; tracer && id < TRACE_EV_MAX; id++)
-		missed += tracer_missed(tracer, id);
-	return missed;
-}
-
-static struct flight_note *new_note(struct flight *flight, uint16_t id)
-{
-	struct flight_note *note = &flight->notes[flight->nr_notes++ % FLIGHT_NOTES];
-
-	memset(note, 0, sizeof(*note));
-	note->id = id;
-	note->ts_ns = clock_now();
-	return note;
-}
-
 static void note_mask(struct flight *flight)
 {
-	if (flight->tracer)
-		tracer_get_mask(flight->tracer, new_note(flight, TRACE_EV_trace_mask)->mask);
+	uint64_t mask[TRACE_MASK_WORDS];
+	struct trace_trace_mask note;
+
+	if (!flight->tracer)
+		return;
+	tracer_get_mask(flight->tracer, mask);
+	note = (struct trace_trace_mask){mask[0], mask[1], mask[2], mask[3]};
+	flight_notes_add(flight->notes, TRACE_EV_trace_mask, &note, sizeof(note), NULL);
 }
 
 static void note_selected(struct flight *flight)
 {
-	memcpy(new_note(flight, TRACE_EV_trace_select)->text, flight->selected, sizeof(flight->selected));
+	flight_notes_add(flight->notes, TRACE_EV_trace_select, NULL, 0, flight->selected);
+}
+
+static void note_missed(struct flight *flight)
+{
+	flight->missed_ns = clock_now();
+	flight_notes_missed(flight->notes, flight->tracer);
 }
 
 struct flight *flight_begin(struct tracer *tracer, struct users *users, struct trace_error *ret_error)
@@ -110,12 +95,15 @@ struct flight *flight_begin(struct tracer *tracer, struct users *users, struct t
 	struct clock_sample start;
 	struct flight *flight = calloc(1, sizeof(*flight) + nr_rings * sizeof(flight->rings[0]));
 
-	if (!flight) {
+	if (flight) {
+		flight->history_end = &flight->history;
+		flight->notes = flight_notes_new();
+	}
+	if (!flight || !flight->notes) {
 		text_error(ret_error, -ENOMEM, "no memory for a flight recorder");
-		return NULL;
+		return flight_free(flight);
 	}
 	flight->tracer = tracer;
-	flight->history_end = &flight->history;
 	flight->nr_rings = nr_rings;
 	for (size_t i = 0; i < nr_rings; i++)
 		flight->rings[i].source = tracer_get_ring(tracer, i);
@@ -158,6 +146,7 @@ struct flight *flight_free(struct flight *flight)
 		return NULL;
 	while (flight->history)
 		drop_oldest(flight);
+	flight_notes_free(flight->notes);
 	free(flight);
 	return NULL;
 }
@@ -194,6 +183,8 @@ void flight_drain(struct flight *flight)
 {
 	const struct subbuf_header *header;
 
+	if (clock_now() - flight->missed_ns >= FLIGHT_MISSED_NS)
+		note_missed(flight);
 	for (size_t i = 0; i < flight->nr_rings; i++) {
 		if (overwrites(&flight->rings[i]))
 			continue;
@@ -373,66 +364,69 @@ static int push_users(struct snapshot *snapshot)
 	return err;
 }
 
-static int add_note(struct block *block, const struct flight_note *note)
-{
-	struct trace_trace_mask mask = {note->mask[0], note->mask[1], note->mask[2], note->mask[3]};
+/** struct noting - the daemon's own stream on its way: @gone is written where it belongs between the notes, if it @is_due */
+struct noting {
+	struct snapshot *snapshot;
+	struct users_gone gone;
+	bool is_due;
+	uint64_t blocks;
+	uint64_t stored;
+	uint64_t lost_gone; /* of @gone, once it is written */
+};
 
-	if (note->id != TRACE_EV_trace_mask)
-		return block_add_event(block, note->id, NULL, 0, note->text, note->ts_ns);
-	return block_add_event(block, TRACE_EV_trace_mask, &mask, sizeof(mask), NULL, note->ts_ns);
+/* Each in a block of its own: they may be days apart. */
+static int push_block(struct noting *noting, const struct block *block, uint64_t lost)
+{
+	struct trace_source source = block_source(block, TRACE_CHUNK_EVENTS, BLOCK_STREAM_DAEMON, ++noting->blocks);
+
+	source.lost_total = lost + noting->lost_gone;
+	source.lost_cause = TRACE_GAP_OVERWRITTEN;
+	noting->stored += source.nr_records;
+	return push(noting->snapshot, &source);
 }
 
-/* Each in a block of its own: they may be days apart. @lost_total: before it */
-static int push_note(struct snapshot *snapshot, const struct flight_note *note, uint64_t seq, uint64_t lost_total)
+/* Programs of which nothing is left: no stream stands for them. What they recorded was before the last of them died. */
+static int push_gone(struct noting *noting, uint64_t lost)
 {
 	struct block block = {0};
-	struct trace_source source;
-	int err = add_note(&block, note);
+	char text[128];
+	int err;
 
-	source = block_source(&block, TRACE_CHUNK_EVENTS, BLOCK_STREAM_DAEMON, seq);
-	source.lost_total = lost_total;
-	source.lost_cause = TRACE_GAP_OVERWRITTEN;
+	snprintf(text, sizeof(text), "of %llu programs that ended until now the flight recorder keeps nothing any more", (unsigned long long)noting->gone.programs);
+	err = block_add_event(&block, TRACE_EV_trace_mark, NULL, 0, text, noting->gone.ns);
+	noting->is_due = false;
+	noting->lost_gone = noting->gone.overwritten + noting->gone.lost;
 	if (!err)
-		err = push(snapshot, &source);
+		err = push_block(noting, &block, lost);
 	block_release(&block);
 	return err;
 }
 
-/* Programs of which nothing is left: no stream stands for them. What they recorded was before the last of them died. */
-static struct flight_note note_of_gone(const struct users_gone *gone)
+static int push_note(void *context, const struct block *block, uint64_t lost)
 {
-	struct flight_note note = {.ts_ns = gone->ns, .id = TRACE_EV_trace_mark};
+	struct noting *noting = context;
+	int err = noting->is_due && block->base_ns > noting->gone.ns ? push_gone(noting, lost) : 0;
 
-	snprintf(note.text, sizeof(note.text), "of %llu programs that ended until now the flight recorder keeps nothing any more", (unsigned long long)gone->programs);
-	return note;
+	return err ? err : push_block(noting, block, lost);
 }
 
 static int push_notes(struct snapshot *snapshot)
 {
-	const struct flight *flight = snapshot->flight;
-	uint64_t first = flight->nr_notes > FLIGHT_NOTES ? flight->nr_notes - FLIGHT_NOTES : 0, blocks = 0, lost = 0;
+	struct noting noting = {.snapshot = snapshot};
 	struct trace_stream_stats stats = {.stream = BLOCK_STREAM_DAEMON};
-	struct users_gone gone = {0};
-	struct flight_note about_gone;
-	int err = 0;
+	struct flight_notes_totals totals = {0};
+	int err;
 
-	if (flight->users)
-		users_get_gone(flight->users, &gone);
-	about_gone = note_of_gone(&gone);
-	for (uint64_t i = first; !err && i <= flight->nr_notes; i++) {
-		const struct flight_note *note = i < flight->nr_notes ? &flight->notes[i % FLIGHT_NOTES] : NULL;
-
-		if (gone.programs && !lost && (!note || note->ts_ns > gone.ns)) {
-			lost = gone.overwritten + gone.lost;
-			err = push_note(snapshot, &about_gone, ++blocks, lost);
-		}
-		if (note && !err)
-			err = push_note(snapshot, note, ++blocks, lost);
-	}
-	stats.stored = blocks;
-	stats.missed = all_missed(flight->tracer) - flight->missed_before;
-	stats.overwritten = gone.overwritten;
-	stats.discarded = gone.lost + snapshot->missed;
+	if (snapshot->flight->users)
+		users_get_gone(snapshot->flight->users, &noting.gone);
+	noting.is_due = noting.gone.programs;
+	err = flight_notes_write(snapshot->flight->notes, push_note, &noting, &totals);
+	if (!err && noting.is_due)
+		err = push_gone(&noting, totals.lost);
+	stats.stored = noting.stored;
+	stats.missed = totals.missed;
+	stats.overwritten = noting.gone.overwritten + totals.lost;
+	stats.discarded = noting.gone.lost + snapshot->missed;
 	stats.attempted = stats.stored + stats.missed + stats.overwritten + stats.discarded;
 	return err ? err : add_stats(snapshot, &stats);
 }
@@ -518,6 +512,7 @@ static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_err
 	err = push_rings(snapshot); /* first of all: this races with the recorder */
 	if (!err)
 		err = push_users(snapshot);
+	note_missed(snapshot->flight);
 	end_ns = clock_now();
 	if (!err)
 		err = push_notes(snapshot);
@@ -576,10 +571,9 @@ void flight_reset(struct flight *flight)
 		drop_oldest(flight);
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		ring_reset(&flight->rings[i]);
-	flight->nr_notes = 0;
-	flight->missed_before = all_missed(flight->tracer);
-	if (flight->tracer)
-		note_mask(flight);
+	flight_notes_reset(flight->notes, flight->tracer);
+	flight->missed_ns = now.monotonic_ns;
+	note_mask(flight);
 	if (*flight->selected)
 		note_selected(flight);
 }
@@ -588,16 +582,14 @@ int flight_set_mask(struct flight *flight, const uint64_t mask[TRACE_MASK_WORDS]
 {
 	int err = flight->tracer ? tracer_set_mask(flight->tracer, mask, ret_error) : 0;
 
-	if (!err && flight->tracer)
+	if (!err)
 		note_mask(flight);
 	return err;
 }
 
 void flight_mark(struct flight *flight, const char *text)
 {
-	struct flight_note *note = new_note(flight, TRACE_EV_trace_mark);
-
-	memcpy(note->text, text, strnlen(text, sizeof(note->text) - 1));
+	flight_notes_add(flight->notes, TRACE_EV_trace_mark, NULL, 0, text);
 }
 
 /* Who reads it may do without the end of a long list. */

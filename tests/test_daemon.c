@@ -16,6 +16,7 @@
 
 #include "control.h"
 #include "flight.h"
+#include "flight_notes.h"
 #include "flush.h"
 #include "output.h"
 #include "recording.h"
@@ -75,8 +76,11 @@ struct found {
 	uint64_t execs;
 	uint64_t marks;
 	uint64_t masks;
+	uint64_t selects;
 	uint64_t missed;
 	uint64_t lost;
+	uint64_t loss_end_ns;  /* of the last one */
+	uint64_t last_mark_ns;
 	uint64_t waits; /* read when the recording ended */
 	int verify;
 	bool clean_end;
@@ -109,7 +113,10 @@ static struct found read_back(const char *path)
 	while ((event = trace_cursor_next(cursor))) {
 		found.execs += event->id == TRACE_EV_sched_exec;
 		found.marks += event->id == TRACE_EV_trace_mark;
+		if (event->id == TRACE_EV_trace_mark)
+			found.last_mark_ns = event->ts_ns;
 		found.masks += event->id == TRACE_EV_trace_mask;
+		found.selects += event->id == TRACE_EV_trace_select;
 		if (event->id == TRACE_EV_trace_missed)
 			found.missed += ((const struct trace_trace_missed *)event->payload)->count;
 		if (event->id != TRACE_EV_sched_switch)
@@ -121,6 +128,8 @@ static struct found read_back(const char *path)
 	}
 	trace_cursor_free(cursor);
 	found.lost = trace_get_info(trace)->lost;
+	for (size_t i = 0; i < trace_nr_gaps(trace); i++)
+		found.loss_end_ns = trace_get_gap(trace, i)->end_ns > found.loss_end_ns ? trace_get_gap(trace, i)->end_ns : found.loss_end_ns;
 	found.waits = waits_at_end(trace);
 	found.clean_end = trace_get_info(trace)->clean_end;
 	found.verify = trace_verify(trace, &error);
@@ -567,6 +576,124 @@ static void a_reset_forgets(void)
 	bench_free(&bench);
 }
 
+/* A script that marks each of its requests; what is recorded from then on must be known all the same, and how many marks there were. */
+static void a_flight_recorder_s_notes_are_there_or_counted(void)
+{
+	static const uint64_t masks[2][TRACE_MASK_WORDS] = {{1}, {2}};
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct found found;
+	char text[400];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (int i = 0; i < 200; i++)
+		flight_mark(flight, text);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.marks, 200);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	flight_select(flight, "a:*");
+	CU_ASSERT_EQUAL(flight_set_mask(flight, masks[0], &bench.error), 0);
+	for (int i = 0; i < 5000; i++)
+		flight_mark(flight, text);
+	flight_select(flight, "b:*");
+	CU_ASSERT_EQUAL(flight_set_mask(flight, masks[1], &bench.error), 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT(found.marks > 2000 && found.marks < 3000); /* a megabyte */
+	CU_ASSERT_EQUAL(found.masks, 2);
+	CU_ASSERT_EQUAL(found.selects, 2);
+	CU_ASSERT_EQUAL(found.marks + found.lost, 5200 + 1); /* the first mask, which held until the second, is lost, too */
+	CU_ASSERT_EQUAL(result.overwritten, found.lost);
+	CU_ASSERT(found.loss_end_ns < found.last_mark_ns);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_reset(flight);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.marks, 0);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+static void what_the_kernel_missed_stands_in_each_snapshot(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight;
+	struct flight_result result;
+	struct found found;
+
+	fake_miss(bench.tracer, TRACE_EV_sys_enter, 7); /* before the beginning */
+	flight = flight_begin(bench.tracer, NULL, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	fake_miss(bench.tracer, TRACE_EV_sys_enter, 3);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.missed, 3);
+	CU_ASSERT_EQUAL(found.lost, 3);
+	fake_miss(bench.tracer, TRACE_EV_sys_exit, 4);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.missed, 7);
+	CU_ASSERT_EQUAL(found.lost, 7);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_reset(flight);
+	CU_ASSERT_EQUAL(snapshot(&bench, flight, &result).lost, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/** struct told - what flight_notes_write() says */
+struct told {
+	uint64_t blocks;
+	uint64_t missed[TRACE_EV_MAX];
+	uint64_t last_ns;
+};
+
+static int tell(void *context, const struct block *block, uint64_t lost)
+{
+	struct told *told = context;
+
+	told->blocks++;
+	CU_ASSERT(block->base_ns >= told->last_ns);
+	told->last_ns = block->base_ns;
+	for (size_t at = 0; at < block->bytes;) {
+		const struct trace_record *record = (const struct trace_record *)(block->data + at);
+		const struct trace_trace_missed *missed = (const struct trace_trace_missed *)(record + 1);
+
+		if (record->id == TRACE_EV_trace_missed)
+			told->missed[missed->event] += missed->count;
+		at += record->words * 8u;
+	}
+	return 0;
+}
+
+/* Days of them take no more memory than an hour. */
+static void what_the_kernel_missed_is_added_up_when_it_is_old(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight_notes *notes = flight_notes_new();
+	struct flight_notes_totals totals;
+	struct told told = {0};
+
+	flight_notes_reset(notes, bench.tracer);
+	fake_miss(bench.tracer, TRACE_EV_sched_fork, 11);
+	for (int i = 0; i < 3000; i++) {
+		fake_miss(bench.tracer, TRACE_EV_sys_enter, 1);
+		fake_miss(bench.tracer, TRACE_EV_sys_exit, 2);
+		flight_notes_missed(notes, bench.tracer);
+	}
+	CU_ASSERT_EQUAL(flight_notes_write(notes, tell, &told, &totals), 0);
+	CU_ASSERT_EQUAL(totals.missed, 9011);
+	CU_ASSERT_EQUAL(totals.lost, 0);
+	CU_ASSERT_EQUAL(told.missed[TRACE_EV_sched_fork], 11);
+	CU_ASSERT_EQUAL(told.missed[TRACE_EV_sys_enter], 3000);
+	CU_ASSERT_EQUAL(told.missed[TRACE_EV_sys_exit], 6000);
+	CU_ASSERT(told.blocks <= 4096);
+	flight_notes_free(notes);
+	bench_free(&bench);
+}
+
 static void snapshots_beside_running_producers_are_whole(void)
 {
 	struct flight_result result;
@@ -850,6 +977,9 @@ static const struct unit_case cases[] = {
 	{"a_loss_while_a_reset_looks_is_none_after_it", a_loss_while_a_reset_looks_is_none_after_it},
 	{"structural_events_outlive_the_others", structural_events_outlive_the_others},
 	{"a_reset_forgets", a_reset_forgets},
+	{"a_flight_recorder_s_notes_are_there_or_counted", a_flight_recorder_s_notes_are_there_or_counted},
+	{"what_the_kernel_missed_stands_in_each_snapshot", what_the_kernel_missed_stands_in_each_snapshot},
+	{"what_the_kernel_missed_is_added_up_when_it_is_old", what_the_kernel_missed_is_added_up_when_it_is_old},
 	{"snapshots_beside_running_producers_are_whole", snapshots_beside_running_producers_are_whole},
 	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
 	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush", a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
