@@ -71,6 +71,8 @@ struct trace_writer {
 	struct stream_map stream_map; /* to their places */
 	struct buffer strings; /* payload of the next strings chunk */
 	pthread_mutex_t strings_lock;
+	struct buffer unwritten; /* older strings, from @unwritten_at on; the writing thread's */
+	size_t unwritten_at;
 	struct schema types;	       /* of programs, by trace_writer_event_type() */
 	struct buffer type_keys;       /* struct type_key, by their hash; a table that is at most half full */
 	size_t nr_types_written;       /* of them */
@@ -544,28 +546,7 @@ static int packed_write(struct trace_writer *writer, struct stream *stream, stru
 	return error;
 }
 
-int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed, struct trace_error *ret_error)
-{
-	struct stream *stream = stream_of(writer, &packed->header);
-	int error = 0;
-
-	if (!stream) {
-		for (const struct trace_packed *part = packed; part; part = part->next)
-			writer->totals.lost_write += (uint64_t)part->header.events + part->header.lost_inside;
-		packing_recycle(&writer->packing, packed);
-		return error_set(ret_error, -ENOMEM, "no memory for the books of one more stream: its block is lost");
-	}
-	stream_account_before(stream, packed);
-	for (struct trace_packed *part = packed; part; part = part->next) {
-		int part_error = packed_write(writer, stream, part, ret_error);
-
-		error = error ? error : part_error;
-	}
-	packing_recycle(&writer->packing, packed);
-	return error;
-}
-
-/* ---- strings, clock, statistics ---- */
+/* ---- strings ---- */
 
 int trace_writer_string(struct trace_writer *writer, enum trace_string_space space, uint64_t key, const char *text)
 {
@@ -602,30 +583,72 @@ static size_t strings_portion(const struct buffer *strings, size_t at)
 	return end - at;
 }
 
-int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *ret_error)
+/* The next that are to be written, if those before are: in the order they came, because of two for one number the last counts. */
+static bool strings_take(struct trace_writer *writer)
 {
-	struct buffer strings;
-	size_t at = 0;
-	int error = 0;
-
+	if (writer->unwritten_at < writer->unwritten.bytes)
+		return true;
+	free(writer->unwritten.data);
 	pthread_mutex_lock(&writer->strings_lock);
-	strings = writer->strings;
+	writer->unwritten = writer->strings;
 	writer->strings = (struct buffer){ 0 };
 	pthread_mutex_unlock(&writer->strings_lock);
-	while (!error && at < strings.bytes) {
-		size_t bytes = strings_portion(&strings, at);
+	writer->unwritten_at = 0;
+	return writer->unwritten.bytes;
+}
 
-		error = chunk_write_plain(writer, TRACE_CHUNK_STRINGS, strings.data + at, bytes, ret_error);
-		if (!error)
-			at += bytes;
-	}
-	pthread_mutex_lock(&writer->strings_lock);
-	if (error) /* what could not be written stays for the next time */
-		buffer_add(&writer->strings, strings.data + at, strings.bytes - at);
-	pthread_mutex_unlock(&writer->strings_lock);
-	free(strings.data);
+static int strings_write(struct trace_writer *writer, struct trace_error *ret_error)
+{
+	size_t bytes = strings_portion(&writer->unwritten, writer->unwritten_at);
+	int error = chunk_write_plain(writer, TRACE_CHUNK_STRINGS, writer->unwritten.data + writer->unwritten_at, bytes, ret_error);
+
+	if (!error)
+		writer->unwritten_at += bytes;
 	return error;
 }
+
+int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *ret_error)
+{
+	int error = 0;
+
+	while (!error && strings_take(writer))
+		error = strings_write(writer, ret_error);
+	return error;
+}
+
+/* There is room on the disk again. If not for these, too, they wait on: that they could not be written was told already. */
+static void strings_write_again(struct trace_writer *writer)
+{
+	while (writer->unwritten_at < writer->unwritten.bytes && !strings_write(writer, NULL))
+		;
+}
+
+/* ---- a block ---- */
+
+int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed, struct trace_error *ret_error)
+{
+	struct stream *stream = stream_of(writer, &packed->header);
+	int error = 0;
+
+	if (!stream) {
+		for (const struct trace_packed *part = packed; part; part = part->next)
+			writer->totals.lost_write += (uint64_t)part->header.events + part->header.lost_inside;
+		packing_recycle(&writer->packing, packed);
+		return error_set(ret_error, -ENOMEM, "no memory for the books of one more stream: its block is lost");
+	}
+	stream_account_before(stream, packed);
+	for (struct trace_packed *part = packed; part; part = part->next) {
+		int part_error = packed_write(writer, stream, part, ret_error);
+
+		error = error ? error : part_error;
+	}
+	packing_recycle(&writer->packing, packed);
+	if (!error && writer->unwritten_at < writer->unwritten.bytes)
+		strings_write_again(writer);
+	return error;
+}
+
+/* ---- clock, statistics ---- */
 
 int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc, struct trace_error *ret_error)
 {
@@ -795,6 +818,7 @@ struct trace_writer *trace_writer_free(struct trace_writer *writer)
 	free(writer->streams.data);
 	stream_map_release(&writer->stream_map);
 	free(writer->strings.data);
+	free(writer->unwritten.data);
 	free(writer->type_keys.data);
 	schema_release(&writer->types);
 	packing_release(&writer->packing);

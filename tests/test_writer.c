@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_writer.c - what the writer is given: blocks that are good, bad or too large, streams, books that do not add up; and output that fails. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -554,6 +555,83 @@ static void what_a_failed_write_and_what_no_sense_cost_stays_apart(void)
 	trace_close(trace);
 }
 
+/* The recorder is killed before it could write them at the end: they came with the first block that there was room for. */
+static void names_that_could_not_be_written_come_with_the_next_block(void)
+{
+	struct rlimit limit, unlimited;
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &unlimited);
+	limit = unlimited;
+	limit.rlim_cur = (rlim_t)lseek(file->fd, 0, SEEK_END) + 10;
+	trace_writer_string(file->writer, TRACE_STRING_SYSCALL, 7, "poll");
+	setrlimit(RLIMIT_FSIZE, &limit);
+	CU_ASSERT_EQUAL(trace_writer_flush_strings(file->writer, NULL), -EFBIG);
+	CU_ASSERT_EQUAL(write_random_block(file, 0), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &unlimited);
+	CU_ASSERT_EQUAL(write_random_block(file, 1), 0);
+	trace_writer_free(file->writer);
+	trace = trace_open(file->path, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_STRING_EQUAL_FATAL(trace_string(trace, TRACE_STRING_SYSCALL, 7) ? trace_string(trace, TRACE_STRING_SYSCALL, 7) : "", "poll");
+	trace_close(trace);
+	close(file->fd);
+	free(file);
+}
+
+/** struct flushing - a writer on its way to a pipe that is full */
+struct flushing {
+	struct trace_writer *writer;
+	int error;
+};
+
+static void *flush_strings(void *context)
+{
+	struct flushing *flushing = context;
+
+	flushing->error = trace_writer_flush_strings(flushing->writer, NULL);
+	return NULL;
+}
+
+/* Somebody gives a number another name while the first one is being written, which then fails. */
+static void a_name_that_could_not_be_written_does_not_come_behind_a_newer_one(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct flushing flushing = { 0 };
+	char junk[32768] = { 0 };
+	struct trace *trace;
+	pthread_t thread;
+	int ends[2];
+	ssize_t bytes;
+
+	trace_writer_free(file->writer);
+	CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
+	flushing.writer = file->writer = trace_writer_new(ends[1], NULL, NULL);
+	bytes = read(ends[0], junk, sizeof(junk)); /* the head of the trace */
+	CU_ASSERT_EQUAL(ftruncate(file->fd, 0), 0);
+	CU_ASSERT_EQUAL(pwrite(file->fd, junk, (size_t)bytes, 0), bytes);
+	CU_ASSERT(bytes < (ssize_t)sizeof(junk));
+	lseek(file->fd, 0, SEEK_END);
+	fcntl(ends[1], F_SETFL, O_NONBLOCK);
+	while (write(ends[1], junk, sizeof(junk)) > 0)
+		;
+	trace_writer_string(file->writer, TRACE_STRING_SYSCALL, 7, "older");
+	pthread_create(&thread, NULL, flush_strings, &flushing);
+	usleep(50000); /* it waits for room; if it does not yet, there is nothing to see */
+	trace_writer_string(file->writer, TRACE_STRING_SYSCALL, 7, "newer");
+	signal(SIGPIPE, SIG_IGN);
+	close(ends[0]);
+	pthread_join(thread, NULL);
+	CU_ASSERT_EQUAL(flushing.error, -EPIPE);
+	dup2(file->fd, ends[1]); /* and now there is somewhere to write */
+	trace = rawfile_open(file, NULL);
+	CU_ASSERT_STRING_EQUAL(trace_string(trace, TRACE_STRING_SYSCALL, 7), "newer");
+	trace_close(trace);
+	close(ends[1]);
+}
+
 static void a_device_that_is_always_full_is_an_error_at_the_begin(void)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -621,6 +699,8 @@ static const struct unit_case cases[] = {
 	{ "a_pipe_carries_a_whole_trace", a_pipe_carries_a_whole_trace },
 	{ "a_full_disk_costs_only_what_could_not_be_written", a_full_disk_costs_only_what_could_not_be_written },
 	{ "what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics", what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics },
+	{ "names_that_could_not_be_written_come_with_the_next_block", names_that_could_not_be_written_come_with_the_next_block },
+	{ "a_name_that_could_not_be_written_does_not_come_behind_a_newer_one", a_name_that_could_not_be_written_does_not_come_behind_a_newer_one },
 	{ "a_device_that_is_always_full_is_an_error_at_the_begin", a_device_that_is_always_full_is_an_error_at_the_begin },
 	{ "a_piece_left_in_a_pipe_costs_its_chunk_only", a_piece_left_in_a_pipe_costs_its_chunk_only },
 	{ NULL, NULL },

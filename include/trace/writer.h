@@ -106,6 +106,11 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
  * because records hold what happened to be in the registers, and of some addresses only stays that they are none of NULL.
  */
 int trace_writer_string(struct trace_writer *writer, enum trace_string_space space, uint64_t key, const char *text);
+/**
+ * trace_writer_flush_strings() - write them. The thread that writes
+ * Returns 0, or the negative errno of the write. What could not be written stays, before what came since: the next block that can be written
+ * takes it along, or the next flush.
+ */
 int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *ret_error);
 
 /** trace_writer_clock() - a clock correspondence: the same instant on three clocks; @tsc 0 = not known */
