@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A reader of traces written from docs/FORMAT.md alone: what it cannot find there it does not know.
+
+The layouts of the structs are taken from the document's tables at run time, all else is its prose. It is made to be read beside
+the document, not to be fast: it walks the file, decodes every event, and prints one line for each.
+
+    format_reader.py FORMAT.md TRACE
+"""
+import re
+import sys
+from types import SimpleNamespace
+
+import xxhash
+import zstandard
+
+DISCARDED, OVERWRITTEN, DAMAGED, MISSED, SUSPECT, CUT, UNWRITTEN = range(7)  # why events are missing
+SCHEMA, START, EVENTS, CLOCK, STRINGS, STATISTICS, INDEX = range(1, 8)
+CHUNK_MAGIC, END_MAGIC = b"\x8achunk\r\n", b"\x8bend..\r\n"
+MAX_RAW, MAX_HEADER = 16 << 20, 4096
+LOW_32, LOW_64 = (1 << 32) - 1, (1 << 64) - 1
+
+
+class Layouts:
+	"""The structs of the document: a table of offset, bytes, field and meaning below each heading."""
+
+	def __init__(self, document):
+		self.structs = {}
+		for part in re.split(r"^### struct ", document, flags=re.M)[1:]:
+			rows = re.findall(r"^\| (\d+) \| (\d+) \| (\w+) \| (.*?) ?\|$", part, flags=re.M)
+			self.structs[part.split("\n")[0]] = [(field, int(at), int(size), doc.startswith("signed")) for at, size, field, doc in rows]
+
+	def size(self, name):
+		_, at, size, _ = self.structs[name][-1]
+		return at + size
+
+	def read(self, name, data, start=0):
+		"""The struct at `start`: numbers, and bytes where a field is no number."""
+		if start + self.size(name) > len(data):
+			raise ValueError(f"{name} is cut off")
+		values = {}
+		for field, at, size, is_signed in self.structs[name]:
+			raw = data[start + at:start + at + size]
+			values[field] = int.from_bytes(raw, "little", signed=is_signed) if size <= 8 and field != "magic" else raw
+		return SimpleNamespace(**values)
+
+
+def xxh3(data):
+	return xxhash.xxh3_64_intdigest(data, 0)
+
+
+def has_checksum(header):
+	return xxh3(header[:-8]) == int.from_bytes(header[-8:], "little")
+
+
+class Take:
+	"""Takes bytes off the front of a payload."""
+
+	def __init__(self, data):
+		self.data, self.at = data, 0
+
+	def bytes(self, n):
+		if self.at + n > len(self.data):
+			raise ValueError("the payload is cut off")
+		self.at += n
+		return self.data[self.at - n:self.at]
+
+	def byte(self):
+		return self.bytes(1)[0]
+
+
+# ---- chunks ----
+
+def chunk_header(layouts, data, at, trace_id):
+	"""The header of a good chunk at `at`, or None."""
+	if data[at:at + 8] != CHUNK_MAGIC or at + layouts.size("trace_chunk_header") > len(data):
+		return None
+	chunk = layouts.read("trace_chunk_header", data, at)
+	if not layouts.size("trace_chunk_header") <= chunk.header_bytes <= MAX_HEADER or not has_checksum(data[at:at + chunk.header_bytes]):
+		return None
+	if max(chunk.raw_bytes, chunk.packed_bytes) > MAX_RAW or trace_id not in (None, chunk.trace_id):
+		return None
+	return chunk
+
+
+def unpack(chunk):
+	packed = chunk.data
+	if len(packed) != chunk.packed_bytes or xxh3(packed) != chunk.payload_checksum:
+		raise ValueError("checksum")
+	if chunk.compression == 1:
+		raw = b""
+		while packed:  # frames behind each other
+			frame = zstandard.ZstdDecompressor().decompressobj()
+			raw += frame.decompress(packed)
+			packed = frame.unused_data
+	elif chunk.compression == 0:
+		raw = packed
+	else:
+		raise ValueError(f"compression {chunk.compression}")
+	if len(raw) != chunk.raw_bytes:
+		raise ValueError("not of raw_bytes")
+	return raw
+
+
+def is_copy(layouts, data, at, header_bytes):
+	"""Is the header at `at` that of an index entry: the same as what is at the offset in the 8 bytes before?"""
+	offset = int.from_bytes(data[at - 8:at], "little")
+	return offset < at and data[offset:offset + header_bytes] == data[at:at + header_bytes]
+
+
+def next_chunk(layouts, data, at, trace_id):
+	"""Where the next chunk with a good header begins; the end of the file if there is none."""
+	while (at := data.find(CHUNK_MAGIC, at)) >= 0:
+		chunk = chunk_header(layouts, data, at, trace_id)
+		if chunk and not is_copy(layouts, data, at, layouts.size("trace_chunk_header")):
+			return at
+		at += 1
+	return len(data)
+
+
+def walk(layouts, data, header):
+	"""All chunks of the file that have a good header, in its order; their payloads may be damaged. Does an end mark stand at the end?"""
+	trace_id, at, end = None, 0, len(data) - layouts.size("trace_end_mark")
+	is_complete = data[end:end + 8] == END_MAGIC and has_checksum(data[end:])
+	if header:
+		trace_id, at = header.trace_id, header.header_bytes
+	chunks = []
+	while at < len(data):
+		chunk = chunk_header(layouts, data, at, trace_id)
+		if not chunk:
+			at = next_chunk(layouts, data, at + 1, trace_id)
+			continue
+		trace_id = chunk.trace_id
+		start = at + chunk.header_bytes
+		chunk.is_cut = start + chunk.packed_bytes > len(data)
+		chunk.data = data[start:start + chunk.packed_bytes]
+		try:
+			chunk.raw = unpack(chunk)
+			at = start + chunk.packed_bytes
+		except ValueError:
+			chunk.raw = None
+			at = next_chunk(layouts, data, start, trace_id)  # maybe only a piece of this one was written
+		chunks.append(chunk)
+	return chunks, is_complete
+
+
+# ---- schema ----
+
+def text_at(texts, offset):
+	return texts[offset:texts.index(b"\0", offset)].decode()
+
+
+def read_schema(layouts, raw, types):
+	head = layouts.read("trace_schema_header", raw)
+	size = layouts.size("trace_schema_header")
+	fields_at = size + head.nr_types * head.type_bytes
+	texts_at = fields_at + head.nr_fields * head.field_bytes
+	texts = raw[texts_at:texts_at + head.text_bytes]
+	for i in range(head.nr_types):
+		type_ = layouts.read("trace_schema_type", raw, size + i * head.type_bytes)
+		type_.name = text_at(texts, type_.name)
+		type_.fields = []
+		for j in range(type_.first_field, type_.first_field + type_.nr_fields):
+			field = layouts.read("trace_schema_field", raw, fields_at + j * head.field_bytes)
+			field.name, field.kind = text_at(texts, field.name), text_at(texts, field.kind)
+			type_.fields.append(field)
+		types.setdefault(type_.id, type_)  # the first counts
+
+
+def field_value(field, payload, string):
+	if field.bytes == 0:
+		return string
+	raw = payload[field.offset:field.offset + field.bytes]
+	if field.kind in ("STRING", "BYTES"):
+		start, size = int.from_bytes(raw[:2], "little"), int.from_bytes(raw[2:], "little")
+		return (payload + string)[start:start + size]
+	if field.kind == "FLOAT":
+		return f"0x{raw[::-1].hex()}"
+	return int.from_bytes(raw, "little", signed=bool(field.is_signed))
+
+
+# ---- columns ----
+
+def read_planes(take, n, constant, planes):
+	"""The words that planes make: byte p of each is in plane p."""
+	words = [0] * n
+	for p in planes:
+		if constant >> p & 1:
+			value = take.byte() << 8 * p
+			words = [word | value for word in words] if value else words
+		else:
+			words = [word | byte << 8 * p for word, byte in zip(words, take.bytes(n))]
+	return words
+
+
+def read_column(take, n):
+	coding, constant = take.byte(), take.byte()
+	if coding == 0:
+		return read_planes(take, n, constant, range(8))
+	if coding != 1:
+		raise ValueError(f"coding {coding}")
+	low, last = take.byte(), take.byte()
+	indexes = take.bytes(n)
+	words = read_planes(take, n, constant, range(low))
+	entries = [int.from_bytes(take.bytes(8), "little") << 8 * low for _ in range(last + 1)]
+	return [entries[index] + word for index, word in zip(indexes, words)]
+
+
+def read_code(take):
+	"""A prefix code: {its bits, as a text: symbol}."""
+	first, last = take.byte(), take.byte()
+	if first == last:
+		return {"": first}
+	nibbles = [half for byte in take.bytes((last - first + 2) // 2) for half in (byte & 15, byte >> 4)]
+	code, size, value = {}, 0, -1
+	for bits, symbol in sorted((bits, first + i) for i, bits in enumerate(nibbles) if bits):
+		value = value + 1 << bits - size
+		size = bits
+		code[f"{value:0{bits}b}"] = symbol
+	return code
+
+
+def read_steps(stream, codes):
+	"""The steps of one stream: `codes` has the code of each of its events."""
+	bits = "".join(f"{byte:08b}"[::-1] for byte in stream)
+	at = 0
+	for code in codes:
+		end = at
+		while bits[at:end] not in code:
+			end += 1
+			if end - at > 10:
+				raise ValueError("no such code")
+		symbol = code[bits[at:end]]
+		m = symbol // 4 - 1 if symbol >= 8 else 0
+		at = end + m
+		yield (symbol - 4 * m << m) + int(bits[end:at][::-1], 2) if m else symbol
+
+
+def read_times(take, head, times, types, ids):
+	skips, amounts = take.bytes(times.nr_corrections), take.bytes(times.nr_corrections)
+	lengths = Take(take.bytes(times.code_bytes))
+	own = [i for i, type_ in enumerate(types) if type_.events >= 128][:31]
+	code_of = {i: read_code(lengths) for i in own}
+	if len(own) < len(types):
+		others = read_code(lengths)
+		code_of.update((i, others) for i in range(len(types)) if i not in code_of)
+	e = (head.events + 3) // 4
+	steps = []
+	for s in range(4):
+		size = int.from_bytes(times.bit_bytes[4 * s:4 * s + 4], "little")
+		steps += read_steps(take.bytes(size), [code_of[i] for i in ids[e * s:e * (s + 1)]])
+	if any(take.bytes(8)):
+		raise ValueError("times do not end in 0")
+
+	corrected, i = {}, -1
+	for skip, amount in zip(skips, amounts):
+		i += skip
+		if skip != 255:
+			i += 1
+			corrected[i] = amount - 256 if amount > 127 else amount
+	P, K, odd, result = 1 << 31, 0, times.odd << 16, []
+	for i, steps_here in enumerate(steps):
+		K += steps_here
+		clock = P + K * times.step + (odd if K & 1 else 0) & LOW_64
+		now = clock >> 32
+		if i in corrected:
+			now += corrected[i]
+			P += (now << 32) + (LOW_32 if corrected[i] < 0 else 0) - clock
+		result.append(head.first_ns + now)
+	return result
+
+
+def read_events(layouts, chunk, schema):
+	"""The events of a chunk: (time, CPU, stream, type, payload, string)."""
+	take = Take(chunk.raw)
+	head = layouts.read("trace_columns_header", take.bytes(layouts.size("trace_columns_header")))
+	times = layouts.read("trace_columns_times", take.bytes(layouts.size("trace_columns_times")))
+	size = layouts.size("trace_columns_type")
+	types = [layouts.read("trace_columns_type", take.bytes(size)) for _ in range(head.nr_types)]
+	ids = take.bytes(head.events)
+	for type_ in types:
+		words = [read_column(take, type_.payloads) for _ in range(type_.words)]
+		type_.fixed = [b"".join(word.to_bytes(8, "little") for word in payload) for payload in zip(*words)] if words else [b""] * type_.payloads
+		type_.lengths = read_column(take, type_.payloads) if type_.flags & 1 else None
+		type_.numbers = range(type_.events)
+		if type_.flags & 2:
+			planes = sum(type_.payloads > limit for limit in (1, 256, 65536))
+			type_.numbers = read_planes(take, type_.events, 0, range(planes))
+	for type_ in types:
+		type_.strings = [take.bytes(n) for n in type_.lengths] if type_.lengths else [b""] * type_.payloads
+		type_.next = zip(type_.numbers)
+	stamps = read_times(take, head, times, types, ids)
+	if take.at != len(chunk.raw) or stamps[0] != chunk.first_ns or stamps[-1] != chunk.last_ns or stamps != sorted(stamps):
+		raise ValueError("the columns do not come out even")
+	for stamp, i in zip(stamps, ids):
+		type_ = types[i]
+		number, = next(type_.next)
+		yield stamp, chunk.cpu, chunk.stream, schema[type_.id], type_.fixed[number], type_.strings[number]
+
+
+# ---- what is missing ----
+
+class Stream:
+	"""A stream as far as its chunks have been seen."""
+
+	def __init__(self, chunk, start_ns):
+		self.stream, self.cpu = chunk.stream, chunk.cpu
+		self.number = self.lost_before = self.lost_write = self.lost_inside = self.inside = 0
+		self.last_ns = self.inside_ns = self.missed_ns = start_ns
+
+
+class Books:
+	"""The gaps: (end, cpu, stream, begin, events, cause), where the document says how they are found."""
+
+	def __init__(self, trace):
+		self.trace, self.gaps, self.streams = trace, [], {}
+
+	def add(self, stream, start, end, lost, cause):
+		self.gaps.append((max(start, end), stream.cpu, stream.stream, start, lost, cause))
+
+	def follow(self, chunk):
+		"""The next chunk of a stream by events_before; False: it is a copy."""
+		stream = self.streams.setdefault((chunk.kind, chunk.stream), Stream(chunk, self.trace.start_ns))
+		if chunk.events_before < stream.number:
+			return False
+		start = min(stream.last_ns, chunk.first_ns)
+		if stream.inside:
+			self.add(stream, stream.inside_ns, chunk.first_ns, stream.inside, SUSPECT)
+		missing = chunk.events_before - stream.number - chunk.lost_before
+		unwritten = min(chunk.lost_write, missing)
+		for lost, cause in ((chunk.lost_before, chunk.lost_cause), (unwritten, UNWRITTEN), (missing - unwritten, DAMAGED)):
+			if lost:
+				self.add(stream, start, chunk.first_ns, lost, cause)
+		if chunk.flags & 1:
+			self.add(stream, start, chunk.first_ns, 0, SUSPECT)
+		if chunk.raw is None:
+			self.add(stream, chunk.first_ns, chunk.last_ns, chunk.events, CUT if chunk.is_cut else DAMAGED)
+		if chunk.missed:
+			self.add(stream, min(stream.missed_ns, chunk.last_ns), chunk.last_ns, chunk.missed, MISSED)
+			stream.missed_ns = chunk.last_ns
+		stream.cpu = chunk.cpu
+		stream.number = chunk.events_before + chunk.events + chunk.lost_inside
+		stream.last_ns, stream.inside_ns, stream.inside = chunk.last_ns, start if chunk.flags & 2 else chunk.first_ns, chunk.lost_inside
+		stream.lost_before += chunk.lost_before
+		stream.lost_write += chunk.lost_write
+		stream.lost_inside += chunk.lost_inside
+		return True
+
+	def behind(self, account, end_ns):
+		"""What the statistics know of a stream, both kinds together, that its chunks do not show."""
+		parts = [self.streams[kind, account.stream] for kind in (START, EVENTS) if (kind, account.stream) in self.streams]
+		start = max([self.trace.start_ns] + [part.last_ns for part in parts])
+		seen_before, seen_write, seen_inside = (sum(getattr(part, name) for part in parts) for name in ("lost_before", "lost_write", "lost_inside"))
+		discarded, unwritten = account.discarded + account.overwritten - seen_before, max(account.lost_write - seen_write, 0)
+		inside = max(account.lost_inside - seen_inside, 0)
+		gone = account.stored + account.lost_before - sum(part.number for part in parts)
+		gone -= max(account.lost_before - seen_before, 0) + unwritten + inside
+		for lost, cause in ((discarded, DISCARDED if account.discarded else OVERWRITTEN), (unwritten, UNWRITTEN), (inside, SUSPECT), (gone, DAMAGED)):
+			if lost > 0:
+				self.add(account, start, end_ns, lost, cause)
+
+	def close(self, accounts, end_ns, has_end):
+		for stream in self.streams.values():
+			if stream.inside:
+				self.add(stream, stream.inside_ns, end_ns, stream.inside, SUSPECT)
+			if not has_end:
+				self.add(stream, stream.last_ns, end_ns, 0, CUT)
+		for account in accounts:
+			self.behind(account, end_ns)
+
+
+# ---- the trace ----
+
+def line(event):
+	stamp, cpu, stream, type_, payload, string = event
+	words = [str(stamp), str(cpu), str(stream), type_.name]
+	for field in type_.fields:
+		value = field_value(field, payload, string)
+		if isinstance(value, bytes):
+			value = "".join(chr(c) if 33 <= c <= 126 and c != 92 else f"\\{c:02x}" for c in value)
+		words.append(f"{field.name}={value}")
+	return " ".join(words)
+
+
+def read_statistics(layouts, raw):
+	head = layouts.read("trace_statistics_header", raw)
+	size = layouts.size("trace_statistics_header")
+	return [layouts.read("trace_statistics_stream", raw, size + i * head.stream_bytes) for i in range(head.nr_streams)], head.end_ns
+
+
+def read_strings(layouts, raw, strings):
+	at = 0
+	while at < len(raw):
+		entry = layouts.read("trace_string_entry", raw, at)
+		at += layouts.size("trace_string_entry") + entry.text_bytes
+		strings[entry.space, entry.key] = raw[at - entry.text_bytes:at]
+
+
+class Trace:
+	def __init__(self, layouts, data):
+		header = layouts.read("trace_file_header", data)
+		header = header if has_checksum(data[:header.header_bytes]) else None
+		if header and header.version_major != 2:
+			raise SystemExit("another major version")
+		self.layouts, self.schema, self.strings, self.accounts, self.end_ns = layouts, {}, {}, [], 0
+		self.chunks, is_complete = walk(layouts, data, header)
+		self.streams = [chunk for chunk in self.chunks if chunk.kind in (START, EVENTS)]
+		self.start_ns = header.start_ns if header else min(chunk.first_ns for chunk in self.streams if chunk.kind == EVENTS)
+		for chunk in self.chunks:
+			if chunk.raw is None:
+				continue
+			if chunk.kind == SCHEMA:
+				read_schema(layouts, chunk.raw, self.schema)
+			elif chunk.kind == STRINGS:
+				read_strings(layouts, chunk.raw, self.strings)
+			elif chunk.kind == STATISTICS:
+				self.accounts, self.end_ns = read_statistics(layouts, chunk.raw)
+		self.end_ns = max([self.end_ns, self.start_ns] + [chunk.last_ns for chunk in self.streams if chunk.kind == EVENTS])
+		self.has_end = is_complete or any(chunk.kind == INDEX and chunk.raw is not None for chunk in self.chunks)
+
+	def gaps(self):
+		"""All gaps by their ends; leaves the chunks that are not copies of others."""
+		books = Books(self)
+		self.streams.sort(key=lambda chunk: chunk.events_before)
+		self.streams = [chunk for chunk in self.streams if books.follow(chunk)]
+		books.close(self.accounts, self.end_ns, self.has_end)
+		return sorted(books.gaps)
+
+	def events(self, kind):
+		"""All events of a kind of chunk by time, CPU, stream and place: (time, CPU, stream, type, payload, string)."""
+		chunks = [chunk for chunk in self.streams if chunk.kind == kind and chunk.raw is not None]
+		events = [event for chunk in chunks for event in read_events(self.layouts, chunk, self.schema)]
+		events.sort(key=lambda event: event[:3])
+		return events
+
+
+def main():
+	layouts = Layouts(open(sys.argv[1], encoding="utf-8").read())
+	trace = Trace(layouts, open(sys.argv[2], "rb").read())
+	for end, cpu, stream, start, lost, cause in trace.gaps():
+		print(f"lost {end} {cpu} {stream} {start} {lost} {cause}")
+	for kind in (START, EVENTS):
+		for event in trace.events(kind):
+			print(line(event))
+	for (space, key), text in sorted(trace.strings.items()):
+		if key < 1024:
+			print(f"string {space} {key} {text.decode()}")
+
+
+main()
