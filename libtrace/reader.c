@@ -128,50 +128,81 @@ static struct trace_stream_stats stats_from_disk(const struct trace_statistics_s
 					    .attempted = disk->attempted };
 }
 
-static int load_statistics(struct trace *trace, const unsigned char *raw, size_t bytes)
-{
-	struct trace_statistics_header header;
-	struct trace_statistics_stream *books;
-	struct trace_stream_stats *streams;
-	size_t needed;
+/** struct statistics - of the chunks so far whose list goes on */
+struct statistics {
+	size_t nr;
+	size_t room;
+	struct trace_statistics_stream *streams; /* owned */
+};
 
-	if (bytes < sizeof(header))
-		return -EBADMSG;
-	memcpy(&header, raw, sizeof(header));
-	if (header.stream_bytes < sizeof(*books) || __builtin_mul_overflow((size_t)header.nr_streams, header.stream_bytes, &needed) ||
-	    needed > bytes - sizeof(header))
-		return -EBADMSG;
-	books = calloc(header.nr_streams + 1, sizeof(*books));
-	streams = calloc(header.nr_streams + 1, sizeof(*streams));
-	if (!books || !streams) {
-		free(books);
-		free(streams);
+static int statistics_finish(struct trace *trace, struct statistics *statistics, uint64_t end_ns)
+{
+	struct trace_stream_stats *streams = calloc(statistics->nr + 1, sizeof(*streams));
+
+	if (!streams)
 		return -ENOMEM;
-	}
-	for (size_t i = 0; i < header.nr_streams; i++) {
-		memcpy(&books[i], raw + sizeof(header) + i * header.stream_bytes, sizeof(*books));
-		streams[i] = stats_from_disk(&books[i]);
-	}
+	for (size_t i = 0; i < statistics->nr; i++)
+		streams[i] = stats_from_disk(&statistics->streams[i]);
 	free(trace->books);
 	free(trace->streams);
-	trace->books = books;
+	trace->books = statistics->streams;
 	trace->streams = streams;
-	trace->nr_streams = header.nr_streams;
-	trace->info.end_ns = header.end_ns;
+	trace->nr_streams = statistics->nr;
+	trace->info.end_ns = end_ns;
+	*statistics = (struct statistics){ 0 };
 	return 0;
 }
 
-static int load_one(struct trace *trace, uint16_t kind, const unsigned char *raw, size_t bytes)
+static bool statistics_reserve(struct statistics *statistics, size_t more)
 {
-	switch (kind) {
+	size_t room = statistics->nr + more + 1;
+	struct trace_statistics_stream *larger;
+
+	if (room <= statistics->room)
+		return true;
+	if (statistics->nr)
+		room += room / 2;
+	larger = reallocarray(statistics->streams, room, sizeof(*larger));
+	if (!larger)
+		return false;
+	statistics->streams = larger;
+	statistics->room = room;
+	return true;
+}
+
+/* SECURITY: chunks whose list goes on are as large in the file as they are here, so that a small file cannot have any number of streams. */
+static int load_statistics(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *chunk, const unsigned char *raw)
+{
+	bool has_more = chunk->flags & TRACE_CHUNK_FLAG_MORE;
+	struct trace_statistics_header header;
+	size_t needed;
+
+	if (!chunk->seq)
+		statistics->nr = 0;
+	if (chunk->seq != statistics->nr || chunk->raw_bytes < sizeof(header) || (has_more && chunk->compression != TRACE_COMPRESSION_NONE))
+		return -EBADMSG;
+	memcpy(&header, raw, sizeof(header));
+	if (header.stream_bytes < sizeof(*statistics->streams) || __builtin_mul_overflow((size_t)header.nr_streams, header.stream_bytes, &needed) ||
+	    needed > chunk->raw_bytes - sizeof(header))
+		return -EBADMSG;
+	if (!statistics_reserve(statistics, header.nr_streams))
+		return -ENOMEM;
+	for (size_t i = 0; i < header.nr_streams; i++)
+		memcpy(&statistics->streams[statistics->nr++], raw + sizeof(header) + i * header.stream_bytes, sizeof(*statistics->streams));
+	return has_more ? 0 : statistics_finish(trace, statistics, header.end_ns);
+}
+
+static int load_one(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *header, const unsigned char *raw)
+{
+	switch (header->kind) {
 	case TRACE_CHUNK_SCHEMA:
-		return schema_add(&trace->schema, raw, bytes);
+		return schema_add(&trace->schema, raw, header->raw_bytes);
 	case TRACE_CHUNK_STRINGS:
-		return strings_add(&trace->strings, raw, bytes);
+		return strings_add(&trace->strings, raw, header->raw_bytes);
 	case TRACE_CHUNK_CLOCK:
-		return load_clocks(trace, raw, bytes);
+		return load_clocks(trace, raw, header->raw_bytes);
 	case TRACE_CHUNK_STATISTICS:
-		return load_statistics(trace, raw, bytes);
+		return load_statistics(trace, statistics, header, raw);
 	default: /* events come later; unknown kinds are of a newer version */
 		return 0;
 	}
@@ -188,6 +219,7 @@ static int metadata_damaged(struct trace *trace, size_t idx, const struct trace_
 static int load_metadata(struct trace *trace)
 {
 	struct unpacker unpacker = { 0 };
+	struct statistics statistics = { 0 };
 	int error = 0;
 
 	for (size_t i = 0; !error && i < trace->nr_metadata; i++) {
@@ -202,11 +234,14 @@ static int load_metadata(struct trace *trace)
 		error = chunk_payload(trace, &chunk, &unpacker, &header, &raw, &reason);
 		if (!error) {
 			reason = "its content makes no sense";
-			error = load_one(trace, chunk.public.kind, raw, header.raw_bytes);
+			error = load_one(trace, &statistics, &header, raw);
 		}
 		if (error == -EBADMSG)
 			error = metadata_damaged(trace, trace->metadata[i], &chunk.public, reason);
 	}
+	if (!error && statistics.nr && !trace->books)
+		error = trace_add_damage(trace, trace->bytes, 0, "the statistics of its streams end too early: how many events were lost behind the last ones is not known");
+	free(statistics.streams);
 	unpacker_release(&unpacker);
 	return error ? error : strings_sort(&trace->strings);
 }

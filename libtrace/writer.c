@@ -159,7 +159,7 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	writer->packed.bytes = 0;
 	header->compression = TRACE_COMPRESSION_NONE;
 	header->packed_bytes = header->raw_bytes;
-	if (header->kind >= TRACE_CHUNK_INDEX || header->raw_bytes < 64 || /* the index, the table, the root: read as they lie in the file */
+	if (header->kind >= TRACE_CHUNK_INDEX || header->raw_bytes < 64 || header->flags & TRACE_CHUNK_FLAG_MORE || /* the index, the table, the root: read as they lie in the file */
 	    !buffer_reserve(&writer->packed, 3 * ZSTD_compressBound(0) + ZSTD_compressBound(header->raw_bytes)))
 		return raw->data;
 	if (!frames_put(writer, raw, header->raw_bytes) || writer->packed.bytes >= header->raw_bytes)
@@ -686,29 +686,44 @@ static struct trace_statistics_stream statistics_stream(const struct trace_write
 	return disk;
 }
 
-int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams, uint64_t end_ns,
-			    struct trace_error *ret_error)
+enum { STATISTICS_MOST = (TRACE_RAW_MAX - sizeof(struct trace_statistics_header)) / sizeof(struct trace_statistics_stream) }; /* in a chunk */
+
+/* @before: streams of the list in chunks before this one */
+static int statistics_write(struct trace_writer *writer, const struct trace_stream_stats *streams, struct trace_statistics_header header, uint64_t before,
+			    bool has_more, struct trace_error *ret_error)
 {
-	struct trace_statistics_header header = { .nr_streams = (uint32_t)nr_streams,
-						  .stream_bytes = sizeof(struct trace_statistics_stream),
-						  .end_ns = end_ns };
-	size_t bytes = sizeof(header) + nr_streams * sizeof(struct trace_statistics_stream), most = (TRACE_RAW_MAX - sizeof(header)) / sizeof(struct trace_statistics_stream);
-	unsigned char *raw = nr_streams <= most ? malloc(bytes) : NULL, *at = raw;
+	size_t bytes = sizeof(header) + header.nr_streams * sizeof(struct trace_statistics_stream);
+	struct trace_chunk_header chunk = { .kind = TRACE_CHUNK_STATISTICS, .flags = has_more ? TRACE_CHUNK_FLAG_MORE : 0, .seq = before, .raw_bytes = (uint32_t)bytes };
+	unsigned char *raw = malloc(bytes), *at = raw;
 	int error;
 
-	if (nr_streams > most)
-		return error_set(ret_error, -E2BIG, "a trace can have the statistics of %zu streams, this one has %zu: what was lost behind their last events is not told",
-				 most, nr_streams);
 	if (!raw)
-		return error_set(ret_error, -ENOMEM, "no memory for the statistics of %zu streams", nr_streams);
+		return error_set(ret_error, -ENOMEM, "no memory for the statistics of %u streams", header.nr_streams);
 	at = mempcpy(at, &header, sizeof(header));
-	for (size_t i = 0; i < nr_streams; i++) {
+	for (size_t i = 0; i < header.nr_streams; i++) {
 		struct trace_statistics_stream stream = statistics_stream(writer, &streams[i]);
 
 		at = mempcpy(at, &stream, sizeof(stream));
 	}
-	error = chunk_write_plain(writer, TRACE_CHUNK_STATISTICS, raw, bytes, ret_error);
+	error = chunk_write(writer, &chunk, &(struct raw){ .data = raw }, ret_error);
 	free(raw);
+	return error;
+}
+
+int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams, uint64_t end_ns,
+			    struct trace_error *ret_error)
+{
+	struct trace_statistics_header header = { .stream_bytes = sizeof(struct trace_statistics_stream), .end_ns = end_ns };
+	size_t done = 0;
+	int error;
+
+	do {
+		size_t left = nr_streams - done;
+
+		header.nr_streams = left < STATISTICS_MOST ? (uint32_t)left : STATISTICS_MOST;
+		error = statistics_write(writer, streams + done, header, done, left > header.nr_streams, ret_error);
+		done += header.nr_streams;
+	} while (!error && done < nr_streams);
 	return error;
 }
 

@@ -281,19 +281,87 @@ static void every_one_of_many_streams_has_its_books(void)
 	free(stats);
 }
 
-static void more_streams_than_statistics_can_hold_are_refused(void)
+/* Of some more than two chunks hold. */
+static struct trace *trace_of_many_streams(size_t nr)
+{
+	struct trace_stream_stats *stats = calloc(nr, sizeof(*stats));
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	for (uint32_t i = 0; i < nr; i++)
+		stats[i] = (struct trace_stream_stats){ .stream = i, .discarded = i, .attempted = i };
+	trace = rawfile_open_with(file, stats, nr);
+	free(stats);
+	return trace;
+}
+
+static void a_trace_may_have_more_streams_than_a_chunk_holds(void)
+{
+	enum { MOST = 174762, NR = 2 * MOST + 5 };
+	struct trace *trace = trace_of_many_streams(NR);
+	uint64_t lost = 0;
+
+	CU_ASSERT_EQUAL(trace_nr_streams(trace), NR);
+	for (size_t i = 0; i < trace_nr_streams(trace); i++)
+		lost += trace_get_stream(trace, i)->stream == i && trace_get_stream(trace, i)->discarded == i;
+	CU_ASSERT_EQUAL(lost, NR);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, (uint64_t)NR * (NR - 1) / 2);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+	trace = trace_of_many_streams(MOST);
+	CU_ASSERT_EQUAL(trace_nr_streams(trace), MOST);
+	trace_close(trace);
+}
+
+/* With the first of its chunks damaged the second one tells of a part, which is not taken for all. */
+static void statistics_of_which_a_part_is_missing_do_not_count(void)
 {
 	enum { MOST = 174762 };
 	struct trace_stream_stats *stats = calloc(MOST + 1, sizeof(*stats));
 	struct rawfile *file = rawfile_new();
-	struct trace_error error = { 0 };
+	uint64_t before = (uint64_t)lseek(file->fd, 0, SEEK_END);
 	struct trace *trace;
 
-	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, MOST + 1, 9999, &error), -E2BIG);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "174762"));
-	trace = rawfile_open_with(file, stats, MOST);
-	CU_ASSERT_EQUAL(trace_nr_streams(trace), MOST);
+	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, MOST + 1, 9999, NULL), 0);
+	CU_ASSERT_EQUAL(trace_writer_finish(file->writer, NULL), 0);
+	trace_writer_free(file->writer);
+	CU_ASSERT_EQUAL(pwrite(file->fd, "x", 1, (off_t)before + 1000), 1);
+	trace = trace_open(file->path, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_nr_streams(trace), 0);
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), 2);
+	CU_ASSERT_NOT_EQUAL(trace_verify(trace, NULL), 0);
 	trace_close(trace);
+	close(file->fd);
+	free(file);
+	free(stats);
+}
+
+/* The disk was full in the middle of them, and then not any more. */
+static void statistics_that_end_too_early_say_so(void)
+{
+	enum { MOST = 174762 };
+	struct trace_stream_stats *stats = calloc(MOST + 1, sizeof(*stats));
+	struct rawfile *file = rawfile_new();
+	struct rlimit limit, unlimited;
+	struct trace *trace;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &unlimited);
+	limit = unlimited;
+	limit.rlim_cur = (rlim_t)lseek(file->fd, 0, SEEK_END) + (16 << 20) + 150; /* the first chunk and a piece of the second */
+	setrlimit(RLIMIT_FSIZE, &limit);
+	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, MOST + 1, 9999, NULL), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &unlimited);
+	CU_ASSERT_EQUAL(trace_writer_finish(file->writer, NULL), 0);
+	trace_writer_free(file->writer);
+	trace = trace_open(file->path, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_nr_streams(trace), 0);
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), 1);
+	trace_close(trace);
+	close(file->fd);
+	free(file);
 	free(stats);
 }
 
@@ -691,7 +759,9 @@ static const struct unit_case cases[] = {
 	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
 	{ "a_missing_subbuffer_that_nobody_counted_is_a_gap", a_missing_subbuffer_that_nobody_counted_is_a_gap },
 	{ "every_one_of_many_streams_has_its_books", every_one_of_many_streams_has_its_books },
-	{ "more_streams_than_statistics_can_hold_are_refused", more_streams_than_statistics_can_hold_are_refused },
+	{ "a_trace_may_have_more_streams_than_a_chunk_holds", a_trace_may_have_more_streams_than_a_chunk_holds },
+	{ "statistics_of_which_a_part_is_missing_do_not_count", statistics_of_which_a_part_is_missing_do_not_count },
+	{ "statistics_that_end_too_early_say_so", statistics_that_end_too_early_say_so },
 	{ "equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream },
 	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
 	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; 1 was before the first release */
-#define TRACE_FORMAT_MINOR 2 /* additions that an older reader skips: 1 the table, 2 TRACE_CHUNK_FLAG_INSIDE_BEFORE */
+#define TRACE_FORMAT_MINOR 2 /* additions that an older reader skips: 1 the table, 2 flags from TRACE_CHUNK_FLAG_INSIDE_BEFORE on */
 
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
 #define TRACE_CHUNK_MAGIC "\x8a" \
@@ -65,6 +65,7 @@ enum trace_chunk_compression {
 enum trace_chunk_flag {
 	TRACE_CHUNK_FLAG_JUMP = 1, /* a sub-buffer before this one is missing, and nobody counted its events */
 	TRACE_CHUNK_FLAG_INSIDE_BEFORE = 2, /* of lost_inside, some stood in blocks before this one, of which nothing was understood */
+	TRACE_CHUNK_FLAG_MORE = 4, /* statistics, not compressed: their streams go on in the next such chunk */
 };
 
 /**
@@ -75,6 +76,7 @@ enum trace_chunk_flag {
  * @lost_write: events in blocks that could not be written between these two
  * @lost_inside: events of this block, or with TRACE_CHUNK_FLAG_INSIDE_BEFORE of others since the chunk before, that could not be understood
  * @missed: sum over the chunk's trace_missed events
+ * @seq: of the sub-buffer in its ring; of statistics: how many streams the chunks with TRACE_CHUNK_FLAG_MORE before it have
  * @ids: bit n of the 256: the chunk holds events of id n; bit 255: of an id from 256 on
  * Fields from stream to ids are 0 where the kind has no use for them.
  */
@@ -211,7 +213,7 @@ struct trace_clock_entry {
 	uint64_t tsc;
 };
 
-/** struct trace_statistics_header - statistics: followed by the streams. The last such chunk counts */
+/** struct trace_statistics_header - statistics: followed by the streams. The last such chunk counts, with those before it that have TRACE_CHUNK_FLAG_MORE */
 struct trace_statistics_header {
 	uint32_t nr_streams;
 	uint32_t stream_bytes; /* stride */

@@ -118,7 +118,7 @@ int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint6
 
 /**
  * trace_writer_statistics() - the final (or an intermediate) account of all streams; @end_ns: end of the recording so far
- * Returns 0, the negative errno of the write, -ENOMEM; -E2BIG: they are more than 174762 and do not fit one chunk.
+ * Returns 0, the negative errno of the write, -ENOMEM.
  */
 int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams, uint64_t end_ns,
 			    struct trace_error *ret_error);
