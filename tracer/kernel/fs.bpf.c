@@ -65,6 +65,19 @@ int BPF_PROG(fs_fault, struct address_space *mapping, unsigned long index)
 	return 0;
 }
 
+/* As folio_order(), include/linux/mm.h. The flags of a folio are its first word, whatever their type. */
+static __always_inline u32 order_of(struct folio *folio)
+{
+	unsigned long flags = 0;
+
+	bpf_probe_read_kernel(&flags, sizeof(flags), folio);
+	if (!(flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1))
+		return 0;
+	if (bpf_core_field_exists(folio->_folio_order))
+		return BPF_CORE_READ(folio, _folio_order);
+	return BPF_CORE_READ(folio, _flags_1) & 0xff;
+}
+
 #define CACHE_PROGRAM(event, tracepoint)                                                                                         \
 	SEC("tp_btf/" #tracepoint)                                                                                               \
 	int BPF_PROG(event, struct folio *folio)                                                                                 \
@@ -77,7 +90,7 @@ int BPF_PROG(fs_fault, struct address_space *mapping, unsigned long index)
 		RECORD(event) {                                                                                                  \
 			record->ino = BPF_CORE_READ(inode, i_ino);                                                               \
 			record->dev = BPF_CORE_READ(inode, i_sb, s_dev);                                                         \
-			record->order = 0;                                                                                       \
+			record->order = order_of(folio);                                                                         \
 			record->index = BPF_CORE_READ(folio, index);                                                             \
 			COMMIT(event);                                                                                           \
 		}                                                                                                                \

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* ipc.bpf.c - signals, and waits for kernel locks. */
 
-/* The kernel passes 0 and 1 for "no siginfo" and "from the kernel". */
+#define SI_USER	  0
+#define SI_KERNEL 0x80
+
+/* The kernel passes 0 and 1 for "no siginfo" and "from the kernel": it makes these codes of them. */
 static __always_inline s32 siginfo_code(struct kernel_siginfo *info)
 {
-	return (u64)info > 1 ? BPF_CORE_READ(info, si_code) : 0;
+	if ((u64)info <= 1)
+		return info ? SI_KERNEL : SI_USER;
+	return BPF_CORE_READ(info, si_code);
 }
 
 SEC("tp_btf/signal_generate")

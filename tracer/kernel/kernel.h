@@ -154,8 +154,12 @@ struct vm_area_struct {
 struct kernfs_node {
 	u64 id;
 };
+struct cgroup_root {
+	int hierarchy_id;
+};
 struct cgroup {
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
 };
 struct css_set {
 	struct cgroup *dfl_cgrp;
@@ -181,7 +185,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
-	int prio, static_prio;
+	int prio, static_prio, normal_prio;
 	unsigned int policy;
 	int exit_state, exit_code;
 	int pid, tgid;
@@ -210,9 +214,14 @@ struct tasklet_struct {
 struct address_space {
 	struct inode *host;
 };
+enum pageflags {
+	PG_head = 6,
+};
 struct folio {
 	struct address_space *mapping;
 	unsigned long index;
+	unsigned long _flags_1;
+	unsigned char _folio_order; /* until 6.5 */
 };
 struct bdi_writeback {
 	unsigned long state;

@@ -79,6 +79,8 @@ static const struct {
 	int nr_arguments;
 } arguments[] = {
 	{"sched_switch", 4},	       /* without prev_state once */
+	{"sched_exit", 2},	       /* since 6.13 */
+	{"sched_exit__task", 1},       /* 6.1 */
 	{"fs_throttle", 8},	       /* 6.18 */
 	{"fs_throttle__limits", 12},    /* 6.1 */
 	{"oom_kill", 2},	       /* a number alone once */

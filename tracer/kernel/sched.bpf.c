@@ -198,18 +198,31 @@ int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_bin
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(sched_exit, struct task_struct *task)
+static __always_inline void exited(struct task_struct *task, bool group_dead)
 {
 	if (!current_passes())
-		return 0;
+		return;
 	RECORD_STRUCTURAL(sched_exit, 0) {
 		record->tid = task->pid;
 		record->tgid = task->tgid;
-		record->group_dead = BPF_CORE_READ(task, signal, live.counter) == 0; /* an argument only since 6.13 */
+		record->group_dead = group_dead;
 		record->code = task->exit_code;
 		COMMIT(sched_exit);
 	}
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(sched_exit, struct task_struct *task, bool group_dead)
+{
+	exited(task, group_dead);
+	return 0;
+}
+
+/* Before 6.13: of two threads that leave at the same time both may find that nobody lives. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(sched_exit__task, struct task_struct *task)
+{
+	exited(task, BPF_CORE_READ(task, signal, live.counter) == 0);
 	return 0;
 }
 
@@ -250,11 +263,11 @@ int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
 	if (!either_passes(task))
 		return 0;
 	RECORD(sched_prio) {
-		int old_prio = task->prio;
+		int own_prio = task->normal_prio; /* to which it falls back when nobody lends it one */
 
 		record->tid = task->pid;
-		record->old_prio = old_prio;
-		record->new_prio = donor && BPF_CORE_READ(donor, prio) < old_prio ? BPF_CORE_READ(donor, prio) : old_prio;
+		record->old_prio = task->prio;
+		record->new_prio = donor && BPF_CORE_READ(donor, prio) < own_prio ? BPF_CORE_READ(donor, prio) : own_prio;
 		COMMIT(sched_prio);
 	}
 	return 0;
@@ -298,7 +311,8 @@ int BPF_PROG(cgroup_attach, struct cgroup *cgroup, const char *path, struct task
 	struct path_text *s = path_scratch(&cgroup_scratch);
 	long bytes;
 
-	if (!s || !either_passes(task))
+	/* Only of the unified hierarchy, whose groups the start state tells: a thread is in one of each of the others, too. */
+	if (BPF_CORE_READ(cgroup, root, hierarchy_id) != 0 || !s || !either_passes(task))
 		return 0;
 	bytes = bpf_probe_read_kernel_str(s->text, TRACER_PATH_BYTES, path);
 	if (bytes <= 0 || bytes > TRACER_PATH_BYTES)

@@ -267,7 +267,7 @@ static __always_inline void record_new_fds(struct pt_regs *regs, u32 abi, u32 ac
 	}
 }
 
-/* struct cmsghdr of 64-bit programs, and what struct msghdr tells of where they are, socket(7). The stack is short here. */
+/* struct cmsghdr of 64-bit programs, and what struct msghdr tells of where they are, socket(7); then those of 32-bit programs. */
 struct user_control {
 	u64 control, control_bytes;
 };
@@ -276,36 +276,6 @@ struct user_cmsghdr {
 	u64 bytes;
 	s32 level, type;
 };
-#define SOL_SOCKET 1
-#define SCM_RIGHTS 1
-#define MAX_RIGHTS 32 /* of the 253 that the kernel allows; nobody sends more than a few */
-
-/* Descriptors that came with a message. The kernel put them first among the control messages, where programs expect them. */
-static __always_inline void record_rights(u64 message)
-{
-	struct user_control header;
-	struct user_cmsghdr control;
-	u32 nr;
-
-	if (bpf_probe_read_user(&header, sizeof(header), (void *)(message + MSGHDR_CONTROL)) ||
-	    header.control_bytes < sizeof(control) + sizeof(s32))
-		return;
-	if (bpf_probe_read_user(&control, sizeof(control), (void *)header.control) || control.level != SOL_SOCKET ||
-	    control.type != SCM_RIGHTS || control.bytes < sizeof(control))
-		return;
-	nr = (control.bytes - sizeof(control)) / sizeof(s32);
-	for (u32 i = 0; i < MAX_RIGHTS && i < nr; i++) {
-		s32 fd = -1;
-
-		bpf_probe_read_user(&fd, sizeof(fd), (void *)(header.control + sizeof(control) + i * sizeof(fd)));
-		if (fd < 0)
-			break;
-		record_fd(fd);
-		record_endpoints(fd);
-	}
-}
-
-/* The same of 32-bit programs: struct compat_msghdr and compat_cmsghdr. */
 struct user_control_32 {
 	u32 control, control_bytes;
 };
@@ -314,24 +284,59 @@ struct user_cmsghdr_32 {
 	u32 bytes;
 	s32 level, type;
 };
+#define SOL_SOCKET 1
+#define SCM_RIGHTS 1
+#define MAX_RIGHTS 253	       /* SCM_MAX_FD */
+#define MAX_CONTROL_MESSAGES 8 /* before the descriptors come at most a time or three, the sender's credentials and its label */
 
-static __always_inline void record_rights_32(u64 message)
+static __always_inline bool read_control(u64 message, bool is_32, struct user_control *ret_control)
 {
-	struct user_control_32 header;
-	struct user_cmsghdr_32 control;
-	u32 nr;
+	struct user_control_32 short_control;
 
-	if (bpf_probe_read_user(&header, sizeof(header), (void *)(message + MSGHDR_CONTROL_32)) ||
-	    header.control_bytes < sizeof(control) + sizeof(s32))
+	if (!is_32)
+		return !bpf_probe_read_user(ret_control, sizeof(*ret_control), (void *)(message + MSGHDR_CONTROL));
+	if (bpf_probe_read_user(&short_control, sizeof(short_control), (void *)(message + MSGHDR_CONTROL_32)))
+		return false;
+	*ret_control = (struct user_control){ short_control.control, short_control.control_bytes };
+	return true;
+}
+
+static __always_inline bool read_cmsghdr(u64 at, bool is_32, struct user_cmsghdr *ret_header)
+{
+	struct user_cmsghdr_32 short_header;
+
+	if (!is_32)
+		return !bpf_probe_read_user(ret_header, sizeof(*ret_header), (void *)at);
+	if (bpf_probe_read_user(&short_header, sizeof(short_header), (void *)at))
+		return false;
+	*ret_header = (struct user_cmsghdr){ short_header.bytes, short_header.level, short_header.type };
+	return true;
+}
+
+/* Descriptors that came with a message. msg_controllen says by now how much the kernel has put there. */
+static __always_inline void record_rights(u64 message, bool is_32)
+{
+	u32 header_bytes = is_32 ? sizeof(struct user_cmsghdr_32) : sizeof(struct user_cmsghdr), word = is_32 ? 4 : 8, nr = 0;
+	struct user_cmsghdr header;
+	struct user_control control;
+	u64 at, end;
+
+	if (!read_control(message, is_32, &control))
 		return;
-	if (bpf_probe_read_user(&control, sizeof(control), (void *)(u64)header.control) || control.level != SOL_SOCKET ||
-	    control.type != SCM_RIGHTS || control.bytes < sizeof(control))
-		return;
-	nr = (control.bytes - sizeof(control)) / sizeof(s32);
+	at = control.control;
+	end = at + control.control_bytes;
+	for (u32 i = 0; i < MAX_CONTROL_MESSAGES && !nr; i++) {
+		if (at + header_bytes + sizeof(s32) > end || !read_cmsghdr(at, is_32, &header) || header.bytes < header_bytes)
+			return;
+		if (header.level == SOL_SOCKET && header.type == SCM_RIGHTS)
+			nr = (header.bytes - header_bytes) / sizeof(s32);
+		else
+			at += (header.bytes + word - 1) & ~((u64)word - 1);
+	}
 	for (u32 i = 0; i < MAX_RIGHTS && i < nr; i++) {
 		s32 fd = -1;
 
-		bpf_probe_read_user(&fd, sizeof(fd), (void *)((u64)header.control + sizeof(control) + i * sizeof(fd)));
+		bpf_probe_read_user(&fd, sizeof(fd), (void *)(at + header_bytes + i * sizeof(fd)));
 		if (fd < 0)
 			break;
 		record_fd(fd);
@@ -339,11 +344,18 @@ static __always_inline void record_rights_32(u64 message)
 	}
 }
 
-/* The result means nothing; a global function, verified once: the calls of 32-bit programs need no speed. */
+/* The results mean nothing. Global functions, verified once, with a stack of their own. */
+__noinline int record_message(u64 message)
+{
+	if (event_wanted(TRACE_EV_fs_open))
+		record_rights(message, false);
+	return 0;
+}
+
 __noinline int record_message_32(u64 message)
 {
 	if (event_wanted(TRACE_EV_fs_open))
-		record_rights_32(message);
+		record_rights(message, true);
 	return 0;
 }
 
@@ -406,8 +418,8 @@ static __noinline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32
 		record_endpoints(SYSCALL_ARG(regs, abi, 0));
 	if ((action & SYSCALL_RIGHTS) && ret >= 0 && abi == TRACE_ABI_32)
 		record_message_32((u32)SYSCALL_ARG(regs, abi, 1));
-	else if ((action & SYSCALL_RIGHTS) && ret >= 0 && event_wanted(TRACE_EV_fs_open))
-		record_rights(SYSCALL_ARG(regs, abi, 1));
+	else if ((action & SYSCALL_RIGHTS) && ret >= 0)
+		record_message(SYSCALL_ARG(regs, abi, 1));
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
 		record_socketcall_exit(regs, ret);
 }

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test_e2e_fields.c - what single fields of events say, where it is easy to get them wrong, against what the program itself knows. It is the
+ * program too: "test_e2e_fields do TRUTH FOLDER". Root only; skipped (77) where the kernel cannot be recorded.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <trace/reader.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "unit.h"
+
+#define RT_PRIORITY   10
+#define NR_LEAVING    200
+#define MANY_RIGHTS   253
+#define FILE_BYTES    (4 << 20)
+#define MOST_TIDS     (4 << 20)
+
+/* ---- the program ---- */
+
+static FILE *truth;
+
+static void tell(const char *key, long long value)
+{
+	fprintf(truth, "%s %lld\n", key, value);
+	fflush(truth);
+}
+
+static void need(bool ok, const char *what)
+{
+	if (!ok) {
+		perror(what);
+		exit(1);
+	}
+}
+
+static pthread_mutex_t lent;
+
+static void *borrow(void *unused)
+{
+	struct sched_param priority = { .sched_priority = RT_PRIORITY };
+
+	(void)unused;
+	tell("lends", sched_setscheduler(0, SCHED_FIFO, &priority) == 0);
+	pthread_mutex_lock(&lent);
+	pthread_mutex_unlock(&lent);
+	return NULL;
+}
+
+/* A thread that waits for a mutex lends its priority to who has it. */
+static void lend_a_priority(void)
+{
+	pthread_mutexattr_t attributes;
+	pthread_t thread;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&lent, &attributes);
+	pthread_mutex_lock(&lent);
+	need(!pthread_create(&thread, NULL, borrow, NULL), "thread");
+	usleep(50000);
+	pthread_mutex_unlock(&lent);
+	pthread_join(thread, NULL);
+	tell("own_prio", 120 + getpriority(PRIO_PROCESS, 0));
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+static void get_signals(void)
+{
+	struct itimerval soon = { .it_value = { 0, 1000 } };
+	sigset_t none;
+
+	sigemptyset(&none);
+	signal(SIGALRM, nothing);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	pause();
+	kill(getpid(), SIGALRM);
+}
+
+/* A message with the descriptor @fd, @nr times, to a socket that asks for the sender's credentials or not. */
+static void send_rights(int fd, size_t nr, int with_credentials)
+{
+	static union {
+		char bytes[4096];
+		struct cmsghdr header;
+	} control;
+	char byte = 'x';
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
+	int ends[2];
+
+	need(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
+	need(!setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &with_credentials, sizeof(with_credentials)), "SO_PASSCRED");
+	control.header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(nr * sizeof(int)) };
+	for (size_t i = 0; i < nr; i++)
+		memcpy(CMSG_DATA(&control.header) + i * sizeof(int), &fd, sizeof(fd));
+	need(sendmsg(ends[0], &message, 0) == 1, "sendmsg");
+	message.msg_controllen = sizeof(control);
+	need(recvmsg(ends[1], &message, 0) == 1 && !(message.msg_flags & MSG_CTRUNC), "recvmsg");
+	need((control.header.cmsg_type == SCM_RIGHTS) == !with_credentials, "the order of control messages");
+}
+
+static void pass_descriptors(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat stat;
+
+	need(fd >= 0 && !fstat(fd, &stat), path);
+	tell("ino", (long long)stat.st_ino);
+	send_rights(fd, 1, 0);
+	send_rights(fd, 1, 1);
+	send_rights(fd, MANY_RIGHTS, 0);
+}
+
+static volatile int both_there;
+
+static void pin(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+static void leave_together(void)
+{
+	__atomic_fetch_add(&both_there, 1, __ATOMIC_SEQ_CST);
+	for (long tries = 0; both_there < 2; tries++)
+		if (tries > 10000)
+			sched_yield();
+	syscall(SYS_exit, 0);
+}
+
+static void *leave(void *unused)
+{
+	(void)unused;
+	pin(1);
+	leave_together();
+	return NULL;
+}
+
+/* Processes whose two threads go at the same time, on two CPUs. */
+static void leave_in_pairs(void)
+{
+	pthread_t thread;
+	pid_t pid;
+
+	for (int i = 0; i < NR_LEAVING; i++) {
+		pid = fork();
+		if (pid == 0) {
+			pin(0);
+			need(!pthread_create(&thread, NULL, leave, NULL), "thread");
+			leave_together();
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static long long resident_pages(int fd)
+{
+	static unsigned char there[FILE_BYTES / 4096];
+	void *map = mmap(NULL, FILE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	long long pages = 0;
+
+	need(map != MAP_FAILED && !mincore(map, FILE_BYTES, there), "mincore");
+	for (size_t i = 0; i < sizeof(there); i++)
+		pages += there[i] & 1;
+	munmap(map, FILE_BYTES);
+	return pages;
+}
+
+static void read_a_file(const char *folder)
+{
+	static char buffer[1 << 20];
+	char path[200];
+	struct stat stat;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/pages", folder);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	need(fd >= 0 && !fstat(fd, &stat), path);
+	for (int i = 0; i < FILE_BYTES; i += (int)sizeof(buffer))
+		need(write(fd, buffer, sizeof(buffer)) == sizeof(buffer), "write");
+	fsync(fd);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	for (int i = 0; i < FILE_BYTES; i += (int)sizeof(buffer))
+		need(pread(fd, buffer, sizeof(buffer), i) == sizeof(buffer), "read");
+	tell("file_ino", (long long)stat.st_ino);
+	tell("file_pages", resident_pages(fd));
+	close(fd);
+}
+
+static void put_line(const char *path, long long number)
+{
+	FILE *file = fopen(path, "we");
+
+	need(file && fprintf(file, "%lld\n", number) > 0 && !fclose(file), path);
+}
+
+/* Into a group of a hierarchy of the first version, that has no controllers. */
+static void move_in_another_hierarchy(const char *folder)
+{
+	char root[200], group[220], tasks[240];
+	pid_t pid;
+
+	snprintf(root, sizeof(root), "%s/cgroup", folder);
+	snprintf(group, sizeof(group), "%s/group", root);
+	snprintf(tasks, sizeof(tasks), "%s/tasks", group);
+	need(!mkdir(root, 0700), root);
+	if (mount("none", root, "cgroup", 0, "none,name=trace-fields") < 0)
+		return;
+	need(!mkdir(group, 0700) || access(group, F_OK) == 0, group);
+	pid = fork();
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	put_line(tasks, pid);
+	tell("moved", pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	usleep(20000); /* until it has left the group */
+	rmdir(group);
+	umount(root);
+}
+
+static int do_all(const char *path, const char *folder)
+{
+	truth = fopen(path, "we");
+	need(truth, path);
+	tell("pid", getpid());
+	lend_a_priority();
+	get_signals();
+	pass_descriptors(path);
+	leave_in_pairs();
+	read_a_file(folder);
+	move_in_another_hierarchy(folder);
+	return 0;
+}
+
+/* ---- what was recorded of it ---- */
+
+static const char *self;
+static struct session session;
+static struct trace *trace;
+
+/** struct search - events of one type, as a case is told of them */
+struct search {
+	struct trace_cursor *cursor;
+	uint64_t mask[TRACE_MASK_WORDS];
+};
+
+static struct search search_for(uint32_t id)
+{
+	struct search search = { 0 };
+
+	search.mask[id / 64] = 1ull << (id % 64);
+	search.cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .mask = search.mask, .no_lost = true },
+					 NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search.cursor);
+	return search;
+}
+
+static const void *search_next(struct search *search)
+{
+	const struct trace_event *event = trace_cursor_next(search->cursor);
+
+	if (!event)
+		search->cursor = trace_cursor_free(search->cursor);
+	return event ? event->payload : NULL;
+}
+
+static long long told(const char *key)
+{
+	return session_truth(&session, key);
+}
+
+/* Once for all cases. */
+static void record(void)
+{
+	if (trace)
+		return;
+	session_begin(&session);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -b2097152 -e default,fs_cache_add,fs_cache_delete %s -- %s do %s %s 2>%s/stderr", TRACE_BIN,
+					  session.trace, self, session.truth, session.folder, session.folder),
+			      0);
+	trace = trace_open(session.trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
+}
+
+static void a_lent_priority_is_given_back_for_the_own(void)
+{
+	const struct trace_sched_prio *prio;
+	struct search search;
+	int nr = 0;
+
+	record();
+	if (told("lends") != 1) /* not allowed here */
+		return;
+	search = search_for(TRACE_EV_sched_prio);
+	while ((prio = search_next(&search))) {
+		if (prio->tid != told("pid"))
+			continue;
+		CU_ASSERT_EQUAL(prio->old_prio, nr ? 99 - RT_PRIORITY : told("own_prio"));
+		CU_ASSERT_EQUAL(prio->new_prio, nr ? told("own_prio") : 99 - RT_PRIORITY);
+		nr++;
+	}
+	CU_ASSERT_EQUAL(nr, 2);
+}
+
+static void a_signal_says_whether_the_kernel_made_it(void)
+{
+	const struct trace_signal_generate *signal;
+	struct search search;
+	int nr = 0;
+
+	record();
+	search = search_for(TRACE_EV_signal_generate);
+	while ((signal = search_next(&search))) {
+		if (signal->tid != told("pid") || signal->signal != SIGALRM)
+			continue;
+		CU_ASSERT_EQUAL(signal->code, nr ? SI_USER : SI_KERNEL);
+		nr++;
+	}
+	CU_ASSERT_EQUAL(nr, 2);
+}
+
+static void all_descriptors_of_messages_are_seen(void)
+{
+	const struct trace_fs_open *open;
+	struct search search;
+	int nr = 0;
+
+	record();
+	search = search_for(TRACE_EV_fs_open);
+	while ((open = search_next(&search)))
+		nr += (long long)open->ino == told("ino") && (open->flags & O_ACCMODE) == O_RDONLY;
+	CU_ASSERT_EQUAL(nr, 1 + 1 + 1 + MANY_RIGHTS);
+}
+
+static void one_thread_is_the_last_of_its_process(void)
+{
+	unsigned char *nr_last = calloc(MOST_TIDS + 1, 1);
+	const struct trace_sched_exit *exit;
+	int nr = 0, nr_twice = 0;
+	struct search search;
+
+	record();
+	search = search_for(TRACE_EV_sched_exit);
+	while ((exit = search_next(&search)))
+		if (exit->group_dead && exit->tgid <= MOST_TIDS) {
+			nr++;
+			nr_twice += nr_last[exit->tgid]++ > 0;
+		}
+	CU_ASSERT_TRUE(nr >= NR_LEAVING);
+	CU_ASSERT_EQUAL(nr_twice, 0);
+	free(nr_last);
+}
+
+static long long pages_of(uint32_t id)
+{
+	struct search search = search_for(id);
+	const struct trace_fs_cache_add *change; /* fs_cache_delete has the same fields */
+	long long pages = 0;
+
+	while ((change = search_next(&search)))
+		pages += (long long)change->ino == told("file_ino") ? 1ll << change->order : 0;
+	return pages;
+}
+
+static void the_orders_of_cached_pages_add_up(void)
+{
+	record();
+	CU_ASSERT_EQUAL(pages_of(TRACE_EV_fs_cache_add) - pages_of(TRACE_EV_fs_cache_delete), told("file_pages"));
+	CU_ASSERT_TRUE(pages_of(TRACE_EV_fs_cache_add) >= FILE_BYTES / 4096);
+}
+
+static void groups_of_other_hierarchies_are_none(void)
+{
+	const struct trace_cgroup_attach *attach;
+	struct search search;
+
+	record();
+	search = search_for(TRACE_EV_cgroup_attach);
+	while ((attach = search_next(&search)))
+		CU_ASSERT_NOT_EQUAL(attach->tid, told("moved"));
+}
+
+static const struct unit_case cases[] = {
+	{ "a_lent_priority_is_given_back_for_the_own", a_lent_priority_is_given_back_for_the_own },
+	{ "a_signal_says_whether_the_kernel_made_it", a_signal_says_whether_the_kernel_made_it },
+	{ "all_descriptors_of_messages_are_seen", all_descriptors_of_messages_are_seen },
+	{ "one_thread_is_the_last_of_its_process", one_thread_is_the_last_of_its_process },
+	{ "the_orders_of_cached_pages_add_up", the_orders_of_cached_pages_add_up },
+	{ "groups_of_other_hierarchies_are_none", groups_of_other_hierarchies_are_none },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	if (argc == 4 && !strcmp(argv[1], "do"))
+		return do_all(argv[2], argv[3]);
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_e2e_fields: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	self = argv[0];
+	status = unit_main("fields of events", cases, argc, argv);
+	trace_close(trace);
+	session_end(&session);
+	return status;
+}
