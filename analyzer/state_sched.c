@@ -181,8 +181,6 @@ static void was_in_kernel(struct trace_analysis *a, struct trace_thread *thread)
 
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	if (thread->place != PLACE_QUEUED)
-		turns_settle(a, thread);
 	switch (thread->place) {
 	case PLACE_ON_CPU: /* its CPU is closed already */
 	case PLACE_DEAD:
@@ -210,6 +208,7 @@ void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 			end_learn_call(a, thread);
 		books_blocked(a, thread, ns, NULL);
 	}
+	turns_settle(a, thread); /* also of a wait that would begin now */
 	books_mode(a, thread, false);
 	frames_pop(a, thread, ns, 0, 0);
 }
