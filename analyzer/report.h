@@ -44,6 +44,8 @@ void report_wrapped(const struct report *report, char *text);
 void report_verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system);
 /** report_sections() - machine-wide: by kind of wait, file, lock, pair of processes, interrupt, device, system call. False: out of memory */
 bool report_sections(const struct report *report, const struct trace_figures *system);
+/** report_files() - the files of @f; @whole_ns: what the time waited for a file is a part of; @most: rows, unless --top or --all say otherwise */
+void report_files(const struct report *report, const char *indent, const struct trace_figures *f, uint64_t whole_ns, size_t most);
 /** report_diff() - @sides: two of them, analyzed; the first has the output. Text, or JSON of schema trace-diff/1 */
 int report_diff(struct report *sides);
 /** blocks_begin() - before the pass: follow what disks do. 0 or -ENOMEM */

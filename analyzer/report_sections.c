@@ -71,33 +71,15 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 
 static void by_file(const struct report *report, const struct trace_figures *f)
 {
-	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},	 {"reads", GRID_OPTIONAL}, {"read", GRID_RIGHT},
-						     {"writes", GRID_OPTIONAL}, {"written", GRID_RIGHT},   {"disk", GRID_EXTRA}, {"path", GRID_ELASTIC}};
-	struct fold fold = fold_begin(report, ROWS);
-	struct grid *grid;
-	uint64_t bytes = f->read_bytes + f->written_bytes, wait_ns = 0;
+	uint64_t wait_ns = 0;
 
 	if (!f->nr_files)
 		return;
 	for (size_t i = 0; i < f->nr_files; i++)
 		wait_ns += f->files[i].wait_ns;
 	title(report, "Files (waited: how long threads were blocked on them):");
-	grid = grid_new(report, INDENT, columns, 7);
-	for (size_t i = 0; i < f->nr_files; i++) {
-		const struct trace_file_use *file = &f->files[i];
-		bool much = percent(file->read_bytes + file->written_bytes, bytes) >= 10 * WORTH_A_ROW;
-
-		if (!fold_shows_if(&fold, much || percent(file->wait_ns, wait_ns) >= WORTH_A_ROW, file->wait_ns))
-			continue;
-		grid_ns(grid, file->wait_ns);
-		grid_count(grid, file->reads);
-		grid_bytes(grid, file->read_bytes);
-		grid_count(grid, file->writes);
-		grid_bytes(grid, file->written_bytes);
-		grid_name(grid, trace_file_device(report->analysis, file->path));
-		grid_name(grid, text_path(report, file->path));
-	}
-	end(grid, report, &fold);
+	report_files(report, INDENT, f, wait_ns, ROWS);
+	fputs("\n", report->out);
 }
 
 /* ---- by lock ---- */

@@ -438,32 +438,10 @@ static void wait_table(const struct report *report, const struct trace_figures *
 
 static void file_table(const struct report *report, const struct trace_figures *f)
 {
-	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},	 {"reads", GRID_OPTIONAL}, {"read", GRID_RIGHT},
-						     {"writes", GRID_OPTIONAL}, {"written", GRID_RIGHT},   {"disk", GRID_EXTRA}, {"path", GRID_ELASTIC}};
-	uint64_t bytes = f->read_bytes + f->written_bytes;
-	struct fold fold = fold_begin(report, ROWS);
-	struct grid *grid;
-	struct text rest;
-
 	if (!f->nr_files)
 		return;
 	heading(report, "\t\t", "Files:");
-	grid = grid_new(report, PAGE_INDENT, columns, 7);
-	for (size_t i = 0; i < f->nr_files; i++) {
-		const struct trace_file_use *file = &f->files[i];
-		bool much = percent(file->read_bytes + file->written_bytes, bytes) >= 10 * WORTH_A_ROW;
-
-		if (!fold_shows_if(&fold, much || percent(file->wait_ns, f->elapsed_ns) >= WORTH_A_ROW, file->wait_ns))
-			continue;
-		grid_ns(grid, file->wait_ns);
-		grid_count(grid, file->reads);
-		grid_bytes(grid, file->read_bytes);
-		grid_count(grid, file->writes);
-		grid_bytes(grid, file->written_bytes);
-		grid_name(grid, trace_file_device(report->analysis, file->path));
-		grid_name(grid, text_path(report, file->path));
-	}
-	grid_end(grid, fold_rest(&fold, &rest));
+	report_files(report, PAGE_INDENT, f, f->elapsed_ns, ROWS);
 }
 
 static uint64_t io_ns(const struct trace_figures *f)

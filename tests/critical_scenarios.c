@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "spend.h"
 
-#define MS 1000000ll
 #define ITEMS 60
 #define WORKERS 4
 #define ROUNDS 10
@@ -25,31 +25,6 @@ static void tell(const char *key, long long value)
 {
 	fprintf(truth, "%s %lld\n", key, value);
 	fflush(truth);
-}
-
-static long long clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-static void sleep_ns(long long ns)
-{
-	struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-
-	while (nanosleep(&t, &t) && errno == EINTR)
-		;
-}
-
-static void spin_cpu_ns(long long ns)
-{
-	long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-		for (volatile int i = 0; i < 5000; i++)
-			;
 }
 
 static void wait_for(pid_t pid)

@@ -130,7 +130,7 @@ static void child_ended(int signal)
 	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 		for (int slot = 1; slot < MAX_SERVERS; slot++)
 			if (board->server[slot] == pid) {
-				board->end[slot] = elapsed_ns() - board->end_began[slot];
+				board->end[slot] = now_ns() - board->end_began[slot];
 				__atomic_add_fetch(&board->ended, 1, __ATOMIC_RELEASE);
 			}
 }
@@ -149,7 +149,7 @@ static void loop_fork(int listening)
 		SERVER(slot)
 		{
 			serve_one(slot, fd);
-			board->end_began[slot] = elapsed_ns();
+			board->end_began[slot] = now_ns();
 			at_rest();
 			_exit(0);
 		}

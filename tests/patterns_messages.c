@@ -149,23 +149,7 @@ void pipes(void)
 			}
 		}
 	}
-	CLIENTS(i)
-	{
-		struct message m = {.client = i, .ms = weight * (i + 1)};
-
-		for (int j = 0; j < 2; j++) {
-			full_write(there[i][1], &m, sizeof(m));
-			get_answer(back[i][0]);
-		}
-		_exit(0);
-	}
-	for (int i = 0; i < NR_CLIENTS; i++) {
-		close(there[i][0]);
-		close(there[i][1]);
-		close(back[i][0]);
-		close(back[i][1]);
-	}
-	end_processes();
+	clients_of_pipes(there, back);
 }
 
 void socket_pairs(void)

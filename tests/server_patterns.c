@@ -59,19 +59,6 @@ static __thread long long uncounted; /* before it was opened */
 bool with_workers;
 static struct meter meters[MAX_FDS];
 
-static long long clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-long long elapsed_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
 static void counter_open(void)
 {
 	struct perf_event_attr attributes = {.size = sizeof(attributes), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
@@ -345,6 +332,27 @@ void end_processes(void)
 			kill(board->server[i], SIGTERM);
 			waitpid(board->server[i], NULL, 0);
 		}
+}
+
+void clients_of_pipes(int there[NR_CLIENTS][2], int back[NR_CLIENTS][2])
+{
+	CLIENTS(i)
+	{
+		struct message m = {.client = i, .ms = weight * (i + 1)};
+
+		for (int j = 0; j < 2; j++) {
+			full_write(there[i][1], &m, sizeof(m));
+			get_answer(back[i][0]);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < NR_CLIENTS; i++) {
+		close(there[i][0]);
+		close(there[i][1]);
+		close(back[i][0]);
+		close(back[i][1]);
+	}
+	end_processes();
 }
 
 /* ---- main ---- */

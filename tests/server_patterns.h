@@ -25,8 +25,8 @@
 #include <sys/types.h>
 #include <netinet/in.h>
 #include <sys/un.h>
+#include "spend.h"
 
-#define MS	    1000000ll
 #define NR_CLIENTS  4
 #define MAX_SERVERS 8
 #define MAX_FDS	    256
@@ -84,8 +84,7 @@ void bind_meter(int server, int client);
 /** thread_spent() - CPU time of this thread */
 long long thread_spent(void);
 extern bool with_workers; /* and of those that are made for it, from its first reading on */
-/** elapsed_ns() - of a clock that all processes share */
-long long elapsed_ns(void);
+/** now_ns() - of a clock that all processes share */
 
 /** take_connection() - accept; at rest until it has one, which is then charged for the call */
 int take_connection(int listening);
@@ -126,6 +125,8 @@ pid_t begin_process(const char *name);
 void wait_asleep(pid_t pid);
 /** end_processes() - the clients end by themselves, then the servers are ended */
 void end_processes(void);
+/** clients_of_pipes() - each client asks twice through its pipe of @there and is answered through that of @back; then all end */
+void clients_of_pipes(int there[NR_CLIENTS][2], int back[NR_CLIENTS][2]);
 
 /* ---- patterns ---- */
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <trace/reader.h>
 #include "session.h"
+#include "spend.h"
 #include "unit.h"
 
 #define PERCENT 0.01
@@ -273,20 +274,6 @@ static void counts_are_exact(void)
 	CU_ASSERT(count_switches_from(s.trace, pid, session_truth(&s, "from_last_ns"), session_truth(&s, "until_first_ns")) <= counted);
 	CU_ASSERT(count_switches_from(s.trace, pid, session_truth(&s, "from_first_ns"), session_truth(&s, "until_last_ns")) >= counted);
 	session_end(&s);
-}
-
-static long long system_switches(void)
-{
-	FILE *file = fopen("/proc/stat", "r");
-	char line[4096];
-	long long count = -1;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "ctxt %lld", &count) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return count;
 }
 
 /* The kernel's own count of context switches, asked inside the recording and around it, encloses ours. */

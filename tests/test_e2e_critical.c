@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "session.h"
+#include "spend.h"
 #include "unit.h"
 
-#define MS 1000000ll
 
 /* The promise of all paths: from one end of the window to the other, without hole or overlap. */
 static void check_segments(const json_t *report)

@@ -6,14 +6,7 @@
 #include <time.h>
 #include <trace/tracer.h>
 #include <unistd.h>
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+#include "spend.h"
 
 static void have_children(int nr)
 {
@@ -44,11 +37,11 @@ static void children_that_there_is_no_place_for_are_counted(void)
 	while (tracer_follow(tracer, 0x40000000 + nr, &error) == 0) /* no such processes: nobody frees them */
 		nr++;
 	CU_ASSERT_EQUAL(nr, (int)unfollowed.most - 1);
-	before_ns = now_ns();
+	before_ns = (uint64_t)now_ns();
 	have_children(3);
 	tracer_get_unfollowed(tracer, &unfollowed);
 	CU_ASSERT_EQUAL(unfollowed.processes, 3);
-	CU_ASSERT(unfollowed.first_ns >= before_ns && unfollowed.first_ns <= now_ns());
+	CU_ASSERT(unfollowed.first_ns >= before_ns && unfollowed.first_ns <= (uint64_t)now_ns());
 	tracer_free(tracer);
 }
 

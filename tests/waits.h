@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "spend.h"
 
-#define MS 1000000ll
 #define MIB (1 << 20)
 #define PAUSE_NS (200 * MS)
 
@@ -35,8 +35,6 @@ void skip(void) __attribute__((noreturn));
 void require(bool held);
 /** tell_window() - what measure() tells */
 void tell_window(long long start, long long end, long long cpu);
-long long now_ns(void); /* CLOCK_MONOTONIC, as traces have it */
-void sleep_ns(long long ns);
 /** scratch_path() - of a file that only this scenario has; the text is overwritten by the next call */
 const char *scratch_path(const char *name);
 
@@ -71,5 +69,7 @@ void touch_pages(void *memory);
 void read_all(void *fds);
 /** send_descriptor() - @fd by a unix socket */
 void send_descriptor(int by, int fd);
+/** measure_passed() - the wait for a pipe whose reading end another process sends, and @receive gets */
+void measure_passed(int (*receive)(int by));
 
 #endif

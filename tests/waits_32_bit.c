@@ -315,21 +315,7 @@ static int receive_descriptor_32(int by)
 
 static void passed_to_32_bit(void)
 {
-	int by[2], fds[2];
-	pid_t child;
-
-	make_unix(by);
-	child = fork();
-	if (child == 0) {
-		make_pipe(fds);
-		send_descriptor(by[1], fds[0]);
-		sleep_ns(PAUSE_NS);
-		write_8(fds);
-		_exit(0);
-	}
-	tell("who", child);
-	fds[0] = receive_descriptor_32(by[0]);
-	measure(read_8, fds);
+	measure_passed(receive_descriptor_32);
 }
 
 const struct scenario scenarios_32_bit[] = {

@@ -39,7 +39,7 @@ static int receive_descriptor(int by)
 	return fd;
 }
 
-static void passed_descriptor(void)
+void measure_passed(int (*receive)(int by))
 {
 	int by[2], fds[2];
 	pid_t child;
@@ -54,8 +54,13 @@ static void passed_descriptor(void)
 		_exit(0);
 	}
 	tell("who", child);
-	fds[0] = receive_descriptor(by[0]);
+	fds[0] = receive(by[0]);
 	measure(read_8, fds);
+}
+
+static void passed_descriptor(void)
+{
+	measure_passed(receive_descriptor);
 }
 
 /* A pipe whose end was moved about: dup, dup2 over another, F_DUPFD, and closed where it came from. */

@@ -25,8 +25,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "spend.h"
 
-#define MS 1000000ll
 #define MIB (1 << 20)
 
 static FILE *truth;
@@ -36,36 +36,6 @@ static void tell(const char *key, long long value)
 {
 	fprintf(truth, "%s %lld\n", key, value);
 	fflush(truth);
-}
-
-static long long clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-static long long now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
-static void sleep_ns(long long ns)
-{
-	struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-
-	while (nanosleep(&t, &t) && errno == EINTR)
-		;
-}
-
-static void spin_cpu_ns(long long ns)
-{
-	long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-		for (volatile int i = 0; i < 20000; i++)
-			;
 }
 
 static void pin_to_cpu(int cpu)
@@ -369,20 +339,6 @@ static void faults(void)
 		memory[i] = 1;
 	getrusage(RUSAGE_SELF, &after);
 	tell("faults", after.ru_minflt - before.ru_minflt);
-}
-
-static long long system_switches(void)
-{
-	FILE *file = fopen("/proc/stat", "r");
-	char line[4096];
-	long long count = -1;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "ctxt %lld", &count) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return count;
 }
 
 /* Two processes on one CPU hand a byte to and fro. */

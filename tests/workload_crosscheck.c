@@ -32,8 +32,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "spend.h"
 
-#define MS	     1000000ll
 #define NR_PROCESSES 50
 #define NR_THREADS   4 /* at most, the main one included */
 
@@ -49,31 +49,6 @@ struct process_truth {
 static struct process_truth *truths; /* shared with the children */
 static const char *scratch;
 static int gate[2];
-
-static long long clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-static void sleep_ns(long long ns)
-{
-	struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-
-	while (nanosleep(&t, &t) && errno == EINTR)
-		;
-}
-
-static void spin_cpu_ns(long long ns)
-{
-	long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-		for (volatile int i = 0; i < 5000; i++)
-			;
-}
 
 static void read_schedstat(const char *path, long long *ret_run_ns, long long *ret_delay_ns)
 {

@@ -23,14 +23,7 @@
 #include <time.h>
 #include <trace/tracepoint.h>
 #include <unistd.h>
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+#include "spend.h"
 
 static void count(int nr)
 {
@@ -81,10 +74,10 @@ static void run_forks(int nr_children, int nr)
 static void run_clock(int nr)
 {
 	for (int n = 0; n < nr; n++) {
-		uint64_t before = now_ns(), after;
+		uint64_t before = (uint64_t)now_ns(), after;
 
 		tracepoint(demo, clock, n, before);
-		after = now_ns();
+		after = (uint64_t)now_ns();
 		tracepoint(demo, after, n, after);
 		syscall(SYS_getppid);
 		if (n % 100 == 99)

@@ -51,22 +51,6 @@ void require(bool held)
 	_exit(1);
 }
 
-long long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-void sleep_ns(long long ns)
-{
-	struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-
-	while (nanosleep(&t, &t) && errno == EINTR)
-		;
-}
-
 const char *scratch_path(const char *name)
 {
 	static char path[512];

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_SPEND_H
+#define TESTS_SPEND_H
+/* spend.h - how programs whose truth is known spend their time, asleep or on the CPU, and what clocks and the kernel say of it. All times in ns. */
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#define MS 1000000ll
+
+static inline long long clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* As traces have it. */
+static inline long long now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static inline void sleep_ns(long long ns)
+{
+	struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+/* Of the thread's own CPU time; to look at that clock is a system call, so it does not look often. */
+static inline void spin_cpu_ns(long long ns)
+{
+	long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		for (volatile int i = 0; i < 20000; i++)
+			;
+}
+
+/* Context switches of the machine since it was started, -1 if the kernel does not say. */
+static inline long long system_switches(void)
+{
+	FILE *file = fopen("/proc/stat", "r");
+	char line[4096];
+	long long count = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "ctxt %lld", &count) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+#endif
