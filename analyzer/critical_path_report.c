@@ -140,7 +140,12 @@ static void row_text(const struct trace_contributor *row, char *text, size_t siz
 {
 	char name[NAME_BYTES], path[NAME_BYTES], pid[32] = "";
 
-	text_name(row->by == TRACE_BY_TARGET ? row->target : row->comm, name, sizeof(name));
+	if (row->by == TRACE_BY_TARGET)
+		text_name(row->target, name, sizeof(name));
+	else if (row->pid && !*row->comm)
+		snprintf(name, sizeof(name), "%s", row->tid ? "thread" : "process");
+	else
+		text_comm(row->comm, name, sizeof(name));
 	if (row->pid)
 		snprintf(pid, sizeof(pid), " %u", row->tid ? row->tid : row->pid);
 	switch (row->by) {
@@ -192,7 +197,7 @@ static void reason(const struct telling *t, const struct trace_contributor *row,
 	char name[NAME_BYTES];
 
 	if (!is_own(t, row))
-		snprintf(text, size, "for %s (%s)", text_name(row->comm, name, sizeof(name)), state_word(row));
+		snprintf(text, size, "for %s (%s)", text_process(row->comm, *row->comm ? 0 : row->pid, name, sizeof(name)), state_word(row));
 	else if (row->state == TRACE_STATE_WAIT_CPU)
 		snprintf(text, size, "for a CPU");
 	else if (row->state == TRACE_STATE_INTERRUPTED)
@@ -221,7 +226,7 @@ static void verdict(const struct telling *t)
 	int named = 0;
 	GString *s = g_string_new(NULL);
 
-	g_string_append_printf(s, "%s", text_name(trace_process_comm(t->own), name, sizeof(name)));
+	g_string_append_printf(s, "%s", text_process(trace_process_comm(t->own), *trace_process_comm(t->own) ? 0 : trace_process_pid(t->own), name, sizeof(name)));
 	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)) && row->by == TRACE_BY_COMMAND; i++) {
 		if (row->state == TRACE_STATE_RUNNING && is_own(t, row)) {
 			own_cpu = row->ns;
@@ -320,7 +325,7 @@ static void segment_lines(const struct telling *t)
 		segment_text(&s, text, sizeof(text));
 		fprintf(t->report->out, "\t%14s %14s %8u  %*s%s: %s%s%s\n", text_ns(t->report, s.from_ns - start, &begin),
 			text_ns(t->report, s.to_ns - s.from_ns, &time), trace_thread_tid(s.thread), (int)(s.depth < 20 ? s.depth * 2 : 40), "",
-			text_name(trace_thread_comm(s.thread), name, sizeof(name)), text, s.waiter ? "  <- " : "", s.waited_via);
+			text_comm(trace_thread_comm(s.thread), name, sizeof(name)), text, s.waiter ? "  <- " : "", s.waited_via);
 	}
 }
 

@@ -71,9 +71,10 @@ void grid_percent(struct grid *grid, uint64_t part, uint64_t whole)
 
 void grid_process(struct grid *grid, const char *comm, uint32_t pid)
 {
-	char buffer[NAME_BYTES], both[NAME_BYTES + 32];
+	char buffer[NAME_BYTES + 32], both[NAME_BYTES + 34];
 
-	snprintf(both, sizeof(both), pid ? "%s (%u)" : "(%s)", text_name(comm, buffer, sizeof(buffer)), pid);
+	text_process(comm, pid, buffer, sizeof(buffer));
+	snprintf(both, sizeof(both), pid || !*comm ? "%s" : "(%s)", buffer);
 	grid_text(grid, both);
 }
 

@@ -132,6 +132,10 @@ const char *text_ns(const struct report *report, uint64_t ns, struct text *text)
 const char *text_bytes(const struct report *report, uint64_t bytes, struct text *text);
 /** text_name() - a name for a terminal: control characters and invalid UTF-8 come out as \xNN. Cut to @size. Returns @buffer. */
 const char *text_name(const char *name, char *buffer, size_t size);
+/** text_comm() - the same of a thread or process, or "(no name)": it was there from the start, and could not be asked */
+const char *text_comm(const char *comm, char *buffer, size_t size);
+/** text_process() - "make (4711)"; "process 4711" without a name; 0: the name alone */
+const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t size);
 /** report_lost() - events that are missing, also in chunks that turned out to be damaged; @ret_gaps: in how many gaps */
 uint64_t report_lost(const struct report *report, size_t *ret_gaps);
 struct json;

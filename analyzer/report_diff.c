@@ -200,9 +200,9 @@ static void put_verdict(const struct diff *diff)
 	for (int i = 0; i < 2; i++)
 		spans[i] = diff->sides[i].command ? trace_process_end_ns(diff->sides[i].command) - trace_process_start_ns(diff->sides[i].command) : 0;
 	if (spans[0] && spans[1]) {
-		fprintf(a->out, "The command %s ran for %s in A", text_name(trace_process_comm(a->command), name, sizeof(name)),
+		fprintf(a->out, "The command %s ran for %s in A", text_comm(trace_process_comm(a->command), name, sizeof(name)),
 			text_ns(a, spans[0], &t));
-		fprintf(a->out, ", %s for %s in B", text_name(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
+		fprintf(a->out, ", %s for %s in B", text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
 		fprintf(a->out, ": %.2f times as long.\n", (double)spans[1] / (double)spans[0]);
 	}
 	fprintf(a->out, "%sProcesses of one name are added up; the greatest differences come first.\n\n",
@@ -219,7 +219,7 @@ static void put_name(const struct diff *diff, const struct name *name)
 	char comm[64];
 
 	fprintf(report->out, "%s%s%s: %" PRIu64 " process%s in A, %" PRIu64 " in B\n", report->colour ? "\033[1m" : "",
-		text_name(*name->comm ? name->comm : "(no name)", comm, sizeof(comm)), report->colour ? "\033[0m" : "", name->nr[0],
+		text_comm(name->comm, comm, sizeof(comm)), report->colour ? "\033[0m" : "", name->nr[0],
 		name->nr[0] == 1 ? "" : "es", name->nr[1]);
 	fold.most = NR_QUANTITIES; /* --top is for names */
 	for (int i = 0; i < NR_QUANTITIES; i++) {

@@ -67,8 +67,8 @@ static void server_table(const struct report *report)
 		any = true;
 		if (!fold_shows(&fold, server->cpu_ns, greatest))
 			continue;
-		fprintf(report->out, "\t%s (%u): %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background\n",
-			text_name(server->comm, name, sizeof(name)), server->pid, text_ns(report, server->cpu_ns, &t),
+		fprintf(report->out, "\t%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background\n",
+			text_process(server->comm, server->pid, name, sizeof(name)), text_ns(report, server->cpu_ns, &t),
 			percent(server->exact_ns, server->cpu_ns), percent(server->shared_ns, server->cpu_ns),
 			percent(server->background_ns, server->cpu_ns));
 		client_table(report, server);
@@ -119,11 +119,8 @@ static void queued_lines(const struct report *report, const struct trace_server_
 
 		if (!fold_shows(&fold, holder->ns, wait->wait_ns))
 			continue;
-		text_name(holder->comm, name, sizeof(name));
-		if (holder->pid)
-			snprintf(text, sizeof(text), "%s (%u)", name, holder->pid);
-		else
-			snprintf(text, sizeof(text), "(%s)", name);
+		text_process(holder->comm, holder->pid, name, sizeof(name));
+		snprintf(text, sizeof(text), holder->pid ? "%s" : "(%s)", name);
 		if (is_idle(holder))
 			part_line(report, holder->ns, "its CPU had to wake up", "");
 		else
@@ -137,10 +134,10 @@ static void wait_block(const struct report *report, const struct trace_server_wa
 	char client[NAME_BYTES], server[NAME_BYTES];
 	struct text t[2];
 
-	fprintf(report->out, "\t%s (%u) waited %s for %s (%u), %" PRIu64 " times:\n",
-		text_name(trace_process_comm(wait->client), client, sizeof(client)), trace_process_pid(wait->client),
-		text_ns(report, wait->wait_ns, &t[0]), text_name(trace_process_comm(wait->server), server, sizeof(server)),
-		trace_process_pid(wait->server), wait->count);
+	fprintf(report->out, "\t%s waited %s for %s, %" PRIu64 " times:\n",
+		text_process(trace_process_comm(wait->client), trace_process_pid(wait->client), client, sizeof(client)),
+		text_ns(report, wait->wait_ns, &t[0]),
+		text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)), wait->count);
 	if (wait->for_client_ns)
 		part_line(report, wait->for_client_ns, "it worked for this client", "");
 	if (wait->for_others_ns)

@@ -179,7 +179,7 @@ static void process_line(struct grid *grid, const struct process_row *row)
 	snprintf(pid.bytes, sizeof(pid.bytes), "%u", trace_process_ppid(row->process));
 	grid_text(grid, pid.bytes);
 	times_cells(grid, row);
-	grid_name(grid, trace_process_comm(row->process));
+	grid_text(grid, text_comm(trace_process_comm(row->process), text, sizeof(text)));
 	grid_text(grid, row->worst.ns ? text_wait(&row->worst, trace_process_pid(row->process), text, sizeof(text)) : "");
 }
 
@@ -229,7 +229,7 @@ static void crowd_line(struct grid *grid, const struct crowd *crowd)
 	grid_text(grid, "");
 	grid_text(grid, "");
 	times_cells(grid, &crowd->sum);
-	snprintf(text, sizeof(text), "%s (%zu more)", text_name(trace_process_comm(crowd->sum.process), name, sizeof(name)), crowd->nr);
+	snprintf(text, sizeof(text), "%s (%zu more)", text_comm(trace_process_comm(crowd->sum.process), name, sizeof(name)), crowd->nr);
 	grid_text(grid, text);
 	grid_text(grid, "");
 }
@@ -409,7 +409,7 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 		if (f->wait_cpu_for[i].pid == own_pid)
 			snprintf(text, sizeof(text), "another of its threads");
 		else if (f->wait_cpu_for[i].pid)
-			snprintf(text, sizeof(text), "process %u %s", f->wait_cpu_for[i].pid, name);
+			snprintf(text, sizeof(text), "process %u%s%s", f->wait_cpu_for[i].pid, *name ? " " : "", name);
 		else if (is_idle(&f->wait_cpu_for[i]))
 			snprintf(text, sizeof(text), "(nobody: it had to wake up)");
 		else
@@ -489,7 +489,7 @@ static bool process_page(const struct report *report, const struct process_row *
 
 	if (!f)
 		return false;
-	text_name(trace_process_comm(row->process), name, sizeof(name));
+	text_comm(trace_process_comm(row->process), name, sizeof(name));
 	text_name(trace_process_exe(row->process), exe, sizeof(exe));
 	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process), trace_process_ppid(row->process), name,
 		 *exe ? "  " : "", exe);

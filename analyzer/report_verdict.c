@@ -50,9 +50,9 @@ static void add_name(GString *s, const char *name)
 
 static void add_process(GString *s, const char *comm, uint32_t pid)
 {
-	add_name(s, comm);
-	if (pid)
-		g_string_append_printf(s, " (%u)", pid);
+	char buffer[NAME_BYTES + 32];
+
+	g_string_append(s, text_process(comm, pid, buffer, sizeof(buffer)));
 }
 
 /* Who stands for processes that cannot be told apart has number 0, too. */
@@ -83,7 +83,7 @@ static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid
 	} else {
 		g_string_append(s, plain[wait->kind]);
 		if (wait->kind == TRACE_WAIT_PROCESS)
-			g_string_append_printf(s, "%u" TIE, wait->pid);
+			g_string_append_printf(s, *wait->target ? "%u" TIE : "%u", wait->pid);
 		add_name(s, wait->target);
 	}
 	if (*wait->via)

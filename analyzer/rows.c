@@ -214,7 +214,7 @@ const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buf
 	else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
 		snprintf(buffer, size, "%s processes%s%s%s", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS)
-		snprintf(buffer, size, "process %u %s%s%s%s", wait->pid, name, via, wait->via, idle);
+		snprintf(buffer, size, "process %u%s%s%s%s%s", wait->pid, *name ? " " : "", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_UNKNOWN)
 		snprintf(buffer, size, "something not seen%s%s%s", *name ? ", " : "", name, idle);
 	else if (wait->kind == TRACE_WAIT_OTHER)
@@ -276,6 +276,25 @@ const char *text_name(const char *name, char *buffer, size_t size)
 		name += bytes;
 	}
 	buffer[used] = 0;
+	return buffer;
+}
+
+const char *text_comm(const char *comm, char *buffer, size_t size)
+{
+	return text_name(*comm ? comm : "(no name)", buffer, size);
+}
+
+const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t size)
+{
+	char number[16];
+
+	if (!pid)
+		return text_comm(comm, buffer, size);
+	snprintf(number, sizeof(number), " (%u)", pid);
+	if (!*comm)
+		snprintf(buffer, size, "process %u", pid);
+	else
+		strcat((char *)text_name(comm, buffer, size - strlen(number)), number);
 	return buffer;
 }
 

@@ -45,19 +45,19 @@ static void make_trace(void)
 static char story_path[] = "/tmp/test_report_story_XXXXXX";
 
 /* "one" again, slower in its read; and a thread that waits for another's futex, a reader for a writer. 60 microseconds. */
-static void make_story(void)
+static void make_story_of(char *path, const char *one, const char *lock)
 {
 	struct tb *tb = tb_new();
-	int fd = mkstemp(story_path);
+	int fd = mkstemp(path);
 
 	tb_window(tb, 1000000, 1060000);
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
 	tb_string(tb, TRACE_STRING_VECTOR, TRACE_VECTOR_LOCAL_TIMER, "local_timer");
-	tb_thread(tb, 10, 10, 1, "one", 0, true);
-	tb_thread(tb, 30, 30, 1, "esc\x1b[31m\nlock", 0, false);
-	tb_thread(tb, 31, 30, 1, "esc\x1b[31m\nlock", 0, false);
+	tb_thread(tb, 10, 10, 1, one, 0, true);
+	tb_thread(tb, 30, 30, 1, lock, 0, false);
+	tb_thread(tb, 31, 30, 1, lock, 0, false);
 	tb_fd(tb, 10, 0, 1, 200, S_IFIFO | 0600, "pipe\xff\x1b");
 	tb_fd(tb, 30, 1, 1, 200, S_IFIFO | 0600, "pipe\xff\x1b");
 	tb_sys_enter(tb, 0, 1001000, SYS_read, 0, 0x10000, 100);
@@ -79,6 +79,11 @@ static void make_story(void)
 	tb_write(tb, fd, true);
 	close(fd);
 	tb_free(tb);
+}
+
+static void make_story(void)
+{
+	make_story_of(story_path, "one", "esc\x1b[31m\nlock");
 }
 
 static int run_on_trace(const char *options, char **ret_text)
@@ -153,6 +158,41 @@ static const char golden_front[] =
 	"  PID  parent  elapsed  CPU %  programs  kernel  interrupted  for a CPU  for else  command  most of it for\n"
 	"   10       1    40000  25.00      6500    3500            0      19800     10200  one      file /da\\x0ata\n"
 	"\n";
+
+/* They were there before the recording, and hidden from the recorder. */
+static void processes_without_a_name_read_well(void)
+{
+	char path[] = "/tmp/test_report_XXXXXX", arguments[64], *text;
+
+	make_story_of(path, "", "");
+	snprintf(arguments, sizeof(arguments), "-a --ns %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "The busiest process was process 30 with ");
+	contains(text, "those of process 30 the longest");
+	contains(text, "\tProcess (10, 1): (no name):\n");
+	contains(text, "process 30\n");
+	contains(text, "process 30 via pipe\n");
+	contains(text, "  (no name)  ");
+	CU_ASSERT_PTR_NULL(strstr(text, "  (30)"));
+	CU_ASSERT_PTR_NULL(strstr(text, " (10)"));
+	CU_ASSERT_PTR_NULL(strstr(text, "process 30 \n"));
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--critical-path=10 --ns %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "process 10 waited 53.3 % of its 60000 for process 30 (CPU)");
+	contains(text, "  process 30: CPU\n");
+	contains(text, "  thread 31: system calls\n");
+	contains(text, "  process 30 via pipe\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "(no name) 3"));
+	CU_ASSERT_PTR_NULL(strstr(text, " : "));
+	free(text);
+	snprintf(arguments, sizeof(arguments), "-a --ns --pid=10 %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "process 10 waited ");
+	contains(text, "for process 30 via pipe");
+	free(text);
+	unlink(path);
+}
 
 static void the_verdict_and_the_tables_of_one_process_come_first(void)
 {
@@ -904,6 +944,7 @@ int main(int argc, char **argv)
 #define CASE(name) {#name, name}
 		CASE(the_summary_has_the_labels_of_the_original),
 		CASE(a_process_page_is_as_expected),
+		CASE(processes_without_a_name_read_well),
 		CASE(the_verdict_and_the_tables_of_one_process_come_first),
 		CASE(nothing_is_wider_than_the_terminal),
 		CASE(a_damaged_chunk_is_told_in_every_output),
