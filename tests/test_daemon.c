@@ -21,6 +21,7 @@
 #include "output.h"
 #include "recording.h"
 #include "test_daemon_fake.h"
+#include "../tracer/kernel/geometry.h"
 
 /* ---- helpers ---- */
 
@@ -193,6 +194,35 @@ static void what_finds_no_room_is_counted(void)
 	CU_ASSERT_EQUAL(found.lost, refused);
 	CU_ASSERT_EQUAL(found.verify, 0);
 	bench_free(&bench);
+}
+
+static void check_geometry(uint32_t bytes, uint32_t nr, uint32_t expected_bytes, uint32_t expected_nr)
+{
+	struct tracer_options options = {.subbuf_bytes = bytes, .nr_subbufs = nr};
+
+	tracer_choose_geometry(&options, 2);
+	CU_ASSERT_EQUAL(options.subbuf_bytes, expected_bytes);
+	CU_ASSERT_EQUAL(options.nr_subbufs, expected_nr);
+}
+
+/* By the code of the real tracer, as the manual says it. */
+static void sizes_of_buffers_are_rounded_down_within_limits(void)
+{
+	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 100000, .nr_subbufs = 5};
+	struct trace_error error;
+	struct tracer *tracer = tracer_new(&options, &error);
+	const struct subbuf_ring *ring = &tracer_get_ring(tracer, 0)->ring;
+
+	CU_ASSERT_EQUAL(ring->subbuf_bytes, 65536);
+	CU_ASSERT_EQUAL(ring->nr_subbufs, 4);
+	for (int i = 0; i < 50000; i++)
+		fake_switch(tracer, 0);
+	CU_ASSERT(__atomic_load_n(&ring->control->discarded, __ATOMIC_RELAXED) > 0);
+	tracer_free(tracer);
+	check_geometry(1, 1, 16 << 10, 2);
+	check_geometry(UINT32_MAX, 3, 16 << 20, 2);
+	check_geometry(64 << 10, 1000, 64 << 10, 256);
+	check_geometry(16 << 20, 256, 16 << 20, 8); /* 128 MiB in all */
 }
 
 static void events_before_the_start_do_not_count(void)
@@ -962,6 +992,7 @@ static void control_carries_a_request_and_a_file(void)
 static const struct unit_case cases[] = {
 	{"every_event_is_stored_once", every_event_is_stored_once},
 	{"what_finds_no_room_is_counted", what_finds_no_room_is_counted},
+	{"sizes_of_buffers_are_rounded_down_within_limits", sizes_of_buffers_are_rounded_down_within_limits},
 	{"events_before_the_start_do_not_count", events_before_the_start_do_not_count},
 	{"skipped_programs_are_recorded_as_missed", skipped_programs_are_recorded_as_missed},
 	{"what_a_filter_did_not_ask_for_is_told", what_a_filter_did_not_ask_for_is_told},

@@ -42,6 +42,7 @@ static unsigned char *slot(const struct subbuf_writer *w, trace_u64 seq)
 #define SUBBUF_CLOCK()				  now_ns()
 #define SUBBUF_HEADER(w, seq)			  ((struct subbuf_header *)slot(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) __atomic_store_n((trace_u64 *)(slot(w, seq) + (offset)), word, __ATOMIC_RELAXED)
+#include "../tracer/kernel/geometry.h"
 #include "../tracer/subbuf_write.h"
 
 struct tracer {
@@ -219,14 +220,17 @@ static uint64_t environment_number(const char *name)
 struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error)
 {
 	struct tracer *tracer = calloc(1, sizeof(*tracer));
-	uint32_t subbuf_bytes = options->subbuf_bytes ? options->subbuf_bytes : SUBBUF_MIN_BYTES;
-	uint32_t nr_subbufs = options->nr_subbufs ? options->nr_subbufs : 4;
 
 	tracer->options = *options;
+	if (!options->subbuf_bytes) /* small ones, which are soon full */
+		tracer->options.subbuf_bytes = SUBBUF_MIN_BYTES;
+	if (!options->nr_subbufs)
+		tracer->options.nr_subbufs = 4;
+	tracer_choose_geometry(&tracer->options, FAKE_CPUS);
 	memcpy(tracer->mask, options->mask, sizeof(tracer->mask));
 	tracer->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	for (size_t i = 0; i < 2 * FAKE_CPUS; i++)
-		make_ring(tracer, i, i % 2 ? SUBBUF_MIN_BYTES : subbuf_bytes, i % 2 ? 4 : nr_subbufs,
+		make_ring(tracer, i, i % 2 ? SUBBUF_MIN_BYTES : tracer->options.subbuf_bytes, i % 2 ? 4 : tracer->options.nr_subbufs,
 			  i % 2 ? false : options->overwrite);
 	tracer->thread_events = environment_number("TRACE_FAKE_EVENTS");
 	tracer->thread_pause_us = (unsigned int)environment_number("TRACE_FAKE_PAUSE_US");

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "geometry.h"
 #include "loader.h"
 
 #define CAP_BIT_SYS_ADMIN 21
@@ -77,46 +78,6 @@ static int load_types(struct tracer *tracer, struct trace_error *ret_error)
 		access("/sys/kernel/btf/vmlinux", R_OK) ? strerror(errno) : "cannot be read as such");
 }
 
-static unsigned int log2_floor(uint32_t value)
-{
-	return 31 - (unsigned int)__builtin_clz(value);
-}
-
-static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
-{
-	return value < low ? low : value > high ? high : value;
-}
-
-/* The usual size, or what machines of many CPUs and little memory can spare: a 32nd part of it for all rings. */
-static uint32_t default_subbuf_bytes(uint32_t nr_cpus, uint32_t nr_subbufs)
-{
-	uint64_t spare = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 32;
-	uint32_t bytes = TRACER_DEFAULT_SUBBUF_BYTES;
-
-	while (bytes > SUBBUF_MIN_BYTES && (uint64_t)nr_cpus * nr_subbufs * bytes > spare)
-		bytes /= 2;
-	return bytes;
-}
-
-static void choose_geometry(struct tracer_options *options, uint32_t nr_cpus)
-{
-	if (!options->nr_subbufs)
-		options->nr_subbufs = TRACER_DEFAULT_NR_SUBBUFS;
-	if (!options->subbuf_bytes)
-		options->subbuf_bytes = default_subbuf_bytes(nr_cpus, options->nr_subbufs);
-	options->subbuf_bytes = 1u << log2_floor(clamp(options->subbuf_bytes, SUBBUF_MIN_BYTES, SUBBUF_MAX_BYTES));
-	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, 256));
-	while ((uint64_t)options->subbuf_bytes * options->nr_subbufs >
-	       128u << 20) /* a map's value has to be allocated in one piece */
-		options->nr_subbufs /= 2;
-}
-
-/* Four times as many bytes lie in the others, of most loads; what is of any length, paths, compresses best in long pieces. */
-static uint32_t structural_subbuf_bytes(const struct tracer_options *options)
-{
-	return clamp(options->subbuf_bytes / 4, TRACER_STRUCTURAL_SUBBUF_LEAST, TRACER_STRUCTURAL_SUBBUF_MOST);
-}
-
 static void default_mask(uint64_t mask[TRACE_MASK_WORDS])
 {
 	enum {
@@ -139,8 +100,8 @@ static struct tracer_geometry geometry(uint32_t subbuf_bytes, uint32_t nr_subbuf
 {
 	return (struct tracer_geometry){
 		.subbuf_bytes = subbuf_bytes,
-		.subbuf_bytes_log2 = log2_floor(subbuf_bytes),
-		.nr_subbufs_log2 = log2_floor(nr_subbufs),
+		.subbuf_bytes_log2 = (unsigned int)__builtin_ctz(subbuf_bytes),
+		.nr_subbufs_log2 = (unsigned int)__builtin_ctz(nr_subbufs),
 		.slots_mask = subbuf_bytes * nr_subbufs - 1,
 	};
 }
@@ -158,7 +119,7 @@ static void configure_constants(struct tracer *tracer)
 	struct tracer_config *config = (struct tracer_config *)&tracer->skeleton->rodata->config;
 
 	config->ring = geometry(options->subbuf_bytes, options->nr_subbufs);
-	config->structural = geometry(structural_subbuf_bytes(options), TRACER_STRUCTURAL_NR_SUBBUFS);
+	config->structural = geometry(tracer_structural_subbuf_bytes(options), TRACER_STRUCTURAL_NR_SUBBUFS);
 	config->overwrite = options->overwrite;
 	config->exclude_tgid = options->exclude_pid;
 	config->filter_pid = options->filter_pid > 0 || options->follow;
@@ -223,7 +184,7 @@ static int make_rings(struct tracer *tracer, struct trace_error *ret_error)
 	result = map_rings(tracer, 0, tracer->skeleton->maps.rings, options->subbuf_bytes, options->nr_subbufs,
 			   options->overwrite);
 	if (!result)
-		result = map_rings(tracer, 1, tracer->skeleton->maps.structural_rings, structural_subbuf_bytes(options),
+		result = map_rings(tracer, 1, tracer->skeleton->maps.structural_rings, tracer_structural_subbuf_bytes(options),
 				   TRACER_STRUCTURAL_NR_SUBBUFS, false);
 	if (result)
 		return tracer_fail(ret_error, result, "cannot map the buffers (%u CPUs x %u x %u bytes): %s", tracer->nr_cpus,
@@ -264,7 +225,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 		goto fail;
 	nr_cpus = libbpf_num_possible_cpus();
 	tracer->nr_cpus = nr_cpus > 0 ? (uint32_t)nr_cpus : 1;
-	choose_geometry(&tracer->options, tracer->nr_cpus);
+	tracer_choose_geometry(&tracer->options, tracer->nr_cpus);
 	tracer->skeleton = tracer_bpf__open();
 	if (!tracer->skeleton) {
 		tracer_fail(ret_error, -errno, "cannot open the BPF programs: %s", strerror(errno));
@@ -274,7 +235,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	size_ring_map(tracer->skeleton->maps.rings, tracer->nr_cpus,
 		      ring_value_bytes(tracer->options.subbuf_bytes, tracer->options.nr_subbufs));
 	size_ring_map(tracer->skeleton->maps.structural_rings, tracer->nr_cpus,
-		      ring_value_bytes(structural_subbuf_bytes(&tracer->options), TRACER_STRUCTURAL_NR_SUBBUFS));
+		      ring_value_bytes(tracer_structural_subbuf_bytes(&tracer->options), TRACER_STRUCTURAL_NR_SUBBUFS));
 	tracer_list_programs(tracer);
 	if (tracer_load_programs(tracer, ret_error) || make_rings(tracer, ret_error) || follow_first(tracer, ret_error))
 		goto fail;
