@@ -11,6 +11,7 @@
  * not need them to be exact.
  */
 #include "critical_path_history.h"
+#include "command_name.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -417,29 +418,6 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 			  interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : line);
 }
 
-/* Of "/usr/bin/make -j2": "make" */
-static size_t name_of_command(const char *command, const char **ret_name)
-{
-	size_t bytes = strcspn(command, " ");
-	const char *slash = memrchr(command, '/', bytes);
-
-	*ret_name = slash ? slash + 1 : command;
-	return bytes - (size_t)(*ret_name - command);
-}
-
-/* The kernel names a thread after the file that it was told to run, not after what that links to: sh is sh, although the path of the
- * event is /usr/bin/dash; and it does so before the event. A name is cut to 15 bytes. */
-static bool runs(const struct trace_thread *thread, const char *path, const char *command)
-{
-	const char *name, *slash = strrchr(path, '/'), *comm = trace_thread_comm(thread);
-	size_t bytes = name_of_command(command, &name), cut = bytes < 15 ? bytes : 15;
-
-	if (!bytes)
-		return false;
-	path = slash ? slash + 1 : path;
-	return (strlen(comm) == cut && memcmp(comm, name, cut) == 0) || (strlen(path) == bytes && memcmp(path, name, bytes) == 0);
-}
-
 /* The recorder forks the command before it begins to record. Of several of one name, the recorder's child is believed first, then one that
  * was there from the start, then the first. */
 static int belief(const struct trace_history *history, const struct trace_thread *thread)
@@ -460,7 +438,7 @@ static void on_exec(struct trace_history *history, const struct trace_event *eve
 	if (!history->command_line || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
 	thread = trace_event_thread(history->analysis, event); /* its number may have changed already */
-	if (!thread || !runs(thread, trace_event_string(event), history->command_line))
+	if (!thread || !runs_command(thread, trace_event_string(event), history->command_line))
 		return;
 	if (belief(history, thread) <= history->command_belief)
 		return;

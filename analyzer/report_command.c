@@ -6,29 +6,8 @@
  * start, a child of the recorder, and its first program is that of the command. Failing that, the first of the name to be started.
  */
 #include <string.h>
+#include "command_name.h"
 #include "report.h"
-
-static const char *base_name(const char *path, size_t *bytes)
-{
-	const char *slash = memrchr(path, '/', *bytes);
-
-	if (!slash)
-		return path;
-	*bytes -= (size_t)(slash + 1 - path);
-	return slash + 1;
-}
-
-/* The kernel names a thread after the file that it was told to run, not after what that links to, and cuts the name to 15 bytes. */
-static bool runs(const struct trace_thread *thread, const char *path, const char *command)
-{
-	size_t bytes = strcspn(command, " "), path_bytes = strlen(path), cut;
-	const char *name = base_name(command, &bytes), *file = base_name(path, &path_bytes), *comm = trace_thread_comm(thread);
-
-	cut = bytes < 15 ? bytes : 15;
-	if (!bytes)
-		return false;
-	return (strlen(comm) == cut && memcmp(comm, name, cut) == 0) || (path_bytes == bytes && memcmp(file, name, bytes) == 0);
-}
 
 static bool is_child_of_recorder(const struct trace_analysis *analysis, const struct trace_thread *thread)
 {
@@ -47,7 +26,7 @@ static void on_exec(void *data, struct trace_analysis *analysis, const struct tr
 	if (report->command_is_sure || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
 	thread = trace_event_thread(analysis, event); /* its number may have changed already */
-	if (!thread || !runs(thread, trace_event_string(event), trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
+	if (!thread || !runs_command(thread, trace_event_string(event), trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
 		return;
 	report->command_is_sure = is_child_of_recorder(analysis, thread);
 	if (report->command_is_sure || !report->command)

@@ -3,6 +3,7 @@
 #include "trace.h"
 
 #include "checksum.h"
+#include "table_entry.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -35,11 +36,6 @@ const char *chunk_header_read(const struct trace *trace, uint64_t at, struct tra
 		return "a chunk is of a CPU that cannot be";
 	*ret_header = header;
 	return NULL;
-}
-
-static bool header_is_plain(const struct trace_chunk_header *header)
-{
-	return !(header->lost_before | header->lost_write | header->missed | header->lost_inside | (header->flags & TRACE_CHUNK_FLAG_JUMP));
 }
 
 bool chunk_header_is_of(const struct trace_chunk_header *header, const struct chunk *chunk)
@@ -377,22 +373,7 @@ int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, co
 	if (!trace_array_grow((void **)&table->known, trace->nr_chunks, &table->known_room, sizeof(*known)))
 		return -ENOMEM;
 	known = &table->known[trace->nr_chunks];
-	*known = (struct known){
-		.entry = { .offset = offset,
-			   .seq = header->seq,
-			   .first_ns = header->first_ns,
-			   .last_ns = header->last_ns,
-			   .events_before = header->events_before,
-			   .events = header->events,
-			   .stream = header->stream,
-			   .cpu = header->cpu,
-			   .raw_bytes = header->raw_bytes,
-			   .packed_bytes = header->packed_bytes,
-			   .kind = header->kind,
-			   .encoding = header->encoding,
-			   .flags = header_is_plain(header) ? 0 : TRACE_TABLE_LOSS },
-		.header_at = header_at,
-	};
+	*known = (struct known){ .entry = table_entry_of(offset, header), .header_at = header_at };
 	return trace_add_entry(trace, (const struct entry *)&known->entry);
 }
 

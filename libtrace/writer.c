@@ -16,6 +16,7 @@
 #include "pack.h"
 #include "schema.h"
 #include "stream_map.h"
+#include "table_entry.h"
 #include "times.h"
 
 #include <errno.h>
@@ -729,26 +730,6 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 
 /* ---- end ---- */
 
-static struct trace_table_entry table_entry(const struct trace_index_entry *index)
-{
-	const struct trace_chunk_header *header = &index->header;
-	bool has_loss = header->lost_before | header->lost_write | header->missed | header->lost_inside | (header->flags & TRACE_CHUNK_FLAG_JUMP);
-
-	return (struct trace_table_entry){ .offset = index->offset,
-					   .seq = header->seq,
-					   .first_ns = header->first_ns,
-					   .last_ns = header->last_ns,
-					   .events_before = header->events_before,
-					   .events = header->events,
-					   .stream = header->stream,
-					   .cpu = header->cpu,
-					   .raw_bytes = header->raw_bytes,
-					   .packed_bytes = header->packed_bytes,
-					   .kind = header->kind,
-					   .encoding = header->encoding,
-					   .flags = has_loss ? TRACE_TABLE_LOSS : 0 };
-}
-
 /* The table lists every chunk before it, over as many chunks as needed; the root says where it is. */
 static int table_write(struct trace_writer *writer, struct trace_error *ret_error)
 {
@@ -765,7 +746,7 @@ static int table_write(struct trace_writer *writer, struct trace_error *ret_erro
 		size_t nr = root.nr_entries - at < TRACE_TABLE_ENTRIES ? root.nr_entries - at : TRACE_TABLE_ENTRIES;
 
 		for (size_t i = 0; i < nr; i++)
-			entries[i] = table_entry(&index[i]);
+			entries[i] = table_entry_of(index[i].offset, &index[i].header);
 		error = chunk_write_plain(writer, TRACE_CHUNK_TABLE, entries, nr * sizeof(*entries), ret_error);
 		at += nr;
 	}

@@ -17,6 +17,7 @@
  * of the builder itself ends the test program with a message.
  */
 #include <stdint.h>
+#include <stdlib.h>
 #include <trace/reader.h>
 #include <trace/writer.h>
 
@@ -32,6 +33,16 @@ void tb_string(struct tb *tb, enum trace_string_space space, uint64_t key, const
 
 /** tb_event() - any event; @payload: struct trace_<event>; @string NULL: the event has none */
 void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
+/** tb_add() - the same by the event's name, with the fields of its payload as in an initializer */
+#define tb_add(tb, cpu, ts_ns, name, string, ...) \
+	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){ __VA_ARGS__ }, sizeof(struct trace_##name), string)
+
+/** tb_random() - 64 bits that do not compress */
+static inline uint64_t tb_random(void)
+{
+	return (uint64_t)random() << 62 ^ (uint64_t)random() << 31 ^ (uint64_t)random();
+}
+
 /**
  * tb_user_type() - describe an event of programs, as trace_writer_event_type(); @type is copied, no two may be alike
  * Returns the id of its events, from TRACE_EV_MAX on.

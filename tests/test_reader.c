@@ -12,14 +12,6 @@
 #include "rawfile.h"
 #include "unit.h"
 
-#define ADD(tb, cpu, ts_ns, name, string, ...) \
-	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){ __VA_ARGS__ }, sizeof(struct trace_##name), string)
-
-static uint64_t random64(void)
-{
-	return (uint64_t)random() << 62 ^ (uint64_t)random() << 31 ^ (uint64_t)random();
-}
-
 /* ---- order ---- */
 
 static void events_of_several_cpus_come_in_time_order(void)
@@ -194,7 +186,7 @@ static void sample_make(struct sample *sample, const struct trace_event_type *ty
 	sample->id = type->id;
 	memset(sample->payload, 0, sizeof(sample->payload));
 	for (size_t at = 0; at < type->fixed_bytes; at += 8) {
-		uint64_t word = variety ? random64() % variety * 0x123456789abcdef : random64();
+		uint64_t word = variety ? tb_random() % variety * 0x123456789abcdef : tb_random();
 
 		memcpy(sample->payload + at, &word, 8);
 	}
@@ -282,7 +274,7 @@ static void columns_of_any_length_come_back(void)
 		uint64_t before = 0;
 
 		for (size_t i = 0; i < nr; i++)
-			ADD(tb, 0, 1000 + i * i, sys_exit, NULL, .ret = (int64_t)(i * 0x10001));
+			tb_add(tb, 0, 1000 + i * i, sys_exit, NULL, .ret = (int64_t)(i * 0x10001));
 		trace = tb_open_trace(tb);
 		cursor = trace_cursor_new(trace, NULL, NULL);
 		while ((event = trace_cursor_next(cursor))) {
@@ -362,9 +354,9 @@ static void decoding_ahead_changes_nothing(void)
 		if (i % 5000 == 0)
 			tb_lost(tb, on, 3);
 		if (i % 3)
-			ADD(tb, on, 10 + i, sys_exit, NULL, .ret = (int64_t)(i * 77));
+			tb_add(tb, on, 10 + i, sys_exit, NULL, .ret = (int64_t)(i * 77));
 		else
-			ADD(tb, on, 10 + i, sched_comm, i % 2 ? "odd" : "even", .tid = (uint32_t)i);
+			tb_add(tb, on, 10 + i, sched_comm, i % 2 ? "odd" : "even", .tid = (uint32_t)i);
 	}
 	trace = tb_open_trace(tb);
 	CU_ASSERT_TRUE(trace_nr_chunks(trace) > 80);
@@ -395,12 +387,12 @@ static void arguments_that_a_call_does_not_have_are_zero(void)
 	tb_string(tb, TRACE_STRING_SYSCALL, 3, "close");
 	tb_string(tb, TRACE_STRING_SYSCALL, 257, "openat");
 	tb_string(tb, TRACE_STRING_SYSCALL_32, 3, "read");
-	ADD(tb, 0, 1000, sys_enter3, NULL, .nr = 3, .arg0 = 11, .arg1 = 12, .arg2 = 13);
-	ADD(tb, 0, 1001, sys_enter3, NULL, .nr = 3, .abi = TRACE_ABI_32, .arg0 = 11, .arg1 = 12, .arg2 = 13);
-	ADD(tb, 0, 1002, sys_enter3, NULL, .nr = 4, .arg0 = 11, .arg1 = 12, .arg2 = 13);
-	ADD(tb, 0, 1003, sys_enter6, NULL, .nr = 257, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
-	ADD(tb, 0, 1004, sys_enter6, NULL, .nr = 257, .abi = TRACE_ABI_X32, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
-	ADD(tb, 0, 1005, sys_enter6, NULL, .nr = 100000, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
+	tb_add(tb, 0, 1000, sys_enter3, NULL, .nr = 3, .arg0 = 11, .arg1 = 12, .arg2 = 13);
+	tb_add(tb, 0, 1001, sys_enter3, NULL, .nr = 3, .abi = TRACE_ABI_32, .arg0 = 11, .arg1 = 12, .arg2 = 13);
+	tb_add(tb, 0, 1002, sys_enter3, NULL, .nr = 4, .arg0 = 11, .arg1 = 12, .arg2 = 13);
+	tb_add(tb, 0, 1003, sys_enter6, NULL, .nr = 257, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
+	tb_add(tb, 0, 1004, sys_enter6, NULL, .nr = 257, .abi = TRACE_ABI_X32, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
+	tb_add(tb, 0, 1005, sys_enter6, NULL, .nr = 100000, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
 	trace = tb_open_trace(tb);
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	for (int i = 0; i < 6 && (event = trace_cursor_next(cursor)); i++) {
@@ -546,9 +538,9 @@ static void missed_programs_are_gaps_beside_their_events(void)
 	char text[256];
 
 	tb_window(tb, 500, 9000);
-	ADD(tb, 0, 2000, trace_missed, NULL, .count = 5, .event = TRACE_EV_sched_switch);
+	tb_add(tb, 0, 2000, trace_missed, NULL, .count = 5, .event = TRACE_EV_sched_switch);
 	tb_cut(tb, 0);
-	ADD(tb, 0, 4000, trace_missed, NULL, .count = 6, .event = TRACE_EV_sched_switch);
+	tb_add(tb, 0, 4000, trace_missed, NULL, .count = 6, .event = TRACE_EV_sched_switch);
 	trace = tb_open_trace(tb);
 	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 2);
 	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_MISSED);
@@ -584,9 +576,9 @@ static struct tb *mixed_trace(void)
 		if (i % 300 < 3)
 			tb_cut(tb, cpu);
 		if (i % 5)
-			ADD(tb, cpu, 1000 + i, sys_exit, NULL, .ret = (int64_t)i);
+			tb_add(tb, cpu, 1000 + i, sys_exit, NULL, .ret = (int64_t)i);
 		else
-			ADD(tb, cpu, 1000 + i, sched_exec, "/bin/sh", .tid = (uint32_t)i);
+			tb_add(tb, cpu, 1000 + i, sched_exec, "/bin/sh", .tid = (uint32_t)i);
 	}
 	return tb;
 }
@@ -632,8 +624,8 @@ static void what_comes_is_foreseen_within_a_chunk(void)
 	for (uint64_t i = 0; i < 600; i++) {
 		if (i == 300)
 			tb_cut(tb, 0);
-		ADD(tb, i % 2, 1000 + 2 * i, sys_exit, NULL, .ret = (int64_t)i);
-		ADD(tb, i % 2, 1001 + 2 * i, sched_migrate, NULL, .tid = (uint32_t)i);
+		tb_add(tb, i % 2, 1000 + 2 * i, sys_exit, NULL, .ret = (int64_t)i);
+		tb_add(tb, i % 2, 1001 + 2 * i, sched_migrate, NULL, .tid = (uint32_t)i);
 	}
 	trace = tb_open_trace(tb);
 	cursor = trace_cursor_new(trace, NULL, NULL);
@@ -903,8 +895,8 @@ static struct tb *text_trace(void)
 	tb_string(tb, TRACE_STRING_VECTOR, TRACE_VECTOR_LOCAL_TIMER, "local timer");
 	tb_string(tb, TRACE_STRING_DEVICE, 254 << 20, "vda");
 	tb_sys_enter(tb, 0, ts++, 0, 3, 0x7ffe, 4096);
-	ADD(tb, 0, ts++, sys_enter, NULL, .nr = 1, .abi = TRACE_ABI_32);
-	ADD(tb, 0, ts++, sys_enter, NULL, .nr = 999);
+	tb_add(tb, 0, ts++, sys_enter, NULL, .nr = 1, .abi = TRACE_ABI_32);
+	tb_add(tb, 0, ts++, sys_enter, NULL, .nr = 999);
 	tb_sys_exit(tb, 0, ts++, -ENOENT);
 	tb_sys_exit(tb, 0, ts++, -512);
 	tb_sys_exit(tb, 0, ts++, 17);
@@ -919,15 +911,15 @@ static struct tb *text_trace(void)
 	tb_softirq(tb, 0, ts++, 9);
 	tb_irq(tb, 0, ts++, 24);
 	tb_vector(tb, 0, ts++, TRACE_VECTOR_LOCAL_TIMER);
-	ADD(tb, 0, ts++, block_issue, NULL, .sector = 100, .dev = 254 << 20, .bytes = 4096);
-	ADD(tb, 0, ts++, block_issue, NULL, .sector = 100, .dev = 8 << 20 | 3, .bytes = 4096);
-	ADD(tb, 0, ts++, signal_deliver, NULL, .signal = SIGKILL);
-	ADD(tb, 0, ts++, signal_deliver, NULL, .signal = 40);
+	tb_add(tb, 0, ts++, block_issue, NULL, .sector = 100, .dev = 254 << 20, .bytes = 4096);
+	tb_add(tb, 0, ts++, block_issue, NULL, .sector = 100, .dev = 8 << 20 | 3, .bytes = 4096);
+	tb_add(tb, 0, ts++, signal_deliver, NULL, .signal = SIGKILL);
+	tb_add(tb, 0, ts++, signal_deliver, NULL, .signal = 40);
 	add_address(tb, ts++, "2001:db8::1", "::ffff:10.1.2.3");
 	add_address(tb, ts++, "::", "::1");
-	ADD(tb, 0, ts++, trace_missed, NULL, .count = 3, .event = TRACE_EV_sched_switch);
+	tb_add(tb, 0, ts++, trace_missed, NULL, .count = 3, .event = TRACE_EV_sched_switch);
 	tb_exec(tb, 0, ts++, 42, "/bin/caf\xc3\xa9 \x1b[31m\xff\xc3(\xed\xa0\x80\xc2\x85|");
-	ADD(tb, 0, ts++, trace_mark, "", );
+	tb_add(tb, 0, ts++, trace_mark, "", );
 	return tb;
 }
 
@@ -946,9 +938,9 @@ static void numbers_of_any_length_read_as_text(void)
 			numbers[nr++] = number;
 	}
 	for (uint64_t i = 0; i < nr; i++) {
-		ADD(tb, 0, 1000 + 3 * i, fs_throttle, NULL, .pause_ms = (int64_t)numbers[i]);
-		ADD(tb, 0, 1001 + 3 * i, fs_throttle, NULL, .pause_ms = -(int64_t)numbers[i]);
-		ADD(tb, 0, 1002 + 3 * i, tasklet_entry, NULL, .func = numbers[i]);
+		tb_add(tb, 0, 1000 + 3 * i, fs_throttle, NULL, .pause_ms = (int64_t)numbers[i]);
+		tb_add(tb, 0, 1001 + 3 * i, fs_throttle, NULL, .pause_ms = -(int64_t)numbers[i]);
+		tb_add(tb, 0, 1002 + 3 * i, tasklet_entry, NULL, .func = numbers[i]);
 	}
 	trace = tb_open_trace(tb);
 	cursor = trace_cursor_new(trace, NULL, NULL);
@@ -1005,7 +997,7 @@ static void fields_read_by_name(void)
 	struct trace_cursor *cursor;
 	struct trace *trace;
 
-	ADD(tb, 0, 1000, fs_open, "/x", .fd = -1, .mode = 0100644, .ino = 1ull << 40);
+	tb_add(tb, 0, 1000, fs_open, "/x", .fd = -1, .mode = 0100644, .ino = 1ull << 40);
 	trace = tb_open_trace(tb);
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	event = trace_cursor_next(cursor);
@@ -1042,7 +1034,7 @@ static void an_index_of_several_chunks_is_followed(void)
 
 	for (uint64_t i = 0; i < 2 * TRACE_INDEX_ENTRIES + 100; i++) {
 		tb_cut(tb, i % 2);
-		ADD(tb, i % 2, 10 + i, sys_exit, NULL, .ret = (int64_t)i);
+		tb_add(tb, i % 2, 10 + i, sys_exit, NULL, .ret = (int64_t)i);
 	}
 	trace = tb_open_trace(tb);
 	CU_ASSERT_TRUE(trace_nr_chunks(trace) >= 2 * TRACE_INDEX_ENTRIES + 100);

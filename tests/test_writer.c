@@ -14,14 +14,6 @@
 #include "rawfile.h"
 #include "unit.h"
 
-#define ADD(tb, cpu, ts_ns, name, string, ...) \
-	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){ __VA_ARGS__ }, sizeof(struct trace_##name), string)
-
-static uint64_t random64(void)
-{
-	return (uint64_t)random() << 62 ^ (uint64_t)random() << 31 ^ (uint64_t)random();
-}
-
 /* ---- the writer's input ---- */
 
 /* As in a queue: several blocks of different sizes are packed before the first of them is written, and their memory serves for others. */
@@ -434,7 +426,7 @@ static void the_largest_block_fits(void)
 		struct trace_record record = { .time = (uint32_t)(i * 4096), .id = TRACE_EV_sys_exit, .words = 2 };
 
 		memcpy(&words[2 * i], &record, 8);
-		words[2 * i + 1] = random64();
+		words[2 * i + 1] = tb_random();
 	}
 	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
 	trace = rawfile_open(file, NULL);
@@ -463,7 +455,7 @@ static struct seen seen_of_path(const char *path)
 static void tb_many(struct tb *tb, int nr)
 {
 	for (int i = 0; i < nr; i++)
-		ADD(tb, (uint32_t)i % 2, 1000 + (uint64_t)i * 10, sys_exit, NULL, .ret = (int64_t)random64());
+		tb_add(tb, (uint32_t)i % 2, 1000 + (uint64_t)i * 10, sys_exit, NULL, .ret = (int64_t)tb_random());
 }
 
 static void a_pipe_carries_a_whole_trace(void)
@@ -506,7 +498,7 @@ static void a_pipe_carries_a_whole_trace(void)
 static int write_random_block(struct rawfile *file, uint32_t nr)
 {
 	for (uint32_t i = 0; i < 100; i++)
-		rawfile_exit(file, nr * 1000 + i, (int64_t)random64());
+		rawfile_exit(file, nr * 1000 + i, (int64_t)tb_random());
 	return rawfile_block(file, nr * 1000, 0, 0);
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef LIBTRACE_TABLE_ENTRY_H
+#define LIBTRACE_TABLE_ENTRY_H
+/* table_entry.h - a chunk's header as the table has it: the writer makes the table of it, the reader its own where there is none. */
+#include <stdbool.h>
+#include <trace/format.h>
+
+/** header_is_plain() - it declares no losses */
+static inline bool header_is_plain(const struct trace_chunk_header *header)
+{
+	return !(header->lost_before | header->lost_write | header->missed | header->lost_inside | (header->flags & TRACE_CHUNK_FLAG_JUMP));
+}
+
+static inline struct trace_table_entry table_entry_of(uint64_t offset, const struct trace_chunk_header *header)
+{
+	return (struct trace_table_entry){ .offset = offset,
+					   .seq = header->seq,
+					   .first_ns = header->first_ns,
+					   .last_ns = header->last_ns,
+					   .events_before = header->events_before,
+					   .events = header->events,
+					   .stream = header->stream,
+					   .cpu = header->cpu,
+					   .raw_bytes = header->raw_bytes,
+					   .packed_bytes = header->packed_bytes,
+					   .kind = header->kind,
+					   .encoding = header->encoding,
+					   .flags = header_is_plain(header) ? 0 : TRACE_TABLE_LOSS };
+}
+
+#endif
