@@ -259,6 +259,7 @@ static void forget_all(struct trace_servers *s)
 		thread->answer = NULL;
 		thread->ring_made = NULL;
 		thread->call = CALL_NONE;
+		thread->recovered = false;
 		thread->slept_ns = 0;
 	}
 	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));) {

@@ -30,15 +30,23 @@ static const struct {
 	{"accept", CALL_ACCEPT},
 	{"accept4", CALL_ACCEPT},
 	{"clock_nanosleep", CALL_REST},
+	{"clock_nanosleep_time64", CALL_REST},
 	{"connect", CALL_CONNECT},
 	{"epoll_pwait", CALL_POLL},
 	{"epoll_pwait2", CALL_POLL},
 	{"epoll_wait", CALL_POLL},
 	{"futex", CALL_FUTEX},
+	{"futex_time64", CALL_FUTEX},
 	{"futex_wait", CALL_FUTEX},
 	{"futex_waitv", CALL_FUTEX},
+	{"io_getevents", CALL_REST},
+	{"io_pgetevents", CALL_REST},
+	{"io_pgetevents_time64", CALL_REST},
 	{"io_uring_enter", CALL_RING},
 	{"io_uring_setup", CALL_MAKE},
+	{"mq_timedreceive", CALL_REST},
+	{"mq_timedreceive_time64", CALL_REST},
+	{"msgrcv", CALL_REST},
 	{"nanosleep", CALL_REST},
 	{"open", CALL_OPEN},
 	{"openat", CALL_OPEN},
@@ -47,18 +55,27 @@ static const struct {
 	{"pipe2", CALL_MAKE},
 	{"poll", CALL_POLL},
 	{"ppoll", CALL_POLL},
+	{"ppoll_time64", CALL_POLL},
 	{"pselect6", CALL_POLL},
+	{"pselect6_time64", CALL_POLL},
 	{"read", CALL_RECEIVE},
 	{"readv", CALL_RECEIVE},
 	{"recvfrom", CALL_RECEIVE},
 	{"recvmmsg", CALL_RECEIVE},
+	{"recvmmsg_time64", CALL_RECEIVE},
 	{"recvmsg", CALL_RECEIVE},
+	{"rt_sigsuspend", CALL_REST},
 	{"rt_sigtimedwait", CALL_REST},
+	{"rt_sigtimedwait_time64", CALL_REST},
 	{"select", CALL_POLL},
+	{"semop", CALL_REST},
+	{"semtimedop", CALL_REST},
+	{"semtimedop_time64", CALL_REST},
 	{"sendfile", CALL_SEND},
 	{"sendmmsg", CALL_SEND},
 	{"sendmsg", CALL_SEND},
 	{"sendto", CALL_SEND},
+	{"sigsuspend", CALL_REST},
 	{"socket", CALL_MAKE},
 	{"socketpair", CALL_MAKE},
 	{"splice", CALL_SPLICE},
@@ -76,9 +93,11 @@ static const struct {
 	uint8_t form;
 } call_forms[] = {
 	{"futex", FORM_FUTEX},
+	{"futex_time64", FORM_FUTEX},
 	{"read", FORM_ASKS},
 	{"recvfrom", FORM_ASKS | FORM_FLAGS_3_OF_6},
 	{"recvmmsg", FORM_FLAGS_3_OF_6},
+	{"recvmmsg_time64", FORM_FLAGS_3_OF_6},
 	{"recvmsg", FORM_FLAGS_2},
 	{"write", FORM_ASKS},
 };
@@ -289,6 +308,7 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
 	if (!thread)
 		return;
 	call_forget(thread);
+	thread->recovered = true;
 	thread->call = s->calls[abi][nr];
 	thread->enter = servers_spent(s, thread);
 	thread->enter_ns = trace_analysis_now(s->analysis);
@@ -444,10 +464,10 @@ static void call_end(struct trace_servers *s, struct ledger_thread *thread, int6
 		receive_end(s, thread);
 }
 
-/* A call that began before the trace, and what it acts on. */
+/* A call that began before the trace, or in a gap, and what it acts on. Of those that were seen to begin call_begin() has decided. */
 void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread)
 {
-	const char *name = trace_thread_syscall(s->analysis, thread->thread);
+	const char *name = thread->recovered ? NULL : trace_thread_syscall(s->analysis, thread->thread);
 
 	thread->recovered = true;
 	if (!name)
@@ -469,7 +489,7 @@ void servers_on_exit(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, event->cpu);
 	struct ledger_thread *thread = on_cpu ? servers_find_thread(s, on_cpu) : NULL;
 
-	if (thread && !thread->call && !thread->recovered)
+	if (thread && !thread->call)
 		servers_call_recover(s, thread);
 	if (!thread || !thread->call)
 		return;

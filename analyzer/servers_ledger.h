@@ -222,7 +222,7 @@ struct ledger_thread {
 	bool idle_read;		/* slept in a receive although all its requests are from elsewhere */
 	bool slept;		/* in this call */
 	bool peek, nonblock, lock;
-	bool recovered; /* its first call was looked up */
+	bool recovered; /* the call that it was in at the start, or at the end of a gap, was looked up, or it has begun another since */
 	/* io_uring: servers_ring.c */
 	bool has_ring;
 	uint64_t ring;	    /* the one that it entered last, told apart by its address; 0: not known */

@@ -350,6 +350,33 @@ static void a_connection_of_several_senders_is_a_queue(void)
 	end(&k);
 }
 
+/* After its answer a server rests in one of these until there is work again: that is not for who was answered. */
+static void what_comes_after_a_rest_is_for_nobody(void)
+{
+	static const char *const rests[] = { "clock_nanosleep", "clock_nanosleep_time64", "epoll_pwait2", "futex", "futex_time64", "io_getevents", "io_pgetevents",
+					     "io_pgetevents_time64", "mq_timedreceive", "mq_timedreceive_time64", "msgrcv", "nanosleep", "pause", "poll", "ppoll",
+					     "ppoll_time64", "pselect6", "pselect6_time64", "recvmmsg", "recvmmsg_time64", "rt_sigsuspend", "rt_sigtimedwait",
+					     "rt_sigtimedwait_time64", "select", "_newselect", "semop", "semtimedop", "semtimedop_time64", "sigsuspend", "wait4", "waitid" };
+	enum { SOME_NUMBER = 700 };
+
+	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+		struct case_of_servers k = begin();
+
+		tb_string(k.c.tb, TRACE_STRING_SYSCALL, SOME_NUMBER, rests[i]);
+		connects(&k, &one, &one_server, 1200);
+		sends(&k, &one, 1250);
+		receives(&k, &one_server, 1300);
+		sends(&k, &one_server, 2000);
+		tb_sys_enter(k.c.tb, 2, 2500, SOME_NUMBER, 0x1000, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
+		tb_sys_exit(k.c.tb, 2, 2510, 0);
+		run(&k);
+		if (bill(&k, 30, 10).exact_ns != 2500 - 1200)
+			fprintf(stderr, "%s is no rest\n", rests[i]);
+		EXACT(&k, 30, 10, 2500 - 1200);
+		end(&k);
+	}
+}
+
 /* ---- hand on ---- */
 
 static void a_job_goes_on_with_the_wakeup(void)
@@ -381,15 +408,17 @@ static void a_job_goes_on_with_the_wakeup(void)
 	end(&k);
 }
 
-static void a_lock_hands_on_nothing(void)
+/* A thread of the server's process waits in a call; another one, that works on a request, wakes it. */
+static struct case_of_servers woken_in(uint32_t nr, uint64_t first, uint64_t second, uint64_t third)
 {
 	struct case_of_servers k = begin();
 
+	tb_fd(k.c.tb, 30, 7, 8, 77, S_IFREG | 0644, "/data");
 	tb_fork(k.c.tb, 2, 1050, 30, 31, 30, "worker");
 	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4},
 		 sizeof(struct trace_sched_wakeup_new), NULL);
 	tb_switch(k.c.tb, 4, 1100, 0, 31, TRACE_TASK_RUNNING);
-	tb_sys_enter(k.c.tb, 4, 1110, SYS_futex, 0x1000, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
+	tb_sys_enter(k.c.tb, 4, 1110, nr, first, second, third, 0, 0, 0);
 	tb_switch(k.c.tb, 4, 1120, 31, 0, TRACE_TASK_INTERRUPTIBLE);
 	connects(&k, &one, &one_server, 1200);
 	sends(&k, &one, 1250);
@@ -400,6 +429,27 @@ static void a_lock_hands_on_nothing(void)
 	polls(&k, 2, 1500);
 	tb_switch(k.c.tb, 4, 1500, 0, 31, TRACE_TASK_RUNNING);
 	tb_sys_exit(k.c.tb, 4, 1510, 0);
+	return k;
+}
+
+static void a_lock_hands_on_nothing(void)
+{
+	static const uint64_t operations[][2] = { { FUTEX_WAIT_PRIVATE, 2 }, { FUTEX_LOCK_PI_PRIVATE, 0 }, { FUTEX_LOCK_PI2_PRIVATE, 0 } };
+
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		struct case_of_servers k = woken_in(SYS_futex, 0x1000, operations[i][0], operations[i][1]);
+
+		run(&k);
+		EXACT(&k, 30, 10, 1500 - 1200);
+		end(&k);
+	}
+}
+
+/* Two threads that read the same file wait for one another's pages, and locks in the kernel. */
+static void a_file_hands_on_nothing(void)
+{
+	struct case_of_servers k = woken_in(SYS_read, 7, 0, 4096);
+
 	run(&k);
 	EXACT(&k, 30, 10, 1500 - 1200);
 	end(&k);
@@ -1232,8 +1282,10 @@ static const struct unit_case cases[] = {
 	{"an_answer_leaves_the_others_alone", an_answer_leaves_the_others_alone},
 	{"a_read_that_sleeps_for_a_new_request_ends_the_old", a_read_that_sleeps_for_a_new_request_ends_the_old},
 	{"a_connection_of_several_senders_is_a_queue", a_connection_of_several_senders_is_a_queue},
+	{"what_comes_after_a_rest_is_for_nobody", what_comes_after_a_rest_is_for_nobody},
 	{"a_job_goes_on_with_the_wakeup", a_job_goes_on_with_the_wakeup},
 	{"a_lock_hands_on_nothing", a_lock_hands_on_nothing},
+	{"a_file_hands_on_nothing", a_file_hands_on_nothing},
 	{"a_job_taken_without_waiting_is_told_by_its_answer", a_job_taken_without_waiting_is_told_by_its_answer},
 	{"a_forked_child_inherits", a_forked_child_inherits},
 	{"the_origin_travels", the_origin_travels},
