@@ -3,10 +3,11 @@
  * test_state_fuzz.c - whatever the events say, the books balance.
  *
  * Events of every kind, valid in their shape and random in all else: threads run on two CPUs at once, die twice, return from calls they never
- * made. Two moods: pure noise, and a plausible machine with some noise. The interval hook is checked against the books: the
- * intervals of each thread cover its life without hole or overlap.
+ * made. Three moods: pure noise, a plausible machine with some noise, and one that is crowded, where threads seldom sleep and so wait for each other's
+ * turns, often many of them. Much happens at the same time, also at the very end. The interval hook is checked against the books: the intervals of each thread
+ * cover its life without hole or overlap.
  *
- *	test_state_fuzz            100,000 events in several traces
+ *	test_state_fuzz            200,000 events in several traces
  */
 #include <stdlib.h>
 #include <trace/analysis.h>
@@ -14,12 +15,22 @@
 #include "unit.h"
 
 #define NR_CPUS 3
-#define NR_TIDS 12
 #define EVENTS_PER_TRACE 4000
-#define NR_TRACES 26
+#define NR_TRACES 13 /* of each mood */
+
+/**
+ * struct mood - what a trace is like
+ * @noise: percent of the events are random in all
+ * @switches: percent of the rest are switches, @sleeps of these end with a sleep
+ */
+struct mood {
+	uint32_t noise, nr_tids, switches, sleeps;
+	bool losses;
+};
 
 struct dice {
 	uint64_t state;
+	const struct mood *mood;
 };
 
 static uint64_t roll(struct dice *dice)
@@ -43,7 +54,7 @@ static uint64_t value(struct dice *dice, const struct trace_field *field)
 		return roll(dice);
 	switch (field->kind) {
 	case TRACE_KIND_TID:
-		return below(dice, NR_TIDS);
+		return below(dice, dice->mood->nr_tids);
 	case TRACE_KIND_CPU:
 		return below(dice, NR_CPUS);
 	case TRACE_KIND_STATE:
@@ -103,30 +114,30 @@ struct machine {
 
 static void plausible_event(struct tb *tb, struct dice *dice, struct machine *machine, uint32_t cpu, uint64_t ts_ns)
 {
-	uint32_t next = (uint32_t)below(dice, NR_TIDS);
+	uint32_t next = (uint32_t)below(dice, dice->mood->nr_tids);
 
 	for (int i = 0; i < NR_CPUS; i++)
 		if (machine->running[i] == next)
 			next = 0;
-	switch (below(dice, 8)) {
-	case 0:
-	case 1:
-		tb_switch(tb, cpu, ts_ns, machine->running[cpu], next, below(dice, 2) ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+	if (below(dice, 100) < dice->mood->switches) {
+		tb_switch(tb, cpu, ts_ns, machine->running[cpu], next, below(dice, 100) < dice->mood->sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
 		machine->running[cpu] = next;
-		break;
-	case 2:
+		return;
+	}
+	switch (below(dice, 6)) {
+	case 0:
 		tb_waking(tb, cpu, ts_ns, next, (enum trace_context)below(dice, 3));
 		break;
-	case 3:
+	case 1:
 		tb_sys_enter(tb, cpu, ts_ns, (uint32_t)below(dice, 440), below(dice, 8), 4096, below(dice, 64));
 		break;
-	case 4:
+	case 2:
 		tb_sys_exit(tb, cpu, ts_ns, (int64_t)below(dice, 100) - 20);
 		break;
-	case 5:
+	case 3:
 		tb_fault(tb, cpu, ts_ns, below(dice, 1 << 16) << 12, below(dice, 2));
 		break;
-	case 6:
+	case 4:
 		tb_fault_end(tb, cpu, ts_ns, below(dice, 2));
 		break;
 	default:
@@ -141,7 +152,7 @@ static void plausible_event(struct tb *tb, struct dice *dice, struct machine *ma
 static void hidden_threads(struct tb *tb, struct dice *dice)
 {
 	for (uint64_t nr = below(dice, 4); nr; nr--) {
-		uint32_t tid = 1 + (uint32_t)below(dice, NR_TIDS - 1);
+		uint32_t tid = 1 + (uint32_t)below(dice, dice->mood->nr_tids - 1);
 		struct trace_start_thread start = {.tid = tid, .tgid = tid, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
 		struct trace_thread_runs runs = {.tid = tid, .state = TRACE_TASK_INTERRUPTIBLE, .switches = 7};
 		uint64_t ts_ns = 1000 + below(dice, 50000);
@@ -152,9 +163,9 @@ static void hidden_threads(struct tb *tb, struct dice *dice)
 	}
 }
 
-static struct trace *random_trace(uint64_t seed, unsigned int noise, bool losses)
+static struct trace *random_trace(uint64_t seed, const struct mood *mood)
 {
-	struct dice dice = {seed};
+	struct dice dice = {seed, mood};
 	struct machine machine = {{0}};
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -175,10 +186,10 @@ static struct trace *random_trace(uint64_t seed, unsigned int noise, bool losses
 	for (unsigned int i = 0; i < EVENTS_PER_TRACE; i++) {
 		uint32_t cpu = (uint32_t)below(&dice, NR_CPUS);
 
-		ts_ns += below(&dice, 50);
-		if (losses && below(&dice, 500) == 0)
+		ts_ns += below(&dice, 2) * below(&dice, 100);
+		if (mood->losses && below(&dice, 500) == 0)
 			tb_lost(tb, cpu, 1 + below(&dice, 9));
-		if (below(&dice, 100) < noise)
+		if (below(&dice, 100) < mood->noise)
 			random_event(tb, &dice, random_type(&dice), cpu, ts_ns, false);
 		else
 			plausible_event(tb, &dice, &machine, cpu, ts_ns);
@@ -235,9 +246,9 @@ static void check_lives(struct trace_analysis *analysis, const struct lives *liv
 	}
 }
 
-static void check(uint64_t seed, unsigned int noise, bool losses)
+static void check(uint64_t seed, struct mood mood)
 {
-	struct trace *trace = random_trace(seed, noise, losses);
+	struct trace *trace = random_trace(seed, &mood);
 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
 	struct trace_error error = {0};
 	struct lives lives = {0};
@@ -246,7 +257,7 @@ static void check(uint64_t seed, unsigned int noise, bool losses)
 	CU_ASSERT_EQUAL(trace_analysis_run(analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
 	if (error.code)
-		printf("seed %llu noise %u losses %d: %s\n", (unsigned long long)seed, noise, losses, error.message);
+		printf("seed %llu, %u threads, noise %u, losses %d: %s\n", (unsigned long long)seed, mood.nr_tids, mood.noise, mood.losses, error.message);
 	check_lives(analysis, &lives);
 	free(lives.life);
 	trace_analysis_free(analysis);
@@ -255,14 +266,20 @@ static void check(uint64_t seed, unsigned int noise, bool losses)
 
 static void noise_never_breaks_the_balance(void)
 {
-	for (uint64_t seed = 1; seed <= NR_TRACES / 2; seed++)
-		check(seed, 100, seed & 1);
+	for (uint64_t seed = 1; seed <= NR_TRACES; seed++)
+		check(seed, (struct mood){.noise = 100, .nr_tids = 12, .losses = seed & 1});
 }
 
 static void plausible_traces_with_noise_balance(void)
 {
-	for (uint64_t seed = 100; seed < 100 + NR_TRACES / 2; seed++)
-		check(seed, (unsigned int)(seed % 3 * 15), seed & 1);
+	for (uint64_t seed = 100; seed < 100 + NR_TRACES; seed++)
+		check(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 15), .nr_tids = 12, .switches = 25, .sleeps = 50, .losses = seed & 1});
+}
+
+static void crowded_machines_balance(void)
+{
+	for (uint64_t seed = 200; seed < 200 + 2 * NR_TRACES; seed++)
+		check(seed, (struct mood){.noise = (uint32_t)(seed / 2 % 3), .nr_tids = seed & 1 ? 40 : 300, .switches = 80, .sleeps = (uint32_t)(seed / 2 % 8), .losses = seed % 4 == 0});
 }
 
 int main(int argc, char **argv)
@@ -270,6 +287,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		{"noise_never_breaks_the_balance", noise_never_breaks_the_balance},
 		{"plausible_traces_with_noise_balance", plausible_traces_with_noise_balance},
+		{"crowded_machines_balance", crowded_machines_balance},
 		{NULL, NULL},
 	};
 
