@@ -368,7 +368,7 @@ static void on_send(struct trace_servers *s, const struct trace_event *event)
 	}
 	if (channel_out(endpoint))
 		channel_end(channel_out(endpoint), thread);
-	if (send->ret <= 0)
+	if (send->ret < 0 || (!send->ret && endpoint->kind != ENDPOINT_DATAGRAM)) /* a datagram may be empty */
 		return;
 	if (channel_out(endpoint))
 		channel_send(s, channel_out(endpoint), thread, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)send->ret,
@@ -400,6 +400,12 @@ static void on_ready(struct trace_servers *s, const struct trace_event *event)
 	channel_send(s, &target->channel, thread, 1, 0);
 }
 
+/* Nothing was received: an empty datagram, or does it mean that there will be no more? */
+static bool is_empty_message(const struct endpoint *endpoint, const struct channel *channel, int32_t ret)
+{
+	return !ret && endpoint->kind == ENDPOINT_DATAGRAM && channel->nr;
+}
+
 static void on_receive(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sock_recv *receive = event->payload;
@@ -414,7 +420,9 @@ static void on_receive(struct trace_servers *s, const struct trace_event *event)
 		return;
 	if (receive->ret == -EAGAIN && channel)
 		channel_drained(s, channel, trace_analysis_now(s->analysis));
-	if (receive->ret <= 0 || ring_receives(s, thread, endpoint, channel, messages ? 1 : receive->ret, (uint32_t)receive->position))
+	if (receive->ret <= 0 && !is_empty_message(endpoint, channel, receive->ret))
+		return;
+	if (ring_receives(s, thread, endpoint, channel, messages ? 1 : receive->ret, (uint32_t)receive->position))
 		return;
 	endpoint->owner = thread->process;
 	thread->endpoint = endpoint;

@@ -197,7 +197,7 @@ static void receive_flags(struct ledger_thread *thread, unsigned int form, const
 		flags = args[3];
 	else if (form & FORM_FLAGS_2)
 		flags = args[2];
-	thread->peek = flags & MSG_PEEK;
+	thread->peek = flags & (MSG_PEEK | MSG_ERRQUEUE); /* the other queue has what became of one's own messages */
 	thread->nonblock = flags & MSG_DONTWAIT;
 	if (form & FORM_ASKS)
 		thread->asked = args[2];

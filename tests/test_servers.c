@@ -869,15 +869,20 @@ static void a_pipeline_passes_on_its_own_name(void)
 	end(&k);
 }
 
-static void datagram(struct case_of_servers *k, const struct end *from, uint64_t to, uint64_t ns)
+static void datagram_of(struct case_of_servers *k, const struct end *from, uint64_t to, uint64_t ns, int32_t bytes)
 {
-	struct trace_sock_send event = {.ino = from->ino, .ret = 16, .family = AF_UNIX};
+	struct trace_sock_send event = {.ino = from->ino, .ret = bytes, .family = AF_UNIX};
 	struct trace_sock_ready ready = {.ino = to, .family = AF_UNIX};
 
-	tb_sys_enter(k->c.tb, from->cpu, ns, SYS_sendto, (uint64_t)from->fd, 0, 16, 0, 0, 0);
+	tb_sys_enter(k->c.tb, from->cpu, ns, SYS_sendto, (uint64_t)from->fd, 0, (uint64_t)bytes, 0, 0, 0);
 	tb_event(k->c.tb, from->cpu, ns + 3, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
 	tb_event(k->c.tb, from->cpu, ns + 5, TRACE_EV_sock_send, &event, sizeof(event), NULL);
-	tb_sys_exit(k->c.tb, from->cpu, ns + 10, 16);
+	tb_sys_exit(k->c.tb, from->cpu, ns + 10, bytes);
+}
+
+static void datagram(struct case_of_servers *k, const struct end *from, uint64_t to, uint64_t ns)
+{
+	datagram_of(k, from, to, ns, 16);
 }
 
 static void datagrams_are_told_apart_by_their_sender(void)
@@ -903,6 +908,64 @@ static void datagrams_are_told_apart_by_their_sender(void)
 	EXACT(&k, 30, 20, 2100 - 1600);
 	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
 	end(&k);
+}
+
+/* Nothing is in it, and still it is a message that stands in the queue before others. */
+static void an_empty_datagram_is_one(void)
+{
+	struct case_of_servers k = begin();
+	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
+		   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+		   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
+
+	make(&k, &a, 1010, SYS_socket, 0);
+	make(&k, &b, 1010, SYS_socket, 0);
+	make(&k, &s, 1010, SYS_socket, 0);
+	datagram_of(&k, &a, 103, 1100, 0);
+	datagram(&k, &b, 103, 1200);
+	transfer(&k, &s, 1300, false, 0, 0);
+	datagram_of(&k, &s, 101, 1500, 0);
+	transfer(&k, &a, 1550, false, 0, 0);
+	receives(&k, &s, 1600);
+	polls(&k, 2, 2100);
+	transfer(&k, &s, 2200, false, 0, 0); /* it has shut it down: there is none */
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, 1600 - 1300);
+	EXACT(&k, 30, 20, 2100 - 1600);
+	end(&k);
+}
+
+/* Looking at a message that stays, or at what became of one's own, takes none out of the queue. */
+static void who_only_looks_takes_nothing(void)
+{
+	static const uint64_t flags[] = { MSG_PEEK, MSG_ERRQUEUE };
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct case_of_servers k = begin();
+		struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
+			   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+			   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
+		struct trace_sock_recv looked = {.ino = 103, .ret = 16, .family = AF_UNIX};
+
+		make(&k, &a, 1010, SYS_socket, 0);
+		make(&k, &b, 1010, SYS_socket, 0);
+		make(&k, &s, 1010, SYS_socket, 0);
+		datagram(&k, &a, 103, 1100);
+		datagram(&k, &b, 103, 1200);
+		tb_sys_enter(k.c.tb, 2, 1250, SYS_recvmsg, 3, 0, flags[i]);
+		tb_event(k.c.tb, 2, 1255, TRACE_EV_sock_recv, &looked, sizeof(looked), NULL);
+		tb_sys_exit(k.c.tb, 2, 1260, 16);
+		receives(&k, &s, 1300);
+		datagram(&k, &s, 101, 1500);
+		receives(&k, &a, 1550);
+		receives(&k, &s, 1600);
+		polls(&k, 2, 2100);
+		run(&k);
+		EXACT(&k, 30, 10, 1600 - 1300);
+		EXACT(&k, 30, 20, 2100 - 1600);
+		end(&k);
+	}
 }
 
 /* Two senders on two CPUs: who told first that his datagram stands in the queue need not be the one who put it there first. */
@@ -1304,6 +1367,8 @@ static const struct unit_case cases[] = {
 	{"what_a_waker_has_written_is_told_once", what_a_waker_has_written_is_told_once},
 	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
 	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
+	{"an_empty_datagram_is_one", an_empty_datagram_is_one},
+	{"who_only_looks_takes_nothing", who_only_looks_takes_nothing},
 	{"an_answer_corrects_the_order_of_datagrams", an_answer_corrects_the_order_of_datagrams},
 	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
 	{"a_busy_server_finds_requests_that_woke_nobody", a_busy_server_finds_requests_that_woke_nobody},
