@@ -232,14 +232,44 @@ void log_interval(void *data, struct trace_analysis *analysis, const struct trac
 
 /* ---- laying it over a wait ---- */
 
-/* The part of CPU time spent on @set that was for @client: as in the bills, an even share. */
-static uint64_t part_for(const struct set *set, const struct ledger_process *client, uint64_t ns)
-{
-	uint32_t mine = 0;
+/* struct share - of a client in CPU time that was spent on @set: one of @nr, or nothing (0). Neighbours in a log mostly have the same set */
+struct share {
+	const struct ledger_process *client;
+	const struct set *set;
+	uint32_t nr;
+};
 
-	for (uint32_t i = 0; set && i < set->nr; i++)
-		mine += set->items[i]->sender == client;
-	return mine ? ns / set->nr * mine + ns % set->nr * mine / set->nr : 0;
+static bool is_same_client(const struct request *one, const struct request *two)
+{
+	return one->sender == two->sender && (one->sender || one->origin == two->origin);
+}
+
+static uint32_t nr_clients(const struct set *set)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < set->nr; i++) {
+		uint32_t j = 0;
+
+		while (!is_same_client(set->items[j], set->items[i]))
+			j++;
+		nr += j == i;
+	}
+	return nr;
+}
+
+/* As in the bills, each client has the same, however many of its requests there are. */
+static uint64_t part_for(struct share *share, const struct set *set, uint64_t ns)
+{
+	bool has_some = false;
+
+	if (share->set != set) {
+		for (uint32_t i = 0; set && i < set->nr; i++)
+			has_some |= set->items[i]->sender == share->client;
+		share->set = set;
+		share->nr = has_some ? nr_clients(set) : 0;
+	}
+	return share->nr ? ns / share->nr : 0;
 }
 
 static void add_part(struct trace_servers *s, struct table *parts, uint64_t key, uint64_t ns)
@@ -282,7 +312,7 @@ static void add_blocked(struct trace_servers *s, struct pair_wait *row, const st
 
 /* @from to @from + @ns, of which @cpu_ns on the CPU */
 static void add_piece(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
-		      const struct log_entry *entry, const struct ledger_process *client, uint64_t from, uint64_t ns, uint64_t cpu_ns)
+		      const struct log_entry *entry, struct share *share, uint64_t from, uint64_t ns, uint64_t cpu_ns)
 {
 	struct trace_server_wait *wait = &row->wait;
 	uint64_t mine;
@@ -290,7 +320,7 @@ static void add_piece(struct trace_servers *s, struct pair_wait *row, const stru
 	switch (entry->state) {
 	case LOG_CPU:
 		cpu_ns = cpu_ns < ns ? cpu_ns : ns;
-		mine = part_for(entry->set, client, cpu_ns);
+		mine = part_for(share, entry->set, cpu_ns);
 		wait->for_client_ns += mine;
 		wait->for_others_ns += cpu_ns - mine;
 		wait->rest_ns += ns - cpu_ns; /* interrupts */
@@ -309,6 +339,7 @@ static void lay_over(struct trace_servers *s, struct pair_wait *row, const struc
 {
 	uint64_t end = trace_analysis_now(s->analysis), end_cpu = trace_thread_cpu_ns(s->analysis, server->thread);
 	uint64_t nr = server->log ? server->log->nr : 0, oldest = log_oldest(server);
+	struct share share = {.client = client};
 
 	for (uint64_t i = nr; i > oldest && to > from; i--) {
 		const struct log_entry *entry = log_at(server, i - 1);
@@ -318,7 +349,7 @@ static void lay_over(struct trace_servers *s, struct pair_wait *row, const struc
 			piece = to - begin;
 			whole = end - entry->ns;
 			cpu = end_cpu > entry->cpu_ns ? end_cpu - entry->cpu_ns : 0;
-			add_piece(s, row, server, entry, client, begin, piece,
+			add_piece(s, row, server, entry, &share, begin, piece,
 				  (uint64_t)((unsigned __int128)cpu * piece / whole));
 			to = begin;
 		}

@@ -968,6 +968,44 @@ static void who_only_looks_takes_nothing(void)
 	}
 }
 
+/* Of two clients each is half of what the server works for, as in the bills, however many connections one of them has. */
+static void a_client_of_two_connections_is_one(void)
+{
+	static const struct end second = {.cpu = 0, .fd = 7, .ino = 104, .peer = 204}, second_server = {.cpu = 2, .fd = 8, .ino = 204, .peer = 104};
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 201, .ret = 16, .family = AF_UNIX};
+	const struct trace_server_wait *wait;
+
+	connects(&k, &two, &two_server, 1200);
+	connects(&k, &one, &one_server, 1215);
+	connects(&k, &second, &second_server, 1230);
+	polls(&k, 2, 1250);
+	sends(&k, &two, 1270);
+	sends(&k, &one, 1270);
+	sends(&k, &second, 1290);
+	receives(&k, &two_server, 1300);
+	receives(&k, &one_server, 1320);
+	receives(&k, &second_server, 1340);
+	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(k.c.tb, 2, 4000, SYS_write, 4, 0, 16);
+	tb_waking(k.c.tb, 2, 4002, 10, TRACE_CONTEXT_TASK);
+	tb_event(k.c.tb, 2, 4005, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 4010, 16);
+	tb_switch(k.c.tb, 0, 4100, 0, 10, TRACE_TASK_RUNNING);
+	event.ino = 101;
+	tb_event(k.c.tb, 0, 4110, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 4120, 16);
+	polls(&k, 2, 4500);
+	run(&k);
+	SHARED(&k, 30, 20, (4500 - 1320) / 2); /* from the second client's message on */
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
+	wait = trace_get_server_wait(k.servers, 0);
+	CU_ASSERT_EQUAL(wait->for_client_ns, (4002 - 1400) / 2);
+	CU_ASSERT_EQUAL(wait->for_others_ns, (4002 - 1400) / 2);
+	end(&k);
+}
+
 /* Two senders on two CPUs: who told first that his datagram stands in the queue need not be the one who put it there first. */
 static void an_answer_corrects_the_order_of_datagrams(void)
 {
@@ -1368,6 +1406,7 @@ static const struct unit_case cases[] = {
 	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
 	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
 	{"an_empty_datagram_is_one", an_empty_datagram_is_one},
+	{"a_client_of_two_connections_is_one", a_client_of_two_connections_is_one},
 	{"who_only_looks_takes_nothing", who_only_looks_takes_nothing},
 	{"an_answer_corrects_the_order_of_datagrams", an_answer_corrects_the_order_of_datagrams},
 	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
