@@ -323,7 +323,8 @@ int block_decode(struct block *block, struct scratch *tables, const struct schem
 	int error = head_check(&decoder);
 
 	block->at = block->nr = 0;
-	if (!error && !memory_grow(block, memory_needed(&decoder)))
+	block->decoded_bytes = error ? 0 : memory_needed(&decoder);
+	if (!error && !memory_grow(block, block->decoded_bytes))
 		return -ENOMEM;
 	decoder.memory = block->memory;
 	if (!error) {

@@ -39,6 +39,7 @@ struct block {
 	uint32_t nr_types;
 	unsigned char *memory; /* owned; all that the others point into */
 	size_t memory_room;
+	size_t decoded_bytes; /* of it, in use */
 	struct pool *pool; /* borrowed */
 };
 

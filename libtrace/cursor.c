@@ -69,6 +69,8 @@ struct trace_cursor {
 	struct lane *free_lanes; /* owned */
 	size_t decode_ahead;	 /* chunks */
 	size_t nr_decoded;	 /* since the last seek */
+	uint64_t decoded_bytes;	 /* the same */
+	uint64_t held_bytes;	 /* by all lanes */
 	struct ahead *ahead;	 /* owned; reads what is above and does not change until it ends; NULL: it is not worth it */
 	struct unpacker unpacker;
 	struct pool *pool; /* owned; of all blocks */
@@ -276,6 +278,27 @@ static int decode_chunk(struct trace_cursor *cursor, size_t place, struct block 
 	return span_block(cursor->trace, &cursor->timeline->spans[place], &cursor->unpacker, block, ret_reason);
 }
 
+/* The same, as long as the file does not stand for more than it can: otherwise the chunk is not decoded, or not kept. */
+static int decode_within_limits(struct trace_cursor *cursor, size_t place, struct block *block, const char **ret_reason)
+{
+	size_t held_before = block->memory_room;
+	int error;
+
+	*ret_reason = "with it this file stands for more events than any recorder can put into one of its size";
+	if (is_beyond(&limit_in_a_pass, cursor->trace, cursor->decoded_bytes))
+		return -EBADMSG;
+	error = decode_chunk(cursor, place, block, ret_reason);
+	cursor->decoded_bytes += block->decoded_bytes;
+	cursor->held_bytes += block->memory_room;
+	cursor->held_bytes -= held_before;
+	if (error || !is_beyond(&limit_at_a_time, cursor->trace, cursor->held_bytes))
+		return error;
+	cursor->held_bytes -= block->memory_room;
+	block_release(block);
+	*ret_reason = "with it this file has more events at one time than any recorder can put into one of its size";
+	return -EBADMSG;
+}
+
 static int join_chunk(struct trace_cursor *cursor, size_t place)
 {
 	const struct span *span = &cursor->timeline->spans[place];
@@ -291,7 +314,7 @@ static int join_chunk(struct trace_cursor *cursor, size_t place)
 	lane->rank = place + 1;
 	lane->cpu = span->cpu;
 	lane->stream = span->stream;
-	error = decode_chunk(cursor, place, &lane->block, &reason);
+	error = decode_within_limits(cursor, place, &lane->block, &reason);
 	if (!error && lane_settle(cursor, lane))
 		return heap_push(cursor, lane);
 	lane_free(cursor, lane);
@@ -483,6 +506,7 @@ int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns)
 {
 	cursor->ahead = ahead_free(cursor->ahead);
 	cursor->nr_decoded = 0;
+	cursor->decoded_bytes = 0;
 	while (cursor->nr_heap)
 		lane_free(cursor, cursor->heap[--cursor->nr_heap].lane);
 	cursor->top = NULL;

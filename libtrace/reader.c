@@ -220,6 +220,7 @@ static int load_metadata(struct trace *trace)
 {
 	struct unpacker unpacker = { 0 };
 	struct statistics statistics = { 0 };
+	uint64_t bytes = 0;
 	int error = 0;
 
 	for (size_t i = 0; !error && i < trace->nr_metadata; i++) {
@@ -231,7 +232,9 @@ static int load_metadata(struct trace *trace)
 		chunk_make(trace, trace->metadata[i], &chunk);
 		if (chunk.public.damaged)
 			continue;
-		error = chunk_payload(trace, &chunk, &unpacker, &header, &raw, &reason);
+		bytes += chunk.public.raw_bytes;
+		reason = "with it this file has more names and types than any recorder can put into one of its size";
+		error = is_beyond(&limit_metadata, trace, bytes) ? -EBADMSG : chunk_payload(trace, &chunk, &unpacker, &header, &raw, &reason);
 		if (!error) {
 			reason = "its content makes no sense";
 			error = load_one(trace, &statistics, &header, raw);

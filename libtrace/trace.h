@@ -187,6 +187,23 @@ int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct u
 int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block, const char **ret_reason);
 int span_block(const struct trace *trace, const struct span *span, struct unpacker *unpacker, struct block *block, const char **ret_reason);
 
+/**
+ * struct limit - how many bytes decoded chunks may take of a file: so many, and @times the file's own
+ * SECURITY: a chunk of some hundred bytes can stand for 16 MiB of events, and any number of them for the same moment. What recorders write stays far
+ * below: of a file of some MB, 50 times its size in one pass.
+ */
+struct limit {
+	uint64_t bytes;
+	uint64_t times;
+};
+static const struct limit limit_metadata = { 64u << 20, 256 };	    /* names, types, clocks, statistics */
+static const struct limit limit_at_a_time = { 256u << 20, 128 };    /* events of chunks that overlap in time */
+static const struct limit limit_in_a_pass = { 1024u << 20, 1024 };  /* events of all chunks */
+static inline bool is_beyond(const struct limit *limit, const struct trace *trace, uint64_t bytes)
+{
+	return bytes > limit->bytes && (bytes - limit->bytes) / limit->times > trace->bytes;
+}
+
 /** trace_array_grow() - room for one more element. Returns false when there is no memory */
 bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_bytes);
 /** trace_add_entry() - one more chunk, the table's next. 0 or -ENOMEM */

@@ -27,6 +27,7 @@ struct verification {
 	const struct trace *trace;
 	struct block block;
 	struct unpacker unpacker;
+	uint64_t decoded_bytes;
 	struct trace_error *ret_error;
 };
 
@@ -79,6 +80,9 @@ static int check_chunk(struct verification *verification, const struct chunk *ch
 		return violated_chunk(verification, &chunk->public, "its header and the table of chunks differ");
 	error = is_of_events ? chunk_block(trace, chunk, &verification->unpacker, block, &reason) :
 			       chunk_payload(trace, chunk, &verification->unpacker, &header, &raw, &reason);
+	verification->decoded_bytes += is_of_events ? block->decoded_bytes : 0;
+	if (!error && is_beyond(&limit_in_a_pass, trace, verification->decoded_bytes))
+		return violated_chunk(verification, &chunk->public, "with it this file stands for more events than any recorder can put into one of its size");
 	if (!error)
 		return is_of_events ? check_contents(verification, chunk, &header) : 0;
 	if (error == -ENOMEM)

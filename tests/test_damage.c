@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "image.h"
+#include "rawfile.h"
 #include "unit.h"
 
 /* Two CPUs, three chunks each, strings, a start state: a few KB. */
@@ -921,6 +922,150 @@ static void a_bomb_of_constant_columns_is_refused(void)
 	fixture_free(&fixture);
 }
 
+/** struct bombs - a file to which chunks are added that are some hundred bytes there, and megabytes of events */
+struct bombs {
+	struct rawfile *file;
+	uint32_t trace_id;
+	unsigned char *payload; /* owned; before compression */
+	unsigned char *packed;	/* owned */
+	size_t room;
+};
+
+enum { BOMB_RAW = 15 << 20 };
+
+static struct bombs bombs_new(void)
+{
+	struct bombs bombs = { .file = rawfile_new(), .payload = calloc(1, BOMB_RAW), .room = ZSTD_compressBound(BOMB_RAW) };
+
+	bombs.packed = malloc(bombs.room);
+	CU_ASSERT_EQUAL(pread(bombs.file->fd, &bombs.trace_id, 4, offsetof(struct trace_file_header, trace_id)), 4);
+	lseek(bombs.file->fd, 0, SEEK_END);
+	return bombs;
+}
+
+static void bombs_add(struct bombs *bombs, struct trace_chunk_header header, size_t raw)
+{
+	size_t packed = ZSTD_compress(bombs->packed, bombs->room, bombs->payload, raw, 1);
+
+	memcpy(header.magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+	header.header_bytes = sizeof(header);
+	header.trace_id = bombs->trace_id;
+	header.compression = TRACE_COMPRESSION_ZSTD;
+	header.raw_bytes = (uint32_t)raw;
+	header.packed_bytes = (uint32_t)packed;
+	header.payload_checksum = XXH3_64bits(bombs->packed, packed);
+	header.checksum = XXH3_64bits(&header, offsetof(struct trace_chunk_header, checksum));
+	CU_ASSERT_EQUAL(write(bombs->file->fd, &header, sizeof(header)), sizeof(header));
+	CU_ASSERT_EQUAL(write(bombs->file->fd, bombs->packed, packed), (ssize_t)packed);
+}
+
+enum { BOMB_EVENTS = TRACE_RAW_MAX / 64 };
+
+/* The most system calls that a chunk may have, all of them 0, at @ts_ns. */
+static void bombs_add_events(struct bombs *bombs, uint32_t stream, uint64_t ts_ns)
+{
+	struct trace_columns_type type = { .id = TRACE_EV_sys_enter6, .words = 7, .events = BOMB_EVENTS, .payloads = BOMB_EVENTS };
+	struct trace_columns_header head = { .events = BOMB_EVENTS, .nr_types = 1, .first_ns = ts_ns };
+	struct trace_columns_times times = { .step = 1ULL << 32, .code_bytes = 2 };
+	struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS, .encoding = TRACE_ENCODING_COLUMNS, .stream = stream, .seq = 1, .events = BOMB_EVENTS,
+					     .first_ns = ts_ns, .last_ns = ts_ns };
+	unsigned char *at = mempcpy(mempcpy(mempcpy(bombs->payload, &head, sizeof(head)), &times, sizeof(times)), &type, sizeof(type));
+
+	header.ids[TRACE_EV_sys_enter6 / 64] = 1ull << TRACE_EV_sys_enter6 % 64;
+	at += BOMB_EVENTS;
+	for (int column = 0; column < 7; column++, at += 10)
+		at[1] = 0xff;
+	bombs_add(bombs, header, (size_t)(at - bombs->payload) + 2 + 8);
+}
+
+static struct trace *bombs_open(struct bombs *bombs)
+{
+	struct trace *trace = trace_open(bombs->file->path, NULL);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT(trace_get_info(trace)->file_bytes < 64 << 10);
+	close(bombs->file->fd);
+	trace_writer_free(bombs->file->writer);
+	free(bombs->file);
+	free(bombs->payload);
+	free(bombs->packed);
+	return trace;
+}
+
+/* Reads on, and returns how many events come, and how many a loss stands for. */
+static uint64_t go_through(const struct trace *trace, uint64_t *ret_lost, struct trace_error *ret_error)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .decode_ahead = 4 }, NULL);
+	const struct trace_event *event;
+	uint64_t nr = 0;
+
+	*ret_lost = 0;
+	while ((event = trace_cursor_next(cursor))) {
+		nr += event->id != TRACE_EV_trace_lost;
+		if (event->id == TRACE_EV_trace_lost)
+			*ret_lost += ((const struct trace_trace_lost *)event->payload)->lost;
+	}
+	CU_ASSERT_EQUAL(trace_cursor_error(cursor, ret_error), -EBADMSG);
+	trace_cursor_free(cursor);
+	return nr;
+}
+
+static void chunks_that_are_too_much_at_a_time_are_refused(void)
+{
+	struct bombs bombs = bombs_new();
+	struct trace_error error = { 0 };
+	struct trace *trace;
+	uint64_t lost, nr;
+
+	for (uint32_t i = 0; i < 20; i++)
+		bombs_add_events(&bombs, i, 1000);
+	trace = bombs_open(&bombs);
+	nr = go_through(trace, &lost, &error);
+	CU_ASSERT_EQUAL(nr + lost, 20 * BOMB_EVENTS);
+	CU_ASSERT(nr >= 10 * BOMB_EVENTS && nr < 16 * BOMB_EVENTS); /* of 20 MiB each, so that they take a fourth of a GiB */
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "more events at one time than any recorder"));
+	trace_close(trace);
+}
+
+static void chunks_that_are_too_much_together_are_refused(void)
+{
+	struct bombs bombs = bombs_new();
+	struct trace_error error = { 0 };
+	struct trace *trace;
+	uint64_t lost, nr;
+
+	for (uint32_t i = 0; i < 70; i++)
+		bombs_add_events(&bombs, i, 1000 + i);
+	trace = bombs_open(&bombs);
+	CU_ASSERT_EQUAL(trace_verify(trace, &error), -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "stands for more events than any recorder"));
+	if (unit_step(2) == 1) {
+		nr = go_through(trace, &lost, &error);
+		CU_ASSERT_EQUAL(nr + lost, 70 * BOMB_EVENTS);
+		CU_ASSERT(nr >= 50 * BOMB_EVENTS && nr < 60 * BOMB_EVENTS);
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "stands for more events than any recorder"));
+	}
+	trace_close(trace);
+}
+
+static void names_that_are_too_much_together_are_refused(void)
+{
+	enum { NAME = 60000 };
+	struct trace_string_entry entry = { .space = TRACE_STRING_SYSCALL, .text_bytes = NAME };
+	struct bombs bombs = bombs_new();
+	size_t raw = 0;
+	struct trace *trace;
+
+	for (; raw + sizeof(entry) + NAME <= BOMB_RAW; raw += sizeof(entry) + NAME)
+		memcpy(bombs.payload + raw, &entry, sizeof(entry));
+	for (uint32_t i = 0; i < 10; i++)
+		bombs_add(&bombs, (struct trace_chunk_header){ .kind = TRACE_CHUNK_STRINGS }, raw);
+	trace = bombs_open(&bombs);
+	CU_ASSERT(trace_nr_damages(trace) >= 3 && trace_nr_damages(trace) <= 7);
+	CU_ASSERT_PTR_NOT_NULL(strstr(trace_get_damage(trace, 0)->message, "more names and types than any recorder"));
+	trace_close(trace);
+}
+
 /* Every byte of a payload of columns takes every value, with good checksums: what comes out is of no account, but nothing
  * breaks, and the other chunks' events are exact. */
 static void malformed_columns_break_nothing(void)
@@ -1144,6 +1289,9 @@ static const struct unit_case cases[] = {
 	{ "nothing_is_read_of_events_that_are_too_short", nothing_is_read_of_events_that_are_too_short },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
 	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
+	{ "chunks_that_are_too_much_at_a_time_are_refused", chunks_that_are_too_much_at_a_time_are_refused },
+	{ "chunks_that_are_too_much_together_are_refused", chunks_that_are_too_much_together_are_refused },
+	{ "names_that_are_too_much_together_are_refused", names_that_are_too_much_together_are_refused },
 	{ "damage_ahead_is_the_same", damage_ahead_is_the_same },
 	{ "malformed_columns_break_nothing", malformed_columns_break_nothing },
 	{ "other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason },
