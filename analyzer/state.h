@@ -20,7 +20,6 @@
 
 #define MAX_TID (1u << 22) /* PID_MAX_LIMIT of Linux */
 #define TID_PAGE 1024u
-#define CACHE_LINE 64u
 #define MAX_FRAMES 3
 #define MAX_PENDING 2
 #define MAX_NESTED 16
@@ -666,7 +665,7 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 static inline void memory_prefetch(const void *memory, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += CACHE_LINE)
-		__builtin_prefetch((const char *)memory + at, 1);
+		line_prefetch((const char *)memory + at);
 }
 
 /** thread_prefetch() - this thread comes to a CPU soon: what every event of it needs will be wanted */
@@ -691,8 +690,8 @@ static inline void thread_prefetch_rows(const struct trace_analysis *a, uint32_t
 		memory_prefetch(thread->books.calls.rows, thread->books.calls.capacity * sizeof(struct call_row));
 	if (thread->books.waits.capacity <= 8)
 		memory_prefetch(thread->books.waits.rows, thread->books.waits.capacity * sizeof(struct wait_row));
-	__builtin_prefetch(&thread->early, 1);
-	__builtin_prefetch(thread->process);
+	line_prefetch(&thread->early);
+	line_prefetch(thread->process);
 }
 
 /* ---- state_hidden.c ---- */
