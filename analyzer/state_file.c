@@ -126,11 +126,10 @@ string_id file_path(struct trace_analysis *a, file_idx idx)
 	if (!idx)
 		return 0;
 	if (file->text) {
-		file->path = strings_intern(&a->strings, file->text);
+		file->path = strings_take(&a->strings, file->text);
+		file->text = NULL;
 		if (!file->path)
 			a->failed = -12;
-		free(file->text);
-		file->text = NULL;
 		if (S_ISREG(file->mode) || S_ISDIR(file->mode))
 			device_learn(a, file->path, file->dev, false);
 	}

@@ -105,42 +105,59 @@ struct string_row {
 	string_id id;
 };
 
-static string_id strings_append(struct strings *strings, const char *text)
+/* Consumes @text. */
+static string_id strings_append(struct strings *strings, char *text)
 {
-	if (strings->used >= strings->capacity) {
+	if (text && strings->used >= strings->capacity) {
 		uint32_t capacity = strings->capacity ? strings->capacity * 2 : 64;
 		char **bigger = reallocarray(strings->text, capacity, sizeof(*bigger));
 
-		if (!bigger)
+		if (!bigger) {
+			free(text);
 			return 0;
+		}
 		strings->text = bigger;
 		strings->capacity = capacity;
 		if (!strings->used)
 			strings->text[strings->used++] = NULL; /* number 0 is the empty string */
 	}
-	strings->text[strings->used] = strdup(text);
-	return strings->text[strings->used] ? strings->used++ : 0;
+	if (!text)
+		return 0;
+	strings->text[strings->used] = text;
+	return strings->used++;
 }
 
-string_id strings_intern(struct strings *strings, const char *text)
+/* The row of @text, without a number if it is new; NULL: out of memory. */
+static struct string_row *strings_row(struct strings *strings, const char *text)
 {
-	uint64_t hash = text_hash(text);
-
-	if (!*text)
-		return 0;
 	/* Two texts of one hash take neighbouring keys. */
-	for (;; hash++) {
+	for (uint64_t hash = text_hash(text);; hash++) {
 		struct string_row *row;
 
 		hash += !hash;
 		row = table_add(&strings->by_hash, sizeof(*row), hash);
-		if (!row)
-			return 0;
-		if (!row->id)
-			return row->id = strings_append(strings, text);
-		if (strcmp(strings->text[row->id], text) == 0)
-			return row->id;
+		if (!row || !row->id || strcmp(strings->text[row->id], text) == 0)
+			return row;
 	}
+}
+
+string_id strings_intern(struct strings *strings, const char *text)
+{
+	struct string_row *row = *text ? strings_row(strings, text) : NULL;
+
+	if (!row)
+		return 0;
+	return row->id ? row->id : (row->id = strings_append(strings, strdup(text)));
+}
+
+string_id strings_take(struct strings *strings, char *text)
+{
+	struct string_row *row = *text ? strings_row(strings, text) : NULL;
+
+	if (row && !row->id)
+		return row->id = strings_append(strings, text);
+	free(text);
+	return row ? row->id : 0;
 }
 
 void strings_clear(struct strings *strings)

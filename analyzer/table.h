@@ -90,6 +90,8 @@ struct strings {
 
 /** strings_intern() - the number of @text, kept from now on. 0 when out of memory. */
 string_id strings_intern(struct strings *strings, const char *text);
+/** strings_take() - the same, and @text, from malloc(), is freed or becomes the one that is kept */
+string_id strings_take(struct strings *strings, char *text);
 static inline const char *strings_text(const struct strings *strings, string_id id)
 {
 	return id && id < strings->used ? strings->text[id] : "";

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_table.c - the analysis' table against a plain array, in random order. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "table.h"
 #include "unit.h"
 
@@ -71,6 +73,27 @@ static void a_string_is_kept_once(void)
 	strings_clear(&strings);
 }
 
+/* It is freed or kept, never copied; AddressSanitizer sees to the rest. */
+static void a_string_that_is_taken_is_kept_once(void)
+{
+	struct strings strings = {0};
+	char *one = strdup("one"), *again = strdup("one");
+	string_id id = strings_take(&strings, one);
+
+	CU_ASSERT_PTR_EQUAL(strings_text(&strings, id), one);
+	CU_ASSERT_EQUAL(strings_take(&strings, again), id);
+	CU_ASSERT_EQUAL(strings_intern(&strings, "one"), id);
+	CU_ASSERT_PTR_EQUAL(strings_text(&strings, id), one);
+	CU_ASSERT_EQUAL(strings_take(&strings, strdup("")), 0);
+	for (int i = 0; i < 200; i++) { /* also where the list grows */
+		char text[16];
+
+		snprintf(text, sizeof(text), "%d", i);
+		CU_ASSERT_STRING_EQUAL(strings_text(&strings, strings_take(&strings, strdup(text))), text);
+	}
+	strings_clear(&strings);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -78,6 +101,7 @@ int main(int argc, char **argv)
 		CASE(rows_are_found_until_they_are_removed),
 		CASE(what_is_not_there_can_be_removed),
 		CASE(a_string_is_kept_once),
+		CASE(a_string_that_is_taken_is_kept_once),
 		{NULL, NULL},
 	};
 
