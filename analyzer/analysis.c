@@ -265,23 +265,49 @@ static inline void hooks_event(struct trace_analysis *a, const struct trace_even
 
 /* ---- the pass ---- */
 
-/* Of so many threads the state does not stay in the cache until they come to a CPU again. */
-#define THREADS_COLD 256
+/* So many files do not stay in the cache until they are read again. */
+#define FILES_COLD 1024
 
 static inline uint32_t tid_of(const void *payload, bool is_switch)
 {
 	return !payload ? 0 : is_switch ? ((const struct trace_sched_switch *)payload)->next_tid : ((const struct trace_sched_waking *)payload)->tid;
 }
 
+static void expect_threads(const struct trace_analysis *a, const struct trace_cursor *cursor, bool is_switch)
+{
+	thread_prefetch(a, tid_of(trace_cursor_foresee(cursor, 4), is_switch));
+	thread_prefetch_rows(a, tid_of(trace_cursor_foresee(cursor, 2), is_switch));
+}
+
+/* What the next calls of this CPU are about, if @thread makes them, as it mostly does: the descriptor of the second one, and the file of the first. */
+static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread)
+{
+	const uint32_t *second = call_descriptor(a, thread, trace_cursor_foresee(cursor, 2));
+	const uint32_t *first = call_descriptor(a, thread, trace_cursor_foresee(cursor, 1));
+
+	if (second)
+		line_prefetch(second);
+	if (first)
+		line_prefetch(&a->files[*first & ~FD_CLOEXEC_BIT]);
+}
+
 /* Ask for the memory of who comes later; by then it is there. */
 static void expect(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_event *event)
 {
-	bool is_switch = event->id == TRACE_EV_sched_switch;
-
-	if ((!is_switch && event->id != TRACE_EV_sched_waking) || a->nr_threads < THREADS_COLD || !a->handlers[event->id])
-		return;
-	thread_prefetch(a, tid_of(trace_cursor_foresee(cursor, 4), is_switch));
-	thread_prefetch_rows(a, tid_of(trace_cursor_foresee(cursor, 2), is_switch));
+	switch (event->id) {
+	case TRACE_EV_sched_switch:
+	case TRACE_EV_sched_waking:
+		if (a->nr_threads >= THREADS_COLD && a->handlers[event->id])
+			expect_threads(a, cursor, event->id == TRACE_EV_sched_switch);
+		break;
+	case TRACE_EV_sys_enter3:
+	case TRACE_EV_sys_enter6:
+		if (a->nr_files >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus && a->cpus[event->cpu].current)
+			expect_files(a, cursor, a->cpus[event->cpu].current);
+		break;
+	default:
+		break;
+	}
 }
 
 static void handle(struct trace_analysis *a, const struct trace_event *event)

@@ -29,21 +29,33 @@ void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_by
 
 /* ---- sums that nobody reads before the end ---- */
 
-static void later_add(struct trace_analysis *a, const struct later *later)
+static void sum_add(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount)
 {
-	struct sum_row *row = books_row(a, later->table, sizeof(*row), later->key);
+	uint64_t *row = books_row(a, table, sum.row_bytes, key);
 
-	row->sum += later->amount;
+	row[sum.at] += amount;
+	if (sum.counted)
+		row[sum.at + 1]++;
 }
 
-void books_later(struct trace_analysis *a, struct table *table, uint64_t key, uint64_t amount)
+static void later_add(struct trace_analysis *a, const struct later *later)
 {
-	struct later *later = &a->later[a->later_pos++ % NR_LATER];
+	sum_add(a, later->table, later->sum, later->key, later->amount);
+}
 
+void books_later(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount)
+{
+	struct later *later;
+
+	if (table->capacity < ROWS_COLD) {
+		sum_add(a, table, sum, key, amount);
+		return;
+	}
+	later = &a->later[a->later_pos++ % NR_LATER];
 	if (later->table)
 		later_add(a, later);
-	*later = (struct later){.table = table, .key = key, .amount = amount};
-	table_prefetch(table, sizeof(struct sum_row), key);
+	*later = (struct later){.table = table, .key = key, .amount = amount, .sum = sum};
+	table_prefetch(table, sum.row_bytes, key);
 }
 
 void books_settle(struct trace_analysis *a)
@@ -70,7 +82,7 @@ void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 	uint32_t nr = thread->nr_latencies;
 
 	thread->nr_latencies = 0;
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < nr && a->nr_threads >= THREADS_COLD; i++)
 		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct latency_row), noted[i] >> 1);
 	for (uint32_t i = 0; i < nr; i++)
 		((struct latency_row *)books_row(a, latencies_of(thread, noted[i] & 1), sizeof(struct latency_row), noted[i] >> 1))->count++;
@@ -342,7 +354,7 @@ void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		turns_charge(a, thread, from, ns, onto);
 	} else if (ns - from > lost) {
 		turns_settle(a, thread);
-		books_later(a, &thread->books.who, PROCESS_UNKNOWN + 1ull, ns - from - lost);
+		books_later(a, &thread->books.who, SUM_OF(who_row, ns), PROCESS_UNKNOWN + 1ull, ns - from - lost);
 	}
 	if (WATCHED(a, TRACE_STATE_WAIT_CPU) || WATCHED(a, TRACE_STATE_BLOCKED)) {
 		struct trace_interval interval = {.thread = thread, .from_ns = from, .to_ns = ns, .state = TRACE_STATE_WAIT_CPU,
@@ -372,15 +384,11 @@ static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, 
 void books_decided(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	struct verdict v = wait_decide(a, thread, pending);
-	struct wait_row *row;
 
 	if (pending->known_ns) {
-		row = books_row(a, &thread->books.waits, sizeof(*row), wait_key(&v));
-		row->ns += pending->known_ns;
-		row->count++;
+		books_later(a, &thread->books.waits, COUNTED_SUM_OF(wait_row, ns), wait_key(&v), pending->known_ns);
 		if (v.kind == TRACE_WAIT_FILE)
-			((struct file_row *)books_row(a, &thread->books.files, sizeof(struct file_row), v.target + 1ull))->wait_ns +=
-				pending->known_ns;
+			books_later(a, &thread->books.files, SUM_OF(file_row, wait_ns), v.target + 1ull, pending->known_ns);
 		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK || v.via == VIA_SEMAPHORE))
 			lock_waited(a, thread, &v, pending->known_ns);
 	}

@@ -66,7 +66,7 @@ struct holder_row {
 static void who_add(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
 {
 	if (ns)
-		books_later(a, &thread->books.who, process + 1ull, ns);
+		books_later(a, &thread->books.who, SUM_OF(who_row, ns), process + 1ull, ns);
 }
 
 static uint64_t without(uint64_t ns, uint64_t less)

@@ -125,9 +125,6 @@ const struct trace_thread *trace_next_thread(const struct trace_process *process
 
 /* ---- sums ---- */
 
-_Static_assert(sizeof(struct who_row) == sizeof(struct sum_row) && offsetof(struct who_row, ns) == offsetof(struct sum_row, sum),
-	       "rows that books_later() adds to");
-
 static bool add_thread(struct books *sum, const struct trace_thread *thread)
 {
 	struct books scratch = {0};

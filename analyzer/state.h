@@ -67,12 +67,12 @@ typedef uint32_t sock_idx;
 #define FILE_WRITE_END 0x80000000u /* in the mode of a pipe: this is the end to write to, another file than the end to read from */
 #define FILE_FREE UINT32_MAX
 struct file {
-	uint64_t ino;
-	char *text; /* owned; its path, as long as no report needs it: file_path() */
-	uint32_t dev;
-	uint32_t mode;
+	char *text; /* owned; its path, as long as no report needs it: file_path(), for which these two are in one line of the cache */
 	string_id path;	 /* if text is NULL; FREE: the next that is free */
 	uint32_t sweeps; /* before it was last asked for: state_forget.c; or FREE */
+	uint64_t ino;
+	uint32_t dev;
+	uint32_t mode;
 };
 
 #define FD_CLOEXEC_BIT 0x80000000u
@@ -243,11 +243,11 @@ struct interrupt_row {
 };
 struct file_row {
 	uint64_t key; /* path + 1 */
-	uint64_t read_bytes;
-	uint64_t written_bytes;
-	uint64_t reads;
-	uint64_t writes;
 	uint64_t wait_ns;
+	uint64_t read_bytes;
+	uint64_t reads;
+	uint64_t written_bytes;
+	uint64_t writes;
 };
 
 struct lock_row { /* see locks.c */
@@ -424,23 +424,35 @@ struct event_hook { /* the same, by event */
 	void *data;
 };
 
+/* Of so many threads the state does not stay in the cache until they come to a CPU again. */
+#define THREADS_COLD 256u
+
 /* A histogram is large, and of thousands of threads none is in a cache: so latencies are noted, and counted when there are some. */
 #define NR_LATENCIES 64u
 
 /*
- * A sum in a row {key, sum} that nobody reads before the end. Of thousands of threads the rows are in no cache: so each is asked for at once, and
- * added to when NR_LATER others have come, by when it is there. Of one table they are added to in their order.
+ * What is to be added to a sum in a row that nobody reads before the end. Of thousands of threads or files the rows are in no cache: so each is asked for
+ * at once, and added to when NR_LATER others have come, by when it is there. Of one table they are added to in their order.
  */
 #define NR_LATER 32u
-struct sum_row { /* who_row */
-	uint64_t key;
-	uint64_t sum;
+#define ROWS_COLD 64u /* the room of a table; smaller ones are added to at once */
+struct sum { /* which number of a row; @counted: 1 is added to the number behind it */
+	uint16_t row_bytes;
+	uint8_t at;
+	bool counted;
 };
+#define SUM_OF(row, member) ((struct sum){sizeof(struct row), offsetof(struct row, member) / sizeof(uint64_t), false})
+#define COUNTED_SUM_OF(row, member) ((struct sum){sizeof(struct row), offsetof(struct row, member) / sizeof(uint64_t), true})
 struct later {
 	struct table *table; /* NULL: none */
 	uint64_t key;
 	uint64_t amount;
+	struct sum sum;
 };
+_Static_assert(offsetof(struct wait_row, count) == offsetof(struct wait_row, ns) + sizeof(uint64_t) &&
+		       offsetof(struct file_row, reads) == offsetof(struct file_row, read_bytes) + sizeof(uint64_t) &&
+		       offsetof(struct file_row, writes) == offsetof(struct file_row, written_bytes) + sizeof(uint64_t),
+	       "sums that are counted");
 
 struct gap { /* of at least one CPU's main stream; joined, by start */
 	uint64_t start;
@@ -546,8 +558,8 @@ uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns)
 /** books_cpu_irq() - interrupt time of @cpu until @ns */
 uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
-/** books_later() - add to the row of @key in a table of sum_rows, some time before books_settle() */
-void books_later(struct trace_analysis *a, struct table *table, uint64_t key, uint64_t amount);
+/** books_later() - add to a number of the row of @key in @table, some time before books_settle() */
+void books_later(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount);
 /** books_latency() - count a call's elapsed time, its latency_key(): in the histograms some time before latencies_settle() of the thread */
 void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key);
 /** latencies_settle() - what was noted of @thread is in its histograms now */
@@ -720,6 +732,13 @@ void calls_prepare(struct trace_analysis *a);
 uint32_t call_idx(uint32_t nr, uint32_t abi);
 /** call_file() - the file that a system call acts on, from its first argument; 0 if none */
 file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+/** call_descriptor() - what @thread has at the descriptor that a call is about, from its sys_enter3 or 6; NULL: none, or no @enter */
+static inline const uint32_t *call_descriptor(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
+{
+	if (!enter || !thread->fds || !(a->calls[call_idx(enter->nr, enter->abi)].flags & CALL_HAS_FD) || enter->arg0 >= thread->fds->nr)
+		return NULL;
+	return &thread->fds->files[enter->arg0];
+}
 /** frames_pop() - leave frames down to @depth: their rows are written, their waits decided */
 void frames_pop(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, unsigned int depth, int64_t ret);
 static inline struct frame *frame_top(struct trace_thread *thread)

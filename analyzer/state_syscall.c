@@ -264,7 +264,6 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->has_path = false;
 	frame->fd_seen = false;
 	frame->file = call_file(a, thread, frame);
-	table_prefetch(&thread->books.calls, sizeof(struct call_row), frame->call + 1ull);
 	books_snapshot(thread, ns, &frame->begin);
 	close_at_entry(a, thread, frame);
 }
@@ -385,24 +384,14 @@ static void effect_mremap(struct trace_analysis *a, struct trace_thread *thread,
 
 void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
-	struct file_row *row;
-
-	if (!file)
-		return;
-	row = books_row(a, &thread->books.files, sizeof(*row), file_path(a, file) + 1ull);
-	row->reads++;
-	row->read_bytes += bytes;
+	if (file)
+		books_later(a, &thread->books.files, COUNTED_SUM_OF(file_row, read_bytes), file_path(a, file) + 1ull, bytes);
 }
 
 void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
-	struct file_row *row;
-
-	if (!file)
-		return;
-	row = books_row(a, &thread->books.files, sizeof(*row), file_path(a, file) + 1ull);
-	row->writes++;
-	row->written_bytes += bytes;
+	if (file)
+		books_later(a, &thread->books.files, COUNTED_SUM_OF(file_row, written_bytes), file_path(a, file) + 1ull, bytes);
 }
 
 static void effect_sendfile(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)

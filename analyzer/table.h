@@ -51,11 +51,17 @@ static inline void line_prefetch(const void *at)
 	__asm__ volatile("");
 }
 
-/** table_prefetch() - the row of @key will be wanted */
+/** table_prefetch() - the row of @key will be wanted; of long rows also the next line, into which it, or the row that is found instead, may reach */
 static inline void table_prefetch(const struct table *table, size_t row_bytes, uint64_t key)
 {
-	if (table->capacity)
-		line_prefetch((char *)table->rows + ((uint32_t)hash_u64(key) & (table->capacity - 1)) * row_bytes);
+	const char *row;
+
+	if (!table->capacity)
+		return;
+	row = (const char *)table->rows + ((uint32_t)hash_u64(key) & (table->capacity - 1)) * row_bytes;
+	line_prefetch(row);
+	if (row_bytes > CACHE_LINE / 4)
+		line_prefetch(row + CACHE_LINE);
 }
 
 /** table_add() - the row of @key (not 0), made with zeros if there is none; NULL: out of memory. Moves the other rows. */

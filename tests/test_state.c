@@ -1001,6 +1001,151 @@ static void read_on(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int fd, int64_t
 	tb_sys_exit(tb, cpu, ts_ns + 10, bytes);
 }
 
+/* A read that waits for the disk for 100 ns of 200. */
+static void slow_read_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t bytes)
+{
+	struct trace_block_complete done = {.dev = 0xfe00000, .bytes = 4096};
+
+	tb_sys_enter(tb, 0, ts_ns, SYS_read, (uint64_t)fd, 0, 4096);
+	tb_switch(tb, 0, ts_ns + 50, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(tb, 0, ts_ns + 148, 7);
+	tb_event(tb, 0, ts_ns + 149, TRACE_EV_block_complete, &done, sizeof(done), NULL);
+	tb_waking(tb, 0, ts_ns + 150, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(tb, 0, ts_ns + 151, 7);
+	tb_switch(tb, 0, ts_ns + 160, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, ts_ns + 200, bytes);
+}
+
+#define NR_USED 60 /* files: rows of so many are added to later */
+
+/* How process 10 used /3 and /4 by now, whoever is asked. */
+struct uses_asked {
+	int nr; /* marks that came */
+	struct {
+		uint64_t reads, read_bytes, writes, written_bytes, wait_ns;
+	} of[2];
+};
+
+static void uses_check(struct trace_figures *f, const struct uses_asked *want)
+{
+	CU_ASSERT_EQUAL(f->nr_files, NR_USED);
+	for (size_t i = 0; i < f->nr_files; i++) {
+		const struct trace_file_use *use = &f->files[i];
+		int of = strcmp(use->path, "/3") == 0 ? 0 : strcmp(use->path, "/4") == 0 ? 1 : -1;
+
+		if (of < 0)
+			continue;
+		CU_ASSERT_EQUAL(use->reads, want->of[of].reads);
+		CU_ASSERT_EQUAL(use->read_bytes, want->of[of].read_bytes);
+		CU_ASSERT_EQUAL(use->writes, want->of[of].writes);
+		CU_ASSERT_EQUAL(use->written_bytes, want->of[of].written_bytes);
+		CU_ASSERT_EQUAL(use->wait_ns, want->of[of].wait_ns);
+		CU_ASSERT_EQUAL(case_wait(f, TRACE_WAIT_FILE, use->path, 0, ""), want->of[of].wait_ns);
+	}
+	trace_figures_free(f);
+}
+
+/* Each mark is of another reader: it must not live on what the one before it has settled. */
+static void ask_uses(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_thread *thread = trace_thread_on_cpu(analysis, 0);
+	const struct trace_process *process = thread ? trace_thread_process(thread) : NULL;
+	struct uses_asked *want = data;
+
+	if (event->id != TRACE_EV_sched_comm || !process)
+		return;
+	want->of[0].reads++;
+	want->of[0].read_bytes += 100;
+	want->of[0].wait_ns += 100;
+	want->of[1].writes++;
+	want->of[1].written_bytes += 7;
+	switch (want->nr++) {
+	case 0:
+		uses_check(trace_thread_figures(analysis, thread), want);
+		break;
+	case 1:
+		uses_check(trace_process_figures(analysis, process), want);
+		break;
+	default:
+		uses_check(trace_system_figures(analysis), want);
+	}
+}
+
+/* What is read, written and waited for is noted, and added to the rows of the files when some more was: whoever asks must not see that. */
+static void how_files_were_used_is_known_at_any_time(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_sched_comm comm = {.tid = 10};
+	struct uses_asked want = {.of = {{1, 100, 0, 0, 100}, {1, 100, 0, 0, 100}}};
+	char path[16];
+
+	tb_window(c.tb, 1000, 30000);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 1, "other", 1, false);
+	for (int i = 0; i < NR_USED; i++) {
+		snprintf(path, sizeof(path), "/%d", 3 + i);
+		tb_fd(c.tb, 10, 3 + i, 1, 100 + (uint64_t)i, 0100644, path);
+		slow_read_on(c.tb, 2000 + 300 * (uint64_t)i, 3 + i, 100);
+	}
+	for (uint64_t at = 21000; at < 24000; at += 1000) {
+		slow_read_on(c.tb, at, 3, 100);
+		tb_sys_enter(c.tb, 0, at + 300, SYS_write, 4, 0, 7);
+		tb_sys_exit(c.tb, 0, at + 310, 7);
+		tb_event(c.tb, 0, at + 400, TRACE_EV_sched_comm, &comm, sizeof(comm), "one");
+	}
+	for (uint64_t at = 24000; at < 26000; at += 20)
+		read_on(c.tb, 0, at, 4, 3);
+	slow_read_on(c.tb, 26000, 3, 100);
+	tb_switch(c.tb, 0, 30000, 10, 0, TRACE_TASK_RUNNING);
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, NULL, NULL);
+	trace_analysis_on_event(c.analysis, NULL, ask_uses, &want);
+	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0); /* before anybody asks again */
+	CU_ASSERT_EQUAL(want.nr, 3);
+	want.of[0].reads++;
+	want.of[0].read_bytes += 100;
+	want.of[0].wait_ns += 100;
+	want.of[1].reads += 100;
+	want.of[1].read_bytes += 300;
+	uses_check(trace_process_figures(c.analysis, case_process(&c, 10)), &want);
+	case_free(&c);
+}
+
+/* Of more files than stay in a cache the next ones are asked for early: as if the calls to come were of the same thread, and their descriptors open. */
+static void calls_to_come_may_be_of_others_and_about_nothing(void)
+{
+	struct analysis_case c = case_new();
+	char path[16];
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	for (int fd = 3; fd < 2000; fd++) {
+		snprintf(path, sizeof(path), "/%d", fd);
+		tb_fd(c.tb, 10, fd, 1, 100 + (uint64_t)fd, 0100644, path);
+	}
+	read_on(c.tb, 0, 2000, 1999, 1);
+	read_on(c.tb, 0, 2020, 2048, 10); /* the table ends there */
+	read_on(c.tb, 0, 2040, -1, 100);
+	read_on(c.tb, 0, 2060, INT32_MAX, 1000);
+	read_on(c.tb, 0, 2080, 2000, 10000); /* not open */
+	tb_sys_enter(c.tb, 0, 2100, 100000, 3, 0, 0); /* no call of this number */
+	tb_sys_exit(c.tb, 0, 2110, 0);
+	read_on(c.tb, 0, 2120, 1999, 2);
+	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
+	read_on(c.tb, 0, 3020, 1999, 100000); /* of two, which has none */
+	read_on(c.tb, 0, 3040, 3, 1000000);
+	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING);
+	read_on(c.tb, 0, 4020, 3, 4);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->read_bytes, 7);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/1999"), 3);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/3"), 4);
+	CU_ASSERT_EQUAL(c.two->read_bytes, 0);
+	case_free(&c);
+}
+
 static void descriptors_follow_dup_close_and_fcntl(void)
 {
 	struct analysis_case c = case_new();
@@ -1115,6 +1260,8 @@ int main(int argc, char **argv)
 		CASE(before_its_first_switch_a_cpu_may_have_had_a_hidden_thread),
 		CASE(who_slept_at_the_start_did_not_wait_for_a_cpu),
 		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
+		CASE(how_files_were_used_is_known_at_any_time),
+		CASE(calls_to_come_may_be_of_others_and_about_nothing),
 		CASE(descriptors_follow_dup_close_and_fcntl),
 		CASE(fork_copies_exec_closes_and_threads_share),
 		{NULL, NULL},
