@@ -18,6 +18,7 @@
  * @blocks: given to the writer; numbers them
  * @stored: records in those blocks
  * @lost_here: records that were taken, or were to be taken, and did not get that far
+ * @given_up: of @lost_here, what was left in the ring
  * @abandoned: of @stored, what was taken out of the queue again
  * @first, @last: the sub-buffers of the recording
  * @discarded_before, @filtered_before: the ring's counters before the first; @discarded, @filtered: after the last, once it is
@@ -36,6 +37,7 @@ struct drain_ring {
 	uint64_t blocks;
 	uint64_t stored;
 	uint64_t lost_here;
+	uint64_t given_up;
 	uint64_t abandoned;
 	uint64_t first;
 	uint64_t last;
@@ -415,17 +417,6 @@ void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 	ring->lost_here += nr < DRAIN_COUNTER_MAX ? nr : 0;
 }
 
-void drain_count_missed(struct drain *drain, uint64_t nr)
-{
-	struct drain_ring *ring = NULL;
-
-	for (size_t i = 0; i < drain->nr_rings && !(ring && ring->translate); i++)
-		if (!ring || drain->rings[i]->translate)
-			ring = drain->rings[i];
-	if (ring)
-		drain_count_lost(ring, nr);
-}
-
 enum drain_result drain_run(struct drain *drain)
 {
 	enum drain_result result = DRAIN_IDLE;
@@ -504,6 +495,7 @@ uint64_t drain_abandon(struct drain *drain)
 		while (!ring_is_empty(ring)) {
 			here = ring->consumed + 1 < ring->first ? 0 : committed_records(&ring->ring, ring->consumed + 1);
 			ring->lost_here += here;
+			ring->given_up += here;
 			lost += here;
 			ring_release(ring);
 		}
@@ -513,11 +505,14 @@ uint64_t drain_abandon(struct drain *drain)
 
 /* ---- the books ---- */
 
+static uint64_t ring_full(const struct drain *drain, struct drain_ring *ring)
+{
+	return discarded_since(ring, drain->ended || ring->retired ? ring->discarded : ring_counted(ring));
+}
+
 static uint64_t ring_discarded(const struct drain *drain, struct drain_ring *ring)
 {
-	uint64_t total = drain->ended || ring->retired ? ring->discarded : ring_counted(ring);
-
-	return discarded_since(ring, total) + ring->lost_here;
+	return ring_full(drain, ring) + ring->lost_here;
 }
 
 static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring *ring)
@@ -544,6 +539,19 @@ void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals
 size_t drain_nr_rings(const struct drain *drain)
 {
 	return drain->nr_rings;
+}
+
+void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses *ret_losses)
+{
+	struct drain_ring *ring = drain->rings[idx];
+
+	*ret_losses = (struct drain_losses){
+		.cpu = ring->cpu,
+		.is_program = ring->translate,
+		.full = ring_full(drain, ring),
+		.given_up = ring->given_up,
+		.other = ring->lost_here - ring->given_up + ring->abandoned,
+	};
 }
 
 void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream_stats *ret_stats)

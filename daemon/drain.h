@@ -82,8 +82,6 @@ uint64_t drain_taken(const struct drain_ring *ring);
 
 /** drain_count_lost() - events of the ring that never came to be in it */
 void drain_count_lost(struct drain_ring *ring, uint64_t nr);
-/** drain_count_missed() - events that never had a ring: the first ring of a program, or else of all, stands for theirs */
-void drain_count_missed(struct drain *drain, uint64_t nr);
 
 enum drain_result {
 	DRAIN_IDLE,    /* nothing was complete */
@@ -116,6 +114,20 @@ struct drain_totals {
 	uint64_t filtered;
 };
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals);
+
+/**
+ * struct drain_losses - of a ring, why; together they are what it lost. @is_program: the ring's
+ * @full: found no room. @given_up: were in it when there was no more time. @other: half recorded when their program died, of times that nobody knows, or
+ * taken, and then not written, for want of memory or time
+ */
+struct drain_losses {
+	uint32_t cpu;
+	bool is_program;
+	uint64_t full;
+	uint64_t given_up;
+	uint64_t other;
+};
+void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses *ret_losses);
 
 /** drain_statistics() - the account of each ring, with what the writer lost: after writer_thread_stop() */
 size_t drain_nr_rings(const struct drain *drain);

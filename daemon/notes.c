@@ -57,6 +57,11 @@ void notes_missed(struct notes *notes, const struct tracer *tracer)
 	}
 }
 
+void notes_lose(struct notes *notes, uint64_t nr)
+{
+	notes->lost += nr;
+}
+
 void notes_push(struct notes *notes, struct trace_writer *writer, struct writer_thread *thread)
 {
 	struct trace_source source = block_source(&notes->block, TRACE_CHUNK_EVENTS, BLOCK_STREAM_DAEMON, notes->blocks + 1);

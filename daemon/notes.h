@@ -18,7 +18,7 @@
  * struct notes - zeroed = none yet; the caller's. Everything is private but for reading
  * @missed: what notes_missed() has told of each event
  * @missed_total: their sum
- * @stored, @lost: notes given to the writer, or dropped for want of memory
+ * @stored, @lost: notes given to the writer, or dropped for want of memory; with what notes_lose() was told
  * @abandoned: of @stored, what was taken out of the queue again
  */
 struct notes {
@@ -41,6 +41,9 @@ void notes_select(struct notes *notes, const char *text);
 
 /** notes_missed() - how often the kernel skipped a program since the last call; a note for each event where it did */
 void notes_missed(struct notes *notes, const struct tracer *tracer);
+
+/** notes_lose() - events that are lost, and of which no other stream is: this one stands for them */
+void notes_lose(struct notes *notes, uint64_t nr);
 
 /** notes_push() - give the notes to the writer */
 void notes_push(struct notes *notes, struct trace_writer *writer, struct writer_thread *thread);

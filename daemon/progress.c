@@ -52,7 +52,7 @@ void progress_show(struct progress *progress, const struct recording_status *sta
 
 static void report_losses(const struct recording *recording, const struct recording_status *status, uint32_t nr_cpus)
 {
-	uint64_t lost;
+	uint64_t lost, programs, others;
 
 	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
 		lost = recording_lost_on_cpu(recording, cpu);
@@ -61,6 +61,12 @@ static void report_losses(const struct recording *recording, const struct record
 				"CPU %u: %s lost, its buffers were full: record fewer (-e), or give more room (-b, -n)",
 				cpu, text_events(lost).s);
 	}
+	recording_get_other_losses(recording, &programs, &others);
+	if (programs)
+		message_warning("programs: %s lost, their buffers were full: record fewer (-e), give them more room (TRACER_BUFFERS), or let them wait (--block-programs)",
+				text_events(programs).s);
+	if (others)
+		message_warning("%s lost on the way: a program died in the middle of them, or damaged them, or there was no time or memory left to write them", text_events(others).s);
 	if (status->missed)
 		message_warning("%s missed: the kernel skipped programs that ran already", text_events(status->missed).s);
 	if (status->lost_write)

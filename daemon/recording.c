@@ -277,15 +277,27 @@ void recording_get_status(struct recording *recording, struct recording_status *
 
 uint64_t recording_lost_on_cpu(const struct recording *recording, uint32_t cpu)
 {
-	struct trace_stream_stats stats;
+	struct drain_losses losses;
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < drain_nr_rings(recording->drain); i++) {
-		drain_statistics(recording->drain, i, &stats);
-		if (stats.cpu == cpu)
-			lost += stats.discarded;
+		drain_get_losses(recording->drain, i, &losses);
+		if (losses.cpu == cpu && !losses.is_program)
+			lost += losses.full;
 	}
 	return lost;
+}
+
+void recording_get_other_losses(const struct recording *recording, uint64_t *ret_programs, uint64_t *ret_others)
+{
+	struct drain_losses losses;
+
+	*ret_programs = *ret_others = 0;
+	for (size_t i = 0; i < drain_nr_rings(recording->drain); i++) {
+		drain_get_losses(recording->drain, i, &losses);
+		*ret_programs += losses.is_program ? losses.full : 0;
+		*ret_others += losses.other;
+	}
 }
 
 int recording_write_error(struct recording *recording, struct trace_error *ret_error)
@@ -410,7 +422,7 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 		stop_tracer(recording, end_ns);
 	drain_rest(recording, hurry, context);
 	if (recording->users)
-		users_settle(recording->users);
+		notes_lose(&recording->notes, users_settle(recording->users));
 	if (recording->tracer)
 		notes_missed(&recording->notes, recording->tracer);
 	notes_push(&recording->notes, recording->writer, recording->thread);

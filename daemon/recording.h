@@ -73,8 +73,10 @@ struct recording_status {
 	uint64_t file_bytes;
 };
 void recording_get_status(struct recording *recording, struct recording_status *ret_status);
-/** recording_lost_on_cpu() - events of a CPU that found no room */
+/** recording_lost_on_cpu() - events of the kernel's on a CPU that found no room */
 uint64_t recording_lost_on_cpu(const struct recording *recording, uint32_t cpu);
+/** recording_get_other_losses() - @ret_programs: events of programs that found no room. @ret_others: what drain_get_losses() calls so */
+void recording_get_other_losses(const struct recording *recording, uint64_t *ret_programs, uint64_t *ret_others);
 
 /** recording_write_error() - the first write that failed; 0 when there was none */
 int recording_write_error(struct recording *recording, struct trace_error *ret_error);

@@ -774,8 +774,10 @@ void users_tell_lack(const struct users *users, void (*tell)(void *context, cons
 		tell(context, "programs that could not be heard, for too many began at once, and were killed before they could be found: perhaps there were some");
 }
 
-void users_settle(struct users *users)
+uint64_t users_settle(struct users *users)
 {
+	uint64_t missed;
+
 	for (struct user *user = users->list; user; user = user->next) {
 		user_program_settle(user->program);
 		users->missed += user_program_late(user->program);
@@ -783,8 +785,9 @@ void users_settle(struct users *users)
 	if (users->missed)
 		message_warning("at least %s events of programs are lost: their offers, or what their children recorded, could not be taken",
 				text_count(users->missed).s);
-	drain_count_missed(users->recording.drain, users->missed);
+	missed = users->missed;
 	users->missed = 0;
+	return missed;
 }
 
 /* ---- flight recorder ---- */

@@ -68,8 +68,11 @@ void users_salvage(struct users *users);
  * that found no room in their programs' registries, programs that may have come and gone unheard. @tell: is given one text after the other
  */
 void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context);
-/** users_settle() - when all is taken, before the statistics: their memory is not read any more */
-void users_settle(struct users *users);
+/**
+ * users_settle() - when all is taken, before the statistics: their memory is not read any more
+ * Returns how many events of programs are lost, at least, that have no ring whose books could count them.
+ */
+uint64_t users_settle(struct users *users);
 
 /* ---- flight recorder ---- */
 

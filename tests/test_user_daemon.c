@@ -20,6 +20,7 @@
 #include "drain.h"
 #include "fake_program.h"
 #include "message.h"
+#include "recording.h"
 #include "user_find.h"
 #include "user_program.h"
 #include "user_socket.h"
@@ -435,6 +436,7 @@ static void a_program_that_dies_in_a_record_loses_that_record_only(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
+	struct drain_losses losses;
 	struct books books;
 	uint16_t id;
 
@@ -449,6 +451,10 @@ static void a_program_that_dies_in_a_record_loses_that_record_only(void)
 	books = books_of(bench->trace);
 	CU_ASSERT_EQUAL(books.events, 1600);
 	CU_ASSERT_EQUAL(books.lost, 1);
+	drain_get_losses(bench->recording->drain, 0, &losses); /* not for want of room */
+	CU_ASSERT_TRUE(losses.is_program);
+	CU_ASSERT_EQUAL(losses.full, 0);
+	CU_ASSERT_EQUAL(losses.other, 1);
 	bench_free(bench);
 	fake_program_free(&program);
 }
@@ -988,6 +994,54 @@ static void what_children_count_in_a_memory_without_rings_is_told(void)
 	fake_program_free(&program);
 }
 
+static bool no_hurry(void *context)
+{
+	return false;
+}
+
+/* Neither the program nor the kernel has a ring here: the trace itself must say that something is missing. */
+static void events_that_no_ring_can_count_are_in_the_trace(void)
+{
+	char path[80], trace_path[] = "/tmp/test_user_daemon.XXXXXX";
+	struct selection selection = { 0 };
+	struct users_options users_options = { .selection = &selection };
+	struct recording_options options = { .level = 1 };
+	struct recording_status status;
+	struct recording *recording;
+	struct fake_program program;
+	struct trace_error error;
+	struct trace *trace;
+	int fd = mkstemp(trace_path);
+	pid_t child;
+
+	snprintf(path, sizeof(path), "/tmp/trace-noring-%d", (int)getpid());
+	setenv("TRACER_SOCKET", path, 1);
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	child = live_elsewhere(&program);
+	options.users = users_new(&users_options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(options.users);
+	recording = recording_begin(NULL, fd, &options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	program.memory->unready += 5;
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &error), 0);
+	recording_get_status(recording, &status);
+	CU_ASSERT_EQUAL(status.lost, 5);
+	recording_free(recording);
+	users_free(options.users);
+	trace = trace_open(trace_path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 5);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	fake_program_free(&program);
+	close(fd);
+	unlink(trace_path);
+	strcat(path, ".lock");
+	unlink(path);
+}
+
 static void add_text(void *context, const char *text)
 {
 	strcat(strcat(context, text), "\n");
@@ -1041,6 +1095,7 @@ static void a_crowd_is_told(void)
 }
 
 static const struct unit_case cases[] = {
+	{ "events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace },
 	{ "patterns_that_match_nothing_are_told", patterns_that_match_nothing_are_told },
 	{ "a_crowd_is_told", a_crowd_is_told },
 	{ "events_come_back_with_fields_thread_cpu_and_program", events_come_back_with_fields_thread_cpu_and_program },
