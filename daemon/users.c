@@ -72,6 +72,7 @@ struct users {
 	size_t in_a_row;
 	size_t backlog; /* of the socket: how many can wait */
 	bool crowded;
+	bool is_deaf; /* the socket is not looked at, for there is nothing to hear anybody with; until the timer rings */
 	uint64_t period_ns;
 	uint64_t clock_ns; /* of the last clock correspondence */
 	int epoll_fd;
@@ -395,6 +396,20 @@ static void keep_connection(struct users *users, int connection)
 	*place = connection;
 }
 
+/* No descriptor is left, or no memory: who waits goes on to wait, and would have us wake up for him again at once. */
+static void pause_hearing(struct users *users)
+{
+	epoll_ctl(users->epoll_fd, EPOLL_CTL_DEL, user_socket_fd(users->socket), NULL);
+	users->is_deaf = true;
+	set_timer(users, USERS_PERIOD_MAX_NS);
+}
+
+static void hear_again(struct users *users)
+{
+	if (users->is_deaf && users->socket)
+		users->is_deaf = watch(users, user_socket_fd(users->socket), WATCH_SOCKET) != 0;
+}
+
 static void on_socket(struct users *users)
 {
 	int connection = 0;
@@ -407,7 +422,10 @@ static void on_socket(struct users *users)
 	users->crowded |= users->in_a_row > users->backlog;
 	if (connection == -EAGAIN)
 		users->in_a_row = 0;
-	if (connection >= 0 || connection == -EAGAIN || connection == -ECONNABORTED || connection == -EINTR || users->told_accept)
+	if (connection >= 0 || connection == -EAGAIN || connection == -ECONNABORTED || connection == -EINTR)
+		return;
+	pause_hearing(users);
+	if (users->told_accept)
 		return;
 	message_warning("programs that want to be recorded cannot be heard: %s", strerror(-connection));
 	users->told_accept = true;
@@ -563,7 +581,7 @@ static void choose_period(struct users *users)
 		users->period_ns /= 2;
 	else if (!all && users->period_ns < USERS_PERIOD_MAX_NS)
 		users->period_ns *= 2;
-	set_timer(users, users->status.programs ? users->period_ns : 0);
+	set_timer(users, users->status.programs ? users->period_ns : users->is_deaf ? USERS_PERIOD_MAX_NS : 0);
 }
 
 /* ---- the recording ---- */
@@ -659,6 +677,7 @@ static void on_timer(struct users *users)
 
 	if (read(users->timer_fd, &expirations, sizeof(expirations)) < 0)
 		return; /* it was set again meanwhile */
+	hear_again(users);
 	for (struct user *user = users->list; user; user = user->next)
 		found |= user_program_look(user->program);
 	if (users->recording.flight)
@@ -731,6 +750,7 @@ const struct selection *users_selection(const struct users *users)
 /* Who offered its memory before now takes part, though we come to it only now. */
 static void take_all(struct users *users)
 {
+	hear_again(users);
 	for (int round = 0; round < USERS_LAST_ROUNDS && dispatch(users) > 0; round++)
 		;
 	user_find_programs(on_found_unheard, users);

@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -978,6 +980,52 @@ static void who_says_nothing_keeps_nobody_out(void)
 	offer_among_silent_ones(1500, 2);
 }
 
+static bool is_awake(const struct daemon_of_users *daemon, int timeout_ms)
+{
+	return poll(&(struct pollfd){ .fd = users_fd(daemon->users), .events = POLLIN }, 1, timeout_ms) > 0;
+}
+
+/* Somebody waits at the socket who cannot be let in: that keeps nobody awake. */
+static void without_descriptors_the_daemon_waits_and_hears_later(void)
+{
+	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	struct rlimit limit, before;
+	struct daemon_of_users daemon;
+	struct users_status status;
+	int connection, fds[1000], nr = 0;
+
+	daemon_begin(&daemon, "none-left");
+	while (is_awake(&daemon, 0)) {
+		users_dispatch(daemon.users);
+		users_look(daemon.users);
+	}
+	getrlimit(RLIMIT_NOFILE, &before);
+	connection = connect_to(daemon.path);
+	limit = before;
+	limit.rlim_cur = (rlim_t)connection + 20;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	while (nr < 1000 && (fds[nr] = dup(connection)) >= 0)
+		nr++;
+	users_dispatch(daemon.users);
+	users_look(daemon.users);
+	CU_ASSERT_FALSE(is_awake(&daemon, 0));
+	CU_ASSERT_TRUE(is_awake(&daemon, 2000)); /* it tries again */
+	users_dispatch(daemon.users);
+	while (nr > 0)
+		close(fds[--nr]);
+	setrlimit(RLIMIT_NOFILE, &before);
+	CU_ASSERT_EQUAL(send(connection, &offer, sizeof(offer), MSG_NOSIGNAL), (ssize_t)sizeof(offer)); /* without its memory */
+	for (int i = 0; i < 10; i++) {
+		users_look(daemon.users);
+		is_awake(&daemon, 200);
+		users_dispatch(daemon.users);
+	}
+	users_get_status(daemon.users, &status);
+	CU_ASSERT_EQUAL(status.refused, 1);
+	close(connection);
+	daemon_free(&daemon);
+}
+
 static void what_children_count_in_a_memory_without_rings_is_told(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
@@ -1095,6 +1143,7 @@ static void a_crowd_is_told(void)
 }
 
 static const struct unit_case cases[] = {
+	{ "without_descriptors_the_daemon_waits_and_hears_later", without_descriptors_the_daemon_waits_and_hears_later },
 	{ "events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace },
 	{ "patterns_that_match_nothing_are_told", patterns_that_match_nothing_are_told },
 	{ "a_crowd_is_told", a_crowd_is_told },
