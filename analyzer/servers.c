@@ -236,6 +236,30 @@ static void gap_find(struct trace_servers *s)
 	}
 }
 
+static void user_gap_find(struct trace_servers *s)
+{
+	uint32_t streams = 2 * trace_get_info(s->trace)->nr_cpus;
+
+	while (s->next_user_gap < trace_nr_gaps(s->trace) && trace_get_gap(s->trace, s->next_user_gap)->stream < streams)
+		s->next_user_gap++;
+	s->next_user_gap_ns = s->next_user_gap < trace_nr_gaps(s->trace) ? trace_get_gap(s->trace, s->next_user_gap)->start_ns : UINT64_MAX;
+}
+
+/* Where events of a program are missing: it may have gone on to another request. What stands at the begin of the gap is from before it. */
+static void user_gaps_pass(struct trace_servers *s, uint64_t ns)
+{
+	while (ns > s->next_user_gap_ns) {
+		const struct trace_gap *gap = trace_get_gap(s->trace, s->next_user_gap++);
+		uint32_t pid = trace_stream_pid(s->analysis, gap->stream);
+		const struct trace_thread *leader = pid ? trace_find_thread(s->analysis, pid) : NULL;
+		struct ledger_process *process = leader ? process_of(s, trace_thread_process(leader)) : NULL;
+
+		if (process)
+			explicit_lose(s, process, gap->end_ns);
+		user_gap_find(s);
+	}
+}
+
 static void forget_all(struct trace_servers *s)
 {
 	s->epoch++;
@@ -670,6 +694,8 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		start_load(s);
 	if (event->ts_ns >= s->next_gap_ns || s->gap_until)
 		gaps_pass(s, event->ts_ns);
+	if (event->ts_ns > s->next_user_gap_ns)
+		user_gaps_pass(s, event->ts_ns);
 	if (event->id >= TRACE_EV_MAX) {
 		explicit_event(s, event);
 		return;
@@ -778,6 +804,7 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	if (packets_prepare(s) < 0)
 		goto fail;
 	gap_find(s);
+	user_gap_find(s);
 	error = trace_analysis_on_event(analysis, mask, on_event, s);
 	if (!error)
 		error = trace_analysis_on_interval_of(analysis, 1u << TRACE_STATE_BLOCKED, log_interval, s);

@@ -145,7 +145,7 @@ void explicit_event(struct trace_servers *s, const struct trace_event *event)
 	if (event->type->role < TRACE_ROLE_REQUEST_BEGIN || event->type->role > TRACE_ROLE_REQUEST_HANDOFF || !field)
 		return;
 	thread = servers_thread_of(s, trace_event_thread(s->analysis, event));
-	if (!thread)
+	if (!thread || event->ts_ns < thread->process->unnamed_until)
 		return;
 	name = stem(s, event->type);
 	id = trace_event_u64(event, field);
@@ -160,6 +160,28 @@ void explicit_event(struct trace_servers *s, const struct trace_event *event)
 		end(s, at);
 	else
 		leave(s, *at);
+}
+
+void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint64_t until_ns)
+{
+	if (until_ns > process->unnamed_until)
+		process->unnamed_until = until_ns;
+	for (const struct naming_row *row = NULL; (row = table_next(&s->namings, sizeof(*row), row));)
+		for (struct naming *naming = row->first; naming; naming = naming->same) {
+			struct ledger_thread *thread = naming->process == process ? naming->thread : NULL;
+
+			if (naming->process != process)
+				continue;
+			set_assign(&naming->set, NULL);
+			set_assign(&naming->rest, NULL);
+			naming->thread = NULL;
+			if (!thread)
+				continue;
+			set_assign(&thread->set, NULL); /* since its last bill, too: the number may have ended right behind that */
+			set_assign(&thread->passed, NULL);
+			servers_charge(s, thread);
+			log_believe(thread);
+		}
 }
 
 void explicit_forget(struct trace_servers *s)

@@ -42,6 +42,7 @@ struct ledger_process {
 	uint64_t rotor;	 /* whose turn it is to get the odd ns */
 	uint64_t receiving; /* softirq time that received for its sockets */
 	uint64_t deliveries;
+	uint64_t unnamed_until; /* some of its own events are missing */
 	struct set *pending; /* announced to it by a signal, and not answered */
 	struct table bills;
 };
@@ -281,6 +282,8 @@ struct trace_servers {
 	size_t next_gap;
 	uint64_t gap_until;
 	uint64_t next_gap_ns, next_gap_end;
+	size_t next_user_gap; /* the same of programs' buffers */
+	uint64_t next_user_gap_ns;
 	uint64_t start_ns;
 	uint8_t calls[2][1024];		 /* enum call_role by ABI and number, */
 	uint8_t forms[2][1024];		 /* and enum call_form: servers_call.c */
@@ -458,6 +461,8 @@ void ring_free(struct trace_servers *s);
 /** explicit_event() - a program's event: does it name a request? */
 void explicit_event(struct trace_servers *s, const struct trace_event *event);
 void explicit_forget(struct trace_servers *s);
+/** explicit_lose() - of @process events are missing, from before now until @until_ns: what its threads work on is not known */
+void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint64_t until_ns);
 
 /* ---- servers_wait.c ---- */
 

@@ -302,6 +302,36 @@ static void a_named_request_is_worked_on_alone(void)
 	end(&k);
 }
 
+/* Lost: that 7 was over and another one begun. That begins before it and ends after it are seen, tells nothing of the time between. */
+static void a_named_request_is_not_believed_across_a_loss(void)
+{
+	struct case_of_servers k = begin();
+	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM + 2, .pid = 30, .cpu = 2};
+
+	tb_event(k.c.tb, 2, 1010, TRACE_EV_user_stream, &stream, sizeof(stream), "server");
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1300);
+	sends(&k, &two, 1300);
+	receives(&k, &one_server, 1400);
+	receives(&k, &two_server, 1500);
+	name_request(&k, 2, 1700, take, 30, 7);
+	tb_user_lost(k.c.tb, 2, 2);
+	name_request(&k, 2, 2900, done, 30, 8);
+	polls(&k, 2, 3000);
+	sends(&k, &two, 3100);
+	receives(&k, &two_server, 3200);
+	polls(&k, 2, 4000);
+	run(&k);
+	EXACT(&k, 30, 10, 20 + 100);
+	EXACT(&k, 30, 20, 20 + 4000 - 3200);
+	SHARED(&k, 30, 10, (1700 - 1500) / 2);
+	SHARED(&k, 30, 20, (1700 - 1500) / 2);
+	end(&k);
+}
+
 static void a_named_request_goes_from_thread_to_thread_through_memory(void)
 {
 	struct case_of_servers k = begin();
@@ -1419,6 +1449,7 @@ static const struct unit_case cases[] = {
 	{"a_connection_made_for_a_request_carries_it", a_connection_made_for_a_request_carries_it},
 	{"closed_connections_are_forgotten", closed_connections_are_forgotten},
 	{"a_named_request_is_worked_on_alone", a_named_request_is_worked_on_alone},
+	{"a_named_request_is_not_believed_across_a_loss", a_named_request_is_not_believed_across_a_loss},
 	{"a_named_request_goes_from_thread_to_thread_through_memory", a_named_request_goes_from_thread_to_thread_through_memory},
 	{"it_has_to_be_made_before_the_pass", it_has_to_be_made_before_the_pass},
 	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
