@@ -362,6 +362,21 @@ void requests_answer(struct session *session, int fd)
 	close(fd);
 }
 
+/* What a full disk refused is not on it, whatever was synced since. */
+static void answer_waiting(struct session *session, int fd, const char *text)
+{
+	char failed[sizeof(((struct answer *)0)->text)];
+	struct trace_error error;
+
+	if (recording_write_error(session->recording, &error)) {
+		snprintf(failed, sizeof(failed), "not all events are on disk: %s", error.message);
+		control_answer(fd, error.code, failed);
+	} else {
+		control_answer(fd, 0, text);
+	}
+	close(fd);
+}
+
 void requests_synced(struct session *session)
 {
 	uint64_t synced = recording_synced(session->recording);
@@ -372,17 +387,14 @@ void requests_synced(struct session *session)
 			session->waiting[kept++] = session->waiting[i];
 			continue;
 		}
-		control_answer(session->waiting[i].fd, 0, "tracedaemon: all events so far are on disk\n");
-		close(session->waiting[i].fd);
+		answer_waiting(session, session->waiting[i].fd, "tracedaemon: all events so far are on disk\n");
 	}
 	session->nr_waiting = kept;
 }
 
 void requests_close(struct session *session)
 {
-	for (size_t i = 0; i < session->nr_waiting; i++) {
-		control_answer(session->waiting[i].fd, 0, "tracedaemon: the recording ended, and is on disk\n");
-		close(session->waiting[i].fd);
-	}
+	for (size_t i = 0; i < session->nr_waiting; i++)
+		answer_waiting(session, session->waiting[i].fd, "tracedaemon: the recording ended, and is on disk\n");
 	session->nr_waiting = 0;
 }

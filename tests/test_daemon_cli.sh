@@ -171,6 +171,15 @@ expect 0 "" ask stop
 wait $pid
 check "stopped" test $? -eq 0
 
+# a dump of what the disk refused
+(ulimit -f 64; trap '' XFSZ; exec "$daemon" --control "$work/control" full.trace 2>daemon.err) &
+pid=$!
+for _ in $(seq 100); do grep -q "File too large" daemon.err && break; sleep 0.05; done
+expect 1 "not all events are on disk: .*File too large" ask dump
+expect 0 "" ask stop
+wait $pid
+check "a recording that could not be written" test $? -eq 1
+
 # flight recorder
 expect 0 "flight recorder runs" run -k
 check "flight status" test -n "$(ask status | grep 'Flight Recorder Mode')"
