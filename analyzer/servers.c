@@ -245,17 +245,24 @@ static void user_gap_find(struct trace_servers *s)
 	s->next_user_gap_ns = s->next_user_gap < trace_nr_gaps(s->trace) ? trace_get_gap(s->trace, s->next_user_gap)->start_ns : UINT64_MAX;
 }
 
-/* Where events of a program are missing: it may have gone on to another request. What stands at the begin of the gap is from before it. */
+/* Events of a program are missing: it may have gone on to another request. */
+static void user_lose(struct trace_servers *s, uint32_t stream, uint64_t until_ns)
+{
+	uint32_t pid = trace_stream_pid(s->analysis, stream);
+	const struct trace_thread *leader = pid ? trace_find_thread(s->analysis, pid) : NULL;
+	struct ledger_process *process = leader ? process_of(s, trace_thread_process(leader)) : NULL;
+
+	if (process)
+		explicit_lose(s, process, until_ns);
+}
+
+/* What stands at the begin of the gap is from before it. */
 static void user_gaps_pass(struct trace_servers *s, uint64_t ns)
 {
 	while (ns > s->next_user_gap_ns) {
 		const struct trace_gap *gap = trace_get_gap(s->trace, s->next_user_gap++);
-		uint32_t pid = trace_stream_pid(s->analysis, gap->stream);
-		const struct trace_thread *leader = pid ? trace_find_thread(s->analysis, pid) : NULL;
-		struct ledger_process *process = leader ? process_of(s, trace_thread_process(leader)) : NULL;
 
-		if (process)
-			explicit_lose(s, process, gap->end_ns);
+		user_lose(s, gap->stream, gap->end_ns);
 		user_gap_find(s);
 	}
 }
@@ -313,6 +320,17 @@ static void gaps_pass(struct trace_servers *s, uint64_t ns)
 		s->gap_until = 0;
 		forget_all(s);
 	}
+}
+
+/* The end of a gap. That of a chunk which turned out to be damaged when it was read is not among those known before: all is forgotten here at least. */
+static void on_lost(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_trace_lost *lost = event->payload;
+
+	if (lost->stream >= 2 * trace_get_info(s->trace)->nr_cpus)
+		user_lose(s, lost->stream, event->ts_ns);
+	else if (lost->cause != TRACE_GAP_MISSED && !s->gap_until)
+		forget_all(s);
 }
 
 /* What was not recorded until now, or will not be from now on, is a gap. The first mask of a trace held from its beginning on. */
@@ -764,6 +782,9 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	case TRACE_EV_trace_mask:
 		on_mask(s, event);
 		break;
+	case TRACE_EV_trace_lost:
+		on_lost(s, event);
+		break;
 	case TRACE_EV_sched_wakeup_new:
 		born = trace_find_thread(analysis, ((const struct trace_sched_wakeup_new *)event->payload)->tid);
 		servers_thread_of(s, born);
@@ -800,6 +821,7 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	}
 	mask[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
 	memcpy(s->wanted, mask, sizeof(mask));
+	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64; /* made by the reader: it is in no mask of the recording */
 	servers_prepare_calls(s);
 	if (packets_prepare(s) < 0)
 		goto fail;

@@ -48,13 +48,18 @@ static inline struct case_of_servers begin(void)
 	return k;
 }
 
-static inline void run(struct case_of_servers *k)
+/* Who is on each CPU, at the end at the latest. */
+static inline void finish(struct case_of_servers *k)
+{
+	for (uint32_t i = 0; i < 4; i++)
+		tb_switch(k->c.tb, i, 8999, processes[i], processes[i], TRACE_TASK_RUNNING);
+}
+
+static inline void run_of(struct case_of_servers *k, struct trace *trace)
 {
 	struct trace_error error = {0};
 
-	for (uint32_t i = 0; i < 4; i++) /* who is on each CPU, at the end at the latest */
-		tb_switch(k->c.tb, i, 8999, processes[i], processes[i], TRACE_TASK_RUNNING);
-	k->c.trace = tb_open_trace(k->c.tb);
+	k->c.trace = trace;
 	k->c.analysis = trace_analysis_new(k->c.trace, NULL, &error);
 	k->servers = trace_servers_new(k->c.trace, k->c.analysis, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(k->servers);
@@ -63,6 +68,12 @@ static inline void run(struct case_of_servers *k)
 	CU_ASSERT_EQUAL(trace_servers_verify(k->servers, &error), 0);
 	if (error.code)
 		printf("%s\n", error.message);
+}
+
+static inline void run(struct case_of_servers *k)
+{
+	finish(k);
+	run_of(k, tb_open_trace(k->c.tb));
 }
 
 static inline void end(struct case_of_servers *k)

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include "image.h"
 #include "servers_case.h"
 #include "unit.h"
 
@@ -713,6 +714,36 @@ static void a_gap_makes_background(void)
 	run(&k);
 	EXACT(&k, 30, 10, 2000 - 1200);
 	end(&k);
+}
+
+/* That it cannot be read is found when its turn comes: no gap that was known before. */
+static void a_damaged_chunk_makes_background(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_chunk_header header = {0};
+	struct image image;
+	long at = 0;
+
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_cut(k.c.tb, 1);
+	polls(&k, 1, 2000);
+	tb_cut(k.c.tb, 1);
+	polls(&k, 1, 3000);
+	sends(&k, &one, 3500);
+	receives(&k, &one_server, 3600); /* not known to be in step any more */
+	polls(&k, 2, 4000);
+	finish(&k);
+	image = image_new(k.c.tb, true);
+	for (size_t i = 0; at >= 0 && !(header.kind == TRACE_CHUNK_EVENTS && header.first_ns == 2000); i++)
+		at = image_chunk(&image, i, &header);
+	CU_ASSERT_FATAL(at >= 0);
+	image.data[(size_t)at + header.header_bytes] ^= 1;
+	run_of(&k, trace_open(image.path, NULL));
+	EXACT(&k, 30, 10, 2010 - 1200);
+	end(&k);
+	image_free(&image);
 }
 
 /* ---- pipes and datagrams ---- */
@@ -1428,6 +1459,7 @@ static const struct unit_case cases[] = {
 	{"a_short_read_brings_them_in_step", a_short_read_brings_them_in_step},
 	{"a_time_without_some_events_makes_background", a_time_without_some_events_makes_background},
 	{"a_gap_makes_background", a_gap_makes_background},
+	{"a_damaged_chunk_makes_background", a_damaged_chunk_makes_background},
 	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
 	{"two_pipes_are", two_pipes_are},
 	{"writers_may_come_back_in_the_other_order", writers_may_come_back_in_the_other_order},
