@@ -179,8 +179,11 @@ static void take_event(struct user_program *program, const struct user_descripti
 		return; /* an id is never used again */
 	if (is_new)
 		event->name = strdup(description->name);
-	if (!event->name || !writer || trace_writer_event_type(writer, &description->type, &event->global, &error))
+	if (event->name && writer && trace_writer_event_type(writer, &description->type, &event->global, &error)) {
 		event->global = 0;
+		if (!program->recording->undescribed++)
+			program->recording->why = error;
+	}
 	if (!event->name || !is_new)
 		return;
 	select_note_user(program->recording->selection, event->name);

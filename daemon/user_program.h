@@ -18,6 +18,7 @@
 /**
  * struct user_recording - what a recording gives its programs; the owner's
  * @next_stream: number of the next ring's stream. @start_ns: what is older is not recorded
+ * @undescribed: events that the trace did not take, and are not recorded; @why: of the first one
  * @flight: nothing is taken until a snapshot, which brings a writer of its own: until then @drain and @writer are NULL
  */
 struct user_recording {
@@ -27,6 +28,8 @@ struct user_recording {
 	struct selection *selection; /* borrowed; is told which events there are */
 	uint32_t next_stream;
 	uint64_t start_ns;
+	uint64_t undescribed;
+	struct trace_error why;
 	bool halted;
 	bool blocking;
 	bool flight;

@@ -777,7 +777,7 @@ void users_tell_lack(const struct users *users, void (*tell)(void *context, cons
 {
 	uint64_t unregistered = users->unregistered;
 	const char *pattern;
-	char text[SELECT_NAME_MAX + 128];
+	char text[SELECT_NAME_MAX + sizeof(users->recording.why.message) + 128];
 
 	for (size_t at = 0; (pattern = select_unmatched(&users->selection, &at));) {
 		snprintf(text, sizeof(text), "%s: no program had such an event", pattern);
@@ -788,6 +788,10 @@ void users_tell_lack(const struct users *users, void (*tell)(void *context, cons
 	if (unregistered) {
 		snprintf(text, sizeof(text), "%s tracepoints of programs: they found no room among the %u events that a program can have", text_count(unregistered).s,
 			 USER_MAX_EVENTS - 1);
+		tell(context, text);
+	}
+	if (users->recording.undescribed) {
+		snprintf(text, sizeof(text), "%s tracepoints of programs: %s", text_count(users->recording.undescribed).s, users->recording.why.message);
 		tell(context, text);
 	}
 	if (users->crowded)
@@ -830,6 +834,7 @@ int users_snapshot(struct users *users, struct user_snapshot *snapshot)
 	int err = 0;
 
 	users->recording.next_stream = USER_FIRST_STREAM;
+	users->recording.undescribed = 0; /* each snapshot describes all of them */
 	for (struct user *user = users->list; user && !err; user = user->next)
 		err = user_program_snapshot(user->program, snapshot);
 	snapshot->missed += users->missed;

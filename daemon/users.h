@@ -65,7 +65,7 @@ void users_switch_off(struct users *users);
 void users_salvage(struct users *users);
 /**
  * users_tell_lack() - what of programs is not in the trace, and cannot be counted: patterns that no program had an event for, places of events
- * that found no room in their programs' registries, programs that may have come and gone unheard. @tell: is given one text after the other
+ * that found no room in their programs' registries, or in the trace, programs that may have come and gone unheard. @tell: is given one text after the other
  */
 void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context);
 /**

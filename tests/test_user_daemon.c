@@ -1123,6 +1123,35 @@ static void patterns_that_match_nothing_are_told(void)
 	fake_program_free(&program);
 }
 
+/* Its ids are all in use: the program's event is not recorded, and the trace says that there was one. */
+static void events_that_the_trace_cannot_describe_are_told(void)
+{
+	static struct trace_field field = { .name = "n", .offset = 4, .bytes = 4, .kind = TRACE_KIND_DEC };
+	struct trace_event_type type = { .fields = &field, .nr_fields = 1, .fixed_bytes = 8, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
+					 .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID };
+	struct daemon_of_users daemon;
+	struct fake_program program;
+	char text[1000] = "", name[32];
+	uint16_t id, last = 0;
+	pid_t child;
+
+	daemon_begin(&daemon, "full");
+	type.name = name;
+	for (int i = 0; snprintf(name, sizeof(name), "many:%d", i) && trace_writer_event_type(daemon.bench->writer, &type, &id, NULL) == 0; i++)
+		last = id;
+	CU_ASSERT_EQUAL(last, 65535);
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	child = live_elsewhere(&program);
+	users_switch_off(daemon.users); /* which finds it */
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "1 tracepoints of programs: there are more different events of programs than a trace can have: 65280\n");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	daemon_free(&daemon);
+	fake_program_free(&program);
+}
+
 /* When as many came at once as can wait, others may have been turned away. */
 static void a_crowd_is_told(void)
 {
@@ -1146,6 +1175,7 @@ static const struct unit_case cases[] = {
 	{ "without_descriptors_the_daemon_waits_and_hears_later", without_descriptors_the_daemon_waits_and_hears_later },
 	{ "events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace },
 	{ "patterns_that_match_nothing_are_told", patterns_that_match_nothing_are_told },
+	{ "events_that_the_trace_cannot_describe_are_told", events_that_the_trace_cannot_describe_are_told },
 	{ "a_crowd_is_told", a_crowd_is_told },
 	{ "events_come_back_with_fields_thread_cpu_and_program", events_come_back_with_fields_thread_cpu_and_program },
 	{ "scopes_are_two_events_of_one_name", scopes_are_two_events_of_one_name },
