@@ -299,6 +299,14 @@ static void gaps_pass(struct trace_user_events *u, uint64_t now)
 	}
 }
 
+/* The end of a gap. Of a chunk that turned out to be damaged when it was read nobody knew before. */
+static void gap_ends(struct trace_user_events *u, const struct trace_trace_lost *lost)
+{
+	uint32_t pid = trace_stream_pid(u->analysis, lost->stream);
+
+	forget(u, pid ? pid : PROBED);
+}
+
 /* ---- the hooks ---- */
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
@@ -312,6 +320,10 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		gaps_pass(u, trace_analysis_now(analysis));
 	if (event->id == TRACE_EV_trace_select) { /* what was off, and is on now, may have ended and begun unseen */
 		forget(u, EVERYBODY);
+		return;
+	}
+	if (event->id == TRACE_EV_trace_lost) {
+		gap_ends(u, event->payload);
 		return;
 	}
 	kind = kind_of(u, event);
@@ -384,6 +396,7 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 
 	mask[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
 	mask[TRACE_EV_trace_select / 64] |= 1ull << TRACE_EV_trace_select % 64;
+	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
 	if (u) {
 		u->trace = trace;
 		u->analysis = analysis;

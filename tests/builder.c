@@ -244,6 +244,11 @@ void tb_cut(struct tb *tb, uint32_t cpu)
 	block_begin(tb, cpu);
 }
 
+void tb_user_cut(struct tb *tb, uint32_t cpu)
+{
+	block_begin(tb, USER_RINGS + cpu);
+}
+
 /* ---- writing ---- */
 
 static size_t block_records(const struct tb_block *block, unsigned char **ret_records, uint32_t *ret_nr)

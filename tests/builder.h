@@ -62,6 +62,8 @@ void tb_lost(struct tb *tb, uint32_t cpu, uint64_t nr);
 void tb_user_lost(struct tb *tb, uint32_t cpu, uint64_t nr);
 /** tb_cut() - what comes on @cpu goes to a new chunk */
 void tb_cut(struct tb *tb, uint32_t cpu);
+/** tb_user_cut() - the same for the programs' events */
+void tb_user_cut(struct tb *tb, uint32_t cpu);
 
 /** tb_write() - write the trace to @fd. @finish false: as a recorder leaves it that was killed */
 void tb_write(struct tb *tb, int fd, bool finish);

@@ -11,6 +11,7 @@
 #include <trace/user_events.h>
 #include <unistd.h>
 #include "builder.h"
+#include "image.h"
 #include "unit.h"
 #include "visualizer.h"
 
@@ -80,11 +81,11 @@ static void read_orders(struct tb *tb)
 	tb_sys_exit(tb, 0, 6200, 4096);
 }
 
-static void run(struct story *s)
+static void run_of(struct story *s, struct trace *trace)
 {
 	struct trace_error error = {0};
 
-	s->trace = tb_open_trace(s->tb);
+	s->trace = trace;
 	s->analysis = trace_analysis_new(s->trace, NULL, &error);
 	s->user = trace_user_events_new(s->trace, s->analysis, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s->user);
@@ -92,6 +93,11 @@ static void run(struct story *s)
 	CU_ASSERT_EQUAL(trace_user_events_verify(s->user, &error), 0);
 	if (error.code)
 		printf("\n%s\n", error.message);
+}
+
+static void run(struct story *s)
+{
+	run_of(s, tb_open_trace(s->tb));
 }
 
 static void end(struct story *s)
@@ -280,6 +286,42 @@ static void nothing_is_followed_across_a_change_of_what_is_recorded(void)
 	CU_ASSERT_EQUAL(event(&s, "shop:paid")->count, 2);
 	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.count, 0);
 	end(&s);
+}
+
+/* That it cannot be read is found when its turn comes: no loss that was known before. */
+static void nothing_is_followed_across_a_damaged_chunk(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
+	struct trace_chunk_header header = {0};
+	struct image image;
+	long at = 0;
+
+	emit(s.tb, 0, 1500, open, 10, 0);
+	emit(s.tb, 0, 1700, paid, 10, 0);
+	tb_user_cut(s.tb, 0);
+	emit(s.tb, 0, 3000, close, 10, 0);
+	emit(s.tb, 0, 4000, open, 10, 0);
+	tb_user_cut(s.tb, 0);
+	emit(s.tb, 0, 7000, paid, 10, 0);
+	emit(s.tb, 0, 7100, close, 10, 0);
+	emit(s.tb, 0, 8000, open, 10, 0);
+	emit(s.tb, 0, 8500, close, 10, 0);
+	image = image_new(s.tb, true);
+	for (size_t i = 0; at >= 0 && !(header.kind == TRACE_CHUNK_EVENTS && header.first_ns == 3000); i++)
+		at = image_chunk(&image, i, &header);
+	CU_ASSERT_FATAL(at >= 0);
+	image.data[(size_t)at + header.header_bytes] ^= 1;
+	run_of(&s, trace_open(image.path, NULL));
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->count, 2);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.count, 0);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->open, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->unmatched, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.count, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.sum_ns, 500);
+	end(&s);
+	image_free(&image);
 }
 
 static void nothing_is_followed_across_lost_events(void)
@@ -616,6 +658,7 @@ int main(int argc, char **argv)
 		CASE(what_does_not_begin_or_end_is_told),
 		CASE(scopes_deeper_than_can_be_followed_are_counted),
 		CASE(nothing_is_followed_across_lost_events),
+		CASE(nothing_is_followed_across_a_damaged_chunk),
 		CASE(nothing_is_followed_across_a_change_of_what_is_recorded),
 		CASE(events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel),
 		CASE(the_time_between_two_marks_is_divided_too),
