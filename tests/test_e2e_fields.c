@@ -306,7 +306,6 @@ static void record(void)
 			      0);
 	trace = trace_open(session.trace, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
-	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
 }
 
 static void a_lent_priority_is_given_back_for_the_own(void)
