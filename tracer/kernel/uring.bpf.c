@@ -217,9 +217,11 @@ static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb 
 
 	if (!current_passes())
 		return;
-	if (!request && result >= 0) {
-		label.ring = (u64)ring;
-		label.user_data = user_data;
+	label.ring = (u64)ring;
+	label.user_data = user_data;
+	if (request && BPF_CORE_READ(request, opcode) == URING_ACCEPT) { /* the last result of it: the program may use its label for another request now */
+		bpf_map_delete_elem(&uring_accepts, &label);
+	} else if (!request && result >= 0) {
 		accepts = bpf_map_lookup_elem(&uring_accepts, &label);
 		request = accepts ? (struct io_kiocb *)*accepts : NULL;
 	}
