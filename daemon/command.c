@@ -60,9 +60,9 @@ int command_check(const char *name, struct trace_error *ret_error)
 	if (!err)
 		return 0;
 	if (err == -ENOENT)
-		text_error(ret_error, err, "%s: command not found; nothing was recorded", name);
+		error_set(ret_error, err, "%s: command not found; nothing was recorded", name);
 	else
-		text_error(ret_error, err, "%s cannot be run: %s; nothing was recorded", name, strerror(-err));
+		error_set(ret_error, err, "%s cannot be run: %s; nothing was recorded", name, strerror(-err));
 	return shell_status(err);
 }
 
@@ -88,12 +88,12 @@ int command_spawn(struct command *ret_command, char *const *words, const sigset_
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return text_error(ret_error, -errno, "cannot make a pipe: %s", strerror(errno));
+		return error_set(ret_error, -errno, "cannot make a pipe: %s", strerror(errno));
 	command.pid = fork();
 	if (command.pid < 0) {
 		close(ends[0]);
 		close(ends[1]);
-		return text_error(ret_error, -errno, "cannot start %s: %s", words[0], strerror(errno));
+		return error_set(ret_error, -errno, "cannot start %s: %s", words[0], strerror(errno));
 	}
 	if (command.pid == 0) {
 		close(ends[1]);

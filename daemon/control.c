@@ -43,11 +43,11 @@ static int make_directory(const char *path, struct trace_error *ret_error)
 
 	snprintf(directory, sizeof(directory), "%.*s", length, path);
 	if (mkdir(directory, geteuid() == 0 ? 0755 : 0700) < 0 && errno != EEXIST)
-		return text_error(ret_error, -errno, "cannot create %s: %s", directory, strerror(errno));
+		return error_set(ret_error, -errno, "cannot create %s: %s", directory, strerror(errno));
 	if (lstat(directory, &status) < 0)
-		return text_error(ret_error, -errno, "cannot stat %s: %s", directory, strerror(errno));
+		return error_set(ret_error, -errno, "cannot stat %s: %s", directory, strerror(errno));
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))
-		return text_error(ret_error, -EPERM, "%s is not a directory that only we can write", directory);
+		return error_set(ret_error, -EPERM, "%s is not a directory that only we can write", directory);
 	return 0;
 }
 
@@ -56,7 +56,7 @@ static struct control *listen_on(const char *path, struct trace_error *ret_error
 	struct control *control = calloc(1, sizeof(*control));
 
 	if (!control) {
-		text_error(ret_error, -ENOMEM, "no memory for the control socket");
+		error_set(ret_error, -ENOMEM, "no memory for the control socket");
 		return NULL;
 	}
 	if (listener_open(&control->listener, path, 0600, CONTROL_BACKLOG, ret_error))
@@ -183,14 +183,14 @@ static int connect_to(const char *path, struct trace_error *ret_error)
 		return err;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return text_error(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
+		return error_set(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	err = -errno;
 	close(fd);
 	if (err == -ENOENT || err == -ECONNREFUSED)
-		return text_error(ret_error, err, "no tracedaemon is running (nobody listens on %s)", path);
-	return text_error(ret_error, err, "cannot reach the daemon at %s: %s%s", path, strerror(-err),
+		return error_set(ret_error, err, "no tracedaemon is running (nobody listens on %s)", path);
+	return error_set(ret_error, err, "cannot reach the daemon at %s: %s%s", path, strerror(-err),
 			  err == -EACCES ? "; this needs root" : "");
 }
 
@@ -221,11 +221,11 @@ static int read_answer(int fd, char *answer, struct trace_error *ret_error)
 	char *text;
 
 	if (bytes <= 0)
-		return text_error(ret_error, -ECONNRESET, "the daemon ended before it answered");
+		return error_set(ret_error, -ECONNRESET, "the daemon ended before it answered");
 	answer[bytes] = '\0';
 	text = strchr(answer, '\n');
 	if (strncmp(answer, "ok\n", 3))
-		return text_error(ret_error, -EREMOTEIO, "%s", text ? text + 1 : answer);
+		return error_set(ret_error, -EREMOTEIO, "%s", text ? text + 1 : answer);
 	memmove(answer, text + 1, strlen(text + 1) + 1);
 	return 0;
 }
@@ -246,17 +246,17 @@ int control_ask(const char *path, const char *line, int file_fd, char *answer, s
 
 	control_default_path(usual);
 	if (strlen(line) >= CONTROL_REQUEST_BYTES)
-		return text_error(ret_error, -EMSGSIZE, "a request has at most %d characters", CONTROL_REQUEST_BYTES - 1);
+		return error_set(ret_error, -EMSGSIZE, "a request has at most %d characters", CONTROL_REQUEST_BYTES - 1);
 	fd = connect_to(path ? path : usual, ret_error);
 	if (fd < 0)
 		return fd;
 	if (!path && !is_trusted(fd)) {
 		close(fd);
-		return text_error(ret_error, -EPERM, "%s is somebody else's", usual);
+		return error_set(ret_error, -EPERM, "%s is somebody else's", usual);
 	}
 	err = send_request(fd, line, file_fd);
 	if (err && err != -EPIPE) /* it may have answered already, that we may not ask */
-		err = text_error(ret_error, err, "cannot ask the daemon: %s", strerror(-err));
+		err = error_set(ret_error, err, "cannot ask the daemon: %s", strerror(-err));
 	else
 		err = read_answer(fd, answer, ret_error);
 	close(fd);

@@ -148,7 +148,7 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 		ring_begin(ring, false);
 	}
 	if (!drain)
-		text_error(ret_error, -ENOMEM, "no memory for the books of %zu rings", nr_rings);
+		error_set(ret_error, -ENOMEM, "no memory for the books of %zu rings", nr_rings);
 	return drain;
 }
 

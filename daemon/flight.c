@@ -100,7 +100,7 @@ struct flight *flight_begin(struct tracer *tracer, struct users *users, struct t
 		flight->notes = flight_notes_new();
 	}
 	if (!flight || !flight->notes) {
-		text_error(ret_error, -ENOMEM, "no memory for a flight recorder");
+		error_set(ret_error, -ENOMEM, "no memory for a flight recorder");
 		return flight_free(flight);
 	}
 	flight->tracer = tracer;
@@ -460,14 +460,14 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 	snapshot->start_ns = options.start_ns;
 	snapshot->scratch = malloc(SUBBUF_MAX_BYTES);
 	if (!snapshot->scratch)
-		return text_error(ret_error, -ENOMEM, "no memory for a snapshot");
+		return error_set(ret_error, -ENOMEM, "no memory for a snapshot");
 	snapshot->writer = trace_writer_new(fd, &options, ret_error);
 	if (!snapshot->writer || probe_describe(flight->probes, snapshot->writer, ret_error) || tracefile_describe(flight->tracer, snapshot->writer, NULL, flight->filter, ret_error))
 		return ret_error->code;
 	snapshot->thread = writer_thread_new(snapshot->writer, fd, FLIGHT_QUEUE_BYTES, ret_error);
 	if (!snapshot->thread)
 		return ret_error->code;
-	return writer_thread_push_clock(snapshot->thread, &now) ? text_error(ret_error, -ENOMEM, "no memory for a snapshot") : 0;
+	return writer_thread_push_clock(snapshot->thread, &now) ? error_set(ret_error, -ENOMEM, "no memory for a snapshot") : 0;
 }
 
 /* The machine as it is now: what exists, and what threads wait for. */
@@ -517,7 +517,7 @@ static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_err
 	if (!err)
 		err = push_notes(snapshot);
 	if (err)
-		return text_error(ret_error, err, "no memory for the snapshot's blocks");
+		return error_set(ret_error, err, "no memory for the snapshot's blocks");
 	err = push_state(snapshot, end_ns, ret_error);
 	writer_thread_stop(snapshot->thread);
 	describe_lack(snapshot);

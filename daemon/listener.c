@@ -16,7 +16,7 @@ int listener_address(const char *path, struct sockaddr_un *ret_address, struct t
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return text_error(ret_error, -ENAMETOOLONG, "%.60s...: the path of a socket has at most %zu characters", path,
+		return error_set(ret_error, -ENAMETOOLONG, "%.60s...: the path of a socket has at most %zu characters", path,
 				  sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, path, strlen(path));
 	*ret_address = address;
@@ -29,7 +29,7 @@ static int check_place(const char *path, struct trace_error *ret_error)
 	struct stat status;
 
 	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode))
-		return text_error(ret_error, -EEXIST, "%s is not a socket and is not replaced; name another place", path);
+		return error_set(ret_error, -EEXIST, "%s is not a socket and is not replaced; name another place", path);
 	return 0;
 }
 
@@ -41,10 +41,10 @@ static int take_lock(struct listener *listener, struct trace_error *ret_error)
 	snprintf(path, sizeof(path), "%s.lock", listener->address.sun_path);
 	listener->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (listener->lock_fd < 0)
-		return text_error(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
+		return error_set(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
 	if (flock(listener->lock_fd, LOCK_EX | LOCK_NB) < 0) {
 		err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
-		return text_error(ret_error, err, "%s belongs to another daemon that runs; name another place", listener->address.sun_path);
+		return error_set(ret_error, err, "%s belongs to another daemon that runs; name another place", listener->address.sun_path);
 	}
 	return 0;
 }
@@ -56,13 +56,13 @@ static int bind_socket(struct listener *listener, mode_t mode, int backlog, stru
 
 	listener->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->fd < 0)
-		return text_error(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
+		return error_set(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
 	unlink(path); /* of a daemon that died: we hold the lock */
 	mask = umask(~mode & 0777);
 	listener->bound = bind(listener->fd, (const struct sockaddr *)&listener->address, sizeof(listener->address)) == 0;
 	umask(mask);
 	if (!listener->bound || listen(listener->fd, backlog) < 0)
-		return text_error(ret_error, -errno, "cannot listen on %s: %s", path, strerror(errno));
+		return error_set(ret_error, -errno, "cannot listen on %s: %s", path, strerror(errno));
 	return 0;
 }
 

@@ -251,7 +251,7 @@ int loop_init(struct session *session, struct trace_error *ret_error)
 
 	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	err = session->epoll_fd < 0 ? -errno : watch_all(session);
-	return err ? text_error(ret_error, err, "cannot wait for events: %s", strerror(-err)) : 0;
+	return err ? error_set(ret_error, err, "cannot wait for events: %s", strerror(-err)) : 0;
 }
 
 void loop_run(struct session *session)

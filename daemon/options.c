@@ -33,7 +33,7 @@ static int apply_time(struct options *options, const char *value, struct trace_e
 		err = text_parse_time(number, &time_ns);
 	}
 	if (err || !time_ns || __builtin_add_overflow(options->session.duration_ns, time_ns, &options->session.duration_ns))
-		return text_error(ret_error, -EINVAL, "\"%s\" is not a time: -ts60 or --time 60s, -tu500000 or --time 500ms",
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a time: -ts60 or --time 60s, -tu500000 or --time 500ms",
 				  value);
 	return 0;
 }
@@ -54,7 +54,7 @@ static int apply_subbuf_size(struct options *options, const char *value, struct 
 	uint64_t bytes;
 
 	if (text_parse_size(value, 1u << 30, &bytes) || !bytes)
-		return text_error(ret_error, -EINVAL,
+		return error_set(ret_error, -EINVAL,
 				  "\"%s\" is not a size of sub-buffers in bytes: -b1048576, or --subbuf-size 1M", value);
 	options->tracer.subbuf_bytes = (uint32_t)bytes;
 	return 0;
@@ -65,7 +65,7 @@ static int apply_subbufs(struct options *options, const char *value, struct trac
 	uint64_t count;
 
 	if (text_parse_number(value, 65536, &count) || count < 2)
-		return text_error(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers: 2 or more, a power of two", value);
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers: 2 or more, a power of two", value);
 	options->tracer.nr_subbufs = (uint32_t)count;
 	return 0;
 }
@@ -75,7 +75,7 @@ static int parse_id(const char *option, const char *value, uint64_t min, uint64_
 		    struct trace_error *ret_error)
 {
 	if (text_parse_number(value, max, ret_id) || *ret_id < min)
-		return text_error(ret_error, -EINVAL, "%s: \"%s\" is not an id: a number is wanted", option, value);
+		return error_set(ret_error, -EINVAL, "%s: \"%s\" is not an id: a number is wanted", option, value);
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static int apply_flush(struct options *options, const char *value, struct trace_
 	uint64_t ms;
 
 	if (text_parse_number(value, 86400000, &ms))
-		return text_error(ret_error, -EINVAL, "--flush: \"%s\" is not a number of milliseconds (0 = never)", value);
+		return error_set(ret_error, -EINVAL, "--flush: \"%s\" is not a number of milliseconds (0 = never)", value);
 	options->session.flush_ns = ms ? ms * 1000000 : UINT64_MAX;
 	return 0;
 }
@@ -134,7 +134,7 @@ static int apply_level(struct options *options, const char *value, struct trace_
 	uint64_t level;
 
 	if (text_parse_number(value, 19, &level) || !level)
-		return text_error(ret_error, -EINVAL, "--level: \"%s\" is not a zstd level: 1 (fast) to 19 (small)", value);
+		return error_set(ret_error, -EINVAL, "--level: \"%s\" is not a zstd level: 1 (fast) to 19 (small)", value);
 	options->session.level = (int)level;
 	return 0;
 }
@@ -148,7 +148,7 @@ static int apply_output(struct options *options, const char *value, struct trace
 static int apply_probe(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	if (options->nr_probes == OPTIONS_MAX_PROBES)
-		return text_error(ret_error, -EINVAL, "--probe: at most %d; one may stand for many places: libc.so.6:'mem*'", OPTIONS_MAX_PROBES);
+		return error_set(ret_error, -EINVAL, "--probe: at most %d; one may stand for many places: libc.so.6:'mem*'", OPTIONS_MAX_PROBES);
 	options->probes[options->nr_probes++] = value;
 	return 0;
 }
@@ -162,7 +162,7 @@ static int apply_preload(struct options *options, const char *value, struct trac
 static int apply_control(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	if (!*value)
-		return text_error(ret_error, -EINVAL, "--control: the path of a socket is wanted");
+		return error_set(ret_error, -EINVAL, "--control: the path of a socket is wanted");
 	options->session.control_path = value;
 	return 0;
 }
@@ -209,7 +209,7 @@ static int apply_flight_recorder(struct options *options, const char *value, str
 static int set_action(struct options *options, enum action action, struct trace_error *ret_error)
 {
 	if (options->action != ACTION_RECORD && options->action != action)
-		return text_error(ret_error, -EINVAL, "one of -m -p -v -j -q at a time");
+		return error_set(ret_error, -EINVAL, "one of -m -p -v -j -q at a time");
 	options->action = action;
 	return 0;
 }
@@ -343,7 +343,7 @@ static int apply(struct options *options, const struct option_spec *spec, const 
 
 static int missing_value(const struct option_spec *spec, const char *word, struct trace_error *ret_error)
 {
-	return text_error(ret_error, -EINVAL, "%s: a value is missing (%s); try --help", word, spec->value_name);
+	return error_set(ret_error, -EINVAL, "%s: a value is missing (%s); try --help", word, spec->value_name);
 }
 
 static int parse_long(struct options *options, const char *word, struct words *words, struct trace_error *ret_error)
@@ -353,9 +353,9 @@ static int parse_long(struct options *options, const char *word, struct words *w
 	const char *value = word[2 + chars] ? word + 2 + chars + 1 : NULL;
 
 	if (!spec)
-		return text_error(ret_error, -EINVAL, "unknown option %s; try --help", word);
+		return error_set(ret_error, -EINVAL, "unknown option %s; try --help", word);
 	if (value && spec->value != OPTION_VALUE && spec->value != OPTION_OPTIONAL_VALUE)
-		return text_error(ret_error, -EINVAL, "--%s takes no value", spec->name);
+		return error_set(ret_error, -EINVAL, "--%s takes no value", spec->name);
 	if (!value && spec->value == OPTION_OPTIONAL_VALUE && words->next < words->end && **words->next != '-')
 		value = *words->next++;
 	if (!value && spec->value == OPTION_VALUE) {
@@ -372,9 +372,9 @@ static int parse_short(struct options *options, const char *word, struct words *
 	const char *value = word[2] ? word + 2 : NULL;
 
 	if (!spec)
-		return text_error(ret_error, -EINVAL, "unknown option -%c; try --help", word[1]);
+		return error_set(ret_error, -EINVAL, "unknown option -%c; try --help", word[1]);
 	if (value && spec->value == OPTION_NO_VALUE)
-		return text_error(ret_error, -EINVAL, "-%c takes no value (%s); give each option its own dash", word[1], word);
+		return error_set(ret_error, -EINVAL, "-%c takes no value (%s); give each option its own dash", word[1], word);
 	if (!value && spec->value == OPTION_VALUE) {
 		/* An old script's bare -s must not swallow the name of the trace. */
 		if (words->next == words->end || !spec->apply)
@@ -395,7 +395,7 @@ static int take_positionals(struct options *options, char **words, size_t nr, st
 		nr--;
 	}
 	if (nr && options->output.path)
-		return text_error(ret_error, -EINVAL, "--output %s and %s: the trace is named twice", options->output.path,
+		return error_set(ret_error, -EINVAL, "--output %s and %s: the trace is named twice", options->output.path,
 				  words[0]);
 	if (nr > 0)
 		options->output.path = words[0];
@@ -418,22 +418,22 @@ static int check_together(struct options *options, struct trace_error *ret_error
 	bool to_stdout = options->output.path && !strcmp(options->output.path, "-");
 
 	if (options->action == ACTION_SET_MASK && !options->selection.begun)
-		return text_error(ret_error, -EINVAL, "-m changes the events to the -e list: give at least one -e");
+		return error_set(ret_error, -EINVAL, "-m changes the events to the -e list: give at least one -e");
 	if (options->preload && !session->command)
-		return text_error(ret_error, -EINVAL, "--preload traces a command: -- COMMAND [ARG...]");
+		return error_set(ret_error, -EINVAL, "--preload traces a command: -- COMMAND [ARG...]");
 	if (options->action != ACTION_RECORD)
-		return session->command ? text_error(ret_error, -EINVAL, "only a recording can run a command") : 0;
+		return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
-		return text_error(ret_error, -EINVAL, "--follow whom? Give -PPID, or -- COMMAND");
+		return error_set(ret_error, -EINVAL, "--follow whom? Give -PPID, or -- COMMAND");
 	if (to_stdout && session->command)
-		return text_error(ret_error, -EINVAL, "the trace cannot go to stdout, which belongs to the command; name a file");
+		return error_set(ret_error, -EINVAL, "the trace cannot go to stdout, which belongs to the command; name a file");
 	if (session->background && session->command)
-		return text_error(ret_error, -EINVAL, "a command runs in the foreground: leave out %s",
+		return error_set(ret_error, -EINVAL, "a command runs in the foreground: leave out %s",
 				  options->tracer.overwrite ? "-k" : "--background");
 	if (session->background && to_stdout)
-		return text_error(ret_error, -EINVAL, "a recording in the background cannot write to stdout; name a file");
+		return error_set(ret_error, -EINVAL, "a recording in the background cannot write to stdout; name a file");
 	if (options->tracer.overwrite && options->output.path)
-		return text_error(ret_error, -EINVAL,
+		return error_set(ret_error, -EINVAL,
 				  "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
 				  options->output.path);
 	return 0;
@@ -450,7 +450,7 @@ static int parse_words(struct options *options, struct words *words, struct trac
 		word = *words->next++;
 		if (!strcmp(word, "--")) {
 			if (words->next == words->end)
-				return text_error(ret_error, -EINVAL, "a command is missing after --");
+				return error_set(ret_error, -EINVAL, "a command is missing after --");
 			options->session.command = words->next;
 			break;
 		}
@@ -459,7 +459,7 @@ static int parse_words(struct options *options, struct words *words, struct trac
 		else if (word[0] == '-' && word[1])
 			err = parse_short(options, word, words, ret_error);
 		else if (nr_positionals == POSITIONALS_MAX)
-			err = text_error(ret_error, -EINVAL, "%s: one name too many; a command stands behind --", word);
+			err = error_set(ret_error, -EINVAL, "%s: one name too many; a command stands behind --", word);
 		else
 			positionals[nr_positionals++] = word;
 	}

@@ -26,9 +26,9 @@ static int check_stdout(struct trace_error *ret_error)
 	int flags = fcntl(STDOUT_FILENO, F_GETFL);
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-		return text_error(ret_error, -EBADF, "stdout is not open for writing");
+		return error_set(ret_error, -EBADF, "stdout is not open for writing");
 	if (isatty(STDOUT_FILENO))
-		return text_error(ret_error, -EINVAL,
+		return error_set(ret_error, -EINVAL,
 				  "stdout is a terminal, and a trace is not text; redirect it, or name a file");
 	return 0;
 }
@@ -60,17 +60,17 @@ static bool is_kind_or_empty(const char *path, enum output_kind kind)
 static int check_old(const char *path, const struct stat *old, enum output_kind kind, struct trace_error *ret_error)
 {
 	if (S_ISLNK(old->st_mode))
-		return text_error(ret_error, -ELOOP, "%s is a symbolic link, which is not followed; name the file itself", path);
+		return error_set(ret_error, -ELOOP, "%s is a symbolic link, which is not followed; name the file itself", path);
 	if (S_ISDIR(old->st_mode))
-		return text_error(ret_error, -EISDIR, "%s is a directory; name a file in it", path);
+		return error_set(ret_error, -EISDIR, "%s is a directory; name a file in it", path);
 	if (!S_ISREG(old->st_mode))
-		return text_error(ret_error, -EEXIST, "%s is not a regular file; for a pipe or a device write to stdout: - > %s",
+		return error_set(ret_error, -EEXIST, "%s is not a regular file; for a pipe or a device write to stdout: - > %s",
 				  path, path);
 	if (old->st_uid != geteuid())
-		return text_error(ret_error, -EPERM, "%s belongs to uid %u and is not replaced; remove it, or name another file",
+		return error_set(ret_error, -EPERM, "%s belongs to uid %u and is not replaced; remove it, or name another file",
 				  path, (unsigned int)old->st_uid);
 	if (!is_kind_or_empty(path, kind))
-		return text_error(ret_error, -EEXIST, "%s is not a %s and is not replaced; remove it, or name another file", path,
+		return error_set(ret_error, -EEXIST, "%s is not a %s and is not replaced; remove it, or name another file", path,
 				  kinds[kind].name);
 	return 0;
 }
@@ -83,7 +83,7 @@ static int create_failed(const char *path, int err, struct trace_error *ret_erro
 		advice = "; create its directory first";
 	else if (err == -EACCES || err == -EROFS || err == -ENOSPC || err == -EDQUOT)
 		advice = "; name a file elsewhere";
-	return text_error(ret_error, err, "cannot create %s: %s%s", path, strerror(-err), advice);
+	return error_set(ret_error, err, "cannot create %s: %s%s", path, strerror(-err), advice);
 }
 
 static struct output_file file_of(const struct stat *status)
@@ -105,7 +105,7 @@ static int open_beside(struct output *output, const struct stat *old, struct tra
 
 	if (asprintf(&output->temporary, "%s.%d", output->path, (int)getpid()) < 0) {
 		output->temporary = NULL;
-		return text_error(ret_error, -ENOMEM, "no memory for a file name");
+		return error_set(ret_error, -ENOMEM, "no memory for a file name");
 	}
 	output->old = file_of(old);
 	fd = open_new(output->temporary, ret_error);
@@ -130,7 +130,7 @@ static int create(struct output *output, enum output_kind kind, struct trace_err
 		err = check_old(output->path, &old, kind, ret_error);
 		return err ? err : open_beside(output, &old, ret_error);
 	}
-	return text_error(ret_error, -EEXIST, "cannot create %s: somebody else keeps creating it", output->path);
+	return error_set(ret_error, -EEXIST, "cannot create %s: somebody else keeps creating it", output->path);
 }
 
 int output_open(struct output *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error)
@@ -157,7 +157,7 @@ int output_open(struct output *ret_output, const char *path, enum output_kind ki
 		err = -errno;
 		close(output.fd);
 		free(output.temporary);
-		return text_error(ret_error, err, "cannot stat %s: %s", path, strerror(-err));
+		return error_set(ret_error, err, "cannot stat %s: %s", path, strerror(-err));
 	}
 	output.created = true;
 	output.file = file_of(&status);
@@ -177,9 +177,9 @@ int output_commit(struct output *output, struct trace_error *ret_error)
 	if (!output->temporary)
 		return 0;
 	if (!is_file(output->path, &output->old) && access(output->path, F_OK) == 0)
-		return text_error(ret_error, -EEXIST, "cannot replace %s: somebody else has just created it; name another file", output->path);
+		return error_set(ret_error, -EEXIST, "cannot replace %s: somebody else has just created it; name another file", output->path);
 	if (rename(output->temporary, output->path) < 0)
-		return text_error(ret_error, -errno, "cannot replace %s: %s; name another file", output->path, strerror(errno));
+		return error_set(ret_error, -errno, "cannot replace %s: %s; name another file", output->path, strerror(errno));
 	free(output->temporary);
 	output->temporary = NULL;
 	return 0;
@@ -192,10 +192,10 @@ int output_close(struct output *output, struct trace_error *ret_error)
 	if (output->fd < 0)
 		return 0;
 	if (output->created && fsync(output->fd) < 0)
-		err = text_error(ret_error, -errno, "cannot make %s last: %s; what was written may be lost", output->path,
+		err = error_set(ret_error, -errno, "cannot make %s last: %s; what was written may be lost", output->path,
 				 strerror(errno));
 	if (output->created && close(output->fd) < 0 && !err)
-		err = text_error(ret_error, -errno, "cannot close %s: %s", output->path, strerror(errno));
+		err = error_set(ret_error, -errno, "cannot close %s: %s", output->path, strerror(errno));
 	output->fd = -1;
 	return err;
 }

@@ -40,7 +40,7 @@ static int find_library(const char *name, size_t chars, char *path, size_t size,
 	char candidate[2 * PATH_MAX];
 
 	if (bytes < 0)
-		return text_error(ret_error, -errno, "/proc/self/exe: %s; --preload needs it to find its libraries", strerror(errno));
+		return error_set(ret_error, -errno, "/proc/self/exe: %s; --preload needs it to find its libraries", strerror(errno));
 	program[bytes] = '\0';
 	*strrchr(program, '/') = '\0';
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
@@ -50,11 +50,11 @@ static int find_library(const char *name, size_t chars, char *path, size_t size,
 		if (!realpath(candidate, real) || strlen(real) >= size)
 			continue;
 		if (strpbrk(real, preload_separators))
-			return text_error(ret_error, -EINVAL, "%s: ld.so cannot load a library from a folder with a blank or colon in its name", real);
+			return error_set(ret_error, -EINVAL, "%s: ld.so cannot load a library from a folder with a blank or colon in its name", real);
 		memcpy(path, real, strlen(real) + 1);
 		return 0;
 	}
-	return text_error(ret_error, -ENOENT, "libtracer-%.*s.so is not installed beside %s (in ../lib)", (int)chars, name, program);
+	return error_set(ret_error, -ENOENT, "libtracer-%.*s.so is not installed beside %s (in ../lib)", (int)chars, name, program);
 }
 
 /* "pthread:all" is pthread with a mode. */
@@ -80,12 +80,12 @@ static int each_library(const char *names, char *list, size_t size, bool *all, s
 		for (size_t i = 0; i < NR_NAMES; i++)
 			known |= strlen(preload_names[i]) == chars && !strncmp(names, preload_names[i], chars);
 		if (!known)
-			return text_error(ret_error, -EINVAL, "--preload: \"%.*s\" is none of malloc, pthread, pthread:all, functions (separated by commas)", (int)chars, names);
+			return error_set(ret_error, -EINVAL, "--preload: \"%.*s\" is none of malloc, pthread, pthread:all, functions (separated by commas)", (int)chars, names);
 		err = find_library(names, chars, path, sizeof(path), ret_error);
 		if (err)
 			return err;
 		if (used + strlen(path) + 2 > size)
-			return text_error(ret_error, -E2BIG, "--preload: the list is too long");
+			return error_set(ret_error, -E2BIG, "--preload: the list is too long");
 		used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ":" : "", path);
 		if (!names[whole])
 			return 0;
@@ -115,14 +115,14 @@ int preload_begin(const char *names, struct trace_error *ret_error)
 		return err;
 	preload_state = before ? PRELOAD_SET : PRELOAD_UNSET;
 	if (before && strlen(before) >= sizeof(preload_before))
-		return text_error(ret_error, -E2BIG, "LD_PRELOAD is too long to be added to");
+		return error_set(ret_error, -E2BIG, "LD_PRELOAD is too long to be added to");
 	snprintf(preload_before, sizeof(preload_before), "%s", before ? before : "");
 	used = strlen(list);
 	if (all && setenv(PRELOAD_PTHREAD_MODE, "all", 1))
-		return text_error(ret_error, -ENOMEM, "no memory for the environment");
+		return error_set(ret_error, -ENOMEM, "no memory for the environment");
 	if (*preload_before)
 		snprintf(list + used, sizeof(list) - used, ":%s", preload_before);
-	return setenv("LD_PRELOAD", list, 1) ? text_error(ret_error, -ENOMEM, "no memory for the environment") : 0;
+	return setenv("LD_PRELOAD", list, 1) ? error_set(ret_error, -ENOMEM, "no memory for the environment") : 0;
 }
 
 void preload_end(void)

@@ -23,7 +23,7 @@ int probe_parse(const struct options *options, struct trace_probes **ret_probes,
 		return 0;
 	probes = trace_probes_new();
 	if (!probes)
-		return text_error(ret_error, -ENOMEM, "no memory for probes");
+		return error_set(ret_error, -ENOMEM, "no memory for probes");
 	for (size_t i = 0; i < options->nr_probes && !err; i++)
 		err = trace_probes_add(probes, options->probes[i], ret_error);
 	if (err)
@@ -191,7 +191,7 @@ int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const
 		return 0;
 	ids = calloc(trace_probes_nr(probes), sizeof(*ids));
 	if (!ids)
-		return text_error(ret_error, -ENOMEM, "no memory for probes");
+		return error_set(ret_error, -ENOMEM, "no memory for probes");
 	err = number_all(probes, writer, ids, ret_error);
 	if (!err && tracer_load_probes(tracer, probes, ids, &error) < 0)
 		message_warning("%s", error.message);
@@ -213,7 +213,7 @@ int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *pro
 	fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	writer = fd < 0 ? NULL : trace_writer_new(fd, &options, ret_error);
 	if (fd < 0)
-		text_error(ret_error, -errno, "/dev/null cannot be opened, which is needed to number probes");
+		error_set(ret_error, -errno, "/dev/null cannot be opened, which is needed to number probes");
 	err = writer ? probe_attach(tracer, probes, selection, writer, ret_error) : ret_error->code;
 	trace_writer_free(writer);
 	if (fd >= 0)

@@ -140,7 +140,7 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 	int err;
 
 	if (!recording) {
-		text_error(ret_error, -ENOMEM, "no memory for a recording");
+		error_set(ret_error, -ENOMEM, "no memory for a recording");
 		return NULL;
 	}
 	recording->tracer = tracer;
@@ -362,7 +362,7 @@ static int write_statistics(struct recording *recording, uint64_t end_ns, struct
 	int err;
 
 	if (!stats)
-		return text_error(ret_error, -ENOMEM, "no memory for the statistics of %zu streams", nr_rings);
+		return error_set(ret_error, -ENOMEM, "no memory for the statistics of %zu streams", nr_rings);
 	for (size_t i = 0; i < nr_rings; i++)
 		drain_statistics(recording->drain, i, &stats[i]);
 	notes_statistics(&recording->notes, &stats[nr_rings]);

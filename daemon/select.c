@@ -179,7 +179,7 @@ static int unknown_name(const char *name, struct trace_error *ret_error)
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
 		strncat(list, best.names[i], sizeof(list) - strlen(list) - 1);
 	}
-	return text_error(ret_error, -EINVAL, "no event, category or class is called \"%s\"; near ones: %s; see --list", name,
+	return error_set(ret_error, -EINVAL, "no event, category or class is called \"%s\"; near ones: %s; see --list", name,
 			  list);
 }
 
@@ -282,7 +282,7 @@ static int select_add_user(struct selection *selection, const char *pattern, cha
 		selection->nr_user = 0; /* what was said before does not count any more */
 	user = &selection->user[selection->nr_user];
 	if (selection->nr_user == SELECT_MAX_USER)
-		return text_error(ret_error, -EINVAL, "at most %d patterns of programs' events; a pattern may stand for many: 'shop:*'", SELECT_MAX_USER);
+		return error_set(ret_error, -EINVAL, "at most %d patterns of programs' events; a pattern may stand for many: 'shop:*'", SELECT_MAX_USER);
 	*user = (struct select_user){ .removes = sign == '-', .adds_to_all = sign && !selection->nr_user };
 	memcpy(user->pattern, pattern, strlen(pattern) + 1);
 	selection->nr_user++;
@@ -333,9 +333,9 @@ int select_add(struct selection *selection, const char *names, struct trace_erro
 	for (;; names++) {
 		chars = strcspn(names, ",");
 		if (chars == 0)
-			return text_error(ret_error, -EINVAL, "the name of an event is missing; see --list");
+			return error_set(ret_error, -EINVAL, "the name of an event is missing; see --list");
 		if (chars >= sizeof(name))
-			return text_error(ret_error, -EINVAL, "\"%.20s...\" is too long for the name of an event; see --list",
+			return error_set(ret_error, -EINVAL, "\"%.20s...\" is too long for the name of an event; see --list",
 					  names);
 		memcpy(name, names, chars);
 		name[chars] = '\0';

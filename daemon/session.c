@@ -45,7 +45,7 @@ static int begin_command(struct session *session, struct trace_error *ret_error)
 	int err = take_signals(&session->signal_fd, &old_mask);
 
 	if (err)
-		return text_error(ret_error, err, "cannot take signals: %s", strerror(-err));
+		return error_set(ret_error, err, "cannot take signals: %s", strerror(-err));
 	if (!session->options->session.command)
 		return 0;
 	err = preload_begin(session->options->preload, ret_error);
@@ -89,9 +89,9 @@ static bool can_go_without(const struct session *session, const struct trace_err
 static int check_whom(const struct tracer_options *options, struct trace_error *ret_error)
 {
 	if (options->filter_pid && kill(options->filter_pid, 0) < 0 && errno == ESRCH)
-		return text_error(ret_error, -ESRCH, "there is no process %d to record", (int)options->filter_pid);
+		return error_set(ret_error, -ESRCH, "there is no process %d to record", (int)options->filter_pid);
 	if (options->filter_pgrp && kill(-options->filter_pgrp, 0) < 0 && errno == ESRCH)
-		return text_error(ret_error, -ESRCH, "there is no process group %d to record", (int)options->filter_pgrp);
+		return error_set(ret_error, -ESRCH, "there is no process group %d to record", (int)options->filter_pgrp);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static FILE *open_proc(const char *path, struct trace_error *ret_error)
 	}
 	file = fdopen(output.fd, "w");
 	if (!file) {
-		text_error(ret_error, -errno, "cannot open %s: %s", path, strerror(errno));
+		error_set(ret_error, -errno, "cannot open %s: %s", path, strerror(errno));
 		output_discard(&output);
 	}
 	return file;
@@ -150,7 +150,7 @@ static FILE *open_proc(const char *path, struct trace_error *ret_error)
 static int close_proc(FILE *proc, const char *path, struct trace_error *ret_error)
 {
 	if (proc && fclose(proc) == EOF)
-		return text_error(ret_error, -errno, "cannot write %s: %s", path, strerror(errno));
+		return error_set(ret_error, -errno, "cannot write %s: %s", path, strerror(errno));
 	return 0;
 }
 

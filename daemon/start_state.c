@@ -72,7 +72,7 @@ static int finish(struct start_state *state, int err, struct trace_error *ret_er
 
 	block_release(&state->block);
 	if (err == -ENOMEM || (!err && push_err))
-		return text_error(ret_error, -ENOMEM, "no memory for the state of the machine");
+		return error_set(ret_error, -ENOMEM, "no memory for the state of the machine");
 	return err;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,19 +68,6 @@ struct text text_trace_name(void)
 
 	strftime(out.s, sizeof(out.s), "trace-%Y-%m-%d-%H%M%S.trace", localtime_r(&now, &local));
 	return out;
-}
-
-int text_error(struct trace_error *error, int code, const char *format, ...)
-{
-	va_list arguments;
-
-	if (!error)
-		return code;
-	error->code = code;
-	va_start(arguments, format);
-	vsnprintf(error->message, sizeof(error->message), format, arguments);
-	va_end(arguments);
-	return code;
 }
 
 /* strtoull() takes signs and spaces; an option's value must start with a digit. */

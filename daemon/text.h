@@ -3,7 +3,7 @@
 #define DAEMON_TEXT_H
 /* text.h - numbers, sizes and times, to and from text. */
 #include <stdint.h>
-#include <trace/error.h>
+#include "../libtrace/error.h"
 
 /** struct text - a small string returned by value, so that several fit into one printf */
 struct text {
@@ -17,9 +17,6 @@ struct text text_seconds(uint64_t time_ns); /* "60.0 s", "2 min 05 s" */
 
 /** text_trace_name() - a name for a trace that nobody named: trace-2026-11-21-120000.trace */
 struct text text_trace_name(void);
-
-/** text_error() - fill in @error; returns @code */
-int text_error(struct trace_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /**
  * text_parse_number() - a decimal or 0x number, nothing else around it

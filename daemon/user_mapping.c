@@ -107,20 +107,20 @@ static int map_and_lock(struct user_mapping *mapping, int fd, bool claim, struct
 	const char *reason = check_file(mapping, fd);
 
 	if (reason)
-		return text_error(ret_error, -EINVAL, "%s", reason);
+		return error_set(ret_error, -EINVAL, "%s", reason);
 	mapping->fd = open_again(fd);
 	if (mapping->fd < 0)
-		return text_error(ret_error, -errno, "it cannot be opened: %s", strerror(errno));
+		return error_set(ret_error, -errno, "it cannot be opened: %s", strerror(errno));
 	if (claim && flock(mapping->fd, LOCK_EX | LOCK_NB) < 0)
-		return text_error(ret_error, errno == EWOULDBLOCK ? -EBUSY : -errno, "another daemon records it");
+		return error_set(ret_error, errno == EWOULDBLOCK ? -EBUSY : -errno, "another daemon records it");
 	mapping->data = mmap(NULL, mapping->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, mapping->fd, 0);
 	if (mapping->data == MAP_FAILED) {
 		mapping->data = NULL;
-		return text_error(ret_error, -errno, "it cannot be mapped: %s", strerror(errno));
+		return error_set(ret_error, -errno, "it cannot be mapped: %s", strerror(errno));
 	}
 	memcpy(&copy, mapping->data, sizeof(copy));
 	reason = take_geometry(mapping, &copy);
-	return reason ? text_error(ret_error, -EINVAL, "%s", reason) : 0;
+	return reason ? error_set(ret_error, -EINVAL, "%s", reason) : 0;
 }
 
 int user_mapping_open(struct user_mapping *ret_mapping, int fd, bool claim, struct trace_error *ret_error)

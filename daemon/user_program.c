@@ -376,7 +376,7 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 				      struct trace_error *ret_error)
 {
 	struct user_program *program = calloc(1, sizeof(*program));
-	int err = program ? user_mapping_open(&program->mapping, fd, true, ret_error) : text_error(ret_error, -ENOMEM, "no memory for it");
+	int err = program ? user_mapping_open(&program->mapping, fd, true, ret_error) : error_set(ret_error, -ENOMEM, "no memory for it");
 
 	if (err) {
 		free(program);
@@ -388,7 +388,7 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 	program->events = calloc(program->mapping.max_events, sizeof(*program->events));
 	program->rings = calloc(program->mapping.nr_rings, sizeof(struct user_ring *));
 	if (!program->events || !program->rings) {
-		text_error(ret_error, -ENOMEM, "no memory for it");
+		error_set(ret_error, -ENOMEM, "no memory for it");
 		program->identity.pid_fd = -1; /* still the caller's */
 		return user_program_free(program);
 	}

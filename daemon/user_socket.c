@@ -35,17 +35,17 @@ static int make_directory(const char *path, mode_t mode, struct trace_error *ret
 	int fd;
 
 	if (mkdir(path, mode) < 0 && errno != EEXIST)
-		return text_error(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
+		return error_set(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return text_error(ret_error, -errno, "cannot open %s: %s", path, strerror(errno));
+		return error_set(ret_error, -errno, "cannot open %s: %s", path, strerror(errno));
 	if (fstat(fd, &status) < 0 || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH)) {
 		close(fd);
-		return text_error(ret_error, -EPERM, "%s is not a directory that only we can write", path);
+		return error_set(ret_error, -EPERM, "%s is not a directory that only we can write", path);
 	}
 	if ((status.st_mode & 0777) != mode && fchmod(fd, mode) < 0) { /* the umask, or an older version */
 		close(fd);
-		return text_error(ret_error, -errno, "cannot change the mode of %s: %s", path, strerror(errno));
+		return error_set(ret_error, -errno, "cannot change the mode of %s: %s", path, strerror(errno));
 	}
 	close(fd);
 	return 0;
@@ -94,7 +94,7 @@ struct user_socket *user_socket_listen(struct trace_error *ret_error)
 	char path[PATH_MAX];
 
 	if (!sock) {
-		text_error(ret_error, -ENOMEM, "no memory for a socket");
+		error_set(ret_error, -ENOMEM, "no memory for a socket");
 		return NULL;
 	}
 	sock->listener = (struct listener){.fd = -1, .lock_fd = -1};

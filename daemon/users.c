@@ -602,7 +602,7 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 	struct users *users = calloc(1, sizeof(*users));
 
 	if (!users) {
-		text_error(ret_error, -ENOMEM, "no memory for programs' events");
+		error_set(ret_error, -ENOMEM, "no memory for programs' events");
 		return NULL;
 	}
 	memset(users->connections, 0xff, sizeof(users->connections));
@@ -620,7 +620,7 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 	users->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	users->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (users->epoll_fd < 0 || users->timer_fd < 0 || watch(users, users->timer_fd, WATCH_TIMER)) {
-		text_error(ret_error, -errno, "cannot wait for programs: %s", strerror(errno));
+		error_set(ret_error, -errno, "cannot wait for programs: %s", strerror(errno));
 		return users_free(users);
 	}
 	allow_descriptors();

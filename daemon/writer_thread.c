@@ -80,7 +80,7 @@ static int work_write(struct writer_thread *thread, struct work *work, struct tr
 		break;
 	case WORK_SYNC:
 		if (fdatasync(thread->fd) < 0 && errno != EINVAL && errno != EROFS) /* a pipe cannot be synced */
-			err = text_error(ret_error, -errno, "cannot make the trace last: %s", strerror(errno));
+			err = error_set(ret_error, -errno, "cannot make the trace last: %s", strerror(errno));
 		break;
 	}
 	return err;
@@ -191,7 +191,7 @@ struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, siz
 	int err;
 
 	if (!thread) {
-		text_error(ret_error, -ENOMEM, "no memory for the writer's queue");
+		error_set(ret_error, -ENOMEM, "no memory for the writer's queue");
 		return NULL;
 	}
 	thread->writer = writer;
@@ -204,7 +204,7 @@ struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, siz
 	thread->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	err = thread->wake_fd < 0 ? -errno : start_blocked(thread);
 	if (err) {
-		text_error(ret_error, err, "cannot start the writer's thread: %s", strerror(-err));
+		error_set(ret_error, err, "cannot start the writer's thread: %s", strerror(-err));
 		return writer_thread_free(thread);
 	}
 	thread->running = true;

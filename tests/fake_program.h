@@ -200,4 +200,21 @@ static inline bool fake_program_number(struct fake_program *program, uint32_t cp
 {
 	return fake_program_write(program, cpu, id, &(struct { uint32_t tid; int32_t n; }){ 42, n }, 8, false);
 }
+
+/** fake_program_spoil() - change @nr places in [@begin, @end) of its memory at random */
+static inline void fake_program_spoil(struct fake_program *program, size_t begin, size_t end, int nr)
+{
+	static const uint64_t values[] = { 0, 1, 8, 0xff, 0x7fffffff, UINT32_MAX, 1ull << 40, 1ull << 63, UINT64_MAX };
+
+	for (int i = 0; i < nr; i++) {
+		size_t at = begin + (size_t)random() % (end - begin) / 8 * 8;
+		uint64_t value = random() % 2 ? values[(size_t)random() % 9] : (uint64_t)random() << 32 ^ (uint64_t)random();
+
+		if (random() % 2)
+			memcpy(program->data + at, &value, 8);
+		else
+			program->data[at] = (unsigned char)value;
+	}
+}
+
 #endif

@@ -545,22 +545,6 @@ static void a_program_belongs_to_one_daemon_at_a_time(void)
 	fake_program_free(&program);
 }
 
-/* Fill a memory with good records, then change @nr places in [@begin, @end) of it at random. */
-static void spoil(struct fake_program *program, size_t begin, size_t end, int nr)
-{
-	static const uint64_t values[] = { 0, 1, 8, 0xff, 0x7fffffff, UINT32_MAX, 1ull << 40, 1ull << 63, UINT64_MAX };
-
-	for (int i = 0; i < nr; i++) {
-		size_t at = begin + (size_t)random() % (end - begin) / 8 * 8;
-		uint64_t value = random() % 2 ? values[(size_t)random() % 9] : (uint64_t)random() << 32 ^ (uint64_t)random();
-
-		if (random() % 2)
-			memcpy(program->data + at, &value, 8);
-		else
-			program->data[at] = (unsigned char)value;
-	}
-}
-
 /* A good program beside it is recorded whole; what the bad one spoils stays in its own streams, whose books hold all the same. */
 static void one_hostile_round(unsigned int seed, size_t begin, size_t end, bool dead)
 {
@@ -583,12 +567,12 @@ static void one_hostile_round(unsigned int seed, size_t begin, size_t end, bool 
 		fake_program_number(&bad, (uint32_t)i % 2, bad_id, i);
 		fake_program_number(&good, 0, good_id, i);
 	}
-	spoil(&bad, begin, end, 1 + (int)(seed % 20));
+	fake_program_spoil(&bad, begin, end, 1 + (int)(seed % 20));
 	bench_drain(bench);
 	bench->program = bad_program;
 	user_program_look(bad_program);
 	bench_drain(bench);
-	spoil(&bad, begin, end, 5);
+	fake_program_spoil(&bad, begin, end, 5);
 	drain_flush(bench->recording->drain);
 	drain_run(bench->recording->drain);
 	user_program_settle(good_program);

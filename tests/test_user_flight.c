@@ -738,21 +738,6 @@ static void a_recording_follows_a_flight_that_was_killed(void)
 
 /* ---- hostile memory ---- */
 
-static void spoil(struct fake_program *program, size_t begin, size_t end, int nr)
-{
-	static const uint64_t values[] = { 0, 1, 8, 0xff, 0x7fffffff, UINT32_MAX, 1ull << 40, 1ull << 63, UINT64_MAX };
-
-	for (int i = 0; i < nr; i++) {
-		size_t at = begin + (size_t)random() % (end - begin) / 8 * 8;
-		uint64_t value = random() % 2 ? values[(size_t)random() % 9] : (uint64_t)random() << 32 ^ (uint64_t)random();
-
-		if (random() % 2)
-			memcpy(program->data + at, &value, 8);
-		else
-			program->data[at] = (unsigned char)value;
-	}
-}
-
 /* What it spoils stays in its own streams, and the books hold all the same: trace_verify(). */
 static void nonsense_spoils_the_program_s_own_events_only(void)
 {
@@ -777,7 +762,7 @@ static void nonsense_spoils_the_program_s_own_events_only(void)
 		record(&good, 0, good_id, 0, 2000);
 		record(&bad, 0, bad_id, 0, 300 << seed % 6);
 		for (int i = 0; i < 3; i++) {
-			spoil(&bad, places[(seed + (unsigned)i) % 5].begin, places[(seed + (unsigned)i) % 5].end, 1 + (int)(seed % 7));
+			fake_program_spoil(&bad, places[(seed + (unsigned)i) % 5].begin, places[(seed + (unsigned)i) % 5].end, 1 + (int)(seed % 7));
 			found = snapshot(&plane);
 			CU_ASSERT_EQUAL(found.others, 2000);
 			if (i == 1 && seed % 3 == 0)

@@ -2,7 +2,6 @@
 /* loader.c - a tracer's life: open, load, map the rings, start, stop. */
 #include <bpf/btf.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +13,6 @@
 #define CAP_BIT_SYS_ADMIN 21
 #define CAP_BIT_PERFMON	  38
 #define CAP_BIT_BPF	  39
-
-int tracer_fail(struct trace_error *ret_error, int code, const char *format, ...)
-{
-	va_list arguments;
-
-	if (!ret_error)
-		return code;
-	ret_error->code = code;
-	va_start(arguments, format);
-	vsnprintf(ret_error->message, sizeof(ret_error->message), format, arguments);
-	va_end(arguments);
-	return code;
-}
 
 /* libbpf talks on stderr by default; what it has to say is for us, not for the user. */
 int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -60,7 +46,7 @@ static int check_system(struct trace_error *ret_error)
 	bool perfmon = admin || (capabilities >> CAP_BIT_PERFMON & 1);
 
 	if (!bpf || !perfmon)
-		return tracer_fail(
+		return error_set(
 			ret_error, -EPERM,
 			"recording the kernel needs %s%s%s: run as root, or setcap cap_bpf,cap_perfmon+ep on the program",
 			bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
@@ -72,7 +58,7 @@ static int load_types(struct tracer *tracer, struct trace_error *ret_error)
 	tracer->types = btf__load_vmlinux_btf();
 	if (tracer->types)
 		return 0;
-	return tracer_fail(
+	return error_set(
 		ret_error, -ENOTSUP,
 		"/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF",
 		access("/sys/kernel/btf/vmlinux", R_OK) ? strerror(errno) : "cannot be read as such");
@@ -180,14 +166,14 @@ static int make_rings(struct tracer *tracer, struct trace_error *ret_error)
 	tracer->nr_rings = 2 * (size_t)tracer->nr_cpus;
 	tracer->rings = calloc(tracer->nr_rings, sizeof(*tracer->rings));
 	if (!tracer->rings)
-		return tracer_fail(ret_error, -ENOMEM, "out of memory for %zu rings", tracer->nr_rings);
+		return error_set(ret_error, -ENOMEM, "out of memory for %zu rings", tracer->nr_rings);
 	result = map_rings(tracer, 0, tracer->skeleton->maps.rings, options->subbuf_bytes, options->nr_subbufs,
 			   options->overwrite);
 	if (!result)
 		result = map_rings(tracer, 1, tracer->skeleton->maps.structural_rings, tracer_structural_subbuf_bytes(options),
 				   TRACER_STRUCTURAL_NR_SUBBUFS, false);
 	if (result)
-		return tracer_fail(ret_error, result, "cannot map the buffers (%u CPUs x %u x %u bytes): %s", tracer->nr_cpus,
+		return error_set(ret_error, result, "cannot map the buffers (%u CPUs x %u x %u bytes): %s", tracer->nr_cpus,
 				   options->nr_subbufs, options->subbuf_bytes, strerror(-result));
 	return 0;
 }
@@ -212,7 +198,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 		return NULL;
 	tracer = calloc(1, sizeof(*tracer));
 	if (!tracer) {
-		tracer_fail(ret_error, -ENOMEM, "out of memory");
+		error_set(ret_error, -ENOMEM, "out of memory");
 		return NULL;
 	}
 	tracer->options.filter_uid = tracer->options.filter_gid = -1;
@@ -228,7 +214,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	tracer_choose_geometry(&tracer->options, tracer->nr_cpus);
 	tracer->skeleton = tracer_bpf__open();
 	if (!tracer->skeleton) {
-		tracer_fail(ret_error, -errno, "cannot open the BPF programs: %s", strerror(errno));
+		error_set(ret_error, -errno, "cannot open the BPF programs: %s", strerror(errno));
 		goto fail;
 	}
 	configure_constants(tracer);
@@ -241,7 +227,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 		goto fail;
 	tracer->wakeups = ring_buffer__new(bpf_map__fd(tracer->skeleton->maps.wakeups), ignore_wakeup, NULL, NULL);
 	if (!tracer->wakeups) {
-		tracer_fail(ret_error, -errno, "cannot poll the BPF programs: %s", strerror(errno));
+		error_set(ret_error, -errno, "cannot poll the BPF programs: %s", strerror(errno));
 		goto fail;
 	}
 	return tracer;
@@ -275,7 +261,7 @@ int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_erro
 	uint8_t one = 1;
 	int result = bpf_map__update_elem(tracer->skeleton->maps.followed, &key, sizeof(key), &one, sizeof(one), BPF_ANY);
 
-	return result ? tracer_fail(ret_error, result, "cannot follow process %d: %s", pid, strerror(-result)) : 0;
+	return result ? error_set(ret_error, result, "cannot follow process %d: %s", pid, strerror(-result)) : 0;
 }
 
 void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed)

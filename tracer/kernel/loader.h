@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <stdarg.h>
 #include <trace/tracer.h>
+#include "../../libtrace/error.h"
 #include "config.h"
 #include "tracer.skel.h" /* generated; after events.h, whose types it uses */
 
@@ -46,9 +47,6 @@ struct tracer {
 	char *not_traced[TRACER_MAX_NOT_TRACED]; /* owned */
 	size_t nr_not_traced;
 };
-
-/** tracer_fail() - fill in an error; returns @code */
-int tracer_fail(struct trace_error *ret_error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* loader.c */
 int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));

@@ -17,12 +17,10 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
-#include <stdarg.h>
 #include <trace/probes.h>
+#include "../../libtrace/error.h"
 
 #define PROBE_NAME_BYTES 256 /* of a function, event or argument as the user writes it; C++ names are long */
-
-int probe_fail(struct trace_error *ret_error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- probe_spec.c ---- */
 

@@ -468,7 +468,7 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 		probing->places = calloc(trace_probes_nr(probes) + 1, sizeof(*probing->places));
 	if (!probing || !probing->places) {
 		tracer_detach_probes(tracer);
-		return tracer_fail(ret_error, -ENOMEM, "out of memory for probes");
+		return error_set(ret_error, -ENOMEM, "out of memory for probes");
 	}
 	probing->probes = probes;
 	probing->nr = trace_probes_nr(probes);
@@ -480,7 +480,7 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 	if (!result)
 		return 0;
 	tracer_detach_probes(tracer);
-	return tracer_fail(ret_error, result, "the kernel does not take the programs behind probes: %s; TRACER_DEBUG=1 in the environment tells more",
+	return error_set(ret_error, result, "the kernel does not take the programs behind probes: %s; TRACER_DEBUG=1 in the environment tells more",
 			   strerror(-result));
 }
 

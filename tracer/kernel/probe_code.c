@@ -78,7 +78,7 @@ static void set_reference(struct probe_field *field, enum trace_probe_shape shap
 
 static int bad_type(const char *type, struct trace_error *ret_error)
 {
-	return probe_fail(ret_error, -EINVAL, "\"%s\" is not a type: s8 to s64, u8 to u64, x8 to x64 (hexadecimal), f32, f64, ptr, bool, char, string, string[64], bytes[16]",
+	return error_set(ret_error, -EINVAL, "\"%s\" is not a type: s8 to s64, u8 to u64, x8 to x64 (hexadecimal), f32, f64, ptr, bool, char, string, string[64], bytes[16]",
 			  type);
 }
 
@@ -107,7 +107,7 @@ static int number_type(const char *type, struct probe_field *field, struct trace
 	    (bits != 64 && bits != 32 && (is_float || (bits != 16 && bits != 8))))
 		return bad_type(type, ret_error);
 	if (is_float && !field->argument.nr_loads)
-		return probe_fail(ret_error, -ENOTSUP, "%s: floating point values are in vector registers, which the kernel does not hand to probes; only those in memory can be had",
+		return error_set(ret_error, -ENOTSUP, "%s: floating point values are in vector registers, which the kernel does not hand to probes; only those in memory can be had",
 				  type);
 	set_width(field, (unsigned int)bits / 8, *type == 's');
 	field->kind = is_float ? TRACE_KIND_FLOAT : *type == 'x' ? TRACE_KIND_HEX : TRACE_KIND_DEC;
@@ -148,7 +148,7 @@ static int parse_register(const char *text, const char *end, struct probe_field 
 	int bytes, word = probe_register(text + 1, (size_t)(end - text) - 1, &bytes);
 
 	if (word < 0)
-		return probe_fail(ret_error, -EINVAL, "%.*s: there is no such register; %%di, %%si, %%dx, %%cx, %%r8, %%r9 hold arguments, %%ax results",
+		return error_set(ret_error, -EINVAL, "%.*s: there is no such register; %%di, %%si, %%dx, %%cx, %%r8, %%r9 hold arguments, %%ax results",
 				  (int)(end - text), text);
 	field->argument.start = TRACE_PROBE_REGISTER;
 	field->argument.base = (uint8_t)word;
@@ -164,7 +164,7 @@ static int add_load(struct probe_field *field, int64_t offset, struct trace_erro
 	struct trace_probe_argument *argument = &field->argument;
 
 	if (argument->nr_loads == TRACE_PROBE_MAX_LOADS)
-		return probe_fail(ret_error, -EINVAL, "an argument takes at most %d steps through memory", TRACE_PROBE_MAX_LOADS);
+		return error_set(ret_error, -EINVAL, "an argument takes at most %d steps through memory", TRACE_PROBE_MAX_LOADS);
 	argument->offsets[argument->nr_loads++] += offset;
 	return 0;
 }
@@ -177,10 +177,10 @@ static int parse_memory(const char *text, const char *end, bool at_return, struc
 	int err;
 
 	if (*inner != '(' || end[-1] != ')' || inner >= end)
-		return probe_fail(ret_error, -EINVAL, "%.*s: memory is written +8(%%sp), or +0(+16(%%di)) through a pointer", (int)(end - text), text);
+		return error_set(ret_error, -EINVAL, "%.*s: memory is written +8(%%sp), or +0(+16(%%di)) through a pointer", (int)(end - text), text);
 	err = parse_expression(inner + 1, end - 1, at_return, field, ret_error);
 	if (err > 0)
-		return probe_fail(ret_error, -EINVAL, "%.*s: inside of parentheses a register or memory is wanted", (int)(end - text), text);
+		return error_set(ret_error, -EINVAL, "%.*s: inside of parentheses a register or memory is wanted", (int)(end - text), text);
 	if (!err)
 		err = add_load(field, offset, ret_error);
 	if (!err)
@@ -195,9 +195,9 @@ static int parse_argument(const char *digits, const char *end, bool at_return, s
 	int word;
 
 	if (rest != end || !number || number > 64)
-		return probe_fail(ret_error, -EINVAL, "$arg%.*s: arguments are $arg1, $arg2 ...", (int)(end - digits), digits);
+		return error_set(ret_error, -EINVAL, "$arg%.*s: arguments are $arg1, $arg2 ...", (int)(end - digits), digits);
 	if (at_return)
-		return probe_fail(ret_error, -EINVAL, "$arg%lu: when a function returns its arguments are gone; record them at its entry, or both with %%scope",
+		return error_set(ret_error, -EINVAL, "$arg%lu: when a function returns its arguments are gone; record them at its entry, or both with %%scope",
 				  number);
 	word = probe_register_argument((unsigned int)number - 1);
 	field->argument.start = TRACE_PROBE_REGISTER;
@@ -221,14 +221,14 @@ static int parse_expression(const char *text, const char *end, bool at_return, s
 		return parse_argument(text + 4, end, at_return, field, ret_error);
 	if (chars == 7 && !strncmp(text, "$retval", 7)) {
 		if (!at_return)
-			return probe_fail(ret_error, -EINVAL, "$retval: the result is there when the function returns: FUNCTION%%return");
+			return error_set(ret_error, -EINVAL, "$retval: the result is there when the function returns: FUNCTION%%return");
 		field->argument.start = TRACE_PROBE_REGISTER;
 		field->argument.base = PROBE_REGISTER_RESULT;
 		set_width(field, 8, true);
 		return 0;
 	}
 	if (*text == '$' && strncmp(text, "$params", chars))
-		return probe_fail(ret_error, -EINVAL, "%.*s: known are $arg1, $arg2 ..., $retval and $params", (int)chars, text);
+		return error_set(ret_error, -EINVAL, "%.*s: known are $arg1, $arg2 ..., $retval and $params", (int)chars, text);
 	return 1;
 }
 

@@ -173,7 +173,7 @@ struct place {
 static int add_load(struct place *place, struct trace_error *ret_error)
 {
 	if (place->argument.nr_loads == TRACE_PROBE_MAX_LOADS)
-		return probe_fail(ret_error, -EINVAL, "an argument takes at most %d steps through memory", TRACE_PROBE_MAX_LOADS);
+		return error_set(ret_error, -EINVAL, "an argument takes at most %d steps through memory", TRACE_PROBE_MAX_LOADS);
 	place->argument.offsets[place->argument.nr_loads++] = place->sum;
 	place->sum = 0;
 	return 0;
@@ -184,7 +184,7 @@ static int begin_register(struct place *place, unsigned int number, int64_t sum,
 	int word = probe_register_dwarf(number);
 
 	if (word < 0)
-		return probe_fail(ret_error, -ENOTSUP, "it is in a vector register there, which the kernel does not hand to probes; take a place where it is in memory, or compile with -O0");
+		return error_set(ret_error, -ENOTSUP, "it is in a vector register there, which the kernel does not hand to probes; take a place where it is in memory, or compile with -O0");
 	place->argument.start = TRACE_PROBE_REGISTER;
 	place->argument.base = (uint8_t)word;
 	place->sum = sum;
@@ -203,9 +203,9 @@ static int walk_cfa(struct probe_scope *scope, int depth, struct place *place, s
 
 	if ((!scope->cfi || dwarf_cfi_addrframe(scope->cfi, scope->address, &frame)) &&
 	    (!scope->cfi_section || dwarf_cfi_addrframe(scope->cfi_section, scope->address, &frame)))
-		return probe_fail(ret_error, -ENOTSUP, "its stack frame is not described in the file (no .eh_frame)");
+		return error_set(ret_error, -ENOTSUP, "its stack frame is not described in the file (no .eh_frame)");
 	err = dwarf_frame_cfa(frame, &ops, &nr) ? -ENOTSUP : 0;
-	err = err ? probe_fail(ret_error, err, "its stack frame cannot be computed") : walk(scope, ops, nr, depth, place, ret_error);
+	err = err ? error_set(ret_error, err, "its stack frame cannot be computed") : walk(scope, ops, nr, depth, place, ret_error);
 	free(frame);
 	return err;
 }
@@ -220,7 +220,7 @@ static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth,
 
 	if (!dwarf_attr_integrate(&scope->function, DW_AT_frame_base, &attribute) ||
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1)
-		return probe_fail(ret_error, -ENOTSUP, "the debug information does not tell where its stack frame is");
+		return error_set(ret_error, -ENOTSUP, "the debug information does not tell where its stack frame is");
 	err = walk(scope, ops, nr, depth, place, ret_error);
 	place->in_memory = in_memory; /* a base that is a register (as clang has it) says where the frame is, not that the value is in one */
 	place->sum += offset;
@@ -233,7 +233,7 @@ static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct pl
 	Dwarf_Attribute indirect;
 
 	if (op->atom == DW_OP_addrx && (!place->location || dwarf_getlocation_attr(place->location, op, &indirect) || dwarf_formaddr(&indirect, &address)))
-		return probe_fail(ret_error, -ENOTSUP, "the debug information does not tell its address");
+		return error_set(ret_error, -ENOTSUP, "the debug information does not tell its address");
 	place->argument.start = TRACE_PROBE_PLACE;
 	place->sum = (int64_t)(address - scope->address);
 	place->begun = true;
@@ -251,7 +251,7 @@ static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, Dwarf
 	if (dwarf_lowpc(&scope->function, &entry) || entry != scope->address || !attribute ||
 	    dwarf_getlocation_attr(attribute, op, attribute) || dwarf_getlocation(attribute, &ops, &nr) || nr != 1 ||
 	    ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
-		return probe_fail(ret_error, -ENOTSUP, "it is gone there: the compiler kept it only at the function's entry");
+		return error_set(ret_error, -ENOTSUP, "it is gone there: the compiler kept it only at the function's entry");
 	return begin_register(place, ops[0].atom - DW_OP_reg0, 0, ret_error);
 }
 
@@ -303,9 +303,9 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
 		place->in_memory = false;
 		return 0;
 	case DW_OP_form_tls_address: case DW_OP_GNU_push_tls_address:
-		return probe_fail(ret_error, -ENOTSUP, "it is a variable of each thread (thread-local), which cannot be reached from a probe");
+		return error_set(ret_error, -ENOTSUP, "it is a variable of each thread (thread-local), which cannot be reached from a probe");
 	default:
-		return probe_fail(ret_error, -ENOTSUP, "its place is too complicated (DW_OP 0x%x); try the register that holds it, or compile with -O0", op->atom);
+		return error_set(ret_error, -ENOTSUP, "its place is too complicated (DW_OP 0x%x); try the register that holds it, or compile with -O0", op->atom);
 	}
 }
 
@@ -315,13 +315,13 @@ static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int d
 	int err = 0;
 
 	if (depth > 4)
-		return probe_fail(ret_error, -ENOTSUP, "its place is too complicated");
+		return error_set(ret_error, -ENOTSUP, "its place is too complicated");
 	for (size_t i = 0; i < nr && !err; i++) {
 		bool constant = place->begun && ((ops[i].atom >= DW_OP_lit0 && ops[i].atom <= DW_OP_lit31) ||
 						 (ops[i].atom >= DW_OP_const1u && ops[i].atom <= DW_OP_consts));
 
 		if (constant && (i + 1 == nr || ops[i + 1].atom != DW_OP_plus))
-			return probe_fail(ret_error, -ENOTSUP, "its place is too complicated; try the register that holds it, or compile with -O0");
+			return error_set(ret_error, -ENOTSUP, "its place is too complicated; try the register that holds it, or compile with -O0");
 		err = walk_op(scope, &ops[i], depth, place, ret_error);
 	}
 	return err;
@@ -339,7 +339,7 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 		return walk_constant(place, constant);
 	if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute) ||
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1 || !nr)
-		return probe_fail(ret_error, -ENOTSUP, "the compiler keeps it nowhere at this place; try another place in the function, or compile with -O0");
+		return error_set(ret_error, -ENOTSUP, "the compiler keeps it nowhere at this place; try another place in the function, or compile with -O0");
 	place->in_memory = true;
 	place->location = &attribute;
 	if (ops[0].atom == DW_OP_entry_value || ops[0].atom == DW_OP_GNU_entry_value) {
@@ -411,7 +411,7 @@ static int follow_pointer(struct place *place, Dwarf_Die *type, const char *what
 
 	place->in_memory = true;
 	if (!err && !type_of(type, &target))
-		return probe_fail(ret_error, -EINVAL, "%s is a void pointer: what it points to has no type", what);
+		return error_set(ret_error, -EINVAL, "%s is a void pointer: what it points to has no type", what);
 	*type = target;
 	return err;
 }
@@ -504,12 +504,12 @@ static int step_member(struct path *path, const char *name, size_t chars, const 
 	if (err)
 		return err;
 	if (!is_struct(&path->type))
-		return probe_fail(ret_error, -EINVAL, "%s: what stands before %.*s is no struct", whole, (int)chars, name);
+		return error_set(ret_error, -EINVAL, "%s: what stands before %.*s is no struct", whole, (int)chars, name);
 	if (!path->place.in_memory)
-		return probe_fail(ret_error, -ENOTSUP, "%s: the struct is in registers; name the register, %%di ...", whole);
+		return error_set(ret_error, -ENOTSUP, "%s: the struct is in registers; name the register, %%di ...", whole);
 	if (!find_member(&path->type, name, chars, 0, &member)) {
 		list_members(&path->type, members, sizeof(members));
-		return probe_fail(ret_error, -EINVAL, "%s: there is no member %.*s; members: %s", whole, (int)chars, name,
+		return error_set(ret_error, -EINVAL, "%s: there is no member %.*s; members: %s", whole, (int)chars, name,
 				  *members ? members : "unknown here, the struct is only declared");
 	}
 	path->place.sum += (int64_t)member.offset;
@@ -527,17 +527,17 @@ static int step_index(struct path *path, long index, const char *whole, struct t
 
 	if (dwarf_tag(&path->type) == DW_TAG_array_type && path->place.in_memory) {
 		if (!type_of(&path->type, &element))
-			return probe_fail(ret_error, -EINVAL, "%s: the elements have no type", whole);
+			return error_set(ret_error, -EINVAL, "%s: the elements have no type", whole);
 		path->type = element;
 	} else if (is_pointer(&path->type)) {
 		err = follow_pointer(&path->place, &path->type, whole, ret_error);
 		if (err)
 			return err;
 	} else {
-		return probe_fail(ret_error, -EINVAL, "%s: what stands before [%ld] is neither array nor pointer", whole, index);
+		return error_set(ret_error, -EINVAL, "%s: what stands before [%ld] is neither array nor pointer", whole, index);
 	}
 	if (dwarf_aggregate_size(&path->type, &bytes))
-		return probe_fail(ret_error, -EINVAL, "%s: the size of the elements is not known", whole);
+		return error_set(ret_error, -EINVAL, "%s: the size of the elements is not known", whole);
 	path->place.sum += index * (int64_t)bytes;
 	return 0;
 }
@@ -554,13 +554,13 @@ static int walk_path(struct path *path, const char *at, const char *whole, struc
 			long index = strtol(at + 1, &end, 0);
 
 			if (*end != ']' || end == at + 1)
-				return probe_fail(ret_error, -EINVAL, "%s: an index is a number in brackets", whole);
+				return error_set(ret_error, -EINVAL, "%s: an index is a number in brackets", whole);
 			err = step_index(path, index, whole, ret_error);
 			at = end + 1;
 			continue;
 		}
 		if (strncmp(at, "->", 2) && *at != '.')
-			return probe_fail(ret_error, -EINVAL, "%s: \"%s\" is not understood; variables go on with ->member, .member or [index]", whole, at);
+			return error_set(ret_error, -EINVAL, "%s: \"%s\" is not understood; variables go on with ->member, .member or [index]", whole, at);
 		at += *at == '.' ? 1 : 2;
 		chars = strcspn(at, "-.[");
 		err = step_member(path, at, chars, whole, ret_error);
@@ -605,7 +605,7 @@ static int finish_base(struct path *path, struct probe_field *field, const char 
 	if (dwarf_tag(&path->type) == DW_TAG_enumeration_type)
 		is_signed = true;
 	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
-		return probe_fail(ret_error, -ENOTSUP, "%s has %d bytes: numbers of 1, 2, 4 and 8 bytes can be recorded", whole, bytes);
+		return error_set(ret_error, -ENOTSUP, "%s has %d bytes: numbers of 1, 2, 4 and 8 bytes can be recorded", whole, bytes);
 	snprintf(type, sizeof(type), "%c%d", encoding == DW_ATE_float ? 'f' : is_signed ? 's' : 'u', 8 * bytes);
 	if (encoding == DW_ATE_boolean)
 		snprintf(type, sizeof(type), "bool");
@@ -629,7 +629,7 @@ static int finish_array(struct path *path, struct probe_field *field, const char
 	char type[24];
 
 	if (!path->place.in_memory || !type_of(&path->type, &element) || dwarf_aggregate_size(&path->type, &bytes) || !bytes)
-		return probe_fail(ret_error, -EINVAL, "%s: the size of the array is not known; name an element: %s[0]", whole, whole);
+		return error_set(ret_error, -EINVAL, "%s: the size of the array is not known; name an element: %s[0]", whole, whole);
 	if (bytes > TRACE_PROBE_MAX_STRING_BYTES)
 		bytes = TRACE_PROBE_MAX_STRING_BYTES;
 	take_place(&path->place, field);
@@ -652,7 +652,7 @@ static int finish(struct path *path, struct probe_field *field, const char *whol
 		if (name && !strncmp(name, "basic_string<char", 17)) /* the C++ library's string */
 			return walk_path(path, "._M_dataplus._M_p", whole, ret_error) ?: finish(path, field, whole, ret_error);
 		list_members(&path->type, members, sizeof(members));
-		return probe_fail(ret_error, -EINVAL, "%s is a struct; name a member: %s", whole, *members ? members : "(none is known here)");
+		return error_set(ret_error, -EINVAL, "%s is a struct; name a member: %s", whole, *members ? members : "(none is known here)");
 	}
 	if (dwarf_tag(&path->type) == DW_TAG_array_type)
 		return finish_array(path, field, whole, ret_error);
@@ -692,7 +692,7 @@ static int unknown_variable(struct probe_scope *scope, const char *name, struct 
 	for (unsigned int n = 0; (parameter = probe_scope_parameter(scope, n)) && used + 64 < sizeof(names); n++)
 		if (strlen(parameter) < 48)
 			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", n ? ", " : "", parameter);
-	return probe_fail(ret_error, -EINVAL, "%s: there is no such variable at this place; parameters of %s: %s", name,
+	return error_set(ret_error, -EINVAL, "%s: there is no such variable at this place; parameters of %s: %s", name,
 			  dwarf_diename(&scope->function) ?: "the function", *names ? names : "none");
 }
 
@@ -704,7 +704,7 @@ static int about(const char *expression, int err, struct trace_error *ret_error)
 	if (!err || !ret_error || strstr(ret_error->message, expression) == ret_error->message)
 		return err;
 	snprintf(reason, sizeof(reason), "%s", ret_error->message);
-	return probe_fail(ret_error, err, "%s: %.*s", expression, (int)sizeof(reason) - PROBE_NAME_BYTES, reason);
+	return error_set(ret_error, err, "%s: %.*s", expression, (int)sizeof(reason) - PROBE_NAME_BYTES, reason);
 }
 
 int probe_scope_variable(struct probe_scope *scope, const char *expression, struct probe_field *ret_field, struct trace_error *ret_error)
@@ -719,13 +719,13 @@ int probe_scope_variable(struct probe_scope *scope, const char *expression, stru
 	if (!find_variable(scope, name, &variable))
 		return unknown_variable(scope, name, ret_error);
 	if (!type_of(&variable, &path.type))
-		return probe_fail(ret_error, -EINVAL, "%s has no type in the debug information", name);
+		return error_set(ret_error, -EINVAL, "%s has no type in the debug information", name);
 	err = place_of_variable(scope, &variable, &path.place, ret_error);
 	if (!err)
 		err = walk_path(&path, expression + stars + chars, expression, ret_error);
 	for (; !err && stars; stars--)
 		err = is_pointer(&path.type) ? follow_pointer(&path.place, &path.type, expression, ret_error)
-					     : probe_fail(ret_error, -EINVAL, "%s: what * stands before is no pointer", expression);
+					     : error_set(ret_error, -EINVAL, "%s: what * stands before is no pointer", expression);
 	*ret_field = (struct probe_field){.kind = TRACE_KIND_DEC};
 	if (!err)
 		err = finish(&path, ret_field, expression, ret_error);
@@ -740,7 +740,7 @@ int probe_scope_result(struct probe_scope *scope, struct probe_field *field, str
 	if (!scope->found || !type_of(&scope->function, &path.type))
 		return 0;
 	if (encoding_of(&path.type) == DW_ATE_float)
-		return probe_fail(ret_error, -ENOTSUP, "$retval: the result of %s is a floating point number in a vector register, which the kernel does not hand to probes",
+		return error_set(ret_error, -ENOTSUP, "$retval: the result of %s is a floating point number in a vector register, which the kernel does not hand to probes",
 				  dwarf_diename(&scope->function));
 	if (is_struct(&path.type) || dwarf_tag(&path.type) == DW_TAG_array_type || is_reference(&path.type))
 		return 0; /* the register holds its address, or a part of it */

@@ -112,22 +112,22 @@ int probe_elf_open(struct probe_elf *ret_elf, const char *path, struct trace_err
 	elf_version(EV_CURRENT);
 	elf.elf = open_elf(path, &elf.fd);
 	if (!elf.elf)
-		return probe_fail(ret_error, -errno, "%s: %s", path, errno == ENOEXEC ? "not an ELF program or library" : strerror(errno));
+		return error_set(ret_error, -errno, "%s: %s", path, errno == ENOEXEC ? "not an ELF program or library" : strerror(errno));
 	if (!gelf_getehdr(elf.elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN)) {
 		probe_elf_close(&elf);
-		return probe_fail(ret_error, -ENOEXEC, "%s: neither a program nor a shared library", path);
+		return error_set(ret_error, -ENOEXEC, "%s: neither a program nor a shared library", path);
 	}
 	elf.machine = header.e_machine;
 #if defined(__x86_64__)
 	if (header.e_machine != EM_X86_64) {
 		probe_elf_close(&elf);
-		return probe_fail(ret_error, -ENOTSUP, "%s: only 64-bit programs of this machine can be probed", path);
+		return error_set(ret_error, -ENOTSUP, "%s: only 64-bit programs of this machine can be probed", path);
 	}
 #endif
 	elf.path = strdup(path);
 	if (!elf.path) {
 		probe_elf_close(&elf);
-		return probe_fail(ret_error, -ENOMEM, "out of memory");
+		return error_set(ret_error, -ENOMEM, "out of memory");
 	}
 	if (!has_debug(elf.elf))
 		elf.debug = open_by_build_id(elf.elf, &elf.debug_fd);

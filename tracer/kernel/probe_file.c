@@ -157,7 +157,7 @@ static int search_process(const char *name, pid_t pid, char ret_path[4096], stru
 	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
 	maps = fopen(line, "re");
 	if (!maps)
-		return probe_fail(ret_error, errno == ENOENT || errno == ESRCH ? -ENOENT : -errno, "process %d: %s", pid,
+		return error_set(ret_error, errno == ENOENT || errno == ESRCH ? -ENOENT : -errno, "process %d: %s", pid,
 				  errno == ENOENT || errno == ESRCH ? "there is none" : strerror(errno));
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	chars = readlink(link, line, sizeof(line) - 1);
@@ -178,7 +178,7 @@ static int search_process(const char *name, pid_t pid, char ret_path[4096], stru
 	}
 	fclose(maps);
 	return found ? 0
-		     : probe_fail(ret_error, -ENOENT, "process %d has nothing mapped that is called %s; see /proc/%d/maps", pid, name, pid);
+		     : error_set(ret_error, -ENOENT, "process %d has nothing mapped that is called %s; see /proc/%d/maps", pid, name, pid);
 }
 
 /* ---- both ---- */
@@ -191,8 +191,8 @@ int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct tra
 		return search_process(name, pid, ret_path, ret_error);
 	if (!strchr(name, '/')) {
 		if (search_system(name, path))
-			return realpath(path, ret_path) ? 0 : probe_fail(ret_error, -errno, "%s: %s", path, strerror(errno));
-		return probe_fail(ret_error, -ENOENT, "%s: no library or program in PATH is called so; give a path, or %s@PID for a library of a process",
+			return realpath(path, ret_path) ? 0 : error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
+		return error_set(ret_error, -ENOENT, "%s: no library or program in PATH is called so; give a path, or %s@PID for a library of a process",
 				  name, name);
 	}
 	if (pid)
@@ -200,12 +200,12 @@ int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct tra
 	else
 		snprintf(path, sizeof(path), "%s", name);
 	if (access(path, R_OK) < 0)
-		return probe_fail(ret_error, -errno, "%s: %s", path, strerror(errno));
+		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
 	if (!is_file(path))
-		return probe_fail(ret_error, -EINVAL, "%s: not a program or library", path);
+		return error_set(ret_error, -EINVAL, "%s: not a program or library", path);
 	if (pid) /* through links outside of the root we would leave it */
 		snprintf(ret_path, 4096, "%.*s", 4095, path);
 	else if (!realpath(path, ret_path))
-		return probe_fail(ret_error, -errno, "%s: %s", path, strerror(errno));
+		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
 	return 0;
 }

@@ -64,7 +64,7 @@ static int print_rows(struct rows *rows, FILE *out, struct trace_error *ret_erro
 	size_t width = 0, printed = 0;
 
 	if (rows->failed)
-		return probe_fail(ret_error, -ENOMEM, "out of memory");
+		return error_set(ret_error, -ENOMEM, "out of memory");
 	if (rows->nr)
 		qsort(rows->rows, rows->nr, sizeof(*rows->rows), by_text);
 	for (size_t i = 0; i < rows->nr; i++)
@@ -179,7 +179,7 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
 	maps = fopen(line, "re");
 	if (!maps)
-		return probe_fail(ret_error, -errno, "process %d: %s", pid, errno == ENOENT ? "there is none" : strerror(errno));
+		return error_set(ret_error, -errno, "process %d: %s", pid, errno == ENOENT ? "there is none" : strerror(errno));
 	spec.pid = pid;
 	while (fgets(line, sizeof(line), maps)) {
 		char *path = strchr(line, '/'), found[4096];
@@ -208,7 +208,7 @@ static int list_kernel(struct rows *rows, struct trace_error *ret_error)
 	char line[512], name[256], type, left[300];
 
 	if (!symbols)
-		return probe_fail(ret_error, -errno, "/proc/kallsyms: %s", strerror(errno));
+		return error_set(ret_error, -errno, "/proc/kallsyms: %s", strerror(errno));
 	while (fgets(line, sizeof(line), symbols)) {
 		if (sscanf(line, "%*x %c %255s", &type, name) != 2 || (type != 't' && type != 'T') ||
 		    (*rows->spec->function && fnmatch(rows->spec->function, name, 0)))
@@ -244,7 +244,7 @@ int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_err
 		result = print_rows(&rows, out, ret_error);
 	free_rows(&rows);
 	if (!result)
-		return probe_fail(ret_error, -ENOENT, "%s: there is %s like that", target,
+		return error_set(ret_error, -ENOENT, "%s: there is %s like that", target,
 				  spec.kind == PROBE_USDT ? "no static probe (of <sys/sdt.h>)" : "no function (is the file stripped?)");
 	return result;
 }

@@ -59,7 +59,7 @@ static struct entry *new_entry(struct trace_probes *probes, const char *file, st
 	struct entry *entry;
 
 	if (probes->nr == TRACE_PROBE_MAX_PLACES) {
-		probe_fail(ret_error, -E2BIG, "more than %d places to probe; take a narrower pattern", TRACE_PROBE_MAX_PLACES);
+		error_set(ret_error, -E2BIG, "more than %d places to probe; take a narrower pattern", TRACE_PROBE_MAX_PLACES);
 		return NULL;
 	}
 	if (probes->nr == probes->room) {
@@ -67,7 +67,7 @@ static struct entry *new_entry(struct trace_probes *probes, const char *file, st
 		struct entry **entries = reallocarray(probes->entries, room, sizeof(*entries));
 
 		if (!entries) {
-			probe_fail(ret_error, -ENOMEM, "out of memory");
+			error_set(ret_error, -ENOMEM, "out of memory");
 			return NULL;
 		}
 		probes->entries = entries;
@@ -75,7 +75,7 @@ static struct entry *new_entry(struct trace_probes *probes, const char *file, st
 	}
 	entry = calloc(1, sizeof(*entry) + strlen(file) + 1);
 	if (!entry) {
-		probe_fail(ret_error, -ENOMEM, "out of memory");
+		error_set(ret_error, -ENOMEM, "out of memory");
 		return NULL;
 	}
 	memcpy(entry->file, file, strlen(file));
@@ -162,7 +162,7 @@ static int add_field(struct entry *entry, const char *name, const struct probe_f
 	struct trace_probe_argument *argument = &entry->probe.arguments[idx];
 
 	if (idx == TRACE_PROBE_MAX_ARGUMENTS)
-		return probe_fail(ret_error, -EINVAL, "%s: a probe has at most %d arguments", entry->name, TRACE_PROBE_MAX_ARGUMENTS);
+		return error_set(ret_error, -EINVAL, "%s: a probe has at most %d arguments", entry->name, TRACE_PROBE_MAX_ARGUMENTS);
 	at = (at + field->bytes - 1u) & ~(field->bytes - 1u);
 	*argument = field->argument;
 	argument->field_offset = (uint16_t)at;
@@ -212,8 +212,8 @@ static struct probe_scope *scope_of(struct function_place *place)
 static int no_scope(const struct function_place *place, const char *expression, struct trace_error *ret_error)
 {
 	if (!place->elf)
-		return probe_fail(ret_error, -ENOTSUP, "%s: variables of the kernel cannot be found by name; $arg1, $arg2 ... are its arguments", expression);
-	return probe_fail(ret_error, -ENOTSUP, "%s: %s has no debug information on this place; compile it with -g, install its -dbgsym package, or use $arg1, $arg2 ...",
+		return error_set(ret_error, -ENOTSUP, "%s: variables of the kernel cannot be found by name; $arg1, $arg2 ... are its arguments", expression);
+	return error_set(ret_error, -ENOTSUP, "%s: %s has no debug information on this place; compile it with -g, install its -dbgsym package, or use $arg1, $arg2 ...",
 			  expression, place->elf->path);
 }
 
@@ -227,7 +227,7 @@ static int add_variable(struct entry *entry, struct function_place *place, const
 	if (!scope->found)
 		return no_scope(place, expression, ret_error);
 	if (entry->probe.at_return)
-		return probe_fail(ret_error, -EINVAL, "%s: when a function returns its variables are gone; $retval is there, or record both with %%scope",
+		return error_set(ret_error, -EINVAL, "%s: when a function returns its variables are gone; $retval is there, or record both with %%scope",
 				  expression);
 	err = probe_scope_variable(scope, expression, &field, ret_error);
 	if (!err && *text->type)
@@ -332,7 +332,7 @@ static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const 
 	probe_scope_source(scope_of(&place), entry->source, sizeof(entry->source));
 	err = add_arguments(entry, &place, ret_error);
 	if (!err && elf && !probe_elf_offset(elf, place.address, true, &entry->probe.offset))
-		err = probe_fail(ret_error, -ENOENT, "%s has no code at 0x%llx; addresses are those that nm and objdump print", file,
+		err = error_set(ret_error, -ENOENT, "%s has no code at 0x%llx; addresses are those that nm and objdump print", file,
 				 (unsigned long long)place.address);
 	if (!elf)
 		entry->probe.offset = spec->offset;
@@ -348,7 +348,7 @@ static int add_function(struct trace_probes *probes, struct probe_elf *elf, cons
 
 	snprintf(text, sizeof(text), spec->offset ? "%.*s+0x%llx" : "%.*s", PROBE_NAME_BYTES - 24, name, (unsigned long long)spec->offset);
 	if (spec->offset && spec->moment != PROBE_ENTRY)
-		return probe_fail(ret_error, -EINVAL, "%s: a return belongs to a function, not to a place inside of it: leave out the offset", text);
+		return error_set(ret_error, -EINVAL, "%s: a return belongs to a function, not to a place inside of it: leave out the offset", text);
 	if (spec->moment != PROBE_RETURN)
 		err = add_moment(probes, elf, spec, file, text, address + spec->offset, false, ret_error);
 	if (!err && spec->moment != PROBE_ENTRY)
@@ -402,9 +402,9 @@ static int add_functions(struct trace_probes *probes, struct probe_elf *elf, con
 	if (err || search.nr)
 		return err;
 	if (search.chooser)
-		return probe_fail(ret_error, -ENOTSUP, "%s:%s only chooses among implementations, once; probe one of those, if the file names them: tracedaemon --list '%s:*%s*'",
+		return error_set(ret_error, -ENOTSUP, "%s:%s only chooses among implementations, once; probe one of those, if the file names them: tracedaemon --list '%s:*%s*'",
 				  spec->file, spec->function, spec->file, spec->function);
-	return probe_fail(ret_error, -ENOENT, "%s has no function %s; tracedaemon --list '%s:%.20s*' shows what there is", elf->path, spec->function,
+	return error_set(ret_error, -ENOENT, "%s has no function %s; tracedaemon --list '%s:%.20s*' shows what there is", elf->path, spec->function,
 			  spec->file, probe_is_glob(spec->function) ? "" : spec->function);
 }
 
@@ -458,7 +458,7 @@ static int add_all_operands(struct entry *entry, struct static_search *search, c
 
 	for (unsigned int n = 1; (result = operand(search->elf, sdt, n, &field, &error)); n++) {
 		if (result == -EINVAL)
-			return probe_fail(search->ret_error, -EINVAL, "%s: %s", entry->name, error.message);
+			return error_set(search->ret_error, -EINVAL, "%s: %s", entry->name, error.message);
 		snprintf(name, sizeof(name), "arg%u", n);
 		if (result < 0)
 			snprintf(entry->doc, sizeof(entry->doc), "static probe; without %s: %.*s", name, PROBE_NAME_BYTES - 64, error.message);
@@ -479,12 +479,12 @@ static int add_operand(struct entry *entry, struct static_search *search, const 
 	if (sscanf(text->expression, "$arg%u%c", &number, &rest) == 1 && number > 0) {
 		result = operand(search->elf, sdt, number, &field, ret_error);
 		if (!result)
-			return probe_fail(ret_error, -EINVAL, "%s: the static probe has not so many arguments: \"%s\"", text->expression, sdt->arguments);
+			return error_set(ret_error, -EINVAL, "%s: the static probe has not so many arguments: \"%s\"", text->expression, sdt->arguments);
 		result = result < 0 ? result : 0;
 	} else {
 		result = probe_code_expression(text->expression, false, &field, ret_error);
 		if (result > 0)
-			result = probe_fail(ret_error, -EINVAL, "%s: arguments of static probes have no names: $arg1, $arg2 ...", text->expression);
+			result = error_set(ret_error, -EINVAL, "%s: arguments of static probes have no names: $arg1, $arg2 ...", text->expression);
 	}
 	if (!result && *text->type)
 		result = probe_code_type(text->type, &field, ret_error);
@@ -511,7 +511,7 @@ static int add_static(void *context, const struct probe_sdt *sdt)
 	name_event(entry, spec, sdt->provider, sdt->name);
 	if (!probe_elf_offset(search->elf, sdt->address, true, &entry->probe.offset) ||
 	    (sdt->semaphore && !probe_elf_offset(search->elf, sdt->semaphore, false, &entry->probe.semaphore)))
-		return probe_fail(ret_error, -EINVAL, "%s: the note of %s lies: there is no such address in the file", search->elf->path, entry->function);
+		return error_set(ret_error, -EINVAL, "%s: the note of %s lies: there is no such address in the file", search->elf->path, entry->function);
 	if (!spec->nr_arguments)
 		err = add_all_operands(entry, search, sdt);
 	for (uint32_t i = 0; !err && i < spec->nr_arguments; i++)
@@ -570,10 +570,10 @@ static int add_statics(struct trace_probes *probes, struct probe_elf *elf, const
 	if (err)
 		return err;
 	if (!search.nr && !*spec->provider && !*spec->function)
-		return probe_fail(ret_error, -ENOENT, "%s has no static probes (of <sys/sdt.h>); its functions can be probed: tracedaemon --list '%s:*'",
+		return error_set(ret_error, -ENOENT, "%s has no static probes (of <sys/sdt.h>); its functions can be probed: tracedaemon --list '%s:*'",
 				  elf->path, spec->file);
 	if (!search.nr)
-		return probe_fail(ret_error, -ENOENT, "%s has no static probe %s:%s; tracedaemon --list usdt:%s shows what there is", elf->path,
+		return error_set(ret_error, -ENOENT, "%s has no static probe %s:%s; tracedaemon --list usdt:%s shows what there is", elf->path,
 				  *spec->provider ? spec->provider : "*", *spec->function ? spec->function : "*", spec->file);
 	unify(probes, from);
 	for (size_t i = from; i < probes->nr; i++)
@@ -607,7 +607,7 @@ static int add_in_file(struct trace_probes *probes, const struct probe_spec *spe
 static int add_in_kernel(struct trace_probes *probes, const struct probe_spec *spec, struct trace_error *ret_error)
 {
 	if (spec->has_address || probe_is_glob(spec->function))
-		return probe_fail(ret_error, -EINVAL, "kernel:%s: one function by its name is wanted; tracedaemon --list 'kernel:*' lists them",
+		return error_set(ret_error, -EINVAL, "kernel:%s: one function by its name is wanted; tracedaemon --list 'kernel:*' lists them",
 				  spec->has_address ? "0x..." : spec->function);
 	return add_function(probes, NULL, spec, "", spec->function, 0, ret_error);
 }
@@ -621,7 +621,7 @@ int trace_probes_add(struct trace_probes *probes, const char *text, struct trace
 
 #if !defined(__x86_64__)
 	if (!err)
-		err = probe_fail(&error, -ENOTSUP, "probes know the registers of x86-64 only, yet");
+		err = error_set(&error, -ENOTSUP, "probes know the registers of x86-64 only, yet");
 #endif
 	if (!err)
 		err = spec.kind == PROBE_KERNEL ? add_in_kernel(probes, &spec, &error) : add_in_file(probes, &spec, &error);

@@ -104,7 +104,7 @@ struct operand {
 
 static int bad_operand(const struct operand *operand, struct trace_error *ret_error)
 {
-	return probe_fail(ret_error, -EINVAL, "an argument of the probe stands in \"%.*s\", which is no operand that we know",
+	return error_set(ret_error, -EINVAL, "an argument of the probe stands in \"%.*s\", which is no operand that we know",
 			  (int)(operand->end - operand->begin), operand->begin);
 }
 
@@ -158,7 +158,7 @@ static int parse_displacement(struct probe_elf *elf, const struct operand *opera
 		if (!chars || at + chars > end || *ret_symbol)
 			return bad_operand(operand, ret_error);
 		if (!elf || !(find_symbol(elf->elf, at, chars, &address) || find_symbol(elf->debug, at, chars, &address)))
-			return probe_fail(ret_error, -ENOTSUP, "an argument of the probe is the variable %.*s, which has no symbol: is the file stripped?",
+			return error_set(ret_error, -ENOTSUP, "an argument of the probe is the variable %.*s, which has no symbol: is the file stripped?",
 					  (int)chars, at);
 		*ret_value += (int64_t)address;
 		*ret_symbol = true;
@@ -249,7 +249,7 @@ static int parse_register(const struct operand *operand, unsigned int bytes, str
 	low[0] = *name;
 	word = probe_register(high ? low : name, chars, &width);
 	if (word < 0 && chars > 3 && (!strncmp(name, "xmm", 3) || !strncmp(name, "ymm", 3)))
-		return probe_fail(ret_error, -ENOTSUP, "an argument of the probe is in the vector register %%%.*s, which the kernel does not hand to probes",
+		return error_set(ret_error, -ENOTSUP, "an argument of the probe is in the vector register %%%.*s, which the kernel does not hand to probes",
 				  (int)chars, name);
 	if (word < 0)
 		return bad_operand(operand, ret_error);
@@ -312,7 +312,7 @@ int probe_sdt_argument(struct probe_elf *elf, const char **at, uint64_t address,
 	if (err)
 		return err;
 	if (field.kind == TRACE_KIND_FLOAT && !argument->nr_loads)
-		return probe_fail(ret_error, -ENOTSUP, "an argument of the probe is a floating point number in a register, which the kernel does not hand to probes");
+		return error_set(ret_error, -ENOTSUP, "an argument of the probe is a floating point number in a register, which the kernel does not hand to probes");
 	*ret_field = field;
 	return 1;
 }

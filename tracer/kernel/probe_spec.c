@@ -15,19 +15,6 @@
 #include <string.h>
 #include "probe.h"
 
-int probe_fail(struct trace_error *ret_error, int code, const char *format, ...)
-{
-	va_list arguments;
-
-	if (!ret_error)
-		return code;
-	ret_error->code = code;
-	va_start(arguments, format);
-	vsnprintf(ret_error->message, sizeof(ret_error->message), format, arguments);
-	va_end(arguments);
-	return code;
-}
-
 bool probe_is_glob(const char *name)
 {
 	return strpbrk(name, "*?[") != NULL && !strstr(name, "operator");
@@ -121,7 +108,7 @@ static int parse_moment(char *text, struct probe_spec *spec, struct trace_error 
 	else if (cut_suffix(text, "%scope"))
 		spec->moment = PROBE_SCOPE;
 	else
-		return probe_fail(ret_error, -EINVAL, "\"%s\": behind a function comes %%return (when it returns) or %%scope (both), with a blank before arguments",
+		return error_set(ret_error, -EINVAL, "\"%s\": behind a function comes %%return (when it returns) or %%scope (both), with a blank before arguments",
 				  percent);
 	return 0;
 }
@@ -150,25 +137,25 @@ static int parse_function(const char **at, struct probe_spec *spec, struct trace
 	if (quoted) {
 		end = strchr(++begin, '"');
 		if (!end)
-			return probe_fail(ret_error, -EINVAL, "the quotation mark before %.40s has no partner", begin);
+			return error_set(ret_error, -EINVAL, "the quotation mark before %.40s has no partner", begin);
 		if (!take(spec->function, sizeof(spec->function), begin, end))
-			return probe_fail(ret_error, -EINVAL, "%.40s...: a name has at most %zu characters; use a glob", begin, sizeof(text) - 1);
+			return error_set(ret_error, -EINVAL, "%.40s...: a name has at most %zu characters; use a glob", begin, sizeof(text) - 1);
 		begin = end + 1;
 	}
 	end = function_end(begin);
 	if (!take(text, sizeof(text), begin, end))
-		return probe_fail(ret_error, -EINVAL, "%.40s...: a name has at most %zu characters; use a glob", begin, sizeof(text) - 1);
+		return error_set(ret_error, -EINVAL, "%.40s...: a name has at most %zu characters; use a glob", begin, sizeof(text) - 1);
 	*at = end;
 	if (parse_moment(text, spec, ret_error))
 		return -EINVAL;
 	parse_offset(text, spec);
 	if (quoted)
-		return *text ? probe_fail(ret_error, -EINVAL, "\"%s\" behind a quoted name: only +OFFSET, %%return or %%scope may follow", text) : 0;
+		return *text ? error_set(ret_error, -EINVAL, "\"%s\" behind a quoted name: only +OFFSET, %%return or %%scope may follow", text) : 0;
 	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
 		spec->address = strtoull(text, &rest, 16);
 		spec->has_address = true;
 		if (*rest)
-			return probe_fail(ret_error, -EINVAL, "\"%s\" is not an address: 0x and hexadecimal digits, as nm prints it", text);
+			return error_set(ret_error, -EINVAL, "\"%s\" is not an address: 0x and hexadecimal digits, as nm prints it", text);
 	}
 	memcpy(spec->function, text, sizeof(text));
 	return 0;
@@ -181,10 +168,10 @@ static int parse_static(const char **at, struct probe_spec *spec, struct trace_e
 
 	if (!take(spec->provider, sizeof(spec->provider), begin, colon ? colon : end) ||
 	    (colon && !take(spec->function, sizeof(spec->function), colon + 1, end)))
-		return probe_fail(ret_error, -EINVAL, "%.40s...: names of static probes have at most %zu characters", begin,
+		return error_set(ret_error, -EINVAL, "%.40s...: names of static probes have at most %zu characters", begin,
 				  sizeof(spec->function) - 1);
 	if (strchr(spec->function, '%') || strchr(spec->function, ':'))
-		return probe_fail(ret_error, -EINVAL, "\"%s\": a static probe is usdt:FILE:PROVIDER:NAME, and is not returned from", spec->function);
+		return error_set(ret_error, -EINVAL, "\"%s\": a static probe is usdt:FILE:PROVIDER:NAME, and is not returned from", spec->function);
 	*at = end;
 	return 0;
 }
@@ -196,10 +183,10 @@ static int parse_file(const char **at, struct probe_spec *spec, struct trace_err
 	char *sign, *rest;
 
 	if (end == begin)
-		return probe_fail(ret_error, -EINVAL, "a probe is FILE:FUNCTION, usdt:FILE:PROVIDER:NAME or kernel:FUNCTION: the file is missing before \"%.20s\"",
+		return error_set(ret_error, -EINVAL, "a probe is FILE:FUNCTION, usdt:FILE:PROVIDER:NAME or kernel:FUNCTION: the file is missing before \"%.20s\"",
 				  begin);
 	if (!take(spec->file, sizeof(spec->file), begin, end))
-		return probe_fail(ret_error, -ENAMETOOLONG, "%.40s...: a path has at most %zu characters", begin, sizeof(spec->file) - 1);
+		return error_set(ret_error, -ENAMETOOLONG, "%.40s...: a path has at most %zu characters", begin, sizeof(spec->file) - 1);
 	*at = end;
 	sign = strrchr(spec->file, '@');
 	if (!sign || !isdigit((unsigned char)sign[1]))
@@ -235,7 +222,7 @@ static int parse_place(const char **at, bool listing, struct probe_spec *spec, s
 		if (**at != ':')
 			return spec->kind == PROBE_USDT || listing
 				       ? 0
-				       : probe_fail(ret_error, -EINVAL, "%s: which function? %s:FUNCTION, or usdt:%s for its static probes", spec->file,
+				       : error_set(ret_error, -EINVAL, "%s: which function? %s:FUNCTION, or usdt:%s for its static probes", spec->file,
 						    spec->file, spec->file);
 		++*at;
 	}
@@ -243,7 +230,7 @@ static int parse_place(const char **at, bool listing, struct probe_spec *spec, s
 	err = spec->kind == PROBE_USDT ? parse_static(at, spec, ret_error) : parse_function(at, spec, ret_error);
 	if (err || listing || spec->kind == PROBE_USDT || *spec->function)
 		return err;
-	return probe_fail(ret_error, -EINVAL, "the name of a function is missing; tracedaemon --list %s lists them",
+	return error_set(ret_error, -EINVAL, "the name of a function is missing; tracedaemon --list %s lists them",
 			  spec->kind == PROBE_KERNEL ? "kernel:" : spec->file);
 }
 
@@ -267,18 +254,18 @@ static int parse_argument(const char *begin, const char *end, struct probe_argum
 	if (equal && is_identifier(begin, equal)) {
 		expression = equal + 1;
 		if (!take(argument->name, sizeof(argument->name), begin, equal))
-			return probe_fail(ret_error, -EINVAL, "%.40s...: the name of an argument is too long", begin);
+			return error_set(ret_error, -EINVAL, "%.40s...: the name of an argument is too long", begin);
 	}
 	if (colon && (colon < expression || colon == expression || colon[-1] == ':'))
 		colon = NULL; /* C++: ns::variable */
 	if (colon && !take(argument->type, sizeof(argument->type), colon + 1, end))
-		return probe_fail(ret_error, -EINVAL, "\"%.40s\" is not a type: s32, u64, x64, ptr, bool, char, string, string[64], bytes[16]", colon + 1);
+		return error_set(ret_error, -EINVAL, "\"%.40s\" is not a type: s32, u64, x64, ptr, bool, char, string, string[64], bytes[16]", colon + 1);
 	if (!take(argument->expression, sizeof(argument->expression), expression, colon ? colon : end))
-		return probe_fail(ret_error, -EINVAL, "%.40s...: an argument has at most %d characters", begin, PROBE_NAME_BYTES - 1);
+		return error_set(ret_error, -EINVAL, "%.40s...: an argument has at most %d characters", begin, PROBE_NAME_BYTES - 1);
 	if (!*argument->expression)
-		return probe_fail(ret_error, -EINVAL, "\"%.*s\": which argument? [NAME=]EXPRESSION[:TYPE]", (int)(end - begin), begin);
+		return error_set(ret_error, -EINVAL, "\"%.*s\": which argument? [NAME=]EXPRESSION[:TYPE]", (int)(end - begin), begin);
 	if (colon && !*argument->type)
-		return probe_fail(ret_error, -EINVAL, "\"%.*s\": a type is missing behind the colon", (int)(end - begin), begin);
+		return error_set(ret_error, -EINVAL, "\"%.*s\": a type is missing behind the colon", (int)(end - begin), begin);
 	return 0;
 }
 
@@ -290,9 +277,9 @@ static int parse_arguments(const char *at, struct probe_spec *spec, struct trace
 	for (at = skip_blanks(at); *at; at = skip_blanks(end)) {
 		end = at + strcspn(at, " \t\n,");
 		if (end == at)
-			return probe_fail(ret_error, -EINVAL, "an argument is missing before \"%.20s\"", at);
+			return error_set(ret_error, -EINVAL, "an argument is missing before \"%.20s\"", at);
 		if (spec->nr_arguments == TRACE_PROBE_MAX_ARGUMENTS)
-			return probe_fail(ret_error, -EINVAL, "a probe has at most %d arguments", TRACE_PROBE_MAX_ARGUMENTS);
+			return error_set(ret_error, -EINVAL, "a probe has at most %d arguments", TRACE_PROBE_MAX_ARGUMENTS);
 		err = parse_argument(at, end, &spec->arguments[spec->nr_arguments++], ret_error);
 		if (err)
 			return err;

@@ -212,17 +212,17 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 	if (!result)
 		return 0;
 	if (result == -ENOMEM)
-		return tracer_fail(
+		return error_set(
 			ret_error, result,
 			"the kernel has no memory for the buffers (%u CPUs x %u x %u bytes): choose smaller ones (-b, -n)",
 			tracer->nr_cpus, tracer->options.nr_subbufs, tracer->options.subbuf_bytes);
 	if (result == -EPERM)
-		return tracer_fail(
+		return error_set(
 			ret_error, result,
 			"the kernel refuses BPF programs: CAP_BPF and CAP_PERFMON are needed, and lockdown must allow them");
 	/* Few would load, and what they record would tell little: a trace that looks as if nothing happened. */
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_probe_read_kernel, NULL) == 0)
-		return tracer_fail(ret_error, -EPERM,
+		return error_set(ret_error, -EPERM,
 				   "the kernel does not let BPF programs read its memory: it was booted with lockdown=confidentiality, or is older than 5.5");
 	for (size_t i = 0; i < tracer->nr_programs; i++) {
 		struct tracer_program *p = &tracer->programs[i];
@@ -234,10 +234,10 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 		refused++;
 	}
 	if (!refused || reopen(tracer))
-		return tracer_fail(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
+		return error_set(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
 				   strerror(-result));
 	result = tracer_bpf__load(tracer->skeleton);
-	return result ? tracer_fail(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
+	return result ? error_set(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
 				    strerror(-result))
 		      : 0;
 }
@@ -394,7 +394,7 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 		attached += p->attached;
 	}
 	if (wanted && !attached)
-		return tracer_fail(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)", wanted,
+		return error_set(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)", wanted,
 				   tracer->not_traced[0]);
 	return 0;
 }

@@ -206,5 +206,5 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 	if (!result)
 		result = tracer_each_interrupt(emit_irq, c);
 	free(c);
-	return result ? tracer_fail(ret_error, result, "cannot read the state of the system: %s", strerror(-result)) : 0;
+	return result ? error_set(ret_error, result, "cannot read the state of the system: %s", strerror(-result)) : 0;
 }

@@ -154,5 +154,5 @@ int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret
 		result = emit_block_devices(&sink);
 	if (!result)
 		result = emit_network_devices(&sink);
-	return result ? tracer_fail(ret_error, result, "cannot collect names: %s", strerror(-result)) : 0;
+	return result ? error_set(ret_error, result, "cannot collect names: %s", strerror(-result)) : 0;
 }
