@@ -309,7 +309,7 @@ static void forget_all(struct trace_servers *s)
 /* A gap is known from its beginning on: what comes in between is from other CPUs, and may depend on what is missing. */
 static void gaps_pass(struct trace_servers *s, uint64_t ns)
 {
-	while (ns >= s->next_gap_ns) {
+	while (ns >= s->next_gap_ns && s->next_gap_ns != UINT64_MAX) {
 		if (!s->gap_until)
 			forget_all(s);
 		if (s->next_gap_end >= s->gap_until)

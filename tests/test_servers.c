@@ -716,6 +716,20 @@ static void a_gap_makes_background(void)
 	end(&k);
 }
 
+/* A damaged trace may say any time: no gap is left then, none begins there, and the analysis ends. */
+static void the_end_of_all_time_is_in_no_gap(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	polls(&k, 1, 1990);
+	tb_lost(k.c.tb, 1, 3);
+	polls(&k, 1, 3000);
+	polls(&k, 1, UINT64_MAX);
+	run(&k);
+	end(&k);
+}
+
 /* That it cannot be read is found when its turn comes: no gap that was known before. */
 static void a_damaged_chunk_makes_background(void)
 {
@@ -1459,6 +1473,7 @@ static const struct unit_case cases[] = {
 	{"a_short_read_brings_them_in_step", a_short_read_brings_them_in_step},
 	{"a_time_without_some_events_makes_background", a_time_without_some_events_makes_background},
 	{"a_gap_makes_background", a_gap_makes_background},
+	{"the_end_of_all_time_is_in_no_gap", the_end_of_all_time_is_in_no_gap},
 	{"a_damaged_chunk_makes_background", a_damaged_chunk_makes_background},
 	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
 	{"two_pipes_are", two_pipes_are},
