@@ -283,7 +283,7 @@ static void gap_find(struct trace_user_events *u)
 /* Where events of a program may be missing, ends could be taken for those of other begins: nothing is followed across it, nor inside. */
 static void gaps_pass(struct trace_user_events *u, uint64_t now)
 {
-	while (now >= u->next_gap_ns) {
+	while (now >= u->next_gap_ns && u->next_gap < trace_nr_gaps(u->trace)) {
 		const struct trace_gap *gap = trace_get_gap(u->trace, u->next_gap++);
 		uint32_t pid = trace_stream_pid(u->analysis, gap->stream);
 		struct number_row *blind;

@@ -356,6 +356,23 @@ static void nothing_is_followed_across_lost_events(void)
 	end(&s);
 }
 
+/* A damaged trace may say any time: behind the last gap there is no other, whenever an event claims to be. */
+static void the_end_of_all_time_is_in_no_gap(void)
+{
+	struct trace_event_type type = {.name = "shop:paid", .classic = "NONE", .text = "", .doc = "", .program = "shop", .category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON, .source = ""};
+	struct story s = begin();
+	uint16_t id = tb_user_type(s.tb, &type);
+
+	tb_event(s.tb, 0, 2000, id, "", 0, NULL);
+	tb_lost(s.tb, 0, 1);
+	tb_event(s.tb, 0, 3000, id, "", 0, NULL);
+	tb_event(s.tb, 0, UINT64_MAX, id, "", 0, NULL);
+	run(&s);
+	CU_ASSERT(trace_nr_user_events(s.user) > 0);
+	end(&s);
+}
+
 static void events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel(void)
 {
 	static const struct trace_field field = {.name = "size", .offset = 0, .bytes = 8, .kind = TRACE_KIND_DEC};
@@ -660,6 +677,7 @@ int main(int argc, char **argv)
 		CASE(nothing_is_followed_across_lost_events),
 		CASE(nothing_is_followed_across_a_damaged_chunk),
 		CASE(nothing_is_followed_across_a_change_of_what_is_recorded),
+		CASE(the_end_of_all_time_is_in_no_gap),
 		CASE(events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel),
 		CASE(the_time_between_two_marks_is_divided_too),
 		CASE(a_request_goes_from_thread_to_thread),
