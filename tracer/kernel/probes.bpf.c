@@ -7,9 +7,9 @@
  *
  * These programs run in the context of a thread that may be preempted by another which meets a probe too. So scratch areas are not "one per
  * CPU": there are several, taken and given back by a bit, in any order. And since 6.13 the kernel gives functions of such programs that use 64
- * bytes of stack or more a stack of the CPU instead of the thread's, as if nobody could come in between: of two threads of one CPU one
- * recorded what the other had met, once in some ten thousand times. So everything that may be preempted here keeps its stack below 64
- * bytes (test_probes_e2e looks), and the rest runs with preemption off.
+ * bytes of stack or more, rounded up to 16, a stack of the CPU instead of the thread's, as if nobody could come in between. Of two threads of one CPU one
+ * then goes on with what the other left there: once in some ten thousand times it recorded what the other had met; a pointer of another thread's stack, followed, is a
+ * fault of the kernel. So everything that may be preempted here keeps its stack at 48 bytes at most (test_probes_e2e looks), and the rest runs with preemption off.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -46,11 +46,13 @@ volatile trace_u32 probe_on[TRACE_PROBE_MAX_PLACES];
  * struct scratch - where a payload is put together
  * @registers: of the thread; more than there are, so that any number of five bits is allowed
  * @at: end of the payload so far, strings behind the fixed part
+ * @loaded: what was read of the program last; here, because the stack is short
  * @bytes: twice the size: the verifier allows any place in the first half and any length up to the other
  */
 struct scratch {
 	u64 registers[32];
 	u64 at;
+	u64 loaded;
 	unsigned char bytes[2 * SCRATCH_BYTES] __attribute__((aligned(8)));
 };
 
@@ -88,15 +90,14 @@ static __always_inline long read_memory(bool in_kernel, void *to, u32 bytes, u64
 }
 
 /* Bytes with the NUL, or a negative error. Text that is not in memory yet (a constant that nobody has used) is fetched. */
-static __always_inline long read_text(bool in_kernel, void *to, u32 room, u64 from)
+static __always_inline long read_text(bool in_kernel, struct scratch *scratch, void *to, u32 room, u64 from)
 {
 	long bytes;
-	u8 first;
 
 	if (in_kernel)
 		return bpf_probe_read_kernel_str(to, room, (void *)from);
 	bytes = bpf_probe_read_user_str(to, room, (void *)from);
-	if (bytes < 0 && may_fault && !bpf_copy_from_user(&first, 1, (void *)from))
+	if (bytes < 0 && may_fault && !bpf_copy_from_user(&scratch->loaded, 1, (void *)from))
 		bytes = bpf_probe_read_user_str(to, room, (void *)from);
 	return bytes;
 }
@@ -160,7 +161,7 @@ static __always_inline void store_text(bool in_kernel, struct probe_run *run, co
 	barrier_var(at);
 	at &= SCRATCH_BYTES - 1;
 	if (text) {
-		bytes = read_text(in_kernel, run->scratch->bytes + at, room, address) - 1;
+		bytes = read_text(in_kernel, run->scratch, run->scratch->bytes + at, room, address) - 1;
 	} else {
 		bytes = read_memory(in_kernel, run->scratch->bytes + at, room, address) ? -1 : (long)room;
 	}
@@ -176,22 +177,23 @@ static __always_inline void store_text(bool in_kernel, struct probe_run *run, co
 	run->scratch->at = at + bytes;
 }
 
-static __always_inline u64 load(bool in_kernel, u64 address, u32 bytes, bool *ret_failed)
+static __always_inline u64 load(bool in_kernel, struct scratch *scratch, u64 address, u32 bytes, bool *ret_failed)
 {
-	u64 value = 0;
+	u64 *value = &scratch->loaded;
 	long result;
 
+	*value = 0;
 	if (bytes == 8)
-		result = read_memory(in_kernel, &value, 8, address);
+		result = read_memory(in_kernel, value, 8, address);
 	else if (bytes == 4)
-		result = read_memory(in_kernel, &value, 4, address);
+		result = read_memory(in_kernel, value, 4, address);
 	else if (bytes == 2)
-		result = read_memory(in_kernel, &value, 2, address);
+		result = read_memory(in_kernel, value, 2, address);
 	else
-		result = read_memory(in_kernel, &value, 1, address);
+		result = read_memory(in_kernel, value, 1, address);
 	if (result)
 		*ret_failed = true;
-	return result ? 0 : value;
+	return result ? 0 : *value;
 }
 
 static __always_inline long compute(bool in_kernel, u32 idx, struct probe_run *run)
@@ -209,7 +211,7 @@ static __always_inline long compute(bool in_kernel, u32 idx, struct probe_run *r
 	for (u32 i = 0; i < TRACE_PROBE_MAX_LOADS && !no_memory; i++) {
 		if (i >= last)
 			break;
-		value = load(in_kernel, value + argument->offsets[i], i + 1 == last ? argument->load_bytes : 8, &no_memory);
+		value = load(in_kernel, run->scratch, value + argument->offsets[i], i + 1 == last ? argument->load_bytes : 8, &no_memory);
 	}
 	if (no_memory)
 		failed(run);
@@ -225,14 +227,14 @@ static __always_inline long compute(bool in_kernel, u32 idx, struct probe_run *r
 	return 0;
 }
 
-static long compute_user(u32 idx, struct probe_run **context)
+static long compute_user(u32 idx, struct probe_run *run)
 {
-	return compute(false, idx, *context);
+	return compute(false, idx, run);
 }
 
-static long compute_kernel(u32 idx, struct probe_run **context)
+static long compute_kernel(u32 idx, struct probe_run *run)
 {
-	return compute(true, idx, *context);
+	return compute(true, idx, run);
 }
 
 static __noinline void lose(void)
@@ -278,7 +280,7 @@ static __noinline bool wanted(void)
 
 static __always_inline int meet(void *context, bool in_kernel)
 {
-	struct probe_run run, *pointer = &run;
+	struct probe_run run;
 	u64 cookie = bpf_get_attach_cookie(context), *taken;
 	u32 key = (u32)cookie & (TRACE_PROBE_MAX_PLACES - 1);
 	int slot;
@@ -303,7 +305,7 @@ static __always_inline int meet(void *context, bool in_kernel)
 	run.scratch->at = run.recipe->fixed_bytes;
 	if (run.recipe->nr_arguments) {
 		bpf_probe_read_kernel(run.scratch->registers, REGISTER_WORDS * sizeof(u64), context);
-		bpf_loop(run.recipe->nr_arguments, in_kernel ? compute_kernel : compute_user, &pointer, 0);
+		bpf_loop(run.recipe->nr_arguments, in_kernel ? compute_kernel : compute_user, &run, 0);
 	}
 	if (may_hold)
 		bpf_preempt_disable();
