@@ -20,8 +20,8 @@ def bound(row, value, sign=""):
 def cells(row):
     """what, ours, peer, ratio, spread, bar, limit: as text"""
     return [row.what, figure(row, row.ours), f"{row.peer} {figure(row, row.peer_value)}" if row.peer else "",
-            "" if row.ratio is None else f"{row.ratio:.3f}", "%.2f-%.2f" % tuple(row.spread) if row.spread else "",
-            bound(row, row.bar, ">= " if row.more else "<= "), f"{bound(row, row.limit)} {row.limit_of}".strip()]
+            "" if row.ratio is None else f"{row.ratio:.3g}", "%.3g-%.3g" % tuple(row.spread) if row.spread else "",
+            bound(row, row.bar, ">= " if row.more else "<= "), "" if row.limit is None else f"{bound(row, row.limit)} {row.limit_of}"]
 
 
 HEAD = ["", "ours", "peer", "ratio", "spread", "bar", "limit"]
