@@ -30,12 +30,21 @@ static void keep(const struct user_record *record, void *argument)
 	nr_seen++;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct user_record *left = a, *right = b;
+
+	return (left->time > right->time) - (left->time < right->time);
+}
+
+/* In the order in which they came to be: a thread that is moved meanwhile leaves them in the rings of two CPUs. */
 static int drain(void)
 {
 	nr_seen = 0;
 	consumer.each = keep;
 	user_consumer_drain(&consumer, true);
 	CU_ASSERT_PTR_NULL(consumer.fault);
+	qsort(seen, (size_t)(nr_seen < MAX_SEEN ? nr_seen : MAX_SEEN), sizeof(seen[0]), by_time);
 	return nr_seen;
 }
 
