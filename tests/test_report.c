@@ -442,6 +442,22 @@ static void the_verdict_is_about_the_command_and_what_it_started(void)
 	free(text);
 }
 
+/* Where its begin was lost with a damaged chunk, or another recorder made the trace. */
+static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/make -j2");
+	tb_thread(tb, 40, 40, 1, "sh", 0, true);
+	tb_comm(tb, 0, 1001000, 40, "make");
+	tb_exec(tb, 0, 1001000, 40, "/usr/bin/make");
+	text = report_of(tb, "-a");
+	contains(text, "The first process seen with the command's name ran for 100.00 us: make (40)");
+	free(text);
+}
+
 static void disks_have_their_requests_and_times(void)
 {
 	struct trace_block_issue issue = {.dev = 0xfe00000, .bytes = 4096, .request = 0x1000};
@@ -958,6 +974,7 @@ int main(int argc, char **argv)
 		CASE(the_json_tells_who_waited_for_whom),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
+		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(disks_have_their_requests_and_times),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
 		CASE(two_traces_are_compared_by_name),
