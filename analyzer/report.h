@@ -22,7 +22,7 @@ struct report {
 	struct trace_user_events *user;	 /* the same */
 	struct trace_history *history;	 /* of --critical-path, else NULL */
 	const struct trace_process *command; /* that the recorder started; NULL: none, or not seen */
-	bool command_is_sure;
+	bool command_is_sure;		     /* else the first of its name: command_words() */
 	struct blocks *blocks;		     /* of -a and --json, else NULL */
 	const struct options *options;
 	FILE *out;
@@ -36,6 +36,8 @@ int report_json(struct report *report);
 int report_text(struct report *report);
 /** command_begin() - before the pass: look for the command that was recorded, for @report->command. 0 or -ENOMEM */
 int command_begin(struct report *report);
+/** command_words() - what report->command is, in front of its name or of what it did: one that was known by its name only may be another */
+const char *command_words(const struct report *report);
 /** command_family() - after it: report->command, and all that it started; the caller's list of struct trace_process */
 GPtrArray *command_family(const struct report *report);
 /** report_wrapped() - a paragraph, and an empty line; @text is taken to pieces. "\x01" in it is a blank where no line breaks */

@@ -44,6 +44,11 @@ int command_begin(struct report *report)
 	return trace_analysis_on_event(report->analysis, mask, on_exec, report);
 }
 
+const char *command_words(const struct report *report)
+{
+	return report->command_is_sure ? "the command" : "the first process seen with the command's name";
+}
+
 GPtrArray *command_family(const struct report *report)
 {
 	const struct trace_process *root = report->command;

@@ -187,6 +187,12 @@ static void put_line(struct grid *grid, const struct report *report, const char 
 	grid_text(grid, text_ratio(a, b, &text));
 }
 
+/* Is each command known by more than its name? */
+static bool are_sure(const struct diff *diff)
+{
+	return diff->sides[0].command_is_sure && diff->sides[1].command_is_sure;
+}
+
 static void put_verdict(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
@@ -200,13 +206,15 @@ static void put_verdict(const struct diff *diff)
 	for (int i = 0; i < 2; i++)
 		spans[i] = diff->sides[i].command ? trace_process_end_ns(diff->sides[i].command) - trace_process_start_ns(diff->sides[i].command) : 0;
 	if (spans[0] && spans[1]) {
-		fprintf(a->out, "The command %s ran for %s in A", text_comm(trace_process_comm(a->command), name, sizeof(name)),
+		fprintf(a->out, "T%s %s ran for %s in A, ", command_words(a) + 1, text_comm(trace_process_comm(a->command), name, sizeof(name)),
 			text_ns(a, spans[0], &t));
-		fprintf(a->out, ", %s for %s in B", text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
+		fprintf(a->out, "%s%s%s for %s in B", are_sure(diff) ? "" : command_words(b), are_sure(diff) ? "" : " ",
+			text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
 		fprintf(a->out, ": %.2f times as long.\n", (double)spans[1] / (double)spans[0]);
 	}
 	fprintf(a->out, "%sProcesses of one name are added up; the greatest differences come first.\n\n",
-		of_commands(diff) ? "Only the commands and what they started; --all compares everything.\n" : "");
+		!of_commands(diff) ? "" : are_sure(diff) ? "Only the commands and what they started; --all compares everything.\n" :
+		"Only these processes and what they started; --all compares everything.\n");
 }
 
 static void put_name(const struct diff *diff, const struct name *name)

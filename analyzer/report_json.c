@@ -48,8 +48,10 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "elapsed_ns", end - start);
 	json_u64(json, "events", info->events);
 	json_u64(json, "lost", report_lost(report, &gaps));
-	if (report->command)
+	if (report->command) {
 		json_u64(json, "command_pid", trace_process_pid(report->command));
+		json_bool(json, "command_is_sure", report->command_is_sure);
+	}
 	json_u64(json, "contradictions", trace_analysis_contradictions(report->analysis));
 	json_u64(json, "halted_ns", trace_analysis_halted_ns(report->analysis));
 	put_gaps(json, report);

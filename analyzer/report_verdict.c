@@ -353,7 +353,7 @@ static void about_command(GString *s, const struct report *report, const struct 
 
 	g_ptr_array_add(alone, (gpointer)root);
 	own = sum_new(report, alone);
-	g_string_append(s, report->command_is_sure ? "The command ran for " : "The first process seen with the command's name ran for ");
+	g_string_append_printf(s, "T%s ran for ", command_words(report) + 1); /* a sentence begins */
 	add_ns(s, report, span);
 	g_string_append(s, ": ");
 	about_one(s, report, root, &own);

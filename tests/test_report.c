@@ -442,20 +442,62 @@ static void the_verdict_is_about_the_command_and_what_it_started(void)
 	free(text);
 }
 
-/* Where its begin was lost with a damaged chunk, or another recorder made the trace. */
-static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
+/* A command of 100 us; where its begin was lost with a damaged chunk, or another recorder made the trace, it is known by its name only. */
+static struct tb *make_named(bool sure)
 {
 	struct tb *tb = tb_new();
-	char *text;
 
 	tb_window(tb, 1000000, 1100000);
 	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/make -j2");
-	tb_thread(tb, 40, 40, 1, "sh", 0, true);
+	tb_thread(tb, 39, 39, 1, sure ? "tracedaemon" : "sh", 0, false);
+	tb_thread(tb, 40, 40, 39, "sh", 0, true);
 	tb_comm(tb, 0, 1001000, 40, "make");
 	tb_exec(tb, 0, 1001000, 40, "/usr/bin/make");
-	text = report_of(tb, "-a");
+	return tb;
+}
+
+static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
+{
+	char *text = report_of(make_named(false), "-a");
+
 	contains(text, "The first process seen with the command's name ran for 100.00 us: make (40)");
 	free(text);
+	text = report_of(make_named(false), "--json");
+	contains(text, "\"command_pid\":40,\"command_is_sure\":false");
+	free(text);
+	text = report_of(make_named(true), "--json");
+	contains(text, "\"command_pid\":40,\"command_is_sure\":true");
+	free(text);
+}
+
+static void a_comparison_tells_commands_that_are_known_by_their_names_only(void)
+{
+	static const struct {
+		bool sure[2];
+		const char *wanted;
+	} cases[] = {
+		{{true, true}, "The command make ran for 100.00 us in A, make for 100.00 us in B: 1.00 times as long.\nOnly the commands and"},
+		{{false, true}, "The first process seen with the command's name make ran for 100.00 us in A, the command make for 100.00 us in B: "
+				"1.00 times as long.\nOnly these processes and what they started;"},
+		{{true, false}, "The command make ran for 100.00 us in A, the first process seen with the command's name make for 100.00 us in B: "},
+		{{false, false}, "The first process seen with the command's name make ran for 100.00 us in A, the first process seen with the "
+				 "command's name make for 100.00 us in B: "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char path[] = "/tmp/test_report_diff_XXXXXX", options[64], *text;
+		struct tb *tb = make_named(cases[i].sure[0]);
+		int fd = mkstemp(path);
+
+		tb_write(tb, fd, true);
+		close(fd);
+		tb_free(tb);
+		snprintf(options, sizeof(options), "--diff %s", path);
+		text = report_of(make_named(cases[i].sure[1]), options);
+		contains(text, cases[i].wanted);
+		free(text);
+		unlink(path);
+	}
 }
 
 static void disks_have_their_requests_and_times(void)
@@ -975,6 +1017,7 @@ int main(int argc, char **argv)
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
+		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
 		CASE(disks_have_their_requests_and_times),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
 		CASE(two_traces_are_compared_by_name),
