@@ -86,6 +86,7 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 		.level = options->level,
 		.start_ns = start->monotonic_ns,
 		.start_realtime_ns = start->realtime_ns,
+		.block_bytes = recording->tracer ? tracer_get_ring(recording->tracer, 0)->ring.subbuf_bytes : 0,
 	};
 	struct trace_error error;
 

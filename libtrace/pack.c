@@ -20,6 +20,7 @@
 #include "clones.h"
 #include "error.h"
 #include "lane.h"
+#include "pages.h"
 #include "schema.h"
 #include "times.h"
 
@@ -37,6 +38,8 @@ enum {
 	LIST_ENTRIES = 128,	/* of a piece of a list */
 	MAX_REFERENCES = 32,	/* of a type; more are not followed */
 	SLOT_TABLE_SIZE = 1024, /* a power of two, and never full */
+	LANES_USUALLY = 2, /* times the records */
+	PACKED_USUALLY = 3, /* records are so many times the columns */
 };
 
 /** struct user_slot - a type of a program in this block. @references: offsets in the payload */
@@ -46,10 +49,11 @@ struct user_slot {
 	uint16_t references[MAX_REFERENCES];
 };
 
-/** struct memory - kept for the next block: fresh memory costs a page fault and the clearing of each page, half of all of packing */
+/** struct memory - kept for the next block: fresh memory costs a page fault and the clearing of each page, half of all of packing. @is_ready: of packing->ready */
 struct memory {
-	void *data; /* owned */
+	void *data; /* owned, unless it is ready */
 	size_t room;
+	bool is_ready;
 };
 
 enum {
@@ -116,6 +120,13 @@ struct packer {
 	struct lane lanes[NR_SLOTS];
 };
 
+static void memory_release(struct memory *memory)
+{
+	if (!memory->is_ready)
+		free(memory->data);
+	*memory = (struct memory){ 0 };
+}
+
 /* Its content is lost. NULL: there is no memory. */
 static void *memory_get(struct packer *packer, unsigned int which, size_t bytes)
 {
@@ -123,7 +134,7 @@ static void *memory_get(struct packer *packer, unsigned int which, size_t bytes)
 
 	if (bytes <= memory->room)
 		return memory->data;
-	free(memory->data);
+	memory_release(memory);
 	memory->data = malloc(bytes + bytes / 4);
 	memory->room = memory->data ? bytes + bytes / 4 : 0;
 	return memory->data;
@@ -795,7 +806,7 @@ void packing_init(struct packing *packing)
 static void packer_free(struct packer *packer)
 {
 	for (unsigned int i = 0; i < NR_MEMORIES; i++)
-		free(packer->memory[i].data);
+		memory_release(&packer->memory[i]);
 	free(packer);
 }
 
@@ -808,6 +819,7 @@ void packing_release(struct packing *packing)
 		packing->free = packer->next_free;
 		packer_free(packer);
 	}
+	free(packing->ready);
 	pthread_mutex_destroy(&packing->lock);
 	pthread_mutex_destroy(&packing->clock.lock);
 }
@@ -841,6 +853,47 @@ static bool packer_reserve(struct packer *packer)
 	packer->ids = (unsigned char *)(packer->times + most);
 	packer->scratch = memory_get(packer, MEMORY_SCRATCH, most * 8);
 	return lists_reserve(packer, most) && packer->times && packer->scratch;
+}
+
+/* What a block takes is asked of those who will take it, and then put where it is ready. Without memory the blocks will ask for theirs. */
+static void packer_prepare(struct packing *packing, struct packer *packer, size_t block_bytes)
+{
+	struct trace_source source = { .bytes = block_bytes };
+	size_t bytes = 0;
+	unsigned char *at;
+
+	packer->source = &source;
+	packer->packing = packing;
+	if (!packer_reserve(packer) || !memory_get(packer, MEMORY_LANES, LANES_USUALLY * block_bytes))
+		return;
+	for (unsigned int i = 0; i < NR_MEMORIES; i++)
+		bytes += (packer->memory[i].room + 63) & ~(size_t)63;
+	packing->ready = at = pages_ready(bytes);
+	for (unsigned int i = 0; at && i < NR_MEMORIES; i++) {
+		size_t room = packer->memory[i].room;
+
+		memory_release(&packer->memory[i]);
+		packer->memory[i] = (struct memory){ .data = at, .room = room, .is_ready = true };
+		at += (room + 63) & ~(size_t)63;
+	}
+}
+
+void packing_prepare(struct packing *packing, size_t block_bytes)
+{
+	struct packer *packer = packer_take(packing);
+	struct trace_packed *spares[PACKING_SPARES];
+
+	if (!packer)
+		return;
+	packer_prepare(packing, packer, block_bytes);
+	packer_give_back(packing, packer);
+	for (unsigned int i = 0; i < PACKING_SPARES; i++) {
+		spares[i] = packed_new(packing, block_bytes);
+		if (spares[i])
+			pages_populate(spares[i], block_bytes / PACKED_USUALLY);
+	}
+	for (unsigned int i = 0; i < PACKING_SPARES; i++)
+		packing_recycle(packing, spares[i]);
 }
 
 struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error)

@@ -46,9 +46,13 @@ struct packing {
 	struct trace_packed *spares; /* owned */
 	unsigned int nr_spares;
 	struct packer *free; /* owned; as many as there ever were threads at it at a time */
+	void *ready; /* owned; the memory of the first packer, if it was prepared */
 };
 void packing_init(struct packing *packing);
 void packing_release(struct packing *packing);
+
+/** packing_prepare() - the memory that one thread needs to pack blocks of @block_bytes is there before the first one comes, as far as can be had. Before any */
+void packing_prepare(struct packing *packing, size_t block_bytes);
 
 /** packing_recycle() - as trace_packed_free(); the memory may be used again. Any thread */
 void packing_recycle(struct packing *packing, struct trace_packed *packed);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_writer.c - what the writer is given: blocks that are good, bad or too large, streams, books that do not add up; and output that fails. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,67 @@ static void blocks_that_wait_keep_their_content(void)
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 	trace_cursor_free(cursor);
 	trace_close(trace);
+}
+
+/* Faults of pages that the thread has had. */
+static long page_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt;
+}
+
+/* A block of @bytes through a new writer, and one of twice as much behind it. Returns how many pages the first one touched that were not there. */
+static long faults_of_first_block(uint64_t *words, size_t bytes, size_t prepared_bytes)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace_writer_options options = { .size = sizeof(options), .block_bytes = prepared_bytes };
+	struct trace *trace;
+	long faults = 0;
+
+	trace_writer_free(file->writer);
+	CU_ASSERT_EQUAL(ftruncate(file->fd, 0), 0);
+	lseek(file->fd, 0, SEEK_SET);
+	malloc_trim(0); /* what others had is new again */
+	file->writer = trace_writer_new(file->fd, &options, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file->writer);
+	for (size_t i = 1; i <= 2; i++) {
+		struct trace_source source = { .records = words, .bytes = i * bytes, .seq = i, .nr_records = (uint32_t)(i * bytes / 16), .kind = TRACE_CHUNK_EVENTS };
+		struct trace_packed *packed;
+		long before = page_faults();
+
+		packed = trace_writer_pack(file->writer, &source, NULL);
+		faults = i == 1 ? page_faults() - before : faults;
+		CU_ASSERT_EQUAL(trace_writer_write(file->writer, packed, NULL), 0);
+	}
+	trace = rawfile_open(file, NULL);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->events, 3 * bytes / 16);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+	return faults;
+}
+
+static void a_block_that_was_prepared_for_finds_its_memory_ready(void)
+{
+	enum { BYTES = 1 << 20 };
+	uint64_t *words = malloc(2 * BYTES);
+	long fresh, ready;
+
+	for (uint32_t i = 0; i < 2 * BYTES / 16; i++) {
+		struct trace_record record = { .time = 500 * i, .id = TRACE_EV_sys_exit, .words = 2 };
+
+		memcpy(&words[2 * i], &record, 8);
+		words[2 * i + 1] = i / 16;
+	}
+	fresh = faults_of_first_block(words, BYTES, 0);
+	ready = faults_of_first_block(words, BYTES, BYTES);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	CU_ASSERT_TRUE(ready <= fresh); /* their shadows are touched, too */
+#else
+	CU_ASSERT_TRUE(ready < fresh / 8);
+#endif
+	free(words);
 }
 
 static void bad_records_are_left_out_and_counted(void)
@@ -742,6 +804,7 @@ static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
 
 static const struct unit_case cases[] = {
 	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
+	{ "a_block_that_was_prepared_for_finds_its_memory_ready", a_block_that_was_prepared_for_finds_its_memory_ready },
 	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
 	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
 	{ "a_stream_that_begins_without_sense_says_so", a_stream_that_begins_without_sense_says_so },

@@ -28,12 +28,14 @@ struct trace_packed;
  * @size: sizeof of the caller's struct
  * @level: zstd level; 0 = 1
  * @start_ns: begin of the recording, CLOCK_MONOTONIC. @start_realtime_ns: CLOCK_REALTIME of the same instant
+ * @block_bytes: blocks of so many bytes will come: what they need is made ready now, so that the first ones take no longer than the others. 0 = they ask for it
  */
 struct trace_writer_options {
 	size_t size;
 	int level;
 	uint64_t start_ns;
 	uint64_t start_realtime_ns;
+	size_t block_bytes;
 };
 
 /**
