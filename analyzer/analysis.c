@@ -12,7 +12,6 @@ static const struct {
 	handler_fn handler;
 } handlers[] = {
 #define HANDLER(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
-	HANDLER(trace_lost, on_trace_lost),
 	HANDLER(trace_mask, on_trace_mask),
 	HANDLER(sys_enter, on_sys_enter),
 	HANDLER(sys_enter3, on_sys_enter),
@@ -237,6 +236,13 @@ int trace_analysis_on_gone(struct trace_analysis *a, trace_gone_fn fn, void *dat
 	return hook_add(a, &hook);
 }
 
+int trace_analysis_on_damage(struct trace_analysis *a, trace_damage_fn fn, void *data)
+{
+	struct hook hook = {.damage = fn, .data = data};
+
+	return hook_add(a, &hook);
+}
+
 /* By event: most events have no hook or one, and nobody should look through all of them each time. */
 static int hooks_prepare(struct trace_analysis *a)
 {
@@ -372,7 +378,7 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 
 int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 {
-	struct trace_cursor_options options = {.size = sizeof(options), .decode_ahead = 4};
+	struct trace_cursor_options options = {.size = sizeof(options), .decode_ahead = 4, .damaged = lost_found, .damaged_data = a};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	int error;

@@ -307,13 +307,18 @@ static void forget_all(struct trace_servers *s)
 }
 
 /* A gap is known from its beginning on: what comes in between is from other CPUs, and may depend on what is missing. */
+static void gap_begin(struct trace_servers *s, uint64_t end_ns)
+{
+	if (!s->gap_until)
+		forget_all(s);
+	if (end_ns >= s->gap_until)
+		s->gap_until = end_ns + 1; /* the event at its end is the loss itself */
+}
+
 static void gaps_pass(struct trace_servers *s, uint64_t ns)
 {
 	while (ns >= s->next_gap_ns && s->next_gap_ns != UINT64_MAX) {
-		if (!s->gap_until)
-			forget_all(s);
-		if (s->next_gap_end >= s->gap_until)
-			s->gap_until = s->next_gap_end + 1; /* the event at its end is the loss itself */
+		gap_begin(s, s->next_gap_end);
 		gap_find(s);
 	}
 	if (s->gap_until && ns >= s->gap_until) {
@@ -322,15 +327,13 @@ static void gaps_pass(struct trace_servers *s, uint64_t ns)
 	}
 }
 
-/* The end of a gap. That of a chunk which turned out to be damaged when it was read is not among those known before: all is forgotten here at least. */
+/* The end of a gap: what a program's events from elsewhere began inside of it is as little known. */
 static void on_lost(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_trace_lost *lost = event->payload;
 
 	if (lost->stream >= 2 * trace_get_info(s->trace)->nr_cpus)
 		user_lose(s, lost->stream, event->ts_ns);
-	else if (lost->cause != TRACE_GAP_MISSED && !s->gap_until)
-		forget_all(s);
 }
 
 /* What was not recorded until now, or will not be from now on, is a gap. The first mask of a trace held from its beginning on. */
@@ -703,6 +706,20 @@ static void start_load(struct trace_servers *s)
 	trace_cursor_free(cursor);
 }
 
+/* A chunk turned out to be damaged when it was to be read: so this gap is not among those known before. */
+static void on_damage(void *data, struct trace_analysis *analysis, const struct trace_gap *gap)
+{
+	struct trace_servers *s = data;
+
+	if (!s->started)
+		start_load(s);
+	gaps_pass(s, trace_analysis_now(analysis));
+	if (gap->stream >= 2 * trace_get_info(s->trace)->nr_cpus)
+		user_lose(s, gap->stream, gap->end_ns);
+	else
+		gap_begin(s, gap->end_ns);
+}
+
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	struct trace_servers *s = data;
@@ -830,6 +847,8 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	error = trace_analysis_on_event(analysis, mask, on_event, s);
 	if (!error)
 		error = trace_analysis_on_interval_of(analysis, 1u << TRACE_STATE_BLOCKED, log_interval, s);
+	if (!error)
+		error = trace_analysis_on_damage(analysis, on_damage, s);
 	if (!error)
 		error = trace_analysis_on_gone(analysis, endpoint_gone, s);
 	if (!error)

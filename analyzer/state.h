@@ -415,6 +415,7 @@ struct hook {
 	trace_event_fn event;
 	trace_interval_fn interval;
 	trace_gone_fn gone;
+	trace_damage_fn damage;
 	uint32_t states; /* of the intervals that it wants */
 	void *data;
 };
@@ -514,12 +515,12 @@ struct trace_analysis {
 	struct event_hook *event_hooks; /* owned; those of event id n (or bit TRACE_EV_USER) from hooks_of[n] to hooks_of[n + 1] */
 	uint32_t hooks_of[TRACE_EV_MAX + 1];
 	uint32_t watched; /* states that an interval hook wants: bit 1 << enum trace_state */
-	struct gap *gaps; /* owned */
+	struct gap *gaps; /* owned; of those that have begun */
 	size_t nr_gaps;
-	uint64_t *doubts; /* owned: times of losses too small to spoil what is consistent, ascending */
+	uint64_t *doubts; /* owned: times of losses too small to spoil what is consistent, ascending; without those of damages */
 	size_t nr_doubts;
-	struct trace_gap *damages; /* owned; met in the pass, not in the trace's list */
-	size_t nr_damages;
+	struct trace_gap *damages; /* owned; met in the pass, not in the trace's list; by start_ns */
+	size_t nr_damages, room_for_damages;
 	struct cpu_gap *cpu_gaps; /* owned; by start */
 	size_t nr_cpu_gaps, next_cpu_gap;
 	uint64_t next_gap_ns; /* UINT64_MAX: none */
@@ -626,6 +627,7 @@ void forget_unused(struct trace_analysis *a);
 
 int lost_prepare(struct trace_analysis *a);
 void lost_begin(struct trace_analysis *a, uint64_t ns); /* gaps that begin until @ns */
+void lost_found(void *analysis, const struct trace_gap *gap); /* of the pass's cursor: a chunk turns out to be damaged */
 /** is_left_out() - did the recorder leave @what, a TRACE_LEFT_OUT_..., out? */
 bool is_left_out(const struct trace_analysis *a, const char *what);
 /** lost_from() - the number of the first joined gap that may reach beyond @ns */
@@ -634,7 +636,6 @@ size_t lost_from(const struct trace_analysis *a, uint64_t ns);
 uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to);
 /** lost_first() - the first loss, of whatever size, after @from and before @to; UINT64_MAX if none */
 uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to);
-void on_trace_lost(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 
 /* ---- state_filtered.c ---- */

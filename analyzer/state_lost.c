@@ -17,6 +17,9 @@
  * A thread that then does something impossible (runs without having been woken) was changed by a missing event: all from the
  * first loss in that interval is unknown. The same without any declared loss: the whole interval, see state_sched.c.
  *
+ * That a chunk is damaged may be found only when it is to be read. The cursor tells before it delivers the first event of that time, so that it is a gap
+ * like all others: nothing of the time between was booked yet.
+ *
  * Where scheduling changes were not recorded, because the recording was halted or somebody took them away, it is the same on all CPUs: the masks that
  * stand in the trace tell from when until when. Where only wakeups were not, it is not known of a thread that slept when it began to wait for a CPU:
  * from its last change to the next that time is unknown (state_sched.c).
@@ -55,7 +58,7 @@ static int by_time(const void *left, const void *right)
 	return *l < *r ? -1 : *l > *r;
 }
 
-/* Gaps come ordered by start; they are joined where they overlap. */
+/* When they begin: so they come ordered by start. They are joined where they overlap. */
 static void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end)
 {
 	struct gap *last = a->nr_gaps ? &a->gaps[a->nr_gaps - 1] : NULL;
@@ -181,8 +184,6 @@ int lost_prepare(struct trace_analysis *a)
 	}
 	qsort(a->cpu_gaps, a->nr_cpu_gaps, sizeof(*a->cpu_gaps), by_start);
 	qsort(a->doubts, a->nr_doubts, sizeof(*a->doubts), by_time);
-	for (size_t i = 0; i < a->nr_cpu_gaps; i++)
-		gap_join(a, a->cpu_gaps[i].start, a->cpu_gaps[i].end);
 	if (a->nr_cpu_gaps)
 		a->next_gap_ns = a->cpu_gaps[0].start;
 	return 0;
@@ -244,10 +245,26 @@ static uint64_t doubt_from(const struct trace_analysis *a, uint64_t ns)
 	return low < a->nr_doubts ? a->doubts[low] : UINT64_MAX;
 }
 
+/* The same of chunks that turned out to be damaged. */
+static uint64_t damage_from(const struct trace_analysis *a, uint64_t ns)
+{
+	size_t low = 0, high = a->nr_damages;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a->damages[middle].start_ns < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < a->nr_damages ? a->damages[low].start_ns : UINT64_MAX;
+}
+
 uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to)
 {
 	size_t nr = gaps_before(a, from + 1);
-	uint64_t first = UINT64_MAX, doubt = doubt_from(a, from);
+	uint64_t first = UINT64_MAX, doubt = doubt_from(a, from), damage = damage_from(a, from);
 
 	if (nr && a->gaps[nr - 1].end > from)
 		first = from;
@@ -255,6 +272,8 @@ uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to)
 		first = a->gaps[nr].start;
 	if (doubt < first)
 		first = doubt;
+	if (damage < first)
+		first = damage;
 	return first < to ? first : UINT64_MAX;
 }
 
@@ -287,33 +306,54 @@ void lost_begin(struct trace_analysis *a, uint64_t ns)
 		const struct cpu_gap *gap = &a->cpu_gaps[a->next_cpu_gap++];
 		uint64_t start = gap->start > a->start_ns ? gap->start : a->start_ns;
 
+		gap_join(a, gap->start, gap->end);
 		lost_cpu(a, &a->cpus[gap->cpu], start, gap->end);
 	}
 	a->next_gap_ns = a->next_cpu_gap < a->nr_cpu_gaps ? a->cpu_gaps[a->next_cpu_gap].start : UINT64_MAX;
 }
 
-static bool is_announced(const struct trace_analysis *a, const struct trace_trace_lost *lost)
+/* Room for one more damage, and for what it adds to the gaps. */
+static bool damages_reserve(struct trace_analysis *a)
 {
-	for (size_t i = 0; i < trace_nr_gaps(a->trace); i++) {
-		const struct trace_gap *gap = trace_get_gap(a->trace, i);
+	size_t room = a->room_for_damages ? 2 * a->room_for_damages : 16;
+	struct trace_gap *damages;
+	struct gap *gaps;
 
-		if (gap->stream == lost->stream && gap->start_ns == lost->from_ns && gap->cause == TRACE_GAP_DAMAGED)
-			return true;
-	}
-	return false;
+	if (a->nr_damages < a->room_for_damages)
+		return true;
+	damages = reallocarray(a->damages, room, sizeof(*damages));
+	if (damages)
+		a->damages = damages;
+	gaps = reallocarray(a->gaps, a->nr_cpu_gaps + room, sizeof(*gaps));
+	if (gaps)
+		a->gaps = gaps;
+	if (!damages || !gaps)
+		return false;
+	a->room_for_damages = room;
+	return true;
 }
 
-static void note_damage(struct trace_analysis *a, const struct cpu *cpu, uint64_t ns, const struct trace_trace_lost *lost)
+void lost_found(void *analysis, const struct trace_gap *gap)
 {
-	struct trace_gap *bigger = reallocarray(a->damages, a->nr_damages + 1, sizeof(*bigger));
+	struct trace_analysis *a = analysis;
 
-	if (!bigger) {
+	if (!a->gaps) /* the pass has not begun: the cursor goes back, and tells again */
+		return;
+	if (!damages_reserve(a)) {
 		a->failed = -ENOMEM;
 		return;
 	}
-	a->damages = bigger;
-	a->damages[a->nr_damages++] = (struct trace_gap){.stream = lost->stream, .cpu = cpu->cpu, .start_ns = lost->from_ns, .end_ns = ns,
-							 .lost = lost->lost, .cause = TRACE_GAP_DAMAGED};
+	lost_begin(a, gap->start_ns);
+	if (gap->start_ns > a->now)
+		a->now = gap->start_ns;
+	a->damages[a->nr_damages++] = *gap;
+	if (!is_user(a, gap->stream) && !is_structural(gap->stream, gap->cpu) && gap->cpu < a->nr_cpus) {
+		gap_join(a, gap->start_ns, gap->end_ns);
+		lost_cpu(a, &a->cpus[gap->cpu], gap->start_ns > a->start_ns ? gap->start_ns : a->start_ns, gap->end_ns);
+	}
+	for (size_t i = 0; i < a->nr_hooks; i++)
+		if (a->hooks[i].damage)
+			a->hooks[i].damage(a->hooks[i].data, a, gap);
 }
 
 size_t trace_analysis_nr_damages(const struct trace_analysis *a)
@@ -324,29 +364,4 @@ size_t trace_analysis_nr_damages(const struct trace_analysis *a)
 const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *a, size_t idx)
 {
 	return idx < a->nr_damages ? &a->damages[idx] : NULL;
-}
-
-/* A gap that the list did not announce: a chunk that turned out to be damaged only now. */
-void on_trace_lost(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
-{
-	const struct trace_trace_lost *lost = event->payload;
-	uint64_t start = lost->from_ns > a->start_ns ? lost->from_ns : a->start_ns;
-	struct gap *bigger;
-
-	if (lost->cause == TRACE_GAP_DAMAGED && !is_announced(a, lost))
-		note_damage(a, cpu, ns, lost);
-	if (cpu->gap_until >= ns || lost->cause == TRACE_GAP_MISSED || is_structural(lost->stream, cpu->cpu) || is_user(a, lost->stream))
-		return;
-	bigger = reallocarray(a->gaps, a->nr_gaps + 1, sizeof(*bigger));
-	if (!bigger) {
-		a->failed = -ENOMEM;
-		return;
-	}
-	a->gaps = bigger;
-	/* Keep the list ordered: it may reach back behind gaps that are over, but not into intervals that are closed. */
-	if (a->nr_gaps && a->gaps[a->nr_gaps - 1].start <= ns)
-		gap_join(a, start > a->gaps[a->nr_gaps - 1].start ? start : a->gaps[a->nr_gaps - 1].start, ns);
-	else if (!a->nr_gaps)
-		gap_join(a, start, ns);
-	lost_cpu(a, cpu, start > cpu->mark ? start : cpu->mark, ns);
 }

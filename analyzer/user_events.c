@@ -281,25 +281,40 @@ static void gap_find(struct trace_user_events *u)
 }
 
 /* Where events of a program may be missing, ends could be taken for those of other begins: nothing is followed across it, nor inside. */
+static void gap_begins(struct trace_user_events *u, const struct trace_gap *gap)
+{
+	uint32_t pid = trace_stream_pid(u->analysis, gap->stream);
+	struct number_row *blind;
+
+	pid = pid ? pid : PROBED; /* a probe's events come with the kernel's */
+	forget(u, pid);
+	blind = table_add(&u->blind, sizeof(*blind), pid);
+	if (!blind)
+		user_fail(u);
+	else if (gap->end_ns > blind->number)
+		blind->number = gap->end_ns;
+}
+
 static void gaps_pass(struct trace_user_events *u, uint64_t now)
 {
 	while (now >= u->next_gap_ns && u->next_gap < trace_nr_gaps(u->trace)) {
 		const struct trace_gap *gap = trace_get_gap(u->trace, u->next_gap++);
-		uint32_t pid = trace_stream_pid(u->analysis, gap->stream);
-		struct number_row *blind;
 
 		gap_find(u);
-		pid = pid ? pid : PROBED; /* a probe's events come with the kernel's */
-		forget(u, pid);
-		blind = table_add(&u->blind, sizeof(*blind), pid);
-		if (!blind)
-			user_fail(u);
-		else if (gap->end_ns > blind->number)
-			blind->number = gap->end_ns;
+		gap_begins(u, gap);
 	}
 }
 
-/* The end of a gap. Of a chunk that turned out to be damaged when it was read nobody knew before. */
+/* A chunk turned out to be damaged when it was to be read: so this gap is not among those known before. */
+static void on_damage(void *data, struct trace_analysis *analysis, const struct trace_gap *gap)
+{
+	struct trace_user_events *u = data;
+
+	gaps_pass(u, trace_analysis_now(analysis));
+	gap_begins(u, gap);
+}
+
+/* The end of a gap: what was begun inside of it is forgotten, too. */
 static void gap_ends(struct trace_user_events *u, const struct trace_trace_lost *lost)
 {
 	uint32_t pid = trace_stream_pid(u->analysis, lost->stream);
@@ -404,6 +419,8 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 	}
 	if (!error && has_user_events(trace)) {
 		error = trace_analysis_on_event(analysis, mask, on_event, u);
+		if (!error)
+			error = trace_analysis_on_damage(analysis, on_damage, u);
 		if (!error)
 			error = trace_analysis_on_interval(analysis, on_interval, u);
 	}

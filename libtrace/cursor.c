@@ -79,6 +79,8 @@ struct trace_cursor {
 	int error;
 	struct trace_error why;
 	uint64_t skipped_chunks;
+	void (*damaged)(void *data, const struct trace_gap *gap); /* NULL: nobody wants to know */
+	void *damaged_data;
 };
 
 /* ---- heap ---- */
@@ -248,14 +250,14 @@ static void tell_of_damage(struct trace_cursor *cursor, const struct span *span,
 
 static int chunk_is_damaged(struct trace_cursor *cursor, const struct span *span, const char *reason)
 {
+	const struct trace_gap gap = { .stream = span->stream, .cpu = span->cpu, .start_ns = span->first_ns, .end_ns = span->last_ns,
+				       .lost = span->events, .cause = TRACE_GAP_DAMAGED };
+
 	if (!cursor->skipped_chunks++)
 		tell_of_damage(cursor, span, reason);
-	return join_gap(cursor, &(struct trace_gap){ .stream = span->stream,
-						     .cpu = span->cpu,
-						     .start_ns = span->first_ns,
-						     .end_ns = span->last_ns,
-						     .lost = span->events,
-						     .cause = TRACE_GAP_DAMAGED });
+	if (cursor->damaged)
+		cursor->damaged(cursor->damaged_data, &gap);
+	return join_gap(cursor, &gap);
 }
 
 static bool wants_ahead(const void *context, const struct span *span)
@@ -545,6 +547,8 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 	cursor->last_ns = options->to_ns ? options->to_ns - 1 : UINT64_MAX;
 	cursor->no_lost = options->no_lost || options->start_state;
 	cursor->decode_ahead = options->decode_ahead < DECODE_AHEAD_MOST ? options->decode_ahead : DECODE_AHEAD_MOST;
+	cursor->damaged = options->damaged;
+	cursor->damaged_data = options->damaged_data;
 	cursor->all_events = !options->mask;
 	if (options->mask)
 		memcpy(cursor->mask, options->mask, sizeof(cursor->mask));

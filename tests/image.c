@@ -72,6 +72,39 @@ long image_find(const struct image *image, enum trace_chunk_kind kind, size_t nt
 	return -1;
 }
 
+bool image_spoil(struct image *image, enum trace_chunk_kind kind, size_t nth)
+{
+	struct trace_chunk_header header;
+	long at = image_find(image, kind, nth, &header);
+
+	if (at < 0)
+		return false;
+	image->data[(size_t)at + header.header_bytes] ^= 1;
+	return true;
+}
+
+struct image image_with_pieces(const struct image *image)
+{
+	unsigned char *data = malloc(image->bytes);
+	struct trace_chunk_header header;
+	size_t bytes = sizeof(struct trace_file_header);
+	struct image pieces;
+	long at;
+
+	memcpy(data, image->data, bytes);
+	for (size_t i = 0; (at = image_chunk(image, i, &header)) >= 0; i++) {
+		const unsigned char *chunk = image->data + at, *payload = chunk + header.header_bytes;
+		size_t chunk_bytes = header.header_bytes + header.packed_bytes;
+
+		chunk_bytes -= header.kind == TRACE_CHUNK_EVENTS && XXH3_64bits(payload, header.packed_bytes) != header.payload_checksum;
+		memcpy(data + bytes, chunk, chunk_bytes);
+		bytes += chunk_bytes;
+	}
+	pieces = image_of(data, bytes);
+	free(data);
+	return pieces;
+}
+
 void image_put_chunk(struct image *image, size_t at, struct trace_chunk_header *header)
 {
 	header->payload_checksum = XXH3_64bits(image->data + at + header->header_bytes, header->packed_bytes);

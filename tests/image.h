@@ -25,6 +25,10 @@ void image_free(struct image *image);
 long image_chunk(const struct image *image, size_t idx, struct trace_chunk_header *ret_header);
 /** image_find() - offset of the @nth chunk (from 0) of @kind */
 long image_find(const struct image *image, enum trace_chunk_kind kind, size_t nth, struct trace_chunk_header *ret_header);
+/** image_spoil() - change the payload of a chunk: chunk @nth (from 0) of @kind, so that its header is good and it cannot be read. False: there is none */
+bool image_spoil(struct image *image, enum trace_chunk_kind kind, size_t nth);
+/** image_with_pieces() - the same file with a piece only of each chunk of events whose payload is not good: that is known as soon as it is opened */
+struct image image_with_pieces(const struct image *image);
 /** image_put_chunk() - replace the header at @at by @header, with good checksums of it and of the payload behind it */
 void image_put_chunk(struct image *image, size_t at, struct trace_chunk_header *header);
 

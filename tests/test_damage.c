@@ -1264,6 +1264,65 @@ static void an_entry_that_changes_while_open_is_damage(void)
 	fixture_free(&fixture);
 }
 
+/** struct told - what a cursor told of damage. @last_ns: of the event before; @late: that was of its time already */
+struct told {
+	uint64_t last_ns;
+	size_t nr;
+	bool late;
+	struct trace_gap gap;
+};
+
+static void note_damage(void *data, const struct trace_gap *gap)
+{
+	struct told *told = data;
+
+	told->late |= told->last_ns >= gap->start_ns;
+	told->gap = *gap;
+	told->nr++;
+}
+
+static void damage_is_told_before_any_event_of_its_time(void)
+{
+	for (size_t ahead = 0; ahead <= 3; ahead += 3) {
+		struct told told = { 0 };
+		struct trace_cursor_options options = { .size = sizeof(options), .decode_ahead = ahead, .damaged = note_damage, .damaged_data = &told };
+		struct trace_chunk_header header;
+		struct tb *tb = tb_new();
+		const struct trace_event *event;
+		struct trace_cursor *cursor;
+		struct image image;
+		struct trace *trace;
+		size_t nr_lost = 0;
+
+		for (uint64_t i = 0; i < 4000; i++) {
+			tb_sys_exit(tb, i % 2, 1000 + i, (int64_t)i);
+			if (i % 100 > 97 - 10 * (i % 2))
+				tb_cut(tb, i % 2);
+		}
+		image = image_new(tb, true);
+		CU_ASSERT_TRUE_FATAL(image_find(&image, TRACE_CHUNK_EVENTS, 31, &header) > 0 && image_spoil(&image, TRACE_CHUNK_EVENTS, 31));
+		trace = trace_open(image.path, NULL);
+		CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
+		cursor = trace_cursor_new(trace, &options, NULL);
+		while ((event = trace_cursor_next(cursor))) {
+			told.last_ns = event->ts_ns;
+			nr_lost += event->id == TRACE_EV_trace_lost;
+			if (event->ts_ns >= header.first_ns)
+				CU_ASSERT_EQUAL(told.nr, 1);
+		}
+		CU_ASSERT(told.nr == 1 && !told.late && nr_lost == 1 && told.gap.cause == TRACE_GAP_DAMAGED);
+		CU_ASSERT(told.gap.stream == header.stream && told.gap.cpu == header.cpu && told.gap.lost == header.events);
+		CU_ASSERT(told.gap.start_ns == header.first_ns && told.gap.end_ns == header.last_ns);
+		trace_cursor_seek(cursor, header.first_ns);
+		CU_ASSERT_PTR_NOT_NULL(trace_cursor_next(cursor));
+		CU_ASSERT_EQUAL(told.nr, 2);
+		trace_cursor_free(cursor);
+		trace_close(trace);
+		image_free(&image);
+		tb_free(tb);
+	}
+}
+
 static const struct unit_case cases[] = {
 	{ "every_bit_flip_is_detected_and_costs_its_chunk_only", every_bit_flip_is_detected_and_costs_its_chunk_only },
 	{ "every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only", every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only },
@@ -1293,6 +1352,7 @@ static const struct unit_case cases[] = {
 	{ "chunks_that_are_too_much_together_are_refused", chunks_that_are_too_much_together_are_refused },
 	{ "names_that_are_too_much_together_are_refused", names_that_are_too_much_together_are_refused },
 	{ "damage_ahead_is_the_same", damage_ahead_is_the_same },
+	{ "damage_is_told_before_any_event_of_its_time", damage_is_told_before_any_event_of_its_time },
 	{ "malformed_columns_break_nothing", malformed_columns_break_nothing },
 	{ "other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason },
 	{ "a_file_that_shrinks_while_open_is_damage", a_file_that_shrinks_while_open_is_damage },

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <trace/analysis.h>
 #include "builder.h"
+#include "image.h"
 #include "unit.h"
 
 #define NR_CPUS 3
@@ -22,9 +23,10 @@
  * struct mood - what a trace is like
  * @noise: percent of the events are random in all
  * @switches: percent of the rest are switches, @sleeps of these end with a sleep
+ * @cuts: percent of the events begin a new chunk of their CPU
  */
 struct mood {
-	uint32_t noise, nr_tids, switches, sleeps;
+	uint32_t noise, nr_tids, switches, sleeps, cuts;
 	bool losses;
 };
 
@@ -163,12 +165,11 @@ static void hidden_threads(struct tb *tb, struct dice *dice)
 	}
 }
 
-static struct trace *random_trace(uint64_t seed, const struct mood *mood)
+static struct tb *random_story(uint64_t seed, const struct mood *mood)
 {
 	struct dice dice = {seed, mood};
 	struct machine machine = {{0}};
 	struct tb *tb = tb_new();
-	struct trace *trace;
 	uint64_t ts_ns = 1000;
 
 	for (unsigned int i = 0; i < 40; i++)
@@ -189,14 +190,14 @@ static struct trace *random_trace(uint64_t seed, const struct mood *mood)
 		ts_ns += below(&dice, 2) * below(&dice, 100);
 		if (mood->losses && below(&dice, 500) == 0)
 			tb_lost(tb, cpu, 1 + below(&dice, 9));
+		if (mood->cuts && below(&dice, 100) < mood->cuts)
+			tb_cut(tb, cpu);
 		if (below(&dice, 100) < mood->noise)
 			random_event(tb, &dice, random_type(&dice), cpu, ts_ns, false);
 		else
 			plausible_event(tb, &dice, &machine, cpu, ts_ns);
 	}
-	trace = tb_open_trace(tb);
-	tb_free(tb);
-	return trace;
+	return tb;
 }
 
 /* ---- the check ---- */
@@ -246,9 +247,8 @@ static void check_lives(struct trace_analysis *analysis, const struct lives *liv
 	}
 }
 
-static void check(uint64_t seed, struct mood mood)
+static void check_trace(struct trace *trace, uint64_t seed, const struct mood *mood)
 {
-	struct trace *trace = random_trace(seed, &mood);
 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
 	struct trace_error error = {0};
 	struct lives lives = {0};
@@ -257,10 +257,19 @@ static void check(uint64_t seed, struct mood mood)
 	CU_ASSERT_EQUAL(trace_analysis_run(analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
 	if (error.code)
-		printf("seed %llu, %u threads, noise %u, losses %d: %s\n", (unsigned long long)seed, mood.nr_tids, mood.noise, mood.losses, error.message);
+		printf("seed %llu, %u threads, noise %u, losses %d: %s\n", (unsigned long long)seed, mood->nr_tids, mood->noise, mood->losses, error.message);
 	check_lives(analysis, &lives);
 	free(lives.life);
 	trace_analysis_free(analysis);
+}
+
+static void check(uint64_t seed, struct mood mood)
+{
+	struct tb *tb = random_story(seed, &mood);
+	struct trace *trace = tb_open_trace(tb);
+
+	tb_free(tb);
+	check_trace(trace, seed, &mood);
 	trace_close(trace);
 }
 
@@ -282,12 +291,89 @@ static void crowded_machines_balance(void)
 		check(seed, (struct mood){.noise = (uint32_t)(seed / 2 % 3), .nr_tids = seed & 1 ? 40 : 300, .switches = 80, .sleeps = (uint32_t)(seed / 2 % 8), .losses = seed % 4 == 0});
 }
 
+/* ---- chunks that turn out to be damaged when their turn comes ---- */
+
+/* Everything that the analysis says of the threads, and of their waits, as one text. */
+static char *told(struct image *image)
+{
+	struct trace *trace = trace_open(image->path, NULL);
+	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
+	struct lives lives = {0};
+	size_t bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &bytes);
+
+	CU_ASSERT_EQUAL(trace_analysis_on_interval(analysis, add_interval, &lives), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, NULL), 0);
+	check_lives(analysis, &lives);
+	free(lives.life);
+	for (size_t i = 0; i < trace_nr_processes(analysis); i++) {
+		const struct trace_process *process = trace_get_process(analysis, i);
+		struct trace_figures *f = trace_process_figures(analysis, process);
+
+		fprintf(out, "%u %s: %llu %llu %llu %llu %llu %llu\n", trace_process_pid(process), trace_process_comm(process), (unsigned long long)f->elapsed_ns,
+			(unsigned long long)f->user_ns, (unsigned long long)f->syscall_ns, (unsigned long long)f->trap_ns,
+			(unsigned long long)f->interrupted_ns, (unsigned long long)f->wait_cpu_ns);
+		for (size_t j = 0; j < f->nr_waits; j++)
+			fprintf(out, "  %d %s %u %s %llu %llu\n", f->waits[j].kind, f->waits[j].target, f->waits[j].pid, f->waits[j].via,
+				(unsigned long long)f->waits[j].ns, (unsigned long long)f->waits[j].count);
+		for (size_t j = 0; j < f->nr_wait_cpu_for; j++)
+			fprintf(out, "  cpu %s %u %llu\n", f->wait_cpu_for[j].comm, f->wait_cpu_for[j].pid, (unsigned long long)f->wait_cpu_for[j].ns);
+		trace_figures_free(f);
+	}
+	for (size_t i = 0; i < trace_nr_cpus(analysis); i++) {
+		struct trace_cpu_figures f;
+
+		trace_cpu_figures(analysis, i, &f);
+		fprintf(out, "CPU %zu: %llu %llu %llu %llu %llu\n", i, (unsigned long long)f.user_ns, (unsigned long long)f.system_ns,
+			(unsigned long long)(f.irq_ns + f.softirq_ns), (unsigned long long)f.idle_ns, (unsigned long long)f.unknown_ns);
+	}
+	fprintf(out, "%llu contradictions\n", (unsigned long long)trace_analysis_contradictions(analysis));
+	fclose(out);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	return text;
+}
+
+/* Where there is a piece of a chunk only, that is known before the pass, and else it is found in it: that must make no difference. */
+static void check_found(uint64_t seed, struct mood mood)
+{
+	struct tb *tb = random_story(seed, &mood);
+	struct image image = image_new(tb, true), pieces;
+	struct dice dice = {seed, &mood};
+	size_t spoilt = 0;
+	char *found, *known;
+
+	for (size_t i = 0; i < 2000; i++)
+		spoilt += below(&dice, 6) == 0 && image_spoil(&image, TRACE_CHUNK_EVENTS, i);
+	CU_ASSERT(spoilt > 0);
+	found = told(&image);
+	pieces = image_with_pieces(&image);
+	known = told(&pieces);
+	CU_ASSERT_STRING_EQUAL(found, known);
+	if (strcmp(found, known) != 0)
+		printf("seed %llu, %zu chunks damaged, found:\n%s\nknown:\n%s\n", (unsigned long long)seed, spoilt, found, known);
+	free(found);
+	free(known);
+	image_free(&pieces);
+	image_free(&image);
+	tb_free(tb);
+}
+
+static void damage_that_is_found_late_is_a_gap_like_others(void)
+{
+	for (uint64_t seed = 300; seed < 300 + NR_TRACES; seed++)
+		check_found(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 15), .nr_tids = 12, .switches = 25, .sleeps = 50, .losses = seed & 1, .cuts = 1});
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		{"noise_never_breaks_the_balance", noise_never_breaks_the_balance},
 		{"plausible_traces_with_noise_balance", plausible_traces_with_noise_balance},
 		{"crowded_machines_balance", crowded_machines_balance},
+		{"damage_that_is_found_late_is_a_gap_like_others", damage_that_is_found_late_is_a_gap_like_others},
 		{NULL, NULL},
 	};
 

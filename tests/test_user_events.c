@@ -302,6 +302,8 @@ static void nothing_is_followed_across_a_damaged_chunk(void)
 	emit(s.tb, 0, 1700, paid, 10, 0);
 	tb_user_cut(s.tb, 0);
 	emit(s.tb, 0, 3000, close, 10, 0);
+	emit(s.tb, 1, 3100, open, 11, 0); /* at the same time, in a good chunk */
+	emit(s.tb, 1, 3900, close, 11, 0);
 	emit(s.tb, 0, 4000, open, 10, 0);
 	tb_user_cut(s.tb, 0);
 	emit(s.tb, 0, 7000, paid, 10, 0);

@@ -107,6 +107,14 @@ typedef void (*trace_event_fn)(void *data, struct trace_analysis *analysis, cons
 int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data);
 
 /**
+ * trace_damage_fn - called for each gap that trace_nr_gaps() could not know of: a chunk turned out to be damaged when its turn came
+ * It comes before the first event that is not earlier than the begin of @gap, when the state has forgotten already what the gap spoils. At its end there is
+ * a trace_lost event, as at the end of all gaps.
+ */
+typedef void (*trace_damage_fn)(void *data, struct trace_analysis *analysis, const struct trace_gap *gap);
+int trace_analysis_on_damage(struct trace_analysis *analysis, trace_damage_fn fn, void *data); /* as trace_analysis_on_event() */
+
+/**
  * struct trace_interval - a thread was in one state from @from_ns to @to_ns
  * @cpu: on it, or queued for it (WAIT_CPU); -1 if blocked or not known
  * @name: system call or interrupt the time was spent in, or that the thread is blocked in; NULL if none
@@ -404,7 +412,7 @@ void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_
 uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id);
 /**
  * trace_analysis_nr_damages() - after the pass: gaps that trace_nr_gaps() could not know of, chunks that turned out to be damaged when they were read
- * trace_analysis_get_damage() - in the order they were met; NULL past the last
+ * trace_analysis_get_damage() - in the order of their begins; NULL past the last; see trace_analysis_on_damage()
  */
 size_t trace_analysis_nr_damages(const struct trace_analysis *analysis);
 const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *analysis, size_t idx);

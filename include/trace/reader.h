@@ -330,6 +330,10 @@ struct trace_event {
  * @no_lost: without the trace_lost events that stand for gaps
  * @decode_ahead: a thread of the cursor's own decodes so many chunks ahead (at most 64; 4 are enough), once the cursor has read a few, if
  *	there is another CPU to run on. 0: none. The events are the same
+ * @damaged: if not NULL, called for each chunk that turns out to be damaged when its turn comes, by trace_cursor_next(), before any event is delivered
+ *	that is not earlier than @gap's begin; trace_nr_gaps() does not know of it. Its trace_lost event comes at its end, as those of all gaps do. After
+ *	trace_cursor_seek() it is told again. Must not use the cursor
+ * @damaged_data: for @damaged
  */
 struct trace_cursor_options {
 	size_t size;
@@ -341,6 +345,8 @@ struct trace_cursor_options {
 	bool start_state;
 	bool no_lost;
 	size_t decode_ahead;
+	void (*damaged)(void *data, const struct trace_gap *gap);
+	void *damaged_data;
 };
 
 /**
