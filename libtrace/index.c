@@ -161,15 +161,49 @@ static void forget_chunks(struct trace *trace, size_t nr_damages)
 
 /* ---- by walking ---- */
 
-/* The index holds a copy of each chunk's header, behind where that chunk is: there begins no chunk. */
+/* Where the chunk is, if there is an entry of the index. */
+static uint64_t entry_offset(const struct trace *trace, uint64_t entry_at)
+{
+	uint64_t offset;
+
+	memcpy(&offset, trace->data + entry_at, sizeof(offset));
+	return offset;
+}
+
+/* Are two entries of the index behind each other, of chunks that were? Their places follow from each other, wherever these chunks are now, or if they are not. */
+static bool are_entries(const struct trace *trace, uint64_t first, uint64_t second)
+{
+	uint64_t offset, next, at = offsetof(struct trace_index_entry, header);
+	struct trace_chunk_header header, behind;
+
+	if (chunk_header_read(trace, first + at, &header) || header.trace_id != trace->trace_id || chunk_header_read(trace, second + at, &behind))
+		return false;
+	offset = entry_offset(trace, first);
+	next = entry_offset(trace, second);
+	return next > offset && next - offset >= (uint64_t)header.header_bytes + header.packed_bytes && next - offset <= 2ull * TRACE_RAW_MAX; /* what a failed write leaves lies between */
+}
+
+static bool index_begins(const struct trace *trace, uint64_t entry_at)
+{
+	struct trace_chunk_header header;
+
+	return entry_at >= sizeof(header) && !chunk_header_read(trace, entry_at - sizeof(header), &header) && header.kind == TRACE_CHUNK_INDEX &&
+	       header.header_bytes == sizeof(header) && header.trace_id == trace->trace_id;
+}
+
+/*
+ * The index holds a copy of each chunk's header: there begins no chunk. It is the same as the one at the offset that stands before it; in a file
+ * that bytes were cut out of that may be elsewhere, or gone, but then it stands among others of its kind.
+ */
 static bool is_copy_in_index(const struct trace *trace, uint64_t at, const struct trace_chunk_header *header)
 {
-	uint64_t original;
+	uint64_t entry_at = at - offsetof(struct trace_index_entry, header), stride = sizeof(struct trace_index_entry), original;
 
-	if (at < sizeof(original))
+	if (at < sizeof(original) || header->kind == TRACE_CHUNK_INDEX)
 		return false;
-	memcpy(&original, trace->data + at - sizeof(original), sizeof(original));
-	return original < at && memcmp(trace->data + original, header, sizeof(*header)) == 0;
+	original = entry_offset(trace, entry_at);
+	return (original < at && memcmp(trace->data + original, header, sizeof(*header)) == 0) || are_entries(trace, entry_at, entry_at + stride) ||
+	       (entry_at >= stride && are_entries(trace, entry_at - stride, entry_at)) || index_begins(trace, entry_at);
 }
 
 /* The next place from @at on, before @stop, where a chunk begins; @stop if there is none. */

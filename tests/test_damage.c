@@ -407,6 +407,51 @@ static void copies_of_headers_in_the_index_are_no_chunks(void)
 	fixture_free(&fixture);
 }
 
+/* Nor when the chunks are not where it says, and it is not whole: it costs itself, and nothing else changes. Parts of the file are kept, as by rearranged(). */
+static void check_spoilt_index(const struct image *image, const size_t (*parts)[2], size_t nr, size_t index_at)
+{
+	size_t before = 0;
+	struct image spoilt = rearranged(image, parts, nr), without;
+	struct trace *trace = trace_open(spoilt.path, NULL), *twin;
+	struct seen seen, wanted;
+
+	for (size_t i = 0; i < nr; i++)
+		before += parts[i][0] >= index_at ? 0 : parts[i][0] + parts[i][1] > index_at ? index_at - parts[i][0] : parts[i][1];
+	without = image_of(spoilt.data, before);
+	twin = trace_open(without.path, NULL);
+	seen = seen_of(trace, NULL);
+	wanted = seen_of(twin, NULL);
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), trace_nr_damages(twin) + 1);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), trace_nr_gaps(twin));
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, trace_get_info(twin)->lost);
+	CU_ASSERT(seen.nr == wanted.nr && seen_missing(&wanted, &seen) == 0);
+	seen_free(&seen);
+	seen_free(&wanted);
+	trace_close(trace);
+	trace_close(twin);
+	image_free(&spoilt);
+	image_free(&without);
+}
+
+static void what_is_left_of_an_index_is_no_chunk(void)
+{
+	struct fixture fixture = fixture_new(true);
+	struct trace_chunk_header a, index;
+	size_t bytes = fixture.image.bytes, at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 3, &a), behind = at + chunk_bytes(&a);
+	size_t index_at = (size_t)image_find(&fixture.image, TRACE_CHUNK_INDEX, 0, &index), step = (size_t)unit_step(5);
+
+	for (size_t stop = index_at + 1; stop < index_at + chunk_bytes(&index); stop += 7 * step) {
+		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, stop } }, 1, index_at);
+		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at }, { behind, stop - behind } }, 2, index_at);		  /* a chunk is missing */
+		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at + 200 }, { at + 210, stop - at - 210 } }, 2, index_at); /* a few bytes */
+	}
+	for (size_t hole = index_at + sizeof(index) - 40; hole + 1000 < bytes; hole += 13 * step) { /* and of the index */
+		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, hole }, { hole + 100, bytes - hole - 100 } }, 2, index_at);
+		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at }, { behind, hole - behind }, { hole + 100, bytes - hole - 300 } }, 3, index_at);
+	}
+	fixture_free(&fixture);
+}
+
 static void random_overwrites_cost_the_chunks_they_touch(void)
 {
 	struct fixture fixture = fixture_new(true);
@@ -1334,6 +1379,7 @@ static const struct unit_case cases[] = {
 	{ "a_removed_chunk_is_counted_from_the_numbers", a_removed_chunk_is_counted_from_the_numbers },
 	{ "garbage_between_chunks_costs_nothing", garbage_between_chunks_costs_nothing },
 	{ "copies_of_headers_in_the_index_are_no_chunks", copies_of_headers_in_the_index_are_no_chunks },
+	{ "what_is_left_of_an_index_is_no_chunk", what_is_left_of_an_index_is_no_chunk },
 	{ "random_overwrites_cost_the_chunks_they_touch", random_overwrites_cost_the_chunks_they_touch },
 	{ "a_chunk_of_another_trace_is_not_taken", a_chunk_of_another_trace_is_not_taken },
 	{ "unknown_kinds_are_skipped", unknown_kinds_are_skipped },
