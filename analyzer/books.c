@@ -88,6 +88,19 @@ void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 		((struct latency_row *)books_row(a, latencies_of(thread, noted[i] & 1), sizeof(struct latency_row), noted[i] >> 1))->count++;
 }
 
+bool latencies_add(const struct trace_thread *thread, struct books *books)
+{
+	for (uint32_t i = 0; i < thread->nr_latencies; i++) {
+		uint32_t noted = thread->latencies[i];
+		struct latency_row *row = table_add(noted & 1 ? &books->trap_times : &books->call_times, sizeof(*row), noted >> 1);
+
+		if (!row)
+			return false;
+		row->count++;
+	}
+	return true;
+}
+
 void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key)
 {
 	if (!thread->latencies)

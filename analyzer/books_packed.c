@@ -193,16 +193,48 @@ static bool has_rows(const struct books *books)
 	return false;
 }
 
-const struct books *books_of(const struct trace_thread *thread, struct books *scratch)
+/* With tables of its own. */
+static bool copy(const struct books *books, struct books *ret_copy)
 {
-	struct books own = thread->books, sum = {0};
-	bool ok;
+	*ret_copy = *books;
+	for (size_t i = 0; i < NR_TABLES; i++)
+		((struct table *)((char *)ret_copy + tables[i].offset))->rows = NULL;
+	for (size_t i = 0; i < NR_TABLES; i++) {
+		const struct table *table = table_of(books, i);
+		size_t bytes = (size_t)table->capacity * tables[i].row_bytes;
+		void *rows = bytes ? malloc(bytes) : NULL;
 
-	if (!thread->packed)
+		if (!bytes)
+			continue;
+		if (!rows)
+			return false;
+		((struct table *)((char *)ret_copy + tables[i].offset))->rows = memcpy(rows, table->rows, bytes);
+	}
+	return true;
+}
+
+/* What is not packed, with what is not in the tables yet. */
+static bool add_open(const struct trace_analysis *a, const struct trace_thread *thread, struct books *ret_books)
+{
+	if (!copy(&thread->books, ret_books))
+		return false;
+	if (!ret_books->call_times.capacity)
+		table_reserve(&ret_books->call_times, sizeof(struct latency_row), thread->nr_latencies);
+	return latencies_add(thread, ret_books) && turns_add(a, thread, &ret_books->who);
+}
+
+const struct books *books_of(const struct trace_analysis *a, const struct trace_thread *thread, struct books *scratch)
+{
+	bool is_open = thread->nr_latencies || thread->in_spell, ok;
+	struct books own = thread->books, sum = {0};
+
+	if (!thread->packed && !is_open)
 		return &thread->books;
+	if (!thread->packed)
+		return add_open(a, thread, scratch) ? scratch : NULL;
 	ok = unpack(thread, scratch);
-	if (ok && has_rows(&own)) {
-		ok = books_add(&sum, scratch) && books_add(&sum, &own);
+	if (ok && (has_rows(&own) || is_open)) {
+		ok = books_add(&sum, scratch) && books_add(&sum, &own) && latencies_add(thread, &sum) && turns_add(a, thread, &sum.who);
 		books_clear(scratch);
 		*scratch = sum;
 	}

@@ -18,6 +18,9 @@
  *
  * Both cost every switch something, so a CPU only begins with them when somebody had to wait for more than NEAR turns.
  *
+ * At the end of the trace spells stay as they are, and their turns: to write down who had the CPU in the waits of each of thousands of threads is work, and
+ * memory, for who asks for it (books_of()), of whom mostly some rows are shown and the rest is forgotten at once.
+ *
  * How exact it is: of waits of less than MAX_NAMED_HOLDERS turns each, every nanosecond is charged to who had it. Of longer ones the processes are named that had the CPU
  * last, at least MAX_NAMED_HOLDERS of them, and the rest goes to "several": to name everybody to everybody would be a table of the square of the processes.
  *
@@ -226,60 +229,77 @@ static void spell_unlist(struct turns *turns, struct trace_thread *thread)
 	thread->in_spell = false;
 }
 
-/* A single wait: its turns one by one, while they are few. Returns what remains of @left_ns. */
-static uint64_t charge_turns(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t left_ns)
+/* Returns false when out of memory. */
+static bool put(struct table *who, uint32_t process, uint64_t ns)
 {
-	const struct spell *spell = &thread->spell;
+	struct who_row *row = ns ? table_add(who, sizeof(*row), process + 1ull) : NULL;
 
-	for (uint64_t turn = spell->own; left_ns && turn-- > spell->first;) {
+	if (row)
+		row->ns += ns;
+	return row || !ns;
+}
+
+/* A single wait: its turns one by one, while they are few. */
+static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct table *who, uint64_t *left_ns)
+{
+	for (uint64_t turn = spell->own; *left_ns && turn-- > spell->first;) {
 		const struct cpu_log_entry *entry = cpu_turn(cpu, turn), *end = cpu_turn(cpu, turn + 1);
 		uint64_t ns = turn_ns(entry, end->ns, end->irq_ns);
 
-		ns = ns < left_ns ? ns : left_ns;
-		who_add(a, thread, entry->process, ns);
-		left_ns -= ns;
+		ns = ns < *left_ns ? ns : *left_ns;
+		if (!put(who, entry->process, ns))
+			return false;
+		*left_ns -= ns;
 	}
-	return left_ns;
+	return true;
 }
 
-static uint64_t charge_holders(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t left_ns)
+static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, struct table *who, uint64_t *left_ns)
 {
 	const struct spell *spell = &thread->spell;
 	const struct holder *holders = cpu->turns->holders;
 	uint64_t names = spell->names < cpu->turns->nr ? spell->names : cpu->turns->nr;
 
-	table_reserve(&thread->books.who, sizeof(struct who_row), (uint32_t)names);
-	for (uint32_t idx = holders[NOBODY].older; idx && holders[idx].last >= spell->first && left_ns && names; idx = holders[idx].older) {
+	table_reserve(who, sizeof(struct who_row), (uint32_t)names);
+	for (uint32_t idx = holders[NOBODY].older; idx && holders[idx].last >= spell->first && *left_ns && names; idx = holders[idx].older) {
 		uint64_t ns = had_between(cpu, &holders[idx], spell->first, spell->own);
 
 		if (holders[idx].process == thread->process_idx)
 			ns = without(ns, spell->own_ns);
-		ns = ns < left_ns ? ns : left_ns;
+		ns = ns < *left_ns ? ns : *left_ns;
 		if (!ns)
 			continue;
-		((struct who_row *)books_row(a, &thread->books.who, sizeof(struct who_row), holders[idx].process + 1ull))->ns += ns;
+		if (!put(who, holders[idx].process, ns))
+			return false;
 		names--;
-		left_ns -= ns;
+		*left_ns -= ns;
 	}
-	return left_ns;
+	return true;
+}
+
+bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct table *who)
+{
+	const struct spell *spell = &thread->spell;
+	const struct cpu *cpu = &a->cpus[spell->cpu];
+	uint64_t left_ns = spell->left_ns;
+	bool ok;
+
+	if (!thread->in_spell)
+		return true;
+	if (spell->nr_waits == 1 && spell->own - spell->first <= MAX_NAMED_HOLDERS)
+		ok = put_turns(cpu, spell, who, &left_ns);
+	else
+		ok = put_holders(cpu, thread, who, &left_ns);
+	return ok && put(who, PROCESS_INTERRUPTS, spell->irq_ns) && put(who, PROCESS_SEVERAL, left_ns);
 }
 
 void turns_settle(struct trace_analysis *a, struct trace_thread *thread)
 {
-	const struct spell *spell = &thread->spell;
-	const struct cpu *cpu;
-	uint64_t left_ns;
-
-	if (!thread->in_spell)
+	if (!thread->in_spell || a->closing)
 		return;
-	cpu = &a->cpus[spell->cpu];
-	spell_unlist(cpu->turns, thread);
-	if (spell->nr_waits == 1 && spell->own - spell->first <= MAX_NAMED_HOLDERS)
-		left_ns = charge_turns(a, cpu, thread, spell->left_ns);
-	else
-		left_ns = charge_holders(a, cpu, thread, spell->left_ns);
-	who_add(a, thread, PROCESS_INTERRUPTS, spell->irq_ns);
-	who_add(a, thread, PROCESS_SEVERAL, left_ns);
+	if (!turns_add(a, thread, &thread->books.who))
+		a->failed = -12;
+	spell_unlist(a->cpus[thread->spell.cpu].turns, thread);
 }
 
 /* From now on turns are linked; those that are in the log at once. */

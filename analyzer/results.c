@@ -125,10 +125,10 @@ const struct trace_thread *trace_next_thread(const struct trace_process *process
 
 /* ---- sums ---- */
 
-static bool add_thread(struct books *sum, const struct trace_thread *thread)
+static bool add_thread(const struct trace_analysis *a, struct books *sum, const struct trace_thread *thread)
 {
 	struct books scratch = {0};
-	const struct books *books = books_of(thread, &scratch);
+	const struct books *books = books_of(a, thread, &scratch);
 	bool ok = books && books_add(sum, books);
 
 	books_clear(&scratch);
@@ -378,18 +378,18 @@ struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const
 	const struct books *books;
 
 	settle(a, thread, thread);
-	books = books_of(thread, &scratch);
+	books = books_of(a, thread, &scratch);
 	if (books)
 		figures = figures_of(a, books, thread->end_ns - thread->start_ns);
 	books_clear(&scratch);
 	return figures;
 }
 
-static bool add_process(struct books *sum, uint64_t *elapsed, const struct trace_process *process)
+static bool add_process(const struct trace_analysis *a, struct books *sum, uint64_t *elapsed, const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next) {
 		*elapsed += thread->end_ns - thread->start_ns;
-		if (!add_thread(sum, thread))
+		if (!add_thread(a, sum, thread))
 			return false;
 	}
 	return true;
@@ -404,7 +404,7 @@ struct trace_figures *trace_process_figures(const struct trace_analysis *a, cons
 	if (process->nr_threads == 1)
 		return trace_thread_figures(a, process->first);
 	settle(a, process->first, NULL);
-	if (add_process(&sum, &elapsed, process))
+	if (add_process(a, &sum, &elapsed, process))
 		figures = figures_of(a, &sum, elapsed);
 	books_clear(&sum);
 	return figures;
@@ -420,7 +420,7 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
 		settle(a, a->processes[i]->first, NULL);
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes && ok; i++)
-		ok = add_process(&sum, &elapsed, a->processes[i]);
+		ok = add_process(a, &sum, &elapsed, a->processes[i]);
 	if (ok)
 		figures = figures_of(a, &sum, elapsed);
 	books_clear(&sum);
@@ -511,10 +511,10 @@ static int verify_books(const struct trace_thread *thread, const struct books *b
 	return error ? error : verify_calls(thread, &b->traps, &b->trap_times, ret_error);
 }
 
-static int verify_thread(const struct trace_thread *thread, struct trace_error *ret_error)
+static int verify_thread(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_error *ret_error)
 {
 	struct books scratch = {0};
-	const struct books *books = books_of(thread, &scratch);
+	const struct books *books = books_of(a, thread, &scratch);
 	int error = books ? verify_books(thread, books, ret_error) : violation(ret_error, "out of memory");
 
 	books_clear(&scratch);
@@ -540,7 +540,7 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 	}
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
 		for (const struct trace_thread *thread = a->processes[i]->first; thread && !error; thread = thread->next) {
-			error = verify_thread(thread, ret_error);
+			error = verify_thread(a, thread, ret_error);
 			thread_user += thread->books.user;
 			thread_system += thread->books.syscall + thread->books.trap;
 		}

@@ -475,6 +475,7 @@ struct trace_analysis {
 	uint64_t now;
 	int failed;
 	bool began, done;
+	bool closing; /* the end of the trace is reached: what is left for later waits until somebody asks (books_of()) */
 	bool no_fault_exit; /* the recorder could not see the end of faults */
 	uint32_t nr_cpus;
 	struct cpu *cpus;			/* owned */
@@ -565,6 +566,8 @@ void books_later(struct trace_analysis *a, struct table *table, struct sum sum, 
 void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key);
 /** latencies_settle() - what was noted of @thread is in its histograms now */
 void latencies_settle(struct trace_analysis *a, struct trace_thread *thread);
+/** latencies_add() - what was noted of @thread, added to the histograms of @books; false: out of memory */
+bool latencies_add(const struct trace_thread *thread, struct books *books);
 /** books_settle() - all that was left for later is added now */
 void books_settle(struct trace_analysis *a);
 /** books_row() - a row of a table, or a sink when memory ran out. Inline: @row_bytes is a constant where it is called */
@@ -580,11 +583,11 @@ static inline void *books_row(struct trace_analysis *a, struct table *table, siz
 /** books_pack() - @thread is dead: its books take little room from now on. What is still added to them stands beside. */
 void books_pack(struct trace_analysis *a, struct trace_thread *thread);
 /**
- * books_of() - the books of @thread, packed or not
+ * books_of() - the books of @thread with all that is not in them yet, packed or not
  * @scratch: zeros; whose tables books_clear() frees. Their rows can be gone through (table_next()), but not looked up
  * Returns its own or @scratch; NULL when out of memory.
  */
-const struct books *books_of(const struct trace_thread *thread, struct books *scratch);
+const struct books *books_of(const struct trace_analysis *a, const struct trace_thread *thread, struct books *scratch);
 /** books_add() - add the tables of @books to those of @sum; false: out of memory */
 bool books_add(struct books *sum, const struct books *books);
 void books_clear(struct books *books);
@@ -610,8 +613,10 @@ static inline void turns_queue(const struct cpu *cpu, struct trace_thread *threa
 }
 /** turns_charge() - @thread waited for its CPU: charge that to those who had it. @onto: as in books_queued() */
 void turns_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to, struct cpu *onto);
-/** turns_settle() - what @thread was charged for is in its books now, or with books_settle() */
+/** turns_settle() - what @thread was charged for is in its books now, or with books_settle(). Not at the end of the trace: books_of() does it for who asks */
 void turns_settle(struct trace_analysis *a, struct trace_thread *thread);
+/** turns_add() - what @thread is charged for and is not in its books, added to @who; false: out of memory */
+bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct table *who);
 typedef void (*holder_fn)(void *data, uint32_t process, uint64_t ns);
 /** books_holders() - who had @cpu from @from to @to, latest first; what its log does not reach is PROCESS_SEVERAL's */
 void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data);
