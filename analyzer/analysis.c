@@ -137,10 +137,7 @@ static void process_free(struct trace_process *process)
 		free(thread->packed);
 		free(thread->path);
 		free(thread->shares);
-		free(thread->latencies);
-		free(thread);
 	}
-	free(process);
 }
 
 struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
@@ -156,6 +153,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 		turns_free(&a->cpus[i]);
 		free(a->cpus[i].log);
 	}
+	arena_free(&a->arena);
 	free(a->processes);
 	free(a->cpus);
 	for (uint32_t i = 0; i < a->nr_files; i++)

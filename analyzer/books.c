@@ -69,6 +69,36 @@ void books_settle(struct trace_analysis *a)
 	}
 }
 
+/* ---- desks ---- */
+
+void desk_get(struct trace_analysis *a, struct trace_thread *thread)
+{
+	struct desk *desk = a->free_desks;
+
+	if (desk) {
+		a->free_desks = desk->next;
+		memset(desk, 0, sizeof(*desk));
+	} else if (!(desk = arena_take(&a->arena, sizeof(*desk)))) {
+		return; /* its tables and histograms can do without */
+	}
+	thread->desk = desk;
+	if (!thread->books.calls.capacity)
+		table_lend(&thread->books.calls, desk->calls, FIRST_CALLS);
+	if (!thread->books.waits.capacity)
+		table_lend(&thread->books.waits, desk->waits, FIRST_ROWS);
+	if (!thread->books.who.capacity)
+		table_lend(&thread->books.who, desk->who, FIRST_ROWS);
+}
+
+void desk_give(struct trace_analysis *a, struct trace_thread *thread)
+{
+	if (!thread->desk)
+		return;
+	thread->desk->next = a->free_desks;
+	a->free_desks = thread->desk;
+	thread->desk = NULL;
+}
+
 /* ---- how long calls took ---- */
 
 static struct table *latencies_of(struct trace_thread *thread, bool trap)
@@ -78,7 +108,7 @@ static struct table *latencies_of(struct trace_thread *thread, bool trap)
 
 void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 {
-	const uint32_t *noted = thread->latencies;
+	const uint32_t *noted = thread->desk ? thread->desk->latencies : NULL;
 	uint32_t nr = thread->nr_latencies;
 
 	thread->nr_latencies = 0;
@@ -91,7 +121,7 @@ void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 bool latencies_add(const struct trace_thread *thread, struct books *books)
 {
 	for (uint32_t i = 0; i < thread->nr_latencies; i++) {
-		uint32_t noted = thread->latencies[i];
+		uint32_t noted = thread->desk->latencies[i];
 		struct latency_row *row = table_add(noted & 1 ? &books->trap_times : &books->call_times, sizeof(*row), noted >> 1);
 
 		if (!row)
@@ -103,13 +133,13 @@ bool latencies_add(const struct trace_thread *thread, struct books *books)
 
 void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key)
 {
-	if (!thread->latencies)
-		thread->latencies = malloc(NR_LATENCIES * sizeof(*thread->latencies));
-	if (!thread->latencies || key > UINT32_MAX >> 1) {
+	if (!thread->desk && thread->place != PLACE_DEAD)
+		desk_get(a, thread);
+	if (!thread->desk || key > UINT32_MAX >> 1) {
 		((struct latency_row *)books_row(a, latencies_of(thread, trap), sizeof(struct latency_row), key))->count++;
 		return;
 	}
-	thread->latencies[thread->nr_latencies++] = (uint32_t)key << 1 | trap;
+	thread->desk->latencies[thread->nr_latencies++] = (uint32_t)key << 1 | trap;
 	if (thread->nr_latencies == NR_LATENCIES)
 		latencies_settle(a, thread);
 }

@@ -141,8 +141,6 @@ void books_pack(struct trace_analysis *a, struct trace_thread *thread)
 	uint8_t *bytes, *end, *packed;
 
 	latencies_settle(a, thread);
-	free(thread->latencies);
-	thread->latencies = NULL;
 	books_settle(a);
 	end = bytes = malloc(most_bytes(&thread->books));
 	for (size_t i = 0; bytes && i < NR_TABLES; i++)
@@ -153,6 +151,7 @@ void books_pack(struct trace_analysis *a, struct trace_thread *thread)
 		thread->packed = packed;
 		thread->packed_bytes = (uint32_t)(end - bytes);
 		books_clear(&thread->books);
+		desk_give(a, thread);
 	}
 	free(bytes);
 }
@@ -174,7 +173,8 @@ static bool unpack(const struct trace_thread *thread, struct books *books)
 		table->rows = row = malloc(nr_rows * tables[i].row_bytes);
 		if (!row)
 			return false;
-		table->used = table->capacity = (uint32_t)nr_rows;
+		table->used = (uint32_t)nr_rows & INT32_MAX; /* as it was packed */
+		table->capacity = (uint32_t)nr_rows;
 		for (; nr_rows; nr_rows--, row += nr) {
 			for (size_t n = 0; n < nr; n++)
 				at = get_number(at, &row[n]);
@@ -198,17 +198,18 @@ static bool copy(const struct books *books, struct books *ret_copy)
 {
 	*ret_copy = *books;
 	for (size_t i = 0; i < NR_TABLES; i++)
-		((struct table *)((char *)ret_copy + tables[i].offset))->rows = NULL;
+		*(struct table *)((char *)ret_copy + tables[i].offset) = (struct table){0};
 	for (size_t i = 0; i < NR_TABLES; i++) {
 		const struct table *table = table_of(books, i);
 		size_t bytes = (size_t)table->capacity * tables[i].row_bytes;
-		void *rows = bytes ? malloc(bytes) : NULL;
+		void *rows = table->used ? malloc(bytes) : NULL;
 
-		if (!bytes)
+		if (!table->used)
 			continue;
 		if (!rows)
 			return false;
-		((struct table *)((char *)ret_copy + tables[i].offset))->rows = memcpy(rows, table->rows, bytes);
+		*(struct table *)((char *)ret_copy + tables[i].offset) =
+			(struct table){.rows = memcpy(rows, table->rows, bytes), .used = table->used, .capacity = table->capacity};
 	}
 	return true;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <trace/analysis.h>
 #include <trace/events.h>
+#include "arena.h"
 #include "table.h"
 
 #define MAX_TID (1u << 22) /* PID_MAX_LIMIT of Linux */
@@ -170,16 +171,16 @@ struct snapshot {
 
 enum frame_kind { FRAME_SYSCALL, FRAME_TRAP };
 struct frame {
-	uint64_t args[6];
 	struct snapshot begin;
 	uint32_t call; /* into analysis.calls */
 	file_idx file; /* it acts on; for a trap: whose page is missing */
-	uint32_t dev;  /* of a trap: where a file is whose page is missing, if it has no name */
 	uint8_t kind;
 	bool has_path; /* trace_thread.path is the one that this call was given */
 	uint8_t nr_args;
 	bool fd_seen; /* an fs_open told the result */
 	bool major;
+	uint64_t args[6]; /* the first one is in the same line of the cache as all before */
+	uint32_t dev;  /* of a trap: where a file is whose page is missing, if it has no name */
 };
 
 /* What a wakeup's waker, or the interrupt that made it, was doing. */
@@ -266,9 +267,10 @@ struct books {
 	uint64_t interrupted;
 	uint64_t wait_cpu;
 	uint64_t blocked;
+	struct table calls; /* the end of a line of the cache */
+	struct table waits, who, files, call_times; /* _times: latency.h */
+	struct table traps, interrupts, trap_times;
 	uint64_t stolen; /* of user, syscall, trap and interrupted together */
-	struct table calls, traps, waits, who, interrupts, files;
-	struct table call_times, trap_times; /* latency.h */
 };
 
 struct spell { /* a thread that never sleeps waits for a CPU by turns: books_turns.c */
@@ -285,7 +287,26 @@ struct spell { /* a thread that never sleeps waits for a CPU by turns: books_tur
 	bool is_long; /* one of the waits was too long for all to be named */
 };
 
-struct trace_thread {
+/*
+ * What a thread makes its first rows in, and where its calls' times are noted until some have come: made with its first turn on a CPU, and
+ * somebody else's when it is dead.
+ */
+#define FIRST_ROWS 4u
+#define FIRST_CALLS 8u
+#define NR_LATENCIES 64u /* a histogram is large, and of thousands of threads none is in a cache: so latencies are noted, and counted when there are some */
+struct desk {
+	struct who_row who[FIRST_ROWS];
+	struct wait_row waits[FIRST_ROWS];
+	struct desk *next; /* that is free */
+	uint64_t unused[3];
+	uint32_t latencies[NR_LATENCIES]; /* latency_key() << 1, and 1 if of a trap, of those that are not in the books yet */
+	struct call_row calls[FIRST_CALLS];
+};
+_Static_assert(offsetof(struct desk, waits) % CACHE_LINE == 0 && offsetof(struct desk, latencies) % CACHE_LINE == 0 &&
+		       offsetof(struct desk, calls) % CACHE_LINE == 0,
+	       "each on lines of its own");
+
+struct trace_thread { /* in the order of how often it is needed; threads begin on a line of the cache */
 	uint32_t idx; /* trace_thread_index() */
 	uint32_t process_idx;
 	uint32_t tid;
@@ -295,6 +316,7 @@ struct trace_thread {
 	uint8_t nr_pending;
 	uint8_t nr_latencies;
 	bool in_spell;	     /* spell is what it was charged for last, and is not in its books yet */
+	bool has_early;	     /* a wakeup came while it was still on the CPU */
 	uint32_t cpu;	     /* it runs on, is queued for, or ran on last */
 	uint64_t since;	     /* off the CPUs: in this place since */
 	uint64_t queued_ns;  /* when it was QUEUED last; what follows is of that moment, if since is that, too */
@@ -302,22 +324,22 @@ struct trace_thread {
 	uint64_t queued_turn; /* the CPU's next one */
 	uint32_t task_state; /* BLOCKED */
 	uint32_t nr_shares;
-	uint32_t *latencies; /* owned: latency_key() << 1, and 1 if of a trap, of those that are not in the books yet; NULL: none so far */
-	struct cpu_share *shares; /* owned; MODE_UNKNOWN: CPU time to be booked when it is known */
+	struct desk *desk; /* NULL: none so far, or dead */
 	struct trace_process *process;
-	struct trace_thread *next; /* of the process */
 	struct fd_table *fds;	   /* a reference */
 	struct memory *memory;	   /* a reference */
-	struct trace_thread *work_for; /* kworker: who queued the work that it does; NULL: nobody known */
 	int64_t ret;		   /* RETURNS */
 	uint64_t last_wait;	   /* wait_key() of the wait that was decided last, 0 none */
 	uint64_t last_wait_ns;	   /* and its end */
 	uint64_t read_ns;	   /* of the start state, and its call not seen to end yet: when it was read; else 0 */
 	struct books books;
+	struct cpu_share *shares; /* owned; MODE_UNKNOWN: CPU time to be booked when it is known */
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
 	struct spell spell;
-	struct waker early; /* a wakeup that came while still on the CPU */
+	struct waker early; /* if has_early */
+	struct trace_thread *next; /* of the process */
+	struct trace_thread *work_for; /* kworker: who queued the work that it does; NULL: nobody known */
 	char *path;	    /* owned: what the last call that was given a path was given */
 	uint32_t path_room;
 	uint32_t packed_bytes; /* DEAD: of its books; 0: they are as they were */
@@ -326,6 +348,9 @@ struct trace_thread {
 	uint64_t end_ns;
 	char comm[16];
 };
+_Static_assert(offsetof(struct trace_thread, desk) == CACHE_LINE && offsetof(struct trace_thread, books) == 2 * CACHE_LINE &&
+		       offsetof(struct trace_thread, frames) % CACHE_LINE == 0,
+	       "what one event needs is in few lines of the cache");
 
 struct trace_process {
 	uint32_t idx;
@@ -428,9 +453,6 @@ struct event_hook { /* the same, by event */
 /* Of so many threads the state does not stay in the cache until they come to a CPU again. */
 #define THREADS_COLD 256u
 
-/* A histogram is large, and of thousands of threads none is in a cache: so latencies are noted, and counted when there are some. */
-#define NR_LATENCIES 64u
-
 /*
  * What is to be added to a sum in a row that nobody reads before the end. Of thousands of threads or files the rows are in no cache: so each is asked for
  * at once, and added to when NR_LATER others have come, by when it is there. Of one table they are added to in their order.
@@ -483,6 +505,8 @@ struct trace_analysis {
 	struct trace_process **processes;	/* owned, and each with its threads */
 	uint32_t nr_processes, max_processes;
 	uint32_t nr_threads;
+	struct arena arena; /* of threads, desks and processes */
+	struct desk *free_desks; /* in it */
 	struct table process_by_pid;		/* pid + 1 -> idx of the latest */
 	struct call calls[CALL_UNKNOWN + 1];
 	struct table locks;	 /* lock_row */
@@ -566,6 +590,10 @@ void books_later(struct trace_analysis *a, struct table *table, struct sum sum, 
 void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key);
 /** latencies_settle() - what was noted of @thread is in its histograms now */
 void latencies_settle(struct trace_analysis *a, struct trace_thread *thread);
+/** desk_get() - the first rows of @thread, and its notes, are in a desk from now on, if there is memory */
+void desk_get(struct trace_analysis *a, struct trace_thread *thread);
+/** desk_give() - @thread, whose books have no rows, needs none any more */
+void desk_give(struct trace_analysis *a, struct trace_thread *thread);
 /** latencies_add() - what was noted of @thread, added to the histograms of @books; false: out of memory */
 bool latencies_add(const struct trace_thread *thread, struct books *books);
 /** books_settle() - all that was left for later is added now */
@@ -692,7 +720,8 @@ static inline void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
 	const struct trace_thread *thread = thread_find(a, tid);
 
 	if (thread) {
-		memory_prefetch(thread, offsetof(struct trace_thread, frames) + sizeof(struct frame));
+		memory_prefetch(thread, offsetof(struct trace_thread, books.traps));
+		memory_prefetch(thread->frames, sizeof(thread->frames[0]));
 		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
 	}
 }
@@ -708,7 +737,10 @@ static inline void thread_prefetch_rows(const struct trace_analysis *a, uint32_t
 		memory_prefetch(thread->books.calls.rows, thread->books.calls.capacity * sizeof(struct call_row));
 	if (thread->books.waits.capacity <= 8)
 		memory_prefetch(thread->books.waits.rows, thread->books.waits.capacity * sizeof(struct wait_row));
-	line_prefetch(&thread->early);
+	if (thread->books.who.capacity <= 8)
+		memory_prefetch(thread->books.who.rows, thread->books.who.capacity * sizeof(struct who_row));
+	if (thread->desk)
+		line_prefetch(&thread->desk->latencies[thread->nr_latencies]);
 	line_prefetch(thread->process);
 }
 

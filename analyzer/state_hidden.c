@@ -212,7 +212,7 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 			thread_mode_unknown(next, ns);
 		next->place = PLACE_ON_CPU;
 		next->cpu = cpu->cpu;
-		next->early.ns = 0;
+		next->has_early = false;
 	}
 	cpu->current = next;
 	books_log(a, cpu, ns);

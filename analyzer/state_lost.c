@@ -287,7 +287,7 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 		frames_pop(a, thread, cpu->mark, 0, 0);
 		thread->place = PLACE_LOST;
 		thread->since = cpu->mark;
-		thread->early.ns = 0;
+		thread->has_early = false;
 	}
 	irq_flush(cpu);
 	cpu->current = NULL;

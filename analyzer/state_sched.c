@@ -47,7 +47,7 @@ struct trace_process *process_new(struct trace_analysis *a, uint32_t pid)
 		a->processes = bigger;
 		a->max_processes = max;
 	}
-	process = calloc(1, sizeof(*process));
+	process = arena_take(&a->arena, sizeof(*process));
 	if (!process)
 		goto fail;
 	process->idx = a->nr_processes;
@@ -113,7 +113,7 @@ struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid)
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns)
 {
 	struct trace_thread **slot = tid && tid < MAX_TID && process ? thread_slot(a, tid) : NULL;
-	struct trace_thread *thread = slot ? calloc(1, sizeof(*thread)) : NULL;
+	struct trace_thread *thread = slot ? arena_take(&a->arena, sizeof(*thread)) : NULL;
 
 	if (!thread) {
 		if (slot)
@@ -240,7 +240,7 @@ static void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		frames_pop(a, thread, cpu->mark, 0, 0);
 		thread->place = PLACE_LOST;
 		thread->since = ns > cpu->mark ? ns : cpu->mark;
-		thread->early.ns = 0;
+		thread->has_early = false;
 	}
 	books_cpu_unknown(a, cpu, ns);
 	irq_flush(cpu);
@@ -396,13 +396,13 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		books_queued(a, thread, ns, cpu);
 		break;
 	case PLACE_BLOCKED:
-		if (!thread->early.ns && a->no_wakings)
+		if (!thread->has_early && a->no_wakings)
 			books_unknown(a, thread, ns);
-		else if (!thread->early.ns && was_idle(cpu, thread->since, ns))
+		else if (!thread->has_early && was_idle(cpu, thread->since, ns))
 			books_blocked(a, thread, ns, NULL);
-		else if (!thread->early.ns && a->hides && hidden_turns(a, thread->since, ns, &turn))
+		else if (!thread->has_early && a->hides && hidden_turns(a, thread->since, ns, &turn))
 			woken_unseen(a, cpu, thread, ns, &turn);
-		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->early.ns)
+		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->has_early)
 			books_queued(a, thread, ns, NULL);
 		else
 			found_on_cpu(a, thread, ns);
@@ -417,8 +417,10 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 	}
 	thread->place = PLACE_ON_CPU;
 	thread->cpu = cpu->cpu;
-	thread->early.ns = 0;
+	thread->has_early = false;
 	cpu->current = thread;
+	if (!thread->desk)
+		desk_get(a, thread);
 }
 
 struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid)
@@ -605,6 +607,7 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->woken = thread;
 	if (thread->place == PLACE_ON_CPU) {
 		thread->early = waker;
+		thread->has_early = true;
 		return;
 	}
 	if (thread->place == PLACE_OFF_AT_START)

@@ -29,9 +29,15 @@ static bool table_grow(struct table *table, size_t row_bytes, uint32_t capacity)
 		return false;
 	while ((row = table_next(table, row_bytes, row)))
 		memcpy(free_row(&bigger, row_bytes, *(uint64_t *)row), row, row_bytes);
-	free(table->rows);
+	if (!table->is_lent)
+		free(table->rows);
 	*table = bigger;
 	return true;
+}
+
+void table_lend(struct table *table, void *rows, uint32_t capacity)
+{
+	*table = (struct table){.rows = rows, .is_lent = true, .capacity = capacity};
 }
 
 void table_reserve(struct table *table, size_t row_bytes, uint32_t nr_rows)
@@ -81,7 +87,8 @@ void table_remove(struct table *table, size_t row_bytes, uint64_t key)
 
 void table_clear(struct table *table)
 {
-	free(table->rows);
+	if (!table->is_lent)
+		free(table->rows);
 	*table = (struct table){0};
 }
 

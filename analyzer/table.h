@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 struct table {
-	void *rows; /* owned */
-	uint32_t used;
+	void *rows; /* owned, or lent */
+	uint32_t used : 31;
+	uint32_t is_lent : 1; /* somebody else's memory, until it is too small */
 	uint32_t capacity; /* 0, or a power of two */
 };
 
@@ -66,6 +67,8 @@ static inline void table_prefetch(const struct table *table, size_t row_bytes, u
 
 /** table_add() - the row of @key (not 0), made with zeros if there is none; NULL: out of memory. Moves the other rows. */
 void *table_add(struct table *table, size_t row_bytes, uint64_t key);
+/** table_lend() - @rows, zeros, are the room of @table, which is empty, until it wants more. @capacity: of them, a power of two */
+void table_lend(struct table *table, void *rows, uint32_t capacity);
 /** table_reserve() - make room for @nr_rows rows in all, if there is memory: then they are added without moving any */
 void table_reserve(struct table *table, size_t row_bytes, uint32_t nr_rows);
 /** table_remove() - without the row of @key, if there is one. Moves other rows. */

@@ -433,6 +433,37 @@ static void a_reused_number_is_another_process(void)
 	case_free(&c);
 }
 
+/* The memory of a dead thread's rows is the next one's. */
+static void what_is_known_of_the_dead_stays_when_others_come(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint64_t at = 2000 + 1000 * i;
+
+		tb_fork(c.tb, 0, at, 10, 20 + i, 20 + i, "short");
+		tb_switch(c.tb, 1, at + 100, 0, 20 + i, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 1, at + 110, 0);
+		for (uint32_t n = 0; n <= i; n++) {
+			tb_sys_enter(c.tb, 1, at + 200 + 20 * n, i == 1 ? SYS_pause : SYS_getpid);
+			tb_sys_exit(c.tb, 1, at + 210 + 20 * n + i, 0);
+		}
+		tb_switch(c.tb, 1, at + 500, 20 + i, 0, TRACE_TASK_DEAD);
+	}
+	case_run(&c);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct trace_figures *f = trace_process_figures(c.analysis, case_process(&c, 20 + i));
+		const struct trace_call *call = case_call(f, i == 1 ? "pause" : "getpid");
+
+		CU_ASSERT_EQUAL(f->nr_syscalls, i + 1 + 1); /* and the fork that it came out of */
+		CU_ASSERT_EQUAL(call->calls, i + 1);
+		CU_ASSERT_EQUAL(call->p50_ns, 10 + i);
+		trace_figures_free(f);
+	}
+	case_free(&c);
+}
+
 static void a_thread_that_the_start_state_knew_too_early_begins_at_its_fork(void)
 {
 	struct analysis_case c = case_new();
@@ -1232,6 +1263,7 @@ int main(int argc, char **argv)
 		CASE(a_wakeup_before_the_sleep_ends_it),
 		CASE(a_child_begins_at_its_fork),
 		CASE(a_reused_number_is_another_process),
+		CASE(what_is_known_of_the_dead_stays_when_others_come),
 		CASE(a_thread_that_the_start_state_knew_too_early_begins_at_its_fork),
 		CASE(a_threads_time_is_its_processes),
 		CASE(exec_from_a_thread_takes_the_leaders_number),

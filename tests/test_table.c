@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "arena.h"
 #include "table.h"
 #include "unit.h"
 
@@ -60,6 +61,55 @@ static void what_is_not_there_can_be_removed(void)
 	table_clear(&table);
 }
 
+/* It is not from malloc(): who frees it would be told. */
+static void lent_rows_are_used_and_not_freed(void)
+{
+	struct row lent[4] = {{0}};
+	struct table table;
+
+	table_lend(&table, lent, 4);
+	CU_ASSERT_PTR_NULL(table_find(&table, sizeof(*lent), 1));
+	for (uint64_t key = 1; key <= 3; key++)
+		((struct row *)table_add(&table, sizeof(*lent), key))->value = key;
+	CU_ASSERT_PTR_EQUAL(table.rows, lent);
+	for (uint64_t key = 4; key <= 20; key++)
+		((struct row *)table_add(&table, sizeof(*lent), key))->value = key;
+	CU_ASSERT_PTR_NOT_EQUAL(table.rows, lent);
+	CU_ASSERT_EQUAL(table.used, 20);
+	for (uint64_t key = 1; key <= 20; key++)
+		CU_ASSERT_EQUAL(((const struct row *)table_find(&table, sizeof(*lent), key))->value, key);
+	table_clear(&table);
+	memset(lent, 0, sizeof(lent));
+	table_lend(&table, lent, 4);
+	table_add(&table, sizeof(*lent), 1);
+	table_clear(&table);
+	CU_ASSERT_PTR_NULL(table.rows);
+}
+
+static void what_is_taken_is_zeros_on_lines_of_its_own(void)
+{
+	struct arena arena = {0};
+	unsigned char *last = NULL;
+	size_t sum = 0;
+
+	CU_ASSERT_PTR_NULL(arena_take(&arena, 1 << 20)); /* more than the first piece would have */
+	for (size_t i = 0; i < 20000; i++) {
+		unsigned char *taken = arena_take(&arena, 1 + i % 2000);
+
+		CU_ASSERT_EQUAL_FATAL((uintptr_t)taken % CACHE_LINE, 0);
+		for (size_t n = 0; n < 1 + i % 2000; n++)
+			sum += taken[n];
+		memset(taken, 0xff, 1 + i % 2000);
+		if (last)
+			CU_ASSERT_EQUAL(last[(i - 1) % 2000], 0xff);
+		last = taken;
+	}
+	CU_ASSERT_EQUAL(sum, 0);
+	CU_ASSERT(arena.bytes > 16u << 20);
+	arena_free(&arena);
+	CU_ASSERT_PTR_NULL(arena.pieces);
+}
+
 static void a_string_is_kept_once(void)
 {
 	struct strings strings = {0};
@@ -100,6 +150,8 @@ int main(int argc, char **argv)
 #define CASE(name) {#name, name}
 		CASE(rows_are_found_until_they_are_removed),
 		CASE(what_is_not_there_can_be_removed),
+		CASE(lent_rows_are_used_and_not_freed),
+		CASE(what_is_taken_is_zeros_on_lines_of_its_own),
 		CASE(a_string_is_kept_once),
 		CASE(a_string_that_is_taken_is_kept_once),
 		{NULL, NULL},

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_ARENA_H
+#define ANALYZER_ARENA_H
+/*
+ * arena.h - memory for what an analysis has many of and keeps to its end: threads, and what goes with each.
+ *
+ * Of 10,000 threads the state does not stay in a cache until they come to a CPU again, and a page for each of its parts would not stay where the processor
+ * keeps the places of pages either. So it comes out of few and large pieces, the larger ones of large pages where the kernel has them: those cost a fault for
+ * each 2 MB instead of each 4 KB, too, and are given back at once.
+ */
+#include <stddef.h>
+
+struct arena_piece;
+struct arena { /* zeros: empty */
+	struct arena_piece *pieces; /* owned */
+	char *at;
+	size_t left;
+	size_t bytes; /* of all pieces */
+};
+
+/** arena_take() - @bytes of zeros that begin on a line of the cache, until arena_free(); NULL: out of memory */
+void *arena_take(struct arena *arena, size_t bytes);
+void arena_free(struct arena *arena);
+#endif
