@@ -109,17 +109,17 @@ struct ledger_thread *servers_current_thread(struct trace_servers *s, const stru
 
 /* ---- bills ---- */
 
-static uint32_t distinct_origins(const struct set *set, uint32_t *origins)
+static uint32_t distinct_origins(struct trace_servers *s, const struct set *set, uint32_t *origins)
 {
+	uint64_t stamp = ++s->stamp;
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < set->nr; i++) {
-		uint32_t j = 0;
+		uint32_t origin = set->items[i]->origin;
 
-		while (j < nr && origins[j] != set->items[i]->origin)
-			j++;
-		if (j == nr)
-			origins[nr++] = set->items[i]->origin;
+		if (s->origin_stamps[origin] != stamp)
+			origins[nr++] = origin;
+		s->origin_stamps[origin] = stamp;
 	}
 	return nr;
 }
@@ -155,7 +155,7 @@ static void bill_set(struct trace_servers *s, struct ledger_process *process, co
 		s->failed = -ENOMEM;
 		return;
 	}
-	nr = distinct_origins(set, origins);
+	nr = distinct_origins(s, set, origins);
 	for (uint32_t i = 0; i < nr; i++) { /* the odd ns go to each in turn */
 		uint64_t turn = (i + process->rotor) % nr;
 		struct spent part = {.cpu = spent->cpu / nr + (turn < spent->cpu % nr),
@@ -899,6 +899,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	free(s->retired);
 	free(s->by_idx);
 	free(s->origins);
+	free(s->origin_stamps);
 	free(s->threads);
 	table_clear(&s->processes);
 	table_clear(&s->endpoints);

@@ -319,11 +319,6 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
 
 /* ---- system calls: exit ---- */
 
-static bool is_in(const struct request *request, const void *set)
-{
-	return set_has(set, request);
-}
-
 /* Accepted, and nothing read yet: whoever reads from another connection has left it for later. */
 static bool is_only_accepted(const struct request *request, const void *unused)
 {
@@ -345,7 +340,7 @@ static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
 		return;
 	}
 	servers_charge_until(s, thread, &thread->enter);
-	set_filter(s, &thread->set, is_in, thread->passed);
+	set_drop(s, &thread->set, thread->passed);
 	set_filter(s, &thread->set, is_only_accepted, NULL);
 	set_assign(&thread->passed, NULL);
 	set_put_all(s, &thread->set, thread->incoming);

@@ -64,11 +64,6 @@ static void naming_free(struct naming *naming)
 	free(naming);
 }
 
-static bool is_in(const struct request *request, const void *set)
-{
-	return set_has(set, request);
-}
-
 /* The thread goes on with what it had besides. */
 static void leave(struct trace_servers *s, struct naming *naming)
 {
@@ -80,7 +75,7 @@ static void leave(struct trace_servers *s, struct naming *naming)
 	now = servers_spent(s, thread);
 	if (thread->set != naming->set) /* it has looked for work since, or got more */
 		set_assign(&naming->rest, thread->set);
-	set_filter(s, &naming->rest, is_in, naming->set);
+	set_drop(s, &naming->rest, naming->set);
 	servers_replace_set(s, thread, naming->rest, &now);
 	set_assign(&naming->rest, NULL);
 	naming->thread = NULL;

@@ -69,6 +69,7 @@ struct request {
 	bool replied;
 	bool counted;
 	bool named; /* a number of the program's stands for it: servers_explicit.c */
+	uint64_t stamp;	/* trace_servers.stamp of when it was in the set that was looked at last */
 	struct set only; /* last, its item follows: a set of just this one, if it has references; they are one to the request */
 };
 
@@ -304,7 +305,9 @@ struct trace_servers {
 	struct table namings; /* servers_explicit.c */
 	struct table ring_ops, ring_slots; /* servers_ring.c */
 	struct origin *origins; /* owned */
+	uint64_t *origin_stamps; /* owned; of each, @stamp of when it was met last */
 	uint32_t nr_origins;
+	uint64_t stamp; /* how often a set was looked through: thousands of requests may be open, and nothing may be looked for in all of them again and again */
 	struct table origin_by_hash;
 	struct strings strings;
 	struct trace_server *servers; /* owned; results */
@@ -358,6 +361,9 @@ void set_put_latest(struct trace_servers *s, struct set **place, struct request 
 /** set_filter() - *@place without those that @drop tells */
 void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *),
 		const void *data);
+/** set_drop() - *@place without those that are in @others; set_keep(): with these only */
+void set_drop(struct trace_servers *s, struct set **place, const struct set *others);
+void set_keep(struct trace_servers *s, struct set **place, const struct set *others);
 /** set_assign() - *@place = @set, with a reference of its own */
 static inline void set_assign(struct set **place, struct set *set)
 {

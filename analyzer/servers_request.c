@@ -99,7 +99,8 @@ static bool can_grow(const struct set *set)
 	return set->refs == 1 && !is_part(set) && (set->nr < 2 || (set->nr & (set->nr - 1)));
 }
 
-void set_put(struct trace_servers *s, struct set **place, struct request *request)
+/* It is not in there. */
+static void set_add(struct trace_servers *s, struct set **place, struct request *request)
 {
 	struct set *old = *place, *set;
 
@@ -107,8 +108,6 @@ void set_put(struct trace_servers *s, struct set **place, struct request *reques
 		*place = set_of_one(s, request);
 		return;
 	}
-	if (set_has(old, request))
-		return;
 	if (can_grow(old)) {
 		old->items[old->nr++] = request_ref(request);
 		return;
@@ -123,11 +122,27 @@ void set_put(struct trace_servers *s, struct set **place, struct request *reques
 	*place = set;
 }
 
+void set_put(struct trace_servers *s, struct set **place, struct request *request)
+{
+	if (!set_has(*place, request))
+		set_add(s, place, request);
+}
+
+static uint64_t set_stamp(struct trace_servers *s, const struct set *set)
+{
+	s->stamp++;
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		set->items[i]->stamp = s->stamp;
+	return s->stamp;
+}
+
 void set_put_all(struct trace_servers *s, struct set **place, const struct set *more)
 {
+	uint64_t stamp = more && more != *place ? set_stamp(s, *place) : 0;
+
 	for (uint32_t i = 0; more && more != *place && i < more->nr; i++)
-		if (!more->items[i]->replied)
-			set_put(s, place, more->items[i]);
+		if (!more->items[i]->replied && more->items[i]->stamp != stamp)
+			set_add(s, place, more->items[i]);
 }
 
 /* Those that stay, of a set that others see too. NULL: out of memory. */
@@ -157,6 +172,36 @@ void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const 
 		return;
 	*place = kept ? set_kept(s, old, kept, drop, data) : NULL;
 	set_unref(old);
+}
+
+static bool has_stamp(const struct request *request, const void *stamp)
+{
+	return request->stamp == *(const uint64_t *)stamp;
+}
+
+static bool has_other_stamp(const struct request *request, const void *stamp)
+{
+	return request->stamp != *(const uint64_t *)stamp;
+}
+
+void set_drop(struct trace_servers *s, struct set **place, const struct set *others)
+{
+	uint64_t stamp;
+
+	if (!*place || !others)
+		return;
+	stamp = set_stamp(s, others);
+	set_filter(s, place, has_stamp, &stamp);
+}
+
+void set_keep(struct trace_servers *s, struct set **place, const struct set *others)
+{
+	uint64_t stamp;
+
+	if (!*place)
+		return;
+	stamp = set_stamp(s, others);
+	set_filter(s, place, has_other_stamp, &stamp);
 }
 
 bool request_is_replied(const struct request *request, const void *unused)
@@ -211,6 +256,7 @@ static uint32_t origin_intern(struct trace_servers *s, const struct origin *want
 				((uint64_t)wanted->sender << 32 | wanted->messenger));
 	struct hash_row *row;
 	struct origin *bigger;
+	uint64_t *stamps;
 
 	for (;; key++) {
 		key += !key;
@@ -224,7 +270,10 @@ static uint32_t origin_intern(struct trace_servers *s, const struct origin *want
 		bigger = reallocarray(s->origins, s->nr_origins ? s->nr_origins * 2 : 1, sizeof(*bigger));
 		if (bigger)
 			s->origins = bigger;
-		else
+		stamps = reallocarray(s->origin_stamps, s->nr_origins ? s->nr_origins * 2 : 1, sizeof(*stamps));
+		if (stamps)
+			s->origin_stamps = stamps;
+		if (!bigger || !stamps)
 			row = NULL;
 	}
 	if (!row) {
@@ -232,6 +281,7 @@ static uint32_t origin_intern(struct trace_servers *s, const struct origin *want
 		return 0;
 	}
 	s->origins[s->nr_origins] = *wanted;
+	s->origin_stamps[s->nr_origins] = 0;
 	row->idx = ++s->nr_origins;
 	return row->idx - 1;
 }

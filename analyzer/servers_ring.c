@@ -243,16 +243,6 @@ static struct ledger_thread *user_of(struct trace_servers *s, struct ledger_thre
 
 /* ---- its set ---- */
 
-static bool is_in(const struct request *request, const void *set)
-{
-	return set_has(set, request);
-}
-
-static bool is_not_in(const struct request *request, const void *set)
-{
-	return !set_has(set, request);
-}
-
 static bool has_unanswered(const struct set *set)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++)
@@ -281,14 +271,14 @@ static void settle(struct trace_servers *s, struct ledger_thread *user, const st
 {
 	struct set *answered = set_ref(user->answered), *before = set_ref(user->answered), *meanwhile = set_ref(user->answered);
 
-	set_filter(s, &before, is_not_in, user->set);
-	set_filter(s, &meanwhile, is_not_in, user->arrived);
+	set_keep(s, &before, user->set);
+	set_keep(s, &meanwhile, user->arrived);
 	if (meanwhile && user->arrived_at.cpu > user->charged.cpu && user->arrived_at.cpu < until->cpu)
 		charge_for(s, user, before ? before : user->set, &user->arrived_at);
 	charge_for(s, user, answered ? answered : user->set, until);
 	set_unref(before);
 	set_unref(meanwhile);
-	set_filter(s, &user->arrived, is_in, answered);
+	set_drop(s, &user->arrived, answered);
 	if (has_unanswered(user->set))
 		set_filter(s, &user->set, request_is_replied, NULL);
 	else if (answered) /* until its next rest: the answer may have several pieces */
@@ -402,11 +392,11 @@ static void look(struct trace_servers *s, struct ledger_thread *user, uint32_t s
 	if (now) {
 		if (has_unanswered(user->set) && user->arrived_at.cpu > user->charged.cpu)
 			servers_charge_until(s, user, &user->arrived_at);
-		set_filter(s, &user->set, is_in, user->passed);
+		set_drop(s, &user->set, user->passed);
 		set_filter(s, &user->set, request_is_replied, NULL);
 		set_assign(&user->passed, NULL);
 		set_put_all(s, &user->set, now);
-		set_filter(s, &user->arrived, is_in, now);
+		set_drop(s, &user->arrived, now);
 	}
 	if (later || now)
 		log_believe(user);
