@@ -157,6 +157,7 @@ enum thread_flag {
 	THREAD_HIDDEN = 2048,	   /* the start state says that its events are not recorded: see state_hidden.c */
 	THREAD_RETURNS = 8192,	   /* its system call ends at this very event, with ret */
 	THREAD_FILTERED = 16384,   /* its events are not recorded: see state_filtered.c */
+	THREAD_FAULT_OVER = 32768, /* its last event of a fault was the end of one, not known to be major */
 	THREAD_ASLEEP = 4096,	   /* HIDDEN, and the kernel's counters say that it never ran */
 };
 

@@ -4,6 +4,7 @@
  *
  * A fault's end is reported when the kernel has served it; one that ends in a signal or in an exception table has no
  * end. So a frame of a fault also ends with whatever shows that the thread is past it: a fault from user mode, the entry or the exit of a system call.
+ * That a fault was a major one may be told by a second event right behind that of its end.
  */
 #include <string.h>
 #include "state.h"
@@ -27,6 +28,7 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 
 	if (!thread)
 		return;
+	thread->flags &= ~THREAD_FAULT_OVER;
 	books_mode(a, thread, !fault->user);
 	if (fault->user)
 		frames_pop(a, thread, ns, 0, 0);
@@ -40,14 +42,29 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	books_snapshot(thread, ns, &frame->begin);
 }
 
+static void count_major(struct trace_analysis *a, struct trace_thread *thread)
+{
+	struct call_row *row = books_row(a, &thread->books.traps, sizeof(*row), 1);
+
+	row->errors++;
+}
+
 void on_fault_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_fault_exit *fault = event->payload;
 	struct trace_thread *thread = current_user_thread(a, cpu, ns);
-	struct frame *top = thread ? frame_top(thread) : NULL;
+	struct frame *top;
 
+	if (!thread)
+		return;
+	if (fault->major && (thread->flags & THREAD_FAULT_OVER))
+		count_major(a, thread);
+	thread->flags &= ~THREAD_FAULT_OVER;
+	top = frame_top(thread);
 	if (!top || top->kind != FRAME_TRAP)
 		return;
 	top->major = fault->major;
 	frames_pop(a, thread, ns, thread->depth - 1, 0);
+	if (!fault->major)
+		thread->flags |= THREAD_FAULT_OVER;
 }

@@ -299,15 +299,39 @@ static void context_switches_agree_with_proc_stat(void)
 	session_end(&s);
 }
 
+/* How many of an event there are in the trace. */
+static long long count_events(const struct session *s, uint32_t id)
+{
+	struct trace *trace = trace_open(s->trace, NULL);
+	struct trace_cursor *cursor = trace ? trace_cursor_new(trace, NULL, NULL) : NULL;
+	const struct trace_event *event;
+	long long count = 0;
+
+	while (cursor && (event = trace_cursor_next(cursor)))
+		count += event->id == id;
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	return count;
+}
+
 static void faults_agree_with_getrusage(void)
 {
 	struct session s;
-	long long count = 0;
+	long long count = 0, major = 0;
 	json_t *trap;
 	size_t i;
 
 	record(&s, "faults");
-	json_array_foreach(json_object_get(s.process, "traps"), i, trap) count += json_number(trap, "count");
+	json_array_foreach(json_object_get(s.process, "traps"), i, trap)
+	{
+		count += json_number(trap, "count");
+		major += json_number(trap, "major");
+	}
+	CU_ASSERT(session_truth(&s, "major") >= 0);
+	CU_ASSERT(major >= session_truth(&s, "major"));
+	CU_ASSERT(major <= session_truth(&s, "major") + 100);
+	/* What the kernel brings in without a fault has no beginning, and must have no end. */
+	CU_ASSERT(count_events(&s, TRACE_EV_fault_exit) <= count_events(&s, TRACE_EV_fault_entry) + 1000);
 	CU_ASSERT(count >= session_truth(&s, "faults"));
 	CU_ASSERT(count <= session_truth(&s, "faults") + 1000); /* the program's own start */
 	session_end(&s);

@@ -164,6 +164,26 @@ static void a_fault_without_end_is_over_at_the_next_call(void)
 	case_free(&c);
 }
 
+static void that_a_fault_was_major_may_be_told_behind_its_end(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fault_end(c.tb, 0, 1900, true); /* of one that nobody saw */
+	tb_fault(c.tb, 0, 2000, 0x1000, true);
+	tb_fault_end(c.tb, 0, 2100, false);
+	tb_fault_end(c.tb, 0, 2101, true);
+	tb_fault_end(c.tb, 0, 2102, true);
+	tb_fault(c.tb, 0, 2500, 0x3000, true);
+	tb_fault_end(c.tb, 0, 2700, false);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 300);
+	CU_ASSERT_EQUAL(c.one->traps[0].calls, 2);
+	CU_ASSERT_EQUAL(c.one->traps[0].errors, 1);
+	case_free(&c);
+}
+
 static void interrupts_nest_and_go_to_the_innermost(void)
 {
 	struct analysis_case c = case_new();
@@ -1248,6 +1268,7 @@ int main(int argc, char **argv)
 		CASE(how_long_calls_took_is_known_at_any_time),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
 		CASE(a_fault_without_end_is_over_at_the_next_call),
+		CASE(that_a_fault_was_major_may_be_told_behind_its_end),
 		CASE(interrupts_nest_and_go_to_the_innermost),
 		CASE(an_interrupt_in_idle_is_the_cpus_alone),
 		CASE(an_interrupt_in_progress_at_the_start_began_with_the_trace),

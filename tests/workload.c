@@ -328,6 +328,24 @@ static void counts(void)
 	tell("switches", ask_switches("until"));
 }
 
+/* A page of a file that is not in memory any more is a major fault. */
+static void read_cold_file(void)
+{
+	char path[256];
+	volatile const char *bytes;
+	int fd;
+
+	fill_path(path, sizeof(path), "cold");
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || ftruncate(fd, MIB) || write(fd, path, sizeof(path)) != sizeof(path) || fsync(fd))
+		return;
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	bytes = mmap(NULL, MIB, PROT_READ, MAP_SHARED, fd, 0);
+	madvise((void *)bytes, MIB, MADV_RANDOM);
+	(void)bytes[0];
+	close(fd);
+}
+
 static void faults(void)
 {
 	struct rusage before, after;
@@ -339,6 +357,11 @@ static void faults(void)
 		memory[i] = 1;
 	getrusage(RUSAGE_SELF, &after);
 	tell("faults", after.ru_minflt - before.ru_minflt);
+	madvise(memory, 64 * MIB, MADV_DONTNEED);
+	madvise(memory, 64 * MIB, MADV_POPULATE_WRITE); /* the kernel counts faults; there are none */
+	read_cold_file();
+	getrusage(RUSAGE_SELF, &after);
+	tell("major", after.ru_majflt - before.ru_majflt);
 }
 
 /* Two processes on one CPU hand a byte to and fro. */

@@ -214,6 +214,9 @@ struct tasklet_struct {
 struct address_space {
 	struct inode *host;
 };
+enum vm_event_item {
+	PGFAULT = 1, /* the kernel's own is another number */
+};
 enum pageflags {
 	PG_head = 6,
 };

@@ -83,6 +83,7 @@ static const struct {
 	{"sched_exit__task", 1},       /* 6.1 */
 	{"fs_throttle", 8},	       /* 6.18 */
 	{"fs_throttle__limits", 12},    /* 6.1 */
+	{"fault_exit__counted", 3},    /* 6.18 */
 	{"oom_kill", 2},	       /* a number alone once */
 	{"uring_complete", 3},	       /* 6.18 */
 	{"uring_complete__values", 7}, /* 6.1: values instead of the entry */
@@ -102,6 +103,56 @@ static bool has_other_arguments(const struct btf *kernel, int tracepoint_type, c
 	for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++)
 		if (strcmp(arguments[i].program, program) == 0)
 			return nr_arguments_of(kernel, tracepoint_type) != arguments[i].nr_arguments;
+	return false;
+}
+
+static bool file_has(const char *path, bool (*says_so)(const char *line))
+{
+	FILE *file = fopen(path, "re");
+	char line[256];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = says_so(line);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static bool is_enabled(const char *line)
+{
+	unsigned int enabled;
+
+	return sscanf(line, "memory %*u %*u %u", &enabled) == 1 && enabled;
+}
+
+static bool names_memory(const char *line)
+{
+	return strstr(line, "memory") != NULL;
+}
+
+/* Are faults counted for control groups? A kernel that was told cgroup_disable=memory has the tracepoint all the same. Newer ones list here or there. */
+static bool groups_have_memory(void)
+{
+	return file_has("/proc/cgroups", is_enabled) || file_has("/sys/fs/cgroup/cgroup.controllers", names_memory);
+}
+
+/* The end of a fault is seen by one of two; what is said of the first, that the second stands in for it. */
+static const char counted_faults[] = "fault_exit__counted", other_faults[] = "fault_exit__minor";
+
+static void list_counted_faults(struct tracer *tracer, struct tracer_program *p)
+{
+	p->is_elsewhere = true;
+	if (!p->unavailable[0] && !groups_have_memory())
+		snprintf(p->unavailable, sizeof(p->unavailable), "this kernel counts no faults for control groups");
+	tracer->skeleton->rodata->faults_are_counted = !p->unavailable[0];
+}
+
+static bool faults_are_counted(const struct tracer *tracer)
+{
+	for (size_t i = 0; i < tracer->nr_programs; i++)
+		if (strcmp(bpf_program__name(tracer->programs[i].program), counted_faults) == 0)
+			return !tracer->programs[i].unavailable[0];
 	return false;
 }
 
@@ -132,6 +183,8 @@ void tracer_list_programs(struct tracer *tracer)
 			p->is_elsewhere = true;
 			snprintf(p->unavailable, sizeof(p->unavailable), "tracepoint %s has other arguments here", tracepoint + 1);
 		}
+		if (strcmp(bpf_program__name(program), counted_faults) == 0)
+			list_counted_faults(tracer, p);
 		if (p->unavailable[0])
 			bpf_program__set_autoload(program, false);
 	}
@@ -329,6 +382,8 @@ static bool is_needed(const struct tracer *tracer, const struct tracer_program *
 	if (tracer->options.follow &&
 	    (tracer_program_serves(p, TRACE_EV_sched_fork) || tracer_program_serves(p, TRACE_EV_sched_free)))
 		return true;
+	if (strcmp(bpf_program__name(p->program), other_faults) == 0 && faults_are_counted(tracer))
+		return false;
 	for (size_t i = 0; i < NR_ROWS && !is_iterator(p->program); i++)
 		if (mask_has(mask, catalogue[i].event) && same_stem(bpf_program__name(p->program), catalogue[i].program))
 			return true;
