@@ -134,6 +134,7 @@ static void process_free(struct trace_process *process)
 		fds_unref(thread->fds);
 		memory_unref(thread->memory);
 		books_clear(&thread->books);
+		table_clear(&thread->uses);
 		free(thread->packed);
 		free(thread->path);
 		free(thread->shares);
@@ -157,7 +158,8 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	free(a->processes);
 	free(a->cpus);
 	for (uint32_t i = 0; i < a->nr_files; i++)
-		free(a->files[i].text);
+		if (file_has_text(&a->files[i]))
+			free(a->files[i].text);
 	free(a->files);
 	free(a->socks);
 	free(a->hooks);
@@ -269,8 +271,6 @@ static inline void hooks_event(struct trace_analysis *a, const struct trace_even
 
 /* ---- the pass ---- */
 
-/* So many files do not stay in the cache until they are read again. */
-#define FILES_COLD 1024
 
 static inline uint32_t tid_of(const void *payload, bool is_switch)
 {
@@ -283,16 +283,31 @@ static void expect_threads(const struct trace_analysis *a, const struct trace_cu
 	thread_prefetch_rows(a, tid_of(trace_cursor_foresee(cursor, 2), is_switch));
 }
 
-/* What the next calls of this CPU are about, if @thread makes them, as it mostly does: the descriptor of the second one, and the file of the first. */
+static inline void expect_descriptor(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
+{
+	const uint32_t *descriptor = call_descriptor(a, thread, enter);
+
+	if (descriptor)
+		line_prefetch(descriptor);
+}
+
+/* What the next calls of this CPU are about, if @thread makes them, as it mostly does: the descriptor of the second one. And the arguments of later ones. */
 static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread)
 {
-	const uint32_t *second = call_descriptor(a, thread, trace_cursor_foresee(cursor, 2));
-	const uint32_t *first = call_descriptor(a, thread, trace_cursor_foresee(cursor, 1));
+	const void *later = trace_cursor_foresee(cursor, 5);
 
-	if (second)
-		line_prefetch(second);
-	if (first)
-		line_prefetch(&a->files[*first & ~FD_CLOEXEC_BIT]);
+	if (later)
+		line_prefetch(later);
+	expect_descriptor(a, thread, trace_cursor_foresee(cursor, 2));
+}
+
+/* The first calls after a change of threads. */
+static void expect_first_files(const struct trace_analysis *a, const struct trace_cursor *cursor, uint32_t tid)
+{
+	const struct trace_thread *thread = thread_find(a, tid);
+
+	for (uint32_t distance = 1; thread && distance <= 2; distance++)
+		expect_descriptor(a, thread, trace_cursor_foresee_id(cursor, TRACE_EV_sys_enter3, distance));
 }
 
 /* Ask for the memory of who comes later; by then it is there. */
@@ -303,6 +318,8 @@ static void expect(const struct trace_analysis *a, const struct trace_cursor *cu
 	case TRACE_EV_sched_waking:
 		if (a->nr_threads >= THREADS_COLD && a->handlers[event->id])
 			expect_threads(a, cursor, event->id == TRACE_EV_sched_switch);
+		if (a->nr_files >= FILES_COLD && event->id == TRACE_EV_sched_switch && a->handlers[event->id])
+			expect_first_files(a, cursor, tid_of(event->payload, true));
 		break;
 	case TRACE_EV_sys_enter3:
 	case TRACE_EV_sys_enter6:

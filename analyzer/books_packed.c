@@ -142,6 +142,10 @@ void books_pack(struct trace_analysis *a, struct trace_thread *thread)
 
 	latencies_settle(a, thread);
 	books_settle(a);
+	if (uses_add(thread, &thread->books.files))
+		uses_give(a, thread);
+	else
+		a->failed = -12;
 	end = bytes = malloc(most_bytes(&thread->books));
 	for (size_t i = 0; bytes && i < NR_TABLES; i++)
 		end = put_table(end, &thread->books, i);
@@ -221,12 +225,12 @@ static bool add_open(const struct trace_analysis *a, const struct trace_thread *
 		return false;
 	if (!ret_books->call_times.capacity)
 		table_reserve(&ret_books->call_times, sizeof(struct latency_row), thread->nr_latencies);
-	return latencies_add(thread, ret_books) && turns_add(a, thread, &ret_books->who);
+	return latencies_add(thread, ret_books) && turns_add(a, thread, &ret_books->who) && uses_add(thread, &ret_books->files);
 }
 
 const struct books *books_of(const struct trace_analysis *a, const struct trace_thread *thread, struct books *scratch)
 {
-	bool is_open = thread->nr_latencies || thread->in_spell, ok;
+	bool is_open = thread->nr_latencies || thread->in_spell || thread->uses.used, ok;
 	struct books own = thread->books, sum = {0};
 
 	if (!thread->packed && !is_open)
@@ -235,7 +239,8 @@ const struct books *books_of(const struct trace_analysis *a, const struct trace_
 		return add_open(a, thread, scratch) ? scratch : NULL;
 	ok = unpack(thread, scratch);
 	if (ok && (has_rows(&own) || is_open)) {
-		ok = books_add(&sum, scratch) && books_add(&sum, &own) && latencies_add(thread, &sum) && turns_add(a, thread, &sum.who);
+		ok = books_add(&sum, scratch) && books_add(&sum, &own) && latencies_add(thread, &sum) && turns_add(a, thread, &sum.who) &&
+		     uses_add(thread, &sum.files);
 		books_clear(scratch);
 		*scratch = sum;
 	}

@@ -68,8 +68,11 @@ typedef uint32_t sock_idx;
 #define FILE_WRITE_END 0x80000000u /* in the mode of a pipe: this is the end to write to, another file than the end to read from */
 #define FILE_FREE UINT32_MAX
 struct file {
-	char *text; /* owned; its path, as long as no report needs it: file_path(), for which these two are in one line of the cache */
-	string_id path;	 /* if text is NULL; FREE: the next that is free */
+	union { /* with what says which, in one line of the cache */
+		char *text; /* !path: owned; its path, as long as no report needs it: file_path() */
+		struct file_use *use; /* path: borrowed; of who added to one last, see file_use_find(); NULL: nobody yet */
+	};
+	string_id path;	 /* 0: it has none, or it is text; FREE: the next that is free */
 	uint32_t sweeps; /* before it was last asked for: state_forget.c; or FREE */
 	uint64_t ino;
 	uint32_t dev;
@@ -252,6 +255,16 @@ struct file_row {
 	uint64_t writes;
 };
 
+struct file_use { /* a thread's row of a file: in a line of the cache of its own, and where it is until the thread is dead */
+	struct file_row row;
+	struct trace_thread *thread; /* NULL: free */
+	struct file_use *next; /* that is free */
+};
+struct use_row { /* of struct trace_thread's uses */
+	uint64_t key; /* path + 1 */
+	struct file_use *use;
+};
+
 struct lock_row { /* see locks.c */
 	uint64_t key;
 	uint64_t subject; /* address of a futex, string_id of a file's path */
@@ -339,6 +352,7 @@ struct trace_thread { /* in the order of how often it is needed; threads begin o
 	struct pending pending[MAX_PENDING];
 	struct spell spell;
 	struct waker early; /* if has_early */
+	struct table uses; /* use_row: what belongs into books.files, until it is asked for or the thread is dead */
 	struct trace_thread *next; /* of the process */
 	struct trace_thread *work_for; /* kworker: who queued the work that it does; NULL: nobody known */
 	char *path;	    /* owned: what the last call that was given a path was given */
@@ -473,6 +487,15 @@ struct later {
 	uint64_t amount;
 	struct sum sum;
 };
+/* The same for what was read or written, or waited for: by then the file's path has a number, and its thread's row is there. */
+struct later_use {
+	struct trace_thread *thread; /* NULL: none */
+	uint64_t amount;
+	file_idx file; /* 0: path is known */
+	string_id path;
+	uint8_t at; /* which number of a file_row; 1 is added to the number behind it, but for a wait */
+};
+#define FILES_COLD 1024u /* so many files do not stay in the cache until they are used again; of fewer it is added to at once */
 _Static_assert(offsetof(struct wait_row, count) == offsetof(struct wait_row, ns) + sizeof(uint64_t) &&
 		       offsetof(struct file_row, reads) == offsetof(struct file_row, read_bytes) + sizeof(uint64_t) &&
 		       offsetof(struct file_row, writes) == offsetof(struct file_row, written_bytes) + sizeof(uint64_t),
@@ -508,6 +531,7 @@ struct trace_analysis {
 	uint32_t nr_threads;
 	struct arena arena; /* of threads, desks and processes */
 	struct desk *free_desks; /* in it */
+	struct file_use *free_uses; /* the same */
 	struct table process_by_pid;		/* pid + 1 -> idx of the latest */
 	struct call calls[CALL_UNKNOWN + 1];
 	struct table locks;	 /* lock_row */
@@ -559,6 +583,8 @@ struct trace_analysis {
 	handler_fn handlers[TRACE_EV_MAX];
 	struct later later[NR_LATER];
 	uint32_t later_pos;
+	struct later_use later_uses[NR_LATER];
+	uint32_t later_uses_pos;
 	uint64_t sink[16]; /* rows that found no memory */
 };
 
@@ -587,6 +613,14 @@ uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
 /** books_later() - add to a number of the row of @key in @table, some time before books_settle() */
 void books_later(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount);
+/** books_use() - the same to number @at of the thread's row of @file, not 0, and 1 to the number behind it */
+void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount);
+/** books_file_wait() - the same to what @thread waited for the file of @path */
+void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, string_id path, uint64_t ns);
+/** uses_add() - the files that @thread used, added to the rows of @files; false: out of memory */
+bool uses_add(const struct trace_thread *thread, struct table *files);
+/** uses_give() - @thread is dead, and all that is in its books */
+void uses_give(struct trace_analysis *a, struct trace_thread *thread);
 /** books_latency() - count a call's elapsed time, its latency_key(): in the histograms some time before latencies_settle() of the thread */
 void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key);
 /** latencies_settle() - what was noted of @thread is in its histograms now */
@@ -848,6 +882,7 @@ file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint
 /** file_text() - its path, borrowed until the next event; "" of 0 */
 const char *file_text(const struct trace_analysis *a, file_idx file);
 /** file_path() - the same for good, for what a report will name */
+#define file_has_text(file) (!(file)->path && (file)->text)
 string_id file_path(struct trace_analysis *a, file_idx file);
 /** file_forget() - nobody has it, and nobody will ask for it by its number */
 void file_forget(struct trace_analysis *a, file_idx file);

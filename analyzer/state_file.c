@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include "state.h"
 
@@ -30,6 +31,25 @@ static uint64_t identity_key(const struct file *file, const char *path)
 	return hash_u64(inode_key(file->dev, file->ino) + (text_hash(path) << 32) + file->mode);
 }
 
+#define HUGE_BYTES (2u << 20)
+
+/* Room for @max of them; @files is released. Each read goes to another of many: so they are in large pages, if the kernel has some. */
+static struct file *files_more(struct file *files, uint32_t nr, uint32_t max)
+{
+	size_t bytes = max * sizeof(*files);
+	struct file *bigger;
+
+	if (bytes < HUGE_BYTES)
+		return reallocarray(files, max, sizeof(*files));
+	bigger = aligned_alloc(HUGE_BYTES, bytes);
+	if (!bigger)
+		return NULL;
+	madvise(bigger, bytes, MADV_HUGEPAGE);
+	memcpy(bigger, files, nr * sizeof(*files));
+	free(files);
+	return bigger;
+}
+
 static file_idx file_place(struct trace_analysis *a)
 {
 	file_idx idx = a->free_file;
@@ -42,7 +62,7 @@ static file_idx file_place(struct trace_analysis *a)
 	}
 	if (a->nr_files >= a->max_files) {
 		uint32_t max = a->max_files ? a->max_files * 2 : 256;
-		struct file *bigger = reallocarray(a->files, max, sizeof(*bigger));
+		struct file *bigger = files_more(a->files, a->nr_files, max);
 
 		if (!bigger) {
 			a->failed = -12;
@@ -114,9 +134,9 @@ file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t in
 
 const char *file_text(const struct trace_analysis *a, file_idx file)
 {
-	const char *text = file ? a->files[file].text : "";
-
-	return text ? text : strings_text(&a->strings, a->files[file].path);
+	if (!file)
+		return "";
+	return file_has_text(&a->files[file]) ? a->files[file].text : strings_text(&a->strings, a->files[file].path);
 }
 
 string_id file_path(struct trace_analysis *a, file_idx idx)
@@ -125,9 +145,9 @@ string_id file_path(struct trace_analysis *a, file_idx idx)
 
 	if (!idx)
 		return 0;
-	if (file->text) {
+	if (file_has_text(file)) {
 		file->path = strings_take(&a->strings, file->text);
-		file->text = NULL;
+		file->use = NULL;
 		if (!file->path)
 			a->failed = -12;
 		if (S_ISREG(file->mode) || S_ISDIR(file->mode))
@@ -174,7 +194,8 @@ void file_forget(struct trace_analysis *a, file_idx idx)
 	if (row && row->idx == idx)
 		table_remove(&a->file_by_inode, sizeof(*row), inode_key(file->dev, file->ino));
 	remove_identity(a, idx);
-	free(file->text);
+	if (file_has_text(file))
+		free(file->text);
 	*file = (struct file){.path = a->free_file, .sweeps = FILE_FREE};
 	a->free_file = idx;
 }

@@ -123,6 +123,7 @@ void forget_unused(struct trace_analysis *a)
 	struct marks marks = {.files = calloc(a->nr_files / 64 + 1, sizeof(uint64_t)), .socks = calloc(a->nr_socks / 64 + 1, sizeof(uint64_t))};
 	uint32_t left = 0;
 
+	books_settle(a); /* what was read is noted by the numbers of files */
 	a->sweeps++;
 	if (marks.files && marks.socks) {
 		mark_files(a, &marks);

@@ -385,13 +385,13 @@ static void effect_mremap(struct trace_analysis *a, struct trace_thread *thread,
 void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
 	if (file)
-		books_later(a, &thread->books.files, COUNTED_SUM_OF(file_row, read_bytes), file_path(a, file) + 1ull, bytes);
+		books_use(a, thread, file, offsetof(struct file_row, read_bytes) / sizeof(uint64_t), bytes);
 }
 
 void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
 	if (file)
-		books_later(a, &thread->books.files, COUNTED_SUM_OF(file_row, written_bytes), file_path(a, file) + 1ull, bytes);
+		books_use(a, thread, file, offsetof(struct file_row, written_bytes) / sizeof(uint64_t), bytes);
 }
 
 static void effect_sendfile(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)

@@ -2,9 +2,31 @@
 /* table.c - rows by key, and strings kept once. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "table.h"
 
 #define TABLE_FIRST_CAPACITY 4u
+#define HUGE_BYTES (2u << 20)
+#define FREED_AHEAD 8u
+
+/*
+ * Zeros, for free(). Of a large table every look-up is in another page: as long as those are small ones, the processor has to look for its place in memory, too. And
+ * each of them would cost a fault, since a table is full of holes everywhere.
+ */
+static void *rows_new(uint32_t capacity, size_t row_bytes)
+{
+	size_t bytes = capacity * row_bytes;
+	void *rows;
+
+	if (bytes < HUGE_BYTES)
+		return calloc(capacity, row_bytes);
+	bytes = (bytes + HUGE_BYTES - 1) & ~(size_t)(HUGE_BYTES - 1);
+	rows = aligned_alloc(HUGE_BYTES, bytes);
+	if (!rows)
+		return NULL;
+	madvise(rows, bytes, MADV_HUGEPAGE);
+	return memset(rows, 0, bytes);
+}
 
 static uint64_t *free_row(const struct table *table, size_t row_bytes, uint64_t key)
 {
@@ -24,7 +46,7 @@ static bool table_grow(struct table *table, size_t row_bytes, uint32_t capacity)
 
 	if (!bigger.capacity)
 		return false;
-	bigger.rows = calloc(bigger.capacity, row_bytes);
+	bigger.rows = rows_new(bigger.capacity, row_bytes);
 	if (!bigger.rows)
 		return false;
 	while ((row = table_next(table, row_bytes, row)))
@@ -111,6 +133,7 @@ struct string_row {
 	uint64_t key;
 	string_id id;
 };
+_Static_assert(sizeof(struct string_row) == 2 * sizeof(uint64_t), "as strings_prefetch() has it");
 
 /* Consumes @text. */
 static string_id strings_append(struct strings *strings, char *text)
@@ -169,8 +192,11 @@ string_id strings_take(struct strings *strings, char *text)
 
 void strings_clear(struct strings *strings)
 {
-	for (uint32_t i = 0; i < strings->used; i++)
+	for (uint32_t i = 0; i < strings->used; i++) {
+		if (strings->used - i > FREED_AHEAD && strings->text[i + FREED_AHEAD])
+			line_prefetch(strings->text[i + FREED_AHEAD] - 2 * sizeof(size_t)); /* what free() looks at */
 		free(strings->text[i]);
+	}
 	free(strings->text);
 	table_clear(&strings->by_hash);
 	*strings = (struct strings){0};

@@ -99,6 +99,11 @@ struct strings {
 
 /** strings_intern() - the number of @text, kept from now on. 0 when out of memory. */
 string_id strings_intern(struct strings *strings, const char *text);
+/** strings_prefetch() - a text of this hash will be asked for */
+static inline void strings_prefetch(const struct strings *strings, uint64_t hash)
+{
+	table_prefetch(&strings->by_hash, 2 * sizeof(uint64_t), hash + !hash);
+}
 /** strings_take() - the same, and @text, from malloc(), is freed or becomes the one that is kept */
 string_id strings_take(struct strings *strings, char *text);
 static inline const char *strings_text(const struct strings *strings, string_id id)

@@ -1067,7 +1067,8 @@ static void slow_read_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t bytes)
 	tb_sys_exit(tb, 0, ts_ns + 200, bytes);
 }
 
-#define NR_USED 60 /* files: rows of so many are added to later */
+#define NR_USED 1100 /* files: rows of so many are added to later */
+#define ALL_USED_NS (2000 + 300 * NR_USED)
 
 /* How process 10 used /3 and /4 by now, whoever is asked. */
 struct uses_asked {
@@ -1122,6 +1123,58 @@ static void ask_uses(void *data, struct trace_analysis *analysis, const struct t
 	}
 }
 
+/* Two processes read one file by turns, and one of them another of the same path; it dies, and what it used its rows for is another's rows. */
+static void a_file_of_many_is_used_by_each_for_himself(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_figures *three;
+	uint64_t at = 2000;
+	char path[16];
+
+	tb_window(c.tb, 1000, 30000);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	for (int i = 0; i < NR_USED; i++) {
+		snprintf(path, sizeof(path), "/%d", 3 + i);
+		tb_fd(c.tb, 10, 3 + i, 1, 100 + (uint64_t)i, 0100644, path);
+	}
+	tb_fd(c.tb, 20, 3, 1, 100, 0100644, "/3");
+	tb_fd(c.tb, 20, 4, 1, 99, 0100644, "/3");
+	tb_fd(c.tb, 20, 5, 1, 101, 0100644, "/4");
+	for (int i = 0; i < 100; i++, at += 100) {
+		read_on(c.tb, 0, at, 3, 100);
+		read_on(c.tb, 1, at + 20, 3, 1);
+		read_on(c.tb, 1, at + 40, 4, 10);
+		read_on(c.tb, 1, at + 60, 5, 2);
+	}
+	tb_exit(c.tb, 1, at, 20, 20, true);
+	tb_switch(c.tb, 1, at + 10, 20, 0, TRACE_TASK_DEAD);
+	tb_fork(c.tb, 0, at + 20, 10, 30, 30, "three");
+	tb_switch(c.tb, 1, at + 30, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, at + 40, 0);
+	for (int i = 0; i < 100; i++, at += 100) {
+		read_on(c.tb, 1, at + 120, 6 - i % 4, 7);
+	}
+	for (int i = 0; i < 100; i++, at += 20)
+		read_on(c.tb, 0, at + 100, 4, 5);
+	tb_switch(c.tb, 0, 30000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/3"), 10000);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/4"), 500);
+	CU_ASSERT_EQUAL(c.one->nr_files, 2);
+	CU_ASSERT_EQUAL(bytes_read_from(c.two, "/3"), 100 + 1000);
+	CU_ASSERT_EQUAL(bytes_read_from(c.two, "/4"), 200);
+	CU_ASSERT_EQUAL(c.two->nr_files, 2);
+	three = trace_process_figures(c.analysis, case_process(&c, 30));
+	CU_ASSERT_EQUAL(three->nr_files, 4);
+	for (size_t i = 0; i < three->nr_files; i++) {
+		CU_ASSERT_EQUAL(three->files[i].reads, 25);
+		CU_ASSERT_EQUAL(three->files[i].read_bytes, 175);
+	}
+	trace_figures_free(three);
+	case_free(&c);
+}
+
 /* What is read, written and waited for is noted, and added to the rows of the files when some more was: whoever asks must not see that. */
 static void how_files_were_used_is_known_at_any_time(void)
 {
@@ -1130,7 +1183,7 @@ static void how_files_were_used_is_known_at_any_time(void)
 	struct uses_asked want = {.of = {{1, 100, 0, 0, 100}, {1, 100, 0, 0, 100}}};
 	char path[16];
 
-	tb_window(c.tb, 1000, 30000);
+	tb_window(c.tb, 1000, ALL_USED_NS + 10000);
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread(c.tb, 11, 10, 1, "other", 1, false);
 	for (int i = 0; i < NR_USED; i++) {
@@ -1138,16 +1191,16 @@ static void how_files_were_used_is_known_at_any_time(void)
 		tb_fd(c.tb, 10, 3 + i, 1, 100 + (uint64_t)i, 0100644, path);
 		slow_read_on(c.tb, 2000 + 300 * (uint64_t)i, 3 + i, 100);
 	}
-	for (uint64_t at = 21000; at < 24000; at += 1000) {
+	for (uint64_t at = ALL_USED_NS + 1000; at < ALL_USED_NS + 4000; at += 1000) {
 		slow_read_on(c.tb, at, 3, 100);
 		tb_sys_enter(c.tb, 0, at + 300, SYS_write, 4, 0, 7);
 		tb_sys_exit(c.tb, 0, at + 310, 7);
 		tb_event(c.tb, 0, at + 400, TRACE_EV_sched_comm, &comm, sizeof(comm), "one");
 	}
-	for (uint64_t at = 24000; at < 26000; at += 20)
+	for (uint64_t at = ALL_USED_NS + 4000; at < ALL_USED_NS + 6000; at += 20)
 		read_on(c.tb, 0, at, 4, 3);
-	slow_read_on(c.tb, 26000, 3, 100);
-	tb_switch(c.tb, 0, 30000, 10, 0, TRACE_TASK_RUNNING);
+	slow_read_on(c.tb, ALL_USED_NS + 6000, 3, 100);
+	tb_switch(c.tb, 0, ALL_USED_NS + 10000, 10, 0, TRACE_TASK_RUNNING);
 	c.trace = tb_open_trace(c.tb);
 	c.analysis = trace_analysis_new(c.trace, NULL, NULL);
 	trace_analysis_on_event(c.analysis, NULL, ask_uses, &want);
@@ -1314,6 +1367,7 @@ int main(int argc, char **argv)
 		CASE(who_slept_at_the_start_did_not_wait_for_a_cpu),
 		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
 		CASE(how_files_were_used_is_known_at_any_time),
+		CASE(a_file_of_many_is_used_by_each_for_himself),
 		CASE(calls_to_come_may_be_of_others_and_about_nothing),
 		CASE(descriptors_follow_dup_close_and_fcntl),
 		CASE(fork_copies_exec_closes_and_threads_share),

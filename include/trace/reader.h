@@ -372,6 +372,8 @@ const struct trace_event *trace_cursor_next(struct trace_cursor *cursor);
  * Returns its payload, borrowed until the next call on @cursor; NULL where that is not known yet: it may come in a chunk that was not decoded. Takes no time.
  */
 const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t distance);
+/** trace_cursor_foresee_id() - the same of another type: @distance 1 is the next event of type @id in the stream of the one that was returned last */
+const void *trace_cursor_foresee_id(const struct trace_cursor *cursor, uint32_t id, uint32_t distance);
 
 /** trace_cursor_seek() - continue with the first event at or after @ts_ns; O(log chunks) */
 int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns);
