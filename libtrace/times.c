@@ -29,6 +29,9 @@
 enum {
 	SEARCH_LEAST_EVENTS = 512,
 	SEARCH_NS = 1024, /* differences below are looked at */
+	SEARCH_SHORT_NS = 512, /* first those below, which is a fifth of the work, if there are enough of them, then all near what these say */
+	STEP_LEAST_NS = 4,
+	STEP_MOST_NS = 64,
 	SEARCH_LEAST_VALUES = 32, /* different ones: a few regular intervals tell nothing about the clock */
 	INTERVAL_NS = 1 << 20, /* in longer ones an error of the step would make a wrong number of steps */
 	CORRECTION_SKIP = 255,
@@ -44,16 +47,20 @@ enum {
 	NR_SYMBOLS = 124, /* 4 for each bit of a number below 2^32, from 4 on */
 };
 
+#define SEARCH_LEAST_FIT 0.8f
+
 _Static_assert((int)NR_SYMBOLS <= (int)PREFIX_SYMBOLS, "a code has room for all symbols");
 
 /* ---- the search for a step ---- */
 
-/** struct differences - those that occur, and how often */
+/** struct differences - those that occur, and how often; in ascending order, @nr_short and @all_short of them below SEARCH_SHORT_NS */
 struct differences {
 	uint32_t ns[SEARCH_NS];
 	float count[SEARCH_NS];
 	size_t nr;
+	size_t nr_short;
 	float all;
+	float all_short;
 };
 
 static void differences_count(struct differences *differences, const uint32_t *times, size_t n)
@@ -63,9 +70,13 @@ static void differences_count(struct differences *differences, const uint32_t *t
 	for (size_t i = 1; i < n; i++)
 		if (times[i] - times[i - 1] < SEARCH_NS)
 			count[times[i] - times[i - 1]]++;
-	differences->nr = 0;
-	differences->all = 0;
+	differences->nr = differences->nr_short = 0;
+	differences->all = differences->all_short = 0;
 	for (uint32_t ns = 1; ns < SEARCH_NS; ns++) {
+		if (ns == SEARCH_SHORT_NS) {
+			differences->nr_short = differences->nr;
+			differences->all_short = differences->all;
+		}
 		if (!count[ns])
 			continue;
 		differences->ns[differences->nr] = ns;
@@ -74,15 +85,32 @@ static void differences_count(struct differences *differences, const uint32_t *t
 	}
 }
 
-/* 1 when all are multiples of @period, about 0 when they have nothing to do with it: one term of a Fourier transform. */
-static float differences_fit(const struct differences *differences, double period, const float *cosines)
+/* 1 when the first @nr, @all of them, are multiples of @period, about 0 when they have nothing to do with it: one term of a Fourier transform. */
+static float differences_fit(const struct differences *differences, size_t nr, float all, double period, const float *cosines)
 {
 	uint32_t turn = (uint32_t)(4294967296.0 / period);
 	float sum = 0;
 
-	for (size_t i = 0; i < differences->nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		sum += differences->count[i] * cosines[(differences->ns[i] * turn) >> 24];
-	return sum / differences->all;
+	return sum / all;
+}
+
+/** struct candidate - the period that fits best so far; 0: none does */
+struct candidate {
+	double period;
+	float fit;
+};
+
+/* Of those from @begin to @end; the first @nr differences are shorter than @longest. */
+static void differences_search(const struct differences *differences, size_t nr, float all, double longest, double begin, double end, const float *cosines, struct candidate *best)
+{
+	for (double period = begin; period < end; period += period * period / (8 * longest)) {
+		float fit = differences_fit(differences, nr, all, period, cosines);
+
+		if (fit > best->fit)
+			*best = (struct candidate){ period, fit };
+	}
 }
 
 /* The step without regard to what lies between the events that are farther apart than @limit. */
@@ -96,7 +124,7 @@ static double step_within(const uint32_t *times, size_t n, double step, double l
 		if (difference > limit)
 			continue;
 		ns += difference;
-		steps += nearbyint(difference / step);
+		steps += (double)(int64_t)(difference / step + 0.5);
 	}
 	return steps > 0 ? ns / steps : step;
 }
@@ -104,22 +132,26 @@ static double step_within(const uint32_t *times, size_t n, double step, double l
 /* Steps of 4 to 64 ns are looked for: a finer one gains nothing, a coarser one is known to nobody. 0: there is none. */
 static double step_search(const uint32_t *times, size_t n)
 {
+	struct candidate first = { .fit = SEARCH_LEAST_FIT }, best = first;
 	struct differences differences;
-	float cosines[256], fit, best = 0.8f;
-	double step = 0;
+	float cosines[256];
+	double step;
 
 	differences_count(&differences, times, n);
 	if (differences.nr < SEARCH_LEAST_VALUES)
 		return 0;
 	for (int i = 0; i < 256; i++)
 		cosines[i] = cosf((float)i * (float)(2 * M_PI / 256));
-	for (double period = 4; period < 64; period += period * period / (8 * SEARCH_NS)) {
-		fit = differences_fit(&differences, period, cosines);
-		if (fit <= best)
-			continue;
-		best = fit;
-		step = period;
+	if (differences.nr_short >= SEARCH_LEAST_VALUES && differences.all_short >= SEARCH_LEAST_EVENTS)
+		differences_search(&differences, differences.nr_short, differences.all_short, SEARCH_SHORT_NS, STEP_LEAST_NS, STEP_MOST_NS, cosines, &first);
+	for (double period = first.period; period > 0 && period < STEP_MOST_NS; period += first.period) { /* a fraction of the step fits as well as it does */
+		double near = period * period / (4 * SEARCH_SHORT_NS);
+
+		differences_search(&differences, differences.nr, differences.all, SEARCH_NS, period - near, period + near, cosines, &best);
 	}
+	if (best.period == 0)
+		differences_search(&differences, differences.nr, differences.all, SEARCH_NS, STEP_LEAST_NS, STEP_MOST_NS, cosines, &best);
+	step = best.period;
 	for (double limit = SEARCH_NS; step > 0 && limit <= INTERVAL_NS; limit *= 8)
 		step = step_within(times, n, step, limit);
 	return step;
@@ -563,26 +595,53 @@ static unsigned char *put_codes(struct encoder *encoder, unsigned char *out)
 	return out;
 }
 
-/* The codes of @n events from @begin on, each with the bits behind its symbol. */
+/** struct bits - on their way to @out; fewer than 8 of them, @nr, are in @bits */
+struct bits {
+	unsigned char *out;
+	uint64_t bits;
+	unsigned int nr;
+};
+
+/* At most 57. */
+static inline void bits_put(struct bits *to, uint64_t bits, unsigned int nr)
+{
+	bits = to->bits | bits << to->nr;
+	nr += to->nr;
+	memcpy(to->out, &bits, 8);
+	to->out += nr / 8;
+	to->bits = bits >> (nr & ~7u);
+	to->nr = nr % 8;
+}
+
+static inline uint64_t code_bits(uint64_t code, uint32_t count)
+{
+	return ((uint64_t)count << (code & 63)) + (uint64_t)((int64_t)code >> 16);
+}
+
+/* The codes of @n events from @begin on, each with the bits behind its symbol. Two at a time, because the next ones wait for where these end. */
 TRACE_CLONES static unsigned char *put_events(unsigned char *out, const struct encoder *encoder, size_t begin, size_t n)
 {
 	const uint32_t *counts = encoder->counts + begin;
 	const uint16_t *symbols = encoder->symbols + begin;
-	uint64_t bits = 0;
-	unsigned int nr = 0;
+	struct bits bits = { .out = out };
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t code = encoder->codes[symbols[i]];
+	for (; i + 1 < n; i += 2) {
+		uint64_t code = encoder->codes[symbols[i]], next = encoder->codes[symbols[i + 1]];
+		uint64_t first = code_bits(code, counts[i]), second = code_bits(next, counts[i + 1]);
+		unsigned int nr = (uint8_t)(code >> 8), nr_next = (uint8_t)(next >> 8);
 
-		bits |= (((uint64_t)counts[i] << (code & 63)) + (uint64_t)((int64_t)code >> 16)) << nr;
-		nr += (uint8_t)(code >> 8);
-		memcpy(out, &bits, 8);
-		out += nr / 8;
-		bits >>= nr & ~7u;
-		nr %= 8;
+		if (__builtin_expect(nr + nr_next > 57, 0)) {
+			bits_put(&bits, first, nr);
+			bits_put(&bits, second, nr_next);
+		} else {
+			bits_put(&bits, first | second << nr, nr + nr_next);
+		}
 	}
-	*out = (unsigned char)bits;
-	return out + (nr ? 1 : 0);
+	if (i < n)
+		bits_put(&bits, code_bits(encoder->codes[symbols[i]], counts[i]), (uint8_t)(encoder->codes[symbols[i]] >> 8));
+	*bits.out = (unsigned char)bits.bits;
+	return bits.out + (bits.nr ? 1 : 0);
 }
 
 unsigned char *times_encode(unsigned char *out, const struct times_block *block, struct clock_model *model, struct trace_columns_times *ret_times,
