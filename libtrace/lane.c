@@ -111,24 +111,67 @@ typedef uint64_t words4 __attribute__((vector_size(32)));
 static const words4 masks_of[16] = { MASKS(0), MASKS(1), MASKS(2),  MASKS(3),  MASKS(4),  MASKS(5),  MASKS(6),	MASKS(7),
 				     MASKS(8), MASKS(9), MASKS(10), MASKS(11), MASKS(12), MASKS(13), MASKS(14), MASKS(15) };
 
+typedef uint64_t words2 __attribute__((vector_size(16)));
+typedef uint32_t halves8 __attribute__((vector_size(32)));
+
+#define LOWER(words) __builtin_shufflevector(words, words, 0, 1)
+#define UPPER(words) __builtin_shufflevector(words, words, 2, 3)
+
 /* What @form wants of four words of a call, of which @first is the first. */
 static inline __attribute__((always_inline)) void call_words(const unsigned char *payload, size_t first, struct syscall_form form, words4 *ret_words)
 {
 	words4 words, are_there;
 
 	memcpy(&words, payload + 8 * first, sizeof(words));
-	are_there = (words4)(words != 0) & TRACE_ARG_ADDRESS;
+	are_there = ~(words4)(words == 0) & TRACE_ARG_ADDRESS;
 	*ret_words = (words & masks_of[form.kept >> first & 15]) | (are_there & masks_of[form.addresses >> first & 15]);
 }
 
 static inline __attribute__((always_inline)) bool call_is(const uint64_t *row, size_t nr_words, const words4 *lower, const words4 *upper)
 {
 	words4 row_lower, row_upper, differ;
+	words2 any;
 
 	memcpy(&row_lower, row, sizeof(row_lower));
 	memcpy(&row_upper, row + nr_words - 4, sizeof(row_upper));
 	differ = (row_lower ^ *lower) | (row_upper ^ *upper);
-	return !(differ[0] | differ[1] | differ[2] | differ[3]);
+	any = LOWER(differ) | UPPER(differ);
+	return !(any[0] | any[1]);
+}
+
+static const halves8 call_keys[2] = { { 0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xbf58476d, 0x94d049bb, 0xd6e8feb9 },
+				      { 0xa0761d65, 0xe7037ed1, 0x8ebc6af1, 0x589965cd, 0x133111eb, 0x1ce4e5b9, 0x4f2cdbb5, 0x2545f491 } };
+
+/* A sum of products of both halves of each word, in the registers that the words are in. The uppermost bits depend on every bit */
+static inline __attribute__((always_inline)) uint64_t call_hash(size_t nr_words, const words4 *lower, const words4 *upper)
+{
+	words4 products = (words4)((halves8)*lower * call_keys[0]);
+	words2 half;
+	uint64_t sum;
+
+	if (nr_words > 4)
+		products = (words4)((halves8)products + (halves8)*upper * call_keys[1]);
+	half = LOWER(products) + UPPER(products);
+	sum = half[0] + half[1];
+	return sum + (sum << 32);
+}
+
+static uint64_t call_hash_of_row(const uint64_t *row, size_t nr_words)
+{
+	words4 lower, upper;
+
+	memcpy(&lower, row, sizeof(lower));
+	memcpy(&upper, row + nr_words - 4, sizeof(upper));
+	return call_hash(nr_words, &lower, &upper);
+}
+
+static uint64_t hash_again(const struct lane *lane, uint32_t row)
+{
+	const uint64_t *words = lane->rows + (size_t)row * lane->nr_words;
+
+	if (lane->has_string)
+		return (uint64_t)lane->hashes[row] << 32;
+	return lane->has_calls ? call_hash_of_row(words, lane->nr_words) : row_hash(words, lane->nr_words);
 }
 
 /* The table becomes larger. */
@@ -140,8 +183,7 @@ static __attribute__((noinline)) void table_grow(struct lane *lane)
 	table_clear(lane, grown < bits ? grown : bits);
 	mask = (1u << lane->table_bits) - 1;
 	for (uint32_t row = 0; row < lane->nr_rows; row++) {
-		uint64_t hash = lane->has_string ? (uint64_t)lane->hashes[row] << 32 : row_hash(lane->rows + (size_t)row * lane->nr_words, lane->nr_words);
-		uint32_t slot = (uint32_t)(hash >> (64 - lane->table_bits));
+		uint32_t slot = (uint32_t)(hash_again(lane, row) >> (64 - lane->table_bits));
 
 		while (lane->table[slot])
 			slot = (slot + 1) & mask;
@@ -149,14 +191,25 @@ static __attribute__((noinline)) void table_grow(struct lane *lane)
 	}
 }
 
-/* One more row, and its place in the table. Returns how many there are. */
-static inline __attribute__((always_inline)) uint32_t row_add(struct lane *lane, uint32_t slot, const uint64_t *words, size_t nr_words)
+/* There is one more behind the rows: its place in the table. Returns how many there are. */
+static inline __attribute__((always_inline)) uint32_t row_added(struct lane *lane, uint32_t slot)
 {
-	memcpy(lane->rows + lane->nr_rows * nr_words, words, 8 * nr_words);
 	lane->table[slot] = ++lane->nr_rows;
 	if (lane->nr_rows > lane->table_rows)
 		table_grow(lane);
 	return lane->nr_rows;
+}
+
+static inline __attribute__((always_inline)) uint32_t row_add(struct lane *lane, uint32_t slot, const uint64_t *words, size_t nr_words)
+{
+	memcpy(lane->rows + lane->nr_rows * nr_words, words, 8 * nr_words);
+	return row_added(lane, slot);
+}
+
+/* A payload is asked for several before it is looked at: another CPU has written it, and the scan has been there long since. @payload: where it is, if it is one */
+static inline __attribute__((always_inline)) void ask_early(const unsigned char *records, uint32_t payload)
+{
+	__builtin_prefetch(records + 8 * (size_t)payload);
 }
 
 /*
@@ -172,6 +225,7 @@ static inline __attribute__((always_inline)) void add(struct lane *lane, const u
 		uint64_t words[LANE_WORDS_MOST];
 		uint32_t slot, row;
 
+		ask_early(records, payloads[i + LANE_AHEAD]);
 		memcpy(words, records + 8 * (size_t)payloads[i], 8 * nr_words);
 		slot = (uint32_t)(row_hash(words, nr_words) >> shift);
 		while ((row = table[slot]) && !row_is(rows + (row - 1) * nr_words, words, nr_words))
@@ -185,10 +239,7 @@ static inline __attribute__((always_inline)) void add(struct lane *lane, const u
 	lane->next_row_of += nr;
 }
 
-/*
- * Calls, of sys_enter3 with four words and of sys_enter6 with seven, which are looked at in two halves that overlap. They are put into memory for the
- * hash, and compared from the registers: to load at once what was just stored in parts makes the processor wait for its stores.
- */
+/* Calls, of sys_enter3 with four words and of sys_enter6 with seven, which are looked at in two halves that overlap, and stay in registers */
 static inline __attribute__((always_inline)) void add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, size_t nr_words,
 							    const struct syscall_args *args)
 {
@@ -197,22 +248,23 @@ static inline __attribute__((always_inline)) void add_calls(struct lane *lane, c
 
 	for (size_t i = 0; i < nr; i++) {
 		const unsigned char *payload = records + 8 * (size_t)payloads[i];
-		uint64_t words[8], first;
+		uint64_t first;
 		struct syscall_form form;
 		words4 lower, upper;
 		uint32_t slot, row;
 
+		ask_early(records, payloads[i + LANE_AHEAD]);
 		memcpy(&first, payload, 8);
 		form = syscall_args_of(args, first);
 		call_words(payload, 0, form, &lower);
 		call_words(payload, nr_words - 4, form, &upper);
-		memcpy(words, &lower, sizeof(lower));
-		memcpy(words + nr_words - 4, &upper, sizeof(upper));
-		slot = (uint32_t)(row_hash(words, nr_words) >> shift);
+		slot = (uint32_t)(call_hash(nr_words, &lower, &upper) >> shift);
 		while ((row = table[slot]) && !call_is(rows + (row - 1) * nr_words, nr_words, &lower, &upper))
 			slot = (slot + 1) & (2 * lane->table_rows - 1);
 		if (__builtin_expect(!row, 0)) {
-			row = row_add(lane, slot, words, nr_words);
+			memcpy(lane->rows + lane->nr_rows * nr_words, &lower, sizeof(lower));
+			memcpy(lane->rows + lane->nr_rows * nr_words + nr_words - 4, &upper, sizeof(upper));
+			row = row_added(lane, slot);
 			shift = 64u - lane->table_bits;
 		}
 		next_row_of[i] = row - 1;
@@ -260,6 +312,7 @@ void lane_add(struct lane *lane, const unsigned char *records, const uint32_t *p
 
 void lane_add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args)
 {
+	lane->has_calls = true;
 	(lane->nr_words == 4 ? add_calls3 : add_calls6)(lane, records, payloads, nr, args);
 }
 

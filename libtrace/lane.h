@@ -16,6 +16,7 @@ struct syscall_args;
  * struct lane - payloads in the order they came first
  * @rows: @nr_words each; the one being looked at is put behind them. @table: by hash, row + 1; 0: free. It grows when there are more than @table_rows
  * @rows_of: of each event; @next_row_of: of the next one
+ * @has_calls: they were added by lane_add_calls()
  * @lengths, @starts, @hashes: by row, where in @texts its string is, and the upper half of the hash of both; @next_text: the one being looked at
  */
 struct lane {
@@ -35,6 +36,7 @@ struct lane {
 	uint8_t table_bits;
 	uint8_t nr_words;
 	bool has_string;
+	bool has_calls;
 };
 
 /** lane_bytes() - memory that lane_init() takes, a multiple of 8, after nr_events, nr_words and has_string are filled in */
@@ -46,7 +48,11 @@ size_t lane_bytes(const struct lane *lane, size_t string_bytes);
  */
 void lane_init(struct lane *lane, void *memory, size_t string_bytes);
 
-/** lane_add() - @nr events of a type without strings. @payloads: in which 8-byte words of @records theirs begin */
+enum {
+	LANE_AHEAD = 8,
+};
+
+/** lane_add() - @nr events of a type without strings. @payloads: in which 8-byte words of @records theirs begin; LANE_AHEAD numbers behind them can be read, too, and may be any */
 void lane_add(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr);
 
 /** lane_add_calls() - the same for sys_enter3 or sys_enter6: with the arguments as they are kept (syscall_args.h) */

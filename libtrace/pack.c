@@ -36,6 +36,7 @@ enum {
 	NO_PLACE = 255,
 	NEXT_CHUNK = 256,	/* instead of a place */
 	LIST_ENTRIES = 128,	/* of a piece of a list */
+	TEXTS_AHEAD = 3,
 	MAX_REFERENCES = 32,	/* of a type; more are not followed */
 	SLOT_TABLE_SIZE = 1024, /* a power of two, and never full */
 	LANES_USUALLY = 2, /* times the records */
@@ -246,7 +247,7 @@ static size_t list_last(const struct packer *packer, uint32_t place)
 	return (uintptr_t)packer->list_ends[place] / sizeof(uint32_t) % LIST_ENTRIES - 1;
 }
 
-/* They begin where a multiple of their size does. */
+/* They begin where a multiple of their size does. There is room behind the last one, too, because lane_add() looks ahead. */
 static bool lists_reserve(struct packer *packer, size_t most)
 {
 	size_t piece_bytes = LIST_ENTRIES * sizeof(uint32_t), pieces = most / (LIST_ENTRIES - 1) + MAX_TYPES + 1;
@@ -527,10 +528,12 @@ static size_t deal_tail(const struct lane *lane, const struct user_slot *user, c
 static void deal_strings(struct lane *lane, const struct user_slot *user, const unsigned char *records, const unsigned char *end, const uint32_t *payloads, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		const unsigned char *payload = records + 8 * (size_t)payloads[i];
+		const unsigned char *payload = records + 8 * (size_t)payloads[i], *ahead = records + 8 * (size_t)payloads[i + TEXTS_AHEAD < nr ? i + TEXTS_AHEAD : i];
 		uint64_t hash;
 		size_t length = user ? deal_tail(lane, user, payload, end, &hash) : deal_text(lane, payload + 8 * (size_t)lane->nr_words, end, &hash);
 
+		__builtin_prefetch(ahead); /* as lane_add() does */
+		__builtin_prefetch(ahead + 64);
 		lane_add_string(lane, payload, length, hash);
 	}
 }

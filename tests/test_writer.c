@@ -116,6 +116,46 @@ static void a_block_that_was_prepared_for_finds_its_memory_ready(void)
 	free(words);
 }
 
+/* Bytes of a block of @nr calls before compression, of which @nr_different are different. */
+static uint64_t bytes_of_calls(uint32_t nr, uint32_t nr_different, uint16_t id, uint32_t nr_words)
+{
+	struct rawfile *file = rawfile_new();
+	uint64_t *words = calloc(nr, 8 * nr_words);
+	struct trace_source source = { .records = words, .bytes = 8ull * nr_words * nr, .seq = 1, .nr_records = nr, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_writer_totals before, after;
+	struct trace *trace;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct trace_record record = { .time = 500 * i, .id = id, .words = (uint8_t)nr_words };
+
+		memcpy(&words[nr_words * i], &record, 8);
+		for (uint32_t word = 2; word < nr_words; word++)
+			words[nr_words * i + word] = i % nr_different * word; /* of a call that nobody has named: all words count */
+	}
+	trace_writer_totals(file->writer, &before);
+	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+	trace_writer_totals(file->writer, &after);
+	trace = rawfile_open(file, NULL);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->events, nr);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+	free(words);
+	return after.raw_bytes - before.raw_bytes;
+}
+
+/* The number of the one that it is like takes less than three or six arguments. */
+static void calls_that_occur_again_are_kept_once_however_many_there_are(void)
+{
+	static const uint32_t different[] = { 30, 300, 3000 };
+
+	for (size_t i = 0; i < sizeof(different) / sizeof(different[0]); i++) {
+		uint32_t nr = 2 * different[i];
+
+		CU_ASSERT_TRUE(bytes_of_calls(nr, different[i], TRACE_EV_sys_enter3, 5) + different[i] <= bytes_of_calls(nr, nr, TRACE_EV_sys_enter3, 5));
+		CU_ASSERT_TRUE(bytes_of_calls(nr, different[i], TRACE_EV_sys_enter6, 8) + 6 * different[i] <= bytes_of_calls(nr, nr, TRACE_EV_sys_enter6, 8));
+	}
+}
+
 static void bad_records_are_left_out_and_counted(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 9, .attempted = 9 };
@@ -805,6 +845,7 @@ static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
 static const struct unit_case cases[] = {
 	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
 	{ "a_block_that_was_prepared_for_finds_its_memory_ready", a_block_that_was_prepared_for_finds_its_memory_ready },
+	{ "calls_that_occur_again_are_kept_once_however_many_there_are", calls_that_occur_again_are_kept_once_however_many_there_are },
 	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
 	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
 	{ "a_stream_that_begins_without_sense_says_so", a_stream_that_begins_without_sense_says_so },
