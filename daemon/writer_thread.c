@@ -249,8 +249,8 @@ static void push(struct writer_thread *thread, struct work *work)
 	*thread->end = work;
 	thread->end = &work->next;
 	thread->queued_bytes += work->bytes;
-	pthread_cond_signal(&thread->changed);
 	pthread_mutex_unlock(&thread->mutex);
+	pthread_cond_signal(&thread->changed); /* whom it wakes finds the mutex free */
 }
 
 int writer_thread_push(struct writer_thread *thread, struct trace_packed *packed, uint64_t events, uint64_t *lost)
