@@ -413,12 +413,14 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 		error = filtered_prepare(a);
 	if (!error)
 		error = start_load(a, ret_error);
+	a->cursor = cursor;
 	while (!error && !a->failed && (event = trace_cursor_next(cursor))) {
 		expect(a, cursor, event);
 		handle(a, event);
 	}
 	if (!error && trace_cursor_error(cursor, ret_error) == -ENOMEM)
 		error = -ENOMEM;
+	a->cursor = NULL;
 	trace_cursor_free(cursor);
 	if (error || a->failed)
 		return out_of_memory(ret_error);

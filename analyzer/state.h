@@ -516,6 +516,7 @@ typedef void (*handler_fn)(struct trace_analysis *a, struct cpu *cpu, uint64_t n
 
 struct trace_analysis {
 	const struct trace *trace; /* borrowed */
+	const struct trace_cursor *cursor; /* borrowed; of the pass, at the event that is being handled */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t now;

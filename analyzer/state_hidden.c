@@ -26,6 +26,21 @@
 
 #define FAR_NS 20000000u /* further than this it is cheaper to seek */
 
+/*
+ * Mostly the next switch is in the same chunk, which is decoded already: a cursor for each CPU that reads ahead would decode it again. Returns false where it is not,
+ * or where something is lost, whatever that is.
+ */
+static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_prev)
+{
+	const struct trace_sched_switch *next = a->cursor ? trace_cursor_foresee(a->cursor, 1) : NULL;
+	uint64_t next_ns = next ? trace_cursor_foresee_ns(a->cursor) : 0;
+
+	if (next_ns <= ns || lost_first(a, ns, next_ns + 1) != UINT64_MAX)
+		return false;
+	*ret_prev = next->prev_tid;
+	return true;
+}
+
 /* Move the lookahead of @cpu to its first switch after @ns. Returns false when there is none, or a loss comes before it. */
 static bool peek(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
@@ -116,20 +131,25 @@ struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *
 
 void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
+	uint32_t prev;
+
 	if (thread->flags & THREAD_VISIBLE)
 		return;
-	if (!peek(a, cpu, ns)) {
-		cpu->hidden = thread->flags & THREAD_HIDDEN;
-		cpu->successor = NOBODY_KNOWN;
-		return;
+	if (!foresee(a, ns, &prev)) {
+		if (!peek(a, cpu, ns)) {
+			cpu->hidden = thread->flags & THREAD_HIDDEN;
+			cpu->successor = NOBODY_KNOWN;
+			return;
+		}
+		prev = cpu->ahead_prev;
 	}
-	if (cpu->ahead_prev == thread->tid) {
+	if (prev == thread->tid) {
 		thread->flags |= THREAD_VISIBLE;
 		return;
 	}
 	a->hides = true;
 	cpu->hidden = true;
-	cpu->successor = cpu->ahead_prev;
+	cpu->successor = prev;
 	if (!thread->comm[0])
 		process_set_comm(thread, "(hidden)");
 }

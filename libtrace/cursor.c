@@ -506,6 +506,18 @@ const void *trace_cursor_foresee_id(const struct trace_cursor *cursor, uint32_t 
 	return NULL;
 }
 
+uint64_t trace_cursor_foresee_ns(const struct trace_cursor *cursor)
+{
+	const struct lane *lane = cursor->top;
+
+	if (!lane || !lane->rank)
+		return 0;
+	for (uint32_t i = lane->block.at; i < lane->block.nr; i++)
+		if (lane->block.places[i] == lane->block.places[lane->block.at - 1])
+			return lane->block.ts_ns[i];
+	return 0;
+}
+
 /* ---- positions ---- */
 
 static size_t gap_at(const struct trace *trace, uint64_t ts_ns)

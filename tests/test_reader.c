@@ -630,6 +630,7 @@ static void what_comes_is_foreseen_within_a_chunk(void)
 	trace = tb_open_trace(tb);
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 1));
+	CU_ASSERT_EQUAL(trace_cursor_foresee_ns(cursor), 0);
 	while ((event = trace_cursor_next(cursor))) {
 		int64_t at = ((const struct trace_sys_exit *)event->payload)->ret;
 
@@ -648,6 +649,7 @@ static void what_comes_is_foreseen_within_a_chunk(void)
 		one = trace_cursor_foresee(cursor, 1);
 		two = trace_cursor_foresee(cursor, 2);
 		CU_ASSERT(!one || one->ret == at + 2);
+		CU_ASSERT_EQUAL(trace_cursor_foresee_ns(cursor), one ? event->ts_ns + 4 : 0);
 		CU_ASSERT(!two || two->ret == at + 4);
 		CU_ASSERT(one || !two);
 		nr_foreseen += one != NULL;
