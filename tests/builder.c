@@ -37,6 +37,8 @@ struct tb {
 	struct trace_event_type *types; /* owned, but for what they point to */
 	struct trace_writer *typist;	/* owned; numbers the types */
 	size_t nr_types;
+	struct trace_clock clocks[16];
+	size_t nr_clocks;
 	uint64_t start_ns;
 	uint64_t end_ns;
 	bool has_window;
@@ -348,6 +350,13 @@ static void window_find(const struct tb *tb, uint64_t *ret_start_ns, uint64_t *r
 	*ret_end_ns = tb->end_ns;
 }
 
+void tb_clock(struct tb *tb, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc)
+{
+	if (tb->nr_clocks == sizeof(tb->clocks) / sizeof(tb->clocks[0]))
+		fail("clock", "there are too many");
+	tb->clocks[tb->nr_clocks++] = (struct trace_clock){ .monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns, .tsc = tsc };
+}
+
 void tb_write(struct tb *tb, int fd, bool finish)
 {
 	struct trace_writer_options options = { .size = sizeof(options), .start_realtime_ns = 1700000000000000000 };
@@ -366,6 +375,9 @@ void tb_write(struct tb *tb, int fd, bool finish)
 	for (size_t i = 0; i < tb->nr_types; i++)
 		if (trace_writer_event_type(writer, &tb->types[i], &id, &error) < 0 || id != TRACE_EV_MAX + i)
 			fail("type", "it gets another number than before");
+	for (size_t i = 0; i < tb->nr_clocks; i++)
+		if (trace_writer_clock(writer, tb->clocks[i].monotonic_ns, tb->clocks[i].realtime_ns, tb->clocks[i].tsc, &error) < 0)
+			fail("clock", error.message);
 	blocks_write(tb, writer, stored);
 	if (finish) {
 		statistics_write(tb, writer, stored, end_ns);

@@ -65,6 +65,9 @@ void tb_cut(struct tb *tb, uint32_t cpu);
 /** tb_user_cut() - the same for the programs' events */
 void tb_user_cut(struct tb *tb, uint32_t cpu);
 
+/** tb_clock() - a clock correspondence, as trace_writer_clock(); at most 16 */
+void tb_clock(struct tb *tb, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc);
+
 /** tb_write() - write the trace to @fd. @finish false: as a recorder leaves it that was killed */
 void tb_write(struct tb *tb, int fd, bool finish);
 /** tb_open_trace() - write it to a temporary file and open that. To be released with trace_close() */

@@ -5,6 +5,9 @@
  *	print TRACE         what libtrace reads in a trace, in the lines of format_reader.py
  *	make TRACE          a trace with every event of the catalogue and of programs, of odd values; with losses; finished
  *	make-cut TRACE      the same, as a recorder leaves it that was killed
+ *	make-losses TRACE   the same, with all that can be missing, in all the ways that headers tell it
+ *	make-limits TRACE   what comes up at the limits only: types and payloads in numbers around those where their form changes, the longest pauses
+ *	make-chunks TRACE   more chunks than one chunk of the index and of the table has entries
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,6 +18,7 @@
 #include <unistd.h>
 
 #include "builder.h"
+#include "image.h"
 
 /* ---- print ---- */
 
@@ -98,6 +102,76 @@ static void print_strings(const struct trace *trace)
 		}
 }
 
+static void print_text(const char *name, const char *text)
+{
+	printf(" %s=", name);
+	print_bytes(text, strlen(text));
+}
+
+static void print_types(const struct trace *trace)
+{
+	static const char *const kinds[TRACE_NR_KINDS] = { "DEC", "HEX", "NS", "TID", "CPU", "BOOL", "SYSCALL", "RESULT", "IRQ", "SOFTIRQ", "VECTOR", "STATE",
+							   "CONTEXT", "DEV", "MODE", "SIGNAL", "FAMILY", "PORT", "ADDR", "EVENT", "COMM", "PATH", "TEXT", "PAD",
+							   "FLOAT", "CHAR", "STRING", "BYTES" };
+
+	for (uint32_t id = 0; id < 65536; id++) {
+		const struct trace_event_type *type = trace_type_by_id(trace, id);
+
+		if (!type)
+			continue;
+		printf("type %u %u %u%s%s%s %s", id, type->fixed_bytes, type->has_string, type->flags & TRACE_EVENT_ON ? " on" : "",
+		       type->flags & TRACE_EVENT_STRUCTURAL ? " structural" : "", type->flags & TRACE_EVENT_TID ? " tid" : "", trace_role_name(type->role));
+		print_text("name", type->name);
+		print_text("category", trace_category_name(type->category));
+		print_text("classic", type->classic);
+		print_text("program", type->program);
+		print_text("text", type->text);
+		print_text("doc", type->doc);
+		print_text("source", type->source ? type->source : "");
+		for (size_t i = 0; i < type->nr_fields; i++)
+			printf(" %s:%s:%u:%u:%u", type->fields[i].name, kinds[type->fields[i].kind], type->fields[i].offset, type->fields[i].bytes,
+			       type->fields[i].is_signed);
+		putchar('\n');
+	}
+}
+
+static void print_books(const struct trace *trace)
+{
+	static const struct {
+		enum trace_info_key key;
+		const char *name;
+	} infos[] = { { TRACE_INFO_HOST, "host" }, { TRACE_INFO_KERNEL, "kernel" }, { TRACE_INFO_MACHINE, "machine" }, { TRACE_INFO_CLOCK, "clock" },
+		      { TRACE_INFO_COMMAND, "command" }, { TRACE_INFO_BOOT_ID, "boot id" }, { TRACE_INFO_LEFT_OUT, "what was left out" } };
+	const struct trace_info *info = trace_get_info(trace);
+
+	for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {
+		const char *text = trace_string(trace, TRACE_STRING_INFO, infos[i].key);
+
+		if (text)
+			printf("info %s %s\n", infos[i].name, text);
+	}
+	printf("trace %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", info->version_major, info->start_ns, info->end_ns, info->start_realtime_ns);
+	for (size_t i = 0; i < trace_nr_clocks(trace); i++) {
+		const struct trace_clock *clock = trace_get_clock(trace, i);
+
+		printf("clock %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", clock->monotonic_ns, clock->realtime_ns, clock->tsc);
+	}
+	for (size_t i = 0; info->clean_end && i < trace_nr_streams(trace); i++) { /* else they are made from the chunks */
+		const struct trace_stream_stats *of = trace_get_stream(trace, i);
+
+		printf("account %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", of->stream, of->cpu, of->stored, of->discarded,
+		       of->overwritten, of->missed, of->filtered, of->attempted);
+	}
+	for (size_t i = 0; i < trace_nr_chunks(trace); i++) {
+		const struct trace_chunk *chunk = trace_get_chunk(trace, i);
+
+		if (chunk->kind != TRACE_CHUNK_INDEX && chunk->kind != TRACE_CHUNK_TABLE && chunk->kind != TRACE_CHUNK_ROOT)
+			printf("chunk %" PRIu64 " %u %u %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u\n", chunk->offset, chunk->kind,
+			       chunk->encoding, chunk->stream, chunk->cpu, chunk->seq, chunk->first_ns, chunk->last_ns, chunk->events, chunk->lost_before,
+			       chunk->raw_bytes, chunk->packed_bytes);
+	}
+}
+
 static int print_trace(const char *path)
 {
 	struct trace *trace = trace_open(path, NULL);
@@ -110,6 +184,8 @@ static int print_trace(const char *path)
 	print_missed(trace);
 	error = print_all(trace, print_lost, all) || print_all(trace, print_event, start) || print_all(trace, print_event, events);
 	print_strings(trace);
+	print_types(trace);
+	print_books(trace);
 	trace_close(trace);
 	return error;
 }
@@ -257,19 +333,157 @@ static void make_events(struct tb *tb)
 	}
 }
 
-static int make_trace(const char *path, bool finish)
+/* So many of each of @nr types, in any order: the first has @least. */
+static void make_types(struct tb *tb, uint32_t cpu, uint64_t *ts_ns, size_t first, size_t nr, uint64_t least)
+{
+	uint64_t left[64], all = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		all += left[i] = least + i % 4;
+	while (all) {
+		size_t i = below(nr);
+
+		if (!left[i])
+			continue;
+		left[i]--;
+		all--;
+		*ts_ns += below(2) ? below(300) : below(1 << 14);
+		put_event(tb, cpu, *ts_ns, trace_catalogue_type(first + i));
+	}
+	tb_cut(tb, cpu);
+}
+
+/* @different payloads, and @again of them a second time: they are numbered then. */
+static void make_payloads(struct tb *tb, uint32_t cpu, uint64_t *ts_ns, uint64_t different, uint64_t again)
+{
+	for (uint64_t i = 0; i < different + again; i++)
+		tb_sys_exit(tb, cpu, *ts_ns += 10, (int64_t)(i < different ? i : (i - different) * different / again));
+	tb_cut(tb, cpu);
+}
+
+/* A clock of 9.997 ns that is read late, behind more and more events that were read in time. */
+static void make_runs(struct tb *tb, uint32_t cpu, uint64_t *ts_ns)
+{
+	uint64_t steps = 0, first = *ts_ns, late = 0;
+
+	for (uint64_t run = 250; run <= 3 * 260; run += run < 260 ? 1 : 51)
+		for (uint64_t i = 0; i <= run; i++) {
+			steps += 1 + below(60);
+			late = i == run ? 1 + below(3) : 0;
+			tb_sys_exit(tb, cpu, *ts_ns = first + (uint64_t)(((unsigned __int128)steps * 42938765432) >> 32) + late, 0);
+		}
+	tb_cut(tb, cpu);
+}
+
+/* What events of programs can be. */
+static void make_roles(struct tb *tb, uint64_t *ts_ns)
+{
+	static const struct trace_field field = { "number", 0, 8, false, TRACE_KIND_DEC };
+
+	for (int role = TRACE_ROLE_EVENT; role < TRACE_NR_ROLES; role++) {
+		char name[32];
+		struct trace_event_type type = { .name = name, .classic = "NONE", .program = "a program", .text = "text {number}", .doc = "doc", .fields = &field,
+						 .nr_fields = 1, .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON,
+						 .role = (enum trace_event_role)role, .source = "a.c:1" };
+		uint64_t number = (uint64_t)role;
+
+		snprintf(name, sizeof(name), "roles:%d%s", role, trace_role_suffix(type.role));
+		tb_user_event(tb, 0, *ts_ns += 10, tb_user_type(tb, &type), &number, sizeof(number));
+	}
+}
+
+static void make_pauses(struct tb *tb, uint32_t cpu, uint64_t *ts_ns)
+{
+	for (int bit = 0; bit < 31; bit++)
+		for (uint64_t odd = 0; odd < 4; odd++)
+			tb_sys_exit(tb, cpu, *ts_ns += (bit < 29 ? 1ull << bit : 1) + odd, 0);
+	tb_cut(tb, cpu);
+	tb_sys_exit(tb, cpu, *ts_ns += 1, 0);
+	tb_sys_exit(tb, cpu, *ts_ns += UINT32_MAX - 1, 0);
+	tb_cut(tb, cpu);
+}
+
+/* Of a type with one event only, of one, and of none but the same; a dictionary that is full, one entry more, and one less. */
+static void make_limits(struct tb *tb)
+{
+	uint64_t ts_ns = 1000000000;
+
+	make_runs(tb, 0, &ts_ns); /* first: from then on the step of the clock is known */
+	for (uint64_t nr = 254; nr <= 258; nr++) {
+		make_payloads(tb, 0, &ts_ns, nr, nr);
+		make_payloads(tb, 0, &ts_ns, nr, 0);
+	}
+	make_payloads(tb, 0, &ts_ns, 1, 300);
+	make_payloads(tb, 0, &ts_ns, 2, 1);
+	for (size_t nr = 29; nr <= 34; nr++)
+		make_types(tb, 0, &ts_ns, 20, nr, 126);
+	make_types(tb, 0, &ts_ns, 20, 40, 128);
+	make_roles(tb, &ts_ns);
+	make_pauses(tb, 0, &ts_ns);
+	make_payloads(tb, 0, &ts_ns, 65536, 2);
+	make_payloads(tb, 0, &ts_ns, 65537, 2);
+}
+
+static void make_chunks(struct tb *tb)
+{
+	for (uint64_t i = 0; i < 2100; i++) {
+		tb_sys_exit(tb, i % 3, 1000000000 + 7 * i, (int64_t)i);
+		tb_cut(tb, i % 3);
+	}
+}
+
+static int make_trace(const char *path, bool finish, void (*make)(struct tb *tb))
 {
 	struct tb *tb = tb_new();
 	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return 1;
-	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_HOST, "host");
+	for (int key = TRACE_INFO_HOST; key <= TRACE_INFO_LEFT_OUT; key++)
+		tb_string(tb, TRACE_STRING_INFO, (uint64_t)key, (const char *[]){ "host", "6.18", "x86_64", "tsc", "ls -l", "b007", "kernel" }[key]);
 	tb_string(tb, TRACE_STRING_IRQ, 9, "acpi");
-	make_events(tb);
+	tb_clock(tb, 1000000000, 1700000000000000000, 3000000000);
+	tb_clock(tb, 2000000000, 1700000001000000007, 0);
+	make(tb);
 	tb_write(tb, fd, finish);
 	tb_free(tb);
 	return close(fd) < 0;
+}
+
+/* Headers that a recorder writes where a disk is full, or programs write nonsense: every third chunk has one thing that is missing, or several. */
+static int make_losses(const char *path)
+{
+	struct trace_chunk_header header;
+	struct image image;
+	uint64_t more[4] = { 0 }; /* events before, by stream */
+	FILE *out = fopen(path, "w");
+	struct tb *tb = tb_new();
+	long at;
+
+	make_events(tb);
+	image = image_new(tb, false);
+	for (size_t i = 0, nr = 0; out && (at = image_find(&image, TRACE_CHUNK_EVENTS, i, &header)) >= 0; i++) {
+		uint64_t *before = &more[header.stream < TB_USER_STREAM ? header.stream / 2 : 2 + (header.stream - TB_USER_STREAM) / 2];
+
+		header.events_before += *before;
+		if (i % 2 == 0) {
+			nr++;
+			header.lost_write = nr & 1 ? 3 + nr : 0;
+			header.lost_before += nr & 2 ? 5 : 0;
+			header.lost_cause = nr & 2 ? TRACE_GAP_OVERWRITTEN : header.lost_cause;
+			header.lost_inside = nr & 4 ? 7 : 0;
+			header.flags = (uint16_t)((nr & 8 ? TRACE_CHUNK_FLAG_JUMP : 0) | (nr % 8 == 5 ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0));
+			*before += header.lost_write + (nr & 2 ? 5 : 0) + (nr % 7 == 0 ? 11 : 0); /* 11: nobody knows of */
+			header.events_before += header.lost_write + (nr & 2 ? 5 : 0) + (nr % 7 == 0 ? 11 : 0);
+			*before += header.lost_inside;
+		}
+		image_put_chunk(&image, (size_t)at, &header);
+	}
+	if (out && fwrite(image.data, image.bytes, 1, out) != 1)
+		return 1;
+	image_free(&image);
+	tb_free(tb);
+	return !out || fclose(out) != 0;
 }
 
 int main(int argc, char **argv)
@@ -277,6 +491,12 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "print"))
 		return print_trace(argv[2]);
 	if (argc == 3 && (!strcmp(argv[1], "make") || !strcmp(argv[1], "make-cut")))
-		return make_trace(argv[2], !strcmp(argv[1], "make"));
+		return make_trace(argv[2], !strcmp(argv[1], "make"), make_events);
+	if (argc == 3 && !strcmp(argv[1], "make-losses"))
+		return make_losses(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "make-limits"))
+		return make_trace(argv[2], true, make_limits);
+	if (argc == 3 && !strcmp(argv[1], "make-chunks"))
+		return make_trace(argv[2], true, make_chunks);
 	return 2;
 }

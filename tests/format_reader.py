@@ -4,7 +4,7 @@
 The layouts of the structs are taken from the document's tables at run time, all else is its prose. It is made to be read beside
 the document, not to be fast: it walks the file, decodes every event, and prints one line for each.
 
-    format_reader.py FORMAT.md TRACE
+    format_reader.py FORMAT.md TRACE [--whole]      whole: finished, and as the document says also in what it tells twice
 """
 import re
 import sys
@@ -14,9 +14,11 @@ import xxhash
 import zstandard
 
 DISCARDED, OVERWRITTEN, DAMAGED, MISSED, SUSPECT, CUT, UNWRITTEN = range(7)  # why events are missing
-SCHEMA, START, EVENTS, CLOCK, STRINGS, STATISTICS, INDEX = range(1, 8)
+SCHEMA, START, EVENTS, CLOCK, STRINGS, STATISTICS, INDEX, TABLE, ROOT = range(1, 10)
 CHUNK_MAGIC, END_MAGIC = b"\x8achunk\r\n", b"\x8bend..\r\n"
 MAX_RAW, MAX_HEADER = 16 << 20, 4096
+INFOS = ("host", "kernel", "machine", "clock", "command", "boot id", "what was left out")
+ROLES = ("event", "begin", "end", "counter", "request-begin", "request-end", "request-handoff")
 LOW_32, LOW_64 = (1 << 32) - 1, (1 << 64) - 1
 
 
@@ -101,17 +103,33 @@ def unpack(chunk):
 	return raw
 
 
-def is_copy(layouts, data, at, header_bytes):
-	"""Is the header at `at` that of an index entry: the same as what is at the offset in the 8 bytes before?"""
-	offset = int.from_bytes(data[at - 8:at], "little")
-	return offset < at and data[offset:offset + header_bytes] == data[at:at + header_bytes]
+def are_entries(layouts, data, at, trace_id):
+	"""Do two entries of an index stand at `at` and 160 bytes behind, of chunks that follow each other?"""
+	stride = layouts.size("trace_index_entry")
+	chunk = chunk_header(layouts, data, at + 8, trace_id) if at >= 0 else None
+	if not chunk or not chunk_header(layouts, data, at + stride + 8, trace_id):
+		return False
+	distance = int.from_bytes(data[at + stride:at + stride + 8], "little") - int.from_bytes(data[at:at + 8], "little")
+	return chunk.header_bytes + chunk.packed_bytes <= distance <= 2 * MAX_RAW
+
+
+def is_copy(layouts, data, at, trace_id):
+	"""Is the header at `at` that of an index entry: the same as what is at the offset in the 8 bytes before, or among others of its kind?"""
+	header_bytes, entry = layouts.size("trace_chunk_header"), at - 8
+	if chunk_header(layouts, data, at, trace_id).kind == INDEX:
+		return False
+	offset = int.from_bytes(data[entry:at], "little")
+	if offset < at and data[offset:offset + header_bytes] == data[at:at + header_bytes]:
+		return True
+	index = chunk_header(layouts, data, entry - header_bytes, trace_id) if entry >= header_bytes else None
+	return bool(index and index.kind == INDEX) or any(are_entries(layouts, data, entry - back, trace_id) for back in (0, layouts.size("trace_index_entry")))
 
 
 def next_chunk(layouts, data, at, trace_id):
 	"""Where the next chunk with a good header begins; the end of the file if there is none."""
 	while (at := data.find(CHUNK_MAGIC, at)) >= 0:
 		chunk = chunk_header(layouts, data, at, trace_id)
-		if chunk and not is_copy(layouts, data, at, layouts.size("trace_chunk_header")):
+		if chunk and not is_copy(layouts, data, at, trace_id):
 			return at
 		at += 1
 	return len(data)
@@ -129,7 +147,7 @@ def walk(layouts, data, header):
 		if not chunk:
 			at = next_chunk(layouts, data, at + 1, trace_id)
 			continue
-		trace_id = chunk.trace_id
+		trace_id, chunk.at = chunk.trace_id, at
 		start = at + chunk.header_bytes
 		chunk.is_cut = start + chunk.packed_bytes > len(data)
 		chunk.data = data[start:start + chunk.packed_bytes]
@@ -155,9 +173,12 @@ def read_schema(layouts, raw, types):
 	fields_at = size + head.nr_types * head.type_bytes
 	texts_at = fields_at + head.nr_fields * head.field_bytes
 	texts = raw[texts_at:texts_at + head.text_bytes]
+	if not head.text_bytes or texts[-1] or len(texts) != head.text_bytes or texts_at + head.text_bytes != len(raw):
+		raise ValueError("the schema does not come out even")
 	for i in range(head.nr_types):
 		type_ = layouts.read("trace_schema_type", raw, size + i * head.type_bytes)
-		type_.name = text_at(texts, type_.name)
+		for text in ("name", "category", "classic", "program", "text", "doc", "source"):
+			setattr(type_, text, text_at(texts, getattr(type_, text)))
 		type_.fields = []
 		for j in range(type_.first_field, type_.first_field + type_.nr_fields):
 			field = layouts.read("trace_schema_field", raw, fields_at + j * head.field_bytes)
@@ -211,11 +232,15 @@ def read_code(take):
 	if first == last:
 		return {"": first}
 	nibbles = [half for byte in take.bytes((last - first + 2) // 2) for half in (byte & 15, byte >> 4)]
+	if len(nibbles) > last - first + 1 and nibbles.pop() or last >= 124 or max(nibbles) > 10:
+		raise ValueError("no such code")
 	code, size, value = {}, 0, -1
 	for bits, symbol in sorted((bits, first + i) for i, bits in enumerate(nibbles) if bits):
 		value = value + 1 << bits - size
 		size = bits
 		code[f"{value:0{bits}b}"] = symbol
+	if value + 1 != 1 << size:
+		raise ValueError("some bits are no code")
 	return code
 
 
@@ -232,7 +257,11 @@ def read_steps(stream, codes):
 		symbol = code[bits[at:end]]
 		m = symbol // 4 - 1 if symbol >= 8 else 0
 		at = end + m
+		if symbol >= 124:
+			raise ValueError("no such symbol")
 		yield (symbol - 4 * m << m) + int(bits[end:at][::-1], 2) if m else symbol
+	if len(bits) - at > 7 or "1" in bits[at:]:
+		raise ValueError("a stream has bits left over")
 
 
 def read_times(take, head, times, types, ids):
@@ -248,7 +277,7 @@ def read_times(take, head, times, types, ids):
 	for s in range(4):
 		size = int.from_bytes(times.bit_bytes[4 * s:4 * s + 4], "little")
 		steps += read_steps(take.bytes(size), [code_of[i] for i in ids[e * s:e * (s + 1)]])
-	if any(take.bytes(8)):
+	if any(take.bytes(8)) or lengths.at != len(lengths.data):
 		raise ValueError("times do not end in 0")
 
 	corrected, i = {}, -1
@@ -288,6 +317,19 @@ def read_events(layouts, chunk, schema):
 	for type_ in types:
 		type_.strings = [take.bytes(n) for n in type_.lengths] if type_.lengths else [b""] * type_.payloads
 		type_.next = zip(type_.numbers)
+	counts = [0] * len(types)
+	for i in ids:
+		counts[i] += 1
+	if head.events != chunk.events or head.first_ns != chunk.first_ns or head.reserved or times.reserved or not 1 <= len(types) <= 255:
+		raise ValueError("the columns are of another chunk")
+	if sum(map(len, (string for type_ in types for string in type_.strings))) != head.string_bytes or counts != [type_.events for type_ in types]:
+		raise ValueError("the types do not come out even")
+	for type_ in types:
+		known, repeats = schema[type_.id], type_.payloads < type_.events
+		if type_.words * 8 != known.fixed_bytes or type_.flags != known.has_string + 2 * repeats or type_.payloads > type_.events:
+			raise ValueError("a type is not that of the schema")
+	if int.from_bytes(chunk.ids, "little") != sum(1 << i for i in {min(type_.id, 255) for type_ in types}):
+		raise ValueError("the header lists other events")
 	stamps = read_times(take, head, times, types, ids)
 	if take.at != len(chunk.raw) or stamps[0] != chunk.first_ns or stamps[-1] != chunk.last_ns or stamps != sorted(stamps):
 		raise ValueError("the columns do not come out even")
@@ -395,14 +437,94 @@ def read_strings(layouts, raw, strings):
 		strings[entry.space, entry.key] = raw[at - entry.text_bytes:at]
 
 
+def read_clocks(layouts, raw):
+	size = layouts.size("trace_clock_entry")
+	if not raw or len(raw) % size:
+		raise ValueError("clocks do not come out even")
+	return [layouts.read("trace_clock_entry", raw, at) for at in range(0, len(raw), size)]
+
+
+def type_line(type_):
+	def escaped(text):
+		return "".join(chr(c) if 33 <= c <= 126 and c != 92 else f"\\{c:02x}" for c in text.encode())
+
+	flags = "".join(f" {name}" for bit, name in ((1, "on"), (2, "structural"), (4, "tid")) if type_.flags & bit)
+	numbers = f"{type_.id} {type_.fixed_bytes} {type_.has_string}{flags} {ROLES[type_.role]}"
+	texts = [f"{name}={escaped(getattr(type_, name))}" for name in ("name", "category", "classic", "program", "text", "doc", "source")]
+	fields = [f"{field.name}:{field.kind}:{field.offset}:{field.bytes}:{field.is_signed}" for field in type_.fields]
+	return " ".join(["type", numbers] + texts + fields)
+
+
+# ---- what a complete file has beside its chunks ----
+
+def expect(claim, message):
+	if not claim:
+		raise SystemExit(message)
+
+
+def check_index(layouts, data, chunks):
+	"""End mark, index, table and its root: all that they tell is what the chunks are."""
+	mark_at, entry_bytes = len(data) - layouts.size("trace_end_mark"), layouts.size("trace_index_entry")
+	mark = layouts.read("trace_end_mark", data, mark_at)
+	index, table, root = ([chunk for chunk in chunks if chunk.kind == kind] for kind in (INDEX, TABLE, ROOT))
+	others = [chunk for chunk in chunks if chunk.kind != INDEX]
+	plain = [chunk for chunk in others if chunk.kind not in (TABLE, ROOT)]
+	expect(mark.trace_id == chunks[0].trace_id and mark.file_bytes == len(data), "the end mark is of another file")
+	expect(mark.nr_index_chunks == len(index) and mark.index_offset == index[0].at and chunks[-1].at + chunks[-1].header_bytes + chunks[-1].packed_bytes == mark_at,
+	       "the index is not where the end mark says")
+	expect(all((chunk.encoding, chunk.compression) == (0, 0) for chunk in index + table + root), "index or table are compressed")
+	expect(all(len(chunk.raw) == 1024 * entry_bytes for chunk in index[:-1]), "an index chunk is short")
+	entries = b"".join(chunk.raw for chunk in index)
+	copies = [chunk.at.to_bytes(8, "little") + data[chunk.at:chunk.at + layouts.size("trace_chunk_header")] for chunk in others]
+	expect(entries == b"".join(copies), "the index lists other chunks")
+	check_table(layouts, index, table, root[0], plain)
+
+
+def check_table(layouts, index, table, root_chunk, plain):
+	root, entry_bytes = layouts.read("trace_table_root", root_chunk.raw), layouts.size("trace_table_entry")
+	expect(root_chunk.at + 184 == index[0].at and len(root_chunk.raw) == layouts.size("trace_table_root"), "the root is not before the index")
+	expect((root.offset, root.nr_entries, root.nr_chunks) == (table[0].at, len(plain), len(table)), "the root is of another table")
+	expect((root.entry_bytes, root.header_bytes, root.index_entries) == (64, 152, 1024) and entry_bytes == 64, "the root has other sizes")
+	expect(all(len(chunk.raw) == 2048 * entry_bytes for chunk in table[:-1]), "a table chunk is short")
+	entries = b"".join(chunk.raw for chunk in table)
+	expect(len(entries) == len(plain) * entry_bytes, "the table has other entries")
+	for i, chunk in enumerate(plain):
+		entry = layouts.read("trace_table_entry", entries, i * entry_bytes)
+		loses = bool(chunk.lost_before or chunk.lost_write or chunk.missed or chunk.lost_inside or chunk.flags & 1)
+		expect(entry.offset == chunk.at and entry.flags == loses, "an entry of the table is wrong")
+		for name in ("seq", "first_ns", "last_ns", "events_before", "events", "stream", "cpu", "raw_bytes", "packed_bytes", "kind", "encoding"):
+			expect(getattr(entry, name) == getattr(chunk, name), f"an entry of the table has another {name}")
+
+
+def check_chunks(layouts, header, chunks):
+	"""What each header says of its chunk, as far as the file tells it twice."""
+	schema = next(chunk for chunk in chunks if chunk.kind == SCHEMA)
+	expect(header.schema_checksum == xxh3(schema.raw), "the file's header is of another schema")
+	expect(header.header_bytes == 64 and (header.reserved, header.reserved2) == (0, 0), "the file's header has something else")
+	for chunk in chunks:
+		expect(chunk.header_bytes == 152 and chunk.reserved == 0, "a chunk's header has something else")
+		expect(chunk.encoding == (3 if chunk.kind in (START, EVENTS) else 0), "a chunk has another encoding")
+		expect(chunk.trace_id == header.trace_id, "a chunk is of another trace")
+
+
+def check_accounts(accounts, streams):
+	for of in accounts:
+		own = [chunk for chunk in streams if chunk.stream == of.stream]
+		expect(of.attempted == of.stored + of.discarded + of.overwritten + of.missed + of.filtered, "an account does not add up")
+		expect(of.stored == of.written + of.lost_write + of.lost_inside, "what was stored is not written")
+		expect(of.written == sum(chunk.events for chunk in own) and of.lost_before == sum(chunk.lost_before for chunk in own), "an account is of other chunks")
+		expect(of.last_ns == max((chunk.last_ns for chunk in own), default=0), "an account ends at another time")
+
+
 class Trace:
 	def __init__(self, layouts, data):
 		header = layouts.read("trace_file_header", data)
 		header = header if has_checksum(data[:header.header_bytes]) else None
 		if header and header.version_major != 2:
 			raise SystemExit("another major version")
-		self.layouts, self.schema, self.strings, self.accounts, self.end_ns = layouts, {}, {}, [], 0
-		self.chunks, is_complete = walk(layouts, data, header)
+		self.layouts, self.schema, self.strings, self.accounts, self.clocks, self.end_ns = layouts, {}, {}, [], [], 0
+		self.chunks, self.is_complete = walk(layouts, data, header)
+		self.header, self.data = header, data
 		self.streams = [chunk for chunk in self.chunks if chunk.kind in (START, EVENTS)]
 		self.start_ns = header.start_ns if header else min(chunk.first_ns for chunk in self.streams if chunk.kind == EVENTS)
 		for chunk in self.chunks:
@@ -414,8 +536,33 @@ class Trace:
 				read_strings(layouts, chunk.raw, self.strings)
 			elif chunk.kind == STATISTICS:
 				self.accounts, self.end_ns = read_statistics(layouts, chunk.raw)
+			elif chunk.kind == CLOCK:
+				self.clocks += read_clocks(layouts, chunk.raw)
 		self.end_ns = max([self.end_ns, self.start_ns] + [chunk.last_ns for chunk in self.streams if chunk.kind == EVENTS])
-		self.has_end = is_complete or any(chunk.kind == INDEX and chunk.raw is not None for chunk in self.chunks)
+		self.has_end = self.is_complete or any(chunk.kind == INDEX and chunk.raw is not None for chunk in self.chunks)
+
+	def check(self):
+		"""A file that a recorder finished, and nobody changed: all that it tells twice is the same."""
+		check_chunks(self.layouts, self.header, self.chunks)
+		check_index(self.layouts, self.data, self.chunks)
+		check_accounts(self.accounts, self.streams)
+
+	def print_books(self):
+		for _, type_ in sorted(self.schema.items()):
+			print(type_line(type_))
+		for key, name in enumerate(INFOS):
+			if (6, key) in self.strings:
+				print("info", name, self.strings[6, key].decode())
+		print("trace", 2, self.start_ns, self.end_ns, self.header.start_realtime_ns if self.header else 0)
+		for clock in self.clocks:
+			print("clock", clock.monotonic_ns, clock.realtime_ns, clock.tsc)
+		mark = self.layouts.read("trace_end_mark", self.data, len(self.data) - self.layouts.size("trace_end_mark"))
+		for of in self.accounts if self.is_complete and mark.file_bytes == len(self.data) else []:
+			print("account", of.stream, of.cpu, of.stored, of.discarded, of.overwritten, of.missed, of.filtered, of.attempted)
+		for of in self.chunks:
+			if of.kind not in (INDEX, TABLE, ROOT):
+				print("chunk", of.at, of.kind, of.encoding, of.stream, of.cpu, of.seq, of.first_ns, of.last_ns, of.events, of.lost_before, of.raw_bytes,
+				      of.packed_bytes)
 
 	def gaps(self):
 		"""All gaps by their ends; leaves the chunks that are not copies of others."""
@@ -444,6 +591,9 @@ def main():
 	for (space, key), text in sorted(trace.strings.items()):
 		if key < 1024:
 			print(f"string {space} {key} {text.decode()}")
+	trace.print_books()
+	if "--whole" in sys.argv:
+		trace.check()
 
 
 main()
