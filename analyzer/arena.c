@@ -9,7 +9,11 @@
 #define FIRST_PIECE_BYTES (32u << 10) /* most recordings have some hundred threads */
 #define LAST_PIECE_BYTES (4u << 20)
 #define HUGE_BYTES (2u << 20)
-#define HUGE_MOST_BYTES (64u << 20) /* where the host of a virtual machine has to find the memory first, a large page costs more than it gains */
+#define HUGE_MOST_BYTES (24u << 20) /* 10,000 threads; where the host of a virtual machine has to find the memory first, a large page costs more than it gains */
+
+struct arena_rows { /* that were given back */
+	struct arena_rows *next;
+};
 
 struct arena_piece { /* the first line of it */
 	struct arena_piece *next;
@@ -38,12 +42,48 @@ void *arena_take(struct arena *arena, size_t bytes)
 	size_t room = (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 	void *memory;
 
-	if (room > FIRST_PIECE_BYTES - CACHE_LINE || (room > arena->left && !piece_new(arena)))
-		return NULL;
+	while (room > arena->left)
+		if (!piece_new(arena))
+			return NULL;
 	memory = arena->at;
 	arena->at += room;
 	arena->left -= room;
 	return memset(memory, 0, room);
+}
+
+/* (ARENA_STEPS + 0 ... ARENA_STEPS - 1) / ARENA_STEPS times a power of two. */
+static size_t class_bytes(unsigned int class)
+{
+	return ((size_t)(ARENA_STEPS + class % ARENA_STEPS) << (ARENA_LEAST_BITS + class / ARENA_STEPS)) / ARENA_STEPS;
+}
+
+static unsigned int class_of(size_t bytes)
+{
+	unsigned int class = (63u - (unsigned int)__builtin_clzll(bytes) - ARENA_LEAST_BITS) * ARENA_STEPS;
+
+	while (class_bytes(class) < bytes)
+		class ++;
+	return class;
+}
+
+void *arena_take_rows(struct arena *arena, size_t bytes)
+{
+	unsigned int class = class_of(bytes);
+	struct arena_rows *rows = arena->free_rows[class];
+
+	if (!rows)
+		return arena_take(arena, class_bytes(class));
+	arena->free_rows[class] = rows->next;
+	return memset(rows, 0, bytes);
+}
+
+void arena_give_rows(struct arena *arena, void *rows, size_t bytes)
+{
+	struct arena_rows *given = rows;
+	unsigned int class = class_of(bytes);
+
+	given->next = arena->free_rows[class];
+	arena->free_rows[class] = given;
 }
 
 void arena_free(struct arena *arena)

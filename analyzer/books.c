@@ -17,10 +17,24 @@
 #include "latency.h"
 #include "state.h"
 
+/* Smaller ones are lent by a desk. */
+void books_give_rows(struct trace_analysis *a, const struct table *table, size_t row_bytes)
+{
+	if (table->is_lent && table->capacity * row_bytes >= ARENA_ROWS_LEAST)
+		arena_give_rows(&a->arena, table->rows, table->capacity * row_bytes);
+}
+
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
 {
-	void *row = table_add(table, row_bytes, key);
+	const struct table before = *table;
+	size_t bytes = (size_t)table_more(table) * row_bytes;
+	void *row = NULL;
 
+	if (table_is_full(table) && bytes >= ARENA_ROWS_LEAST && bytes <= ARENA_ROWS_MOST && (row = arena_take_rows(&a->arena, bytes)))
+		table_move(table, row_bytes, row, table_more(table));
+	row = table_add(table, row_bytes, key);
+	if (table->rows != before.rows)
+		books_give_rows(a, &before, row_bytes);
 	if (row)
 		return row;
 	a->failed = -12; /* ENOMEM: the pass ends with it */
@@ -203,6 +217,7 @@ void uses_give(struct trace_analysis *a, struct trace_thread *thread)
 		row->use->next = a->free_uses;
 		a->free_uses = row->use;
 	}
+	books_give_rows(a, &thread->uses, sizeof(struct use_row));
 	table_clear(&thread->uses);
 }
 

@@ -154,6 +154,8 @@ void books_pack(struct trace_analysis *a, struct trace_thread *thread)
 		memcpy(packed, bytes, (size_t)(end - bytes));
 		thread->packed = packed;
 		thread->packed_bytes = (uint32_t)(end - bytes);
+		for (size_t i = 0; i < NR_TABLES; i++)
+			books_give_rows(a, table_of(&thread->books, i), tables[i].row_bytes);
 		books_clear(&thread->books);
 		desk_give(a, thread);
 	}

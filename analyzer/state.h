@@ -316,6 +316,7 @@ struct desk {
 	uint32_t latencies[NR_LATENCIES]; /* latency_key() << 1, and 1 if of a trap, of those that are not in the books yet */
 	struct call_row calls[FIRST_CALLS];
 };
+_Static_assert(FIRST_CALLS * sizeof(struct call_row) < ARENA_ROWS_LEAST, "as books_give_rows() has it");
 _Static_assert(offsetof(struct desk, waits) % CACHE_LINE == 0 && offsetof(struct desk, latencies) % CACHE_LINE == 0 &&
 		       offsetof(struct desk, calls) % CACHE_LINE == 0,
 	       "each on lines of its own");
@@ -612,6 +613,8 @@ uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns)
 /** books_cpu_irq() - interrupt time of @cpu until @ns */
 uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
 void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
+/** books_give_rows() - the rows of @table, whose rows were books_row()'s, are not needed any more; before table_clear() */
+void books_give_rows(struct trace_analysis *a, const struct table *table, size_t row_bytes);
 /** books_later() - add to a number of the row of @key in @table, some time before books_settle() */
 void books_later(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount);
 /** books_use() - the same to number @at of the thread's row of @file, not 0, and 1 to the number behind it */

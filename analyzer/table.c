@@ -39,22 +39,39 @@ static uint64_t *free_row(const struct table *table, size_t row_bytes, uint64_t 
 	return row;
 }
 
+static void move_to(struct table *table, size_t row_bytes, struct table bigger)
+{
+	void *row = NULL;
+
+	bigger.used = table->used;
+	while ((row = table_next(table, row_bytes, row)))
+		memcpy(free_row(&bigger, row_bytes, *(uint64_t *)row), row, row_bytes);
+	if (!table->is_lent)
+		free(table->rows);
+	*table = bigger;
+}
+
 static bool table_grow(struct table *table, size_t row_bytes, uint32_t capacity)
 {
-	struct table bigger = {.used = table->used, .capacity = capacity};
-	void *row = NULL;
+	struct table bigger = {.capacity = capacity};
 
 	if (!bigger.capacity)
 		return false;
 	bigger.rows = rows_new(bigger.capacity, row_bytes);
 	if (!bigger.rows)
 		return false;
-	while ((row = table_next(table, row_bytes, row)))
-		memcpy(free_row(&bigger, row_bytes, *(uint64_t *)row), row, row_bytes);
-	if (!table->is_lent)
-		free(table->rows);
-	*table = bigger;
+	move_to(table, row_bytes, bigger);
 	return true;
+}
+
+uint32_t table_more(const struct table *table)
+{
+	return table->capacity ? table->capacity * 2 : TABLE_FIRST_CAPACITY;
+}
+
+void table_move(struct table *table, size_t row_bytes, void *rows, uint32_t capacity)
+{
+	move_to(table, row_bytes, (struct table){.rows = rows, .is_lent = true, .capacity = capacity});
 }
 
 void table_lend(struct table *table, void *rows, uint32_t capacity)
@@ -78,7 +95,7 @@ void *table_add(struct table *table, size_t row_bytes, uint64_t key)
 
 	if (row)
 		return row;
-	if ((table->used + 1) * 4ull > table->capacity * 3ull && !table_grow(table, row_bytes, table->capacity ? table->capacity * 2 : TABLE_FIRST_CAPACITY))
+	if (table_is_full(table) && !table_grow(table, row_bytes, table_more(table)))
 		return NULL;
 	row = free_row(table, row_bytes, key);
 	*row = key;

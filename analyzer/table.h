@@ -69,6 +69,14 @@ static inline void table_prefetch(const struct table *table, size_t row_bytes, u
 void *table_add(struct table *table, size_t row_bytes, uint64_t key);
 /** table_lend() - @rows, zeros, are the room of @table, which is empty, until it wants more. @capacity: of them, a power of two */
 void table_lend(struct table *table, void *rows, uint32_t capacity);
+/** table_is_full() - one more row would make it grow; table_more() - the capacity that it would have then */
+static inline bool table_is_full(const struct table *table)
+{
+	return (table->used + 1) * 4ull > table->capacity * 3ull;
+}
+uint32_t table_more(const struct table *table);
+/** table_move() - its rows are in @rows from now on, zeros, which is lent; @capacity: as of table_lend() */
+void table_move(struct table *table, size_t row_bytes, void *rows, uint32_t capacity);
 /** table_reserve() - make room for @nr_rows rows in all, if there is memory: then they are added without moving any */
 void table_reserve(struct table *table, size_t row_bytes, uint32_t nr_rows);
 /** table_remove() - without the row of @key, if there is one. Moves other rows. */
