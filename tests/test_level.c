@@ -115,27 +115,34 @@ static struct trace_packed *pack(struct trace_writer *writer, uint64_t seq)
 	return packed;
 }
 
-/* Every chunk's events are there; returns the packed bytes of the smallest chunk and, in @ret_first, of the first. */
-static uint32_t read_back(const char *path, size_t nr_blocks, uint32_t *ret_first)
+/** struct sizes - packed bytes of chunks */
+struct sizes {
+	uint32_t first;
+	uint32_t smallest;
+	uint32_t largest;
+};
+
+/* Every chunk's events are there. */
+static struct sizes read_back(const char *path, size_t nr_blocks)
 {
 	struct trace_error error = { 0 };
 	struct trace *trace = trace_open(path, &error);
-	uint32_t smallest = UINT32_MAX;
+	struct sizes sizes = { .smallest = UINT32_MAX };
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->events, nr_blocks * NR_RECORDS);
 	CU_ASSERT_EQUAL(trace_verify(trace, &error), 0);
-	*ret_first = 0;
 	for (size_t i = 0; i < trace_nr_chunks(trace); i++) {
 		const struct trace_chunk *chunk = trace_get_chunk(trace, i);
 
 		if (chunk->kind != TRACE_CHUNK_EVENTS)
 			continue;
-		*ret_first = *ret_first ? *ret_first : chunk->packed_bytes;
-		smallest = smallest < chunk->packed_bytes ? smallest : chunk->packed_bytes;
+		sizes.first = sizes.first ? sizes.first : chunk->packed_bytes;
+		sizes.smallest = sizes.smallest < chunk->packed_bytes ? sizes.smallest : chunk->packed_bytes;
+		sizes.largest = sizes.largest > chunk->packed_bytes ? sizes.largest : chunk->packed_bytes;
 	}
 	trace_close(trace);
-	return smallest;
+	return sizes;
 }
 
 static void chunks_of_all_levels_read_alike(void)
@@ -144,7 +151,7 @@ static void chunks_of_all_levels_read_alike(void)
 	int fd = memfd_create("levels", MFD_CLOEXEC);
 	struct trace_writer *writer = trace_writer_new(fd, NULL, NULL);
 	struct trace_error error;
-	uint32_t first, smallest;
+	struct sizes sizes;
 	char path[64];
 
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
@@ -154,8 +161,8 @@ static void chunks_of_all_levels_read_alike(void)
 	CU_ASSERT_EQUAL(trace_writer_finish(writer, &error), 0);
 	trace_writer_free(writer);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	smallest = read_back(path, sizeof(levels) / sizeof(levels[0]), &first);
-	CU_ASSERT_TRUE(smallest < first);
+	sizes = read_back(path, sizeof(levels) / sizeof(levels[0]));
+	CU_ASSERT_TRUE(sizes.smallest < sizes.first);
 	close(fd);
 }
 
@@ -188,7 +195,7 @@ static void a_recording_on_a_slow_disk_is_compressed_more(void)
 	struct trace_writer *writer;
 	struct writer_thread *thread;
 	struct trace_error error = { 0 };
-	uint32_t first, smallest;
+	struct sizes sizes;
 	pthread_t reader;
 	char path[64];
 
@@ -209,9 +216,38 @@ static void a_recording_on_a_slow_disk_is_compressed_more(void)
 	pthread_join(reader, NULL);
 	close(disk.pipe[0]);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", disk.fd);
-	smallest = read_back(path, BLOCKS, &first);
-	CU_ASSERT_TRUE(smallest < first - first / 50); /* other times alone make a byte or two */
+	sizes = read_back(path, BLOCKS);
+	CU_ASSERT_TRUE(sizes.smallest < sizes.first - sizes.first / 50); /* other times alone make a byte or two */
 	close(disk.fd);
+}
+
+/* What is written goes into memory, and more waits than the writer can compress. */
+static void a_recording_that_waits_for_the_cpu_is_compressed_less(void)
+{
+	enum { BLOCKS = 5 * LEVEL_BLOCKS };
+	int fd = memfd_create("memory", MFD_CLOEXEC);
+	struct trace_error error = { 0 };
+	struct trace_writer *writer = trace_writer_new(fd, NULL, &error);
+	struct writer_thread *thread = writer_thread_new(writer, fd, 1, &error);
+	struct trace_packed *packed[BLOCKS];
+	struct sizes sizes;
+	char path[64];
+
+	writer_thread_adapt(thread);
+	for (uint64_t i = 0; i < BLOCKS; i++)
+		packed[i] = pack(writer, i + 1);
+	for (size_t i = 0; i < BLOCKS; i++)
+		CU_ASSERT_EQUAL(writer_thread_push(thread, packed[i], NR_RECORDS, NULL), 0);
+	writer_thread_stop(thread);
+	CU_ASSERT_EQUAL(writer_thread_error(thread, &error), 0);
+	CU_ASSERT_EQUAL(trace_writer_finish(writer, &error), 0);
+	writer_thread_free(thread);
+	trace_writer_free(writer);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	sizes = read_back(path, BLOCKS);
+	CU_ASSERT_TRUE(sizes.largest > sizes.first + sizes.first / 50);
+	CU_ASSERT_TRUE(sizes.smallest > sizes.first - sizes.first / 50);
+	close(fd);
 }
 
 static const struct unit_case cases[] = {
@@ -222,6 +258,7 @@ static const struct unit_case cases[] = {
 	{ "it_comes_back_when_the_queue_is_empty_again", it_comes_back_when_the_queue_is_empty_again },
 	{ "chunks_of_all_levels_read_alike", chunks_of_all_levels_read_alike },
 	{ "a_recording_on_a_slow_disk_is_compressed_more", a_recording_on_a_slow_disk_is_compressed_more },
+	{ "a_recording_that_waits_for_the_cpu_is_compressed_less", a_recording_that_waits_for_the_cpu_is_compressed_less },
 	{ NULL, NULL },
 };
 
