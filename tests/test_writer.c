@@ -116,6 +116,42 @@ static void a_block_that_was_prepared_for_finds_its_memory_ready(void)
 	free(words);
 }
 
+/* What no compression makes smaller is stored, in pieces of 128 KiB: the times of a block, which are bits of chance. */
+static void times_of_more_than_can_be_stored_in_one_piece_come_back(void)
+{
+	enum { NR = 300000 };
+	struct rawfile *file = rawfile_new();
+	uint64_t *words = malloc(16 * NR), *times = malloc(8 * NR), now = 0, nr = 0, nr_wrong = 0;
+	struct trace_source source = { .records = words, .bytes = 16 * NR, .seq = 1, .nr_records = NR, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_writer_totals before, after;
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace *trace;
+
+	for (uint32_t i = 0; i < NR; i++) {
+		struct trace_record record = { .time = (uint32_t)now, .id = TRACE_EV_sys_exit, .words = 2 };
+
+		memcpy(&words[2 * i], &record, 8);
+		words[2 * i + 1] = 0;
+		times[i] = now;
+		now += (uint64_t)tb_random() % 8192;
+	}
+	trace_writer_totals(file->writer, &before);
+	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+	trace_writer_totals(file->writer, &after);
+	CU_ASSERT_TRUE(after.file_bytes - before.file_bytes > 3 * (128 << 10));
+	trace = rawfile_open(file, NULL);
+	cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true }, NULL);
+	for (; (event = trace_cursor_next(cursor)); nr++)
+		nr_wrong += nr >= NR || event->ts_ns != times[nr];
+	CU_ASSERT_EQUAL(nr, NR);
+	CU_ASSERT_EQUAL(nr_wrong, 0);
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	free(words);
+	free(times);
+}
+
 /* Bytes of a block of @nr calls before compression, of which @nr_different are different. */
 static uint64_t bytes_of_calls(uint32_t nr, uint32_t nr_different, uint16_t id, uint32_t nr_words)
 {
@@ -845,6 +881,7 @@ static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
 static const struct unit_case cases[] = {
 	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
 	{ "a_block_that_was_prepared_for_finds_its_memory_ready", a_block_that_was_prepared_for_finds_its_memory_ready },
+	{ "times_of_more_than_can_be_stored_in_one_piece_come_back", times_of_more_than_can_be_stored_in_one_piece_come_back },
 	{ "calls_that_occur_again_are_kept_once_however_many_there_are", calls_that_occur_again_are_kept_once_however_many_there_are },
 	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
 	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
