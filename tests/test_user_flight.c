@@ -20,7 +20,9 @@
 #include "fake_program.h"
 #include "flight.h"
 #include "message.h"
+#include "options.h"
 #include "recording.h"
+#include "../daemon/session.h"
 #include "user_clock.h"
 #include "users.h"
 
@@ -260,6 +262,96 @@ static void a_snapshot_holds_the_latest_events_of_programs(void)
 	CU_ASSERT_EQUAL(program.memory->overwrite, 0);
 	CU_ASSERT_EQUAL(program.memory->daemon_pid, 0);
 	CU_ASSERT_FALSE(fake_program_flag(&program, id));
+	fake_program_free(&program);
+}
+
+/* What the daemon does when a client asks for a dump into @file. Returns the client's end. */
+static int ask_for_dump(struct session *session, int file)
+{
+	struct iovec vector = { (void *)(uintptr_t)"dump", 4 };
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct msghdr header = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	int ends[2];
+
+	CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &file, sizeof(int));
+	CU_ASSERT_EQUAL(sendmsg(ends[0], &header, 0), 4);
+	requests_answer(session, ends[1]);
+	return ends[0];
+}
+
+static const char *answer_of(int client)
+{
+	static char answer[4096];
+	ssize_t bytes = recv(client, answer, sizeof(answer) - 1, 0);
+
+	answer[bytes > 0 ? bytes : 0] = '\0';
+	close(client);
+	return answer;
+}
+
+static bool has_answer(int client)
+{
+	return poll(&(struct pollfd){ .fd = client, .events = POLLIN }, 1, 0) == 1;
+}
+
+/* It is as the flight was when it was asked for, however late somebody reads. */
+static void a_pipe_that_nobody_reads_holds_nothing_up(void)
+{
+	struct options options = { .session.level = 1 };
+	struct session session = { .options = &options };
+	struct fake_program program;
+	struct plane plane;
+	struct found found;
+	int pipes[5][2], clients[5], copied;
+	char bytes[512], path[64];
+	ssize_t got;
+	uint16_t id;
+
+	signal(SIGPIPE, SIG_IGN);
+	plane_begin(&plane, NULL, 0, 0);
+	session.flight = plane.flight;
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 2, id, 0, 100000);
+	for (int i = 0; i < 5; i++) {
+		CU_ASSERT_EQUAL_FATAL(pipe2(pipes[i], O_CLOEXEC), 0);
+		CU_ASSERT(fcntl(pipes[i][1], F_SETPIPE_SZ, 4096) >= 4096);
+		clients[i] = ask_for_dump(&session, pipes[i][1]);
+		close(pipes[i][1]);
+		CU_ASSERT_EQUAL(has_answer(clients[i]), i == 4);
+	}
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(clients[4]), "error\nthe snapshot cannot be handed over: others wait in pipes that nobody reads"));
+	close(pipes[3][0]);
+	CU_ASSERT_STRING_EQUAL(answer_of(clients[3]), "error\nthe snapshot could not be written: nobody reads it any more");
+	close(clients[2]); /* the pipe has an end then, although nobody read */
+	while (read(pipes[2][0], bytes, sizeof(bytes)) > 0)
+		;
+	close(pipes[2][0]);
+	record(&program, 2, id, 100000, 100007);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.last, 100006);
+	copied = memfd_create("copied", MFD_CLOEXEC);
+	while ((got = read(pipes[0][0], bytes, sizeof(bytes))) > 0)
+		CU_ASSERT_EQUAL(write(copied, bytes, (size_t)got), got);
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(clients[0]), "older ones were overwritten"));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", copied);
+	found = read_trace(path);
+	CU_ASSERT_EQUAL(found.last, 99999);
+	CU_ASSERT_EQUAL(found.events + found.overwritten, 100000);
+	CU_ASSERT_EQUAL(found.breaks + found.discarded, 0);
+	close(copied);
+	close(pipes[4][0]);
+	close(pipes[0][0]);
+	close(pipes[1][0]); /* so that its thread ends */
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(clients[1]), "nobody reads it any more"));
+	plane_end(&plane);
 	fake_program_free(&program);
 }
 
@@ -806,6 +898,7 @@ static void holes_are_not_read(void)
 
 static const struct unit_case cases[] = {
 	{ "a_snapshot_holds_the_latest_events_of_programs", a_snapshot_holds_the_latest_events_of_programs },
+	{ "a_pipe_that_nobody_reads_holds_nothing_up", a_pipe_that_nobody_reads_holds_nothing_up },
 	{ "a_reset_forgets_and_counts_from_there", a_reset_forgets_and_counts_from_there },
 	{ "what_was_before_the_flight_is_not_part_of_it", what_was_before_the_flight_is_not_part_of_it },
 	{ "events_are_chosen_and_the_rest_is_filtered", events_are_chosen_and_the_rest_is_filtered },
