@@ -52,6 +52,7 @@ struct drain_ring {
 };
 
 struct drain {
+	struct tracer *tracer;	      /* borrowed; NULL: only programs are recorded */
 	struct trace_writer *writer;  /* borrowed */
 	struct writer_thread *thread; /* borrowed */
 	unsigned char *scratch;	      /* owned; for copies of programs' sub-buffers, behind room for one record */
@@ -129,11 +130,22 @@ static struct drain_ring *ring_new(struct drain *drain)
 	return ring;
 }
 
+/* Before sub-buffers are closed. */
+static void settle(const struct drain *drain)
+{
+	if (drain->tracer)
+		tracer_settle(drain->tracer);
+}
+
 struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 {
 	size_t nr_rings = tracer ? tracer_nr_rings(tracer) : 0;
 	struct drain *drain = calloc(1, sizeof(*drain));
 
+	if (drain) {
+		drain->tracer = tracer;
+		settle(drain);
+	}
 	for (size_t i = 0; drain && i < nr_rings; i++) {
 		const struct tracer_ring *source = tracer_get_ring(tracer, i);
 		struct drain_ring *ring = ring_new(drain);
@@ -206,6 +218,7 @@ void drain_connect(struct drain *drain, struct trace_writer *writer, struct writ
 
 void drain_end(struct drain *drain)
 {
+	settle(drain);
 	for (size_t i = 0; i < drain->nr_rings; i++)
 		if (!drain->rings[i]->retired)
 			ring_end(drain->rings[i]);
@@ -446,6 +459,7 @@ uint32_t drain_flush(struct drain *drain)
 	const struct subbuf_ring *ring;
 	uint64_t offset, fill, fullest = 0;
 
+	settle(drain);
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		if (drain->rings[i]->retired || drain->rings[i]->broken)
 			continue;

@@ -336,6 +336,8 @@ static int push_rings(struct snapshot *snapshot)
 	struct flight *flight = snapshot->flight;
 	int err = 0;
 
+	if (flight->tracer)
+		tracer_settle(flight->tracer);
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		if (!overwrites(&flight->rings[i]))
 			subbuf_flush(&flight->rings[i].source->ring);
@@ -569,6 +571,8 @@ void flight_reset(struct flight *flight)
 		users_reset(flight->users, &now);
 	while (flight->history)
 		drop_oldest(flight);
+	if (flight->tracer)
+		tracer_settle(flight->tracer);
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		ring_reset(&flight->rings[i]);
 	flight_notes_reset(flight->notes, flight->tracer);

@@ -41,6 +41,11 @@ enum {
 	SLOT_TABLE_SIZE = 1024, /* a power of two, and never full */
 	LANES_USUALLY = 2, /* times the records */
 	PACKED_USUALLY = 3, /* records are so many times the columns */
+	NR_CALL_KINDS = TRACE_EV_sys_enter6 - TRACE_EV_sys_enter + 1,
+	/* Where in a record for two events the time between them is, and their payloads. */
+	CALL_ELAPSED_WORD = (sizeof(struct trace_record) + offsetof(struct trace_record_call, elapsed)) / 8,
+	CALL_EXIT_WORD = (sizeof(struct trace_record) + offsetof(struct trace_record_call, exit)) / 8,
+	CALL_ENTRY_WORD = (sizeof(struct trace_record) + sizeof(struct trace_record_call)) / 8,
 };
 
 /** struct user_slot - a type of a program in this block. @references: offsets in the payload */
@@ -273,6 +278,31 @@ static uint32_t place_add(struct packer *packer, uint32_t slot, const struct tra
 	return packer->nr_types++;
 }
 
+static uint32_t place_of(struct packer *packer, uint32_t id)
+{
+	return packer->places[id] != NO_PLACE ? packer->places[id] : place_add(packer, id, catalogue_types()[id]);
+}
+
+/* A record for two events, an entry of a system call and its exit. Each finds its payload in it, and neither knows of the other. */
+static inline bool is_call(uint32_t id)
+{
+	return id - TRACE_RECORD_CALL < NR_CALL_KINDS;
+}
+
+/* The place of the entry of the first one of its kind, or of a bad one: NO_PLACE. */
+static uint32_t scan_call_place(struct packer *packer, uint32_t id, size_t bytes)
+{
+	uint32_t entry = TRACE_EV_sys_enter + (id - TRACE_RECORD_CALL), words = CALL_ENTRY_WORD + catalogue_types()[entry]->fixed_bytes / 8;
+
+	if (bytes < (words - 1) * sizeof(uint64_t)) {
+		packer->lost_inside += 2;
+		return NO_PLACE;
+	}
+	place_of(packer, TRACE_EV_sys_exit);
+	packer->least_words[id] = (uint16_t)words;
+	return packer->places[id] = (uint8_t)place_of(packer, entry);
+}
+
 /* The place of a record that may be the first of its type, have a string, be padding or be bad: NO_PLACE when it has none; or NEXT_CHUNK. */
 static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
 {
@@ -283,6 +313,8 @@ static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint
 		return NEXT_CHUNK;
 	if (id == TRACE_EV_padding)
 		return NO_PLACE;
+	if (is_call(id))
+		return scan_call_place(packer, id, bytes);
 	type = slot < TRACE_EV_MAX ? catalogue_types()[slot] : packer->user[slot - TRACE_EV_MAX].type;
 	if (!record_is_good(packer, slot, type, payload, bytes)) {
 		packer->lost_inside++;
@@ -335,7 +367,7 @@ TRACE_CLONES static void scan(struct packer *packer)
 
 	for (; at < nr_words; at = next) {
 		const unsigned char *record = records + at * 8;
-		uint32_t place, time, words = record[offsetof(struct trace_record, words)];
+		uint32_t place, time, elapsed, words = record[offsetof(struct trace_record, words)];
 		uint16_t id;
 
 		next = at + words;
@@ -355,6 +387,17 @@ TRACE_CLONES static void scan(struct packer *packer)
 			place = places[id];
 		}
 		time -= base;
+		if (is_call(id)) {
+			times[nr] = time;
+			ids[nr++] = (unsigned char)place;
+			list_add(packer, place, (uint32_t)at + CALL_ENTRY_WORD);
+			if (__builtin_expect(time < latest, 0))
+				scan_earlier(packer, nr);
+			memcpy(&elapsed, record + CALL_ELAPSED_WORD * sizeof(uint64_t), sizeof(elapsed));
+			time += elapsed;
+			place = places[TRACE_EV_sys_exit];
+			at += CALL_EXIT_WORD - 1;
+		}
 		times[nr] = time;
 		ids[nr++] = (unsigned char)place;
 		list_add(packer, place, (uint32_t)at + 1);

@@ -51,6 +51,7 @@ struct tracer {
 	struct subbuf_writer writers[2 * FAKE_CPUS];
 	void *memory[2 * FAKE_CPUS]; /* owned */
 	struct subbuf_reservation held[FAKE_CPUS];
+	uint32_t nr_delayed[FAKE_CPUS];
 	uint64_t attempted[FAKE_CPUS];
 	uint64_t missed[TRACE_EV_MAX];
 	struct tracer_unfollowed unfollowed;
@@ -101,6 +102,11 @@ bool fake_switch(struct tracer *tracer, uint32_t cpu)
 	struct trace_sched_switch payload = {.next_tid = (uint32_t)count};
 
 	return emit(tracer, 2 * cpu, TRACE_EV_sched_switch, &payload, sizeof(payload));
+}
+
+void fake_delay(struct tracer *tracer, uint32_t cpu)
+{
+	tracer->nr_delayed[cpu]++;
 }
 
 bool fake_exec(struct tracer *tracer, uint32_t cpu, const char *path)
@@ -254,6 +260,13 @@ int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
 	__atomic_store_n(&tracer->running, true, __ATOMIC_RELEASE);
 	*ret_error = (struct trace_error){.code = tracer->thread_events ? start_threads(tracer) : 0, .message = "no thread to make events"};
 	return ret_error->code;
+}
+
+void tracer_settle(struct tracer *tracer)
+{
+	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++)
+		for (; tracer->nr_delayed[cpu]; tracer->nr_delayed[cpu]--)
+			fake_switch(tracer, cpu);
 }
 
 void tracer_stop(struct tracer *tracer)

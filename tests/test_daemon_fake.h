@@ -18,6 +18,8 @@
 
 /** fake_switch() - the next sched_switch of @cpu; false: no room, and counted */
 bool fake_switch(struct tracer *tracer, uint32_t cpu);
+/** fake_delay() - a sched_switch of @cpu is held back: tracer_settle() writes it */
+void fake_delay(struct tracer *tracer, uint32_t cpu);
 /** fake_exec() - a structural event */
 bool fake_exec(struct tracer *tracer, uint32_t cpu, const char *path);
 /** fake_attempted() - calls of fake_switch() for @cpu, or by its thread */

@@ -221,6 +221,72 @@ static void bad_records_are_left_out_and_counted(void)
 	trace_close(trace);
 }
 
+/* @entry: its payload, struct trace_sys_enter or its kin. */
+static void rawfile_call(struct rawfile *file, uint32_t time, uint32_t kind, uint32_t words, uint64_t elapsed, int64_t ret, uint64_t entry)
+{
+	uint64_t payload[9] = { elapsed, (uint64_t)ret, entry, 1, 2, 3, 4, 5, 6 };
+
+	rawfile_record(file, time, TRACE_RECORD_CALL + kind, words, payload, (words - 1) * 8);
+	file->nr_records++;
+}
+
+/* In the order of time, whatever lay between their record's reservation and its end. */
+static void a_record_for_two_events_is_read_as_two(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 10, .attempted = 10 };
+	struct rawfile *file = rawfile_new();
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace *trace;
+	char text[256];
+
+	for (uint32_t kind = 0; kind < 3; kind++)
+		rawfile_call(file, 1000 + 100 * kind, kind, 4 + 3 * kind, 50, 7 + kind, 40 + kind);
+	rawfile_exit(file, 1420, 1); /* of an interrupt's, say: the place of the call was taken later */
+	rawfile_call(file, 1400, 0, 4, 30, 1, 0);
+	rawfile_exit(file, 1500, 2);
+	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+	trace = rawfile_open(file, &stats);
+	tb_order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "2@1000 2@1050 2@1100 2@1150 2@1200 2@1250 2@1400 2@1420 2@1430 2@1500 ");
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	for (uint32_t kind = 0; kind < 3; kind++) {
+		event = trace_cursor_next(cursor);
+		CU_ASSERT_EQUAL(event->id, TRACE_EV_sys_enter + kind);
+		CU_ASSERT_EQUAL(((const struct trace_sys_enter *)event->payload)->nr, 40 + kind);
+		CU_ASSERT_TRUE(kind == 0 || ((const struct trace_sys_enter3 *)event->payload)->arg2 == 3);
+		CU_ASSERT_TRUE(kind < 2 || ((const struct trace_sys_enter6 *)event->payload)->arg5 == 6);
+		event = trace_cursor_next(cursor);
+		CU_ASSERT_EQUAL(event->id, TRACE_EV_sys_exit);
+		CU_ASSERT_EQUAL(((const struct trace_sys_exit *)event->payload)->ret, 7 + kind);
+	}
+	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
+static void a_record_for_two_events_that_is_too_short_is_two_lost(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 12, .attempted = 12 };
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	char text[256];
+
+	for (uint32_t kind = 0; kind < 3; kind++)
+		rawfile_call(file, 1000, kind, 3 + 3 * kind, 50, 0, 0);
+	rawfile_call(file, 1100, 1, 7, 50, 0, 0);
+	rawfile_call(file, 1200, 1, 6, 50, 0, 0); /* also when there was a good one before */
+	rawfile_call(file, 1300, 1, 7, 50, 0, 0);
+	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+	trace = rawfile_open(file, &stats);
+	tb_order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "2@1100 2@1150 2@1300 2@1350 lost:2@9999 ");
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 8);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
 /* So many records of no event, as from a program that scribbles over its buffers. */
 static void rawfile_nonsense(struct rawfile *file, uint64_t base_ns, uint32_t nr)
 {
@@ -884,6 +950,8 @@ static const struct unit_case cases[] = {
 	{ "times_of_more_than_can_be_stored_in_one_piece_come_back", times_of_more_than_can_be_stored_in_one_piece_come_back },
 	{ "calls_that_occur_again_are_kept_once_however_many_there_are", calls_that_occur_again_are_kept_once_however_many_there_are },
 	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
+	{ "a_record_for_two_events_is_read_as_two", a_record_for_two_events_is_read_as_two },
+	{ "a_record_for_two_events_that_is_too_short_is_two_lost", a_record_for_two_events_that_is_too_short_is_two_lost },
 	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
 	{ "a_stream_that_begins_without_sense_says_so", a_stream_that_begins_without_sense_says_so },
 	{ "what_a_failed_write_and_what_no_sense_cost_stays_apart", what_a_failed_write_and_what_no_sense_cost_stays_apart },

@@ -15,6 +15,7 @@
  *   SUBBUF_PRELIMINARY(w, seq, offset, size)  optional: what to leave at once in a place that was reserved; programs store
  *                                      subbuf_preliminary_word(), by which subbuf_salvage() finds its way when they die
  *   SUBBUF_OVERWRITES(w)               optional: may sub-buffers that nobody has taken be used again? Asked each time, after a load of the position [R5]
+ *   SUBBUF_NOW(w)                      optional: the time of the record to be written, when that is not SUBBUF_CLOCK()
  *   SUBBUF_OPEN_CLOCK(w, ret_ns)       optional: SUBBUF_CLOCK() for whoever opens a sub-buffer, with CLOCK_MONOTONIC of the same instant, or 0
  *   SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation)  optional: how to call subbuf_reserve_slow() out of line
  *   struct subbuf_writer               with the members control, subbuf_bytes, nr_subbufs_log2, overwrite, cpu, producer, clock
@@ -34,8 +35,11 @@
 #ifndef SUBBUF_OVERWRITES
 #define SUBBUF_OVERWRITES(w) ((w)->overwrite)
 #endif
+#ifndef SUBBUF_NOW
+#define SUBBUF_NOW(w) SUBBUF_CLOCK()
+#endif
 #ifndef SUBBUF_OPEN_CLOCK
-#define SUBBUF_OPEN_CLOCK(w, ret_ns) (*(ret_ns) = 0, SUBBUF_CLOCK())
+#define SUBBUF_OPEN_CLOCK(w, ret_ns) (*(ret_ns) = 0, SUBBUF_NOW(w))
 #endif
 #ifndef SUBBUF_TRIES
 #define SUBBUF_TRIES 8 /* a try fails only when another writer closed or opened a sub-buffer in between */
@@ -193,7 +197,7 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
 				SUBBUF_PRELIMINARY(w, seq, offset, size);
 				if (offset + size == w->subbuf_bytes)
 					SUBBUF_STORE(&header->end, offset + size); /* we fill it: we close it */
-				now = SUBBUF_CLOCK();
+				now = SUBBUF_NOW(w);
 				/* [R3] pairs with [W1]. A header that is not open yet is being opened now: our time is next to its base. */
 				base = SUBBUF_LOAD(&header->seq) == seq ? SUBBUF_LOAD(&header->base) : now;
 				if ((now - base) >> 32 == 0)
@@ -261,7 +265,7 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 		if (!header)
 			return 0;
 		SUBBUF_PRELIMINARY(w, seq, position & SUBBUF_OFFSET_MASK, size);
-		now = SUBBUF_CLOCK();
+		now = SUBBUF_NOW(w);
 		/* A base that is not ours yet is one of an earlier use, and earlier: what fits it fits ours. */
 		if ((now - SUBBUF_LOAD(&header->base)) >> 32 == 0) {
 			ret_reservation->completed = 0;

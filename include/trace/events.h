@@ -53,6 +53,8 @@ struct trace_record {
  */
 #define TRACE_EV_MAX 256
 #define TRACE_EV_USER 255
+/* Numbers that no event has: of records for two, struct trace_record_call, by the kind of arguments of the entry: sys_enter, sys_enter3, sys_enter6. */
+#define TRACE_RECORD_CALL 252
 #define TRACE_MASK_WORDS (TRACE_EV_MAX / 64)
 enum trace_event_id {
 	TRACE_EV_padding = 0,
@@ -81,6 +83,16 @@ enum trace_event_id {
 #undef TRACE_EVENT
 #undef F
 #undef S
+
+/**
+ * struct trace_record_call - payload of a record for two events, in rings only: a system call's entry and its exit, when its CPU recorded nothing in between
+ * The record's id is TRACE_RECORD_CALL + the entry's - TRACE_EV_sys_enter, its time the entry's. Behind this stands the payload of the entry.
+ * @elapsed: ns from the entry to the exit; less than 2^32
+ */
+struct trace_record_call {
+	trace_u64 elapsed;
+	struct trace_sys_exit exit;
+};
 
 enum trace_context { /* kind CONTEXT: who made a wakeup */
 	TRACE_CONTEXT_TASK = 0,

@@ -89,8 +89,14 @@ struct subbuf_control {
 	trace_u64 discarded;   /* events that found no room; atomic add */
 	trace_u64 overwritten; /* records of sub-buffers that were used again before anybody took them; by the opener */
 	trace_u64 filtered;    /* events of this CPU that the filters refused; atomic add */
-	trace_u64 pad0[4];
-	trace_u64 pad1[8];
+	/* the kernel's: an entry of a system call that has no record yet (tracer/kernel/held.h) */
+	trace_u64 held_ns;     /* its time; 0: there is none; HELD_BUSY: somebody is about to record it */
+	trace_u64 held_thread; /* whose: no other thread has the same at the same time */
+	trace_u64 held_call;   /* the first word of struct trace_sys_enter */
+	trace_u64 held_kind;   /* its id less TRACE_EV_sys_enter */
+	trace_u64 held_args[6];
+	trace_u64 nr_settled; /* how often one was recorded by somebody else than its exit */
+	trace_u64 pad0;
 	/* consumer */
 	trace_u64 consumed; /* every sub-buffer up to this one may be used again; store-release */
 	trace_u64 flushing; /* the position at which subbuf_flush() is about to close the sub-buffer in use; 0: it is not */

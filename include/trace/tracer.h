@@ -103,6 +103,12 @@ struct tracer_ring {
 	uint32_t cpu;
 	bool structural;
 };
+/**
+ * tracer_settle() - before sub-buffers are closed to be read: what the programs hold back gets its record
+ * The last event of a CPU may be the entry of a system call, held until it is known whether its exit comes next. What begins meanwhile may be held again.
+ */
+void tracer_settle(struct tracer *tracer);
+
 size_t tracer_nr_rings(const struct tracer *tracer);
 const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t idx);
 

@@ -59,6 +59,9 @@ void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *
 void tracer_note(struct tracer *tracer, const char *text);
 bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
 
+/* held.c */
+void tracer_choose_holding(struct tracer *tracer); /* after programs or probes have come or gone */
+
 /* probe_attach.c */
 void tracer_unlink_probes(struct tracer *tracer); /* returns when none runs any more: no more events; what was counted stays */
 void tracer_detach_probes(struct tracer *tracer);

@@ -477,6 +477,7 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 	result = load(tracer, probing, probing->nr, any_in_kernel(probes));
 	for (uint32_t i = 0; !result && i < probing->nr; i++)
 		result = write_recipe(probing, i, trace_probes_get(probes, i), ids[i]);
+	tracer_choose_holding(tracer);
 	if (!result)
 		return 0;
 	tracer_detach_probes(tracer);

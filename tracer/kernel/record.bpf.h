@@ -62,6 +62,7 @@ struct subbuf_writer {
 	u8 clock;
 	u8 overwrite;
 	u8 structural;
+	u64 at; /* the time of the record; 0: now */
 };
 
 #define SUBBUF_LOAD(p)				  (*(volatile typeof(*(p)) *)(p))
@@ -69,6 +70,7 @@ struct subbuf_writer {
 #define SUBBUF_ADD(p, v)			  __sync_fetch_and_add(p, v)
 #define SUBBUF_CAS(p, old, new)			  __sync_val_compare_and_swap(p, old, new)
 #define SUBBUF_CLOCK()				  bpf_ktime_get_ns()
+#define SUBBUF_NOW(w)				  ((w)->at ? (w)->at : SUBBUF_CLOCK())
 #define SUBBUF_TRIES				  4
 #define SUBBUF_HEADER(w, seq)			  ((struct subbuf_header *)slot_of(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) (*(volatile u64 *)record_of(w, seq, offset) = (word))
@@ -92,10 +94,10 @@ static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u
 /*
  * The rare case is a function of its own, global so that it is verified once and not with each program; it finds the ring again,
  * for pointers do not come through. Two, so that the kind of ring is a constant: older verifiers do not see that the size goes
- * with the map.
+ * with the map. @at: the time of the record; 0: now
  */
 struct subbuf_reservation;
-int reserve_slow(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
+int reserve_slow(u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation);
 int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
 
 #include "../subbuf_write.h"
@@ -132,27 +134,28 @@ __noinline int wake_daemon(void)
 	return bpf_ringbuf_output(&wakeups, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
 }
 
-static __always_inline int reserve_slow_in(bool structural, u32 size, u64 position, struct subbuf_reservation *ret_reservation)
+static __always_inline int reserve_slow_in(bool structural, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_writer w;
 	int reserved;
 
 	if (!ret_reservation || !ring_of_cpu(&w, structural))
 		return 0;
+	w.at = at;
 	reserved = subbuf_reserve_slow(&w, size, position, ret_reservation);
 	if (ret_reservation->completed)
 		wake_daemon();
 	return reserved;
 }
 
-__noinline int reserve_slow(u32 size, u64 position, struct subbuf_reservation *ret_reservation)
+__noinline int reserve_slow(u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
 {
-	return reserve_slow_in(false, size, position, ret_reservation);
+	return reserve_slow_in(false, size, position, at, ret_reservation);
 }
 
 __noinline int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation)
 {
-	return reserve_slow_in(true, size, position, ret_reservation);
+	return reserve_slow_in(true, size, position, 0, ret_reservation);
 }
 
 /**
@@ -183,19 +186,17 @@ static __always_inline void *place_record(struct recording *r, struct subbuf_con
 }
 
 /*
- * Room for a payload of @bytes, a multiple of 8, in the ring of @cpu, which is this one; NULL when the event is discarded.
+ * Room for a payload of @bytes, a multiple of 8, in @control, the ring of @cpu, which is this one; NULL when the event is discarded.
  * The common case, as subbuf_reserve() has it, is written out here for the few registers and the short stack of a program.
+ * @at: the time of the record, not before the last one's; 0: now
  */
-static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool structural, u32 bytes)
+static __always_inline void *record_place(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes, u64 at)
 {
-	struct subbuf_control *control = control_of_cpu(structural, cpu);
 	struct subbuf_reservation slow = {0};
 	u64 position = SUBBUF_NO_POSITION, now;
 	u32 subbuf_bytes = geometry_of(structural)->subbuf_bytes;
 	void *payload;
 
-	if (!control)
-		return NULL;
 	bytes += sizeof(struct trace_record);
 	r->bytes = bytes;
 	r->structural = structural;
@@ -205,13 +206,13 @@ static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool 
 		payload = place_record(r, control, position);
 		/* So that the memory, which most often was the daemon's last, is fetched while the clock is read: the add of record_end() waits for all stores before it. */
 		SUBBUF_STORE((u64 *)r->record, 0);
-		now = SUBBUF_CLOCK();
+		now = at ? at : SUBBUF_CLOCK();
 		r->time = now;
 		/* A base that is not ours yet is one of an earlier use, and earlier: what fits it fits ours. */
 		if ((now - SUBBUF_LOAD(&r->header->base)) >> 32 == 0)
 			return payload;
 	}
-	if (!(structural ? reserve_slow_structural(bytes, position, &slow) : reserve_slow(bytes, position, &slow)))
+	if (!(structural ? reserve_slow_structural(bytes, position, &slow) : reserve_slow(bytes, position, at, &slow)))
 		return NULL;
 	control = control_of_cpu(structural, cpu); /* not kept: it is rarely needed again */
 	if (!control)
@@ -220,24 +221,66 @@ static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool 
 	return place_record(r, control, slow.position);
 }
 
-static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
-{
-	return record_begin_on(r, bpf_get_smp_processor_id(), structural, bytes);
-}
-
 /*
  * As subbuf_commit(), with less to work out. The record's lap is left 0: it is for those who look into what a dead program left. And each
  * use of a slot adds its whole size, a power of two, to commit, none before the last is complete: so it is a multiple of that at the
  * end of a use only.
  */
-static __always_inline void record_end(struct recording *r, u32 id)
+static __always_inline void record_end_as(struct recording *r, u32 id, u32 nr_events)
 {
 	u64 commit;
 
 	*(volatile u64 *)r->record = subbuf_record_word(r->time, id, r->bytes, 0);
-	commit = SUBBUF_ADD(&r->header->commit, r->bytes + SUBBUF_COMMIT_RECORD) + r->bytes; /* [W2] */
+	commit = SUBBUF_ADD(&r->header->commit, r->bytes + nr_events * SUBBUF_COMMIT_RECORD) + r->bytes; /* [W2] */
 	if ((commit & (geometry_of(r->structural)->subbuf_bytes - 1)) == 0)
 		wake_daemon();
+}
+
+static __always_inline void record_end(struct recording *r, u32 id)
+{
+	record_end_as(r, id, 1);
+}
+
+/* ---- events that happen now ---- */
+#define HELD_SUBBUF_BYTES (geometry_of(false)->subbuf_bytes)
+int record_held(u32 cpu, u64 held_ns);
+#define HELD_RECORD(control, cpu, held_ns) record_held(cpu, held_ns)
+#include "held.h"
+
+/* Rare, so out of line. The results mean nothing; global functions have one. */
+__noinline int record_held(u32 cpu, u64 held_ns)
+{
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+
+	if (control)
+		held_record(control, cpu, held_ns);
+	return 0;
+}
+
+__noinline int settle_entry(u32 cpu)
+{
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+
+	if (control)
+		held_settle(control, cpu);
+	return 0;
+}
+
+/* Room for the payload of an event that happens now. Nothing may come before an entry that is held: it gets its record first. */
+static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool structural, u32 bytes)
+{
+	struct subbuf_control *control = control_of_cpu(structural, cpu);
+
+	if (!control)
+		return NULL;
+	if (!structural && SUBBUF_LOAD(&control->held_ns))
+		settle_entry(cpu);
+	return record_place(r, control, cpu, structural, bytes, 0);
+}
+
+static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
+{
+	return record_begin_on(r, bpf_get_smp_processor_id(), structural, bytes);
 }
 
 /* ---- the current thread ---- */

@@ -211,37 +211,78 @@ _Static_assert(TRACE_EV_sys_enter6 == TRACE_EV_sys_enter + SYSCALL_ARGS_6, "the 
 _Static_assert(sizeof(struct trace_sys_enter3) == sizeof(struct trace_sys_enter) + 24, "three arguments");
 _Static_assert(sizeof(struct trace_sys_enter6) == sizeof(struct trace_sys_enter) + 48, "six");
 
+volatile bool hold_entries;	     /* the loader's: tracer_choose_holding() */
+volatile bool entries_not_preempted; /* the kernel runs our program for entries with preemption off, as held_begin() needs it */
+#define PREEMPT_MASK 0xff	     /* of preempt_count, include/linux/preempt.h */
+
+/* Hold this entry? If so @ret_control is the CPU's ring. Only of calls whose exit has nothing to tell but the result: others would often be settled. */
+static __always_inline bool may_hold(u32 cpu, u32 action, struct subbuf_control **ret_control)
+{
+	struct subbuf_control *control;
+
+	if (!hold_entries)
+		return false;
+	control = action >> SYSCALL_PATH_SHIFT ? NULL : control_of_cpu(false, cpu);
+	if (!control)
+		return false;
+	if (SUBBUF_LOAD(&control->held_ns))
+		settle_entry(cpu);
+	*ret_control = control;
+	return SUBBUF_LOAD(&control->held_ns) == 0;
+}
+
+#define PUT_ARGUMENTS(args, regs, abi, kind)                    \
+	do {                                                    \
+		if ((kind) != SYSCALL_ARGS_0) {                 \
+			(args)[0] = SYSCALL_ARG(regs, abi, 0);  \
+			(args)[1] = SYSCALL_ARG(regs, abi, 1);  \
+			(args)[2] = SYSCALL_ARG(regs, abi, 2);  \
+			if ((kind) != SYSCALL_ARGS_3) {         \
+				(args)[3] = SYSCALL_ARG(regs, abi, 3); \
+				(args)[4] = SYSCALL_ARG(regs, abi, 4); \
+				(args)[5] = SYSCALL_ARG(regs, abi, 5); \
+			}                                       \
+		}                                               \
+	} while (0)
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct task_struct *task = current_by_loads(cpu);
-	u32 nr = id, abi, action, arguments;
-	struct trace_sys_enter6 *record;
+	u32 nr = id, abi, action, kind;
+	struct subbuf_control *control;
 	struct recording recording;
+	u64 *record;
 
+	if (!hold_entries && !entries_not_preempted)
+		entries_not_preempted = preempt_count() & PREEMPT_MASK;
 	if (!current_passes() || own_event(task))
 		return 0;
 	abi = syscall_abi(task, nr);
 	action = syscall_action(abi, nr);
-	arguments = action & SYSCALL_ARGS_MASK;
-	record = record_begin_on(&recording, cpu, false, sizeof(struct trace_sys_enter) + 24 * arguments);
+	kind = action & SYSCALL_ARGS_MASK;
+	if (may_hold(cpu, action, &control)) {
+		PUT_ARGUMENTS(control->held_args, regs, abi, kind);
+		held_begin(control, (u64)regs, nr | (u64)abi << 32, kind);
+		return 0;
+	}
+	record = record_begin_on(&recording, cpu, false, sizeof(struct trace_sys_enter) + 24 * kind);
 	if (record) {
-		*(u64 *)record = nr | (u64)abi << 32; /* nr, abi, pad */
-		if (arguments != SYSCALL_ARGS_0) {
-			record->arg0 = SYSCALL_ARG(regs, abi, 0);
-			record->arg1 = SYSCALL_ARG(regs, abi, 1);
-			record->arg2 = SYSCALL_ARG(regs, abi, 2);
-			if (arguments != SYSCALL_ARGS_3) {
-				record->arg3 = SYSCALL_ARG(regs, abi, 3);
-				record->arg4 = SYSCALL_ARG(regs, abi, 4);
-				record->arg5 = SYSCALL_ARG(regs, abi, 5);
-			}
-		}
-		record_end(&recording, TRACE_EV_sys_enter + arguments);
+		record[0] = nr | (u64)abi << 32; /* nr, abi, pad */
+		PUT_ARGUMENTS(record + 1, regs, abi, kind);
+		record_end(&recording, TRACE_EV_sys_enter + kind);
 	}
 	if (action & SYSCALL_ENTRY_MORE)
 		record_entry_more(regs, nr, abi, action);
+	return 0;
+}
+
+/* For the daemon, which runs it on a CPU to read all there is. */
+SEC("raw_tp")
+int settle(void *context)
+{
+	settle_entry(bpf_get_smp_processor_id());
 	return 0;
 }
 
@@ -428,9 +469,14 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct task_struct *task = current_by_loads(cpu);
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+	struct task_struct *task;
 	u32 nr, abi, action;
 
+	/* The thread is told by where its registers are, on its stack: for that nothing has to be loaded. What is held has passed the filters. */
+	if (!control || held_end(control, cpu, (u64)regs, syscall_nr(regs), ret))
+		return 0;
+	task = current_by_loads(cpu);
 	if (!current_passes() || own_event(task))
 		return 0;
 	nr = syscall_nr(regs);

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test_e2e_calls.c - every system call of a program is in the trace once, entry and exit, in order, with its own values: whether the two were one
+ * record in the ring or two (tracer/kernel/held.h). It is the program too: "test_e2e_calls do TRUTH" and "test_e2e_calls stay TRUTH".
+ * Root only; skipped (77) where the kernel cannot be recorded.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <trace/analysis.h>
+#include <trace/tracer.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "unit.h"
+
+#define NR_THREADS 2
+#define NR_CALLS   60000
+
+/* ---- the programs ---- */
+
+static FILE *truth;
+static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+
+static void tell(const char *key, long long value)
+{
+	pthread_mutex_lock(&telling);
+	fprintf(truth, "%s %lld\n", key, value);
+	fflush(truth);
+	pthread_mutex_unlock(&telling);
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/* Calls whose arguments and results say which they are. In between the thread sleeps, yields, and gets signals, so that all kinds of events come in between. */
+static void *seek(void *number)
+{
+	long long thread = (long long)(intptr_t)number;
+	int fd = open("/proc/self/exe", O_RDONLY);
+	char key[16];
+
+	snprintf(key, sizeof(key), "tid%lld", thread);
+	tell(key, syscall(SYS_gettid));
+	for (long long i = 0; i < NR_CALLS; i++) {
+		syscall(SYS_lseek, fd, i * NR_THREADS + thread, SEEK_SET);
+		if (i % 16 == 0)
+			syscall(SYS_getppid);
+		if (i % 64 == 0)
+			sched_yield();
+		if (i % 1024 == 0)
+			usleep(1);
+	}
+	return NULL;
+}
+
+static int do_calls(const char *path)
+{
+	struct itimerval often = { { 0, 500 }, { 0, 500 } };
+	pthread_t threads[NR_THREADS];
+
+	truth = fopen(path, "a");
+	signal(SIGALRM, nothing);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (intptr_t i = 0; i < NR_THREADS; i++)
+		pthread_create(&threads[i], NULL, seek, (void *)i);
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+/* In one call nearly all of the time, which takes long and does nothing that has an event. */
+static int stay(const char *path)
+{
+	static char buffer[1 << 21];
+	static struct iovec pieces[1024];
+	int fd = open("/dev/zero", O_RDONLY);
+
+	truth = fopen(path, "a");
+	for (int i = 0; i < 1024; i++)
+		pieces[i] = (struct iovec){ buffer, sizeof(buffer) };
+	tell("pid", getpid());
+	for (;;)
+		if (readv(fd, pieces, 1024) <= 0)
+			return 1;
+}
+
+/* ---- what the trace has ---- */
+
+/** struct thread_calls - of a thread: @next: which of its calls must be next. @faults: calls that are not so */
+struct thread_calls {
+	long long tid;
+	long long next;
+	long long entries;
+	long long exits;
+	long long faults;
+	uint32_t nr;
+	uint64_t value;
+	bool inside;
+};
+
+static struct thread_calls calls[NR_THREADS];
+
+static uint64_t offset_of(const struct trace_event *event)
+{
+	return event->id == TRACE_EV_sys_enter3 ? ((const struct trace_sys_enter3 *)event->payload)->arg1 : 0;
+}
+
+static void on_call(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_thread *thread = trace_thread_on_cpu(analysis, event->cpu);
+
+	for (int i = 0; thread && i < NR_THREADS; i++) {
+		struct thread_calls *own = &calls[i];
+
+		if (trace_thread_tid(thread) != own->tid)
+			continue;
+		if (event->id != TRACE_EV_sys_exit) {
+			own->faults += own->inside;
+			own->inside = true;
+			own->entries++;
+			own->nr = ((const struct trace_sys_enter *)event->payload)->nr;
+			own->value = offset_of(event);
+			if (own->nr == SYS_lseek && own->next <= NR_CALLS)
+				own->faults += own->value != (uint64_t)(own->next++ * NR_THREADS + i);
+		} else if (own->inside || own->entries) { /* a thread begins with the exit of its creator's call */
+			own->faults += !own->inside;
+			own->inside = false;
+			own->exits++;
+			if (own->nr == SYS_lseek)
+				own->faults += (uint64_t)((const struct trace_sys_exit *)event->payload)->ret != own->value;
+		}
+	}
+}
+
+static void read_calls(const struct session *s)
+{
+	struct trace *trace = trace_open(s->trace, NULL);
+	struct trace_analysis *analysis;
+	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
+	for (uint32_t id = TRACE_EV_sys_enter; id <= TRACE_EV_sys_exit; id++)
+		mask[id / 64] |= 1ULL << id % 64;
+	analysis = trace_analysis_new(trace, NULL, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(analysis);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(analysis, mask, on_call, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+}
+
+static const char *self;
+
+static void every_call_is_there_once_and_in_order(void)
+{
+	struct session s;
+	char key[16];
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -b2097152 %s -- %s do %s 2>%s/stderr", TRACE_BIN, s.trace, self, s.truth, s.folder), 0);
+	memset(calls, 0, sizeof(calls));
+	for (int i = 0; i < NR_THREADS; i++) {
+		snprintf(key, sizeof(key), "tid%d", i);
+		calls[i].tid = session_truth(&s, key);
+	}
+	read_calls(&s);
+	for (int i = 0; i < NR_THREADS; i++) {
+		CU_ASSERT_EQUAL(calls[i].faults, 0);
+		CU_ASSERT_EQUAL(calls[i].next, NR_CALLS);
+		CU_ASSERT(calls[i].entries > NR_CALLS + NR_CALLS / 16 + NR_CALLS / 64);
+	}
+	session_end(&s);
+}
+
+/* On a CPU that records nothing else the daemon has to ask for it. */
+static void what_is_held_on_another_cpu_can_be_settled(void)
+{
+	struct tracer_options options = { .size = sizeof(options), .filter_uid = -1, .filter_gid = -1 };
+	struct trace_error error;
+	struct tracer *tracer;
+	volatile trace_u64 none = 0, *held_ns = &none;
+	trace_u64 seen = 0;
+	struct session s;
+	pid_t pid;
+
+	for (uint32_t id = TRACE_EV_sys_enter; id <= TRACE_EV_sys_exit; id++)
+		options.mask[id / 64] |= 1ULL << id % 64;
+	session_begin(&s);
+	pid = fork();
+	if (pid == 0)
+		_exit(stay(s.truth));
+	tracer = tracer_new(&options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tracer);
+	CU_ASSERT_EQUAL(tracer_start(tracer, &error), 0);
+	for (size_t i = 0; i < 100000 && !seen; i++) {
+		held_ns = &tracer_get_ring(tracer, i % tracer_nr_rings(tracer))->ring.control->held_ns;
+		seen = *held_ns;
+		usleep(seen ? 3000 : 200);
+		if (*held_ns != seen) /* a short call's, or others run there */
+			seen = 0;
+	}
+	CU_ASSERT_NOT_EQUAL(seen, 0);
+	tracer_settle(tracer);
+	CU_ASSERT_NOT_EQUAL(*held_ns, seen);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	tracer_free(tracer);
+	session_end(&s);
+}
+
+/* The daemon does so when it ends; otherwise nobody would know of that call. */
+static void a_call_that_lasts_beyond_the_end_has_begun(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s stay %s & program=$!; %s/tracedaemon -ts1 -esyscall %s 2>%s/stderr; status=$?; kill $program; exit $status",
+					  self, s.truth, TRACE_BIN, s.trace, s.folder), 0);
+	memset(calls, 0, sizeof(calls));
+	calls[0].tid = session_truth(&s, "pid");
+	calls[0].next = NR_CALLS + 1;
+	read_calls(&s);
+	CU_ASSERT_EQUAL(calls[0].faults, 0);
+	CU_ASSERT_EQUAL(calls[0].nr, SYS_readv);
+	CU_ASSERT_TRUE(calls[0].inside);
+	CU_ASSERT_EQUAL(calls[0].entries, calls[0].exits + 1);
+	session_end(&s);
+}
+
+static const struct unit_case cases[] = {
+	{ "every_call_is_there_once_and_in_order", every_call_is_there_once_and_in_order },
+	{ "what_is_held_on_another_cpu_can_be_settled", what_is_held_on_another_cpu_can_be_settled },
+	{ "a_call_that_lasts_beyond_the_end_has_begun", a_call_that_lasts_beyond_the_end_has_begun },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "do"))
+		return do_calls(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "stay"))
+		return stay(argv[2]);
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_e2e_calls: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	self = argv[0];
+	return unit_main("system calls", cases, argc, argv);
+}
