@@ -236,13 +236,17 @@ void recording_mark(struct recording *recording, const char *text)
 	notes_push(&recording->notes, recording->writer, recording->thread);
 }
 
-uint64_t recording_sync(struct recording *recording)
+int recording_sync(struct recording *recording, uint64_t *ret_sync)
 {
+	int err;
+
 	recording->missed_ns = 0; /* all that is known until now */
 	recording_flush(recording);
-	if (writer_thread_push_sync(recording->thread) == 0)
-		recording->syncs++;
-	return recording->syncs;
+	err = writer_thread_push_sync(recording->thread);
+	if (err)
+		return err;
+	*ret_sync = ++recording->syncs;
+	return 0;
 }
 
 uint64_t recording_synced(struct recording *recording)

@@ -56,8 +56,8 @@ void recording_select(struct recording *recording, const char *text);
 /** recording_mark() - a note of the user in the trace */
 void recording_mark(struct recording *recording, const char *text);
 
-/** recording_sync() - flush, and ask for all of it on disk; done when recording_synced() has grown to the value returned */
-uint64_t recording_sync(struct recording *recording);
+/** recording_sync() - flush, and ask for all of it on disk; done when recording_synced() has grown to @ret_sync. -ENOMEM: nobody would tell when */
+int recording_sync(struct recording *recording, uint64_t *ret_sync);
 uint64_t recording_synced(struct recording *recording);
 
 /** struct recording_status - @events: in the file, or on the way to it; @lost: in the rings; @lost_write: on the way; @not_understood:

@@ -261,11 +261,17 @@ static void do_status(struct session *session, const struct request *request, st
 
 static void dump_recording(struct session *session, int client_fd, struct answer *answer)
 {
+	uint64_t sync;
+
 	if (session->nr_waiting == SESSION_MAX_WAITING) {
 		answer_set(answer, -EBUSY, "too many dumps at once; try again");
 		return;
 	}
-	session->waiting[session->nr_waiting++] = (struct waiting){client_fd, recording_sync(session->recording)};
+	if (recording_sync(session->recording, &sync)) {
+		answer_set(answer, -ENOMEM, "no memory to see when all events so far are on disk; try again");
+		return;
+	}
+	session->waiting[session->nr_waiting++] = (struct waiting){client_fd, sync};
 	answer->later = true;
 }
 

@@ -274,12 +274,13 @@ static void skipped_programs_are_recorded_as_missed(void)
 	struct recording *recording = bench_record(&bench);
 	struct recording_status status;
 	struct found found;
+	uint64_t sync;
 
 	fake_miss(bench.tracer, TRACE_EV_sys_enter, 3);
 	recording_flush(recording);
 	recording_get_status(recording, &status);
 	CU_ASSERT_EQUAL(status.missed, 0); /* to ask is dear: not at each flush */
-	recording_sync(recording);
+	CU_ASSERT_EQUAL(recording_sync(recording, &sync), 0);
 	recording_get_status(recording, &status);
 	CU_ASSERT_EQUAL(status.missed, 3);
 	fake_miss(bench.tracer, TRACE_EV_sys_enter, 4);
@@ -380,6 +381,37 @@ static void a_writer_that_commits_late_is_waited_for(void)
 	bench_free(&bench);
 }
 
+/* All of this program's, and those of the daemon that is linked to it: tests/CMakeLists.txt */
+static bool no_memory;
+void *__real_calloc(size_t nr, size_t bytes);
+void *__wrap_calloc(size_t nr, size_t bytes);
+
+void *__wrap_calloc(size_t nr, size_t bytes)
+{
+	return no_memory ? NULL : __real_calloc(nr, bytes);
+}
+
+/* Whoever asked would be told at once that all is on disk. */
+static void without_memory_nothing_is_said_to_be_on_disk(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	uint64_t sync = 77;
+
+	fake_switch(bench.tracer, 0);
+	no_memory = true;
+	CU_ASSERT_EQUAL(recording_sync(recording, &sync), -ENOMEM);
+	no_memory = false;
+	CU_ASSERT_EQUAL(sync, 77);
+	CU_ASSERT_EQUAL(recording_sync(recording, &sync), 0);
+	CU_ASSERT_EQUAL(sync, 1);
+	while (recording_synced(recording) < sync)
+		usleep(1000);
+	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_free(recording);
+	bench_free(&bench);
+}
+
 /* What the books say at each moment is in the file, even if nobody finishes it. */
 static void a_trace_that_was_cut_off_is_readable(void)
 {
@@ -390,7 +422,7 @@ static void a_trace_that_was_cut_off_is_readable(void)
 
 	for (int i = 0; i < 1000; i++)
 		fake_switch(bench.tracer, 0);
-	sync = recording_sync(recording);
+	CU_ASSERT_EQUAL(recording_sync(recording, &sync), 0);
 	while (recording_synced(recording) < sync)
 		usleep(1000);
 	found = read_back(bench.path);
@@ -1024,6 +1056,7 @@ static const struct unit_case cases[] = {
 	{"a_snapshot_tells_whom_the_filter_lost_sight_of", a_snapshot_tells_whom_the_filter_lost_sight_of},
 	{"a_writer_that_never_commits_costs_its_subbuffer", a_writer_that_never_commits_costs_its_subbuffer},
 	{"a_writer_that_commits_late_is_waited_for", a_writer_that_commits_late_is_waited_for},
+	{"without_memory_nothing_is_said_to_be_on_disk", without_memory_nothing_is_said_to_be_on_disk},
 	{"a_trace_that_was_cut_off_is_readable", a_trace_that_was_cut_off_is_readable},
 	{"marks_and_masks_stand_in_the_trace", marks_and_masks_stand_in_the_trace},
 	{"a_full_disk_is_told_and_counted", a_full_disk_is_told_and_counted},
