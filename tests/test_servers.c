@@ -807,6 +807,43 @@ static void two_pipes_are(void)
 	end(&k);
 }
 
+static void fifo_open(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint32_t call, int fd, uint64_t ino, uint32_t flags)
+{
+	struct trace_fs_open open = {.fd = fd, .dev = 9, .ino = ino, .mode = S_IFIFO | 0600, .flags = flags};
+
+	tb_sys_enter(k->c.tb, cpu, ns, call, 0, 0, 0);
+	tb_event(k->c.tb, cpu, ns + 4, TRACE_EV_fs_open, &open, sizeof(open), "/run/fifo");
+	tb_sys_exit(k->c.tb, cpu, ns + 10, fd);
+}
+
+/* Two with a name, opened by one call or another. */
+static void so_are_two_fifos_however_they_were_opened(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t nr, for_writing;
+	} calls[] = {{"open", SYS_open, SYS_open}, {"openat", SYS_openat, SYS_openat}, {"openat2", 437, 437}, {"open_by_handle_at", SYS_open_by_handle_at, SYS_open_by_handle_at},
+		     {"creat", SYS_open, SYS_creat}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct case_of_servers k = begin();
+
+		tb_string(k.c.tb, TRACE_STRING_SYSCALL, calls[i].for_writing, calls[i].name);
+		fifo_open(&k, 2, 1010, calls[i].nr, 7, 700, 0);
+		fifo_open(&k, 0, 1030, calls[i].for_writing, 7, 700, 1);
+		fifo_open(&k, 0, 1050, calls[i].nr, 8, 800, 0);
+		fifo_open(&k, 2, 1070, calls[i].for_writing, 8, 800, 1);
+		pipe_io(&k, 0, 7, 1100, true);
+		pipe_io(&k, 2, 7, 1200, false);
+		pipe_io(&k, 2, 8, 2000, true);
+		pipe_io(&k, 0, 8, 2100, false);
+		polls(&k, 2, 2500);
+		run(&k);
+		EXACT(&k, 30, 10, 2500 - 1200);
+		end(&k);
+	}
+}
+
 static void pipe_in(struct case_of_servers *k, uint32_t cpu, uint64_t ns, int fd, uint64_t ino)
 {
 	tb_fd(k->c.tb, processes[cpu], fd, 9, ino + 1000, S_IFREG | 0600, "/x");
@@ -1562,6 +1599,7 @@ static const struct unit_case cases[] = {
 	{"a_damaged_chunk_makes_background", a_damaged_chunk_makes_background},
 	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
 	{"two_pipes_are", two_pipes_are},
+	{"so_are_two_fifos_however_they_were_opened", so_are_two_fifos_however_they_were_opened},
 	{"writers_may_come_back_in_the_other_order", writers_may_come_back_in_the_other_order},
 	{"a_message_that_is_still_in_the_pipe_was_not_read", a_message_that_is_still_in_the_pipe_was_not_read},
 	{"what_a_waker_has_written_is_told_once", what_a_waker_has_written_is_told_once},
