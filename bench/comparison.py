@@ -4,6 +4,7 @@
 On a machine that is never quite alone figures are only worth something beside each other. So all ways of a comparison take turns, what is
 compared is taken from the same repetition, whose samples are neighbours in time, and of all repetitions the median is told, with the middle
 half of what it would have been with other repetitions (bootstrap)."""
+import copy
 import dataclasses
 import json
 import random
@@ -46,7 +47,7 @@ class Row:
 
     what: the measurement; unit: of ours and of the peer's figure; added: both are what tracing adds to an untraced figure
     spread: lower and upper quartile of the ratio; bar: where we want to be; limit: the best that could be had here, and of what (limit_of)
-    more: more is better"""
+    noise: the ratio where there was nothing to tell; more: more is better"""
     what: str
     ours: float
     unit: str
@@ -59,6 +60,7 @@ class Row:
     limit_of: str = ""
     more: bool = False
     added: bool = False
+    noise: float = None
 
     def misses(self):
         value = self.ours if self.ratio is None else self.ratio
@@ -68,7 +70,7 @@ class Row:
 def others_trace():
     """does somebody else trace this kernel now? That would cost everybody, and most the untraced"""
     programs = json.loads(run("bpftool", "-j", "prog", "show"))
-    return any(program.get("name") in ("sys_enter", "sched_switch", "clock_enter", "busy_enter", "record_enter") for program in programs)
+    return any(program.get("name") in ("sys_enter", "sched_switch", "clock_enter", "busy_enter", "record_enter", "l_sys_enter") for program in programs)
 
 
 def wait_alone(patience):
@@ -96,8 +98,17 @@ def progress(text):
         print(f"\r{text:70}\r", end="", file=sys.stderr, flush=True)
 
 
+def middle_mean(values):
+    """the mean of the middle half: nearly as exact as the mean, and nearly as little moved by outliers as the median"""
+    values = sorted(values)
+    cut = len(values) // 4
+    return statistics.mean(values[cut:len(values) - cut])
+
+
 class Samples:
     """what the ways of one comparison gave, in each repetition"""
+
+    middle = staticmethod(statistics.median)
 
     def __init__(self, name, ways, repetitions):
         """ways: {label: function returning a number}. Every other repetition goes through them backwards, so that nobody always comes after the same"""
@@ -116,25 +127,35 @@ class Samples:
         return any(value is not None for value in self.of.get(label, []))
 
     def median(self, label):
-        return statistics.median(value for value in self.of[label] if value is not None)
+        return self.middle([value for value in self.of[label] if value is not None])
 
     def repetitions(self, labels):
         """[(a sample of each label), ...] of the repetitions that have them all"""
         return [row for row in zip(*(self.of[label] for label in labels)) if None not in row]
 
     def spread(self, labels, figure):
-        """quartiles of figure(medians of labels in a choice of the repetitions); None: too few to tell"""
+        """quartiles of figure(middles of labels in a choice of the repetitions); None: too few to tell"""
         rows = self.repetitions(labels)
-        return bootstrap(rows, lambda some: figure(*(statistics.median(column) for column in zip(*some)))) if len(rows) >= 3 else None
+        return bootstrap(rows, lambda some: figure(*(self.middle(column) for column in zip(*some)))) if len(rows) >= 3 else None
 
     def added(self, label, base="untraced"):
         """the median of what a way takes longer than another, each sample compared with its neighbour"""
         return statistics.median(value - before for before, value in self.repetitions([base, label]))
 
-    def row(self, what, ours, peer, unit, peer_name=None, limit=None, **more):
-        """a row that compares two ways. limit: the way that can hardly be beaten"""
+    def at_one_speed(self, figure):
+        """Samples of figure(sample), a time, as it would have been had the CPUs always had the speed of the median. Each sample says under "speed" what they had"""
+        median = statistics.median(sample["speed"] for samples in self.of.values() for sample in samples if sample)
+        steady = copy.copy(self)
+        steady.middle = middle_mean
+        steady.of = {label: [figure(sample) * sample["speed"] / median if sample else None for sample in samples] for label, samples in self.of.items()}
+        return steady
+
+    def row(self, what, ours, peer, unit, peer_name=None, limit=None, noise=None, **more):
+        """a row that compares two ways. limit: the way that can hardly be beaten; noise: the peer once more, of which nothing but the error of it all can be told"""
         if ours not in self or peer not in self:
             return None
+        if noise and noise in self:
+            more["noise"] = self.median(noise) / self.median(peer)
         if limit and limit in self:
             more["limit"] = self.median(limit) / self.median(peer)
         return Row(what, self.median(ours), unit, peer_name or peer, self.median(peer), self.median(ours) / self.median(peer),

@@ -8,20 +8,31 @@ def number(value):
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def share(value):
+    """a ratio: three digits, and a tenth of a percent where all is about equal"""
+    return f"{value:.3f}" if 0.9 < value < 1.1 else f"{value:.3g}"
+
+
 def figure(row, value):
     return f"{'+' if row.added else ''}{number(value)} {row.unit}"
 
 
 def bound(row, value, sign=""):
     """a bar or a limit: a ratio, or a figure with its unit"""
-    return "" if value is None else f"{sign}{value:.3g}" + (f" {row.unit}" if row.ratio is None else "")
+    return "" if value is None else sign + (f"{value:.3g} {row.unit}" if row.ratio is None else f"{value:.3g}" if sign else share(value))
+
+
+def limits(row):
+    """the limit and of what, and what the noise is"""
+    told = [] if row.limit is None else [f"{bound(row, row.limit)} {row.limit_of}"]
+    return "; ".join(told + ([] if row.noise is None else [f"{share(row.noise)} not traced either"]))
 
 
 def cells(row):
     """what, ours, peer, ratio, spread, bar, limit: as text"""
     return [row.what, figure(row, row.ours), f"{row.peer} {figure(row, row.peer_value)}" if row.peer else "",
-            "" if row.ratio is None else f"{row.ratio:.3g}", "%.3g-%.3g" % tuple(row.spread) if row.spread else "",
-            bound(row, row.bar, ">= " if row.more else "<= "), "" if row.limit is None else f"{bound(row, row.limit)} {row.limit_of}"]
+            "" if row.ratio is None else share(row.ratio), "-".join(map(share, row.spread)) if row.spread else "",
+            bound(row, row.bar, ">= " if row.more else "<= "), limits(row)]
 
 
 HEAD = ["", "ours", "peer", "ratio", "spread", "bar", "limit"]
