@@ -541,6 +541,20 @@ static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
 
 /* ---- comparison ---- */
 
+/* The kernel has them at -1. */
+static void deadline_threads_have_their_priority(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 40, 40, 1, "camera", 0, true);
+	tb_add(tb, 0, 1001000, sched_prio, NULL, .tid = 40, .old_prio = 120, .new_prio = -1);
+	tb_add(tb, 0, 1002000, sched_switch, NULL, .prev_tid = 0, .next_tid = 40, .next_prio = -1);
+	text = report_of(tb, "-d -fl");
+	contains(text, "PRIORITY PID : 40; 120 -> -1");
+	free(text);
+}
+
 static void two_traces_are_compared_by_name(void)
 {
 	char arguments[256], *text;
@@ -1020,6 +1034,7 @@ int main(int argc, char **argv)
 		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
 		CASE(disks_have_their_requests_and_times),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
+		CASE(deadline_threads_have_their_priority),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_comparison_as_json_has_its_schema),
 		CASE(the_json_is_valid_and_has_the_schema),

@@ -14,6 +14,7 @@ typedef uint8_t trace_u8;
 typedef uint16_t trace_u16;
 typedef uint32_t trace_u32;
 typedef uint64_t trace_u64;
+typedef int16_t trace_s16;
 typedef int32_t trace_s32;
 typedef int64_t trace_s64;
 #else
@@ -21,6 +22,7 @@ typedef unsigned char trace_u8;
 typedef unsigned short trace_u16;
 typedef unsigned int trace_u32;
 typedef unsigned long long trace_u64;
+typedef short trace_s16;
 typedef int trace_s32;
 typedef long long trace_s64;
 #endif

@@ -163,7 +163,7 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 	}
 	thread.flags = flags & PF_KTHREAD ? TRACE_THREAD_KERNEL : 0;
 	thread.state = state_of_letter(letter);
-	thread.prio = (uint16_t)(priority + 100);
+	thread.prio = (int16_t)(priority + 100);
 	thread.cpu = (uint32_t)cpu;
 	thread.start_ns = start_ticks * (1000000000ul / (unsigned long)sysconf(_SC_CLK_TCK));
 	fill_syscall(&thread);
