@@ -301,11 +301,25 @@ static void expect_files(const struct trace_analysis *a, const struct trace_curs
 	expect_descriptor(a, thread, trace_cursor_foresee(cursor, 2));
 }
 
+/* Who slept in a call on a file is asked what for as soon as it runs again: the file is wanted when it comes next, and what it leads to when it comes now. */
+static void expect_waited_for(const struct trace_analysis *a, uint32_t tid, bool is_now)
+{
+	const struct trace_thread *thread = thread_find(a, tid);
+	const struct file *file = thread && thread->depth ? &a->files[thread->frames[0].file] : NULL;
+
+	if (file && is_now && file->text)
+		line_prefetch(file->text);
+	else if (file && !is_now)
+		line_prefetch(file);
+}
+
 /* The first calls after a change of threads. */
 static void expect_first_files(const struct trace_analysis *a, const struct trace_cursor *cursor, uint32_t tid)
 {
 	const struct trace_thread *thread = thread_find(a, tid);
 
+	expect_waited_for(a, tid_of(trace_cursor_foresee(cursor, 1), true), false);
+	expect_waited_for(a, tid, true);
 	for (uint32_t distance = 1; thread && distance <= 2; distance++)
 		expect_descriptor(a, thread, trace_cursor_foresee_id(cursor, TRACE_EV_sys_enter3, distance));
 }

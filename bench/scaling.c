@@ -3,12 +3,15 @@
  * scaling.c - does an event cost the same whatever the trace is like?
  *
  *	scaling EVENTS STREAMS THREADS FILE [runnable | FILES]	writes such a trace, iterates it and analyses it
+ *	scaling cold OBJECTS BYTES		what memory of so many objects of so many bytes costs this machine, whoever uses it
  *	scaling open BYTES FILE			makes a file of that size, with an index as it would have and holes for events, and opens it
  *
- * The first prints bytes per event, and ns of CPU time per event to pack and compress, to iterate, to analyse, and to ask for the figures of each process afterwards; the second the number of
- * chunks, ms to open, and ms to open and go to the middle. The events are made up: threads that take turns on as many CPUs as there are streams, with a few
- * system calls each time; woken just before, or (runnable) waiting for the CPU all the time, so that each turn was had by many others. With FILES
- * the calls read files, each any of those that its thread has open: all threads together so many, since before the trace; to load those is not counted.
+ * The first prints bytes per event, and ns of CPU time per event to pack and compress, to iterate, to analyse, and to ask for the figures of each process
+ * afterwards; the second ns of a load from an object that the one before tells of, and of an addition to one that was asked for while 32 others were added to,
+ * each the least of three; the third the number of chunks, ms to open, and ms to open and go to the middle. The events are made up: threads that take
+ * turns on as many CPUs as there are streams, with a few system calls each time; woken just before, or (runnable) waiting for the CPU all the time, so that each
+ * turn was had by many others. With FILES the calls read files, each any of those that its thread has open: all threads together so many, since before the
+ * trace; to load those is not counted.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -392,16 +395,80 @@ static void measure_open(uint64_t bytes, const char *path)
 	printf("%zu %.3f %.3f\n", nr_chunks, best / 1e6, best_middle / 1e6);
 }
 
+/* ---- memory that no cache holds ---- */
+
+/* Each object's first number is which one comes next: one ring through all, in an order by chance. */
+static void ring_make(unsigned char *memory, uint32_t *order, uint32_t nr, size_t bytes)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		order[i] = i;
+	for (uint32_t i = nr - 1; i > 0; i--) {
+		uint32_t other = (uint32_t)random() % i, swapped = order[i];
+
+		order[i] = order[other];
+		order[other] = swapped;
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		*(uint64_t *)(memory + order[i] * bytes) = order[(i + 1) % nr];
+}
+
+static double follow_ring(const unsigned char *memory, size_t bytes, uint32_t nr_steps)
+{
+	double begin = cpu_ns();
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < nr_steps; i++)
+		at = *(const uint64_t *)(memory + at * bytes);
+	if (at == UINT64_MAX) /* never: the loop is not left out */
+		printf(" ");
+	return (cpu_ns() - begin) / nr_steps;
+}
+
+static double add_in_order(unsigned char *memory, const uint32_t *order, uint32_t nr, size_t bytes, uint32_t nr_steps)
+{
+	double begin = cpu_ns();
+
+	for (uint32_t i = 0; i < nr_steps; i++) {
+		__builtin_prefetch(memory + order[(i + 32) % nr] * bytes, 1);
+		((uint64_t *)(memory + order[i % nr] * bytes))[1]++;
+	}
+	return (cpu_ns() - begin) / nr_steps;
+}
+
+static void measure_memory(uint32_t nr, size_t bytes)
+{
+	unsigned char *memory;
+	uint32_t *order;
+	double dependent = 1e18, early = 1e18;
+
+	bytes = bytes < 64 ? 64 : (bytes + 63) & ~(size_t)63;
+	nr = nr < 2 ? 2 : nr;
+	memory = checked(aligned_alloc(64, nr * bytes));
+	order = checked(malloc(nr * sizeof(*order)));
+	ring_make(memory, order, nr, bytes);
+	for (int i = 0; i < 3; i++) {
+		double ns = follow_ring(memory, bytes, 2000000), early_ns = add_in_order(memory, order, nr, bytes, 2000000);
+
+		dependent = ns < dependent ? ns : dependent;
+		early = early_ns < early ? early_ns : early;
+	}
+	printf("%.1f %.1f\n", dependent, early);
+	free(order);
+	free(memory);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "open"))
 		measure_open(strtoull(argv[2], NULL, 10), argv[3]);
+	else if (argc == 4 && !strcmp(argv[1], "cold"))
+		measure_memory((uint32_t)atoi(argv[2]), strtoull(argv[3], NULL, 10));
 	else if (argc == 5 || (argc == 6 && !strcmp(argv[5], "runnable")))
 		measure(&(struct load){ strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), argc == 6, 0 }, argv[4]);
 	else if (argc == 6 && atoi(argv[5]) >= atoi(argv[3]) && atoi(argv[3]) > 0)
 		measure(&(struct load){ strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), false,
 					(uint32_t)(atoi(argv[5]) / atoi(argv[3])) }, argv[4]);
 	else
-		fprintf(stderr, "usage: scaling EVENTS STREAMS THREADS FILE [runnable | FILES] | scaling open BYTES FILE\n");
+		fprintf(stderr, "usage: scaling EVENTS STREAMS THREADS FILE [runnable | FILES] | scaling cold OBJECTS BYTES | scaling open BYTES FILE\n");
 	return argc >= 4 && argc <= 6 ? 0 : 2;
 }
