@@ -198,7 +198,7 @@ struct limit {
 };
 static const struct limit limit_metadata = { 64u << 20, 256 };	    /* names, types, clocks, statistics */
 static const struct limit limit_at_a_time = { 256u << 20, 128 };    /* events of chunks that overlap in time */
-static const struct limit limit_in_a_pass = { 1024u << 20, 1024 };  /* events of all chunks */
+static const struct limit limit_in_a_pass = { 4ull << 30, 1024 };   /* events of all chunks: they take no memory, but time, some s; 100 M events are below in any file */
 static inline bool is_beyond(const struct limit *limit, const struct trace *trace, uint64_t bytes)
 {
 	return bytes > limit->bytes && (bytes - limit->bytes) / limit->times > trace->bytes;
