@@ -1083,7 +1083,7 @@ static struct trace *bombs_behind_each_other(uint32_t nr)
 
 static void chunks_that_are_too_much_together_are_refused(void)
 {
-	uint32_t nr_chunks = 225; /* of 20 MiB each */
+	uint32_t nr_chunks = 220; /* of 20 MiB each */
 	struct trace_error error = { 0 };
 	struct trace *trace;
 	uint64_t lost, nr;
