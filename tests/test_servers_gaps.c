@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_servers_gaps.c - bills of servers: what was before the trace, is missing, or cannot be read, is nobody's */
+#include <stdlib.h>
+#include "image.h"
+#include "servers_case.h"
+#include "unit.h"
+
+/* ---- before the trace, and gaps ---- */
+
+static void what_was_on_its_way_at_the_start_is_nobodys(void)
+{
+	struct case_of_servers k = begin();
+
+	was_open(&k, &one, 201, 1);
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* 30 listens */
+	was_open(&k, &one_server, 101, 1);
+	sends(&k, &one, 1100);
+	receives(&k, &one_server, 1300); /* this one, or one from before? */
+	polls(&k, 2, 1500);
+	transfer(&k, &one_server, 1600, false, NOTHING_TO_READ, 0); /* now they are in step */
+	sends(&k, &one, 1700);
+	receives(&k, &one_server, 1800);
+	polls(&k, 2, 2000);
+	run(&k);
+	EXACT(&k, 30, 10, 2000 - 1800);
+	end(&k);
+}
+
+static void a_short_read_brings_them_in_step(void)
+{
+	struct case_of_servers k = begin();
+
+	was_open(&k, &one, 201, 1);
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* 30 listens */
+	was_open(&k, &one_server, 101, 1);
+	transfer(&k, &one, 1100, true, 8, 0);
+	transfer(&k, &one_server, 1300, false, 8, 0); /* of 16 that it asked for */
+	polls(&k, 2, 1500);
+	transfer(&k, &one, 1600, true, 8, 0);
+	transfer(&k, &one_server, 1700, false, 8, 0);
+	polls(&k, 2, 2000);
+	run(&k);
+	EXACT(&k, 30, 10, 2000 - 1700);
+	end(&k);
+}
+
+static void a_time_without_some_events_makes_background(void)
+{
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, some[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct case_of_servers k = begin();
+
+	some[TRACE_EV_sock_recv / 64] &= ~(1ull << TRACE_EV_sock_recv % 64);
+	tb_event(k.c.tb, 0, 1000, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_event(k.c.tb, 0, 1600, TRACE_EV_trace_mask, all, sizeof(all), NULL); /* what is recorded anyway is added */
+	tb_event(k.c.tb, 0, 2500, TRACE_EV_trace_mask, some, sizeof(some), NULL);
+	tb_event(k.c.tb, 0, 2600, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	sends(&k, &one, 3500);
+	receives(&k, &one_server, 3600); /* not known to be in step any more */
+	polls(&k, 2, 4000);
+	run(&k);
+	EXACT(&k, 30, 10, 2500 - 1200);
+	end(&k);
+}
+
+static void a_gap_makes_background(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	polls(&k, 1, 1990);
+	tb_lost(k.c.tb, 1, 3);
+	polls(&k, 1, 3000);
+	sends(&k, &one, 3500);
+	receives(&k, &one_server, 3600); /* not known to be in step any more */
+	polls(&k, 2, 4000);
+	run(&k);
+	EXACT(&k, 30, 10, 2000 - 1200);
+	end(&k);
+}
+
+/* A damaged trace may say any time: no gap is left then, none begins there, and the analysis ends. */
+static void the_end_of_all_time_is_in_no_gap(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	polls(&k, 1, 1990);
+	tb_lost(k.c.tb, 1, 3);
+	polls(&k, 1, 3000);
+	polls(&k, 1, UINT64_MAX);
+	run(&k);
+	end(&k);
+}
+
+/* That it cannot be read is found when its turn comes: no gap that was known before. */
+static void a_damaged_chunk_makes_background(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_chunk_header header = {0};
+	struct image image;
+	long at = 0;
+
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_cut(k.c.tb, 1);
+	polls(&k, 1, 2000);
+	tb_cut(k.c.tb, 1);
+	polls(&k, 1, 3000);
+	sends(&k, &one, 3500);
+	receives(&k, &one_server, 3600); /* not known to be in step any more */
+	polls(&k, 2, 4000);
+	finish(&k);
+	image = image_new(k.c.tb, true);
+	for (size_t i = 0; at >= 0 && !(header.kind == TRACE_CHUNK_EVENTS && header.first_ns == 2000); i++)
+		at = image_chunk(&image, i, &header);
+	CU_ASSERT_FATAL(at >= 0);
+	image.data[(size_t)at + header.header_bytes] ^= 1;
+	run_of(&k, trace_open(image.path, NULL));
+	EXACT(&k, 30, 10, 2000 - 1200);
+	end(&k);
+	image_free(&image);
+}
+
+/* Everything that is said of the servers, as one text. */
+static char *bills_of(struct image *image)
+{
+	struct case_of_servers k = {0};
+	size_t bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &bytes);
+
+	k.c.trace = trace_open(image->path, NULL);
+	k.c.analysis = trace_analysis_new(k.c.trace, NULL, NULL);
+	k.servers = trace_servers_new(k.c.trace, k.c.analysis, NULL);
+	CU_ASSERT_EQUAL(trace_analysis_run(k.c.analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(k.c.analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_servers_verify(k.servers, NULL), 0);
+	for (size_t i = 0; i < trace_nr_servers(k.servers); i++) {
+		const struct trace_server *server = trace_get_server(k.servers, i);
+
+		fprintf(out, "%u: %llu %llu %llu %llu\n", server->pid, (unsigned long long)server->cpu_ns, (unsigned long long)server->exact_ns,
+			(unsigned long long)server->shared_ns, (unsigned long long)server->background_ns);
+		for (size_t j = 0; j < server->nr_clients; j++)
+			fprintf(out, "  %u %s: %llu %llu %llu\n", server->clients[j].pid, server->clients[j].comm, (unsigned long long)server->clients[j].exact_ns,
+				(unsigned long long)server->clients[j].shared_ns, (unsigned long long)server->clients[j].requests);
+	}
+	trace_servers_free(k.servers);
+	trace_analysis_free(k.c.analysis);
+	trace_close(k.c.trace);
+	fclose(out);
+	return text;
+}
+
+/* Requests of two clients, over and over; the chunks of the CPUs overlap. */
+static struct case_of_servers two_busy_clients(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1100);
+	connects(&k, &two, &two_server, 1120);
+	for (uint64_t i = 0, ns = 1200; ns < 8500; i++, ns += 400) {
+		sends(&k, &one, ns);
+		receives(&k, &one_server, ns + 50);
+		sends(&k, &two, ns + 60);
+		receives(&k, &two_server, ns + 100);
+		sends(&k, &one_server, ns + 200);
+		receives(&k, &one, ns + 220);
+		sends(&k, &two_server, ns + 300);
+		receives(&k, &two, ns + 320);
+		polls(&k, 2, ns + 350);
+		tb_cut(k.c.tb, (uint32_t)(i % 3));
+	}
+	finish(&k);
+	return k;
+}
+
+/* Where there is a piece of a chunk only, that is known before the pass, and else it is found in it: that must make no difference. */
+static void bills_are_the_same_whenever_damage_is_found(void)
+{
+	size_t different = 0, served = 0, nr = 0;
+	char *found = NULL, *known = NULL;
+
+	for (;; nr++) {
+		struct case_of_servers k = two_busy_clients();
+		struct image image = image_new(k.c.tb, true), pieces;
+		bool more = image_spoil(&image, TRACE_CHUNK_EVENTS, nr);
+
+		case_free(&k.c);
+		pieces = image_with_pieces(&image);
+		free(found);
+		free(known);
+		found = bills_of(&image);
+		known = bills_of(&pieces);
+		different += strcmp(found, known) != 0;
+		if (strcmp(found, known) != 0)
+			printf("chunk %zu, found:\n%s\nknown:\n%s\n", nr, found, known);
+		image_free(&pieces);
+		image_free(&image);
+		if (!more)
+			break;
+		served += strstr(found, "30: ") != NULL;
+	}
+	CU_ASSERT_EQUAL(different, 0);
+	CU_ASSERT(served > 20);
+	free(found);
+	free(known);
+}
+
+static const struct unit_case cases[] = {
+	{"what_was_on_its_way_at_the_start_is_nobodys", what_was_on_its_way_at_the_start_is_nobodys},
+	{"a_short_read_brings_them_in_step", a_short_read_brings_them_in_step},
+	{"a_time_without_some_events_makes_background", a_time_without_some_events_makes_background},
+	{"a_gap_makes_background", a_gap_makes_background},
+	{"the_end_of_all_time_is_in_no_gap", the_end_of_all_time_is_in_no_gap},
+	{"a_damaged_chunk_makes_background", a_damaged_chunk_makes_background},
+	{"bills_are_the_same_whenever_damage_is_found", bills_are_the_same_whenever_damage_is_found},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("servers_gaps", cases, argc, argv);
+}

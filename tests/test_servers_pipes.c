@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_servers_pipes.c - bills of servers that are asked through pipes, datagrams and shared memory */
+#include <linux/futex.h>
+#include <stdlib.h>
+#include "servers_case.h"
+#include "servers_memory.h"
+#include "unit.h"
+
+/* ---- pipes and datagrams ---- */
+
+static void pipe_io(struct case_of_servers *k, uint32_t cpu, int fd, uint64_t ns, bool out)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, out ? SYS_write : SYS_read, (uint64_t)fd, 0, 16);
+	tb_sys_exit(k->c.tb, cpu, ns + 10, 16);
+}
+
+static void pipe_made(struct case_of_servers *k, uint64_t ns, int fd, uint64_t ino)
+{
+	tb_sys_enter(k->c.tb, 0, ns, SYS_pipe, 0x1000, 0, 0);
+	tb_open(k->c.tb, 0, ns + 4, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
+	tb_sys_exit(k->c.tb, 0, ns + 10, 0);
+	tb_fd(k->c.tb, 30, fd, 9, ino + 1000, S_IFREG | 0600, "/x"); /* a table for 30 */
+	tb_open(k->c.tb, 2, ns + 6, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
+}
+
+static void a_pipeline_is_no_server(void)
+{
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_io(&k, 0, 7, 1100, true);
+	pipe_io(&k, 2, 7, 1200, false);
+	polls(&k, 2, 2000);
+	run(&k);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 0);
+	end(&k);
+}
+
+static void two_pipes_are(void)
+{
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_made(&k, 1030, 8, 800);
+	pipe_io(&k, 0, 7, 1100, true);
+	pipe_io(&k, 2, 7, 1200, false);
+	pipe_io(&k, 2, 8, 2000, true);
+	pipe_io(&k, 0, 8, 2100, false);
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, 2500 - 1200);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	end(&k);
+}
+
+static void fifo_open(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint32_t call, int fd, uint64_t ino, uint32_t flags)
+{
+	struct trace_fs_open open = {.fd = fd, .dev = 9, .ino = ino, .mode = S_IFIFO | 0600, .flags = flags};
+
+	tb_sys_enter(k->c.tb, cpu, ns, call, 0, 0, 0);
+	tb_event(k->c.tb, cpu, ns + 4, TRACE_EV_fs_open, &open, sizeof(open), "/run/fifo");
+	tb_sys_exit(k->c.tb, cpu, ns + 10, fd);
+}
+
+/* Two with a name, opened by one call or another. */
+static void so_are_two_fifos_however_they_were_opened(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t nr, for_writing;
+	} calls[] = {{"open", SYS_open, SYS_open}, {"openat", SYS_openat, SYS_openat}, {"openat2", 437, 437}, {"open_by_handle_at", SYS_open_by_handle_at, SYS_open_by_handle_at},
+		     {"creat", SYS_open, SYS_creat}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct case_of_servers k = begin();
+
+		tb_string(k.c.tb, TRACE_STRING_SYSCALL, calls[i].for_writing, calls[i].name);
+		fifo_open(&k, 2, 1010, calls[i].nr, 7, 700, 0);
+		fifo_open(&k, 0, 1030, calls[i].for_writing, 7, 700, 1);
+		fifo_open(&k, 0, 1050, calls[i].nr, 8, 800, 0);
+		fifo_open(&k, 2, 1070, calls[i].for_writing, 8, 800, 1);
+		pipe_io(&k, 0, 7, 1100, true);
+		pipe_io(&k, 2, 7, 1200, false);
+		pipe_io(&k, 2, 8, 2000, true);
+		pipe_io(&k, 0, 8, 2100, false);
+		polls(&k, 2, 2500);
+		run(&k);
+		EXACT(&k, 30, 10, 2500 - 1200);
+		end(&k);
+	}
+}
+
+static void pipe_in(struct case_of_servers *k, uint32_t cpu, uint64_t ns, int fd, uint64_t ino)
+{
+	tb_fd(k->c.tb, processes[cpu], fd, 9, ino + 1000, S_IFREG | 0600, "/x");
+	tb_open(k->c.tb, cpu, ns, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
+}
+
+/* The first to write comes back last: it was the first that woke the reader, or that is answered although its message seems to be in the pipe. */
+static void writers_may_come_back_in_the_other_order(void)
+{
+	for (int woken = 0; woken < 2; woken++) {
+		struct case_of_servers k = begin();
+
+		pipe_made(&k, 1010, 7, 700);
+		pipe_made(&k, 1030, 8, 800);
+		pipe_made(&k, 1050, 9, 900);
+		pipe_in(&k, 1, 1070, 7, 700);
+		pipe_in(&k, 1, 1080, 9, 900);
+		connects(&k, &down, &down_server, 1100);
+		polls(&k, 3, 1150);
+		if (woken) {
+			tb_sys_enter(k.c.tb, 2, 2000, SYS_read, 7, 0, 16);
+			tb_switch(k.c.tb, 2, 2010, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+		}
+		tb_sys_enter(k.c.tb, 0, 2100, SYS_write, 7, 0, 16);
+		if (woken)
+			tb_waking(k.c.tb, 0, 2103, 30, TRACE_CONTEXT_TASK);
+		tb_sys_enter(k.c.tb, 1, 2105, SYS_write, 7, 0, 16);
+		tb_sys_exit(k.c.tb, 1, 2110, 16);
+		tb_sys_exit(k.c.tb, 0, 2120, 16);
+		tb_sys_enter(k.c.tb, 0, 2130, SYS_read, 8, 0, 16);
+		tb_sys_enter(k.c.tb, 1, 2130, SYS_read, 9, 0, 16);
+		if (woken)
+			tb_switch(k.c.tb, 2, 2200, 0, 30, TRACE_TASK_RUNNING);
+		else
+			tb_sys_enter(k.c.tb, 2, 2200, SYS_read, 7, 0, 16);
+		tb_sys_exit(k.c.tb, 2, 2210, 16);
+		if (woken) { /* it is known before the answer */
+			sends(&k, &down, 2300);
+			receives(&k, &down_server, 2400);
+			polls(&k, 3, 2500);
+		}
+		pipe_io(&k, 2, 8, 3000, true); /* the answer for the first */
+		tb_sys_exit(k.c.tb, 0, 3020, 16);
+		pipe_io(&k, 2, 7, 3100, false);
+		pipe_io(&k, 2, 9, 4000, true);
+		tb_sys_exit(k.c.tb, 1, 4020, 16);
+		tb_sys_enter(k.c.tb, 2, 4100, SYS_read, 7, 0, 16);
+		tb_switch(k.c.tb, 2, 4110, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+		run(&k);
+		EXACT(&k, 30, 10, (woken ? 10u : 0u) + 3100 - 2200);
+		EXACT(&k, 30, 20, 4100 - 3100);
+		REQUESTS(&k, 30, 10, 1);
+		REQUESTS(&k, 30, 20, 1);
+		EXACT(&k, 40, 10, woken ? 2500 - 2400 : 0);
+		end(&k);
+	}
+}
+
+/* One writer after the other: then the order is known, and what is written to the second is no answer. */
+static void a_message_that_is_still_in_the_pipe_was_not_read(void)
+{
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_made(&k, 1030, 8, 800);
+	pipe_made(&k, 1050, 9, 900);
+	pipe_in(&k, 1, 1070, 7, 700);
+	pipe_in(&k, 1, 1080, 9, 900);
+	pipe_io(&k, 1, 7, 2000, true);
+	pipe_io(&k, 0, 7, 2100, true);
+	tb_sys_enter(k.c.tb, 0, 2130, SYS_read, 8, 0, 16);
+	tb_sys_enter(k.c.tb, 1, 2130, SYS_read, 9, 0, 16);
+	pipe_io(&k, 2, 7, 2200, false);
+	pipe_io(&k, 2, 8, 2500, true); /* it tells the second something */
+	tb_sys_exit(k.c.tb, 0, 2520, 16);
+	pipe_io(&k, 2, 9, 3000, true);
+	tb_sys_exit(k.c.tb, 1, 3020, 16);
+	polls(&k, 2, 3100);
+	run(&k);
+	EXACT(&k, 30, 20, 3100 - 2200);
+	end(&k);
+}
+
+/* Two have not come back yet. The one that woke the reader has told of its bytes with that; what comes next is the other's. */
+static void what_a_waker_has_written_is_told_once(void)
+{
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_made(&k, 1030, 8, 800);
+	pipe_made(&k, 1050, 9, 900);
+	pipe_in(&k, 1, 1070, 7, 700);
+	pipe_in(&k, 1, 1080, 9, 900);
+	tb_sys_enter(k.c.tb, 2, 2000, SYS_read, 7, 0, 16);
+	tb_switch(k.c.tb, 2, 2010, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(k.c.tb, 0, 2100, SYS_write, 7, 0, 16);
+	tb_waking(k.c.tb, 0, 2103, 30, TRACE_CONTEXT_TASK);
+	tb_sys_enter(k.c.tb, 1, 2105, SYS_write, 7, 0, 16);
+	tb_switch(k.c.tb, 2, 2200, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 2210, 16);
+	pipe_io(&k, 2, 7, 2300, false);
+	tb_sys_exit(k.c.tb, 0, 2400, 16);
+	tb_sys_exit(k.c.tb, 1, 2400, 16);
+	tb_sys_enter(k.c.tb, 0, 2450, SYS_read, 8, 0, 16);
+	tb_sys_enter(k.c.tb, 1, 2450, SYS_read, 9, 0, 16);
+	pipe_io(&k, 2, 9, 3000, true);
+	tb_sys_exit(k.c.tb, 1, 3020, 16);
+	pipe_io(&k, 2, 8, 3050, true);
+	tb_sys_exit(k.c.tb, 0, 3080, 16);
+	polls(&k, 2, 3100);
+	run(&k);
+	EXACT(&k, 30, 20, 3100 - 2300);
+	end(&k);
+}
+
+static void a_pipeline_passes_on_its_own_name(void)
+{
+	struct case_of_servers k = begin();
+	struct end asks = {.cpu = 2, .fd = 4, .ino = 201}, serves = {.cpu = 3, .fd = 4, .ino = 301};
+
+	pipe_made(&k, 1010, 7, 700);
+	make(&k, &asks, 1030, SYS_socket, 0);
+	make(&k, &asks, 1050, SYS_connect, 0);
+	make(&k, &serves, 1080, SYS_accept, 201);
+	polls(&k, 3, 1100);
+	pipe_io(&k, 0, 7, 1100, true);
+	pipe_io(&k, 2, 7, 1200, false);
+	sends(&k, &asks, 1300); /* cat queries | client: the client is 30, not cat */
+	receives(&k, &serves, 1400);
+	polls(&k, 3, 2000);
+	run(&k);
+	EXACT(&k, 40, 30, 20 + 2000 - 1400);
+	EXACT(&k, 40, 10, 0);
+	end(&k);
+}
+
+static void datagram_of(struct case_of_servers *k, const struct end *from, uint64_t to, uint64_t ns, int32_t bytes)
+{
+	struct trace_sock_send event = {.ino = from->ino, .ret = bytes, .family = AF_UNIX};
+	struct trace_sock_ready ready = {.ino = to, .family = AF_UNIX};
+
+	tb_sys_enter(k->c.tb, from->cpu, ns, SYS_sendto, (uint64_t)from->fd, 0, (uint64_t)bytes, 0, 0, 0);
+	tb_event(k->c.tb, from->cpu, ns + 3, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	tb_event(k->c.tb, from->cpu, ns + 5, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, from->cpu, ns + 10, bytes);
+}
+
+static void datagram(struct case_of_servers *k, const struct end *from, uint64_t to, uint64_t ns)
+{
+	datagram_of(k, from, to, ns, 16);
+}
+
+static void datagrams_are_told_apart_by_their_sender(void)
+{
+	struct case_of_servers k = begin();
+	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
+		   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+		   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
+
+	make(&k, &a, 1010, SYS_socket, 0);
+	make(&k, &b, 1010, SYS_socket, 0);
+	make(&k, &s, 1010, SYS_socket, 0);
+	datagram(&k, &a, 103, 1100);
+	datagram(&k, &b, 103, 1200);
+	receives(&k, &s, 1300);
+	datagram(&k, &s, 101, 1500);
+	receives(&k, &a, 1550);
+	receives(&k, &s, 1600);
+	datagram(&k, &s, 102, 2000);
+	polls(&k, 2, 2100);
+	run(&k);
+	EXACT(&k, 30, 10, 1600 - 1300);
+	EXACT(&k, 30, 20, 2100 - 1600);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	end(&k);
+}
+
+/* Nothing is in it, and still it is a message that stands in the queue before others. */
+static void an_empty_datagram_is_one(void)
+{
+	struct case_of_servers k = begin();
+	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
+		   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+		   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
+
+	make(&k, &a, 1010, SYS_socket, 0);
+	make(&k, &b, 1010, SYS_socket, 0);
+	make(&k, &s, 1010, SYS_socket, 0);
+	datagram_of(&k, &a, 103, 1100, 0);
+	datagram(&k, &b, 103, 1200);
+	transfer(&k, &s, 1300, false, 0, 0);
+	datagram_of(&k, &s, 101, 1500, 0);
+	transfer(&k, &a, 1550, false, 0, 0);
+	receives(&k, &s, 1600);
+	polls(&k, 2, 2100);
+	transfer(&k, &s, 2200, false, 0, 0); /* it has shut it down: there is none */
+	polls(&k, 2, 2500);
+	run(&k);
+	EXACT(&k, 30, 10, 1600 - 1300);
+	EXACT(&k, 30, 20, 2100 - 1600);
+	end(&k);
+}
+
+/* Looking at a message that stays, or at what became of one's own, takes none out of the queue. */
+static void who_only_looks_takes_nothing(void)
+{
+	static const uint64_t flags[] = { MSG_PEEK, MSG_ERRQUEUE };
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct case_of_servers k = begin();
+		struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
+			   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+			   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
+		struct trace_sock_recv looked = {.ino = 103, .ret = 16, .family = AF_UNIX};
+
+		make(&k, &a, 1010, SYS_socket, 0);
+		make(&k, &b, 1010, SYS_socket, 0);
+		make(&k, &s, 1010, SYS_socket, 0);
+		datagram(&k, &a, 103, 1100);
+		datagram(&k, &b, 103, 1200);
+		tb_sys_enter(k.c.tb, 2, 1250, SYS_recvmsg, 3, 0, flags[i]);
+		tb_event(k.c.tb, 2, 1255, TRACE_EV_sock_recv, &looked, sizeof(looked), NULL);
+		tb_sys_exit(k.c.tb, 2, 1260, 16);
+		receives(&k, &s, 1300);
+		datagram(&k, &s, 101, 1500);
+		receives(&k, &a, 1550);
+		receives(&k, &s, 1600);
+		polls(&k, 2, 2100);
+		run(&k);
+		EXACT(&k, 30, 10, 1600 - 1300);
+		EXACT(&k, 30, 20, 2100 - 1600);
+		end(&k);
+	}
+}
+
+/* Of two clients each is half of what the server works for, as in the bills, however many connections one of them has. */
+static void a_client_of_two_connections_is_one(void)
+{
+	static const struct end second = {.cpu = 0, .fd = 7, .ino = 104, .peer = 204}, second_server = {.cpu = 2, .fd = 8, .ino = 204, .peer = 104};
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 201, .ret = 16, .family = AF_UNIX};
+	const struct trace_server_wait *wait;
+
+	connects(&k, &two, &two_server, 1200);
+	connects(&k, &one, &one_server, 1215);
+	connects(&k, &second, &second_server, 1230);
+	polls(&k, 2, 1250);
+	sends(&k, &two, 1270);
+	sends(&k, &one, 1270);
+	sends(&k, &second, 1290);
+	receives(&k, &two_server, 1300);
+	receives(&k, &one_server, 1320);
+	receives(&k, &second_server, 1340);
+	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(k.c.tb, 2, 4000, SYS_write, 4, 0, 16);
+	tb_waking(k.c.tb, 2, 4002, 10, TRACE_CONTEXT_TASK);
+	tb_event(k.c.tb, 2, 4005, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 4010, 16);
+	tb_switch(k.c.tb, 0, 4100, 0, 10, TRACE_TASK_RUNNING);
+	event.ino = 101;
+	tb_event(k.c.tb, 0, 4110, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 4120, 16);
+	polls(&k, 2, 4500);
+	run(&k);
+	SHARED(&k, 30, 20, (4500 - 1320) / 2); /* from the second client's message on */
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
+	wait = trace_get_server_wait(k.servers, 0);
+	CU_ASSERT_EQUAL(wait->for_client_ns, (4002 - 1400) / 2);
+	CU_ASSERT_EQUAL(wait->for_others_ns, (4002 - 1400) / 2);
+	end(&k);
+}
+
+/* Two senders on two CPUs: who told first that his datagram stands in the queue need not be the one who put it there first. */
+static void an_answer_corrects_the_order_of_datagrams(void)
+{
+	struct case_of_servers k = begin();
+	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
+		   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+		   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
+
+	make(&k, &a, 1010, SYS_socket, 0);
+	make(&k, &b, 1010, SYS_socket, 0);
+	make(&k, &s, 1010, SYS_socket, 0);
+	datagram(&k, &a, 103, 1100);
+	datagram(&k, &b, 103, 1101);
+	receives(&k, &s, 1300);
+	datagram(&k, &s, 102, 1500);
+	receives(&k, &b, 1550);
+	receives(&k, &s, 1600);
+	datagram(&k, &s, 101, 2000);
+	receives(&k, &a, 2050);
+	polls(&k, 2, 2100);
+	run(&k);
+	EXACT(&k, 30, 20, 1600 - 1300);
+	EXACT(&k, 30, 10, 2100 - 1600);
+	REQUESTS(&k, 30, 10, 1);
+	REQUESTS(&k, 30, 20, 1);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	end(&k);
+}
+
+/* ---- signals ---- */
+
+static void waits_at(struct case_of_servers *k, uint32_t cpu, uint32_t tid, uint64_t ns, uint64_t address)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, SYS_futex, address, FUTEX_WAIT, 0, 0, 0, 0);
+	tb_switch(k->c.tb, cpu, ns + 10, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+}
+
+/* @tid, if not 0, sleeps on CPU @to, and comes back 100 ns later */
+static void wakes(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint64_t address, uint32_t to, uint32_t tid)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, SYS_futex, address, FUTEX_WAKE, 1, 0, 0, 0);
+	if (tid)
+		tb_waking(k->c.tb, cpu, ns + 5, tid, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k->c.tb, cpu, ns + 10, tid != 0);
+	if (!tid)
+		return;
+	tb_switch(k->c.tb, to, ns + 100, 0, tid, TRACE_TASK_RUNNING);
+	tb_sys_exit(k->c.tb, to, ns + 110, 0);
+}
+
+static void a_request_in_shared_memory_comes_with_a_wakeup(void)
+{
+	struct case_of_servers k = begin();
+
+	waits_at(&k, 2, 30, 1100, 0x1000);
+	wakes(&k, 0, 1200, 0x1000, 2, 30);
+	waits_at(&k, 0, 10, 1300, 0x2000);
+	wakes(&k, 2, 2000, 0x2000, 0, 10);
+	waits_at(&k, 2, 30, 2500, 0x1000);
+	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+	run(&k);
+	EXACT(&k, 30, 10, 10 + 2010 - 1300); /* until its answer: what follows may be the next one's already */
+	REQUESTS(&k, 30, 10, 1);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	CU_ASSERT_EQUAL(trace_get_server_wait(k.servers, 0)->wait_ns, 2005 - 1310);
+	end(&k);
+}
+
+static void a_busy_server_finds_requests_that_woke_nobody(void)
+{
+	struct case_of_servers k = begin();
+
+	waits_at(&k, 2, 30, 1100, 0x1000);
+	wakes(&k, 0, 1200, 0x1000, 2, 30);
+	waits_at(&k, 0, 10, 1300, 0x2000);
+	wakes(&k, 1, 1400, 0x1000, 2, 0); /* it is at work */
+	waits_at(&k, 1, 20, 1500, 0x3000);
+	wakes(&k, 2, 2000, 0x2000, 0, 10);
+	wakes(&k, 2, 3000, 0x3000, 1, 20); /* and had taken up the next one at once */
+	waits_at(&k, 2, 30, 3500, 0x1000);
+	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
+	run(&k);
+	EXACT(&k, 30, 10, 10 + 2010 - 1300);
+	EXACT(&k, 30, 20, 3010 - 2010);
+	REQUESTS(&k, 30, 20, 1);
+	end(&k);
+}
+
+static long long memory_for_announced(uint32_t nr)
+{
+	struct case_of_servers k = begin();
+	long long bytes;
+
+	waits_at(&k, 2, 30, 1100, 0x1000);
+	wakes(&k, 0, 1200, 0x1000, 2, 30);
+	for (uint32_t i = 0; i < nr; i++) {
+		wakes(&k, 0, 1400 + i * 100ull, 0x1000, 2, 0);
+		cut_now_and_then(&k, i);
+	}
+	bytes = memory_of(&k);
+	end(&k);
+	return bytes;
+}
+
+static void what_is_announced_and_never_answered_is_forgotten(void)
+{
+	CU_ASSERT(memory_for_announced(20000 / unit_step(2)) < memory_for_announced(1000) + 100000);
+}
+
+static void who_passes_on_a_lock_is_no_server(void)
+{
+	struct case_of_servers k = begin();
+
+	waits_at(&k, 2, 30, 1100, 0x1000);
+	wakes(&k, 0, 1200, 0x1000, 2, 30); /* 10 lets go, */
+	waits_at(&k, 2, 30, 1400, 0x1000);
+	wakes(&k, 0, 1500, 0x1000, 2, 30); /* and once more, */
+	waits_at(&k, 0, 10, 1600, 0x2000);
+	wakes(&k, 2, 2000, 0x2000, 0, 10); /* and then 30 */
+	run(&k);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 0);
+	end(&k);
+}
+
+static void an_eventfd_announces_requests_too(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_fd(k.c.tb, 10, 7, 15, 0, 0, "anon_inode:[eventfd]");
+	tb_fd(k.c.tb, 30, 8, 15, 0, 0, "anon_inode:[eventfd]");
+	tb_sys_enter(k.c.tb, 2, 1100, SYS_read, 7, 0, 8);
+	tb_switch(k.c.tb, 2, 1110, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(k.c.tb, 0, 1200, SYS_write, 7, 0, 8);
+	tb_waking(k.c.tb, 0, 1205, 30, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 0, 1210, 8);
+	tb_sys_enter(k.c.tb, 0, 1220, SYS_read, 8, 0, 8);
+	tb_switch(k.c.tb, 0, 1230, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 1300, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 1310, 8);
+	tb_sys_enter(k.c.tb, 2, 2000, SYS_write, 8, 0, 8);
+	tb_waking(k.c.tb, 2, 2005, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 2, 2010, 8);
+	tb_switch(k.c.tb, 0, 2100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 0, 2110, 8);
+	run(&k);
+	EXACT(&k, 30, 10, 10 + 2010 - 1300);
+	end(&k);
+}
+
+static const struct unit_case cases[] = {
+	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
+	{"two_pipes_are", two_pipes_are},
+	{"so_are_two_fifos_however_they_were_opened", so_are_two_fifos_however_they_were_opened},
+	{"writers_may_come_back_in_the_other_order", writers_may_come_back_in_the_other_order},
+	{"a_message_that_is_still_in_the_pipe_was_not_read", a_message_that_is_still_in_the_pipe_was_not_read},
+	{"what_a_waker_has_written_is_told_once", what_a_waker_has_written_is_told_once},
+	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
+	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
+	{"an_empty_datagram_is_one", an_empty_datagram_is_one},
+	{"a_client_of_two_connections_is_one", a_client_of_two_connections_is_one},
+	{"who_only_looks_takes_nothing", who_only_looks_takes_nothing},
+	{"an_answer_corrects_the_order_of_datagrams", an_answer_corrects_the_order_of_datagrams},
+	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
+	{"a_busy_server_finds_requests_that_woke_nobody", a_busy_server_finds_requests_that_woke_nobody},
+	{"who_passes_on_a_lock_is_no_server", who_passes_on_a_lock_is_no_server},
+	{"what_is_announced_and_never_answered_is_forgotten", what_is_announced_and_never_answered_is_forgotten},
+	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("servers_pipes", cases, argc, argv);
+}
