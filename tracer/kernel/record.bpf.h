@@ -266,6 +266,12 @@ __noinline int settle_entry(u32 cpu)
 	return 0;
 }
 
+static __always_inline void settle_held(struct subbuf_control *control, u32 cpu)
+{
+	if (SUBBUF_LOAD(&control->held_ns))
+		settle_entry(cpu);
+}
+
 /* Room for the payload of an event that happens now. Nothing may come before an entry that is held: it gets its record first. */
 static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool structural, u32 bytes)
 {
@@ -273,8 +279,8 @@ static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool 
 
 	if (!control)
 		return NULL;
-	if (!structural && SUBBUF_LOAD(&control->held_ns))
-		settle_entry(cpu);
+	if (!structural)
+		settle_held(control, cpu);
 	return record_place(r, control, cpu, structural, bytes, 0);
 }
 
@@ -422,6 +428,13 @@ static __always_inline bool event_wanted(u32 id)
 	if (record)
 #define RECORD_IN(event, structural, extra) RECORD_ON(bpf_get_smp_processor_id(), event, structural, extra)
 #define RECORD(event)			RECORD_IN(event, false, 0)
+/* Behind settle_held(), or another record, of the same program, in which nothing can have been held since: one function less on the stack, of which older kernels allow 512 bytes in all. */
+#define RECORD_BEHIND(event, extra)                                                                                              \
+	struct recording recording;                                                                                              \
+	struct subbuf_control *control = control_of_cpu(false, bpf_get_smp_processor_id());                                      \
+	struct trace_##event *record =                                                                                           \
+		control ? record_place(&recording, control, bpf_get_smp_processor_id(), false, sizeof(struct trace_##event) + (extra), 0) : NULL; \
+	if (record)
 #define RECORD_STRUCTURAL(event, extra) RECORD_IN(event, true, extra)
 #define COMMIT(event)			record_end(&recording, TRACE_EV_##event)
 

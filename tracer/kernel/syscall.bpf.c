@@ -12,6 +12,7 @@ struct {
 	__type(key, u32);
 	__type(value, u8);
 } unread_paths SEC(".maps");
+volatile trace_u64 nr_unread_paths; /* in there, or pushed out: most often none, and no exit need look */
 
 /* The first argument of socketcall(), linux/net.h. */
 enum {
@@ -62,7 +63,7 @@ __noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 	bytes = bpf_probe_read_user_str(s->text, TRACER_PATH_BYTES, (void *)address);
 	if (bytes <= 0 || bytes > TRACER_PATH_BYTES)
 		return 0;
-	RECORD_IN(sys_path, false, ROUND8((u32)bytes)) {
+	RECORD_BEHIND(sys_path, ROUND8((u32)bytes)) {
 		record->nr = nr;
 		record->abi = abi;
 		record->late = late;
@@ -78,8 +79,8 @@ static __noinline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, 
 	u32 tid = current_task()->pid;
 	u8 one = 1;
 
-	if (address && !record_path(address, nr, abi, false))
-		bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY);
+	if (address && !record_path(address, nr, abi, false) && !bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY))
+		__sync_fetch_and_add(&nr_unread_paths, 1);
 }
 
 /* The file behind a descriptor of the current process, or NULL; and is the descriptor closed by exec? */
@@ -187,7 +188,7 @@ static __noinline void record_ring_entry(struct pt_regs *regs, u32 abi)
 	if (!file)
 		return;
 	ring = BPF_CORE_READ(file, private_data);
-	RECORD(uring_enter) {
+	RECORD_BEHIND(uring_enter, 0) {
 		record->ring = (u64)ring;
 		record->seen = BPF_CORE_READ(ring, rings, cq.head);
 		record->pad = 0;
@@ -225,8 +226,7 @@ static __always_inline bool may_hold(u32 cpu, u32 action, struct subbuf_control 
 	control = action >> SYSCALL_PATH_SHIFT ? NULL : control_of_cpu(false, cpu);
 	if (!control)
 		return false;
-	if (SUBBUF_LOAD(&control->held_ns))
-		settle_entry(cpu);
+	settle_held(control, cpu);
 	*ret_control = control;
 	return SUBBUF_LOAD(&control->held_ns) == 0;
 }
@@ -445,11 +445,11 @@ static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
  * a program whose stack is small runs on the kernel's, others on one that the kernel has to find. */
 static __noinline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32 action, long ret)
 {
-	if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
+	if (nr_unread_paths && action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
 		u32 tid = current_task()->pid;
 
-		if (bpf_map_lookup_elem(&unread_paths, &tid)) {
-			bpf_map_delete_elem(&unread_paths, &tid);
+		if (bpf_map_lookup_elem(&unread_paths, &tid) && !bpf_map_delete_elem(&unread_paths, &tid)) {
+			__sync_fetch_and_add(&nr_unread_paths, -1);
 			record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi, true);
 		}
 	}
@@ -479,6 +479,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	task = current_by_loads(cpu);
 	if (!current_passes() || own_event(task))
 		return 0;
+	settle_held(control, cpu);
 	nr = syscall_nr(regs);
 	if (nr >= TRACER_NR_SYSCALLS || syscall_has_effects[nr]) {
 		abi = syscall_abi(task, nr);
