@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_STATE_WAITS_CASE_H
+#define TESTS_STATE_WAITS_CASE_H
+/* state_waits_case.h - a thread that waits, and why, in a few lines: what tests of waits have in common. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include "analysis_case.h"
+
+#define BLOCKED_NS 3000
+#define PIPE_MODE (S_IFIFO | 0600)
+#define SOFTIRQ_NET_RX 3
+
+static inline struct analysis_case begin(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	return c;
+}
+
+static inline void block(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+}
+
+/* Woken at 6000, it runs at 6100 and returns. */
+static inline void wake(struct analysis_case *c, enum trace_context context)
+{
+	tb_waking(c->tb, 1, 6000, 10, context);
+}
+
+static inline void finish(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, 6200, 1);
+	case_run(c);
+}
+
+static inline void expect(struct analysis_case *c, enum trace_wait_kind kind, const char *target, uint32_t pid, const char *via)
+{
+	CU_ASSERT_EQUAL(case_wait(c->one, kind, target, pid, via), BLOCKED_NS);
+	case_free(c);
+}
+
+static inline void signal_to(struct analysis_case *c, uint64_t ts_ns, uint32_t tid, uint16_t number, uint16_t result)
+{
+	struct trace_signal_generate generate = {.tid = tid, .signal = number, .result = result, .group = 1};
+
+	tb_event(c->tb, 1, ts_ns, TRACE_EV_signal_generate, &generate, sizeof(generate), NULL);
+}
+#endif

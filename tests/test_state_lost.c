@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_state_lost.c - the state machine where events are missing: nothing is believed that may have changed unseen. As in test_state.c. */
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/syscall.h>
+#include "analysis_case.h"
+#include "unit.h"
+
+/* ---- losses ---- */
+
+static void a_gap_makes_the_running_thread_unknown(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 3000, 0);
+	tb_lost(c.tb, 0, 5);
+	tb_sys_enter(c.tb, 0, 5000, SYS_getpid);
+	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000); /* until the switch names it again */
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 3000);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 3000);
+	case_free(&c);
+}
+
+/* From then on all events are recorded but @without; 0: without any of the scheduler. */
+static void mask_at(struct analysis_case *c, uint64_t ts_ns, uint32_t without)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+
+	for (uint32_t id = TRACE_EV_sched_switch; id <= TRACE_EV_sched_comm; id++)
+		if (!without || id == without)
+			mask[id / 64] &= ~(1ull << id % 64);
+	tb_event(c->tb, 0, ts_ns, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+}
+
+static void while_the_recording_is_halted_nothing_is_known(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(c.tb, 1, 1500, SYS_pause);
+	tb_switch(c.tb, 1, 2000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	mask_at(&c, 1000, UINT32_MAX);
+	mask_at(&c, 3000, 0);
+	mask_at(&c, 6000, UINT32_MAX);
+	tb_switch(c.tb, 0, 6500, 10, 0, TRACE_TASK_RUNNING);
+	tb_waking(c.tb, 0, 7000, 20, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 7500, 0, 20, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(c.analysis), 3000);
+	CU_ASSERT_EQUAL(c.one->user_ns, 2000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 3500); /* until the switch names it again */
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 3500);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 4500);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000); /* who ended the pause is not believed either */
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 500);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+static void a_recording_without_scheduling_changes_knows_nothing(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	mask_at(&c, 1500, 0); /* a moment after the start: it held from the beginning */
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 3000, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(c.analysis), 8000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 8000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 8000);
+	case_free(&c);
+}
+
+static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
+{
+	struct trace_event_type type = {.name = "shop:paid", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
+					.fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
+	struct trace_error error = {0};
+	uint32_t payload[2] = {10, 0};
+	struct tb *tb = tb_new();
+	struct analysis_case c = {.tb = tb};
+
+	tb_window(tb, 1000, 9000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
+	tb_user_event(tb, 0, 2000, tb_user_type(tb, &type), payload, sizeof(payload));
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(c.analysis), 8000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 8000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).idle_ns, 0);
+	case_free(&c);
+}
+
+/* Of process 10 only: of 20 and of the idle thread there is nothing but the switches to 10 and away from it. */
+static void whom_a_filter_leaves_out_is_unknown(void)
+{
+	struct trace_signal_generate to_one = {.tid = 10};
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread_in(c.tb, 11, 10, 1, "one", 1, false, SYS_pause); /* asleep all the time: its wakeup would have been recorded */
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_sys_enter(c.tb, 0, 1500, SYS_futex, 0x5000, 128, 0);
+	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 20 may have left and come again */
+	tb_sys_exit(c.tb, 0, 4100, 0);
+	tb_switch(c.tb, 0, 5000, 10, 20, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 0, 5500, TRACE_EV_signal_generate, &to_one, sizeof(to_one), NULL); /* not its own: about 10 */
+	tb_switch(c.tb, 1, 6000, 0, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns + c.two->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 8000);
+	CU_ASSERT_EQUAL(c.one->user_ns, 500 + 900 + 3000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 500 + 100);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 1000 + 1000);
+	CU_ASSERT_EQUAL(case_taken_by(c.one, 0, "unknown"), 2000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 0);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 2000 + 4000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 5000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).idle_ns + case_cpu(&c, 1).idle_ns, 0);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+/* It is on its CPU from the beginning to the end, so that no switch tells of it. */
+static void whom_a_filter_lets_pass_may_never_leave_its_cpu(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_vector(c.tb, 0, 5000, 0xec);
+	tb_vector_exit(c.tb, 0, 5100, 0xec);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 7900);
+	CU_ASSERT_EQUAL(c.one->interrupted_ns, 100);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 8000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 8000);
+	case_free(&c);
+}
+
+static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
+{
+	struct analysis_case c = case_new();
+
+	mask_at(&c, 1500, TRACE_EV_sched_waking);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 1600, SYS_futex, 0x5000, 128, 0);
+	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 5000, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 5100, 0);
+	tb_switch(c.tb, 0, 7000, 10, 20, TRACE_TASK_RUNNING); /* preempted: that is known */
+	tb_switch(c.tb, 0, 8000, 20, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_FALSE(trace_analysis_sees_wakeups(c.analysis));
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(c.analysis), 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 1000);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 3000); /* preempted, too */
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
+{
+	struct trace_hrtimer_expire expire = {0};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 3000, 0);
+	tb_event(c.tb, 0, 3400, TRACE_EV_hrtimer_expire, &expire, sizeof(expire), NULL); /* known until here */
+	tb_switch(c.tb, 1, 4000, 0, 10, TRACE_TASK_RUNNING); /* CPU 0 lost how it left */
+	tb_sys_enter(c.tb, 1, 4500, SYS_getpid);
+	tb_lost(c.tb, 0, 5);
+	tb_switch(c.tb, 0, 5000, 0, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 600);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 400 + 500);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1000 + 4500);
+	case_free(&c);
+}
+
+static void a_gap_elsewhere_cuts_its_part_out_of_a_sleep(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(c.tb, 0, 1500, SYS_nanosleep, 0, 0);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 3000, SYS_getpid);
+	tb_lost(c.tb, 1, 1);
+	tb_sys_exit(c.tb, 1, 4500, 0);
+	tb_waking(c.tb, 0, 6000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 0);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 1500);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 2500);
+	case_free(&c);
+}
+
+static void who_ended_a_wait_across_a_gap_is_not_believed(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(c.tb, 0, 1500, SYS_futex, 0, 0, 0, 0, 0, 0);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 3000, SYS_getpid);
+	tb_lost(c.tb, 1, 1);
+	tb_switch(c.tb, 1, 4500, 20, 30, 0);
+	tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 4000);
+	case_free(&c);
+}
+
+static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_fork(c.tb, 0, 1500, 10, 30, 30, "three");
+	tb_switch(c.tb, 0, 2000, 10, 30, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 30 had it */
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 2000);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 2000);
+	CU_ASSERT(trace_analysis_contradictions(c.analysis) > 0);
+	case_free(&c);
+}
+
+/* What /proc said of it: at the start, and at the end. */
+static void hidden_thread(struct analysis_case *c, uint64_t before, uint64_t after, uint32_t state)
+{
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 0, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_thread_runs runs = {.tid = 10, .state = state, .switches = before};
+
+	tb_thread(c->tb, 20, 20, 1, "two", 1, true);
+	tb_start(c->tb, 1100, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_start(c->tb, 1200, TRACE_EV_thread_runs, &runs, sizeof(runs), NULL);
+	runs.switches = after;
+	tb_start(c->tb, 9000, TRACE_EV_thread_runs, &runs, sizeof(runs), NULL);
+}
+
+static void a_hidden_thread_that_never_left_a_cpu_was_asleep(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 7, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "asleep, hidden", 0, ""), 7800); /* from the first reading on */
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 200);
+	case_free(&c);
+}
+
+/* The first reading comes after the first events. */
+static void a_hidden_thread_may_have_run_before_it_was_read(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 7, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 1050, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 1060, SYS_getpid);
+	tb_switch(c.tb, 1, 1300, 30, 20, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "asleep, hidden", 0, ""), 7800);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 200);
+	case_free(&c);
+}
+
+static void a_hidden_thread_that_left_a_cpu_is_unknown(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 8, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 8000);
+	case_free(&c);
+}
+
+static void a_hidden_thread_that_was_running_is_unknown(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 7, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 8000);
+	case_free(&c);
+}
+
+/* Both CPUs are busy: it waited for whoever is hidden, and then perhaps for a CPU. */
+static void where_threads_are_hidden_one_may_be_woken_unseen(void)
+{
+	struct analysis_case c = case_new();
+
+	hidden_thread(&c, 7, 8, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 2000, 20, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 7000, 30, 20, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
+	case_free(&c);
+}
+
+/* 70 has CPU 0 from 4000 to 4600; "two" is put to sleep at 2000, is never seen to be woken, and runs at 7000. */
+static struct analysis_case woken_in_a_hidden_turn(uint64_t first_switch_of_cpu_0)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
+	tb_fd(c.tb, 20, 3, 9, 70, 0100600, "/file");
+	tb_switch(c.tb, 0, first_switch_of_cpu_0, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, first_switch_of_cpu_0 + 100, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 1100, 20, 20, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 1, 1500, SYS_read, 3, 0, 10);
+	tb_switch(c.tb, 1, 2000, 20, 30, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_switch(c.tb, 0, 4000, 10, 70, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 0, 4600, SYS_getpid);
+	tb_switch(c.tb, 1, 7000, 30, 20, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 7100, 10);
+	tb_switch(c.tb, 0, 8000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	return c;
+}
+
+static void a_wakeup_that_was_not_seen_was_in_a_hidden_turn(void)
+{
+	struct analysis_case c = woken_in_a_hidden_turn(1200);
+
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_FILE, "/file", 0, ""), 2000);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 600);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2400);
+	CU_ASSERT_EQUAL(case_taken_by(c.two, 30, "three"), 2400);
+	case_free(&c);
+}
+
+/* Who had CPU 0 until 3000, only the start state says. */
+static void before_its_first_switch_a_cpu_may_have_had_a_hidden_thread(void)
+{
+	struct analysis_case c = woken_in_a_hidden_turn(3000);
+
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 0);
+	case_free(&c);
+}
+
+/* The start state saw it asleep in a call that then gave up; nobody was seen to wake it. */
+static void who_slept_at_the_start_did_not_wait_for_a_cpu(void)
+{
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct analysis_case c = case_new();
+
+	tb_start(c.tb, 1100, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_switch(c.tb, 1, 7000, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 7100, -110);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 6000);
+	case_free(&c);
+}
+
+/* It is never seen to leave: neither it nor its CPU is busy until the end for that. */
+static void a_hidden_thread_that_comes_last_does_not_run_until_the_end(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_cpu_figures cpu;
+
+	hidden_thread(&c, 7, 8, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 1, 2000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 3000, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	trace_cpu_figures(c.analysis, 1, &cpu);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 8000);
+	CU_ASSERT_EQUAL(c.one->user_ns + c.one->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(cpu.unknown_ns, 6000);
+	case_free(&c);
+}
+
+static void after_a_hidden_thread_events_are_its_successors(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_switch(c.tb, 0, 3000, 10, 70, TRACE_TASK_RUNNING); /* 70 is never seen to leave */
+	tb_sys_exit(c.tb, 0, 3600, 10);
+	tb_sys_enter(c.tb, 0, 4000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 5000, 10);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 400 + 4000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1000 + 1000);
+	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->calls, 2);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 600); /* 70 left somewhere in it */
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 600);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 70)), "(hidden)");
+	case_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(a_gap_makes_the_running_thread_unknown),
+		CASE(while_the_recording_is_halted_nothing_is_known),
+		CASE(a_recording_without_scheduling_changes_knows_nothing),
+		CASE(of_a_kernel_that_was_not_recorded_nothing_is_known),
+		CASE(whom_a_filter_leaves_out_is_unknown),
+		CASE(whom_a_filter_lets_pass_may_never_leave_its_cpu),
+		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
+		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
+		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
+		CASE(who_ended_a_wait_across_a_gap_is_not_believed),
+		CASE(an_impossible_switch_without_a_gap_is_unknown_and_counted),
+		CASE(after_a_hidden_thread_events_are_its_successors),
+		CASE(a_hidden_thread_that_never_left_a_cpu_was_asleep),
+		CASE(a_hidden_thread_may_have_run_before_it_was_read),
+		CASE(a_hidden_thread_that_left_a_cpu_is_unknown),
+		CASE(a_hidden_thread_that_was_running_is_unknown),
+		CASE(where_threads_are_hidden_one_may_be_woken_unseen),
+		CASE(a_wakeup_that_was_not_seen_was_in_a_hidden_turn),
+		CASE(before_its_first_switch_a_cpu_may_have_had_a_hidden_thread),
+		CASE(who_slept_at_the_start_did_not_wait_for_a_cpu),
+		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
+		{NULL, NULL},
+	};
+
+	return unit_main("state_lost", cases, argc, argv);
+}
