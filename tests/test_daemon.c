@@ -384,7 +384,7 @@ static void a_writer_that_commits_late_is_waited_for(void)
 /* All of this program's, and those of the daemon that is linked to it: tests/CMakeLists.txt */
 static bool no_memory;
 void *__real_calloc(size_t nr, size_t bytes);
-void *__wrap_calloc(size_t nr, size_t bytes);
+void *__wrap_calloc(size_t nr, size_t bytes) __attribute__((visibility("default"))); /* a sanitizer's library asks for it, too */
 
 void *__wrap_calloc(size_t nr, size_t bytes)
 {
