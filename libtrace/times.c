@@ -602,7 +602,7 @@ struct bits {
 	unsigned int nr;
 };
 
-/* At most 57. */
+/* At most 56: with those that wait fewer than 64, because all of them are shifted out at most so far. */
 static inline void bits_put(struct bits *to, uint64_t bits, unsigned int nr)
 {
 	bits = to->bits | bits << to->nr;
@@ -631,7 +631,7 @@ TRACE_CLONES static unsigned char *put_events(unsigned char *out, const struct e
 		uint64_t first = code_bits(code, counts[i]), second = code_bits(next, counts[i + 1]);
 		unsigned int nr = (uint8_t)(code >> 8), nr_next = (uint8_t)(next >> 8);
 
-		if (__builtin_expect(nr + nr_next > 57, 0)) {
+		if (__builtin_expect(nr + nr_next > 56, 0)) {
 			bits_put(&bits, first, nr);
 			bits_put(&bits, second, nr_next);
 		} else {

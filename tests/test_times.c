@@ -163,6 +163,21 @@ static void every_distance_comes_back(void)
 	free(times);
 }
 
+/* Bits go out of a word of 64: with two long distances, which are rare and have long codes, next to each other it is full now and then. */
+static void long_distances_in_a_row_come_back(void)
+{
+	static uint32_t times[4000];
+
+	srandom(1);
+	for (int block = 0; block < 200; block++) {
+		struct clock_model model = model_new();
+
+		for (size_t i = 1; i < 4000; i++)
+			times[i] = times[i - 1] + (uint32_t)random() % (i % 100 < 2 ? 1u << (15 + random() % 12) : 200);
+		round_trip(times, 4000, &model);
+	}
+}
+
 static void a_clock_that_goes_in_steps_is_recognized(void)
 {
 	static const struct {
@@ -372,6 +387,7 @@ static void times_that_lie_are_refused_or_ascend(void)
 static const struct unit_case cases[] = {
 	{ "few_times_and_far_ones_come_back", few_times_and_far_ones_come_back },
 	{ "every_distance_comes_back", every_distance_comes_back },
+	{ "long_distances_in_a_row_come_back", long_distances_in_a_row_come_back },
 	{ "a_clock_that_goes_in_steps_is_recognized", a_clock_that_goes_in_steps_is_recognized },
 	{ "a_clock_that_is_adjusted_is_followed", a_clock_that_is_adjusted_is_followed },
 	{ "a_clock_that_is_moved_in_pauses_is_followed", a_clock_that_is_moved_in_pauses_is_followed },
