@@ -376,11 +376,11 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 static void close_books(struct trace_analysis *a)
 {
 	lost_begin(a, a->end_ns);
-	a->closing = true;
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		hidden_end(a, &a->cpus[i]);
 		books_cpu(a, &a->cpus[i], a->end_ns);
 	}
+	a->closing = true; /* no turn follows */
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
 		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
 			if (thread->place == PLACE_DEAD)

@@ -475,12 +475,51 @@ static void who_turns_up_on_another_cpu_is_charged_on_both(void)
 	tb_free(tb);
 }
 
+/*
+ * A thread that leaves no events has a CPU last: that its turn is over is known at the end only, when nothing is settled any more, and may be just where the log
+ * is half full again, while the wait of another is still among those that may be asked for. Whatever the number of turns, one of these is.
+ */
+static void a_hidden_thread_may_come_last(void)
+{
+	enum { WAITS = 1, TURNS = 2, HIDDEN = 4, FIRST = 250, LAST = 550 };
+
+	for (uint32_t nr = FIRST; nr <= LAST; nr++) {
+		struct trace_start_thread start = {.ns_tid = 1, .ns_tgid = 1, .state = TRACE_TASK_RUNNING, .nr = -1, .prio = 120};
+		struct trace_error error = {0};
+		struct trace_analysis *analysis;
+		struct tb *tb = tb_new();
+		struct trace *trace;
+		uint32_t prev = 0;
+
+		for (uint32_t tid = WAITS; tid <= HIDDEN; tid++) {
+			start.tid = start.tgid = tid;
+			start.flags = tid == HIDDEN ? TRACE_THREAD_HIDDEN : 0;
+			tb_start(tb, START_NS, TRACE_EV_start_thread, &start, sizeof(start), "worker");
+		}
+		for (uint32_t turn = 0; turn < nr; turn++) {
+			uint32_t next = turn == nr - 1 ? (uint32_t)HIDDEN : turn % 20 == 19 ? (uint32_t)WAITS : TURNS + turn % 2;
+
+			tb_switch(tb, 0, START_NS + 10 * turn, prev, next, TRACE_TASK_RUNNING);
+			prev = next;
+		}
+		tb_window(tb, START_NS, START_NS + 10 * nr);
+		trace = tb_open_trace(tb);
+		analysis = trace_analysis_new(trace, NULL, &error);
+		CU_ASSERT_EQUAL_FATAL(trace_analysis_run(analysis, &error), 0);
+		CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
+		trace_analysis_free(analysis);
+		trace_close(trace);
+		tb_free(tb);
+	}
+}
+
 static const struct unit_case cases[] = {
 	{"whoever_had_the_cpu_is_charged_to_the_nanosecond", whoever_had_the_cpu_is_charged_to_the_nanosecond},
 	{"of_many_nobody_is_charged_with_more_than_he_had", of_many_nobody_is_charged_with_more_than_he_had},
 	{"of_long_waits_the_latest_are_named", of_long_waits_the_latest_are_named},
 	{"of_long_waits_for_few_processes_all_is_known", of_long_waits_for_few_processes_all_is_known},
 	{"who_turns_up_on_another_cpu_is_charged_on_both", who_turns_up_on_another_cpu_is_charged_on_both},
+	{"a_hidden_thread_may_come_last", a_hidden_thread_may_come_last},
 	{NULL, NULL},
 };
 
