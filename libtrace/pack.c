@@ -416,12 +416,13 @@ end:
 
 /* ---- sort ---- */
 
+/* Of the same time the first one stays first: where the payloads are does not tell, because that of a call's exit stands before its entry's. */
 static void merge(const uint64_t *from, uint64_t *to, size_t begin, size_t middle, size_t end)
 {
 	size_t a = begin, b = middle;
 
 	for (size_t i = begin; i < end; i++)
-		to[i] = b >= end || (a < middle && from[a] <= from[b]) ? from[a++] : from[b++];
+		to[i] = b >= end || (a < middle && from[a] >> 32 <= from[b] >> 32) ? from[a++] : from[b++];
 }
 
 /* Returns where they are then: in @from or in @to. */

@@ -287,6 +287,35 @@ static void a_record_for_two_events_that_is_too_short_is_two_lost(void)
 	trace_close(trace);
 }
 
+/* Also where so much is out of order that all is sorted, and the clock stood still in between: in the record the payload of the exit comes first. */
+static void a_call_that_takes_no_time_begins_before_it_ends(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 202, .attempted = 202 };
+	struct rawfile *file = rawfile_new();
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace *trace;
+
+	for (uint32_t i = 0; i < 100; i++)
+		rawfile_exit(file, 2000 - i, 1);
+	rawfile_call(file, 3000, 0, 4, 0, 7, 40);
+	for (uint32_t i = 0; i < 100; i++)
+		rawfile_exit(file, 5000 - i, 1);
+	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+	trace = rawfile_open(file, &stats);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	trace_cursor_seek(cursor, 3000);
+	event = trace_cursor_next(cursor);
+	CU_ASSERT_EQUAL(event->ts_ns, 3000);
+	CU_ASSERT_EQUAL(event->id, TRACE_EV_sys_enter);
+	event = trace_cursor_next(cursor);
+	CU_ASSERT_EQUAL(event->ts_ns, 3000);
+	CU_ASSERT_EQUAL(event->id, TRACE_EV_sys_exit);
+	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
 /* So many records of no event, as from a program that scribbles over its buffers. */
 static void rawfile_nonsense(struct rawfile *file, uint64_t base_ns, uint32_t nr)
 {
@@ -952,6 +981,7 @@ static const struct unit_case cases[] = {
 	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
 	{ "a_record_for_two_events_is_read_as_two", a_record_for_two_events_is_read_as_two },
 	{ "a_record_for_two_events_that_is_too_short_is_two_lost", a_record_for_two_events_that_is_too_short_is_two_lost },
+	{ "a_call_that_takes_no_time_begins_before_it_ends", a_call_that_takes_no_time_begins_before_it_ends },
 	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
 	{ "a_stream_that_begins_without_sense_says_so", a_stream_that_begins_without_sense_says_so },
 	{ "what_a_failed_write_and_what_no_sense_cost_stays_apart", what_a_failed_write_and_what_no_sense_cost_stays_apart },
