@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <trace/reader.h>
+#include <unistd.h>
 
 #include "control.h"
 #include "message.h"
@@ -31,7 +37,64 @@ int client_ask(const char *control_path, const char *line)
 	return 0;
 }
 
-/* The file is created here, with the rights of who asks, and handed over open: the daemon follows nobody's path. */
+/* ---- a snapshot ---- */
+
+/* All that is in @from. Whoever reads @to may take their time. */
+static int copy(int from, int to, off_t *ret_done, off_t *ret_all)
+{
+	off_t all = lseek(from, 0, SEEK_END), done = 0;
+	char bytes[65536];
+	ssize_t got, put;
+
+	while ((got = pread(from, bytes, sizeof(bytes), done)) > 0) {
+		put = write(to, bytes, (size_t)got);
+		if (put < 0 && errno == EAGAIN)
+			poll(&(struct pollfd){.fd = to, .events = POLLOUT}, 1, -1);
+		else if (put < 0 && errno != EINTR)
+			break;
+		done += put > 0 ? put : 0;
+	}
+	*ret_done = done;
+	*ret_all = all;
+	return got == 0 ? 0 : -errno;
+}
+
+static int copy_out(int memory, const struct output *output)
+{
+	off_t done, all;
+	int err;
+
+	signal(SIGPIPE, SIG_IGN); /* it is to be told */
+	err = copy(memory, output->fd, &done, &all);
+	if (err == -EPIPE)
+		message_error("%s: nobody read the snapshot to its end: %s of %s were taken", output->path, text_bytes((uint64_t)done).s,
+			      text_bytes((uint64_t)all).s);
+	else if (err)
+		message_error("%s: cannot write the snapshot at offset %lld: %s", output->path, (long long)done, strerror(-err));
+	return err;
+}
+
+/*
+ * The file is created here, with the rights of who asks, and handed over open: the daemon follows nobody's path. What is no file may not take
+ * all at once, and the daemon has no time to wait, or ends meanwhile: it writes to memory of ours then, and the rest is between us and who reads.
+ */
+static int ask_for_snapshot(const char *control_path, const struct output *output, char *answer)
+{
+	struct stat status;
+	int memory, err;
+
+	if (fstat(output->fd, &status) == 0 && S_ISREG(status.st_mode))
+		return ask(control_path, "dump", output->fd, answer);
+	memory = memfd_create("snapshot", MFD_CLOEXEC);
+	if (memory < 0) {
+		message_error("no memory for the snapshot: %s", strerror(errno));
+		return 1;
+	}
+	err = ask(control_path, "dump", memory, answer) || copy_out(memory, output);
+	close(memory);
+	return err;
+}
+
 static int save_flight(const char *control_path, const char *path)
 {
 	char answer[CONTROL_ANSWER_BYTES];
@@ -45,7 +108,7 @@ static int save_flight(const char *control_path, const char *path)
 		message_error("%s", error.message);
 		return 1;
 	}
-	if (ask(control_path, "dump", output.fd, answer)) {
+	if (ask_for_snapshot(control_path, &output, answer)) {
 		output_discard(&output);
 		return 1;
 	}

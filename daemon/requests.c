@@ -4,18 +4,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "delivery.h"
 #include "message.h"
 #include "probe.h"
 #include "session.h"
 #include "text.h"
 
-/** struct answer - @later: requests_synced() will answer, or a delivery */
+/** struct answer - @later: requests_synced() will answer */
 struct answer {
 	int err;
 	bool later;
@@ -275,50 +273,27 @@ static void dump_recording(struct session *session, int client_fd, struct answer
 	answer->later = true;
 }
 
-static void save_flight(struct session *session, int file_fd, struct answer *answer)
+/* Into files and memory alone, which take what comes: recording does not wait for whoever reads a pipe. Our clients copy it there themselves. */
+static void dump_flight(struct session *session, int file_fd, struct answer *answer)
 {
 	struct flight_result result;
 	struct trace_error error = {0};
+	struct stat status;
 
+	if (file_fd < 0) {
+		answer_set(answer, -EINVAL, "the flight recorder's events go to a file: name it");
+		return;
+	}
+	if (fstat(file_fd, &status) < 0 || !S_ISREG(status.st_mode)) {
+		answer_set(answer, -EINVAL, "this daemon writes snapshots to files only; a tracectl of its version puts them into pipes");
+		return;
+	}
 	if (flight_snapshot(session->flight, file_fd, session->options->session.level, &result, &error)) {
 		answer_set(answer, error.code, "%s", error.message);
 		return;
 	}
 	answer_set(answer, 0, "%s, %s; %s older ones were overwritten\n", text_events(result.events).s,
 		   text_bytes(result.file_bytes).s, text_count(result.overwritten).s);
-}
-
-/* Recording does not wait for whoever reads a pipe. */
-static void deliver_flight(struct session *session, int file_fd, int client_fd, struct answer *answer)
-{
-	int memory = memfd_create("snapshot", MFD_CLOEXEC), to = dup(file_fd), err = memory < 0 || to < 0 ? -errno : 0;
-
-	if (!err)
-		save_flight(session, memory, answer);
-	if (!err && !answer->err) {
-		err = delivery_begin(memory, to, client_fd, answer->text);
-		answer->later = !err;
-	}
-	if (err)
-		answer_set(answer, err, "the snapshot cannot be handed over: %s", err == -EBUSY ? "others wait in pipes that nobody reads" : strerror(-err));
-	if (answer->later)
-		return;
-	if (memory >= 0)
-		close(memory);
-	if (to >= 0)
-		close(to);
-}
-
-static void dump_flight(struct session *session, int file_fd, int client_fd, struct answer *answer)
-{
-	struct stat status;
-
-	if (file_fd < 0)
-		answer_set(answer, -EINVAL, "the flight recorder's events go to a file: name it");
-	else if (fstat(file_fd, &status) == 0 && S_ISREG(status.st_mode))
-		save_flight(session, file_fd, answer);
-	else
-		deliver_flight(session, file_fd, client_fd, answer);
 }
 
 static void do_reset(struct session *session, const struct request *request, struct answer *answer)
@@ -365,7 +340,7 @@ static void perform(struct session *session, const struct request *request, int 
 {
 	if (!strcmp(request->verb, "dump")) {
 		if (session->flight)
-			dump_flight(session, request->file_fd, client_fd, answer);
+			dump_flight(session, request->file_fd, answer);
 		else
 			dump_recording(session, client_fd, answer);
 		return;

@@ -103,7 +103,7 @@ static void join_words(char *text, size_t size, int argc, char **argv)
 /* The words that belong to @verb, of the @argc that follow it; returns how many. */
 static int take_argument(const struct verb *verb, int argc, char **argv, char *text, size_t size)
 {
-	bool may_be_signed = !strcmp(verb->name, "mask"); /* -irq takes an event away; elsewhere it is kgmon's next letter */
+	bool may_be_signed = !strcmp(verb->name, "mask") || (argc && !strcmp(argv[0], "-")); /* -irq takes an event away, - is stdout; elsewhere it is kgmon's next letter */
 
 	text[0] = '\0';
 	if (!verb->argument_name || argc == 0 || (argv[0][0] == '-' && !may_be_signed && !verb->argument_needed))

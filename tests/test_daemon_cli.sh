@@ -4,6 +4,7 @@
 set -u
 daemon=$TRACE_BUILD/tests/tracedaemon-fake
 control=$TRACE_BUILD/bin/tracectl
+visualizer=$TRACE_BUILD/bin/tracevisualizer
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -188,9 +189,36 @@ expect 0 "older ones were overwritten" run -j flight.trace
 check "snapshot" test -s flight.trace
 expect 0 "" ask -r
 expect 0 "flight2.trace: .* events" ask -p flight2.trace
+expect 0 "stdout: .* events" ask -p -
+check "snapshot to stdout" cmp -s -n 8 out t.trace
 expect 0 "" run -q
-for _ in $(seq 100); do ask >/dev/null || break; sleep 0.05; done
-check "gone" test "$(ask)" = "tracedaemon: not running"
+gone() { for _ in $(seq 100); do ask >/dev/null || break; sleep 0.05; done; check "gone" test "$(ask)" = "tracedaemon: not running"; }
+gone
+
+# a snapshot into a pipe, larger than the pipe
+export TRACE_FAKE_PAUSE_US=50
+expect 0 "flight recorder runs" run -k -b4194304
+sleep 0.5
+run -j - 2>goes.err | head -c 10 >/dev/null
+check "a reader of a snapshot that goes" test "${PIPESTATUS[0]}" -eq 1
+check "a reader of a snapshot that goes is told" grep -q "nobody read the snapshot to its end: .* of .* were taken" goes.err
+mkfifo slow
+run -j - >slow 2>slow.err &
+asked=$!
+exec 7<slow
+head -c 8 <&7 >slow.trace # and reads no more until the daemon is gone
+expect 0 "" run -q
+gone
+cat <&7 >>slow.trace
+exec 7<&-
+wait $asked
+check "a slow reader's snapshot" test $? -eq 0
+check "a slow reader's snapshot is told" grep -q "older ones were overwritten" slow.err
+check "a slow reader's snapshot is long" test "$(stat -c %s slow.trace)" -gt 100000
+check "a slow reader's snapshot is right" "$visualizer" --verify slow.trace >/dev/null 2>verify.err
+check "a slow reader's snapshot is whole" test -z "$(grep "not finished" verify.err)"
+
+export TRACE_FAKE_PAUSE_US=500
 
 # background
 expect 1 "symbolic link" run --background link
