@@ -176,7 +176,7 @@ trace_u64 user_consumer_drain(struct user_consumer *c, bool flush)
 			continue;
 		if (flush)
 			subbuf_flush(&ring);
-		while ((header = subbuf_take(&ring))) {
+		for (trace_u32 i = 0; i < ring.nr_subbufs && (header = subbuf_take(&ring)); i++) {
 			if (header->seq != ring.control->consumed + 1 || header->cpu != n || header->producer != SUBBUF_PRODUCER_USER)
 				fault(c, "a header is not of its sub-buffer");
 			read_records(c, header, header->seq, ring.nr_subbufs, n, subbuf_records(&ring, header));

@@ -52,7 +52,8 @@ const struct user_event *user_consumer_event(struct user_consumer *c, const char
 /* A text of a registry entry, by its offset there. */
 const char *user_event_text(const struct user_event *event, trace_u16 offset);
 
-/* Read what is complete; @flush: close what is open before. Returns the records read. */
+/* Read what is complete, once around each ring at most: programs may write as fast as it reads. @flush: close what is open before. Returns the
+ * records read. */
 trace_u64 user_consumer_drain(struct user_consumer *c, bool flush);
 /* Read all that is left of a dead program. */
 trace_u64 user_consumer_salvage(struct user_consumer *c);
