@@ -35,8 +35,8 @@ struct tracer;
  * @mask: 256 bits, events to record; all zero = the catalogue's defaults
  * @filter_*: AND-ed; 0 or -1 as said. An event passes when the current thread matches, or when it is the scheduling change
  *            or wakeup of a matching thread.
- * @filter_pid: this process, 0 = all; with @follow also its descendants from now on
- * @filter_uid, @filter_gid: effective ids, -1 = all. @filter_pgrp: process group, 0 = all
+ * @filter_pid: this process, 0 = all, by its number in the caller's namespace of processes; with @follow also its descendants, those that there are and those to come
+ * @filter_uid, @filter_gid: effective ids, -1 = all. @filter_pgrp: process group, 0 = all; -ENOTSUP in any but the first namespace of processes
  * @exclude_pid: this process' system calls and faults are not recorded (the daemon), counted as filtered; 0 = none
  */
 struct tracer_options {
@@ -72,10 +72,10 @@ void tracer_stop(struct tracer *tracer);
 int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);
 /** tracer_get_mask() - the events being recorded now */
 void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS]);
-/** tracer_follow() - add a process to a @follow filter (the command that the daemon starts) */
+/** tracer_follow() - add a process, without the descendants that it has, to a @follow filter. -ESRCH: there is none, as far as the caller's namespace of processes tells */
 int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error);
 /**
- * struct tracer_unfollowed - of a @follow filter: children that were not followed, because @most processes were already
+ * struct tracer_unfollowed - of a @follow filter: descendants that were not followed, because @most processes were already
  * Their events, and those of what descends from them, count as filtered. @first_ns: when the first of them began
  */
 struct tracer_unfollowed {

@@ -52,6 +52,15 @@ enum {
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING, /* more to record at the entry than numbers */
 };
 
+/* What list_processes writes. @number: of @tgid in the namespace of whoever asks. @state: for whoever reads it, 0 = not decided */
+struct tracer_iter_process {
+	unsigned int tgid;
+	unsigned int ppid;
+	unsigned int number;
+	unsigned int state;
+};
+enum { TRACER_PROCESS_FOLLOWED = 1, TRACER_PROCESS_DESCENDS, TRACER_PROCESS_STRANGER };
+
 /* What the start-state iterators write: this, then the payload with its string. @bytes counts what follows. */
 struct tracer_iter_record {
 	unsigned int bytes;

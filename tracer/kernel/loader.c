@@ -107,7 +107,7 @@ static void configure_constants(struct tracer *tracer)
 	config->ring = geometry(options->subbuf_bytes, options->nr_subbufs);
 	config->structural = geometry(tracer_structural_subbuf_bytes(options), TRACER_STRUCTURAL_NR_SUBBUFS);
 	config->overwrite = options->overwrite;
-	config->exclude_tgid = options->exclude_pid;
+	config->exclude_tgid = options->exclude_pid == getpid() ? tracer_own_number() : options->exclude_pid;
 	config->filter_pid = options->filter_pid > 0 || options->follow;
 	config->follow = options->follow;
 	config->filter_pgrp = options->filter_pgrp;
@@ -188,6 +188,14 @@ static int follow_first(struct tracer *tracer, struct trace_error *ret_error)
 	return tracer->options.filter_pid > 0 ? tracer_follow(tracer, tracer->options.filter_pid, ret_error) : 0;
 }
 
+/* Groups are told by numbers that their members need not have. */
+static int check_namespace(const struct tracer *tracer, struct trace_error *ret_error)
+{
+	if (!tracer->options.filter_pgrp || tracer_in_first_namespace())
+		return 0;
+	return error_set(ret_error, -ENOTSUP, "process groups have other numbers in a namespace of processes than the kernel knows them by: choose by process, or record from outside");
+}
+
 struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error)
 {
 	struct tracer *tracer;
@@ -207,7 +215,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 		       options->size && options->size < sizeof(*options) ? options->size : sizeof(*options));
 	default_mask(tracer->options.mask);
 	libbpf_set_print(tracer_silent);
-	if (load_types(tracer, ret_error))
+	if (check_namespace(tracer, ret_error) || load_types(tracer, ret_error))
 		goto fail;
 	nr_cpus = libbpf_num_possible_cpus();
 	tracer->nr_cpus = nr_cpus > 0 ? (uint32_t)nr_cpus : 1;
@@ -253,24 +261,6 @@ struct tracer *tracer_free(struct tracer *tracer)
 	free(tracer->rings);
 	free(tracer);
 	return NULL;
-}
-
-int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error)
-{
-	uint32_t key = (uint32_t)pid;
-	uint8_t one = 1;
-	int result = bpf_map__update_elem(tracer->skeleton->maps.followed, &key, sizeof(key), &one, sizeof(one), BPF_ANY);
-
-	return result ? error_set(ret_error, result, "cannot follow process %d: %s", pid, strerror(-result)) : 0;
-}
-
-void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed)
-{
-	const struct tracer_bpf *skeleton = tracer->skeleton;
-
-	*ret_unfollowed = (struct tracer_unfollowed){ .processes = __atomic_load_n(&skeleton->bss->unfollowed, __ATOMIC_RELAXED),
-						      .first_ns = skeleton->bss->unfollowed_ns,
-						      .most = bpf_map__max_entries(skeleton->maps.followed) };
 }
 
 int tracer_poll_fd(const struct tracer *tracer)

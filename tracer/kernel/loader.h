@@ -59,6 +59,14 @@ void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *
 void tracer_note(struct tracer *tracer, const char *text);
 bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
 
+/* follow.c */
+pid_t tracer_own_number(void); /* this process' own, in the first namespace of processes */
+bool tracer_in_first_namespace(void);
+void tracer_follow_descendants(struct tracer *tracer); /* of whom is followed, when forks are seen already; what fails is noted */
+
+/* start_state.c */
+int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process), void *context);
+
 /* held.c */
 void tracer_choose_holding(struct tracer *tracer); /* after programs or probes have come or gone */
 

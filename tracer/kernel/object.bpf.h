@@ -167,15 +167,19 @@ static __always_inline u64 v4_mapped(u32 address)
 	} while (0)
 
 /* ---- threads ---- */
-static __always_inline u32 pid_in_namespace(struct pid *pid)
+static __always_inline u32 pid_at_level(struct pid *pid, u32 level)
 {
-	u32 level = BPF_CORE_READ(pid, level);
 	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
 	u32 nr = 0;
 
 	bpf_probe_read_kernel(&nr, sizeof(nr),
 			      numbers + level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr));
 	return nr;
+}
+
+static __always_inline u32 pid_in_namespace(struct pid *pid)
+{
+	return pid_at_level(pid, BPF_CORE_READ(pid, level));
 }
 
 static __always_inline u32 task_state(struct task_struct *task)

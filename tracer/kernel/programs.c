@@ -376,10 +376,10 @@ static bool mask_has(const uint64_t *mask, uint32_t event)
 	return mask[event / 64] >> (event % 64) & 1;
 }
 
-/* Children can only be followed by seeing forks and frees. */
+/* Children can only be followed by seeing forks and frees, and who gets the number of one who died can only be told from it by them. */
 static bool is_needed(const struct tracer *tracer, const struct tracer_program *p, const uint64_t *mask)
 {
-	if (tracer->options.follow &&
+	if ((tracer->options.follow || tracer->options.filter_pid > 0) &&
 	    (tracer_program_serves(p, TRACE_EV_sched_fork) || tracer_program_serves(p, TRACE_EV_sched_free)))
 		return true;
 	if (strcmp(bpf_program__name(p->program), other_faults) == 0 && faults_are_counted(tracer))
@@ -464,8 +464,13 @@ int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
 {
 	uint64_t mask[TRACE_MASK_WORDS];
 
+	int result;
+
 	tracer_get_mask(tracer, mask);
-	return tracer_set_mask(tracer, mask, ret_error);
+	result = tracer_set_mask(tracer, mask, ret_error);
+	if (!result && tracer->options.follow)
+		tracer_follow_descendants(tracer);
+	return result;
 }
 
 void tracer_stop(struct tracer *tracer)

@@ -3,6 +3,9 @@
 
 PATH_SCRATCH(exec_scratch);
 
+extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
+extern void bpf_task_release(struct task_struct *task) __ksym __weak;
+
 /* preempt_count of this CPU tells task from interrupt. Where it is: see run_queue(). */
 #if defined(__TARGET_ARCH_x86)
 static __always_inline u32 preempt_count(void)
@@ -144,14 +147,18 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int to_cpu)
 volatile trace_u64 unfollowed;
 volatile trace_u64 unfollowed_ns;
 
-/* A followed process' children are followed from their first instant. */
+/* A followed process' children are followed from their first instant. Another's may get the number of one who was, and has not been freed yet. */
 static __always_inline void follow_child(struct task_struct *parent, struct task_struct *child)
 {
 	u32 tgid = parent->tgid, child_tgid = child->tgid;
 	u8 one = 1;
 
-	if (!config.follow || tgid == child_tgid || !bpf_map_lookup_elem(&followed, &tgid))
+	if (!config.filter_pid || tgid == child_tgid)
 		return;
+	if (!config.follow || !bpf_map_lookup_elem(&followed, &tgid)) {
+		bpf_map_delete_elem(&followed, &child_tgid);
+		return;
+	}
 	if (bpf_map_update_elem(&followed, &child_tgid, &one, BPF_ANY) && !__sync_fetch_and_add(&unfollowed, 1))
 		unfollowed_ns = bpf_ktime_get_ns();
 }
@@ -226,13 +233,30 @@ int BPF_PROG(sched_exit__task, struct task_struct *task)
 	return 0;
 }
 
+/* Is there a process of that number? Not known before 6.2. */
+static __always_inline bool number_lives(u32 pid)
+{
+	struct task_struct *task;
+	bool lives;
+
+	if (!bpf_task_from_pid)
+		return false;
+	task = bpf_task_from_pid(pid);
+	if (!task)
+		return false;
+	lives = (u32)task->tgid == pid;
+	bpf_task_release(task);
+	return lives;
+}
+
+/* A thread is freed some time after it was waited for: its number may be another's already, and whether that one is followed its fork has decided. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(sched_free, struct task_struct *task)
 {
 	u32 pid = task->pid;
 	bool passes = either_passes(task);
 
-	if (config.filter_pid && pid == (u32)task->tgid)
+	if (config.filter_pid && pid == (u32)task->tgid && !number_lives(pid))
 		bpf_map_delete_elem(&followed, &pid);
 	if (!passes)
 		return 0;

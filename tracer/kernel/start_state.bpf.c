@@ -70,6 +70,22 @@ static __always_inline void fill_syscall(struct trace_start_thread *record, stru
 	record->arg3 = SYSCALL_ARG(regs, record->abi, 3);
 }
 
+/* For follow.c. The kernel shows those that whoever asks can see. */
+SEC("iter/task")
+int list_processes(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct tracer_iter_process process = {0};
+
+	if (!task || task->pid != task->tgid)
+		return 0;
+	process.tgid = task->tgid;
+	process.ppid = BPF_CORE_READ(task, real_parent, tgid);
+	process.number = pid_at_level(BPF_CORE_READ(task, thread_pid), BPF_CORE_READ(current_task(), thread_pid, level));
+	bpf_seq_write(ctx->meta->seq, &process, sizeof(process));
+	return 0;
+}
+
 SEC("iter/task")
 int start_thread(struct bpf_iter__task *ctx)
 {

@@ -134,6 +134,21 @@ static int read_iterator(struct tracer_collector *c, int fd)
 	return result;
 }
 
+static int open_iterator(struct bpf_program *program, struct bpf_link **ret_link)
+{
+	int fd;
+
+	*ret_link = bpf_program__attach_iter(program, NULL);
+	if (!*ret_link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(*ret_link));
+	if (fd >= 0)
+		return fd;
+	fd = -errno;
+	bpf_link__destroy(*ret_link);
+	return fd;
+}
+
 /* What the kernel refused is noted as not traced; the rest of the state is still worth having. */
 static int run_iterator(struct tracer_collector *c, struct tracer *tracer, struct bpf_program *program)
 {
@@ -145,13 +160,31 @@ static int run_iterator(struct tracer_collector *c, struct tracer *tracer, struc
 			tracer_note_not_traced(tracer, &tracer->programs[i]);
 			return 0;
 		}
-	link = bpf_program__attach_iter(program, NULL);
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	result = fd < 0 ? -errno : read_iterator(c, fd);
-	if (fd >= 0)
-		close(fd);
+	fd = open_iterator(program, &link);
+	if (fd < 0)
+		return fd;
+	result = read_iterator(c, fd);
+	close(fd);
+	bpf_link__destroy(link);
+	return result;
+}
+
+/* The kernel hands over whole rows; a short read ends between two. */
+int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process), void *context)
+{
+	struct tracer_iter_process rows[256];
+	struct bpf_link *link;
+	int fd = open_iterator(tracer->skeleton->progs.list_processes, &link), result = 0;
+	ssize_t got = 0;
+
+	if (fd < 0)
+		return fd;
+	while (!result && ((got = read(fd, rows, sizeof(rows))) > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN))))
+		for (ssize_t i = 0; !result && i < got / (ssize_t)sizeof(rows[0]); i++)
+			result = fn(context, &rows[i]);
+	if (!result && got < 0)
+		result = -errno;
+	close(fd);
 	bpf_link__destroy(link);
 	return result;
 }
