@@ -12,6 +12,7 @@
 #include "probe.h"
 #include "session.h"
 #include "text.h"
+#include "tracefile.h"
 
 /** struct answer - @later: requests_synced() will answer */
 struct answer {
@@ -217,6 +218,15 @@ static size_t print_recording(const struct session *session, char *text, size_t 
 				text_count(status.filtered).s);
 }
 
+static size_t print_unfollowed(const struct session *session, char *text, size_t size)
+{
+	char unfollowed[TRACEFILE_TEXT_BYTES];
+
+	if (!session->tracer || !tracefile_print_unfollowed(session->tracer, session->start_ns, unfollowed, sizeof(unfollowed)))
+		return 0;
+	return (size_t)snprintf(text, size, "Not traced: %s\n", unfollowed);
+}
+
 static size_t print_users(const struct session *session, char *text, size_t size)
 {
 	struct users_status status;
@@ -248,6 +258,7 @@ static void do_status(struct session *session, const struct request *request, st
 	used += print_buffers(session, text + used, size - used);
 	if (session->recording)
 		used += print_recording(session, text + used, size - used);
+	used += print_unfollowed(session, text + used, size - used);
 	used += print_rings(session, text + used, size - used);
 	if (session->users && used < size)
 		used += print_users(session, text + used, size - used);

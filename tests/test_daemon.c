@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <trace/format.h>
@@ -20,6 +21,7 @@
 #include "flush.h"
 #include "output.h"
 #include "recording.h"
+#include "../daemon/session.h"
 #include "test_daemon_fake.h"
 #include "../tracer/kernel/geometry.h"
 
@@ -339,6 +341,35 @@ static void a_snapshot_tells_whom_the_filter_lost_sight_of(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 1), "all that came of them: 1, "));
 	trace_close(trace);
 	flight_free(flight);
+	bench_free(&bench);
+}
+
+/* While there is still something to be done about it. */
+static void the_status_tells_whom_the_filter_lost_sight_of(void)
+{
+	struct recording_options recording_options = {.level = 1};
+	struct options options = {.session.level = 1};
+	struct session session = {.options = &options, .output.path = "a.trace"};
+	struct bench bench = bench_new(false);
+	char answer[CONTROL_ANSWER_BYTES] = "";
+	int ends[2];
+
+	session.tracer = bench.tracer;
+	session.recording = recording_begin(bench.tracer, bench.fd, &recording_options, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session.recording);
+	session.start_ns = recording_start_ns(session.recording);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+		CU_ASSERT_EQUAL(send(ends[0], "status", 6, 0), 6);
+		requests_answer(&session, ends[1]);
+		memset(answer, 0, sizeof(answer));
+		CU_ASSERT(recv(ends[0], answer, sizeof(answer) - 1, 0) > 0);
+		CU_ASSERT_EQUAL(strstr(answer, "\nNot traced: descendants that began while 4 processes were followed already, and all that came of them: 1, ") != NULL, i == 1);
+		close(ends[0]);
+		fake_unfollow(bench.tracer);
+	}
+	CU_ASSERT_EQUAL(recording_end(session.recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(session.recording);
 	bench_free(&bench);
 }
 
@@ -1056,6 +1087,7 @@ static const struct unit_case cases[] = {
 	{"skipped_programs_are_recorded_as_missed", skipped_programs_are_recorded_as_missed},
 	{"what_a_filter_did_not_ask_for_is_told", what_a_filter_did_not_ask_for_is_told},
 	{"a_snapshot_tells_whom_the_filter_lost_sight_of", a_snapshot_tells_whom_the_filter_lost_sight_of},
+	{"the_status_tells_whom_the_filter_lost_sight_of", the_status_tells_whom_the_filter_lost_sight_of},
 	{"a_writer_that_never_commits_costs_its_subbuffer", a_writer_that_never_commits_costs_its_subbuffer},
 	{"a_writer_that_commits_late_is_waited_for", a_writer_that_commits_late_is_waited_for},
 	{"without_memory_nothing_is_said_to_be_on_disk", without_memory_nothing_is_said_to_be_on_disk},
