@@ -581,9 +581,7 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 		memcpy(cursor->mask, options->mask, sizeof(cursor->mask));
 	else
 		memset(cursor->mask, 0xff, sizeof(cursor->mask));
-	cursor->lost_type = trace->schema.by_id[TRACE_EV_trace_lost];
-	if (!cursor->lost_type || cursor->lost_type->fixed_bytes != sizeof(struct trace_trace_lost) || cursor->lost_type->has_string)
-		cursor->lost_type = catalogue_by_id(TRACE_EV_trace_lost);
+	cursor->lost_type = catalogue_by_id(TRACE_EV_trace_lost);
 	if (options->cpus) {
 		cursor->cpus = malloc((options->nr_cpus + 1) * sizeof(*cursor->cpus));
 		if (!cursor->cpus)

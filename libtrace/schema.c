@@ -305,13 +305,15 @@ static const struct trace_event_type **schema_later(struct schema *schema)
 	return later;
 }
 
-/* There is room for it in the list. The first definition of an id stands. */
+/* There is room for it in the list. The first definition of an id stands; of the events that the reader makes itself, no other than its own. */
 static int schema_put(struct schema *schema, const struct trace_event_type *type)
 {
 	const struct trace_event_type **place;
 
 	if (schema_type(schema, type->id))
 		return 0;
+	if (type->id == TRACE_EV_trace_lost)
+		type = catalogue_by_id(TRACE_EV_trace_lost);
 	if (type->id >= TRACE_EV_MAX && !schema_later(schema))
 		return -ENOMEM;
 	place = type->id < TRACE_EV_MAX ? &schema->by_id[type->id] : &schema->later[type->id - TRACE_EV_MAX];

@@ -200,6 +200,43 @@ static void nothing_is_read_of_events_that_are_too_short(void)
 	trace_close(trace);
 }
 
+/* The reader makes the events of losses itself: a file that says that they have more fields says it of others. */
+static void what_a_file_says_of_losses_does_not_count(void)
+{
+	struct {
+		struct trace_schema_header head;
+		struct trace_schema_type type;
+		struct trace_schema_field field;
+		char text[24];
+	} schema = { .head = { .nr_types = 1, .nr_fields = 1, .type_bytes = sizeof(schema.type), .field_bytes = sizeof(schema.field), .text_bytes = sizeof(schema.text) },
+		     .type = { .id = TRACE_EV_trace_lost, .nr_fields = 1, .fixed_bytes = 1024, .text = 1 },
+		     .field = { .name = 7, .offset = 1016, .bytes = 8 },
+		     .text = "\0{far}\0far" };
+	struct trace_chunk_header lost = { .kind = TRACE_CHUNK_EVENTS, .encoding = TRACE_ENCODING_COLUMNS, .events = 1, .first_ns = 1000, .last_ns = 1000,
+					   .events_before = 3, .lost_before = 3 };
+	struct made *made = calloc(1, sizeof(*made));
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace *trace;
+	char text[100];
+
+	made_header(made, sizeof(struct trace_file_header));
+	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_SCHEMA }, &schema, offsetof(__typeof__(schema), text) + sizeof(schema.text));
+	made_chunk(made, lost, "", 0);
+	trace = made_open(made, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), 0);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	event = trace_cursor_next(cursor);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(event);
+	CU_ASSERT_EQUAL(event->id, TRACE_EV_trace_lost);
+	trace_event_format(trace, event, text, sizeof(text));
+	CU_ASSERT_STRING_EQUAL(text, "LOST : 3 events since 0");
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	free(made);
+}
+
 static void a_compression_bomb_is_refused(void)
 {
 	struct fixture fixture = fixture_new(false);
@@ -486,6 +523,7 @@ static const struct unit_case cases[] = {
 	{ "a_table_within_the_files_header_is_refused", a_table_within_the_files_header_is_refused },
 	{ "types_that_share_more_than_a_schema_can_hold_are_refused", types_that_share_more_than_a_schema_can_hold_are_refused },
 	{ "nothing_is_read_of_events_that_are_too_short", nothing_is_read_of_events_that_are_too_short },
+	{ "what_a_file_says_of_losses_does_not_count", what_a_file_says_of_losses_does_not_count },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
 	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
 	{ "chunks_that_are_too_much_at_a_time_are_refused", chunks_that_are_too_much_at_a_time_are_refused },
