@@ -363,6 +363,7 @@ struct trace_thread { /* in the order of how often it is needed; threads begin o
 	uint64_t start_ns;
 	uint64_t end_ns;
 	char comm[16];
+	int8_t unfreed; /* how many threads had its number before, of which no sched_free has come; -1: its own has */
 };
 _Static_assert(offsetof(struct trace_thread, desk) == CACHE_LINE && offsetof(struct trace_thread, books) == 2 * CACHE_LINE &&
 		       offsetof(struct trace_thread, frames) % CACHE_LINE == 0,

@@ -451,7 +451,10 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	}
 	if (is_thread(cpu, cpu->current) && cpu->current->tid != sw->prev_tid)
 		note_exchange(a, cpu->current, sw->prev_tid);
-	prev = sw->prev_tid ? thread_living(a, sw->prev_tid) : &cpu->idle;
+	if (is_thread(cpu, cpu->current) && cpu->current->tid == sw->prev_tid)
+		prev = cpu->current; /* if it exits its number may be another's already */
+	else
+		prev = sw->prev_tid ? thread_living(a, sw->prev_tid) : &cpu->idle;
 	if (cpu->nested)
 		irq_flush(cpu);
 	if (cpu->current == prev) {
@@ -726,11 +729,30 @@ static bool born_after_all(struct trace_thread *thread, uint64_t ns)
 	return true;
 }
 
+/*
+ * The number of @old is another's. Who is waited for gives it back at once, maybe before leaving its CPU for the last time, and is freed some time
+ * after that. Returns how many sched_free of that number are to come before the one that counts.
+ */
+static int8_t pass_number_on(struct trace_analysis *a, struct trace_thread *old, uint64_t ns)
+{
+	bool exits = old->place == PLACE_DEAD || (old->flags & THREAD_EXITING);
+	uint64_t since = old->place == PLACE_DEAD ? old->end_ns : ns;
+
+	if (old->place == PLACE_ON_CPU && !exits)
+		found_on_cpu(a, old, ns); /* its end was not seen */
+	if (old->place != PLACE_ON_CPU)
+		thread_end(a, old, ns);
+	if (!exits || lost_first(a, since, ns + 1) != UINT64_MAX)
+		return 0;
+	return old->unfreed < INT8_MAX ? (int8_t)(old->unfreed + 1) : INT8_MAX;
+}
+
 void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_fork *fork = event->payload;
 	struct trace_thread *parent = thread_get(a, fork->parent_tid), *child;
 	char comm[16] = "";
+	int8_t unfreed;
 
 	if (!fork->tid || fork->tid >= MAX_TID || fork->tid == fork->parent_tid)
 		return;
@@ -738,12 +760,10 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		parent = NULL;
 	child = thread_find(a, fork->tid);
 	if (!child || !born_after_all(child, ns)) {
-		if (child) {
-			if (child->place == PLACE_ON_CPU)
-				found_on_cpu(a, child, ns); /* its end was not seen */
-			thread_end(a, child, ns);
-		}
+		unfreed = child ? pass_number_on(a, child, ns) : 0;
 		child = thread_new(a, fork->tid, process_of_child(a, fork, parent), ns);
+		if (child)
+			child->unfreed = unfreed;
 	}
 	if (!child)
 		return;
@@ -812,13 +832,20 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		thread->flags |= THREAD_EXITING;
 }
 
-/* The number may be used again. A thread that is still believed alive died unseen. */
+/* The number may be used again, if it is not already. A thread that is still believed alive died unseen. */
 void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_free *gone = event->payload;
 	struct trace_thread *thread = thread_find(a, gone->tid);
 
-	if (!thread || thread->place == PLACE_DEAD)
+	if (!thread)
+		return;
+	if (thread->unfreed > 0) {
+		thread->unfreed--;
+		return;
+	}
+	thread->unfreed = -1;
+	if (thread->place == PLACE_DEAD)
 		return;
 	if (thread->place == PLACE_ON_CPU)
 		found_on_cpu(a, thread, ns);

@@ -453,6 +453,87 @@ static void a_reused_number_is_another_process(void)
 	case_free(&c);
 }
 
+/* The kernel frees a thread some time after it was waited for; its number may be another's by then. */
+static void a_number_that_is_freed_may_be_anothers_already(void)
+{
+	struct analysis_case c = case_new();
+	const struct trace_process *process;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "first");
+	tb_switch(c.tb, 1, 2500, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 3000, 20, 0, TRACE_TASK_DEAD);
+	tb_fork(c.tb, 0, 3100, 10, 20, 20, "second");
+	tb_switch(c.tb, 1, 3200, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 3300, 20, 0, TRACE_TASK_DEAD);
+	tb_fork(c.tb, 0, 3400, 10, 20, 20, "third");
+	tb_switch(c.tb, 1, 4000, 0, 20, TRACE_TASK_RUNNING);
+	tb_free_thread(c.tb, 0, 4100, 20); /* the first */
+	tb_free_thread(c.tb, 0, 4200, 20); /* the second */
+	tb_exit(c.tb, 1, 5900, 20, 20, true);
+	tb_switch(c.tb, 1, 6000, 20, 0, TRACE_TASK_DEAD);
+	tb_free_thread(c.tb, 0, 6100, 20);
+	tb_fork(c.tb, 0, 7000, 10, 20, 20, "fourth");
+	tb_switch(c.tb, 1, 7100, 0, 20, TRACE_TASK_RUNNING);
+	tb_free_thread(c.tb, 0, 8000, 20); /* itself: how it ended was not seen */
+	case_run(&c);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(c.analysis), 5);
+	process = trace_get_process(c.analysis, 3);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "third");
+	CU_ASSERT_EQUAL(trace_process_start_ns(process), 3400);
+	CU_ASSERT_EQUAL(trace_process_end_ns(process), 6000);
+	process = trace_get_process(c.analysis, 4);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "fourth");
+	CU_ASSERT_EQUAL(trace_process_end_ns(process), 8000);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 1); /* as it was on its CPU */
+	case_free(&c);
+}
+
+/* Whoever waits for it is told before it leaves its CPU. */
+static void who_exits_may_leave_its_cpu_when_its_number_is_anothers(void)
+{
+	struct analysis_case c = case_new();
+	const struct trace_process *process;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "first");
+	tb_switch(c.tb, 1, 2500, 0, 20, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 1, 2900, 20, 20, true);
+	tb_fork(c.tb, 0, 3000, 10, 20, 20, "second");
+	tb_switch(c.tb, 1, 3100, 20, 0, TRACE_TASK_DEAD);
+	tb_free_thread(c.tb, 0, 3200, 20);
+	tb_switch(c.tb, 1, 4000, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 6000, 20, 0, TRACE_TASK_DEAD);
+	case_run(&c);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(c.analysis), 3);
+	CU_ASSERT_EQUAL(trace_process_end_ns(trace_get_process(c.analysis, 1)), 3100);
+	process = trace_get_process(c.analysis, 2);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "second");
+	CU_ASSERT_EQUAL(trace_process_start_ns(process), 3000);
+	CU_ASSERT_EQUAL(trace_process_end_ns(process), 6000);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+/* Behind a gap nobody knows who was freed in it. */
+static void a_number_that_was_freed_in_a_gap_is_not_waited_for(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "first");
+	tb_switch(c.tb, 1, 2500, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 3000, 20, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 3100, 10, 0, TRACE_TASK_RUNNING);
+	tb_lost(c.tb, 0, 3);
+	tb_fork(c.tb, 0, 4000, 10, 20, 20, "second");
+	tb_free_thread(c.tb, 0, 5000, 20);
+	case_run(&c);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(c.analysis), 3);
+	CU_ASSERT_EQUAL(trace_process_end_ns(trace_get_process(c.analysis, 2)), 5000);
+	case_free(&c);
+}
+
 /* The memory of a dead thread's rows is the next one's. */
 static void what_is_known_of_the_dead_stays_when_others_come(void)
 {
@@ -920,6 +1001,9 @@ int main(int argc, char **argv)
 		CASE(a_wakeup_before_the_sleep_ends_it),
 		CASE(a_child_begins_at_its_fork),
 		CASE(a_reused_number_is_another_process),
+		CASE(a_number_that_is_freed_may_be_anothers_already),
+		CASE(who_exits_may_leave_its_cpu_when_its_number_is_anothers),
+		CASE(a_number_that_was_freed_in_a_gap_is_not_waited_for),
 		CASE(what_is_known_of_the_dead_stays_when_others_come),
 		CASE(a_thread_that_the_start_state_knew_too_early_begins_at_its_fork),
 		CASE(a_threads_time_is_its_processes),
