@@ -149,19 +149,23 @@ void bill_receiving(struct trace_servers *s, struct ledger_process *process, uin
 
 static void bill_set(struct trace_servers *s, struct ledger_process *process, const struct set *set, const struct spent *spent)
 {
-	uint32_t few[16], *origins = set->nr <= 16 ? few : malloc(set->nr * sizeof(*origins)), nr;
+	uint32_t few[16], *origins = set->nr <= 16 ? few : malloc(set->nr * sizeof(*origins)), nr, at;
+	struct spent each, odd;
+	uint64_t most;
 
 	if (!origins) {
 		s->failed = -ENOMEM;
 		return;
 	}
 	nr = distinct_origins(s, set, origins);
-	for (uint32_t i = 0; i < nr; i++) { /* the odd ns go to each in turn */
-		uint64_t turn = (i + process->rotor) % nr;
-		struct spent part = {.cpu = spent->cpu / nr + (turn < spent->cpu % nr),
-				     .interrupted = spent->interrupted / nr + (turn < spent->interrupted % nr)};
+	each = (struct spent){.cpu = spent->cpu / nr, .interrupted = spent->interrupted / nr};
+	odd = (struct spent){.cpu = spent->cpu % nr, .interrupted = spent->interrupted % nr};
+	most = each.cpu || each.interrupted ? nr : odd.cpu > odd.interrupted ? odd.cpu : odd.interrupted;
+	at = (uint32_t)((nr - process->rotor % nr) % nr); /* the odd ns go to each in turn; to the others nothing, if there are more of them than ns */
+	for (uint64_t turn = 0; turn < most; turn++, at = at + 1 < nr ? at + 1 : 0) {
+		struct spent part = {.cpu = each.cpu + (turn < odd.cpu), .interrupted = each.interrupted + (turn < odd.interrupted)};
 
-		bill_share(s, process, origins[i], &part, nr > 1);
+		bill_share(s, process, origins[at], &part, nr > 1);
 	}
 	process->rotor++;
 	if (origins != few)
