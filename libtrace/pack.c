@@ -42,7 +42,7 @@ enum {
 	LANES_USUALLY = 2, /* times the records */
 	PACKED_USUALLY = 3, /* records are so many times the columns */
 	NR_CALL_KINDS = TRACE_EV_sys_enter6 - TRACE_EV_sys_enter + 1,
-	/* Where in a record for two events the time between them is, and their payloads. */
+	/* Where in a record for several events the time between them is, and their payloads. */
 	CALL_ELAPSED_WORD = (sizeof(struct trace_record) + offsetof(struct trace_record_call, elapsed)) / 8,
 	CALL_EXIT_WORD = (sizeof(struct trace_record) + offsetof(struct trace_record_call, exit)) / 8,
 	CALL_ENTRY_WORD = (sizeof(struct trace_record) + sizeof(struct trace_record_call)) / 8,
@@ -283,24 +283,52 @@ static uint32_t place_of(struct packer *packer, uint32_t id)
 	return packer->places[id] != NO_PLACE ? packer->places[id] : place_add(packer, id, catalogue_types()[id]);
 }
 
-/* A record for two events, an entry of a system call and its exit. Each finds its payload in it, and neither knows of the other. */
+/* A record for several events: an entry of a system call, its path, its exit. Each finds its payload in it, and none knows of the others. */
 static inline bool is_call(uint32_t id)
 {
-	return id - TRACE_RECORD_CALL < NR_CALL_KINDS;
+	return id - TRACE_RECORD_PATH_ENTRY < TRACE_RECORD_CALL - TRACE_RECORD_PATH_ENTRY + NR_CALL_KINDS;
 }
 
-/* The place of the entry of the first one of its kind, or of a bad one: NO_PLACE. */
-static uint32_t scan_call_place(struct packer *packer, uint32_t id, size_t bytes)
+static inline bool call_has_path(uint32_t id)
 {
-	uint32_t entry = TRACE_EV_sys_enter + (id - TRACE_RECORD_CALL), words = CALL_ENTRY_WORD + catalogue_types()[entry]->fixed_bytes / 8;
+	return id < TRACE_RECORD_CALL;
+}
 
-	if (bytes < (words - 1) * sizeof(uint64_t)) {
-		packer->lost_inside += 2;
+static inline bool call_has_exit(uint32_t id)
+{
+	return id >= TRACE_RECORD_PATH_CALL;
+}
+
+/* The entry, that is. */
+static inline uint32_t call_event(uint32_t id)
+{
+	return TRACE_EV_sys_enter + (id - TRACE_RECORD_PATH_ENTRY) % NR_CALL_KINDS;
+}
+
+/* In which word of the record the payload of the path begins. */
+static inline uint32_t call_path_word(uint32_t id)
+{
+	return CALL_ENTRY_WORD + catalogue_types()[call_event(id)]->fixed_bytes / 8;
+}
+
+/* The place of the entry, for the first record of its kind, any with a path, or a bad one: NO_PLACE. */
+static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
+{
+	uint32_t words = call_path_word(id);
+	size_t before = (words - 1) * sizeof(uint64_t), path_bytes = sizeof(struct trace_sys_path);
+	bool has_path = call_has_path(id);
+
+	if (has_path ? bytes < before + path_bytes || !string_ends(payload + before + path_bytes, bytes - before - path_bytes) : bytes < before) {
+		packer->lost_inside += 1 + has_path + call_has_exit(id);
 		return NO_PLACE;
 	}
-	place_of(packer, TRACE_EV_sys_exit);
-	packer->least_words[id] = (uint16_t)words;
-	return packer->places[id] = (uint8_t)place_of(packer, entry);
+	if (has_path)
+		packer->found[place_of(packer, TRACE_EV_sys_path)].string_room += (uint32_t)(bytes - before - path_bytes);
+	else
+		packer->least_words[id] = (uint16_t)words;
+	if (call_has_exit(id))
+		place_of(packer, TRACE_EV_sys_exit);
+	return packer->places[id] = (uint8_t)place_of(packer, call_event(id));
 }
 
 /* The place of a record that may be the first of its type, have a string, be padding or be bad: NO_PLACE when it has none; or NEXT_CHUNK. */
@@ -314,7 +342,7 @@ static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint
 	if (id == TRACE_EV_padding)
 		return NO_PLACE;
 	if (is_call(id))
-		return scan_call_place(packer, id, bytes);
+		return scan_call_place(packer, id, payload, bytes);
 	type = slot < TRACE_EV_MAX ? catalogue_types()[slot] : packer->user[slot - TRACE_EV_MAX].type;
 	if (!record_is_good(packer, slot, type, payload, bytes)) {
 		packer->lost_inside++;
@@ -349,6 +377,16 @@ static __attribute__((noinline)) void scan_earlier(struct packer *packer, size_t
 		memmove(list_end - nr_same, list_end - nr_same - 1, nr_same * sizeof(*list_end));
 		list_end[-(ptrdiff_t)nr_same - 1] = payload;
 	}
+}
+
+/* An event of a record that has another. */
+static inline void scan_add(struct packer *packer, size_t nr, uint32_t time, uint32_t latest, uint32_t place, uint32_t payload)
+{
+	packer->times[nr] = time;
+	packer->ids[nr] = (unsigned char)place;
+	list_add(packer, place, payload);
+	if (__builtin_expect(time < latest, 0))
+		scan_earlier(packer, nr + 1);
 }
 
 /*
@@ -388,15 +426,18 @@ TRACE_CLONES static void scan(struct packer *packer)
 		}
 		time -= base;
 		if (is_call(id)) {
-			times[nr] = time;
-			ids[nr++] = (unsigned char)place;
-			list_add(packer, place, (uint32_t)at + CALL_ENTRY_WORD);
-			if (__builtin_expect(time < latest, 0))
-				scan_earlier(packer, nr);
-			memcpy(&elapsed, record + CALL_ELAPSED_WORD * sizeof(uint64_t), sizeof(elapsed));
-			time += elapsed;
-			place = places[TRACE_EV_sys_exit];
-			at += CALL_EXIT_WORD - 1;
+			scan_add(packer, nr++, time, latest, place, (uint32_t)at + CALL_ENTRY_WORD);
+			if (call_has_path(id) && call_has_exit(id))
+				scan_add(packer, nr++, time, latest, places[TRACE_EV_sys_path], (uint32_t)at + call_path_word(id));
+			if (call_has_exit(id)) {
+				memcpy(&elapsed, record + CALL_ELAPSED_WORD * sizeof(uint64_t), sizeof(elapsed));
+				time += elapsed;
+				place = places[TRACE_EV_sys_exit];
+				at += CALL_EXIT_WORD - 1;
+			} else {
+				place = places[TRACE_EV_sys_path];
+				at += call_path_word(id) - 1;
+			}
 		}
 		times[nr] = time;
 		ids[nr++] = (unsigned char)place;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_e2e_calls.c - every system call of a program is in the trace once, entry and exit, in order, with its own values: whether the two were one
- * record in the ring or two (tracer/kernel/held.h). It is the program too: "test_e2e_calls do TRUTH" and "test_e2e_calls stay TRUTH".
+ * test_e2e_calls.c - every system call of a program is in the trace once, entry, path and exit, in order, with its own values: whether they were one
+ * record in the ring or several (tracer/kernel/held.h). It is the program too: "test_e2e_calls do TRUTH" and "test_e2e_calls stay TRUTH".
  * Root only; skipped (77) where the kernel cannot be recorded.
  */
 #include <pthread.h>
@@ -45,21 +45,37 @@ static void nothing(int signal)
 	(void)signal;
 }
 
-/* Calls whose arguments and results say which they are. In between the thread sleeps, yields, and gets signals, so that all kinds of events come in between. */
+/* All lengths from 4 on up to 130 bytes: short texts are copied in another way than long ones. */
+static void fill_path(char *path, long long number)
+{
+	int length = sprintf(path, "/%lld", number);
+
+	while (length < (int)(number % 127) + 3)
+		path[length++] = '.';
+	path[length] = 0;
+}
+
+/* Calls whose arguments, paths and results say which they are. In between the thread sleeps, yields, and gets signals, so that all kinds of events come in between. */
 static void *seek(void *number)
 {
 	long long thread = (long long)(intptr_t)number;
 	int fd = open("/proc/self/exe", O_RDONLY);
-	char key[16];
+	char key[16], path[200];
 
 	snprintf(key, sizeof(key), "tid%lld", thread);
 	tell(key, syscall(SYS_gettid));
 	for (long long i = 0; i < NR_CALLS; i++) {
 		syscall(SYS_lseek, fd, i * NR_THREADS + thread, SEEK_SET);
+		if (i % 4 == 0) {
+			fill_path(path, i / 4 * NR_THREADS + thread);
+			syscall(SYS_access, path, F_OK);
+		}
 		if (i % 16 == 0)
 			syscall(SYS_getppid);
-		if (i % 64 == 0)
+		if (i % 64 == 0) {
+			close(open("/", O_RDONLY)); /* the exit has a file to tell of */
 			sched_yield();
+		}
 		if (i % 1024 == 0)
 			usleep(1);
 	}
@@ -99,16 +115,18 @@ static int stay(const char *path)
 
 /* ---- what the trace has ---- */
 
-/** struct thread_calls - of a thread: @next: which of its calls must be next. @faults: calls that are not so */
+/** struct thread_calls - of a thread: @next, @next_path: which of its calls, and of its paths, must be next. @faults: calls that are not so */
 struct thread_calls {
 	long long tid;
 	long long next;
+	long long next_path;
 	long long entries;
 	long long exits;
 	long long faults;
 	uint32_t nr;
 	uint64_t value;
 	bool inside;
+	bool has_path;
 };
 
 static struct thread_calls calls[NR_THREADS];
@@ -116,6 +134,19 @@ static struct thread_calls calls[NR_THREADS];
 static uint64_t offset_of(const struct trace_event *event)
 {
 	return event->id == TRACE_EV_sys_enter3 ? ((const struct trace_sys_enter3 *)event->payload)->arg1 : 0;
+}
+
+static void on_path(struct thread_calls *own, int thread, const struct trace_event *event)
+{
+	const struct trace_sys_path *path = (const struct trace_sys_path *)event->payload;
+	char text[200];
+
+	own->faults += !own->inside || own->has_path || path->nr != own->nr;
+	own->has_path = true;
+	if (own->nr != SYS_access || own->next_path > NR_CALLS / 4)
+		return;
+	fill_path(text, own->next_path++ * NR_THREADS + thread);
+	own->faults += strcmp((const char *)(path + 1), text) != 0;
 }
 
 static void on_call(void *data, struct trace_analysis *analysis, const struct trace_event *event)
@@ -127,9 +158,12 @@ static void on_call(void *data, struct trace_analysis *analysis, const struct tr
 
 		if (trace_thread_tid(thread) != own->tid)
 			continue;
-		if (event->id != TRACE_EV_sys_exit) {
+		if (event->id == TRACE_EV_sys_path) {
+			on_path(own, i, event);
+		} else if (event->id != TRACE_EV_sys_exit) {
 			own->faults += own->inside;
 			own->inside = true;
+			own->has_path = false;
 			own->entries++;
 			own->nr = ((const struct trace_sys_enter *)event->payload)->nr;
 			own->value = offset_of(event);
@@ -137,6 +171,7 @@ static void on_call(void *data, struct trace_analysis *analysis, const struct tr
 				own->faults += own->value != (uint64_t)(own->next++ * NR_THREADS + i);
 		} else if (own->inside || own->entries) { /* a thread begins with the exit of its creator's call */
 			own->faults += !own->inside;
+			own->faults += (own->nr == SYS_access || own->nr == SYS_openat) && own->inside && !own->has_path;
 			own->inside = false;
 			own->exits++;
 			if (own->nr == SYS_lseek)
@@ -154,7 +189,7 @@ static void read_calls(const struct session *s)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
-	for (uint32_t id = TRACE_EV_sys_enter; id <= TRACE_EV_sys_exit; id++)
+	for (uint32_t id = TRACE_EV_sys_enter; id <= TRACE_EV_sys_path; id++)
 		mask[id / 64] |= 1ULL << id % 64;
 	analysis = trace_analysis_new(trace, NULL, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(analysis);
@@ -182,6 +217,7 @@ static void every_call_is_there_once_and_in_order(void)
 	for (int i = 0; i < NR_THREADS; i++) {
 		CU_ASSERT_EQUAL(calls[i].faults, 0);
 		CU_ASSERT_EQUAL(calls[i].next, NR_CALLS);
+		CU_ASSERT_EQUAL(calls[i].next_path, NR_CALLS / 4);
 		CU_ASSERT(calls[i].entries > NR_CALLS + NR_CALLS / 16 + NR_CALLS / 64);
 	}
 	session_end(&s);

@@ -3,8 +3,8 @@
  * test_held.c - entries of system calls that are held (tracer/kernel/held.h): one that interrupts at every access to shared memory, and one that
  * interrupts this one at every access, never make an entry come twice, not at all, or with what belongs to another.
  *
- * The rule: of each call that was made the ring has one entry and one exit, with their own values, at the times at which they were; or
- * they were counted as discarded.
+ * The rule: of each call that was made the ring has one entry, one path if it had one, and one exit, with their own values, at the times at which they
+ * were; or they were counted as discarded.
  */
 #include <stdlib.h>
 #include <trace/subbuf.h>
@@ -87,6 +87,14 @@ static void record_end_as(struct recording *r, trace_u32 id, trace_u32 nr_events
 	SUBBUF_ADD(&r->header->commit, r->bytes + nr_events * SUBBUF_COMMIT_RECORD);
 }
 
+static void put_text(void *to, const char *text, trace_u32 bytes)
+{
+	point();
+	memset((char *)to + (bytes & ~7u), 0, bytes & 7 ? 8 : 0);
+	memcpy(to, text, bytes);
+}
+
+#define HELD_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
 #define HELD_SUBBUF_BYTES (writer.subbuf_bytes)
 #ifndef TEST_HELD_H /* the mutation test puts its broken copies here */
 #define TEST_HELD_H "../tracer/kernel/held.h"
@@ -95,7 +103,7 @@ static void record_end_as(struct recording *r, trace_u32 id, trace_u32 nr_events
 
 /* ---- what was done ---- */
 
-enum { ENTRY, EXIT, OTHER, MAX_EVENTS = 400, OTHER_ID = 200, NR = 7 };
+enum { ENTRY, PATH, EXIT, OTHER, MAX_EVENTS = 400, OTHER_ID = 200, NR = 7 };
 
 /** struct done - an event: what it was, whose, and between which times. @found: how often in the ring, and @found_ns when it was, as its record says */
 struct done {
@@ -111,6 +119,7 @@ struct done {
 
 static struct done done[MAX_EVENTS];
 static trace_u64 nr_done;
+static trace_u32 path_bytes; /* of each call from now on, NUL included; 0: they have none */
 static bool interrupted; /* what settles may be: then an entry that is written late has the time at which its sub-buffer was opened */
 static bool preempted;	 /* and may be behind its exit */
 
@@ -141,21 +150,50 @@ static void record_event(trace_u64 n, trace_u32 id)
 	done[n].to = now_ns;
 }
 
+/* What entry @n is given. */
+static void path_of(trace_u64 n, char *text)
+{
+	memset(text, 'a' + (char)(n % 26), path_bytes - 1);
+	text[path_bytes - 1] = 0;
+}
+
+/* As record_path(): the path of entry @n has the number behind it. */
+static void record_path(trace_u64 n)
+{
+	struct recording recording;
+	trace_u64 *payload = record_place(&recording, writer.control, 0, false, 8 + (path_bytes + 7) / 8 * 8, 0);
+
+	if (payload) {
+		payload[0] = NR | n << 32;
+		path_of(n, (char *)(payload + 1));
+		record_end_as(&recording, TRACE_EV_sys_path, 1);
+	}
+	done[n + 1].to = now_ns;
+}
+
 /* As sys_enter: @thread's call with @kind of arguments. */
 static void enter(trace_u64 thread, trace_u32 kind)
 {
 	trace_u64 n = event_begin(ENTRY, thread, kind);
 
+	if (path_bytes)
+		event_begin(PATH, thread, 0);
 	if (SUBBUF_LOAD(&writer.control->held_ns))
 		held_settle(writer.control, 0);
 	if (SUBBUF_LOAD(&writer.control->held_ns)) {
 		record_event(n, TRACE_EV_sys_enter + kind);
+		if (path_bytes)
+			record_path(n);
 		return;
 	}
+	if (path_bytes)
+		path_of(n, writer.control->held_path);
 	for (trace_u32 i = 0; i < 3 * kind; i++)
 		writer.control->held_args[i] = n;
-	held_begin(writer.control, thread, NR | n << 32, kind);
+	held_begin(writer.control, thread, NR | n << 32, kind, path_bytes);
 	done[n].to = now_ns;
+	if (path_bytes)
+		done[n + 1].to = now_ns;
 }
 
 /* As sys_exit. */
@@ -163,7 +201,7 @@ static void leave(trace_u64 thread)
 {
 	trace_u64 n = event_begin(EXIT, thread, 0);
 
-	if (held_end(writer.control, 0, thread, NR, n))
+	if (held_end(writer.control, thread, NR, n))
 		done[n].to = now_ns;
 	else
 		record_event(n, TRACE_EV_sys_exit);
@@ -183,7 +221,7 @@ static void found(trace_u64 n, int what, trace_u32 kind, trace_u64 time, trace_u
 		fault = "an event twice";
 	else if (time < base)
 		fault = "a time before its sub-buffer's base";
-	else if (!suspect && (time <= done[n].from || time > done[n].to) && !(time == base && time > done[n].from && what == ENTRY && interrupted))
+	else if (!suspect && (time <= done[n].from || time > done[n].to) && !(time == base && time > done[n].from && what <= PATH && interrupted))
 		fault = "a time at which the event was not";
 	if (n < nr_done) {
 		done[n].found_ns = time;
@@ -201,6 +239,34 @@ static void found_entry(const trace_u64 *payload, trace_u32 kind, trace_u64 time
 	found(payload[0] >> 32, ENTRY, kind, time, base);
 }
 
+static void found_path(const trace_u64 *payload, trace_u64 time, trace_u64 base)
+{
+	trace_u64 n = payload[0] >> 32;
+	char text[64] = "";
+
+	path_of(n, text);
+	if (memcmp(payload + 1, text, (path_bytes + 7) / 8 * 8) != 0)
+		fault = "the path of another entry";
+	found(n + 1, PATH, 0, time, base);
+}
+
+/* A record for several events; returns of how many. */
+static trace_u32 found_call(trace_u32 id, const trace_u64 *payload, trace_u64 time, trace_u64 base)
+{
+	trace_u32 kind = (id - TRACE_RECORD_PATH_ENTRY) % 3;
+	bool has_path = id < TRACE_RECORD_CALL, has_exit = id >= TRACE_RECORD_PATH_CALL;
+
+	found_entry(payload + 2, kind, time, base);
+	if (has_path)
+		found_path(payload + 2 + held_entry_bytes(kind) / 8, time, base);
+	if (has_exit) {
+		found(payload[1], EXIT, 0, time + payload[0], base);
+		if (!fault && done[payload[2] >> 32].thread != done[payload[1]].thread)
+			fault = "an exit of another thread";
+	}
+	return 1 + has_path + has_exit;
+}
+
 static trace_u32 read_subbuf(const struct subbuf_header *header)
 {
 	trace_u32 events = 0;
@@ -211,12 +277,11 @@ static trace_u32 read_subbuf(const struct subbuf_header *header)
 		const trace_u64 *payload = (const trace_u64 *)(record + 1);
 		trace_u64 time = header->base + (trace_u32)(record->time - (trace_u32)header->base);
 
-		if (record->id >= TRACE_RECORD_CALL && record->id < TRACE_RECORD_CALL + 3) {
-			found_entry(payload + 2, record->id - TRACE_RECORD_CALL, time, header->base);
-			found(payload[1], EXIT, 0, time + payload[0], header->base);
-			if (!fault && done[payload[2] >> 32].thread != done[payload[1]].thread)
-				fault = "an exit of another thread";
-			events += 2;
+		if (record->id >= TRACE_RECORD_PATH_ENTRY && record->id < TRACE_RECORD_CALL + 3) {
+			events += found_call(record->id, payload, time, header->base);
+		} else if (record->id == TRACE_EV_sys_path) {
+			found_path(payload, time, header->base);
+			events++;
 		} else if (record->id >= TRACE_EV_sys_enter && record->id <= TRACE_EV_sys_enter6) {
 			found_entry(payload, record->id - TRACE_EV_sys_enter, time, header->base);
 			events++;
@@ -288,6 +353,7 @@ static void begin(trace_u32 subbuf_bytes, trace_u32 nr_subbufs)
 	now_ns = 1000;
 	nr_done = 0;
 	fault = NULL;
+	path_bytes = 0;
 	interrupted = preempted = false;
 }
 
@@ -298,16 +364,43 @@ static void other(void)
 
 static void an_exit_that_comes_next_shares_the_record(void)
 {
+	for (trace_u32 kind = 0; kind < 3; kind++)
+		for (trace_u32 path = 0; path <= 32; path += 8) {
+			begin(4096, 2);
+			path_bytes = path ? path - 3 : 0;
+			other();
+			enter(1, kind);
+			CU_ASSERT_NOT_EQUAL(ring.control->held_ns, 0);
+			leave(1);
+			CU_ASSERT_EQUAL(ring.control->held_ns, 0);
+			CU_ASSERT_EQUAL(ring.control->position & SUBBUF_OFFSET_MASK, HEADER + 16 + 32 + 24 * kind + (path ? 8 + path : 0));
+			close_books();
+			CU_ASSERT_PTR_NULL(fault);
+		}
+}
+
+/* What of a path an entry had before is not what the next one has. */
+static void an_entry_that_is_settled_takes_its_path_along(void)
+{
 	for (trace_u32 kind = 0; kind < 3; kind++) {
 		begin(4096, 2);
-		other();
+		path_bytes = 21;
 		enter(1, kind);
-		CU_ASSERT_NOT_EQUAL(ring.control->held_ns, 0);
+		other();
+		CU_ASSERT_EQUAL(ring.control->position & SUBBUF_OFFSET_MASK, HEADER + 32 + 24 * kind + 32 + 16);
 		leave(1);
-		CU_ASSERT_EQUAL(ring.control->held_ns, 0);
-		CU_ASSERT_EQUAL(ring.control->position & SUBBUF_OFFSET_MASK, HEADER + 16 + 32 + 24 * kind);
+		enter(1, kind);
+		leave(1);
+		subbuf_flush(&ring);
+		take_all();
+		path_bytes = 0;
+		enter(1, kind);
+		leave(1);
 		close_books();
 		CU_ASSERT_PTR_NULL(fault);
+		CU_ASSERT_EQUAL(done[1].what, PATH);
+		CU_ASSERT_EQUAL(done[1].found_ns, done[0].found_ns);
+		CU_ASSERT(done[1].found_ns < done[2].found_ns);
 	}
 }
 
@@ -335,7 +428,7 @@ static void only_the_same_call_of_the_same_thread_is_joined(void)
 	leave(2);
 	leave(1);
 	enter(3, 0);
-	CU_ASSERT_FALSE(held_end(writer.control, 0, 3, NR + 1, 0));
+	CU_ASSERT_FALSE(held_end(writer.control, 3, NR + 1, 0));
 	close_books();
 	CU_ASSERT_PTR_NULL(fault);
 	CU_ASSERT_EQUAL(done[0].found_ns, done[0].to);
@@ -344,9 +437,10 @@ static void only_the_same_call_of_the_same_thread_is_joined(void)
 
 static void a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records(void)
 {
-	for (trace_u32 before = 0; before < 12; before++) {
+	for (trace_u32 before = 0; before < 24; before++) {
 		begin(HEADER + 4 * 48, 4);
-		for (trace_u32 i = 0; i < before; i++)
+		path_bytes = before % 2 * 13;
+		for (trace_u32 i = 0; i < before / 2; i++)
 			other();
 		enter(1, 1);
 		leave(1);
@@ -375,9 +469,10 @@ static void a_clock_that_steps_back_makes_a_call_of_no_time(void)
 
 static void a_full_ring_counts_both(void)
 {
-	for (trace_u32 before = 0; before < 30; before++) {
+	for (trace_u32 before = 0; before < 60; before++) {
 		begin(HEADER + 4 * 48, 2);
-		for (trace_u32 i = 0; i < before; i++)
+		path_bytes = before % 2 * 17;
+		for (trace_u32 i = 0; i < before / 2; i++)
 			other();
 		enter(1, 1);
 		leave(1);
@@ -392,11 +487,12 @@ static void a_full_ring_counts_both(void)
 
 /* ---- interrupts ---- */
 
-/** struct run - how a run is. @before: records that stand already. @records: of each interrupt. @gap: time that passes before each */
+/** struct run - how a run is. @before: records that stand already. @path: bytes of each call's. @records: of each interrupt. @gap: time that passes before each */
 struct run {
 	trace_u32 before;
 	trace_u32 nr_subbufs;
 	trace_u32 kind;
+	trace_u32 path;
 	int records;
 	int flushes;
 	trace_u64 gap;
@@ -470,6 +566,7 @@ static void others_run(const struct run *run)
 static int run_once(const struct run *run, int first, int second)
 {
 	begin(HEADER + 4 * 48, run->nr_subbufs);
+	path_bytes = run->path;
 	interrupted = true;
 	preempted = run->main == preemptible;
 	for (trace_u32 i = 0; i < run->before; i++)
@@ -497,8 +594,8 @@ static int run_all(const struct run *run)
 		first++;
 	} while (reached_now & 2 && !fault);
 	if (fault)
-		printf("(%s: before %u, nr %u, kind %u, records %d, flushes %d, gap %llu, points %d %d) ", fault, run->before, run->nr_subbufs, run->kind,
-		       run->records, run->flushes, (unsigned long long)run->gap, first - 1, second - 1);
+		printf("(%s: before %u, nr %u, kind %u, path %u, records %d, flushes %d, gap %llu, points %d %d) ", fault, run->before, run->nr_subbufs,
+		       run->kind, run->path, run->records, run->flushes, (unsigned long long)run->gap, first - 1, second - 1);
 	CU_ASSERT_PTR_NULL(fault);
 	return runs;
 }
@@ -514,10 +611,11 @@ static void interrupts_at_every_point(void)
 			for (run.kind = 0; run.kind < 3; run.kind++)
 				for (run.records = 0; run.records <= 4; run.records += 1 + run.records / 2)
 					for (run.flushes = 0; run.flushes <= 1; run.flushes++)
-						for (int gap = 0; gap < 3 && !fault; gap++) {
-							if (nr++ % unit_step(13))
+						for (int gap = 0; gap < 6 && !fault; gap++) {
+							if (nr++ % unit_step(73))
 								continue;
-							run.gap = gaps[gap];
+							run.gap = gaps[gap / 2];
+							run.path = gap % 2 * 11;
 							runs += run_all(&run);
 						}
 	printf("(%d runs) ", runs);
@@ -530,13 +628,16 @@ static void a_preempted_program_settles_once(void)
 
 	for (run.before = 0; run.before <= 12; run.before++)
 		for (run.kind = 0; run.kind < 3; run.kind++)
-			for (run.records = 0; run.records <= 9 && !fault; run.records++)
+			for (run.records = 0; run.records <= 9 && !fault; run.records++) {
+				run.path = (trace_u32)run.records % 2 * 19;
 				runs += run_all(&run);
+			}
 	printf("(%d runs) ", runs);
 }
 
 static const struct unit_case cases[] = {
 	{ "an_exit_that_comes_next_shares_the_record", an_exit_that_comes_next_shares_the_record },
+	{ "an_entry_that_is_settled_takes_its_path_along", an_entry_that_is_settled_takes_its_path_along },
 	{ "whatever_else_comes_settles_the_entry_first", whatever_else_comes_settles_the_entry_first },
 	{ "only_the_same_call_of_the_same_thread_is_joined", only_the_same_call_of_the_same_thread_is_joined },
 	{ "a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records", a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records },

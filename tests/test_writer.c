@@ -200,7 +200,7 @@ static void bad_records_are_left_out_and_counted(void)
 	char text[256];
 
 	rawfile_exit(file, 1000, 1);
-	rawfile_record(file, 1100, 250, 2, "8 bytes.", 8);			   /* no such event */
+	rawfile_record(file, 1100, 245, 2, "8 bytes.", 8);			   /* no such event */
 	rawfile_record(file, 1200, 60000, 2, "8 bytes.", 8);			   /* nor any such number */
 	rawfile_record(file, 1300, TRACE_EV_sys_enter3, 2, "8 bytes.", 8);	   /* too small */
 	rawfile_record(file, 1400, TRACE_EV_trace_mark, 2, "no NUL..", 8);	   /* its string does not end */
@@ -273,6 +273,7 @@ static void a_record_for_two_events_that_is_too_short_is_two_lost(void)
 	struct trace *trace;
 	char text[256];
 
+	CU_ASSERT_TRUE(245 < TRACE_RECORD_PATH_ENTRY); /* what other tests have for no event */
 	for (uint32_t kind = 0; kind < 3; kind++)
 		rawfile_call(file, 1000, kind, 3 + 3 * kind, 50, 0, 0);
 	rawfile_call(file, 1100, 1, 7, 50, 0, 0);
@@ -316,11 +317,123 @@ static void a_call_that_takes_no_time_begins_before_it_ends(void)
 	trace_close(trace);
 }
 
+/* @first: TRACE_RECORD_PATH_ENTRY or TRACE_RECORD_PATH_CALL. @text: as it stands in the record, @text_bytes of it */
+static void rawfile_path_call(struct rawfile *file, uint32_t time, uint16_t first, uint32_t kind, uint64_t elapsed, int64_t ret, uint64_t entry, const char *text,
+			      size_t text_bytes)
+{
+	uint64_t payload[16] = { elapsed, (uint64_t)ret, entry, 1, 2, 3, 4, 5, 6 };
+	size_t words = 3 + 3 * kind;
+
+	payload[words++] = entry;
+	memcpy(&payload[words], text, text_bytes);
+	words += text_bytes / 8;
+	rawfile_record(file, time, (uint16_t)(first + kind), (uint32_t)words + 1, payload, words * 8);
+	file->nr_records += first == TRACE_RECORD_PATH_CALL ? 2 : 1;
+}
+
+static void check_next(struct trace_cursor *cursor, uint32_t id, uint64_t ns, uint64_t first_word)
+{
+	const struct trace_event *event = trace_cursor_next(cursor);
+	uint64_t word;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(event);
+	memcpy(&word, event->payload, sizeof(word));
+	CU_ASSERT_EQUAL(event->id, id);
+	CU_ASSERT_EQUAL(event->ts_ns, ns);
+	CU_ASSERT_EQUAL(word, first_word);
+}
+
+static void a_path_shares_the_record_of_its_call(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 18, .attempted = 18 };
+	struct rawfile *file = rawfile_new();
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace *trace;
+
+	for (uint32_t kind = 0; kind < 3; kind++) {
+		rawfile_path_call(file, 1000 + 100 * kind, TRACE_RECORD_PATH_CALL, kind, 50, 7 + kind, 40 + kind, "/a/path\0", 8);
+		rawfile_path_call(file, 1060 + 100 * kind, TRACE_RECORD_PATH_ENTRY, kind, 0, 0, 50 + kind, "/its/own/name\0\0\0", 16);
+		rawfile_exit(file, 1080 + 100 * kind, 1);
+	}
+	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+	trace = rawfile_open(file, &stats);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	for (uint32_t kind = 0; kind < 3; kind++) {
+		check_next(cursor, TRACE_EV_sys_enter + kind, 1000 + 100 * kind, 40 + kind);
+		event = trace_cursor_next(cursor);
+		CU_ASSERT_EQUAL(event->id, TRACE_EV_sys_path);
+		CU_ASSERT_EQUAL(event->ts_ns, 1000 + 100 * kind);
+		CU_ASSERT_EQUAL(((const struct trace_sys_path *)event->payload)->nr, 40 + kind);
+		CU_ASSERT_STRING_EQUAL((const char *)event->payload + sizeof(struct trace_sys_path), "/a/path");
+		check_next(cursor, TRACE_EV_sys_exit, 1050 + 100 * kind, 7 + kind);
+		check_next(cursor, TRACE_EV_sys_enter + kind, 1060 + 100 * kind, 50 + kind);
+		event = trace_cursor_next(cursor);
+		CU_ASSERT_EQUAL(event->id, TRACE_EV_sys_path);
+		CU_ASSERT_EQUAL(event->ts_ns, 1060 + 100 * kind);
+		CU_ASSERT_STRING_EQUAL((const char *)event->payload + sizeof(struct trace_sys_path), "/its/own/name");
+		check_next(cursor, TRACE_EV_sys_exit, 1080 + 100 * kind, 1);
+	}
+	CU_ASSERT_PTR_NULL(trace_cursor_next(cursor));
+	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
+/* Its place was taken after an interrupt's: all its events come before that one's. */
+static void a_path_comes_before_what_was_later(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 7, .attempted = 7 };
+	struct rawfile *file = rawfile_new();
+	struct trace_cursor *cursor;
+	struct trace *trace;
+
+	rawfile_exit(file, 1000, 5);
+	rawfile_exit(file, 1040, 6);
+	rawfile_path_call(file, 1020, TRACE_RECORD_PATH_CALL, 0, 15, 8, 30, "/a/path\0", 8);
+	rawfile_path_call(file, 1010, TRACE_RECORD_PATH_ENTRY, 0, 0, 0, 31, "/a/path\0", 8);
+	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+	trace = rawfile_open(file, &stats);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	check_next(cursor, TRACE_EV_sys_exit, 1000, 5);
+	check_next(cursor, TRACE_EV_sys_enter, 1010, 31);
+	check_next(cursor, TRACE_EV_sys_path, 1010, 31);
+	check_next(cursor, TRACE_EV_sys_enter, 1020, 30);
+	check_next(cursor, TRACE_EV_sys_path, 1020, 30);
+	check_next(cursor, TRACE_EV_sys_exit, 1035, 8);
+	check_next(cursor, TRACE_EV_sys_exit, 1040, 6);
+	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
+static void a_path_without_an_end_loses_its_call(void)
+{
+	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 13, .attempted = 13 };
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	char text[256];
+
+	rawfile_path_call(file, 1000, TRACE_RECORD_PATH_CALL, 1, 50, 0, 0, "endless.", 8);
+	rawfile_path_call(file, 1010, TRACE_RECORD_PATH_ENTRY, 1, 0, 0, 0, "endless.", 8);
+	rawfile_path_call(file, 1020, TRACE_RECORD_PATH_CALL, 2, 50, 0, 0, "", 0); /* no text at all */
+	rawfile_path_call(file, 1100, TRACE_RECORD_PATH_CALL, 1, 50, 0, 0, "an end.\0", 8);
+	rawfile_path_call(file, 1200, TRACE_RECORD_PATH_ENTRY, 1, 0, 0, 0, "endless.", 8); /* also when there was a good one before */
+	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+	trace = rawfile_open(file, &stats);
+	tb_order_text(trace, text);
+	CU_ASSERT_STRING_EQUAL(text, "2@1100 2@1100 2@1150 lost:2@9999 ");
+	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 10);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+}
+
 /* So many records of no event, as from a program that scribbles over its buffers. */
 static void rawfile_nonsense(struct rawfile *file, uint64_t base_ns, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		rawfile_record(file, (uint32_t)base_ns, 250, 2, "8 bytes.", 8);
+		rawfile_record(file, (uint32_t)base_ns, 245, 2, "8 bytes.", 8);
 	CU_ASSERT_EQUAL(rawfile_block(file, base_ns, 0, 0), 0);
 }
 
@@ -376,7 +489,7 @@ static void a_stream_that_begins_without_sense_says_so(void)
 	rawfile_exit(file, 4000, 1);
 	rawfile_block(file, 4000, 0, 0);
 	rawfile_exit(file, 5000, 1);
-	rawfile_record(file, 5000, 250, 2, "8 bytes.", 8);
+	rawfile_record(file, 5000, 245, 2, "8 bytes.", 8);
 	rawfile_block(file, 5000, 0, 0);
 	rawfile_exit(file, 6000, 1);
 	rawfile_block(file, 6000, 0, 0);
@@ -981,6 +1094,9 @@ static const struct unit_case cases[] = {
 	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
 	{ "a_record_for_two_events_is_read_as_two", a_record_for_two_events_is_read_as_two },
 	{ "a_record_for_two_events_that_is_too_short_is_two_lost", a_record_for_two_events_that_is_too_short_is_two_lost },
+	{ "a_path_shares_the_record_of_its_call", a_path_shares_the_record_of_its_call },
+	{ "a_path_comes_before_what_was_later", a_path_comes_before_what_was_later },
+	{ "a_path_without_an_end_loses_its_call", a_path_without_an_end_loses_its_call },
 	{ "a_call_that_takes_no_time_begins_before_it_ends", a_call_that_takes_no_time_begins_before_it_ends },
 	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
 	{ "a_stream_that_begins_without_sense_says_so", a_stream_that_begins_without_sense_says_so },

@@ -55,8 +55,13 @@ struct trace_record {
  */
 #define TRACE_EV_MAX 256
 #define TRACE_EV_USER 255
-/* Numbers that no event has: of records for two, struct trace_record_call, by the kind of arguments of the entry: sys_enter, sys_enter3, sys_enter6. */
-#define TRACE_RECORD_CALL 252
+/*
+ * Numbers that no event has: of records for several, struct trace_record_call, by what they are for, and the kind of arguments of the entry: sys_enter,
+ * sys_enter3, sys_enter6.
+ */
+#define TRACE_RECORD_PATH_ENTRY 246 /* an entry and its path */
+#define TRACE_RECORD_PATH_CALL	249 /* an entry, its path and the exit */
+#define TRACE_RECORD_CALL	252 /* an entry and the exit */
 #define TRACE_MASK_WORDS (TRACE_EV_MAX / 64)
 enum trace_event_id {
 	TRACE_EV_padding = 0,
@@ -87,9 +92,11 @@ enum trace_event_id {
 #undef S
 
 /**
- * struct trace_record_call - payload of a record for two events, in rings only: a system call's entry and its exit, when its CPU recorded nothing in between
- * The record's id is TRACE_RECORD_CALL + the entry's - TRACE_EV_sys_enter, its time the entry's. Behind this stands the payload of the entry.
- * @elapsed: ns from the entry to the exit; less than 2^32
+ * struct trace_record_call - payload of a record for several events, in rings only: a system call's entry and its exit, when its CPU recorded nothing in
+ * between; or an entry and the path that the call is given; or all three
+ * The record's id is one of the numbers above + the entry's - TRACE_EV_sys_enter, its time that of the entry and of the path. Behind this stands the
+ * payload of the entry, and behind that the one of the path.
+ * @elapsed: ns from the entry to the exit; less than 2^32. It and @exit mean nothing if the record is for no exit
  */
 struct trace_record_call {
 	trace_u64 elapsed;

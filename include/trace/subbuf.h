@@ -33,6 +33,7 @@ extern "C" {
 #define SUBBUF_COMMIT_RECORD (1ULL << 40) /* one record in the upper bits of commit */
 #define SUBBUF_COMMIT_MASK (SUBBUF_COMMIT_RECORD - 1)
 #define SUBBUF_CONTROL_BYTES 4096u
+#define SUBBUF_HELD_PATH_BYTES 1920
 /* The time of a record's preliminary header, whose id is 0: the place is taken, its record not yet written. Padding has 0. */
 #define SUBBUF_TIME_PRELIMINARY 1u
 
@@ -93,7 +94,7 @@ struct subbuf_control {
 	trace_u64 held_ns;     /* its time; 0: there is none; HELD_BUSY: somebody is about to record it */
 	trace_u64 held_thread; /* whose: no other thread has the same at the same time */
 	trace_u64 held_call;   /* the first word of struct trace_sys_enter */
-	trace_u64 held_kind;   /* its id less TRACE_EV_sys_enter */
+	trace_u64 held_kind;   /* its id less TRACE_EV_sys_enter; << 8: bytes of held_path, NUL included, 0: it has none */
 	trace_u64 held_args[6];
 	trace_u64 nr_settled; /* how often one was recorded by somebody else than its exit */
 	trace_u64 pad0;
@@ -108,6 +109,9 @@ struct subbuf_control {
 	trace_u32 cpu;
 	trace_u32 producer;
 	trace_u32 clock;
+	trace_u64 pad3[5];
+	/* the kernel's: what the call that is held was given */
+	char held_path[SUBBUF_HELD_PATH_BYTES];
 };
 
 #if !defined(__bpf__) && !defined(__BPF__)

@@ -4,14 +4,15 @@
 /*
  * held.h - a system call between whose entry and exit its CPU records nothing else, as most are, is one record instead of two.
  *
- * An entry is not recorded, but held in the control page of its CPU's ring. When the exit of the same call comes next, both become one record,
- * struct trace_record_call. Whatever else comes settles the entry first: it gets the record that it would have had, with its own time.
+ * An entry is not recorded, but held in the control page of its CPU's ring, with the path that the call is given. When the exit of the same call comes
+ * next, all become one record, struct trace_record_call. Whatever else comes settles the entry first: it gets the record that it would have had, with
+ * its own time; one record with its path.
  *
  * held_ns says who may touch what is held: 0, the next entry; a time, whoever takes it; HELD_BUSY, who did, until it has copied what it needs. So
  * an entry is recorded once, whoever interrupts or preempts whom: tracer/CONCURRENCY.md, "Held entries". tests/test_held.c interrupts at every access.
  *
  * The includer has what subbuf_write.h asks for, HELD_SUBBUF_BYTES, and as record.bpf.h has them struct recording, record_place(), place_record() and
- * record_end_as(); it may define HELD_RECORD(control, cpu, held_ns), held_record() out of line.
+ * record_end_as(), and HELD_PUT_TEXT(to, text, bytes), which pads what it copies with 0 to whole words.
  */
 #include <trace/subbuf.h>
 
@@ -24,9 +25,36 @@ HELD_INLINE trace_u32 held_entry_bytes(trace_u32 kind)
 	return sizeof(struct trace_sys_enter) + 24 * kind;
 }
 
-HELD_INLINE void held_put_entry(const struct subbuf_control *control, trace_u32 kind, struct trace_sys_enter6 *entry)
+HELD_INLINE trace_u32 held_kind(const struct subbuf_control *control)
 {
+	return SUBBUF_LOAD(&control->held_kind) & 3;
+}
+
+/* Of the path that is held, NUL included; 0: none is. The number is bounded for whoever does not trust it. */
+HELD_INLINE trace_u32 held_path_bytes(const struct subbuf_control *control)
+{
+	return SUBBUF_LOAD(&control->held_kind) >> 8 & 2047;
+}
+
+/* Payload of the entry, and of its path. */
+HELD_INLINE trace_u32 held_bytes(const struct subbuf_control *control)
+{
+	trace_u32 path_bytes = held_path_bytes(control), bytes = held_entry_bytes(held_kind(control));
+
+	return path_bytes ? bytes + sizeof(struct trace_sys_path) + ((path_bytes + 7) & ~7u) : bytes;
+}
+
+/* All of that. What it needs to know is read again, for a program has few registers and a short stack. */
+HELD_INLINE void held_put(const struct subbuf_control *control, struct trace_sys_enter6 *entry)
+{
+	trace_u32 kind = held_kind(control), path_bytes = held_path_bytes(control);
+	trace_u64 *path = (trace_u64 *)entry + held_entry_bytes(kind) / 8;
+
 	*(trace_u64 *)entry = control->held_call;
+	if (path_bytes) {
+		*path = control->held_call; /* nr, abi; late: it was not */
+		HELD_PUT_TEXT(path + 1, control->held_path, path_bytes);
+	}
 	if (kind == 0)
 		return;
 	entry->arg0 = control->held_args[0];
@@ -42,20 +70,18 @@ HELD_INLINE void held_put_entry(const struct subbuf_control *control, trace_u32 
 /* The entry that was taken gets a record of its own. */
 HELD_INLINE void held_record(struct subbuf_control *control, trace_u32 cpu, trace_u64 held_ns)
 {
-	trace_u32 kind = control->held_kind & 3;
+	trace_u32 head_bytes = held_path_bytes(control) ? sizeof(struct trace_record_call) : 0;
 	struct recording recording;
-	void *entry = record_place(&recording, control, cpu, false, held_entry_bytes(kind), held_ns);
+	void *payload = record_place(&recording, control, cpu, false, head_bytes + held_bytes(control), held_ns);
 
-	if (entry) {
-		held_put_entry(control, kind, entry);
-		record_end_as(&recording, TRACE_EV_sys_enter + kind, 1);
+	if (payload) {
+		held_put(control, payload + head_bytes);
+		record_end_as(&recording, (head_bytes ? TRACE_RECORD_PATH_ENTRY : TRACE_EV_sys_enter) + held_kind(control), head_bytes ? 2 : 1);
+	} else if (head_bytes) {
+		SUBBUF_ADD(&control->discarded, 1); /* two events are; one was counted */
 	}
 	SUBBUF_STORE(&control->held_ns, 0); /* [H2] after all was copied; pairs with [H1] */
 }
-
-#ifndef HELD_RECORD
-#define HELD_RECORD held_record
-#endif
 
 /* What is held, if anything, gets its record. In any context. */
 HELD_INLINE void held_settle(struct subbuf_control *control, trace_u32 cpu)
@@ -69,14 +95,15 @@ HELD_INLINE void held_settle(struct subbuf_control *control, trace_u32 cpu)
 }
 
 /*
- * Hold an entry: @call is the first word of struct trace_sys_enter, @kind tells how many of held_args stand already, @thread tells the call from all others that
- * may be under way. held_ns was 0 [H1], and the caller is not preempted: nobody else writes here, and who interrupts us reads nothing before held_ns is a time.
+ * Hold an entry: @call is the first word of struct trace_sys_enter, @kind tells how many of held_args and @path_bytes how much of held_path stand already,
+ * @thread tells the call from all others that may be under way. held_ns was 0 [H1], and the caller is not preempted: nobody else writes here, and who
+ * interrupts us reads nothing before held_ns is a time.
  */
-HELD_INLINE void held_begin(struct subbuf_control *control, trace_u64 thread, trace_u64 call, trace_u32 kind)
+HELD_INLINE void held_begin(struct subbuf_control *control, trace_u64 thread, trace_u64 call, trace_u32 kind, trace_u32 path_bytes)
 {
 	control->held_thread = thread;
 	control->held_call = call;
-	control->held_kind = kind;
+	control->held_kind = kind | path_bytes << 8;
 	SUBBUF_STORE(&control->held_ns, SUBBUF_CLOCK());
 }
 
@@ -109,10 +136,9 @@ HELD_INLINE int held_record_call(struct subbuf_control *control, trace_u64 held_
 {
 	trace_u64 position = SUBBUF_LOAD(&control->position), now, base;
 	struct recording recording = {.structural = false};
-	trace_u32 kind = control->held_kind & 3;
 	struct trace_record_call *call;
 
-	recording.bytes = sizeof(struct trace_record) + sizeof(*call) + held_entry_bytes(kind);
+	recording.bytes = sizeof(struct trace_record) + sizeof(*call) + held_bytes(control);
 	if ((position & SUBBUF_OFFSET_MASK) + recording.bytes >= HELD_SUBBUF_BYTES ||
 	    SUBBUF_CAS(&control->position, position, position + recording.bytes) != position)
 		return 0;
@@ -127,14 +153,20 @@ HELD_INLINE int held_record_call(struct subbuf_control *control, trace_u64 held_
 	}
 	call->elapsed = now > held_ns ? now - held_ns : 0; /* the kernel's fast clock may step back by some ns */
 	call->exit.ret = ret;
-	held_put_entry(control, kind, (struct trace_sys_enter6 *)(call + 1));
+	held_put(control, (struct trace_sys_enter6 *)(call + 1));
+	if (held_path_bytes(control))
+		record_end_as(&recording, TRACE_RECORD_PATH_CALL + held_kind(control), 3);
+	else
+		record_end_as(&recording, TRACE_RECORD_CALL + held_kind(control), 2);
 	SUBBUF_STORE(&control->held_ns, 0); /* [H2] */
-	record_end_as(&recording, TRACE_RECORD_CALL + kind, 2);
 	return 1;
 }
 
-/* The exit of call @nr of @thread: 1 when its entry was held, and both have their record; 0: the exit is to be recorded by itself. The caller is not preempted. */
-HELD_INLINE int held_end(struct subbuf_control *control, trace_u32 cpu, trace_u64 thread, trace_u32 nr, trace_u64 ret)
+/*
+ * The exit of call @nr of @thread: 1 when its entry was held, and both have their record; 0: the exit is to be recorded by itself, and if the entry is held
+ * still that settles it, as anything would. The caller is not preempted.
+ */
+HELD_INLINE int held_end(struct subbuf_control *control, trace_u64 thread, trace_u32 nr, trace_u64 ret)
 {
 	trace_u64 held_ns = held_is(control, thread, nr) ? held_take(control) : 0;
 
@@ -142,7 +174,7 @@ HELD_INLINE int held_end(struct subbuf_control *control, trace_u32 cpu, trace_u6
 		return 0;
 	if (held_record_call(control, held_ns, ret))
 		return 1;
-	HELD_RECORD(control, cpu, held_ns);
+	SUBBUF_STORE(&control->held_ns, held_ns);
 	return 0;
 }
 

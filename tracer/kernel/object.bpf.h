@@ -98,18 +98,6 @@ static __always_inline struct path_place file_path(struct path_text *s, struct f
 	return (struct path_place){.start = s->at & 2047, .bytes = (TRACER_PATH_BYTES - s->at) & 2047};
 }
 
-/* Copy @bytes (at most TRACER_PATH_BYTES) of text behind a payload; the last word is zeroed first, for the padding. */
-static __always_inline void put_text(void *to, const char *text, u32 bytes)
-{
-	u32 last;
-
-	barrier_var(bytes); /* else the compiler checks one copy and uses another */
-	bytes &= 2047;
-	last = (bytes - 1) & (2047 & ~7u);
-	*(u64 *)(to + last) = 0;
-	bpf_probe_read_kernel(to, bytes, text);
-}
-
 /* ---- sockets ---- */
 static __always_inline u64 socket_ino(struct socket *socket)
 {

@@ -241,22 +241,32 @@ static __always_inline void record_end(struct recording *r, u32 id)
 	record_end_as(r, id, 1);
 }
 
-/* ---- events that happen now ---- */
-#define HELD_SUBBUF_BYTES (geometry_of(false)->subbuf_bytes)
-int record_held(u32 cpu, u64 held_ns);
-#define HELD_RECORD(control, cpu, held_ns) record_held(cpu, held_ns)
-#include "held.h"
+#define SHORT_TEXT 64
 
-/* Rare, so out of line. The results mean nothing; global functions have one. */
-__noinline int record_held(u32 cpu, u64 held_ns)
+/*
+ * Copy @bytes (at most TRACER_PATH_BYTES) of text behind a payload, padded with 0 to whole words. From a map, where there is room behind it: most paths are
+ * short, and copied sooner than the helper has begun.
+ */
+static __always_inline void put_text(void *to, const char *text, u32 bytes)
 {
-	struct subbuf_control *control = control_of_cpu(false, cpu);
-
-	if (control)
-		held_record(control, cpu, held_ns);
-	return 0;
+	barrier_var(bytes); /* else the compiler checks one copy and uses another */
+	bytes &= 2047;
+	#pragma unroll
+	for (u32 at = 0; at < SHORT_TEXT; at += sizeof(u64))
+		if (at < bytes)
+			*(u64 *)(to + at) = *(const u64 *)(text + at);
+	if (bytes > SHORT_TEXT)
+		bpf_probe_read_kernel(to + SHORT_TEXT, (bytes - SHORT_TEXT) & 2047, text + SHORT_TEXT);
+	if (bytes & 7)
+		*(u64 *)(to + (bytes & (2047 & ~7u))) &= (1ULL << (bytes & 7) * 8) - 1;
 }
 
+/* ---- events that happen now ---- */
+#define HELD_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
+#define HELD_SUBBUF_BYTES (geometry_of(false)->subbuf_bytes)
+#include "held.h"
+
+/* Rare, so out of line. The result means nothing; global functions have one. */
 __noinline int settle_entry(u32 cpu)
 {
 	struct subbuf_control *control = control_of_cpu(false, cpu);

@@ -216,19 +216,32 @@ volatile bool hold_entries;	     /* the loader's: tracer_choose_holding() */
 volatile bool entries_not_preempted; /* the kernel runs our program for entries with preemption off, as held_begin() needs it */
 #define PREEMPT_MASK 0xff	     /* of preempt_count, include/linux/preempt.h */
 
-/* Hold this entry? If so @ret_control is the CPU's ring. Only of calls whose exit has nothing to tell but the result: others would often be settled. */
+/* Calls whose exit has more to tell than the result, and mostly not before something else has happened. */
+#define SYSCALL_NOT_HELD (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD))
+
+/* Hold this entry? If so @ret_control is the CPU's ring. */
 static __always_inline bool may_hold(u32 cpu, u32 action, struct subbuf_control **ret_control)
 {
 	struct subbuf_control *control;
 
 	if (!hold_entries)
 		return false;
-	control = action >> SYSCALL_PATH_SHIFT ? NULL : control_of_cpu(false, cpu);
+	control = action & SYSCALL_NOT_HELD ? NULL : control_of_cpu(false, cpu);
 	if (!control)
 		return false;
 	settle_held(control, cpu);
 	*ret_control = control;
 	return SUBBUF_LOAD(&control->held_ns) == 0;
+}
+
+_Static_assert(TRACER_PATH_BYTES == SUBBUF_HELD_PATH_BYTES, "any path can be held");
+
+/* The path of a call that is to be held, if it has one; bytes with the NUL, 0: it has none, < 0: it could not be read. */
+static __noinline long hold_path(struct subbuf_control *control, struct pt_regs *regs, u32 abi, u32 action)
+{
+	u64 address = event_wanted(TRACE_EV_sys_path) ? path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) : 0;
+
+	return address ? bpf_probe_read_user_str(control->held_path, TRACER_PATH_BYTES, (void *)address) : 0;
 }
 
 #define PUT_ARGUMENTS(args, regs, abi, kind)                    \
@@ -253,6 +266,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	u32 nr = id, abi, action, kind;
 	struct subbuf_control *control;
 	struct recording recording;
+	long path_bytes = 0;
 	u64 *record;
 
 	if (!hold_entries && !entries_not_preempted)
@@ -263,9 +277,13 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	action = syscall_action(abi, nr);
 	kind = action & SYSCALL_ARGS_MASK;
 	if (may_hold(cpu, action, &control)) {
-		PUT_ARGUMENTS(control->held_args, regs, abi, kind);
-		held_begin(control, (u64)regs, nr | (u64)abi << 32, kind);
-		return 0;
+		if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK)
+			path_bytes = hold_path(control, regs, abi, action);
+		if (path_bytes >= 0) {
+			PUT_ARGUMENTS(control->held_args, regs, abi, kind);
+			held_begin(control, (u64)regs, nr | (u64)abi << 32, kind, path_bytes);
+			return 0;
+		}
 	}
 	record = record_begin_on(&recording, cpu, false, sizeof(struct trace_sys_enter) + 24 * kind);
 	if (record) {
@@ -465,28 +483,45 @@ static __noinline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32
 		record_socketcall_exit(regs, ret);
 }
 
+/* Can there be more to tell at the exit of such a call than the result? */
+static __always_inline bool may_have_effects(u32 nr)
+{
+	u32 index = nr;
+
+	barrier_var(index); /* else the compiler checks one copy and uses another */
+	return index >= TRACER_NR_SYSCALLS || syscall_has_effects[index];
+}
+
+static __noinline int end_held(struct subbuf_control *control, struct pt_regs *regs, u32 nr, long ret)
+{
+	return held_end(control, (u64)regs, nr, ret);
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
-	u32 cpu = bpf_get_smp_processor_id();
+	u32 cpu = bpf_get_smp_processor_id(), nr = syscall_nr(regs), abi, action;
+	bool has_effects = may_have_effects(nr), is_held;
 	struct subbuf_control *control = control_of_cpu(false, cpu);
 	struct task_struct *task;
-	u32 nr, abi, action;
 
 	/* The thread is told by where its registers are, on its stack: for that nothing has to be loaded. What is held has passed the filters. */
-	if (!control || held_end(control, cpu, (u64)regs, syscall_nr(regs), ret))
+	if (!control || (!has_effects && held_end(control, (u64)regs, nr, ret)))
 		return 0;
 	task = current_by_loads(cpu);
 	if (!current_passes() || own_event(task))
 		return 0;
-	settle_held(control, cpu);
-	nr = syscall_nr(regs);
-	if (nr >= TRACER_NR_SYSCALLS || syscall_has_effects[nr]) {
+	is_held = has_effects && held_is(control, (u64)regs, nr);
+	if (!is_held)
+		settle_held(control, cpu);
+	if (has_effects) {
 		abi = syscall_abi(task, nr);
 		action = syscall_action(abi, nr);
 		if (action >> SYSCALL_PATH_SHIFT) /* anything beyond plain arguments */
-			record_effects(regs, nr, abi, action, ret);
+			record_effects(regs, nr, abi, action, ret); /* of an entry that is held only what goes to the structural ring */
 	}
+	if (is_held && end_held(control, regs, nr, ret))
+		return 0;
 	RECORD_ON(cpu, sys_exit, false, 0) {
 		record->ret = ret;
 		COMMIT(sys_exit);

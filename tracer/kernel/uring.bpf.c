@@ -131,7 +131,7 @@ __noinline int record_uring_file(u64 request)
 
 __noinline int record_uring_closed(u64 request, u32 slot)
 {
-	RECORD(uring_close) {
+	RECORD_BEHIND(uring_close, 0) {
 		record->fd = slot ? -1 : BPF_CORE_READ((struct io_close *)request, fd);
 		record->slot = slot - 1;
 		COMMIT(uring_close);
@@ -212,11 +212,14 @@ int BPF_PROG(uring_submit__sqe, struct io_kiocb *req)
 /* @request: NULL for a message from another ring, or one of several results */
 static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb *request, u64 user_data, s32 result, u32 flags)
 {
+	u32 cpu = bpf_get_smp_processor_id();
+	struct subbuf_control *control = control_of_cpu(false, cpu);
 	struct uring_label label;
 	u64 *accepts;
 
-	if (!current_passes())
+	if (!control || !current_passes())
 		return;
+	settle_held(control, cpu);
 	label.ring = (u64)ring;
 	label.user_data = user_data;
 	if (request && BPF_CORE_READ(request, opcode) == URING_ACCEPT) { /* the last result of it: the program may use its label for another request now */
