@@ -8,12 +8,12 @@ int BPF_PROG(fs_writeback_wait, struct folio *folio, struct address_space *mappi
 
 	if (!mapping || !current_passes())
 		return 0;
-	inode = BPF_CORE_READ(mapping, host);
+	inode = FIELD(mapping, host);
 	RECORD(fs_writeback_wait) {
-		record->ino = BPF_CORE_READ(inode, i_ino);
+		record->ino = FIELD(inode, i_ino);
 		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
 		record->pad = 0;
-		record->index = BPF_CORE_READ(folio, index);
+		record->index = FIELD(folio, index);
 		COMMIT(fs_writeback_wait);
 	}
 	return 0;
@@ -74,8 +74,8 @@ static __always_inline u32 order_of(struct folio *folio)
 	if (!(flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1))
 		return 0;
 	if (bpf_core_field_exists(folio->_folio_order))
-		return BPF_CORE_READ(folio, _folio_order);
-	return BPF_CORE_READ(folio, _flags_1) & 0xff;
+		return FIELD(folio, _folio_order);
+	return FIELD(folio, _flags_1) & 0xff;
 }
 
 #define CACHE_PROGRAM(event, tracepoint)                                                                                         \
@@ -88,10 +88,10 @@ static __always_inline u32 order_of(struct folio *folio)
 			return 0;                                                                                                \
 		inode = BPF_CORE_READ(folio, mapping, host);                                                                     \
 		RECORD(event) {                                                                                                  \
-			record->ino = BPF_CORE_READ(inode, i_ino);                                                               \
+			record->ino = FIELD(inode, i_ino);                                                               \
 			record->dev = BPF_CORE_READ(inode, i_sb, s_dev);                                                         \
 			record->order = order_of(folio);                                                                         \
-			record->index = BPF_CORE_READ(folio, index);                                                             \
+			record->index = FIELD(folio, index);                                                             \
 			COMMIT(event);                                                                                           \
 		}                                                                                                                \
 		return 0;                                                                                                        \

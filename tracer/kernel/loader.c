@@ -117,7 +117,8 @@ static void configure_constants(struct tracer *tracer)
 	config->filter_gid = (unsigned int)options->filter_gid;
 	config->filtering = config->filter_pid || config->filter_pgrp || config->filter_by_uid || config->filter_by_gid;
 	config->preempt_count_distance = tracer_percpu_distance(tracer->types, "__preempt_count", "preempt_count");
-	if (btf__find_by_name_kind(tracer->types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0) /* since 6.2 */
+	config->can_cast = btf__find_by_name_kind(tracer->types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0; /* since 6.2 */
+	if (config->can_cast)
 		config->current_task_distance = tracer_percpu_distance(tracer->types, "current_task", "current_task");
 	configure_syscalls((unsigned short(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions, (bool *)tracer->skeleton->rodata->syscall_has_effects);
 }

@@ -52,23 +52,23 @@ struct path_place {
 static long path_step(u32 index, struct path_text **context)
 {
 	struct path_text *s = *context;
-	struct dentry *dentry = s->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
+	struct dentry *dentry = s->dentry, *parent = FIELD(dentry, d_parent);
 	struct mount *mount = s->mount, *above;
 	u32 bytes, at = s->at;
 
-	if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
-		above = BPF_CORE_READ(mount, mnt_parent);
+	if (dentry == FIELD(mount, mnt.mnt_root)) {
+		above = FIELD(mount, mnt_parent);
 		if (above == mount)
 			return 1;
-		s->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		s->dentry = FIELD(mount, mnt_mountpoint);
 		s->mount = above;
 		return 0;
 	}
-	bytes = BPF_CORE_READ(dentry, d_name.len);
+	bytes = FIELD(dentry, d_name.len);
 	if (bytes >= NAME_BYTES || at < bytes + 1)
 		return 1; /* does not fit: the front of the path is missing */
 	at -= bytes;
-	bpf_probe_read_kernel(&s->text[at & 2047], bytes & (NAME_BYTES - 1), BPF_CORE_READ(dentry, d_name.name));
+	bpf_probe_read_kernel(&s->text[at & 2047], bytes & (NAME_BYTES - 1), FIELD(dentry, d_name.name));
 	if (parent == dentry) { /* not in a directory: anon_inode:[eventfd], memfd:name */
 		s->at = at;
 		return 1;
@@ -86,9 +86,9 @@ static long path_step(u32 index, struct path_text **context)
  */
 static __always_inline struct path_place file_path(struct path_text *s, struct file *file)
 {
-	struct vfsmount *vfs = BPF_CORE_READ(file, f_path.mnt);
+	struct vfsmount *vfs = FIELD(file, f_path.mnt);
 
-	s->dentry = BPF_CORE_READ(file, f_path.dentry);
+	s->dentry = FIELD(file, f_path.dentry);
 	s->mount = (void *)vfs - bpf_core_field_offset(struct mount, mnt);
 	s->at = TRACER_PATH_BYTES - 1;
 	s->text[TRACER_PATH_BYTES - 1] = 0;
@@ -103,12 +103,12 @@ static __always_inline u64 socket_ino(struct socket *socket)
 {
 	struct socket_alloc *alloc = (void *)socket - bpf_core_field_offset(struct socket_alloc, socket);
 
-	return socket ? BPF_CORE_READ(alloc, vfs_inode.i_ino) : 0;
+	return socket ? FIELD(alloc, vfs_inode.i_ino) : 0;
 }
 
 static __always_inline u64 sock_ino(const struct sock *sk)
 {
-	return socket_ino(BPF_CORE_READ(sk, sk_socket));
+	return socket_ino(FIELD(sk, sk_socket));
 }
 
 static __always_inline u64 v4_mapped(u32 address)
@@ -119,30 +119,30 @@ static __always_inline u64 v4_mapped(u32 address)
 /* trace_sock_endpoints and trace_start_socket have these members in common. */
 #define FILL_SOCKET(record, sk)                                                                                                  \
 	do {                                                                                                                     \
-		u16 family_ = BPF_CORE_READ(sk, __sk_common.skc_family);                                                         \
+		u16 family_ = FIELD(sk, __sk_common.skc_family);                                                         \
 		u64 words_[2] = {0, 0};                                                                                          \
                                                                                                                                  \
 		(record)->family = family_;                                                                                      \
-		(record)->type = BPF_CORE_READ(sk, sk_type);                                                                     \
-		(record)->protocol = BPF_CORE_READ(sk, sk_protocol);                                                             \
-		(record)->state = BPF_CORE_READ(sk, __sk_common.skc_state);                                                      \
+		(record)->type = FIELD(sk, sk_type);                                                                     \
+		(record)->protocol = FIELD(sk, sk_protocol);                                                             \
+		(record)->state = FIELD(sk, __sk_common.skc_state);                                                      \
 		(record)->ino = sock_ino(sk);                                                                                    \
 		(record)->peer_ino = 0;                                                                                          \
 		(record)->local_port = (record)->remote_port = 0;                                                                \
 		(record)->local_hi = (record)->local_lo = (record)->remote_hi = (record)->remote_lo = 0;                         \
 		if (family_ == AF_UNIX) {                                                                                        \
-			struct sock *peer_ = BPF_CORE_READ((struct unix_sock *)(sk), peer);                                      \
+			struct sock *peer_ = FIELD((struct unix_sock *)(sk), peer);                                      \
                                                                                                                                  \
 			if (peer_)                                                                                               \
 				(record)->peer_ino = sock_ino(peer_);                                                            \
 		} else if (family_ == AF_INET || family_ == AF_INET6) {                                                          \
-			u16 port_ = BPF_CORE_READ(sk, __sk_common.skc_dport);                                                    \
+			u16 port_ = FIELD(sk, __sk_common.skc_dport);                                                    \
                                                                                                                                  \
-			(record)->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);                                           \
+			(record)->local_port = FIELD(sk, __sk_common.skc_num);                                           \
 			(record)->remote_port = port_ << 8 | port_ >> 8;                                                         \
 			if (family_ == AF_INET) {                                                                                \
-				(record)->local_lo = v4_mapped(BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr));                    \
-				(record)->remote_lo = v4_mapped(BPF_CORE_READ(sk, __sk_common.skc_daddr));                       \
+				(record)->local_lo = v4_mapped(FIELD(sk, __sk_common.skc_rcv_saddr));                    \
+				(record)->remote_lo = v4_mapped(FIELD(sk, __sk_common.skc_daddr));                       \
 			} else {                                                                                                 \
 				bpf_core_read(words_, 16, &(sk)->__sk_common.skc_v6_rcv_saddr);                                  \
 				(record)->local_hi = words_[0];                                                                  \
@@ -167,14 +167,14 @@ static __always_inline u32 pid_at_level(struct pid *pid, u32 level)
 
 static __always_inline u32 pid_in_namespace(struct pid *pid)
 {
-	return pid_at_level(pid, BPF_CORE_READ(pid, level));
+	return pid_at_level(pid, FIELD(pid, level));
 }
 
 static __always_inline u32 task_state(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->__state))
-		return BPF_CORE_READ(task, __state);
-	return BPF_CORE_READ((struct task_struct___pre_5_14 *)task, state);
+		return FIELD(task, __state);
+	return FIELD((struct task_struct___pre_5_14 *)task, state);
 }
 
 #endif

@@ -305,6 +305,13 @@ static __always_inline struct task_struct *current_task(void)
 	return bpf_get_current_task_btf();
 }
 
+/* ---- the kernel's memory ---- */
+extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
+
+/* A member of one of the kernel's objects, as BPF_CORE_READ() of one step, by a load where the kernel allows that. From a wrong address it is 0. */
+#define FIELD(object, member)                                                                                                    \
+	(config.can_cast ? ((typeof(object))bpf_rdonly_cast(object, bpf_core_type_id_kernel(typeof(*(object)))))->member : BPF_CORE_READ(object, member))
+
 #if defined(__TARGET_ARCH_x86)
 /*
  * The current thread, and what else the kernel keeps for each CPU, by loads alone. The helper is a call, which with its way back costs as
@@ -312,7 +319,6 @@ static __always_inline struct task_struct *current_task(void)
  * list none), but the kernel's type information places them in the same per-CPU section as the run queue, and to that
  * every thread has a pointer: whoever comes first on a CPU notes it. A load from a wrong address would give 0, not harm.
  */
-extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
 volatile trace_u64 run_queues[TRACER_FAST_CPUS]; /* address of each CPU's, 0 = not noted yet */
 
 /* The word at an address: any struct will do that begins with one. */

@@ -9,11 +9,11 @@
 /* The address stands in the socket by now (tcp_v4_connect(), tcp_v6_connect()); if the connection fails it is taken out again. */
 static __always_inline void record_asks(const struct sock *sk)
 {
-	u16 port = BPF_CORE_READ(sk, __sk_common.skc_dport);
+	u16 port = FIELD(sk, __sk_common.skc_dport);
 	u64 words[2] = {0, 0};
 
-	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET)
-		words[1] = v4_mapped(BPF_CORE_READ(sk, __sk_common.skc_daddr));
+	if (FIELD(sk, __sk_common.skc_family) == AF_INET)
+		words[1] = v4_mapped(FIELD(sk, __sk_common.skc_daddr));
 	else
 		bpf_core_read(words, 16, &sk->__sk_common.skc_v6_daddr);
 	RECORD(sock_asks) {
@@ -21,8 +21,8 @@ static __always_inline void record_asks(const struct sock *sk)
 		record->remote_hi = words[0];
 		record->remote_lo = words[1];
 		record->remote_port = port << 8 | port >> 8;
-		record->family = BPF_CORE_READ(sk, __sk_common.skc_family);
-		record->protocol = BPF_CORE_READ(sk, sk_protocol);
+		record->family = FIELD(sk, __sk_common.skc_family);
+		record->protocol = FIELD(sk, sk_protocol);
 		record->pad = 0;
 		COMMIT(sock_asks);
 	}
@@ -61,7 +61,7 @@ int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 			record->ino = TYPED_SOCK_INO(sk);                                                                        \
 			record->position = 0;                                                                                    \
 			if (protocol == IPPROTO_TCP && (family == AF_INET || family == AF_INET6))                                \
-				record->position = BPF_CORE_READ((struct tcp_sock *)sk, tcp_member);                             \
+				record->position = FIELD((struct tcp_sock *)sk, tcp_member);                             \
 			record->ret = ret;                                                                                       \
 			record->family = family;                                                                                 \
 			record->protocol = protocol;                                                                             \

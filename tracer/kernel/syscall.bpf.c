@@ -86,11 +86,12 @@ static __noinline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, 
 /* The file behind a descriptor of the current process, or NULL; and is the descriptor closed by exec? */
 static __always_inline struct file *file_of_fd(u32 fd, u32 *ret_cloexec)
 {
-	struct fdtable *table = BPF_CORE_READ(current_task(), files, fdt);
-	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
-	unsigned long *bits = BPF_CORE_READ(table, close_on_exec), word = 0;
+	struct files_struct *own = FIELD(current_task(), files);
+	struct fdtable *table = FIELD(own, fdt);
+	struct file **files = FIELD(table, fd), *file = NULL;
+	unsigned long *bits = FIELD(table, close_on_exec), word = 0;
 
-	if (fd >= BPF_CORE_READ(table, max_fds))
+	if (fd >= FIELD(table, max_fds))
 		return NULL;
 	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
 	bpf_probe_read_kernel(&word, sizeof(word), bits + fd / 64);
@@ -101,15 +102,16 @@ static __always_inline struct file *file_of_fd(u32 fd, u32 *ret_cloexec)
 /* fs_open of @file, the descriptor @fd. @s belongs to the program that calls. */
 static __always_inline void put_fd(struct path_text *s, struct file *file, u32 fd, u32 cloexec)
 {
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct inode *inode = FIELD(file, f_inode);
+	struct super_block *super = FIELD(inode, i_sb);
 	struct path_place place = file_path(s, file);
 
 	RECORD_IN(fs_open, true, ROUND8(place.bytes)) {
 		record->fd = fd;
-		record->flags = (BPF_CORE_READ(file, f_flags) & ~O_CLOEXEC) | cloexec;
-		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
-		record->mode = BPF_CORE_READ(inode, i_mode);
-		record->ino = BPF_CORE_READ(inode, i_ino);
+		record->flags = (FIELD(file, f_flags) & ~O_CLOEXEC) | cloexec;
+		record->dev = FIELD(super, s_dev);
+		record->mode = FIELD(inode, i_mode);
+		record->ino = FIELD(inode, i_ino);
 		put_text(record + 1, &s->text[place.start], place.bytes);
 		COMMIT(fs_open);
 	}
@@ -123,8 +125,8 @@ static __always_inline void put_endpoints(struct file *file, u32 fd)
 
 	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
 		return;
-	socket = BPF_CORE_READ(file, private_data);
-	sk = BPF_CORE_READ(socket, sk);
+	socket = FIELD(file, private_data);
+	sk = FIELD(socket, sk);
 	if (!sk)
 		return;
 	RECORD_STRUCTURAL(sock_endpoints, 0) {
@@ -182,12 +184,12 @@ static __noinline void record_ring_entry(struct pt_regs *regs, u32 abi)
 	if (!(SYSCALL_ARG(regs, abi, 3) & ENTER_REGISTERED_RING)) {
 		file = file_of_fd(fd, &cloexec);
 	} else if (fd < NR_REGISTERED_RINGS && bpf_core_field_exists(struct io_uring_task, registered_rings)) {
-		own = BPF_CORE_READ(current_task(), io_uring);
+		own = FIELD(current_task(), io_uring);
 		bpf_probe_read_kernel(&file, sizeof(file), (void *)own + bpf_core_field_offset(struct io_uring_task, registered_rings) + fd * sizeof(file));
 	}
 	if (!file)
 		return;
-	ring = BPF_CORE_READ(file, private_data);
+	ring = FIELD(file, private_data);
 	RECORD_BEHIND(uring_enter, 0) {
 		record->ring = (u64)ring;
 		record->seen = BPF_CORE_READ(ring, rings, cq.head);

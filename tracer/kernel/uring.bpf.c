@@ -37,23 +37,23 @@ enum { /* enum io_uring_op, include/uapi/linux/io_uring.h */
 static __always_inline u32 request_slot(u64 request, u32 opcode)
 {
 	if (opcode == URING_ACCEPT && bpf_core_field_exists(struct io_accept, file_slot))
-		return BPF_CORE_READ((struct io_accept *)request, file_slot);
+		return FIELD((struct io_accept *)request, file_slot);
 	if (opcode == URING_SOCKET && bpf_core_field_exists(struct io_socket, file_slot))
-		return BPF_CORE_READ((struct io_socket *)request, file_slot);
+		return FIELD((struct io_socket *)request, file_slot);
 	if (opcode == URING_CLOSE && bpf_core_field_exists(struct io_close, file_slot))
-		return BPF_CORE_READ((struct io_close *)request, file_slot);
+		return FIELD((struct io_close *)request, file_slot);
 	if ((opcode == URING_OPENAT || opcode == URING_OPENAT2) && bpf_core_field_exists(struct io_open, file_slot))
-		return BPF_CORE_READ((struct io_open *)request, file_slot);
+		return FIELD((struct io_open *)request, file_slot);
 	return 0;
 }
 
 /* As of 6.1: a table of files alone. */
 static __always_inline struct file *file_in_old_slot(struct io_ring_ctx___6_1 *context, u32 slot)
 {
-	void *files = BPF_CORE_READ(context, file_table.files);
+	void *files = FIELD(context, file_table.files);
 	unsigned long file = 0;
 
-	if (slot >= BPF_CORE_READ(context, nr_user_files))
+	if (slot >= FIELD(context, nr_user_files))
 		return NULL;
 	bpf_probe_read_kernel(&file, sizeof(file), files + slot * sizeof(file));
 	return (struct file *)(file & URING_FILE_MASK);
@@ -61,16 +61,16 @@ static __always_inline struct file *file_in_old_slot(struct io_ring_ctx___6_1 *c
 
 static __always_inline struct file *file_in_slot(u64 request, u32 slot)
 {
-	struct io_ring_ctx *context = BPF_CORE_READ((struct io_kiocb *)request, ctx);
+	struct io_ring_ctx *context = FIELD((struct io_kiocb *)request, ctx);
 	struct io_rsrc_node **nodes, *node = NULL;
 
 	if (bpf_core_field_exists(struct io_file_table___6_1, files))
 		return file_in_old_slot((void *)context, slot);
-	if (!bpf_core_field_exists(struct io_rsrc_data, nodes) || slot >= BPF_CORE_READ(context, file_table.data.nr))
+	if (!bpf_core_field_exists(struct io_rsrc_data, nodes) || slot >= FIELD(context, file_table.data.nr))
 		return NULL;
-	nodes = BPF_CORE_READ(context, file_table.data.nodes);
+	nodes = FIELD(context, file_table.data.nodes);
 	bpf_probe_read_kernel(&node, sizeof(node), nodes + slot);
-	return node ? (struct file *)(BPF_CORE_READ(node, file_ptr) & URING_FILE_MASK) : NULL;
+	return node ? (struct file *)(FIELD(node, file_ptr) & URING_FILE_MASK) : NULL;
 }
 
 __noinline int record_uring_fd(u32 fd)
@@ -98,14 +98,14 @@ __noinline int record_uring_slot(u64 request, u32 slot)
 		put_endpoints(file, -1);
 	if (!event_wanted(TRACE_EV_uring_open))
 		return 0;
-	inode = BPF_CORE_READ(file, f_inode);
+	inode = FIELD(file, f_inode);
 	place = file_path(s, file);
 	RECORD_IN(uring_open, true, ROUND8(place.bytes)) {
 		record->slot = slot;
-		record->flags = BPF_CORE_READ(file, f_flags);
+		record->flags = FIELD(file, f_flags);
 		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
-		record->mode = BPF_CORE_READ(inode, i_mode);
-		record->ino = BPF_CORE_READ(inode, i_ino);
+		record->mode = FIELD(inode, i_mode);
+		record->ino = FIELD(inode, i_ino);
 		put_text(record + 1, &s->text[place.start], place.bytes);
 		COMMIT(uring_open);
 	}
@@ -121,9 +121,9 @@ __noinline int record_uring_file(u64 request)
 		return 0;
 	RECORD(uring_file) {
 		record->req = request;
-		record->ino = BPF_CORE_READ(inode, i_ino);
+		record->ino = FIELD(inode, i_ino);
 		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
-		record->mode = BPF_CORE_READ(inode, i_mode);
+		record->mode = FIELD(inode, i_mode);
 		COMMIT(uring_file);
 	}
 	return 0;
@@ -132,7 +132,7 @@ __noinline int record_uring_file(u64 request)
 __noinline int record_uring_closed(u64 request, u32 slot)
 {
 	RECORD_BEHIND(uring_close, 0) {
-		record->fd = slot ? -1 : BPF_CORE_READ((struct io_close *)request, fd);
+		record->fd = slot ? -1 : FIELD((struct io_close *)request, fd);
 		record->slot = slot - 1;
 		COMMIT(uring_close);
 	}
@@ -164,7 +164,7 @@ __noinline int record_uring_result(u64 request, u32 opcode, u32 result)
 	case URING_BIND:
 	case URING_LISTEN:
 		if (event_wanted(TRACE_EV_sock_endpoints))
-			put_endpoints(BPF_CORE_READ((struct io_kiocb *)request, file), -1);
+			put_endpoints(FIELD((struct io_kiocb *)request, file), -1);
 		return 0;
 	default:
 		return 0;
@@ -178,17 +178,17 @@ static __always_inline void submitted(struct io_kiocb *req)
 
 	if (!current_passes())
 		return;
-	if (BPF_CORE_READ(req, opcode) == URING_ACCEPT) {
-		label.ring = (u64)BPF_CORE_READ(req, ctx);
-		label.user_data = BPF_CORE_READ(req, cqe.user_data);
+	if (FIELD(req, opcode) == URING_ACCEPT) {
+		label.ring = (u64)FIELD(req, ctx);
+		label.user_data = FIELD(req, cqe.user_data);
 		bpf_map_update_elem(&uring_accepts, &label, &address, BPF_ANY);
 	}
 	RECORD(uring_submit) {
 		record->req = (u64)req;
-		record->user_data = BPF_CORE_READ(req, cqe.user_data);
-		record->opcode = BPF_CORE_READ(req, opcode);
-		record->flags = BPF_CORE_READ(req, flags);
-		record->fd = BPF_CORE_READ(req, cqe.fd);
+		record->user_data = FIELD(req, cqe.user_data);
+		record->opcode = FIELD(req, opcode);
+		record->flags = FIELD(req, flags);
+		record->fd = FIELD(req, cqe.fd);
 		record->seen = BPF_CORE_READ(req, ctx, rings, cq.head);
 		COMMIT(uring_submit);
 	}
@@ -222,22 +222,22 @@ static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb 
 	settle_held(control, cpu);
 	label.ring = (u64)ring;
 	label.user_data = user_data;
-	if (request && BPF_CORE_READ(request, opcode) == URING_ACCEPT) { /* the last result of it: the program may use its label for another request now */
+	if (request && FIELD(request, opcode) == URING_ACCEPT) { /* the last result of it: the program may use its label for another request now */
 		bpf_map_delete_elem(&uring_accepts, &label);
 	} else if (!request && result >= 0) {
 		accepts = bpf_map_lookup_elem(&uring_accepts, &label);
 		request = accepts ? (struct io_kiocb *)*accepts : NULL;
 	}
 	if (request && result >= 0)
-		record_uring_result((u64)request, BPF_CORE_READ(request, opcode), result);
-	if (request && (BPF_CORE_READ(request, flags) & URING_FIXED_FILE) && event_wanted(TRACE_EV_uring_file))
+		record_uring_result((u64)request, FIELD(request, opcode), result);
+	if (request && (FIELD(request, flags) & URING_FIXED_FILE) && event_wanted(TRACE_EV_uring_file))
 		record_uring_file((u64)request);
 	RECORD(uring_complete) {
 		record->req = (u64)request;
 		record->user_data = user_data;
 		record->res = result;
 		record->flags = flags;
-		record->position = BPF_CORE_READ(ring, cached_cq_tail);
+		record->position = FIELD(ring, cached_cq_tail);
 		COMMIT(uring_complete);
 	}
 }
@@ -245,7 +245,7 @@ static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb 
 SEC("tp_btf/io_uring_complete")
 int BPF_PROG(uring_complete, struct io_ring_ctx *ring, void *req, struct io_uring_cqe *cqe)
 {
-	completed(ring, req, BPF_CORE_READ(cqe, user_data), BPF_CORE_READ(cqe, res), BPF_CORE_READ(cqe, flags));
+	completed(ring, req, FIELD(cqe, user_data), FIELD(cqe, res), FIELD(cqe, flags));
 	return 0;
 }
 
@@ -264,7 +264,7 @@ int BPF_PROG(uring_async, struct io_kiocb *req, int rw)
 		return 0;
 	RECORD(uring_async) {
 		record->req = (u64)req;
-		record->opcode = BPF_CORE_READ(req, opcode);
+		record->opcode = FIELD(req, opcode);
 		record->pad = 0;
 		COMMIT(uring_async);
 	}
@@ -278,7 +278,7 @@ int BPF_PROG(uring_poll, struct io_kiocb *req, int mask, int events)
 		return 0;
 	RECORD(uring_poll) {
 		record->req = (u64)req;
-		record->opcode = BPF_CORE_READ(req, opcode);
+		record->opcode = FIELD(req, opcode);
 		record->mask = events;
 		COMMIT(uring_poll);
 	}
