@@ -2,6 +2,7 @@
 #include "control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,10 @@
 
 #define CONTROL_BACKLOG 8
 
+/** struct control - @spare_fd: owned; for whom there is no other descriptor; -1: none */
 struct control {
 	struct listener listener;
+	int spare_fd;
 };
 
 void control_default_path(char path[static CONTROL_PATH_BYTES])
@@ -51,6 +54,11 @@ static int make_directory(const char *path, struct trace_error *ret_error)
 	return 0;
 }
 
+static int spare_descriptor(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static struct control *listen_on(const char *path, struct trace_error *ret_error)
 {
 	struct control *control = calloc(1, sizeof(*control));
@@ -59,6 +67,7 @@ static struct control *listen_on(const char *path, struct trace_error *ret_error
 		error_set(ret_error, -ENOMEM, "no memory for the control socket");
 		return NULL;
 	}
+	control->spare_fd = spare_descriptor();
 	if (listener_open(&control->listener, path, 0600, CONTROL_BACKLOG, ret_error))
 		return control_close(control);
 	return control;
@@ -95,6 +104,8 @@ struct control *control_close(struct control *control)
 		unlink(lock_path);
 	}
 	listener_close(&control->listener);
+	if (control->spare_fd >= 0)
+		close(control->spare_fd);
 	free(control);
 	return NULL;
 }
@@ -109,14 +120,37 @@ const char *control_path(const struct control *control)
 	return control->listener.address.sun_path;
 }
 
+static int accept_client(struct control *control)
+{
+	return accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/* Whoever waits for long keeps us awake all the time. */
+static void turn_away(struct control *control)
+{
+	int fd;
+
+	if (control->spare_fd >= 0)
+		close(control->spare_fd);
+	fd = accept_client(control);
+	if (fd >= 0) {
+		control_answer(fd, -EMFILE, "the daemon has no descriptor left to hear you; try again");
+		close(fd);
+	}
+	control->spare_fd = spare_descriptor();
+}
+
 int control_accept(struct control *control)
 {
-	int fd = accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept_client(control);
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
 
-	if (fd < 0)
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE)
+			turn_away(control);
 		return -1;
+	}
 	/* SECURITY: the socket's mode keeps others out already; this holds also where --control put it in an open place */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid()))
 		return fd;
@@ -152,6 +186,8 @@ int control_receive(int client_fd, struct request *ret_request)
 	if (bytes < 0)
 		return -errno;
 	ret_request->file_fd = passed_take(&message);
+	if (ret_request->file_fd < 0 && message.msg_flags & MSG_CTRUNC)
+		return -EMFILE;
 	if (bytes == 0) {
 		if (ret_request->file_fd >= 0)
 			close(ret_request->file_fd);

@@ -34,7 +34,7 @@ struct control *control_close(struct control *control);
 int control_fd(const struct control *control);
 const char *control_path(const struct control *control);
 
-/** control_accept() - the next client that may ask; -1 when there is none, or it may not */
+/** control_accept() - the next client that may ask; -1 when there is none, or it may not, or there is no descriptor for it: then it is told so */
 int control_accept(struct control *control);
 
 /** struct request - @verb and @argument: of @line, "" if missing. @file_fd: the file beside it, or -1; the receiver's to close */
@@ -45,7 +45,7 @@ struct request {
 	char line[CONTROL_REQUEST_BYTES];
 };
 
-/** control_receive() - 0; -EAGAIN when nothing is there; other errors: close the client */
+/** control_receive() - 0; -EAGAIN when nothing is there; -EMFILE: no descriptor for the file beside the request; other errors: close the client */
 int control_receive(int client_fd, struct request *ret_request);
 /** control_answer() - @err 0 = "ok"; a client that has gone does not matter */
 void control_answer(int client_fd, int err, const char *text);

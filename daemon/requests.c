@@ -369,11 +369,15 @@ void requests_answer(struct session *session, int fd)
 {
 	struct request request;
 	struct answer answer;
+	int err;
 
 	answer.err = 0;
 	answer.later = false;
 	answer.text[0] = '\0';
-	if (control_receive(fd, &request)) {
+	err = control_receive(fd, &request);
+	if (err) {
+		if (err == -EMFILE)
+			control_answer(fd, err, "the daemon has no descriptor left for the file; try again");
 		close(fd);
 		return;
 	}

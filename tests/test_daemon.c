@@ -8,8 +8,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <trace/format.h>
 #include <trace/reader.h>
@@ -1028,6 +1030,62 @@ static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
 	rmdir(directory);
 }
 
+/* A client that waits to be accepted keeps the loop awake. */
+static void control_turns_away_whom_there_is_no_descriptor_for(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80], answer[CONTROL_ANSWER_BYTES] = "";
+	struct options options = {.session.level = 1};
+	struct session session = {.options = &options};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct pollfd waits = {.events = POLLIN};
+	struct iovec text = {(void *)(uintptr_t)"dump", 4};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} ancillary = {.bytes = {0}};
+	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
+	struct rlimit before, none;
+	struct control *control;
+	struct trace_error error;
+	int client, next, ends[2];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/control", directory);
+	snprintf(lock, sizeof(lock), "%s.lock", path);
+	control = control_listen(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
+	client = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	strcpy(address.sun_path, path);
+	CU_ASSERT_EQUAL(connect(client, (const struct sockaddr *)&address, sizeof(address)), 0);
+	ancillary.header.cmsg_level = SOL_SOCKET;
+	ancillary.header.cmsg_type = SCM_RIGHTS;
+	ancillary.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&ancillary.header), &(int){STDERR_FILENO}, sizeof(int));
+	CU_ASSERT_EQUAL(sendmsg(ends[0], &message, 0), 4);
+	next = dup(STDERR_FILENO);
+	close(next);
+	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){(rlim_t)next, before.rlim_max};
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(control_accept(control), -1);
+	requests_answer(&session, ends[1]); /* closes it */
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
+	waits.fd = control_fd(control);
+	CU_ASSERT_EQUAL(poll(&waits, 1, 0), 0);
+	CU_ASSERT(recv(client, answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
+	CU_ASSERT_STRING_EQUAL(answer, "error\nthe daemon has no descriptor left to hear you; try again");
+	memset(answer, 0, sizeof(answer));
+	CU_ASSERT(recv(ends[0], answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
+	CU_ASSERT_STRING_EQUAL(answer, "error\nthe daemon has no descriptor left for the file; try again");
+	close(client);
+	close(ends[0]);
+	control_close(control);
+	unlink(lock);
+	rmdir(directory);
+}
+
 static void control_carries_a_request_and_a_file(void)
 {
 	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80], answer[CONTROL_ANSWER_BYTES];
@@ -1112,6 +1170,7 @@ static const struct unit_case cases[] = {
 	{"control_replaces_nothing_but_sockets", control_replaces_nothing_but_sockets},
 	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one",
 	 control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
+	{"control_turns_away_whom_there_is_no_descriptor_for", control_turns_away_whom_there_is_no_descriptor_for},
 	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},
 	{NULL, NULL},
 };
