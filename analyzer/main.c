@@ -41,13 +41,27 @@ static void phase(const struct report *report, const char *name, double *since, 
 	fputs("\n", stderr);
 }
 
+/* Of some gaps it is known that something is missing, and not how much. */
+static void warn_gaps(const struct trace *trace)
+{
+	uint64_t lost = trace_get_info(trace)->lost;
+	size_t nr = trace_nr_gaps(trace), nr_unknown = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		nr_unknown += !trace_get_gap(trace, i)->lost;
+	if (nr && !lost)
+		fprintf(stderr, "tracevisualizer: warning: events may have been lost in %zu gap%s, nobody knows how many; what they touch is shown as unknown\n", nr,
+			nr == 1 ? "" : "s");
+	else if (nr)
+		fprintf(stderr, "tracevisualizer: warning: %s%" PRIu64 " event%s lost in %zu gap%s; what they touch is shown as unknown\n", nr_unknown ? "at least " : "",
+			lost, lost == 1 ? " was" : "s were", nr, nr == 1 ? "" : "s");
+}
+
 static void warn_losses(const struct trace *trace)
 {
 	const struct trace_info *info = trace_get_info(trace);
 
-	if (trace_nr_gaps(trace))
-		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " event%s lost in %zu gap%s; what they touch is shown as unknown\n",
-			info->lost, info->lost == 1 ? " was" : "s were", trace_nr_gaps(trace), trace_nr_gaps(trace) == 1 ? "" : "s");
+	warn_gaps(trace);
 	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_WARNINGS; i++)
 		fprintf(stderr, "tracevisualizer: warning: %s\n", trace_get_damage(trace, i)->message);
 	if (trace_nr_damages(trace) > MAX_WARNINGS)

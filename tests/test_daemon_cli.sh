@@ -142,6 +142,15 @@ check "a reader that goes ends it" test "${PIPESTATUS[0]}" -eq 1
 check "a file limit is exit 1" test $? -eq 1
 check "a file limit is told" grep -q "File too large" err
 
+# a daemon that was killed: what it had not written is missing, however much that was
+start killed.trace
+sleep 0.3
+disown $pid # nobody is to report it
+kill -KILL $pid
+while kill -0 $pid 2>/dev/null; do sleep 0.05; done
+check "a killed daemon's trace is right" "$visualizer" --verify killed.trace >/dev/null 2>err
+check "nobody knows how much is missing of it" grep -q "events may have been lost in .*nobody knows how many\|at least .* lost in" err
+
 # control
 expect 1 "no tracedaemon is running" "$control" --control "$work/control" status
 check "no state" test "$("$control" --control "$work/control")" = "tracedaemon: not running"
