@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -95,12 +96,24 @@ static int check_whom(const struct tracer_options *options, struct trace_error *
 	return 0;
 }
 
+/* Each BPF program costs one or two descriptors, and each program that joins two. The command keeps the limit that it was started with. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int begin_tracer(struct session *session, struct trace_error *ret_error)
 {
 	struct tracer_options options = session->options->tracer;
 
 	if (check_whom(&options, ret_error))
 		return ret_error->code;
+	allow_descriptors();
 	memcpy(options.mask, session->mask, sizeof(options.mask));
 	options.exclude_pid = getpid();
 	if (session->options->follow_command)

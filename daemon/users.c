@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -586,17 +585,6 @@ static void choose_period(struct users *users)
 
 /* ---- the recording ---- */
 
-/* Each program costs two descriptors. */
-static void allow_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 struct users *users_new(const struct users_options *options, struct trace_error *ret_error)
 {
 	struct users *users = calloc(1, sizeof(*users));
@@ -623,7 +611,6 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 		error_set(ret_error, -errno, "cannot wait for programs: %s", strerror(errno));
 		return users_free(users);
 	}
-	allow_descriptors();
 	listen_for_programs(users);
 	return users;
 }

@@ -499,6 +499,18 @@ static void a_commands_exit_status_is_ours(void)
 	session_end(&s);
 }
 
+/* The limit of the descriptors that may be open is there to be raised; the command has the one that it was started with. */
+static void a_low_limit_of_descriptors_is_raised(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("ulimit -Sn 30; %s/tracedaemon %s -- sh -c 'exec test $(ulimit -Sn) = 30' 2>/dev/null", bin, s.trace), 0);
+	CU_ASSERT_EQUAL(session_run("ulimit -n 30; %s/tracedaemon %s -- true 2>%s/stderr", bin, s.trace, s.folder), 1);
+	CU_ASSERT_EQUAL(session_run("grep -q 'too few open files are allowed .*ulimit -n' %s/stderr", s.folder), 0);
+	session_end(&s);
+}
+
 static void a_pipe_carries_a_trace(void)
 {
 	struct session s;
@@ -530,6 +542,7 @@ static const struct unit_case cases[] = {
 	{"the_daemon_does_not_record_itself", the_daemon_does_not_record_itself},
 	{"only_the_asked_events_are_recorded", only_the_asked_events_are_recorded},
 	{"a_commands_exit_status_is_ours", a_commands_exit_status_is_ours},
+	{"a_low_limit_of_descriptors_is_raised", a_low_limit_of_descriptors_is_raised},
 	{"a_pipe_carries_a_trace", a_pipe_carries_a_trace},
 	{NULL, NULL},
 };
