@@ -5,6 +5,7 @@
  * fake_program.h - a program with tracepoints, played by the test: its memory, built by the contract (user_memory.h) and not by
  * libtracer, so that it can also be built wrong.
  */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_user_offers.c - how programs and the daemon find each other: those who speak, who are slow, silent, too many or were there before. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <trace/reader.h>
+
+#include "message.h"
+#include "recording.h"
+#include "user_bench.h"
+#include "user_find.h"
+#include "user_socket.h"
+
+/* ---- offers ---- */
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	CU_ASSERT_EQUAL_FATAL(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static void say(int connection, const void *text, size_t bytes, int memory_fd)
+{
+	struct iovec vector = { (void *)text, bytes };
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &memory_fd, sizeof(int));
+	CU_ASSERT_EQUAL(sendmsg(connection, &message, MSG_NOSIGNAL), (ssize_t)bytes);
+}
+
+/*
+ * The first program connects, is accepted, and speaks only when @nr others, who say nothing, have connected after it. The daemon comes to the
+ * others first. Then another program comes.
+ */
+static void offer_among_silent_ones(int nr, size_t expected)
+{
+	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	struct fake_program first = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS), last = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct clock_sample start = clock_take_sample();
+	struct bench *bench = bench_new(NULL);
+	struct users_options options = { .selection = &bench->selection };
+	struct users_status status;
+	struct trace_error error;
+	int *others = calloc((size_t)nr, sizeof(*others)), slow, quick;
+	struct users *users;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/trace-offers-%d", (int)getpid());
+	setenv("TRACER_SOCKET", path, 1);
+	users = users_new(&options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(users);
+	users_begin(users, bench->recording->drain, bench->writer, &start);
+	slow = connect_to(path);
+	users_dispatch(users);
+	for (int i = 0; i < nr; i++)
+		others[i] = connect_to(path);
+	say(slow, &offer, sizeof(offer), first.fd);
+	quick = connect_to(path);
+	say(quick, &offer, sizeof(offer), last.fd);
+	for (int i = 0; i < nr / 32 + 2; i++)
+		users_dispatch(users);
+	users_get_status(users, &status);
+	CU_ASSERT_EQUAL(status.programs, expected);
+	CU_ASSERT_EQUAL(status.refused, 0);
+	for (int i = 0; i < nr; i++)
+		close(others[i]);
+	close(slow);
+	close(quick);
+	users_free(users);
+	snprintf(path, sizeof(path), "/tmp/trace-offers-%d.lock", (int)getpid());
+	unlink(path);
+	free(others);
+	bench_free(bench);
+	fake_program_free(&first);
+	fake_program_free(&last);
+}
+
+/* A whole set of users with a socket of its own, as a daemon has it. */
+struct daemon_of_users {
+	struct bench *bench;
+	struct users_options options;
+	struct users *users;
+	char path[64];
+};
+
+static void daemon_begin(struct daemon_of_users *daemon, const char *name)
+{
+	struct clock_sample start = clock_take_sample();
+	struct trace_error error;
+
+	snprintf(daemon->path, sizeof(daemon->path), "/tmp/trace-%s-%d", name, (int)getpid());
+	setenv("TRACER_SOCKET", daemon->path, 1);
+	daemon->bench = bench_new(NULL);
+	daemon->options = (struct users_options){ .selection = &daemon->bench->selection };
+	daemon->users = users_new(&daemon->options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->users);
+	users_begin(daemon->users, daemon->bench->recording->drain, daemon->bench->writer, &start);
+}
+
+static size_t daemon_programs(const struct daemon_of_users *daemon)
+{
+	struct users_status status;
+
+	users_get_status(daemon->users, &status);
+	return status.programs;
+}
+
+static void daemon_free(struct daemon_of_users *daemon)
+{
+	char lock[80];
+
+	users_free(daemon->users);
+	bench_free(daemon->bench);
+	snprintf(lock, sizeof(lock), "%s.lock", daemon->path);
+	unlink(lock);
+}
+
+/* A program that could not be heard goes on to live in another process, which is found in /proc. */
+static pid_t live_elsewhere(const struct fake_program *program)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		for (;;)
+			pause();
+	(void)program; /* mapped there too */
+	return child;
+}
+
+/** struct find - looking for the memory of @ino. @seen: how often it was found, in process @pid; @others: other files */
+struct find {
+	ino_t ino;
+	pid_t pid;
+	unsigned int seen;
+	unsigned int others;
+};
+
+static void count_found(void *context, int fd, struct user_identity *identity)
+{
+	struct find *find = context;
+	struct stat status;
+
+	if (identity->pid == find->pid && fstat(fd, &status) == 0) {
+		find->seen += status.st_ino == find->ino;
+		find->others += status.st_ino != find->ino;
+	}
+	close(identity->pid_fd);
+	close(fd);
+}
+
+/* A child maps our memory, and some that only looks like it: private, not from its beginning, of another name, of a name longer than ours. */
+static void the_memory_is_found_among_all_that_a_process_maps(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct find find = { 0 };
+	struct stat status;
+	char name[USER_MEMORY_NAME_BYTES + 8];
+	int fds[3];
+	pid_t child;
+
+	user_memory_name(getenv("TRACER_SOCKET"), name);
+	fds[0] = memfd_create(name, MFD_CLOEXEC);
+	fds[1] = memfd_create("somebody", MFD_CLOEXEC);
+	strcat(name, "-not");
+	fds[2] = memfd_create(name, MFD_CLOEXEC);
+	for (int i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(ftruncate(fds[i], 8192), 0);
+		CU_ASSERT(mmap(NULL, 4096, PROT_READ, i ? MAP_SHARED : MAP_PRIVATE, fds[i], 0) != MAP_FAILED);
+		CU_ASSERT(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[i], 4096) != MAP_FAILED);
+	}
+	CU_ASSERT_EQUAL(fstat(program.fd, &status), 0);
+	child = live_elsewhere(&program);
+	for (int text = 0; text < 2; text++) {
+		find = (struct find){ .ino = status.st_ino, .pid = child };
+		user_find_in_text = text;
+		user_find_programs(count_found, &find);
+		CU_ASSERT_EQUAL(find.seen, 1);
+		CU_ASSERT_EQUAL(find.others, (unsigned int)text); /* text does not tell what is private */
+		CU_ASSERT_TRUE(user_find_maps(child, status.st_ino));
+		CU_ASSERT_FALSE(user_find_maps(child, status.st_ino + 100000));
+	}
+	user_find_in_text = false;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	CU_ASSERT_FALSE(user_find_maps(child, status.st_ino));
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
+	fake_program_free(&program);
+}
+
+static void who_could_not_be_heard_is_found_at_the_end(void)
+{
+	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	struct daemon_of_users daemon;
+	struct users_status status;
+	struct fake_program program;
+	int connection;
+	pid_t child;
+
+	daemon_begin(&daemon, "unheard");
+	connection = connect_to(daemon.path);
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	child = live_elsewhere(&program);
+	for (int i = 0; i < 3; i++)
+		users_dispatch(daemon.users);
+	CU_ASSERT_EQUAL(daemon_programs(&daemon), 0);
+	/* Another one can only say that it has no memory. */
+	users_get_status(daemon.users, &status);
+	CU_ASSERT_EQUAL(status.refused, 0);
+	CU_ASSERT_EQUAL(send(connection, &offer, sizeof(offer), MSG_NOSIGNAL), (ssize_t)sizeof(offer));
+	for (int i = 0; i < 3; i++)
+		users_dispatch(daemon.users);
+	users_get_status(daemon.users, &status);
+	CU_ASSERT_EQUAL(status.refused, 1);
+	close(connection);
+	users_switch_off(daemon.users);
+	CU_ASSERT_EQUAL(daemon_programs(&daemon), 1);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	daemon_free(&daemon);
+	fake_program_free(&program);
+}
+
+/* Another daemon, in a process of its own, has the socket and the program until it ends. */
+static void a_second_daemon_takes_over_when_the_first_ends(void)
+{
+	struct daemon_of_users first, second;
+	struct fake_program program;
+	int pipe_fds[2];
+	pid_t owner, other;
+	char byte;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(pipe_fds), 0);
+	snprintf(first.path, sizeof(first.path), "/tmp/trace-over-%d", (int)getpid());
+	setenv("TRACER_SOCKET", first.path, 1);
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	owner = live_elsewhere(&program);
+	other = fork();
+	if (other == 0) {
+		struct clock_sample start = clock_take_sample();
+		struct trace_error error;
+
+		first.bench = bench_new(NULL);
+		first.options = (struct users_options){ .selection = &first.bench->selection };
+		first.users = users_new(&first.options, &error);
+		users_begin(first.users, first.bench->recording->drain, first.bench->writer, &start);
+		byte = (char)daemon_programs(&first);
+		if (write(pipe_fds[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	CU_ASSERT_EQUAL(read(pipe_fds[0], &byte, 1), 1);
+	CU_ASSERT_EQUAL(byte, 1);
+	daemon_begin(&second, "over");
+	users_dispatch(second.users);
+	CU_ASSERT_EQUAL(daemon_programs(&second), 0);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	for (int i = 0; i < 100 && daemon_programs(&second) == 0; i++, usleep(1000))
+		users_dispatch(second.users);
+	CU_ASSERT_EQUAL(daemon_programs(&second), 1);
+	close(connect_to(second.path)); /* it listens now */
+	kill(owner, SIGKILL);
+	waitpid(owner, NULL, 0);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+	daemon_free(&second);
+	fake_program_free(&program);
+}
+
+static void who_is_slow_to_speak_is_heard(void)
+{
+	offer_among_silent_ones(200, 2);
+}
+
+static void who_says_nothing_keeps_nobody_out(void)
+{
+	offer_among_silent_ones(1500, 2);
+}
+
+static bool is_awake(const struct daemon_of_users *daemon, int timeout_ms)
+{
+	return poll(&(struct pollfd){ .fd = users_fd(daemon->users), .events = POLLIN }, 1, timeout_ms) > 0;
+}
+
+/* Somebody waits at the socket who cannot be let in: that keeps nobody awake. */
+static void without_descriptors_the_daemon_waits_and_hears_later(void)
+{
+	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	struct rlimit limit, before;
+	struct daemon_of_users daemon;
+	struct users_status status;
+	int connection, fds[1000], nr = 0;
+
+	daemon_begin(&daemon, "none-left");
+	while (is_awake(&daemon, 0)) {
+		users_dispatch(daemon.users);
+		users_look(daemon.users);
+	}
+	getrlimit(RLIMIT_NOFILE, &before);
+	connection = connect_to(daemon.path);
+	limit = before;
+	limit.rlim_cur = (rlim_t)connection + 20;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	while (nr < 1000 && (fds[nr] = dup(connection)) >= 0)
+		nr++;
+	users_dispatch(daemon.users);
+	users_look(daemon.users);
+	CU_ASSERT_FALSE(is_awake(&daemon, 0));
+	CU_ASSERT_TRUE(is_awake(&daemon, 2000)); /* it tries again */
+	users_dispatch(daemon.users);
+	while (nr > 0)
+		close(fds[--nr]);
+	setrlimit(RLIMIT_NOFILE, &before);
+	CU_ASSERT_EQUAL(send(connection, &offer, sizeof(offer), MSG_NOSIGNAL), (ssize_t)sizeof(offer)); /* without its memory */
+	for (int i = 0; i < 10; i++) {
+		users_look(daemon.users);
+		is_awake(&daemon, 200);
+		users_dispatch(daemon.users);
+	}
+	users_get_status(daemon.users, &status);
+	CU_ASSERT_EQUAL(status.refused, 1);
+	close(connection);
+	daemon_free(&daemon);
+}
+
+static void what_children_count_in_a_memory_without_rings_is_told(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct bench *bench = bench_new(NULL);
+
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	program.memory->unready = 3;
+	user_program_settle(bench->program);
+	CU_ASSERT_EQUAL(user_program_late(bench->program), 3);
+	CU_ASSERT_EQUAL(user_program_late(bench->program), 0);
+	program.memory->unready += 7; /* of a child that lives on */
+	CU_ASSERT_EQUAL(user_program_late(bench->program), 7);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
+static bool no_hurry(void *context)
+{
+	return false;
+}
+
+/* Neither the program nor the kernel has a ring here: the trace itself must say that something is missing. */
+static void events_that_no_ring_can_count_are_in_the_trace(void)
+{
+	char path[80], trace_path[] = "/tmp/test_user_offers.XXXXXX";
+	struct selection selection = { 0 };
+	struct users_options users_options = { .selection = &selection };
+	struct recording_options options = { .level = 1 };
+	struct recording_status status;
+	struct recording *recording;
+	struct fake_program program;
+	struct trace_error error;
+	struct trace *trace;
+	int fd = mkstemp(trace_path);
+	pid_t child;
+
+	snprintf(path, sizeof(path), "/tmp/trace-noring-%d", (int)getpid());
+	setenv("TRACER_SOCKET", path, 1);
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	child = live_elsewhere(&program);
+	options.users = users_new(&users_options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(options.users);
+	recording = recording_begin(NULL, fd, &options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	program.memory->unready += 5;
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &error), 0);
+	recording_get_status(recording, &status);
+	CU_ASSERT_EQUAL(status.lost, 5);
+	recording_free(recording);
+	users_free(options.users);
+	trace = trace_open(trace_path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 5);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	trace_close(trace);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	fake_program_free(&program);
+	close(fd);
+	unlink(trace_path);
+	strcat(path, ".lock");
+	unlink(path);
+}
+
+static void add_text(void *context, const char *text)
+{
+	strcat(strcat(context, text), "\n");
+}
+
+/* Patterns that found nothing are told; those that did, take away or stand for all are not. */
+static void patterns_that_match_nothing_are_told(void)
+{
+	struct daemon_of_users daemon;
+	struct fake_program program;
+	char text[1000] = "";
+	struct trace_error error;
+	pid_t child;
+
+	daemon_begin(&daemon, "lack");
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	program.memory->unregistered = 3;
+	CU_ASSERT_EQUAL(select_add(&daemon.bench->selection, "shop:p*,x::,shop:nothing,-shop:debug*,shop:p?id", &error), 0);
+	users_select(daemon.users, &daemon.bench->selection);
+	child = live_elsewhere(&program);
+	users_switch_off(daemon.users); /* which finds it */
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "x::: no program had such an event\nshop:nothing: no program had such an event\n"
+				     "3 tracepoints of programs: they found no room among the 16383 events that a program can have\n");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	daemon_free(&daemon);
+	fake_program_free(&program);
+}
+
+/* Its ids are all in use: the program's event is not recorded, and the trace says that there was one. */
+static void events_that_the_trace_cannot_describe_are_told(void)
+{
+	static struct trace_field field = { .name = "n", .offset = 4, .bytes = 4, .kind = TRACE_KIND_DEC };
+	struct trace_event_type type = { .fields = &field, .nr_fields = 1, .fixed_bytes = 8, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
+					 .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID };
+	struct daemon_of_users daemon;
+	struct fake_program program;
+	char text[1000] = "", name[32];
+	uint16_t id, last = 0;
+	pid_t child;
+
+	daemon_begin(&daemon, "full");
+	type.name = name;
+	for (int i = 0; snprintf(name, sizeof(name), "many:%d", i) && trace_writer_event_type(daemon.bench->writer, &type, &id, NULL) == 0; i++)
+		last = id;
+	CU_ASSERT_EQUAL(last, 65535);
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	child = live_elsewhere(&program);
+	users_switch_off(daemon.users); /* which finds it */
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "1 tracepoints of programs: there are more different events of programs than a trace can have: 65280\n");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	daemon_free(&daemon);
+	fake_program_free(&program);
+}
+
+/* When as many came at once as can wait, others may have been turned away. */
+static void a_crowd_is_told(void)
+{
+	struct daemon_of_users daemon;
+	size_t most = user_socket_backlog();
+	char text[1000] = "";
+
+	daemon_begin(&daemon, "crowd");
+	for (int round = 0; round < 2; round++) { /* one less than fit, then as many */
+		for (size_t i = 0; i < most + (size_t)round; i++)
+			close(connect_to(daemon.path));
+		for (size_t i = 0; i < most / 16; i++)
+			users_dispatch(daemon.users);
+		users_tell_lack(daemon.users, add_text, text);
+		CU_ASSERT_EQUAL(strstr(text, "could not be heard") != NULL, round == 1);
+	}
+	daemon_free(&daemon);
+}
+
+static const struct unit_case cases[] = {
+	{ "without_descriptors_the_daemon_waits_and_hears_later", without_descriptors_the_daemon_waits_and_hears_later },
+	{ "events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace },
+	{ "patterns_that_match_nothing_are_told", patterns_that_match_nothing_are_told },
+	{ "events_that_the_trace_cannot_describe_are_told", events_that_the_trace_cannot_describe_are_told },
+	{ "a_crowd_is_told", a_crowd_is_told },
+	{ "the_memory_is_found_among_all_that_a_process_maps", the_memory_is_found_among_all_that_a_process_maps },
+	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
+	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
+	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
+	{ "who_says_nothing_keeps_nobody_out", who_says_nothing_keeps_nobody_out },
+	{ "what_children_count_in_a_memory_without_rings_is_told", what_children_count_in_a_memory_without_rings_is_told },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	char path[64];
+
+	/* A world of its own: no daemon that runs on this machine finds the programs. */
+	snprintf(path, sizeof(path), "/tmp/trace-offers-%d", (int)getpid());
+	setenv("TRACER_SOCKET", path, 1);
+	message_init("test_user_offers", true);
+	return unit_main("user daemon, offers", cases, argc, argv);
+}
