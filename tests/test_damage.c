@@ -4,6 +4,7 @@
  * outside the damaged place come out exactly.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -862,5 +863,9 @@ static const struct unit_case cases[] = {
 
 int main(int argc, char **argv)
 {
+	/* File after file is opened: their memory need not come from the kernel each time. */
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_TOP_PAD, 32 << 20);
 	return unit_main("damage", cases, argc, argv);
 }
