@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * test_e2e_calls.c - every system call of a program is in the trace once, entry, path and exit, in order, with its own values: whether they were one
- * record in the ring or several (tracer/kernel/held.h). It is the program too: "test_e2e_calls do TRUTH" and "test_e2e_calls stay TRUTH".
+ * record in the ring or several (tracer/kernel/held.h). It is the program too: "test_e2e_calls do TRUTH", and so on.
  * Root only; skipped (77) where the kernel cannot be recorded.
  */
 #include <pthread.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -111,6 +112,32 @@ static int stay(const char *path)
 	for (;;)
 		if (readv(fd, pieces, 1024) <= 0)
 			return 1;
+}
+
+#define NR_LATE	    40
+#define LATE_STRIDE (1 << 16) /* so far apart that one fault brings in one */
+
+/* Paths that are not in memory yet when they are given. */
+static int be_late(const char *path)
+{
+	char name[] = "/tmp/test_e2e_calls.XXXXXX", text[16];
+	int fd = mkstemp(name);
+	char *paths;
+
+	unlink(name);
+	for (int i = 0; i < NR_LATE; i++) {
+		snprintf(text, sizeof(text), "/late/%d", i);
+		if (pwrite(fd, text, sizeof(text), (off_t)i * LATE_STRIDE) != sizeof(text))
+			return 1;
+	}
+	paths = mmap(NULL, NR_LATE * LATE_STRIDE, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (paths == MAP_FAILED)
+		return 1;
+	truth = fopen(path, "a");
+	tell("pid", getpid());
+	for (int i = 0; i < NR_LATE; i++)
+		syscall(SYS_access, paths + (long)i * LATE_STRIDE, F_OK);
+	return 0;
 }
 
 /* ---- what the trace has ---- */
@@ -278,10 +305,76 @@ static void a_call_that_lasts_beyond_the_end_has_begun(void)
 	session_end(&s);
 }
 
+/** struct lates - of calls with such a path. @traps, @trap_exits: in the one under way */
+static struct lates {
+	long long tid;
+	int nr;
+	int traps;
+	int trap_exits;
+	int faults;
+	bool inside;
+} lates;
+
+static void on_late(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_sys_path *path = (const struct trace_sys_path *)event->payload;
+	const struct trace_thread *thread = trace_thread_on_cpu(analysis, event->cpu);
+	char text[16];
+
+	if (!thread || trace_thread_tid(thread) != lates.tid)
+		return;
+	switch (event->id) {
+	case TRACE_EV_sys_enter3:
+		lates.inside = ((const struct trace_sys_enter3 *)event->payload)->nr == SYS_access;
+		lates.traps = lates.trap_exits = 0;
+		break;
+	case TRACE_EV_sys_path:
+		if (!lates.inside || !path->late || strncmp((const char *)(path + 1), "/late/", 6) != 0)
+			break;
+		snprintf(text, sizeof(text), "/late/%d", lates.nr++);
+		lates.faults += strcmp((const char *)(path + 1), text) != 0 || lates.traps != 1 || lates.trap_exits != 1;
+		break;
+	case TRACE_EV_fault_entry:
+		lates.traps++;
+		break;
+	case TRACE_EV_fault_exit:
+		lates.trap_exits++;
+		break;
+	}
+}
+
+/* The exit tells the path then. The program has the one fault that the kernel takes to read it, and none of our attempts. */
+static void a_path_that_is_not_in_memory_comes_late(void)
+{
+	struct trace_analysis *analysis;
+	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
+	struct trace *trace;
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s late %s 2>%s/stderr", TRACE_BIN, s.trace, self, s.truth, s.folder), 0);
+	memset(&lates, 0, sizeof(lates));
+	lates.tid = session_truth(&s, "pid");
+	trace = trace_open(s.trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	for (uint32_t id = 0; id < TRACE_MASK_WORDS; id++)
+		mask[id] = ~0ULL;
+	analysis = trace_analysis_new(trace, NULL, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(analysis);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(analysis, mask, on_late, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
+	CU_ASSERT_EQUAL(lates.nr, NR_LATE);
+	CU_ASSERT_EQUAL(lates.faults, 0);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	session_end(&s);
+}
+
 static const struct unit_case cases[] = {
 	{ "every_call_is_there_once_and_in_order", every_call_is_there_once_and_in_order },
 	{ "what_is_held_on_another_cpu_can_be_settled", what_is_held_on_another_cpu_can_be_settled },
 	{ "a_call_that_lasts_beyond_the_end_has_begun", a_call_that_lasts_beyond_the_end_has_begun },
+	{ "a_path_that_is_not_in_memory_comes_late", a_path_that_is_not_in_memory_comes_late },
 	{ NULL, NULL },
 };
 
@@ -291,6 +384,8 @@ int main(int argc, char **argv)
 		return do_calls(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "stay"))
 		return stay(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "late"))
+		return be_late(argv[2]);
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
 		fprintf(stderr, "test_e2e_calls: needs root and a kernel with BTF\n");
 		return 77;

@@ -188,6 +188,7 @@ struct task_struct {
 	int prio, static_prio, normal_prio;
 	unsigned int policy;
 	int exit_state, exit_code;
+	int pagefault_disabled;
 	int pid, tgid;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;

@@ -46,6 +46,7 @@ int BPF_PROG(fault_entry__user, unsigned long address, struct pt_regs *regs, uns
 	return record_fault(address, regs->ip, error, true);
 }
 
+/* What is read while faults are disabled, by programs such as ours and where the kernel must not wait, brings in no page: it fails at once, and has no end. */
 SEC("tp_btf/page_fault_kernel")
 int BPF_PROG(fault_entry__kernel, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
@@ -53,6 +54,8 @@ int BPF_PROG(fault_entry__kernel, unsigned long address, struct pt_regs *regs, u
 	u32 tid = task->pid;
 	u8 one = 1;
 
+	if (task->pagefault_disabled)
+		return 0;
 	if (faults_are_counted && in_system_call(task))
 		bpf_map_update_elem(&kernel_faults, &tid, &one, BPF_ANY);
 	return record_fault(address, regs->ip, error, false);
