@@ -24,7 +24,7 @@
  * elapsed = user + syscall + trap + interrupted + wait_cpu + blocked, and blocked is the sum of its waits. What lies in a gap of
  * the trace is a wait of kind UNKNOWN. How each wait gets its kind: analyzer/wait.c; what a gap spoils: analyzer/state_lost.c.
  *
- * One thread at a time per analysis. Memory grows with threads (of a short command that is over, about 1.6 kB are left), open files and distinct rows, not
+ * One thread at a time per analysis. Memory grows with threads (of a short command that is over, about 1.8 kB are left), open files and distinct rows, not
  * with events: files, pipes and sockets that nobody has any more are forgotten, unless a row names them (240 bytes for each file that was read).
  * Pointers are borrowed from the analysis and live as long as it does, unless said otherwise.
  */
