@@ -79,7 +79,7 @@ static void catalogue_put(size_t idx, struct trace_event_type type)
 #define TRACE_EVENT(eid, ename, ecategory, eclassic, eprogram, eflags, efields, etext, edoc) { \
 		typedef struct trace_##ename self;                                             \
 		static const struct trace_field fields[] = { efields };                        \
-		_Static_assert((eid) > 0 && (eid) < TRACE_RECORD_CALL, "ids are none of those that mean something else"); \
+		_Static_assert((eid) > 0 && (eid) < TRACE_RECORD_PATH_ENTRY, "ids are none of those that mean something else"); \
 		_Static_assert(sizeof(self) % 8 == 0, "payloads are padded in the catalogue"); \
 		catalogue_put(idx++, (struct trace_event_type){                                \
 			.name = #ename, .classic = #eclassic, .text = etext, .doc = edoc, .program = #eprogram, \

@@ -61,7 +61,7 @@ const struct trace_event_type *trace_writer_type(const struct trace_writer *writ
 
 /**
  * struct trace_source - where a block of records comes from: a sub-buffer, or records of the daemon's own
- * @records, @bytes: consecutive struct trace_record; those for two events (struct trace_record_call) count as two
+ * @records, @bytes: consecutive struct trace_record; those for two or three events (struct trace_record_call) count as so many
  * @base_ns: full time of which records carry the low bits; not after any of them
  * @seq: counts from 1 within a stream. @stream: any number, one per ring. @cpu: its CPU
  * @nr_records: as the producer counted, without padding; when fewer are found the difference is counted as lost
