@@ -286,12 +286,12 @@ static uint32_t place_of(struct packer *packer, uint32_t id)
 /* A record for several events: an entry of a system call, its path, its exit. Each finds its payload in it, and none knows of the others. */
 static inline bool is_call(uint32_t id)
 {
-	return id - TRACE_RECORD_PATH_ENTRY < TRACE_RECORD_CALL - TRACE_RECORD_PATH_ENTRY + NR_CALL_KINDS;
+	return id - TRACE_RECORD_CALL < NR_CALL_KINDS;
 }
 
-static inline bool call_has_path(uint32_t id)
+static inline bool is_path_call(uint32_t id)
 {
-	return id < TRACE_RECORD_CALL;
+	return id - TRACE_RECORD_PATH_ENTRY < TRACE_RECORD_CALL - TRACE_RECORD_PATH_ENTRY;
 }
 
 static inline bool call_has_exit(uint32_t id)
@@ -316,7 +316,7 @@ static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsign
 {
 	uint32_t words = call_path_word(id);
 	size_t before = (words - 1) * sizeof(uint64_t), path_bytes = sizeof(struct trace_sys_path);
-	bool has_path = call_has_path(id);
+	bool has_path = is_path_call(id);
 
 	if (has_path ? bytes < before + path_bytes || !string_ends(payload + before + path_bytes, bytes - before - path_bytes) : bytes < before) {
 		packer->lost_inside += 1 + has_path + call_has_exit(id);
@@ -341,7 +341,7 @@ static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint
 		return NEXT_CHUNK;
 	if (id == TRACE_EV_padding)
 		return NO_PLACE;
-	if (is_call(id))
+	if (is_call(id) || is_path_call(id))
 		return scan_call_place(packer, id, payload, bytes);
 	type = slot < TRACE_EV_MAX ? catalogue_types()[slot] : packer->user[slot - TRACE_EV_MAX].type;
 	if (!record_is_good(packer, slot, type, payload, bytes)) {
@@ -379,14 +379,27 @@ static __attribute__((noinline)) void scan_earlier(struct packer *packer, size_t
 	}
 }
 
-/* An event of a record that has another. */
-static inline void scan_add(struct packer *packer, size_t nr, uint32_t time, uint32_t latest, uint32_t place, uint32_t payload)
+/* The events of a record with a path, which is word @at of the records; returns how many there are now. They may be earlier than others. */
+static __attribute__((noinline)) size_t scan_path_call(struct packer *packer, size_t nr, size_t at, uint32_t id, uint32_t time, uint32_t latest)
 {
-	packer->times[nr] = time;
-	packer->ids[nr] = (unsigned char)place;
-	list_add(packer, place, payload);
-	if (__builtin_expect(time < latest, 0))
-		scan_earlier(packer, nr + 1);
+	const unsigned char *record = packer->source->records + at * 8;
+	const uint32_t events[] = { call_event(id), TRACE_EV_sys_path, TRACE_EV_sys_exit }, words[] = { CALL_ENTRY_WORD, call_path_word(id), CALL_EXIT_WORD };
+	uint32_t elapsed;
+
+	memcpy(&elapsed, record + CALL_ELAPSED_WORD * sizeof(uint64_t), sizeof(elapsed));
+	for (uint32_t i = 0; i < 2 + (uint32_t)call_has_exit(id); i++) {
+		uint32_t place = packer->places[events[i]];
+
+		time += i == 2 ? elapsed : 0;
+		packer->times[nr] = time;
+		packer->ids[nr++] = (unsigned char)place;
+		list_add(packer, place, (uint32_t)at + words[i]);
+		if (time < latest)
+			scan_earlier(packer, nr);
+		else
+			latest = time;
+	}
+	return nr;
 }
 
 /*
@@ -421,23 +434,25 @@ TRACE_CLONES static void scan(struct packer *packer)
 				continue;
 			if (place == NEXT_CHUNK)
 				goto end;
+			if (is_path_call(id)) {
+				nr = scan_path_call(packer, nr, at, id, time - base, latest);
+				latest = times[nr - 1] > latest ? times[nr - 1] : latest;
+				continue;
+			}
 		} else {
 			place = places[id];
 		}
 		time -= base;
 		if (is_call(id)) {
-			scan_add(packer, nr++, time, latest, place, (uint32_t)at + CALL_ENTRY_WORD);
-			if (call_has_path(id) && call_has_exit(id))
-				scan_add(packer, nr++, time, latest, places[TRACE_EV_sys_path], (uint32_t)at + call_path_word(id));
-			if (call_has_exit(id)) {
-				memcpy(&elapsed, record + CALL_ELAPSED_WORD * sizeof(uint64_t), sizeof(elapsed));
-				time += elapsed;
-				place = places[TRACE_EV_sys_exit];
-				at += CALL_EXIT_WORD - 1;
-			} else {
-				place = places[TRACE_EV_sys_path];
-				at += call_path_word(id) - 1;
-			}
+			times[nr] = time;
+			ids[nr++] = (unsigned char)place;
+			list_add(packer, place, (uint32_t)at + CALL_ENTRY_WORD);
+			if (__builtin_expect(time < latest, 0))
+				scan_earlier(packer, nr);
+			memcpy(&elapsed, record + CALL_ELAPSED_WORD * sizeof(uint64_t), sizeof(elapsed));
+			time += elapsed;
+			place = places[TRACE_EV_sys_exit];
+			at += CALL_EXIT_WORD - 1;
 		}
 		times[nr] = time;
 		ids[nr++] = (unsigned char)place;
