@@ -129,6 +129,7 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 static int begin_users(struct session *session, struct trace_error *ret_error)
 {
 	struct users_options options = {
+		.tracer = session->tracer,
 		.selection = &session->selection,
 		.filter = &session->filter,
 		.blocking = session->options->session.block_programs,

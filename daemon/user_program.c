@@ -95,7 +95,7 @@ static enum verdict judge(struct user_program *program, struct trace_record *rec
 static void announce(struct user_ring *ring, struct drain_copy *copy)
 {
 	const struct user_identity *identity = &ring->program->identity;
-	struct trace_user_stream stream = { ring->stream, (uint32_t)identity->pid, identity->uid, ring->cpu };
+	struct trace_user_stream stream = { ring->stream, (uint32_t)identity->number, identity->uid, ring->cpu };
 	size_t bytes = (sizeof(struct trace_record) + sizeof(stream) + strlen(identity->exe) + 1 + 7) & ~(size_t)7;
 	struct trace_record record = { .time = (uint32_t)copy->base_ns, .id = TRACE_EV_user_stream, .words = (trace_u8)(bytes / 8) };
 	unsigned char *at = copy->records - bytes;

@@ -51,9 +51,10 @@ struct user_snapshot {
 
 struct user_program;
 
-/** struct user_identity - who it is, as the kernel says. @pid_fd: readable when it is dead; -1: not known. @gone: it is dead already */
+/** struct user_identity - who it is, as the kernel says. @number: of it in the trace, 0: not known. @pid_fd: readable when it is dead; -1: not known. @gone: it is dead already */
 struct user_identity {
 	pid_t pid;
+	pid_t number;
 	uid_t uid;
 	gid_t gid;
 	int pid_fd;

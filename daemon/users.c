@@ -55,6 +55,7 @@ struct users {
 	struct user_recording recording;
 	struct selection selection;
 	const struct tracer_options *filter; /* borrowed */
+	struct tracer *tracer;		     /* borrowed; NULL: none */
 	struct user_socket *socket;	     /* owned; NULL: another daemon has it */
 	struct user *list;		     /* owned */
 	struct users_status status;
@@ -270,6 +271,7 @@ static void come(struct users *users, int fd, struct user_identity *identity, bo
 {
 	struct user *known = user_of_memory(users, fd);
 
+	identity->number = users->tracer ? tracer_number(users->tracer, identity->pid) : identity->pid;
 	if (known)
 		prefer_owner(users, known, identity);
 	else if (!users->off && takes_part(users, identity))
@@ -596,6 +598,7 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 	memset(users->connections, 0xff, sizeof(users->connections));
 	users->selection = *options->selection;
 	users->filter = options->filter;
+	users->tracer = options->tracer;
 	users->max_buried = USERS_BURIED_MIN;
 	users->other_fd = -1;
 	users->period_ns = USERS_PERIOD_BEGIN_NS;

@@ -27,10 +27,12 @@
 struct users;
 
 /**
- * struct users_options - @selection: which events; copied. @filter: which processes, as for the kernel's; borrowed. @blocking: programs may wait for room
+ * struct users_options - @tracer: whose numbers processes have in the trace; borrowed; NULL: they have those by which we know them
+ * @selection: which events; copied. @filter: which processes, as for the kernel's; borrowed. @blocking: programs may wait for room
  * @flight: a flight recorder. @dead_bytes, @dead_max: how much of the dead it keeps; 0 = 256 MiB, 2048 of them
  */
 struct users_options {
+	struct tracer *tracer;
 	const struct selection *selection;
 	const struct tracer_options *filter;
 	bool blocking;

@@ -287,6 +287,11 @@ void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_W
 	memcpy(ret_mask, tracer->mask, sizeof(tracer->mask));
 }
 
+pid_t tracer_number(struct tracer *tracer, pid_t pid)
+{
+	return pid;
+}
+
 int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error)
 {
 	return 0;

@@ -180,6 +180,19 @@ static void a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on
 	session_end(&s);
 }
 
+/* Where the daemon's namespace has other numbers than the kernel the program is the one that the kernel's events are of. */
+static void in_a_namespace_of_processes_events_are_of_their_program(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("unshare --pid --fork --mount-proc %s/tracedaemon --quiet %s -- " WORKLOAD " count 20000 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	trace_close(open_verified(s.trace));
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a --all %s > %s/report", TRACE_BIN, s.trace, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("grep -q '^ *20000 .* demo:count *workload_user (' %s/report", s.folder), 0);
+	session_end(&s);
+}
+
 static void threads_are_told_apart(void)
 {
 	struct session s;
@@ -569,6 +582,7 @@ static void everybody_may_record_programs_of_their_own(void)
 
 static const struct unit_case cases[] = {
 	{ "a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on", a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on },
+	{ "in_a_namespace_of_processes_events_are_of_their_program", in_a_namespace_of_processes_events_are_of_their_program },
 	{ "threads_are_told_apart", threads_are_told_apart },
 	{ "children_have_streams_of_their_own", children_have_streams_of_their_own },
 	{ "libraries_that_are_loaded_and_unloaded_are_recorded", libraries_that_are_loaded_and_unloaded_are_recorded },

@@ -49,7 +49,7 @@ static inline struct bench *bench_new(const char *events)
 
 static inline int bench_take(struct bench *bench, const struct fake_program *program, bool whole)
 {
-	struct user_identity identity = { .pid = 4711, .uid = 12, .pid_fd = -1, .exe = "/usr/bin/fake" };
+	struct user_identity identity = { .pid = 11, .number = 4711, .uid = 12, .pid_fd = -1, .exe = "/usr/bin/fake" };
 	struct trace_error error = { 0 };
 
 	bench->program = user_program_new(program->fd, &identity, bench->recording, whole, &error);

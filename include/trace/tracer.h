@@ -74,6 +74,8 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS]);
 /** tracer_follow() - add a process, without the descendants that it has, to a @follow filter. -ESRCH: there is none, as far as the caller's namespace of processes tells */
 int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error);
+/** tracer_number() - what the kernel's events call the process that is @pid in the caller's namespace of processes; 0: not known, it has ended, say */
+pid_t tracer_number(struct tracer *tracer, pid_t pid);
 /**
  * struct tracer_unfollowed - of a @follow filter: descendants that were not followed, because @most processes were already
  * Their events, and those of what descends from them, count as filtered. @first_ns: when the first of them began

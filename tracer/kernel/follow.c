@@ -115,6 +115,13 @@ static int number_of(struct tracer *tracer, pid_t pid, uint32_t *ret_number)
 	return result ? result : -ESRCH;
 }
 
+pid_t tracer_number(struct tracer *tracer, pid_t pid)
+{
+	uint32_t number;
+
+	return number_of(tracer, pid, &number) ? 0 : (pid_t)number;
+}
+
 static int add(struct tracer *tracer, uint32_t number)
 {
 	uint8_t one = 1;
