@@ -190,7 +190,7 @@ static void enter(trace_u64 thread, trace_u32 kind)
 		path_of(n, writer.control->held_path);
 	for (trace_u32 i = 0; i < 3 * kind; i++)
 		writer.control->held_args[i] = n;
-	held_begin(writer.control, thread, NR | n << 32, kind, path_bytes);
+	held_begin(writer.control, thread, NR | n << 32, kind | (path_bytes ? HELD_MORE : 0), path_bytes);
 	done[n].to = now_ns;
 	if (path_bytes)
 		done[n + 1].to = now_ns;
@@ -201,7 +201,7 @@ static void leave(trace_u64 thread)
 {
 	trace_u64 n = event_begin(EXIT, thread, 0);
 
-	if (held_end(writer.control, thread, NR, n))
+	if (held_is_plain(writer.control) ? held_end(writer.control, true, thread, NR, n) : held_end(writer.control, false, thread, NR, n))
 		done[n].to = now_ns;
 	else
 		record_event(n, TRACE_EV_sys_exit);
@@ -428,7 +428,7 @@ static void only_the_same_call_of_the_same_thread_is_joined(void)
 	leave(2);
 	leave(1);
 	enter(3, 0);
-	CU_ASSERT_FALSE(held_end(writer.control, 3, NR + 1, 0));
+	CU_ASSERT_FALSE(held_end(writer.control, true, 3, NR + 1, 0));
 	close_books();
 	CU_ASSERT_PTR_NULL(fault);
 	CU_ASSERT_EQUAL(done[0].found_ns, done[0].to);

@@ -94,7 +94,7 @@ struct subbuf_control {
 	trace_u64 held_ns;     /* its time; 0: there is none; HELD_BUSY: somebody is about to record it */
 	trace_u64 held_thread; /* whose: no other thread has the same at the same time */
 	trace_u64 held_call;   /* the first word of struct trace_sys_enter */
-	trace_u64 held_kind;   /* its id less TRACE_EV_sys_enter; << 8: bytes of held_path, NUL included, 0: it has none */
+	trace_u64 held_kind;   /* its id less TRACE_EV_sys_enter, HELD_MORE; << 8: bytes of held_path, NUL included, 0: it has none */
 	trace_u64 held_args[6];
 	trace_u64 nr_settled; /* how often one was recorded by somebody else than its exit */
 	trace_u64 pad0;

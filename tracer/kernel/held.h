@@ -17,6 +17,7 @@
 #include <trace/subbuf.h>
 
 #define HELD_BUSY (1ULL << 63)
+#define HELD_MORE 4u /* in held_kind: the call has a path, or its exit more to tell than the result */
 #define HELD_INLINE static __attribute__((always_inline)) inline
 
 /* struct trace_sys_enter, or its kin with arguments. */
@@ -36,18 +37,24 @@ HELD_INLINE trace_u32 held_path_bytes(const struct subbuf_control *control)
 	return SUBBUF_LOAD(&control->held_kind) >> 8 & 2047;
 }
 
-/* Payload of the entry, and of its path. */
-HELD_INLINE trace_u32 held_bytes(const struct subbuf_control *control)
+/* Is there nothing to the call but numbers? */
+HELD_INLINE int held_is_plain(const struct subbuf_control *control)
 {
-	trace_u32 path_bytes = held_path_bytes(control), bytes = held_entry_bytes(held_kind(control));
+	return control->held_kind < HELD_MORE;
+}
+
+/* Payload of the entry, and of its path. */
+HELD_INLINE trace_u32 held_bytes(const struct subbuf_control *control, trace_u32 path_bytes)
+{
+	trace_u32 bytes = held_entry_bytes(held_kind(control));
 
 	return path_bytes ? bytes + sizeof(struct trace_sys_path) + ((path_bytes + 7) & ~7u) : bytes;
 }
 
 /* All of that. What it needs to know is read again, for a program has few registers and a short stack. */
-HELD_INLINE void held_put(const struct subbuf_control *control, struct trace_sys_enter6 *entry)
+HELD_INLINE void held_put(const struct subbuf_control *control, trace_u32 path_bytes, struct trace_sys_enter6 *entry)
 {
-	trace_u32 kind = held_kind(control), path_bytes = held_path_bytes(control);
+	trace_u32 kind = held_kind(control);
 	trace_u64 *path = (trace_u64 *)entry + held_entry_bytes(kind) / 8;
 
 	*(trace_u64 *)entry = control->held_call;
@@ -72,10 +79,10 @@ HELD_INLINE void held_record(struct subbuf_control *control, trace_u32 cpu, trac
 {
 	trace_u32 head_bytes = held_path_bytes(control) ? sizeof(struct trace_record_call) : 0;
 	struct recording recording;
-	void *payload = record_place(&recording, control, cpu, false, head_bytes + held_bytes(control), held_ns);
+	void *payload = record_place(&recording, control, cpu, false, head_bytes + held_bytes(control, held_path_bytes(control)), held_ns);
 
 	if (payload) {
-		held_put(control, payload + head_bytes);
+		held_put(control, held_path_bytes(control), payload + head_bytes);
 		record_end_as(&recording, (head_bytes ? TRACE_RECORD_PATH_ENTRY : TRACE_EV_sys_enter) + held_kind(control), head_bytes ? 2 : 1);
 	} else if (head_bytes) {
 		SUBBUF_ADD(&control->discarded, 1); /* two events are; one was counted */
@@ -96,7 +103,7 @@ HELD_INLINE void held_settle(struct subbuf_control *control, trace_u32 cpu)
 
 /*
  * Hold an entry: @call is the first word of struct trace_sys_enter, @kind tells how many of held_args and @path_bytes how much of held_path stand already,
- * @thread tells the call from all others that may be under way. held_ns was 0 [H1], and the caller is not preempted: nobody else writes here, and who
+ * @kind has HELD_MORE, too, of a call that is not plain. @thread tells the call from all others that may be under way. held_ns was 0 [H1], and the caller is not preempted: nobody else writes here, and who
  * interrupts us reads nothing before held_ns is a time.
  */
 HELD_INLINE void held_begin(struct subbuf_control *control, trace_u64 thread, trace_u64 call, trace_u32 kind, trace_u32 path_bytes)
@@ -132,13 +139,14 @@ HELD_INLINE trace_u64 held_take(struct subbuf_control *control)
 }
 
 /* One record for what was taken and the exit that returns @ret, in the middle of the open sub-buffer; 0: there is no place for it. */
-HELD_INLINE int held_record_call(struct subbuf_control *control, trace_u64 held_ns, trace_u64 ret)
+HELD_INLINE int held_record_call(struct subbuf_control *control, int is_plain, trace_u64 held_ns, trace_u64 ret)
 {
+	trace_u32 path_bytes = is_plain ? 0 : held_path_bytes(control);
 	trace_u64 position = SUBBUF_LOAD(&control->position), now, base;
 	struct recording recording = {.structural = false};
 	struct trace_record_call *call;
 
-	recording.bytes = sizeof(struct trace_record) + sizeof(*call) + held_bytes(control);
+	recording.bytes = sizeof(struct trace_record) + sizeof(*call) + held_bytes(control, path_bytes);
 	if ((position & SUBBUF_OFFSET_MASK) + recording.bytes >= HELD_SUBBUF_BYTES ||
 	    SUBBUF_CAS(&control->position, position, position + recording.bytes) != position)
 		return 0;
@@ -153,8 +161,8 @@ HELD_INLINE int held_record_call(struct subbuf_control *control, trace_u64 held_
 	}
 	call->elapsed = now > held_ns ? now - held_ns : 0; /* the kernel's fast clock may step back by some ns */
 	call->exit.ret = ret;
-	held_put(control, (struct trace_sys_enter6 *)(call + 1));
-	if (held_path_bytes(control))
+	held_put(control, path_bytes, (struct trace_sys_enter6 *)(call + 1));
+	if (path_bytes)
 		record_end_as(&recording, TRACE_RECORD_PATH_CALL + held_kind(control), 3);
 	else
 		record_end_as(&recording, TRACE_RECORD_CALL + held_kind(control), 2);
@@ -164,15 +172,15 @@ HELD_INLINE int held_record_call(struct subbuf_control *control, trace_u64 held_
 
 /*
  * The exit of call @nr of @thread: 1 when its entry was held, and both have their record; 0: the exit is to be recorded by itself, and if the entry is held
- * still that settles it, as anything would. The caller is not preempted.
+ * still that settles it, as anything would. The caller is not preempted. @is_plain: a constant; if so held_is_plain() has said it
  */
-HELD_INLINE int held_end(struct subbuf_control *control, trace_u64 thread, trace_u32 nr, trace_u64 ret)
+HELD_INLINE int held_end(struct subbuf_control *control, int is_plain, trace_u64 thread, trace_u32 nr, trace_u64 ret)
 {
 	trace_u64 held_ns = held_is(control, thread, nr) ? held_take(control) : 0;
 
 	if (held_ns == 0)
 		return 0;
-	if (held_record_call(control, held_ns, ret))
+	if (held_record_call(control, is_plain, held_ns, ret))
 		return 1;
 	SUBBUF_STORE(&control->held_ns, held_ns);
 	return 0;

@@ -283,7 +283,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 			path_bytes = hold_path(control, regs, abi, action);
 		if (path_bytes >= 0) {
 			PUT_ARGUMENTS(control->held_args, regs, abi, kind);
-			held_begin(control, (u64)regs, nr | (u64)abi << 32, kind, path_bytes);
+			held_begin(control, (u64)regs, nr | (u64)abi << 32, kind | (action >> SYSCALL_PATH_SHIFT ? HELD_MORE : 0), path_bytes);
 			return 0;
 		}
 	}
@@ -496,23 +496,24 @@ static __always_inline bool may_have_effects(u32 nr)
 
 static __noinline int end_held(struct subbuf_control *control, struct pt_regs *regs, u32 nr, long ret)
 {
-	return held_end(control, (u64)regs, nr, ret);
+	return held_end(control, false, (u64)regs, nr, ret);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
 	u32 cpu = bpf_get_smp_processor_id(), nr = syscall_nr(regs), abi, action;
-	bool has_effects = may_have_effects(nr), is_held;
 	struct subbuf_control *control = control_of_cpu(false, cpu);
+	bool has_effects, is_held;
 	struct task_struct *task;
 
 	/* The thread is told by where its registers are, on its stack: for that nothing has to be loaded. What is held has passed the filters. */
-	if (!control || (!has_effects && held_end(control, (u64)regs, nr, ret)))
+	if (!control || (held_is_plain(control) && held_end(control, true, (u64)regs, nr, ret)))
 		return 0;
 	task = current_by_loads(cpu);
 	if (!current_passes() || own_event(task))
 		return 0;
+	has_effects = may_have_effects(nr);
 	is_held = has_effects && held_is(control, (u64)regs, nr);
 	if (!is_held)
 		settle_held(control, cpu);
