@@ -2,7 +2,7 @@
 #ifndef TRACER_HELD_H
 #define TRACER_HELD_H
 /*
- * held.h - a system call between whose entry and exit its CPU records nothing else, as most are, is one record instead of two.
+ * held.h - a system call between whose entry and exit its CPU records nothing else, as most are, is one record instead of two, or of three with its path.
  *
  * An entry is not recorded, but held in the control page of its CPU's ring, with the path that the call is given. When the exit of the same call comes
  * next, all become one record, struct trace_record_call. Whatever else comes settles the entry first: it gets the record that it would have had, with
@@ -102,9 +102,9 @@ HELD_INLINE void held_settle(struct subbuf_control *control, trace_u32 cpu)
 }
 
 /*
- * Hold an entry: @call is the first word of struct trace_sys_enter, @kind tells how many of held_args and @path_bytes how much of held_path stand already,
- * @kind has HELD_MORE, too, of a call that is not plain. @thread tells the call from all others that may be under way. held_ns was 0 [H1], and the caller is not preempted: nobody else writes here, and who
- * interrupts us reads nothing before held_ns is a time.
+ * Hold an entry: @call is the first word of struct trace_sys_enter, @kind tells how many of held_args and @path_bytes how much of held_path stand already;
+ * of a call that is not plain @kind has HELD_MORE, too. @thread tells the call from all others that may be under way. held_ns was 0 [H1], and the caller is
+ * not preempted: nobody else writes here, and who interrupts us reads nothing before held_ns is a time.
  */
 HELD_INLINE void held_begin(struct subbuf_control *control, trace_u64 thread, trace_u64 call, trace_u32 kind, trace_u32 path_bytes)
 {
