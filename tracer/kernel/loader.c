@@ -234,6 +234,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	tracer_list_programs(tracer);
 	if (tracer_load_programs(tracer, ret_error) || make_rings(tracer, ret_error) || follow_first(tracer, ret_error))
 		goto fail;
+	tracer_make_ready(tracer);
 	tracer->wakeups = ring_buffer__new(bpf_map__fd(tracer->skeleton->maps.wakeups), ignore_wakeup, NULL, NULL);
 	if (!tracer->wakeups) {
 		error_set(ret_error, -errno, "cannot poll the BPF programs: %s", strerror(errno));

@@ -75,6 +75,9 @@ void tracer_unlink_probes(struct tracer *tracer); /* returns when none runs any 
 void tracer_detach_probes(struct tracer *tracer);
 uint64_t tracer_probes_missed(const struct tracer *tracer);
 
+/* ready.c */
+void tracer_make_ready(const struct tracer *tracer);
+
 /* percpu.c */
 long long tracer_percpu_distance(const struct btf *kernel, const char *variable, const char *hot_member);
 

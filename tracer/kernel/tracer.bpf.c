@@ -26,5 +26,6 @@
 #include "network.bpf.c"
 #include "work.bpf.c"
 #include "start_state.bpf.c"
+#include "ready.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";

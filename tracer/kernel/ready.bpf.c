@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* ready.bpf.c - looks at pages of a ring, for nothing but that they have been looked at. See ready.c. */
+
+/* The loader runs it itself, on any CPU. Arguments: is the ring a structural one; its CPU; the first of TRACER_READY_PAGES pages of its data. */
+SEC("raw_tp")
+int make_ready(u64 *arguments)
+{
+	bool structural = arguments[0];
+	u64 at = arguments[2] * 4096, mask = (structural ? config.structural.slots_mask : config.ring.slots_mask) & ~7U;
+	struct subbuf_control *control = control_of_cpu(structural, arguments[1]);
+
+	if (!control)
+		return 0;
+	SUBBUF_LOAD(&control->position);
+	for (u32 i = 0; i < TRACER_READY_PAGES; i++, at += 4096)
+		SUBBUF_LOAD((u64 *)((unsigned char *)control + SUBBUF_CONTROL_BYTES + (at & mask)));
+	return 0;
+}
