@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -314,6 +316,41 @@ static long long count_events(const struct session *s, uint32_t id)
 	return count;
 }
 
+/* In memory that the kernel brings in without a fault, though it counts one for each page. The trace is of one thread. */
+static void nothing_ends_that_did_not_begin(const struct session *s)
+{
+	struct trace *trace = trace_open(s->trace, NULL);
+	struct trace_cursor *cursor = trace ? trace_cursor_new(trace, NULL, NULL) : NULL;
+	const struct trace_event *event;
+	bool populating = false;
+	int began = 0, ended = 0, calls = 0;
+
+	while (cursor && (event = trace_cursor_next(cursor))) {
+		const struct trace_sys_enter3 *call = event->payload;
+
+		if (event->id == TRACE_EV_sys_enter3)
+			populating = call->nr == SYS_madvise && call->arg2 == MADV_POPULATE_WRITE;
+		calls += event->id == TRACE_EV_sys_enter3 && populating;
+		began += event->id == TRACE_EV_fault_entry && populating;
+		ended += event->id == TRACE_EV_fault_exit && populating;
+		populating &= event->id != TRACE_EV_sys_exit;
+	}
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	CU_ASSERT_EQUAL(calls, 1);
+	CU_ASSERT_EQUAL(began, 0);
+	CU_ASSERT_EQUAL(ended, 0);
+}
+
+static void pages_brought_in_without_a_fault_are_none(void)
+{
+	struct session s;
+
+	record_with(&s, "-b2097152 --follow", "faults");
+	nothing_ends_that_did_not_begin(&s);
+	session_end(&s);
+}
+
 static void faults_agree_with_getrusage(void)
 {
 	struct session s;
@@ -535,6 +572,7 @@ static const struct unit_case cases[] = {
 	{"counts_are_exact", counts_are_exact},
 	{"context_switches_agree_with_proc_stat", context_switches_agree_with_proc_stat},
 	{"faults_agree_with_getrusage", faults_agree_with_getrusage},
+	{"pages_brought_in_without_a_fault_are_none", pages_brought_in_without_a_fault_are_none},
 	{"losses_are_counted_and_books_stay_balanced", losses_are_counted_and_books_stay_balanced},
 	{"a_killed_recording_stays_readable", a_killed_recording_stays_readable},
 	{"a_uid_filter_keeps_other_users_out", a_uid_filter_keeps_other_users_out},

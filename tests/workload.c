@@ -350,6 +350,7 @@ static void faults(void)
 {
 	struct rusage before, after;
 	char *memory = mmap(NULL, 64 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *nothing = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	madvise(memory, 64 * MIB, MADV_NOHUGEPAGE);
 	getrusage(RUSAGE_SELF, &before);
@@ -358,6 +359,8 @@ static void faults(void)
 	getrusage(RUSAGE_SELF, &after);
 	tell("faults", after.ru_minflt - before.ru_minflt);
 	madvise(memory, 64 * MIB, MADV_DONTNEED);
+	munmap(nothing, 4096);
+	tell("written", write(memfd_create("none", 0), nothing, 1)); /* a fault of the kernel's that fails: it has no end */
 	madvise(memory, 64 * MIB, MADV_POPULATE_WRITE); /* the kernel counts faults; there are none */
 	read_cold_file();
 	getrusage(RUSAGE_SELF, &after);

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* held.c - may entries of system calls be held, and how those that nothing came after get their records. See held.h. */
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "loader.h"
 
-/* In an interrupt of that CPU. */
+/* In an interrupt of that CPU; here, if it is offline: then nothing is recorded there meanwhile. */
 static bool settle_on(const struct tracer *tracer, uint32_t cpu)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+	uint64_t arguments[] = {cpu};
+	LIBBPF_OPTS(bpf_test_run_opts, there, .ctx_in = arguments, .ctx_size_in = sizeof(arguments), .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+	LIBBPF_OPTS(bpf_test_run_opts, here, .ctx_in = arguments, .ctx_size_in = sizeof(arguments));
+	int program = bpf_program__fd(tracer->skeleton->progs.settle), result = bpf_prog_test_run_opts(program, &there);
 
-	return bpf_prog_test_run_opts(bpf_program__fd(tracer->skeleton->progs.settle), &options) == 0;
+	return result == 0 || (result == -ENXIO && bpf_prog_test_run_opts(program, &here) == 0);
 }
 
 void tracer_settle(struct tracer *tracer)

@@ -298,11 +298,11 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	return 0;
 }
 
-/* For the daemon, which runs it on a CPU to read all there is. */
+/* For the daemon, which runs it to read all there is: on the CPU that it names, or, when that is offline, on any. */
 SEC("raw_tp")
-int settle(void *context)
+int settle(u64 *arguments)
 {
-	settle_entry(bpf_get_smp_processor_id());
+	settle_entry(arguments[0]);
 	return 0;
 }
 

@@ -5,12 +5,12 @@
  * Where it cannot be had programs.c takes the latter. It does not tell whether the fault was a major one: page-faults-maj does, for the few that are.
  */
 
-/* Threads with a fault in kernel mode that has not ended. Few faults are. */
+/* Threads with a fault in kernel mode that has not ended, and in which call. Few faults are. Of one that fails, for there is no page, no end is seen. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, u32);
-	__type(value, u8);
+	__type(value, u64);
 } kernel_faults SEC(".maps");
 
 const volatile bool faults_are_counted; /* fault_exit__counted is there */
@@ -40,6 +40,14 @@ static __always_inline bool in_system_call(struct task_struct *task)
 	return regs->orig_ax != -1ul;
 }
 
+/* Where it was called from. */
+static __always_inline u64 call_of(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return regs->ip + (regs->orig_ax << 48);
+}
+
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(fault_entry__user, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
@@ -52,12 +60,14 @@ int BPF_PROG(fault_entry__kernel, unsigned long address, struct pt_regs *regs, u
 {
 	struct task_struct *task = current_task();
 	u32 tid = task->pid;
-	u8 one = 1;
+	u64 call;
 
 	if (task->pagefault_disabled)
 		return 0;
-	if (faults_are_counted && in_system_call(task))
-		bpf_map_update_elem(&kernel_faults, &tid, &one, BPF_ANY);
+	if (faults_are_counted && in_system_call(task)) {
+		call = call_of(task);
+		bpf_map_update_elem(&kernel_faults, &tid, &call, BPF_ANY);
+	}
 	return record_fault(address, regs->ip, error, false);
 }
 #endif
@@ -80,6 +90,7 @@ SEC("tp_btf/count_memcg_events")
 int BPF_PROG(fault_exit__counted, void *memcg, int item)
 {
 	struct task_struct *task;
+	u64 *call;
 	u32 tid;
 
 	if (item != (int)bpf_core_enum_value(enum vm_event_item, PGFAULT))
@@ -87,8 +98,10 @@ int BPF_PROG(fault_exit__counted, void *memcg, int item)
 	task = current_task();
 	if (in_system_call(task)) {
 		tid = task->pid;
-		if (bpf_map_delete_elem(&kernel_faults, &tid))
+		call = bpf_map_lookup_elem(&kernel_faults, &tid);
+		if (!call || *call != call_of(task))
 			return 0;
+		bpf_map_delete_elem(&kernel_faults, &tid);
 	}
 	return record_fault_end(task, false);
 }
