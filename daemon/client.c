@@ -80,11 +80,16 @@ static int copy_out(int memory, const struct output *output)
  */
 static int ask_for_snapshot(const char *control_path, const struct output *output, char *answer)
 {
+	struct trace_error error;
 	struct stat status;
 	int memory, err;
 
-	if (fstat(output->fd, &status) == 0 && S_ISREG(status.st_mode))
-		return ask(control_path, "dump", output->fd, answer);
+	if (fstat(output->fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		err = control_ask(control_path, "dump", output->fd, answer, &error);
+		if (err)
+			message_error("%s: %s", output->path, error.message);
+		return err;
+	}
 	memory = memfd_create("snapshot", MFD_CLOEXEC);
 	if (memory < 0) {
 		message_error("no memory for the snapshot: %s", strerror(errno));

@@ -204,6 +204,14 @@ expect 0 "" run -q
 gone() { for _ in $(seq 100); do ask >/dev/null || break; sleep 0.05; done; check "gone" test "$(ask)" = "tracedaemon: not running"; }
 gone
 
+# a snapshot that the disk refuses; whose file that was is told to whoever asked
+expect 0 "flight recorder runs" eval "(ulimit -f 1; trap '' XFSZ; run -k)"
+sleep 0.3
+expect 1 "^tracedaemon: refused.trace: .*File too large" run -j refused.trace
+check "nothing of it is left" test ! -e refused.trace
+expect 0 "" run -q
+gone
+
 # a snapshot into a pipe, larger than the pipe
 export TRACE_FAKE_PAUSE_US=50
 expect 0 "flight recorder runs" run -k -b4194304
