@@ -116,24 +116,44 @@ static int take_argument(const struct verb *verb, int argc, char **argv, char *t
 	return 1;
 }
 
+/** struct step - one verb of the command line. @argument: "" = none */
+struct step {
+	const struct verb *verb;
+	char argument[CONTROL_REQUEST_BYTES];
+};
+
+/* The next step of the words; returns how many they are, or -1: usage, and told. */
+static int take_step(int argc, char **argv, struct step *ret_step)
+{
+	int words;
+
+	ret_step->verb = find_verb(argv[0]);
+	if (!ret_step->verb) {
+		message_error("unknown command %s; try --help", argv[0]);
+		return -1;
+	}
+	words = 1 + take_argument(ret_step->verb, argc - 1, argv + 1, ret_step->argument, sizeof(ret_step->argument));
+	if (ret_step->verb->argument_needed && !*ret_step->argument) {
+		message_error("%s: %s is missing; try --help", ret_step->verb->name, ret_step->verb->argument_name);
+		return -1;
+	}
+	return words;
+}
+
+/* All of the words are understood before the first of them is done: a slip behind "stop" is not to end a recording. */
 static int run_words(const char *control_path, int argc, char **argv)
 {
-	char argument[CONTROL_REQUEST_BYTES];
-	const struct verb *verb;
-	int status = 0;
+	struct step step;
+	int words, status = 0;
 
-	for (int i = 0; i < argc && !status; i++) {
-		verb = find_verb(argv[i]);
-		if (!verb) {
-			message_error("unknown command %s; try --help", argv[i]);
+	for (int i = 0; i < argc; i += words) {
+		words = take_step(argc - i, argv + i, &step);
+		if (words < 0)
 			return 2;
-		}
-		i += take_argument(verb, argc - i - 1, argv + i + 1, argument, sizeof(argument));
-		if (verb->argument_needed && !*argument) {
-			message_error("%s: %s is missing; try --help", verb->name, verb->argument_name);
-			return 2;
-		}
-		status = perform(control_path, verb, *argument ? argument : NULL);
+	}
+	for (int i = 0; i < argc && !status; i += words) {
+		words = take_step(argc - i, argv + i, &step);
+		status = perform(control_path, step.verb, *step.argument ? step.argument : NULL);
 	}
 	return status;
 }

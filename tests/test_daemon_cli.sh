@@ -177,6 +177,10 @@ expect 0 "" run -v
 check "-v" grep -q "Trace Mode" out
 expect 0 "" run -m -efs
 expect 1 "belongs to another daemon" run -ts1 other.trace
+expect 2 "unknown command nowplease" ask stop nowplease
+expect 2 "unknown command bogus" ask halt bogus
+expect 2 "TEXT is missing" ask -h mark
+check "what is not understood does nothing" test "$(ask)" = "tracedaemon: recording"
 expect 0 "" ask stop
 wait $pid
 check "stopped" test $? -eq 0
