@@ -75,16 +75,25 @@ static void report_losses(const struct recording *recording, const struct record
 		message_warning("%s lost because what a program left in its buffers made no sense", text_events(status->not_understood).s);
 }
 
+void progress_print_summary(const struct recording_status *status, const char *path, uint64_t elapsed_ns,
+			    char text[static PROGRESS_SUMMARY_BYTES])
+{
+	struct text lost = text_count(all_lost(status));
+
+	snprintf(text, PROGRESS_SUMMARY_BYTES, "%.300s: %s, %s (%.1f B/event), %s, %s lost", path, text_events(status->events).s,
+		 text_bytes(status->file_bytes).s, status->events ? (double)status->file_bytes / (double)status->events : 0.0,
+		 text_seconds(elapsed_ns).s, all_lost(status) ? lost.s : "nothing");
+}
+
 void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,
 		     uint64_t elapsed_ns, uint32_t nr_cpus)
 {
-	struct text lost = text_count(all_lost(status));
+	char summary[PROGRESS_SUMMARY_BYTES];
 	bool is_file = strcmp(path, "stdout");
 
 	report_losses(recording, status, nr_cpus);
-	message_note("%s: %s, %s (%.1f B/event), %s, %s%s", path, text_events(status->events).s,
-		     text_bytes(status->file_bytes).s, status->events ? (double)status->file_bytes / (double)status->events : 0.0,
-		     text_seconds(elapsed_ns).s, all_lost(status) ? lost.s : "nothing", " lost");
+	progress_print_summary(status, path, elapsed_ns, summary);
+	message_note("%s", summary);
 	if (is_file)
 		message_note("next: tracevisualizer -a %s", path);
 }

@@ -16,7 +16,13 @@ struct progress {
 /** progress_show() - replace the line on the terminal */
 void progress_show(struct progress *progress, const struct recording_status *status);
 
-/** progress_report() - what was recorded, what was lost and what to do about it; @nr_cpus: highest CPU number + 1 */
+#define PROGRESS_SUMMARY_BYTES 512
+
+/** progress_print_summary() - what was recorded and lost, in a line without its end; @path is cut if it is very long */
+void progress_print_summary(const struct recording_status *status, const char *path, uint64_t elapsed_ns,
+			    char text[static PROGRESS_SUMMARY_BYTES]);
+
+/** progress_report() - that line, and what to do about the losses; @nr_cpus: highest CPU number + 1 */
 void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,
 		     uint64_t elapsed_ns, uint32_t nr_cpus);
 #endif

@@ -14,7 +14,7 @@
 #include "text.h"
 #include "tracefile.h"
 
-/** struct answer - @later: requests_synced() will answer */
+/** struct answer - @later: requests_synced() or requests_close() will answer */
 struct answer {
 	int err;
 	bool later;
@@ -268,6 +268,12 @@ static void do_status(struct session *session, const struct request *request, st
 
 /* ---- dump, reset, mark, stop ---- */
 
+static void answer_later(struct session *session, int client_fd, uint64_t sync, struct answer *answer)
+{
+	session->waiting[session->nr_waiting++] = (struct waiting){client_fd, sync};
+	answer->later = true;
+}
+
 static void dump_recording(struct session *session, int client_fd, struct answer *answer)
 {
 	uint64_t sync;
@@ -280,8 +286,7 @@ static void dump_recording(struct session *session, int client_fd, struct answer
 		answer_set(answer, -ENOMEM, "no memory to see when all events so far are on disk; try again");
 		return;
 	}
-	session->waiting[session->nr_waiting++] = (struct waiting){client_fd, sync};
-	answer->later = true;
+	answer_later(session, client_fd, sync, answer);
 }
 
 /* Into files and memory alone, which take what comes: recording does not wait for whoever reads a pipe. Our clients copy it there themselves. */
@@ -328,10 +333,14 @@ static void do_mark(struct session *session, const struct request *request, stru
 		recording_mark(session->recording, request->argument);
 }
 
-static void do_stop(struct session *session, const struct request *request, struct answer *answer)
+/* Whoever stops us wants the trace, and to know how it went: a daemon in the background has nobody else to tell. */
+static void stop(struct session *session, int client_fd, struct answer *answer)
 {
 	session->stopping = true;
-	answer_set(answer, 0, "tracedaemon: stopping\n");
+	if (session->nr_waiting < SESSION_MAX_WAITING)
+		answer_later(session, client_fd, SESSION_UNTIL_END, answer);
+	else
+		answer_set(answer, 0, "tracedaemon: stopping\n");
 }
 
 static void do_mode(struct session *session, const struct request *request, struct answer *answer)
@@ -344,7 +353,7 @@ static const struct {
 	void (*run)(struct session *session, const struct request *request, struct answer *answer);
 } requests[] = {
 	{"status", do_status}, {"mode", do_mode},   {"begin", do_begin}, {"halt", do_halt},
-	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},	 {"stop", do_stop},
+	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},
 };
 
 static void perform(struct session *session, const struct request *request, int client_fd, struct answer *answer)
@@ -354,6 +363,10 @@ static void perform(struct session *session, const struct request *request, int 
 			dump_flight(session, request->file_fd, answer);
 		else
 			dump_recording(session, client_fd, answer);
+		return;
+	}
+	if (!strcmp(request->verb, "stop")) {
+		stop(session, client_fd, answer);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
@@ -390,39 +403,42 @@ void requests_answer(struct session *session, int fd)
 	close(fd);
 }
 
-/* What a full disk refused is not on it, whatever was synced since. */
-static void answer_waiting(struct session *session, int fd, const char *text)
+static void answer_waiting(int fd, const struct trace_error *error, const char *text)
 {
 	char failed[sizeof(((struct answer *)0)->text)];
-	struct trace_error error;
 
-	if (recording_write_error(session->recording, &error)) {
-		snprintf(failed, sizeof(failed), "not all events are on disk: %s", error.message);
-		control_answer(fd, error.code, failed);
-	} else {
-		control_answer(fd, 0, text);
+	if (error->code) {
+		snprintf(failed, sizeof(failed), "not all events are on disk: %s", error->message);
+		text = failed;
 	}
+	control_answer(fd, error->code, text);
 	close(fd);
 }
 
+/* What a full disk refused is not on it, whatever was synced since. */
 void requests_synced(struct session *session)
 {
 	uint64_t synced = recording_synced(session->recording);
+	struct trace_error error;
 	size_t kept = 0;
 
+	error.code = recording_write_error(session->recording, &error);
 	for (size_t i = 0; i < session->nr_waiting; i++) {
-		if (session->waiting[i].sync > synced) {
+		if (session->waiting[i].sync > synced)
 			session->waiting[kept++] = session->waiting[i];
-			continue;
-		}
-		answer_waiting(session, session->waiting[i].fd, "tracedaemon: all events so far are on disk\n");
+		else
+			answer_waiting(session->waiting[i].fd, &error, "tracedaemon: all events so far are on disk\n");
 	}
 	session->nr_waiting = kept;
 }
 
 void requests_close(struct session *session)
 {
+	char text[PROGRESS_SUMMARY_BYTES + 32] = "tracedaemon: the flight recorder has ended\n";
+
+	if (session->recording)
+		snprintf(text, sizeof(text), "tracedaemon: %s\n", session->summary);
 	for (size_t i = 0; i < session->nr_waiting; i++)
-		answer_waiting(session, session->waiting[i].fd, "tracedaemon: the recording ended, and is on disk\n");
+		answer_waiting(session->waiting[i].fd, &session->end_error, text);
 	session->nr_waiting = 0;
 }

@@ -287,15 +287,19 @@ static int end_recording(struct session *session)
 	struct trace_error error;
 	int err = recording_end(session->recording, loop_interrupted, session, &error);
 
+	if (err)
+		session->end_error = error;
 	if (err && !session->write_error_told)
 		message_error("%s: %s", session->output.path, error.message);
 	if (output_close(&session->output, &error)) {
 		message_error("%s", error.message);
+		session->end_error = error;
 		err = error.code;
 	}
 	if (session->tracer)
 		probe_tell_unread(session->tracer);
 	recording_get_status(session->recording, &status);
+	progress_print_summary(&status, session->output.path, elapsed_ns, session->summary);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
 	return err;
 }
@@ -318,11 +322,11 @@ static int end(struct session *session)
 {
 	int err = session->recording ? end_recording(session) : 0, status = 0;
 
-	requests_close(session);
 	session->control = control_close(session->control);
 	session->users = users_free(session->users); /* nobody is to record for nobody while we wait for the command */
 	if (session->tracer)
 		tracer_stop(session->tracer);
+	requests_close(session); /* who asked us to stop may start the next one now */
 	if (session->command.pid)
 		status = wait_for_command(session);
 	return status ? status : err != 0;

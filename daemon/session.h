@@ -23,7 +23,9 @@
 
 #define SESSION_MAX_WAITING 16
 
-/** struct waiting - a client whose dump is answered when the writer has synced that often */
+#define SESSION_UNTIL_END   UINT64_MAX
+
+/** struct waiting - a client that is answered when the writer has synced that often; SESSION_UNTIL_END: when the recording has ended */
 struct waiting {
 	int fd;
 	uint64_t sync;
@@ -61,6 +63,8 @@ struct session {
 	int flush_timer_fd;
 	struct waiting waiting[SESSION_MAX_WAITING];
 	size_t nr_waiting;
+	char summary[PROGRESS_SUMMARY_BYTES]; /* of a recording that has ended */
+	struct trace_error end_error;	      /* why it is not all on disk; code 0: it is */
 };
 
 /** session_run() - record as @options say; returns the exit status of the program. Messages are its own. */
@@ -82,6 +86,6 @@ void loop_free(struct session *session);
 void requests_answer(struct session *session, int fd);
 /** requests_synced() - answer the clients whose dump is on disk by now */
 void requests_synced(struct session *session);
-/** requests_close() - turn away who still waits */
+/** requests_close() - all is over: tell who still waits how it ended */
 void requests_close(struct session *session);
 #endif
