@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,18 +43,36 @@ static const struct {
 };
 
 /* Is the file of that kind, or empty? A mistyped name must not cost anybody a file. */
-static bool is_kind_or_empty(const char *path, enum output_kind kind)
+static bool is_kind_or_empty(int fd, enum output_kind kind)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	size_t length = strlen(kinds[kind].beginning);
 	char beginning[16];
-	ssize_t bytes;
+	ssize_t bytes = pread(fd, beginning, length, 0);
 
-	if (fd < 0)
-		return false;
-	bytes = read(fd, beginning, length);
-	close(fd);
 	return bytes == 0 || (bytes == (ssize_t)length && memcmp(beginning, kinds[kind].beginning, length) == 0);
+}
+
+/* Whoever replaced a file that is still written would make away with another recording, which would go on into a file without a name. */
+static bool is_being_written(int fd)
+{
+	return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+/* What is in the file, and who writes it? */
+static int check_contents(const char *path, enum output_kind kind, struct trace_error *ret_error)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int err = 0;
+
+	if (fd < 0 || !is_kind_or_empty(fd, kind))
+		err = error_set(ret_error, -EEXIST, "%s is not a %s and is not replaced; remove it, or name another file", path,
+				kinds[kind].name);
+	else if (is_being_written(fd))
+		err = error_set(ret_error, -EBUSY, "%s is just being written by another recording and is not replaced; name another file",
+				path);
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* May the file that stands at @path be replaced? */
@@ -69,10 +88,7 @@ static int check_old(const char *path, const struct stat *old, enum output_kind 
 	if (old->st_uid != geteuid())
 		return error_set(ret_error, -EPERM, "%s belongs to uid %u and is not replaced; remove it, or name another file",
 				  path, (unsigned int)old->st_uid);
-	if (!is_kind_or_empty(path, kind))
-		return error_set(ret_error, -EEXIST, "%s is not a %s and is not replaced; remove it, or name another file", path,
-				  kinds[kind].name);
-	return 0;
+	return check_contents(path, kind, ret_error);
 }
 
 static int create_failed(const char *path, int err, struct trace_error *ret_error)
@@ -95,7 +111,10 @@ static int open_new(const char *path, struct trace_error *ret_error)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	return fd < 0 ? create_failed(path, -errno, ret_error) : fd;
+	if (fd < 0)
+		return create_failed(path, -errno, ret_error);
+	flock(fd, LOCK_EX | LOCK_NB); /* for is_being_written(); file systems that know no locks go without */
+	return fd;
 }
 
 /* Beside the old file, in whose place it will be put. */

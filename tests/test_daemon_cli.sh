@@ -177,6 +177,7 @@ expect 0 "" run -v
 check "-v" grep -q "Trace Mode" out
 expect 0 "" run -m -efs
 expect 1 "belongs to another daemon" run -ts1 other.trace
+expect 1 "t.trace is just being written by another recording and is not replaced" "$daemon" --control "$work/second" -tu100000 t.trace
 expect 2 "unknown command nowplease" ask stop nowplease
 expect 2 "unknown command bogus" ask halt bogus
 expect 2 "TEXT is missing" ask -h mark
@@ -184,6 +185,8 @@ check "what is not understood does nothing" test "$(ask)" = "tracedaemon: record
 expect 0 "" ask stop
 wait $pid
 check "stopped" test $? -eq 0
+check "the recording has its file" "$visualizer" --verify t.trace >/dev/null
+expect 0 "t.trace: .* events" "$daemon" --control "$work/second" -tu100000 t.trace
 
 # a dump of what the disk refused
 (ulimit -f 64; trap '' XFSZ; exec "$daemon" --control "$work/control" full.trace 2>daemon.err) &
