@@ -255,6 +255,7 @@ static void verdict(const struct telling *t)
 		row_text(taker, text, sizeof(text));
 		g_string_append_printf(s, " The CPU that it waited for was mostly taken by %s: %s.", text, text_ns(t->report, taker->ns, &time));
 	}
+	report_loss_sentence(s, t->report);
 	report_wrapped(t->report, s->str);
 	g_string_free(s, TRUE);
 }
@@ -414,9 +415,12 @@ static void put_json(const struct report *report, const struct trace_critical_pa
 {
 	struct json json = {.out = report->out, .first = true};
 	struct trace_path_segment segment;
+	size_t gaps;
 
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-critical-path/1");
+	json_u64(&json, "lost", report_lost(report, &gaps));
+	json_u64(&json, "gaps", gaps);
 	json_bool(&json, "coarse", trace_history_is_coarse(report->history));
 	put_window(&json, path);
 	json_open(&json, "segments", "[");

@@ -140,6 +140,10 @@ const char *text_comm(const char *comm, char *buffer, size_t size);
 const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t size);
 /** report_lost() - events that are missing, also in chunks that turned out to be damaged; @ret_gaps: in how many gaps */
 uint64_t report_lost(const struct report *report, size_t *ret_gaps);
+/** text_lost() - "17 events", "at least 17 events", "nobody knows how many events" */
+const char *text_lost(const struct report *report, struct text *text);
+/** report_loss_sentence() - append it, a blank before it; nothing if nothing was lost */
+void report_loss_sentence(GString *s, const struct report *report);
 struct json;
 /** report_json_wait() - an object */
 void report_json_wait(struct json *json, const struct trace_wait *wait);

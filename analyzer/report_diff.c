@@ -193,6 +193,20 @@ static bool are_sure(const struct diff *diff)
 	return diff->sides[0].command_is_sure && diff->sides[1].command_is_sure;
 }
 
+static void put_side(FILE *out, const struct report *side, char letter)
+{
+	char name[256];
+	struct text t;
+	size_t gaps;
+
+	fprintf(out, "%c: %s, ", letter, text_name(trace_get_info(side->trace)->file, name, sizeof(name)));
+	fputs(text_ns(side, elapsed_ns(side), &t), out);
+	report_lost(side, &gaps);
+	if (gaps)
+		fprintf(out, "; lost: %s", text_lost(side, &t));
+	fputs("\n", out);
+}
+
 static void put_verdict(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
@@ -200,9 +214,8 @@ static void put_verdict(const struct diff *diff)
 	struct text t;
 	uint64_t spans[2];
 
-	fprintf(a->out, "A: %s, ", text_name(trace_get_info(a->trace)->file, name, sizeof(name)));
-	fprintf(a->out, "%s\nB: ", text_ns(a, elapsed_ns(a), &t));
-	fprintf(a->out, "%s, %s\n", text_name(trace_get_info(b->trace)->file, name, sizeof(name)), text_ns(a, elapsed_ns(b), &t));
+	put_side(a->out, a, 'A');
+	put_side(a->out, b, 'B');
 	for (int i = 0; i < 2; i++)
 		spans[i] = diff->sides[i].command ? trace_process_end_ns(diff->sides[i].command) - trace_process_start_ns(diff->sides[i].command) : 0;
 	if (spans[0] && spans[1]) {
@@ -251,7 +264,7 @@ static void put_text(const struct diff *diff)
 		if (fold_shows(&fold, weight(diff->names->pdata[i]), whole))
 			put_name(diff, diff->names->pdata[i]);
 	if (fold.left)
-		fprintf(report->out, "(%zu more names differ less; --all shows them)\n", fold.left);
+		fprintf(report->out, "(%zu more name%s less; --all shows them)\n", fold.left, fold.left == 1 ? " differs" : "s differ");
 }
 
 /* ---- JSON ---- */
@@ -273,13 +286,16 @@ static void json_pair(struct json *json, const char *key, uint64_t a, uint64_t b
 static void put_json(const struct diff *diff)
 {
 	struct json json = {.out = diff->sides[0].out, .first = true};
-	size_t most = diff->sides[0].options->top ? (size_t)diff->sides[0].options->top : SIZE_MAX;
+	size_t most = diff->sides[0].options->top ? (size_t)diff->sides[0].options->top : SIZE_MAX, gaps[2];
+	uint64_t lost[2] = {report_lost(&diff->sides[0], &gaps[0]), report_lost(&diff->sides[1], &gaps[1])};
 
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-diff/1");
 	json_text(&json, "a", trace_get_info(diff->sides[0].trace)->file);
 	json_text(&json, "b", trace_get_info(diff->sides[1].trace)->file);
 	json_pair(&json, "elapsed_ns", elapsed_ns(&diff->sides[0]), elapsed_ns(&diff->sides[1]));
+	json_pair(&json, "lost", lost[0], lost[1]);
+	json_pair(&json, "gaps", gaps[0], gaps[1]);
 	json_open(&json, "names", "[");
 	for (guint i = 0; i < diff->names->len && i < most; i++) {
 		const struct name *name = diff->names->pdata[i];

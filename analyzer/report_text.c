@@ -60,17 +60,17 @@ static const struct {
 
 static void put_losses(const struct report *report)
 {
-	uint64_t contradictions = trace_analysis_contradictions(report->analysis), lost, halted = trace_analysis_halted_ns(report->analysis), start, end;
+	uint64_t contradictions = trace_analysis_contradictions(report->analysis), halted = trace_analysis_halted_ns(report->analysis), start, end;
 	struct text t;
 	size_t gaps;
 
 	trace_analysis_window(report->analysis, &start, &end);
-	lost = report_lost(report, &gaps);
+	report_lost(report, &gaps);
 	if (contradictions)
 		fprintf(report->out, "\n%" PRIu64 " times a thread was where it could not be: events are missing that no gap tells of, or were filtered.\n",
 			contradictions);
 	if (gaps)
-		fprintf(report->out, "\nLost: %" PRIu64 " event%s in %zu gap%s; what they touch is counted as unknown.\n", lost, lost == 1 ? "" : "s", gaps,
+		fprintf(report->out, "\nLost: %s in %zu gap%s; what they touch is counted as unknown.\n", text_lost(report, &t), gaps,
 			gaps == 1 ? "" : "s");
 	if (halted)
 		fprintf(report->out, "\nFor %s no scheduling changes were recorded: halted, or taken away. What happened then is unknown.\n",

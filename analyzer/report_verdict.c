@@ -539,8 +539,6 @@ void report_verdict(const struct report *report, const struct process_row *rows,
 	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup;
 	const struct trace_process *command = chosen ? NULL : report->command;
 	GString *s = g_string_new(NULL);
-	uint64_t lost;
-	size_t gaps;
 
 	if (chosen)
 		about_chosen(s, report, rows, nr);
@@ -554,9 +552,7 @@ void report_verdict(const struct report *report, const struct process_row *rows,
 	else
 		about_machine(s, report, rows, nr, system);
 	about_host(s, report, system);
-	lost = report_lost(report, &gaps);
-	if (gaps)
-		g_string_append_printf(s, " %" PRIu64 " event%s lost: what they touch is unknown.", lost, lost == 1 ? " was" : "s were");
+	report_loss_sentence(s, report);
 	report_wrapped(report, s->str);
 	g_string_free(s, TRUE);
 }

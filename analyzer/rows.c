@@ -315,3 +315,41 @@ uint64_t report_lost(const struct report *report, size_t *ret_gaps)
 	*ret_gaps = trace_nr_gaps(report->trace) + damages;
 	return lost;
 }
+
+/* Of some gaps it is known that something is missing, and not how much: of a recorder that was killed, of a file that ends too soon. */
+static bool lost_is_least(const struct report *report)
+{
+	for (size_t i = 0; i < trace_nr_gaps(report->trace); i++)
+		if (!trace_get_gap(report->trace, i)->lost)
+			return true;
+	return false;
+}
+
+const char *text_lost(const struct report *report, struct text *text)
+{
+	size_t gaps;
+	uint64_t lost = report_lost(report, &gaps);
+
+	if (gaps && !lost)
+		snprintf(text->bytes, sizeof(text->bytes), "nobody knows how many events");
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%s%" PRIu64 " event%s", lost_is_least(report) ? "at least " : "", lost,
+			 lost == 1 ? "" : "s");
+	return text->bytes;
+}
+
+void report_loss_sentence(GString *s, const struct report *report)
+{
+	struct text text;
+	size_t gaps;
+	uint64_t lost = report_lost(report, &gaps);
+
+	if (!gaps)
+		return;
+	text_lost(report, &text);
+	if (lost)
+		g_string_append_printf(s, " %c%s %s lost: what they touch is unknown.", g_ascii_toupper(*text.bytes), text.bytes + 1,
+				       lost == 1 ? "was" : "were");
+	else
+		g_string_append(s, " Events may have been lost, nobody knows how many: what they touch is unknown.");
+}

@@ -360,6 +360,46 @@ static void a_damaged_chunk_is_told_in_every_output(void)
 			contains(text, "what they touch is unknown.\n");
 		free(text);
 	}
+	snprintf(arguments, sizeof(arguments), "--diff %s %s", trace_path, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "; lost: 11 events\n");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff --json %s %s", trace_path, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\"lost\":{\"a\":0,\"b\":11,");
+	contains(text, "\"gaps\":{\"a\":0,\"b\":1,");
+	free(text);
+	unlink(path);
+}
+
+/* A recorder that was killed leaves no word of what it had not written: then no number is the right one, and 0 least of all. */
+static void losses_that_nobody_counted_are_no_number(void)
+{
+	static const char *const outputs[] = {"-s", "-a", "--critical-path=one", "--diff"};
+	static const char *const words[] = {"Lost: nobody knows how many events in 2 gaps;", "Events may have been lost, nobody knows how many:",
+					    "Events may have been lost, nobody knows how many:", "; lost: nobody knows how many events\n"};
+	char path[] = "/tmp/test_report_killed_XXXXXX", arguments[256], *text, *c;
+	int fd = mkstemp(path);
+	struct tb *tb = tb_new();
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(tb, 0, 3000, 10);
+	tb_sys_enter(tb, 0, 4000, SYS_getpid);
+	tb_write(tb, fd, false);
+	close(fd);
+	tb_free(tb);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(arguments, sizeof(arguments), "%s %s %s", outputs[i], i == 3 ? path : "", path);
+		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+		while ((c = strchr(text, '\n'))) /* wherever the lines are broken */
+			*c = ' ';
+		for (c = text; (c = strstr(c, "  "));)
+			memmove(c, c + 1, strlen(c));
+		contains(text, i == 3 ? "; lost: nobody knows how many events " : words[i]);
+		CU_ASSERT_PTR_NULL(strstr(text, " 0 events"));
+		free(text);
+	}
 	unlink(path);
 }
 
@@ -1020,6 +1060,7 @@ int main(int argc, char **argv)
 		CASE(the_verdict_and_the_tables_of_one_process_come_first),
 		CASE(nothing_is_wider_than_the_terminal),
 		CASE(a_damaged_chunk_is_told_in_every_output),
+		CASE(losses_that_nobody_counted_are_no_number),
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
 		CASE(top_and_sort_choose_the_processes),
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
