@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pack_sort.c - the second step of packing, for blocks whose records are not nearly in order. */
+#include "packer.h"
+
+/* Of the same time the first one stays first: where the payloads are does not tell, because that of a call's exit stands before its entry's. */
+static void merge(const uint64_t *from, uint64_t *to, size_t begin, size_t middle, size_t end)
+{
+	size_t a = begin, b = middle;
+
+	for (size_t i = begin; i < end; i++)
+		to[i] = b >= end || (a < middle && from[a] >> 32 <= from[b] >> 32) ? from[a++] : from[b++];
+}
+
+/* Returns where they are then: in @from or in @to. */
+static const uint64_t *sort_keys(uint64_t *from, uint64_t *to, size_t nr)
+{
+	for (size_t width = 1; width < nr; width *= 2) {
+		uint64_t *swap = from;
+
+		for (size_t begin = 0; begin < nr; begin += 2 * width) {
+			size_t middle = begin + width < nr ? begin + width : nr;
+			size_t end = middle + width < nr ? middle + width : nr;
+
+			merge(from, to, begin, middle, end);
+		}
+		from = to;
+		to = swap;
+	}
+	return from;
+}
+
+/* The payload of each record, whose id is in keys[i]; another 24 bits above the 8 of that. */
+static void keys_add_payloads(const struct packer *packer, uint64_t *keys)
+{
+	const uint32_t *at[MAX_TYPES];
+
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		at[i] = packer->lists + (size_t)packer->found[i].list * LIST_ENTRIES + 1;
+	for (size_t i = 0; i < packer->nr; i++) {
+		const uint32_t **next = &at[packer->ids[i]];
+
+		keys[i] |= *(*next)++ << 8;
+		if (!((uintptr_t)*next % (LIST_ENTRIES * sizeof(**next))))
+			*next = packer->lists + (size_t)(*next)[-LIST_ENTRIES] * LIST_ENTRIES + 1;
+	}
+}
+
+/* The lists from the beginning. */
+static void lists_again(struct packer *packer, const uint64_t *keys)
+{
+	packer->nr_lists = 0;
+	for (uint32_t i = 0; i < packer->nr_types; i++) {
+		packer->found[i].count = 0;
+		packer->found[i].list = packer->nr_lists;
+		packer->list_ends[i] = list_new(packer);
+	}
+	for (size_t i = 0; i < packer->nr; i++)
+		list_add(packer, keys[i] & 0xff, (uint32_t)keys[i] >> 8);
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		packer->found[i].count += (uint32_t)list_last(packer, i);
+}
+
+/* By keys: time << 32 | payload << 8 | id. */
+bool packer_sort(struct packer *packer)
+{
+	uint64_t *keys = packer_memory(packer, MEMORY_KEYS, packer->source->bytes + 8);
+	const uint64_t *sorted;
+
+	_Static_assert(TRACE_RAW_MAX / 8 < 1 << 24, "keys have room for where a payload is");
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < packer->nr; i++)
+		keys[i] = (uint64_t)packer->times[i] << 32 | packer->ids[i];
+	keys_add_payloads(packer, keys);
+	sorted = sort_keys(keys, packer->scratch, packer->nr);
+	for (size_t i = 0; i < packer->nr; i++) {
+		packer->times[i] = (uint32_t)(sorted[i] >> 32);
+		packer->ids[i] = (unsigned char)sorted[i];
+	}
+	lists_again(packer, sorted);
+	return true;
+}
