@@ -104,14 +104,19 @@ static void measure(const struct grid *grid, size_t *widths)
 	}
 }
 
-/* A column of texts that has none says nothing. */
+static bool is_nothing(const char *cell)
+{
+	return !*cell || strcmp(cell, "-") == 0 || strcmp(cell, "0") == 0;
+}
+
+/* A column that has nothing says nothing. */
 static void leave_out_empty(const struct grid *grid, size_t *widths)
 {
 	for (size_t i = 0; i < grid->nr; i++) {
-		bool empty = grid->columns[i].kind == GRID_EXTRA;
+		bool empty = grid->columns[i].kind == GRID_EXTRA || grid->columns[i].kind == GRID_RARE;
 
 		for (size_t at = i; empty && at < grid->cells->len; at += grid->nr)
-			empty = !*(const char *)grid->cells->pdata[at];
+			empty = is_nothing(grid->cells->pdata[at]);
 		if (empty)
 			widths[i] = 0;
 	}
@@ -140,7 +145,7 @@ static void fit(const struct grid *grid, size_t *widths)
 	if (!room)
 		return;
 	for (size_t i = 0; i < grid->nr && total(grid, widths) > room; i++)
-		if (grid->columns[i].kind == GRID_OPTIONAL)
+		if (grid->columns[i].kind == GRID_OPTIONAL || grid->columns[i].kind == GRID_RARE)
 			widths[i] = 0;
 	for (size_t i = 0; i < grid->nr; i++)
 		if (grid->columns[i].kind == GRID_EXTRA && total(grid, widths) > room)
@@ -188,7 +193,7 @@ static void put_row(const struct grid *grid, const size_t *widths, const char *c
 
 	fputs(grid->indent, grid->report->out);
 	for (size_t i = 0; i < grid->nr; i++) {
-		bool right = grid->columns[i].kind == GRID_RIGHT || grid->columns[i].kind == GRID_OPTIONAL;
+		bool right = grid->columns[i].kind < GRID_ELASTIC;
 		char *text;
 		size_t blanks;
 

@@ -19,6 +19,7 @@
 enum grid_kind {
 	GRID_RIGHT,    /* numbers */
 	GRID_OPTIONAL, /* the same, and left out where there is no room: the first ones first */
+	GRID_RARE,     /* the same, and left out where all of it is nothing, too */
 	GRID_ELASTIC,  /* text, to the left */
 	GRID_EXTRA,    /* the same, and left out where little of it would be seen, or where there is nothing in it */
 };

@@ -158,10 +158,12 @@ static void put_span(struct grid *grid, const struct trace_span *span)
 	grid_ns(grid, span->elapsed.sum_ns);
 	put_median(grid, &span->elapsed);
 	grid_ns(grid, span->user_ns + span->system_ns);
-	grid_ns(grid, span->wait_cpu_ns + span->interrupted_ns);
+	grid_ns(grid, span->interrupted_ns);
+	grid_ns(grid, span->wait_cpu_ns);
 	grid_ns(grid, span->blocked_ns);
 	if (span->kind == TRACE_SPAN_REQUEST)
 		grid_ns(grid, span->queued_ns);
+	grid_ns(grid, span->unseen_ns);
 	grid_name(grid, span_name(span, name, sizeof(name)));
 	put_owner(grid, span->process, span->pid);
 }
@@ -205,10 +207,12 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 	};
 	static const struct grid_column columns[] = {
 		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", GRID_RIGHT},
-		{"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"queued", GRID_RIGHT}, {"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+		{"interrupted", GRID_RARE}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"queued", GRID_RIGHT}, {"not seen", GRID_RARE},
+		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
 	static const struct grid_column without_queue[] = {
 		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", GRID_RIGHT},
-		{"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+		{"interrupted", GRID_RARE}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"not seen", GRID_RARE},
+		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
 	uint64_t whole = 0, open = 0, unmatched = 0;
 	struct grid *grid = NULL;
@@ -227,7 +231,7 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 			continue;
 		if (!grid) {
 			title(report, titles[kind]);
-			grid = kind == TRACE_SPAN_REQUEST ? grid_new(report, INDENT, columns, 10) : grid_new(report, INDENT, without_queue, 9);
+			grid = kind == TRACE_SPAN_REQUEST ? grid_new(report, INDENT, columns, 12) : grid_new(report, INDENT, without_queue, 11);
 		}
 		put_span(grid, span);
 	}

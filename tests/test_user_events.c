@@ -643,6 +643,46 @@ static void the_report_tells_where_the_time_in_scopes_went(void)
 	tb_free(tb);
 }
 
+/* Each in a column of its own, so that the columns add up to the time. */
+static void the_report_tells_interruptions_from_waiting_for_a_cpu(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	char *text;
+
+	emit(s.tb, 0, 1500, open, 10, 0);
+	read_orders(s.tb);
+	tb_vector(s.tb, 0, 6500, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(s.tb, 0, 6570, TRACE_VECTOR_LOCAL_TIMER);
+	emit(s.tb, 0, 7000, close, 10, 0);
+	text = report(s.tb, "-a --ns");
+	contains(text, "  count  time  median  99th %   CPU  interrupted  for a CPU  for else  name           process\n"
+		       "      1  5500    5500    5500  2330           70        100      3000  shop:checkout  shop (10)\n");
+	free(text);
+	tb_free(s.tb);
+}
+
+static void the_report_tells_what_was_not_seen_of_a_scope(void)
+{
+	struct tb *tb = tb_new();
+	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t take = event_type(tb, "shop:b.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(tb, "shop:b.end", TRACE_ROLE_REQUEST_END);
+	char *text;
+
+	stream(tb, 0, 10);
+	emit(tb, 0, 1500, open, 10, 0);
+	emit(tb, 0, 1600, take, 10, 5);
+	emit(tb, 0, 6600, done, 10, 5);
+	emit(tb, 0, 7000, close, 10, 0);
+	text = report(tb, "-a --ns");
+	contains(text, "  count  time  median  99th %  CPU  for a CPU  for else  not seen  name    process\n"
+		       "      1  5500    5500    5500    0          0         0      5500  shop:a  process 10\n");
+	contains(text, "  count  time  median  99th %  CPU  for a CPU  for else  queued  not seen  name    process\n"
+		       "      1  5000    5000    5000    0          0         0       0      5000  shop:b  process 10\n");
+	free(text);
+	tb_free(tb);
+}
+
 static void the_json_has_all_of_it(void)
 {
 	struct tb *tb = shop();
@@ -690,6 +730,8 @@ int main(int argc, char **argv)
 		CASE(after_the_pass_it_is_too_late),
 		CASE(the_times_of_a_thread_add_up_at_every_event),
 		CASE(the_report_tells_where_the_time_in_scopes_went),
+		CASE(the_report_tells_interruptions_from_waiting_for_a_cpu),
+		CASE(the_report_tells_what_was_not_seen_of_a_scope),
 		CASE(the_json_has_all_of_it),
 		{NULL, NULL},
 	};
