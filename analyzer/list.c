@@ -17,6 +17,7 @@
 #define NAME_BYTES 32u /* "Syscall entry          \t", copied whole */
 #define NAME_WIDTH 23u
 #define NOBODY UINT32_MAX
+#define TIDS (1u << 22) /* Linux' limit */
 
 /* A name as it stands in the list, padded and with its tab. */
 struct name {
@@ -29,6 +30,7 @@ struct list {
 	char *buffer; /* owned */
 	size_t used;
 	uint32_t *running; /* owned: by CPU, the thread on it; NOBODY: not known */
+	uint8_t *passed;   /* owned: a bit for each thread that left an event of its own; NULL: no filter chose whom to record */
 	uint64_t mask[TRACE_MASK_WORDS]; /* events to be shown */
 	struct name names[TRACE_EV_MAX]; /* by event id */
 	char thousands[1001][4];	 /* "000" to "999" and a comma behind; one more, because two bytes too many may be read */
@@ -369,6 +371,34 @@ static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t 
 	return tid;
 }
 
+/* Made in the time of whoever is on the CPU. The scheduler's events, and signals, may be about another thread: analyzer/state_filtered.c */
+static bool is_own(const struct trace_event *event)
+{
+	if (!event->type || event->id < TRACE_EV_sys_enter)
+		return false;
+	if (event->id >= TRACE_EV_MAX)
+		return !(event->type->flags & TRACE_EVENT_TID); /* a probe's */
+	return event->id == TRACE_EV_sched_exec || (event->type->category != TRACE_CATEGORY_SCHED && event->type->category != TRACE_CATEGORY_IPC &&
+						    event->type->category != TRACE_CATEGORY_USER);
+}
+
+/*
+ * In a recording of some processes, of all others there are only the switches from and to these. Who came when one of these left may have left too by
+ * now, and whoever ran then woke it: that is not known.
+ */
+static uint32_t who_runs(struct list *list, const struct trace_event *event, uint32_t running)
+{
+	if (!list->passed)
+		return running;
+	if (event->id == TRACE_EV_sched_switch)
+		return ((const struct trace_sched_switch *)event->payload)->prev_tid;
+	if (running >= TIDS)
+		return NOBODY;
+	if (is_own(event))
+		list->passed[running / 8] |= (uint8_t)(1u << running % 8);
+	return list->passed[running / 8] >> running % 8 & 1 ? running : NOBODY;
+}
+
 static bool of_process(const struct list *list, uint32_t tid)
 {
 	return tid == (uint32_t)list->report->options->pid;
@@ -386,9 +416,10 @@ static void list_event(struct list *list, const struct trace_event *event, uint3
 {
 	uint32_t *running = event->cpu < nr_cpus ? &list->running[event->cpu] : NULL;
 	bool shown = event->id >= TRACE_EV_MAX || (list->mask[event->id / 64] >> event->id % 64 & 1);
+	uint32_t tid = who_runs(list, event, running ? *running : NOBODY);
 
-	if (shown && pid_wanted(list, event, running ? *running : NOBODY))
-		put_line(list, event, running ? *running : NOBODY);
+	if (shown && pid_wanted(list, event, tid))
+		put_line(list, event, tid);
 	if (!running)
 		return;
 	if (event->id == TRACE_EV_sched_switch)
@@ -478,10 +509,18 @@ static int check_window(const struct options *options, const struct trace_info *
 	return 0;
 }
 
+static bool is_filtered(const struct trace *trace)
+{
+	const char *left_out = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
+
+	return left_out && strcmp(left_out, TRACE_LEFT_OUT_PROCESSES) == 0;
+}
+
 int report_list(struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
 	struct list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
+	bool filtered = is_filtered(report->trace);
 	int error = check_window(report->options, info);
 
 	if (!error)
@@ -493,7 +532,9 @@ int report_list(struct report *report)
 	list.buffer = malloc(BUFFER_BYTES);
 	list.running = calloc(info->nr_cpus + 1, sizeof(*list.running));
 	list.calls = call_texts_new(report->trace);
-	error = list.buffer && list.running && list.calls ? 0 : -ENOMEM;
+	if (filtered)
+		list.passed = calloc(TIDS / 8, 1);
+	error = list.buffer && list.running && list.calls && (list.passed || !filtered) ? 0 : -ENOMEM;
 	if (!error) {
 		prepare_names(&list);
 		put_header(&list);
@@ -501,6 +542,7 @@ int report_list(struct report *report)
 	}
 	free(list.buffer);
 	free(list.running);
+	free(list.passed);
 	call_texts_free(list.calls);
 	trace_symbols_free(list.symbols);
 	return error;

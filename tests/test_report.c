@@ -869,6 +869,29 @@ static void one_process_comes_with_the_change_that_brings_it_in(void)
 	free(text);
 }
 
+/* 10 passed the filter. 98 and 99 did not: that 99 came when 10 left tells nothing of who woke 10, or was woken beside it, later. */
+static void a_list_of_some_processes_names_nobody_who_may_have_left(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_thread(tb, 10, 10, 1, "ten", 0, true);
+	tb_sys_enter(tb, 0, 1000, SYS_getpid);
+	tb_waking(tb, 0, 1500, 11, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 2000, 10, 99, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 3000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 4000, 98, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 5000, 10);
+	text = report_of(tb, "-d -ft");
+	contains(text, "0 \tProcess                \t10 \t8 \tWAKEUP PID : 11;");
+	contains(text, "0 \tSched change           \t10 \t16 \tIN : 99; OUT : 10;");
+	contains(text, "0 \tProcess                \tN/A \t8 \tWAKEUP PID : 10;");
+	contains(text, "0 \tSched change           \t98 \t16 \tIN : 10; OUT : 98;");
+	contains(text, "0 \tSyscall exit           \t10 \t");
+	free(text);
+}
+
 static void a_window_and_omitted_events(void)
 {
 	char *text;
@@ -1085,6 +1108,7 @@ int main(int argc, char **argv)
 		CASE(columns_can_be_left_out),
 		CASE(calls_show_the_arguments_that_they_have),
 		CASE(one_process_comes_with_the_change_that_brings_it_in),
+		CASE(a_list_of_some_processes_names_nobody_who_may_have_left),
 		CASE(a_window_and_omitted_events),
 		CASE(wrong_usage_is_one_line_and_status_2),
 		CASE(failures_name_the_cause_and_status_is_1),
