@@ -9,6 +9,7 @@
 #include <trace/reader.h>
 #include <trace/writer.h>
 #include <unistd.h>
+#include "builder.h"
 #include "unit.h"
 
 /** struct rawfile - a trace whose records the test makes itself, byte by byte */
@@ -64,6 +65,22 @@ static inline int rawfile_block(struct rawfile *file, uint64_t base_ns, uint64_t
 	return trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL);
 }
 
+/* A block of 100 events with random payloads: about a kilobyte that does not compress. */
+static inline int rawfile_random(struct rawfile *file, uint32_t nr)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		rawfile_exit(file, nr * 1000 + i, (int64_t)tb_random());
+	return rawfile_block(file, nr * 1000, 0, 0);
+}
+
+/* So many records of no event, as from a program that scribbles over its buffers. */
+static inline void rawfile_nonsense(struct rawfile *file, uint64_t base_ns, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		rawfile_record(file, (uint32_t)base_ns, 245, 2, "8 bytes.", 8);
+	CU_ASSERT_EQUAL(rawfile_block(file, base_ns, 0, 0), 0);
+}
+
 static inline struct trace *rawfile_open_with(struct rawfile *file, const struct trace_stream_stats *stats, size_t nr)
 {
 	struct trace *trace;
@@ -81,6 +98,18 @@ static inline struct trace *rawfile_open_with(struct rawfile *file, const struct
 static inline struct trace *rawfile_open(struct rawfile *file, const struct trace_stream_stats *stats)
 {
 	return rawfile_open_with(file, stats, stats ? 1 : 0);
+}
+
+/* Gap @idx is one of rawfile_nonsense(). */
+static inline void rawfile_check_gap(const struct trace *trace, size_t idx, uint64_t start_ns, uint64_t end_ns, uint64_t lost)
+{
+	const struct trace_gap *gap = trace_get_gap(trace, idx);
+
+	CU_ASSERT_EQUAL(gap->cause, TRACE_GAP_SUSPECT);
+	CU_ASSERT_EQUAL(gap->start_ns, start_ns);
+	CU_ASSERT_EQUAL(gap->end_ns, end_ns);
+	CU_ASSERT_EQUAL(gap->lost, lost);
+	CU_ASSERT_EQUAL(gap->stream, 9);
 }
 
 #endif

@@ -2,13 +2,11 @@
 /* test_writer.c - what the writer is given: blocks that are good, bad or too large, streams, books that do not add up; and output that fails. */
 #include <fcntl.h>
 #include <malloc.h>
-#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "image.h"
@@ -429,25 +427,6 @@ static void a_path_without_an_end_loses_its_call(void)
 	trace_close(trace);
 }
 
-/* So many records of no event, as from a program that scribbles over its buffers. */
-static void rawfile_nonsense(struct rawfile *file, uint64_t base_ns, uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr; i++)
-		rawfile_record(file, (uint32_t)base_ns, 245, 2, "8 bytes.", 8);
-	CU_ASSERT_EQUAL(rawfile_block(file, base_ns, 0, 0), 0);
-}
-
-static void check_gap(const struct trace *trace, size_t idx, uint64_t start_ns, uint64_t end_ns, uint64_t lost)
-{
-	const struct trace_gap *gap = trace_get_gap(trace, idx);
-
-	CU_ASSERT_EQUAL(gap->cause, TRACE_GAP_SUSPECT);
-	CU_ASSERT_EQUAL(gap->start_ns, start_ns);
-	CU_ASSERT_EQUAL(gap->end_ns, end_ns);
-	CU_ASSERT_EQUAL(gap->lost, lost);
-	CU_ASSERT_EQUAL(gap->stream, 9);
-}
-
 /* Nothing failed to be written: that is another loss. */
 static void a_block_without_sense_is_no_failed_write(void)
 {
@@ -471,8 +450,8 @@ static void a_block_without_sense_is_no_failed_write(void)
 	CU_ASSERT_EQUAL(totals.events, 3);
 	trace = rawfile_open(file, &stats);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(trace), 2);
-	check_gap(trace, 0, 1000, 5000, 7);
-	check_gap(trace, 1, 5000, 9999, 13);
+	rawfile_check_gap(trace, 0, 1000, 5000, 7);
+	rawfile_check_gap(trace, 1, 5000, 9999, 13);
 	CU_ASSERT_EQUAL(trace_nr_damages(trace), 0);
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 	trace_close(trace);
@@ -495,8 +474,8 @@ static void a_stream_that_begins_without_sense_says_so(void)
 	rawfile_block(file, 6000, 0, 0);
 	trace = rawfile_open(file, &stats);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(trace), 2);
-	check_gap(trace, 0, 0, 5000, 3);
-	check_gap(trace, 1, 5000, 6000, 1);
+	rawfile_check_gap(trace, 0, 0, 5000, 3);
+	rawfile_check_gap(trace, 1, 5000, 6000, 1);
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 	trace_close(trace);
 }
@@ -784,308 +763,6 @@ static void the_largest_block_fits(void)
 	free(words);
 }
 
-/* ---- output that fails ---- */
-
-static struct seen seen_of_path(const char *path)
-{
-	struct trace_error error;
-	struct trace *trace = trace_open(path, &error);
-	struct seen seen;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
-	seen = seen_of(trace, NULL);
-	trace_close(trace);
-	return seen;
-}
-
-static void tb_many(struct tb *tb, int nr)
-{
-	for (int i = 0; i < nr; i++)
-		tb_add(tb, (uint32_t)i % 2, 1000 + (uint64_t)i * 10, sys_exit, NULL, .ret = (int64_t)tb_random());
-}
-
-static void a_pipe_carries_a_whole_trace(void)
-{
-	struct tb *tb = tb_new();
-	char path[] = "/tmp/test_reader-XXXXXX";
-	int pipe_fds[2], saved = dup(STDIN_FILENO), fd = mkstemp(path);
-	struct seen whole, piped;
-	pid_t child;
-
-	tb_many(tb, 50000); /* more than a pipe holds */
-	tb_write(tb, fd, true);
-	whole = seen_of_path(path);
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		abort();
-	fcntl(pipe_fds[1], F_SETFL, O_NONBLOCK); /* short writes, and waiting for room */
-	child = fork();
-	if (child == 0) {
-		close(pipe_fds[0]);
-		tb_write(tb, pipe_fds[1], true);
-		_exit(0);
-	}
-	close(pipe_fds[1]);
-	dup2(pipe_fds[0], STDIN_FILENO);
-	piped = seen_of_path("-");
-	dup2(saved, STDIN_FILENO);
-	waitpid(child, NULL, 0);
-	CU_ASSERT_EQUAL(whole.nr, 50000);
-	CU_ASSERT_EQUAL(seen_missing(&whole, &piped), 0);
-	seen_free(&whole);
-	seen_free(&piped);
-	close(pipe_fds[0]);
-	close(saved);
-	close(fd);
-	unlink(path);
-	tb_free(tb);
-}
-
-/* A block of 100 events with random payloads: about a kilobyte that does not compress. */
-static int write_random_block(struct rawfile *file, uint32_t nr)
-{
-	for (uint32_t i = 0; i < 100; i++)
-		rawfile_exit(file, nr * 1000 + i, (int64_t)tb_random());
-	return rawfile_block(file, nr * 1000, 0, 0);
-}
-
-/* A file that may not grow at times: what was written stays whole, what was not is counted. */
-static void a_full_disk_costs_only_what_could_not_be_written(void)
-{
-	char path[] = "/tmp/test_reader-XXXXXX";
-	struct rawfile *file = rawfile_new();
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 2000, .attempted = 2000 };
-	struct rlimit limit, unlimited;
-	struct trace_writer_totals totals;
-	struct stat stat;
-	struct trace *trace;
-	struct seen seen;
-	int nr_failed = 0;
-
-	signal(SIGXFSZ, SIG_IGN);
-	trace_writer_free(file->writer);
-	close(file->fd);
-	file->fd = mkstemp(path);
-	snprintf(file->path, sizeof(file->path), "%s", path);
-	file->writer = trace_writer_new(file->fd, NULL, NULL);
-	getrlimit(RLIMIT_FSIZE, &unlimited);
-	for (uint32_t i = 0; i < 20; i++) {
-		bool full = i >= 5 && i < 8;
-
-		fstat(file->fd, &stat);
-		limit = unlimited;
-		limit.rlim_cur = full ? (rlim_t)stat.st_size + 300 : unlimited.rlim_cur; /* in the middle of a chunk */
-		setrlimit(RLIMIT_FSIZE, &limit);
-		nr_failed += write_random_block(file, i) == -EFBIG;
-		setrlimit(RLIMIT_FSIZE, &unlimited);
-	}
-	trace_writer_totals(file->writer, &totals);
-	CU_ASSERT_EQUAL(nr_failed, 3);
-	CU_ASSERT_EQUAL(totals.lost_write, 300);
-	CU_ASSERT_EQUAL(totals.events, 1700);
-	trace = rawfile_open(file, &stats);
-	seen = seen_of(trace, NULL);
-	CU_ASSERT_EQUAL(seen.nr, 1700);
-	CU_ASSERT_EQUAL(seen.lost, 300);
-	CU_ASSERT_EQUAL(trace_nr_damages(trace), 0);
-	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 1);
-	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_UNWRITTEN);
-	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->start_ns, 4099);
-	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->end_ns, 8000);
-	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
-	seen_free(&seen);
-	trace_close(trace);
-	unlink(path);
-}
-
-static void what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics(void)
-{
-	char path[] = "/tmp/test_reader-XXXXXX";
-	struct rawfile *file = rawfile_new();
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 200, .attempted = 200 };
-	struct rlimit limit, unlimited;
-	struct trace *trace;
-	struct seen seen;
-	struct stat stat;
-
-	trace_writer_free(file->writer);
-	close(file->fd);
-	file->fd = mkstemp(path);
-	snprintf(file->path, sizeof(file->path), "%s", path);
-	file->writer = trace_writer_new(file->fd, NULL, NULL);
-	getrlimit(RLIMIT_FSIZE, &unlimited);
-	write_random_block(file, 0);
-	fstat(file->fd, &stat);
-	limit = unlimited;
-	limit.rlim_cur = (rlim_t)stat.st_size + 10;
-	setrlimit(RLIMIT_FSIZE, &limit);
-	CU_ASSERT_EQUAL(write_random_block(file, 1), -EFBIG);
-	setrlimit(RLIMIT_FSIZE, &unlimited);
-	trace = rawfile_open(file, &stats);
-	seen = seen_of(trace, NULL);
-	CU_ASSERT_EQUAL(seen.nr, 100);
-	CU_ASSERT_EQUAL(seen.lost, 100);
-	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
-	seen_free(&seen);
-	trace_close(trace);
-	unlink(path);
-}
-
-/* The chunk that would have told it could not be written: the next one tells it, once, beside what was in that chunk. */
-static void what_a_failed_write_and_what_no_sense_cost_stays_apart(void)
-{
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 305, .attempted = 305 };
-	struct rlimit limit, unlimited;
-	struct rawfile *file = rawfile_new();
-	struct trace_writer_totals totals;
-	struct trace *trace;
-
-	signal(SIGXFSZ, SIG_IGN);
-	getrlimit(RLIMIT_FSIZE, &unlimited);
-	write_random_block(file, 0);
-	rawfile_nonsense(file, 1000, 5);
-	limit = unlimited;
-	limit.rlim_cur = (rlim_t)lseek(file->fd, 0, SEEK_END) + 10;
-	setrlimit(RLIMIT_FSIZE, &limit);
-	CU_ASSERT_EQUAL(write_random_block(file, 2), -EFBIG);
-	setrlimit(RLIMIT_FSIZE, &unlimited);
-	write_random_block(file, 3);
-	trace_writer_totals(file->writer, &totals);
-	CU_ASSERT_EQUAL(totals.lost_write, 100);
-	CU_ASSERT_EQUAL(totals.lost_inside, 5);
-	trace = rawfile_open(file, &stats);
-	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(trace), 2);
-	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_UNWRITTEN);
-	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->lost, 100);
-	check_gap(trace, 1, 99, 9999, 5);
-	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
-	trace_close(trace);
-}
-
-/* The recorder is killed before it could write them at the end: they came with the first block that there was room for. */
-static void names_that_could_not_be_written_come_with_the_next_block(void)
-{
-	struct rlimit limit, unlimited;
-	struct rawfile *file = rawfile_new();
-	struct trace *trace;
-
-	signal(SIGXFSZ, SIG_IGN);
-	getrlimit(RLIMIT_FSIZE, &unlimited);
-	limit = unlimited;
-	limit.rlim_cur = (rlim_t)lseek(file->fd, 0, SEEK_END) + 10;
-	trace_writer_string(file->writer, TRACE_STRING_SYSCALL, 7, "poll");
-	setrlimit(RLIMIT_FSIZE, &limit);
-	CU_ASSERT_EQUAL(trace_writer_flush_strings(file->writer, NULL), -EFBIG);
-	CU_ASSERT_EQUAL(write_random_block(file, 0), -EFBIG);
-	setrlimit(RLIMIT_FSIZE, &unlimited);
-	CU_ASSERT_EQUAL(write_random_block(file, 1), 0);
-	trace_writer_free(file->writer);
-	trace = trace_open(file->path, NULL);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
-	CU_ASSERT_STRING_EQUAL_FATAL(trace_string(trace, TRACE_STRING_SYSCALL, 7) ? trace_string(trace, TRACE_STRING_SYSCALL, 7) : "", "poll");
-	trace_close(trace);
-	close(file->fd);
-	free(file);
-}
-
-/** struct flushing - a writer on its way to a pipe that is full */
-struct flushing {
-	struct trace_writer *writer;
-	int error;
-};
-
-static void *flush_strings(void *context)
-{
-	struct flushing *flushing = context;
-
-	flushing->error = trace_writer_flush_strings(flushing->writer, NULL);
-	return NULL;
-}
-
-/* Somebody gives a number another name while the first one is being written, which then fails. */
-static void a_name_that_could_not_be_written_does_not_come_behind_a_newer_one(void)
-{
-	struct rawfile *file = rawfile_new();
-	struct flushing flushing = { 0 };
-	char junk[32768] = { 0 };
-	struct trace *trace;
-	pthread_t thread;
-	int ends[2];
-	ssize_t bytes;
-
-	trace_writer_free(file->writer);
-	CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
-	flushing.writer = file->writer = trace_writer_new(ends[1], NULL, NULL);
-	bytes = read(ends[0], junk, sizeof(junk)); /* the head of the trace */
-	CU_ASSERT_EQUAL(ftruncate(file->fd, 0), 0);
-	CU_ASSERT_EQUAL(pwrite(file->fd, junk, (size_t)bytes, 0), bytes);
-	CU_ASSERT(bytes < (ssize_t)sizeof(junk));
-	lseek(file->fd, 0, SEEK_END);
-	fcntl(ends[1], F_SETFL, O_NONBLOCK);
-	while (write(ends[1], junk, sizeof(junk)) > 0)
-		;
-	trace_writer_string(file->writer, TRACE_STRING_SYSCALL, 7, "older");
-	pthread_create(&thread, NULL, flush_strings, &flushing);
-	usleep(50000); /* it waits for room; if it does not yet, there is nothing to see */
-	trace_writer_string(file->writer, TRACE_STRING_SYSCALL, 7, "newer");
-	signal(SIGPIPE, SIG_IGN);
-	close(ends[0]);
-	pthread_join(thread, NULL);
-	CU_ASSERT_EQUAL(flushing.error, -EPIPE);
-	dup2(file->fd, ends[1]); /* and now there is somewhere to write */
-	trace = rawfile_open(file, NULL);
-	CU_ASSERT_STRING_EQUAL(trace_string(trace, TRACE_STRING_SYSCALL, 7), "newer");
-	trace_close(trace);
-	close(ends[1]);
-}
-
-static void a_device_that_is_always_full_is_an_error_at_the_begin(void)
-{
-	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-	struct trace_error error;
-
-	CU_ASSERT_PTR_NULL(trace_writer_new(fd, NULL, &error));
-	CU_ASSERT_EQUAL(error.code, -ENOSPC);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "No space left"));
-	close(fd);
-}
-
-/* The reader of the pipe goes away and leaves a piece of a chunk; what the next reader gets begins with it. */
-static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
-{
-	struct rawfile *file = rawfile_new();
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 300, .attempted = 300 };
-	struct image whole, broken;
-	struct trace_chunk_header header;
-	struct trace *trace;
-	struct seen seen;
-	size_t at, end;
-	unsigned char *data;
-
-	for (uint32_t i = 0; i < 3; i++)
-		write_random_block(file, i);
-	trace_writer_statistics(file->writer, &stats, 1, 9999, NULL);
-	trace_writer_finish(file->writer, NULL);
-	lseek(file->fd, 0, SEEK_SET);
-	data = malloc(1 << 20);
-	end = (size_t)read(file->fd, data, 1 << 20);
-	whole = image_of(data, end);
-	at = (size_t)image_find(&whole, TRACE_CHUNK_EVENTS, 1, &header);
-	memmove(data + at + 500, data + at + header.header_bytes + header.packed_bytes, end - at - header.header_bytes - header.packed_bytes);
-	broken = image_of(data, end + 500 - header.header_bytes - header.packed_bytes);
-	trace = trace_open(broken.path, NULL);
-	seen = seen_of(trace, NULL);
-	CU_ASSERT_EQUAL(seen.nr, 200);
-	CU_ASSERT_EQUAL(seen.lost, 100);
-	seen_free(&seen);
-	trace_close(trace);
-	image_free(&whole);
-	image_free(&broken);
-	trace_writer_free(file->writer);
-	close(file->fd);
-	free(file);
-	free(data);
-}
-
 static const struct unit_case cases[] = {
 	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
 	{ "a_block_that_was_prepared_for_finds_its_memory_ready", a_block_that_was_prepared_for_finds_its_memory_ready },
@@ -1100,7 +777,6 @@ static const struct unit_case cases[] = {
 	{ "a_call_that_takes_no_time_begins_before_it_ends", a_call_that_takes_no_time_begins_before_it_ends },
 	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
 	{ "a_stream_that_begins_without_sense_says_so", a_stream_that_begins_without_sense_says_so },
-	{ "what_a_failed_write_and_what_no_sense_cost_stays_apart", what_a_failed_write_and_what_no_sense_cost_stays_apart },
 	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
 	{ "events_at_the_first_and_at_the_last_time_come_back", events_at_the_first_and_at_the_last_time_come_back },
 	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
@@ -1113,13 +789,6 @@ static const struct unit_case cases[] = {
 	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
 	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },
 	{ "the_largest_block_fits", the_largest_block_fits },
-	{ "a_pipe_carries_a_whole_trace", a_pipe_carries_a_whole_trace },
-	{ "a_full_disk_costs_only_what_could_not_be_written", a_full_disk_costs_only_what_could_not_be_written },
-	{ "what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics", what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics },
-	{ "names_that_could_not_be_written_come_with_the_next_block", names_that_could_not_be_written_come_with_the_next_block },
-	{ "a_name_that_could_not_be_written_does_not_come_behind_a_newer_one", a_name_that_could_not_be_written_does_not_come_behind_a_newer_one },
-	{ "a_device_that_is_always_full_is_an_error_at_the_begin", a_device_that_is_always_full_is_an_error_at_the_begin },
-	{ "a_piece_left_in_a_pipe_costs_its_chunk_only", a_piece_left_in_a_pipe_costs_its_chunk_only },
 	{ NULL, NULL },
 };
 

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_daemon_files.c - what the daemon makes in the file system: traces, which replace nothing but traces, and the socket that it is controlled by. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <trace/format.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "output.h"
+#include "../daemon/session.h"
+
+static void output_is_private_and_follows_nobody(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX";
+	struct output output;
+	struct trace_error error;
+	struct stat status;
+	int victim;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	CU_ASSERT_EQUAL_FATAL(chdir(directory), 0);
+	umask(0);
+	CU_ASSERT_EQUAL(output_open(&output, "new", OUTPUT_TRACE, &error), 0);
+	CU_ASSERT_EQUAL(fstat(output.fd, &status), 0);
+	CU_ASSERT_EQUAL(status.st_mode & 0777, 0600);
+	CU_ASSERT_EQUAL(output_close(&output, &error), 0);
+
+	victim = open("victim", O_CREAT | O_RDWR, 0644);
+	CU_ASSERT_EQUAL(write(victim, "precious", 8), 8);
+	CU_ASSERT_EQUAL(output_open(&output, "victim", OUTPUT_TRACE, &error), -EEXIST); /* not a trace: a mistyped name */
+	CU_ASSERT_EQUAL(pwrite(victim, TRACE_FILE_MAGIC, 8, 0), 8);
+	CU_ASSERT_EQUAL(symlink("victim", "link"), 0);
+	CU_ASSERT_EQUAL(output_open(&output, "link", OUTPUT_TRACE, &error), -ELOOP);
+	CU_ASSERT_EQUAL(symlink("nowhere", "dangling"), 0);
+	CU_ASSERT_EQUAL(output_open(&output, "dangling", OUTPUT_TRACE, &error), -ELOOP);
+	CU_ASSERT_EQUAL(mkfifo("fifo", 0666), 0);
+	CU_ASSERT_EQUAL(output_open(&output, "fifo", OUTPUT_TRACE, &error), -EEXIST);
+	CU_ASSERT_EQUAL(output_open(&output, "/dev/null", OUTPUT_TRACE, &error), -EEXIST);
+	CU_ASSERT_EQUAL(output_open(&output, directory, OUTPUT_TRACE, &error), -EISDIR);
+	CU_ASSERT_EQUAL(output_open(&output, "none/new", OUTPUT_TRACE, &error), -ENOENT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "none/new"));
+
+	CU_ASSERT_EQUAL(link("victim", "hard"), 0); /* replaced, not written through */
+	CU_ASSERT_EQUAL(output_open(&output, "hard", OUTPUT_TRACE, &error), 0);
+	CU_ASSERT_EQUAL(output_commit(&output, &error), 0);
+	CU_ASSERT_EQUAL(write(output.fd, "x", 1), 1);
+	CU_ASSERT_EQUAL(fstat(victim, &status), 0);
+	CU_ASSERT_EQUAL(status.st_size, 8);
+	output_discard(&output);
+	CU_ASSERT_EQUAL(access("hard", F_OK), -1);
+	CU_ASSERT_EQUAL(access("victim", F_OK), 0);
+	close(victim);
+	for (const char *const *name = (const char *const[]){"new", "victim", "link", "dangling", "fifo", NULL}; *name; name++)
+		unlink(*name);
+	CU_ASSERT_EQUAL(chdir("/"), 0);
+	rmdir(directory);
+}
+
+static off_t size_of(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 ? status.st_size : -1;
+}
+
+static void an_older_trace_stays_until_there_is_a_new_one(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX", beside[32];
+	struct output output;
+	struct trace_error error;
+	int old;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	CU_ASSERT_EQUAL_FATAL(chdir(directory), 0);
+	snprintf(beside, sizeof(beside), "t.trace.%d", (int)getpid());
+	old = open("t.trace", O_CREAT | O_RDWR, 0600);
+	CU_ASSERT_EQUAL(write(old, TRACE_FILE_MAGIC, 8), 8);
+
+	CU_ASSERT_EQUAL(output_open(&output, "t.trace", OUTPUT_TRACE, &error), 0);
+	CU_ASSERT_EQUAL(size_of("t.trace"), 8);
+	output_discard(&output); /* what was to be recorded failed */
+	CU_ASSERT_EQUAL(size_of("t.trace"), 8);
+	CU_ASSERT_EQUAL(size_of(beside), -1);
+
+	CU_ASSERT_EQUAL(output_open(&output, "t.trace", OUTPUT_TRACE, &error), 0);
+	CU_ASSERT_EQUAL(write(output.fd, "new", 3), 3);
+	CU_ASSERT_EQUAL(output_commit(&output, &error), 0);
+	CU_ASSERT_EQUAL(size_of("t.trace"), 3);
+	CU_ASSERT_EQUAL(size_of(beside), -1);
+	CU_ASSERT_EQUAL(output_close(&output, &error), 0);
+
+	CU_ASSERT_EQUAL(truncate("t.trace", 0), 0); /* as good as a trace */
+	CU_ASSERT_EQUAL(output_open(&output, "t.trace", OUTPUT_TRACE, &error), 0);
+	CU_ASSERT_EQUAL(rename("t.trace", "elsewhere"), 0);
+	CU_ASSERT_EQUAL(mkdir("t.trace", 0700), 0);
+	CU_ASSERT_EQUAL(output_commit(&output, &error), -EEXIST); /* not the one that was looked at */
+	output_discard(&output);
+	CU_ASSERT_EQUAL(size_of(beside), -1);
+	close(old);
+	rmdir("t.trace");
+	unlink("elsewhere");
+	CU_ASSERT_EQUAL(chdir("/"), 0);
+	CU_ASSERT_EQUAL(rmdir(directory), 0);
+}
+
+static void control_replaces_nothing_but_sockets(void)
+{
+	char path[] = "/tmp/test_daemon.XXXXXX";
+	struct trace_error error;
+	int fd = mkstemp(path);
+
+	CU_ASSERT_EQUAL(write(fd, "precious", 8), 8);
+	CU_ASSERT_PTR_NULL(control_listen(path, &error));
+	CU_ASSERT_EQUAL(error.code, -EEXIST);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "is not a socket and is not replaced"));
+	CU_ASSERT_EQUAL(size_of(path), 8);
+	close(fd);
+	unlink(path);
+}
+
+static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80];
+	struct control *first, *second;
+	struct trace_error error;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/control", directory);
+	snprintf(lock, sizeof(lock), "%s.lock", path);
+	first = control_listen(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	second = control_listen(path, &error);
+	CU_ASSERT_PTR_NULL(second);
+	CU_ASSERT_EQUAL(error.code, -EADDRINUSE);
+	CU_ASSERT_EQUAL(access(path, F_OK), 0); /* the loser removes nothing */
+	control_close(first);
+	CU_ASSERT_EQUAL(access(path, F_OK), -1);
+	CU_ASSERT_EQUAL(mknod(path, S_IFSOCK | 0600, 0), 0); /* what a daemon that was killed left */
+	first = control_listen(path, &error);
+	CU_ASSERT_PTR_NOT_NULL(first);
+	control_close(first);
+	unlink(lock);
+	rmdir(directory);
+}
+
+/* A client that waits to be accepted keeps the loop awake. */
+static void control_turns_away_whom_there_is_no_descriptor_for(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80], answer[CONTROL_ANSWER_BYTES] = "";
+	struct options options = {.session.level = 1};
+	struct session session = {.options = &options};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct pollfd waits = {.events = POLLIN};
+	struct iovec text = {(void *)(uintptr_t)"dump", 4};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} ancillary = {.bytes = {0}};
+	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
+	struct rlimit before, none;
+	struct control *control;
+	struct trace_error error;
+	int client, next, ends[2];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/control", directory);
+	snprintf(lock, sizeof(lock), "%s.lock", path);
+	control = control_listen(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
+	client = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	strcpy(address.sun_path, path);
+	CU_ASSERT_EQUAL(connect(client, (const struct sockaddr *)&address, sizeof(address)), 0);
+	ancillary.header.cmsg_level = SOL_SOCKET;
+	ancillary.header.cmsg_type = SCM_RIGHTS;
+	ancillary.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&ancillary.header), &(int){STDERR_FILENO}, sizeof(int));
+	CU_ASSERT_EQUAL(sendmsg(ends[0], &message, 0), 4);
+	next = dup(STDERR_FILENO);
+	close(next);
+	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){(rlim_t)next, before.rlim_max};
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(control_accept(control), -1);
+	requests_answer(&session, ends[1]); /* closes it */
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
+	waits.fd = control_fd(control);
+	CU_ASSERT_EQUAL(poll(&waits, 1, 0), 0);
+	CU_ASSERT(recv(client, answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
+	CU_ASSERT_STRING_EQUAL(answer, "error\nthe daemon has no descriptor left to hear you; try again");
+	memset(answer, 0, sizeof(answer));
+	CU_ASSERT(recv(ends[0], answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
+	CU_ASSERT_STRING_EQUAL(answer, "error\nthe daemon has no descriptor left for the file; try again");
+	close(client);
+	close(ends[0]);
+	control_close(control);
+	unlink(lock);
+	rmdir(directory);
+}
+
+static void control_carries_a_request_and_a_file(void)
+{
+	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80], answer[CONTROL_ANSWER_BYTES];
+	struct control *control;
+	struct trace_error error;
+	struct request request;
+	pid_t child;
+	int client;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/control", directory);
+	snprintf(lock, sizeof(lock), "%s.lock", path);
+	CU_ASSERT_EQUAL(control_ask(path, "status", -1, answer, &error), -ENOENT);
+	control = control_listen(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
+	child = fork();
+	if (child == 0) {
+		for (int tries = 0; tries < 2; tries++)
+			if (control_ask(path, tries ? "verb" : "dump two words\n", tries ? -1 : STDIN_FILENO, answer, &error) !=
+			    (tries ? -EREMOTEIO : 0))
+				_exit(1);
+		_exit(strcmp(error.message, "sorry"));
+	}
+	while ((client = control_accept(control)) < 0)
+		usleep(1000);
+	while (control_receive(client, &request) == -EAGAIN)
+		usleep(1000);
+	CU_ASSERT_STRING_EQUAL(request.verb, "dump");
+	CU_ASSERT_STRING_EQUAL(request.argument, "two words");
+	CU_ASSERT(request.file_fd >= 0);
+	close(request.file_fd);
+	control_answer(client, 0, "done");
+	close(client);
+	while ((client = control_accept(control)) < 0)
+		usleep(1000);
+	while (control_receive(client, &request) == -EAGAIN)
+		usleep(1000);
+	CU_ASSERT_STRING_EQUAL(request.verb, "verb");
+	CU_ASSERT_STRING_EQUAL(request.argument, "");
+	CU_ASSERT_EQUAL(request.file_fd, -1);
+	control_answer(client, -EPERM, "sorry");
+	close(client);
+	int status;
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_EQUAL(status, 0);
+	control_close(control);
+	unlink(lock);
+	rmdir(directory);
+}
+
+static const struct unit_case cases[] = {
+	{"output_is_private_and_follows_nobody", output_is_private_and_follows_nobody},
+	{"an_older_trace_stays_until_there_is_a_new_one", an_older_trace_stays_until_there_is_a_new_one},
+	{"control_replaces_nothing_but_sockets", control_replaces_nothing_but_sockets},
+	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one",
+	 control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
+	{"control_turns_away_whom_there_is_no_descriptor_for", control_turns_away_whom_there_is_no_descriptor_for},
+	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("daemon_files", cases, argc, argv);
+}
