@@ -150,6 +150,8 @@ static const char *set_top(struct options *options, const char *value)
 	int64_t top;
 	const char *wrong = parse_number(value, 1 << 30, &top);
 
+	if (!wrong && !top) /* the report's own number of rows has no number */
+		wrong = "is not a number of rows: 1 or more, or leave it out";
 	if (!wrong)
 		options->top = (long)top;
 	return wrong;

@@ -31,7 +31,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
 	static const char *const words[] = {
 		"files", "other processes", "the network", "timers (sleeps and timeouts)", "devices and terminals", "memory",
-		"being continued (job control, tracing)", "none of these (calls that nothing ended)", "unknown (what they did was not seen)",
+		"being continued (job control, tracing)", "none of these (calls that nobody known ended)", "unknown (what they did was not seen)",
 		"the kernel (its threads, RCU)", "the next request (servers at rest)", "the next job (kernel threads)",
 		"unknown (threads that the kernel hides)", "asleep all the time (threads that the kernel hides)",
 	};

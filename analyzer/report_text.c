@@ -269,6 +269,7 @@ static void process_table(const struct report *report, const struct process_row 
 	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PROCESSES, shown = 0, kernel = 0;
 	struct grid *grid = grid_new(report, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
 	GHashTable *crowds = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	uint64_t cpu_ns;
 	struct crowd left;
 	char rest[128] = "";
 	struct text t;
@@ -283,9 +284,10 @@ static void process_table(const struct report *report, const struct process_row 
 		}
 	}
 	left = put_crowds(report, grid, crowds, &kernel);
+	cpu_ns = left.sum.user_ns + left.sum.system_ns;
 	if (left.nr)
-		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s of CPU; --all shows them", left.nr, kernel,
-			 text_ns(report, left.sum.user_ns + left.sum.system_ns, &t));
+		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s%sCPU; --all shows them", left.nr, kernel,
+			 cpu_ns ? text_ns(report, cpu_ns, &t) : "no", cpu_ns ? " of " : " ");
 	grid_end(grid, rest);
 	g_hash_table_destroy(crowds);
 	fputs("\n", report->out);

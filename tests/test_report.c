@@ -317,6 +317,34 @@ static void top_and_sort_choose_the_processes(void)
 	free(text);
 }
 
+static char *report_of(struct tb *tb, const char *options)
+{
+	char path[] = "/tmp/test_report_own_XXXXXX", arguments[256], *text;
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(arguments, sizeof(arguments), "%s %s", options, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	unlink(path);
+	return text;
+}
+
+static void who_used_no_cpu_is_said_to_have_used_none(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 11, 11, 1, "two", 0, false);
+	tb_sys_enter(tb, 0, 1000, SYS_getpid);
+	tb_sys_exit(tb, 0, 5000, 10);
+	text = report_of(tb, "-a");
+	contains(text, "(1 more, 0 of them kernel threads, used no CPU; --all shows them)");
+	free(text);
+}
+
 static void sections_tell_of_locks_pairs_and_interrupts(void)
 {
 	char arguments[128], *text;
@@ -404,20 +432,6 @@ static void losses_that_nobody_counted_are_no_number(void)
 }
 
 /* ---- what needs traces of its own ---- */
-
-static char *report_of(struct tb *tb, const char *options)
-{
-	char path[] = "/tmp/test_report_own_XXXXXX", arguments[256], *text;
-	int fd = mkstemp(path);
-
-	tb_write(tb, fd, true);
-	close(fd);
-	tb_free(tb);
-	snprintf(arguments, sizeof(arguments), "%s %s", options, path);
-	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-	unlink(path);
-	return text;
-}
 
 static void within_3_percent(json_t *call, const char *key, int64_t truth)
 {
@@ -917,6 +931,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"-c t", "needs its value glued to it"},
 		{"-cx t", "'x' is not a number"},
 		{"--sort=tallest t", "is not a key to sort by"},
+		{"-a --top=0 t", "'0' is not a number of rows"},
 		{"--pid", "needs a value"},
 		{"--json=1 t", "takes no value"},
 		{"a b c d", "is one too many"},
@@ -1086,6 +1101,7 @@ int main(int argc, char **argv)
 		CASE(losses_that_nobody_counted_are_no_number),
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
 		CASE(top_and_sort_choose_the_processes),
+		CASE(who_used_no_cpu_is_said_to_have_used_none),
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
 		CASE(the_json_tells_of_disks_and_which_had_a_file),
 		CASE(the_table_of_files_names_the_disk),
