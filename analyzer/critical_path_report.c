@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "grid.h"
 #include "json.h"
 #include "report.h"
 
@@ -177,11 +178,6 @@ struct telling {
 	uint64_t from, to;
 };
 
-static void heading(const struct report *report, const char *text)
-{
-	fprintf(report->out, "%s%s%s\n", report->colour ? "\033[1m" : "", text, report->colour ? "\033[0m" : "");
-}
-
 static bool is_own(const struct telling *t, const struct trace_contributor *row)
 {
 	return row->pid == trace_process_pid(t->own) && strcmp(row->comm, trace_process_comm(t->own)) == 0;
@@ -263,8 +259,10 @@ static void verdict(const struct telling *t)
 static void time_line(const struct telling *t, uint64_t ns, uint64_t count, const char *text)
 {
 	struct text time;
+	char *shown = grid_cut(t->report, 8 + 14 + 1 + 7 + 1 + 10 + 2, text);
 
-	fprintf(t->report->out, "\t%14s %7.2f %10" PRIu64 "  %s\n", text_ns(t->report, ns, &time), percent(ns, t->to - t->from), count, text);
+	fprintf(t->report->out, "\t%14s %7.2f %10" PRIu64 "  %s\n", text_ns(t->report, ns, &time), percent(ns, t->to - t->from), count, shown);
+	g_free(shown);
 }
 
 static void contributor_tables(const struct telling *t)
@@ -283,7 +281,7 @@ static void contributor_tables(const struct telling *t)
 			if (last)
 				fputs("\n", t->report->out);
 			shown = left = 0;
-			heading(t->report, titles[row->by]);
+			grid_title(t->report, "", titles[row->by]);
 			fprintf(t->report->out, "\t%14s %7s %10s\n", "time", "%", "segments");
 		}
 		if (shown++ >= limit && !(t->report->options->all && !t->report->options->top)) {
@@ -315,18 +313,22 @@ static void segment_text(const struct trace_path_segment *s, char *text, size_t 
 static void segment_lines(const struct telling *t)
 {
 	struct trace_path_segment s;
-	char text[3 * NAME_BYTES], name[NAME_BYTES];
+	char text[3 * NAME_BYTES], name[NAME_BYTES], line[5 * NAME_BYTES], *shown;
 	struct text begin, time;
 	uint64_t start = trace_get_info(t->report->trace)->start_ns;
 
-	heading(t->report, "\nSegments:");
+	fputs("\n", t->report->out);
+	grid_title(t->report, "", "Segments:");
 	fprintf(t->report->out, "\t%14s %14s %8s  %s\n", "at", "for", "TID", "thread: state");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(t->path); i++) {
 		trace_critical_path_segment(t->path, i, &s);
 		segment_text(&s, text, sizeof(text));
-		fprintf(t->report->out, "\t%14s %14s %8u  %*s%s: %s%s%s\n", text_ns(t->report, s.from_ns - start, &begin),
-			text_ns(t->report, s.to_ns - s.from_ns, &time), trace_thread_tid(s.thread), (int)(s.depth < 20 ? s.depth * 2 : 40), "",
-			text_comm(trace_thread_comm(s.thread), name, sizeof(name)), text, s.waiter ? "  <- " : "", s.waited_via);
+		snprintf(line, sizeof(line), "%*s%s: %s%s%s", (int)(s.depth < 20 ? s.depth * 2 : 40), "",
+			 text_comm(trace_thread_comm(s.thread), name, sizeof(name)), text, s.waiter ? "  <- " : "", s.waited_via);
+		shown = grid_cut(t->report, 8 + 14 + 1 + 14 + 1 + 8 + 2, line);
+		fprintf(t->report->out, "\t%14s %14s %8u  %s\n", text_ns(t->report, s.from_ns - start, &begin),
+			text_ns(t->report, s.to_ns - s.from_ns, &time), trace_thread_tid(s.thread), shown);
+		g_free(shown);
 	}
 }
 

@@ -187,6 +187,48 @@ static char *cut(const char *text, size_t width)
 	return g_string_free(cut, FALSE);
 }
 
+char *grid_cut(const struct report *report, size_t before, const char *text)
+{
+	return report->width && report->width > before + NARROWEST ? cut(text, report->width - before) : g_strdup(text);
+}
+
+/* The words of @text, in as many lines as the terminal takes. */
+static void put_words(const struct report *report, const char *indent, const char *text)
+{
+	size_t left = display_width(indent), at = left;
+	char **words = g_strsplit(text, " ", -1);
+
+	for (size_t i = 0; words[i]; i++) {
+		char *word = grid_cut(report, left + 4, words[i]);
+		size_t length = display_width(word);
+
+		if (i && report->width && at + 1 + length > report->width) {
+			fprintf(report->out, "\n%s    ", indent);
+			at = left + 4;
+		} else if (i) {
+			fputs(" ", report->out);
+			at++;
+		}
+		fputs(word, report->out);
+		at += length;
+		g_free(word);
+	}
+	g_strfreev(words);
+}
+
+void grid_title(const struct report *report, const char *indent, const char *text)
+{
+	fprintf(report->out, "%s%s", indent, report->colour ? "\033[1m" : "");
+	put_words(report, indent, text);
+	fprintf(report->out, "%s\n", report->colour ? "\033[0m" : "");
+}
+
+void grid_sentence(const struct report *report, const char *text)
+{
+	put_words(report, "", text);
+	fputs("\n", report->out);
+}
+
 static void put_row(const struct grid *grid, const size_t *widths, const char *const *cells)
 {
 	size_t owed = 0; /* blanks before the next cell: none at the end of a line */

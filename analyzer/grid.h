@@ -40,4 +40,10 @@ void grid_percent(struct grid *grid, uint64_t part, uint64_t whole);
 void grid_process(struct grid *grid, const char *comm, uint32_t pid);
 /** grid_end() - print it, with a line below unless @rest is NULL or empty, and free it */
 void grid_end(struct grid *grid, const char *rest);
+/** grid_title() - what stands above a table, bold on a terminal; in as many lines as it takes there, the further ones indented */
+void grid_title(const struct report *report, const char *indent, const char *text);
+/** grid_sentence() - the same, not bold */
+void grid_sentence(const struct report *report, const char *text);
+/** grid_cut() - @text as a terminal has room for it behind @before columns; the caller's to free */
+char *grid_cut(const struct report *report, size_t before, const char *text);
 #endif

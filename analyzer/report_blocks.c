@@ -162,8 +162,7 @@ void report_blocks(const struct report *report)
 
 	if (!list)
 		return;
-	fprintf(report->out, "%sDisks (requests, and their time from issue to completion):%s\n", report->colour ? "\033[1m" : "",
-		report->colour ? "\033[0m" : "");
+	grid_title(report, "", "Disks (requests, and their time from issue to completion):");
 	grid = grid_new(report, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 	for (const GList *at = list; at; at = at->next) {
 		const struct disk *disk = at->data;

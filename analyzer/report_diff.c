@@ -210,6 +210,7 @@ static void put_side(FILE *out, const struct report *side, char letter)
 static void put_verdict(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
+	GString *s = g_string_new(NULL);
 	char name[256];
 	struct text t;
 	uint64_t spans[2];
@@ -219,15 +220,19 @@ static void put_verdict(const struct diff *diff)
 	for (int i = 0; i < 2; i++)
 		spans[i] = diff->sides[i].command ? trace_process_end_ns(diff->sides[i].command) - trace_process_start_ns(diff->sides[i].command) : 0;
 	if (spans[0] && spans[1]) {
-		fprintf(a->out, "T%s %s ran for %s in A, ", command_words(a) + 1, text_comm(trace_process_comm(a->command), name, sizeof(name)),
-			text_ns(a, spans[0], &t));
-		fprintf(a->out, "%s%s%s for %s in B", are_sure(diff) ? "" : command_words(b), are_sure(diff) ? "" : " ",
-			text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
-		fprintf(a->out, ": %.2f times as long.\n", (double)spans[1] / (double)spans[0]);
+		g_string_printf(s, "T%s %s ran for %s in A, ", command_words(a) + 1, text_comm(trace_process_comm(a->command), name, sizeof(name)),
+				text_ns(a, spans[0], &t));
+		g_string_append_printf(s, "%s%s%s for %s in B", are_sure(diff) ? "" : command_words(b), are_sure(diff) ? "" : " ",
+				       text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
+		g_string_append_printf(s, ": %.2f times as long.", (double)spans[1] / (double)spans[0]);
+		grid_sentence(a, s->str);
 	}
-	fprintf(a->out, "%sProcesses of one name are added up; the greatest differences come first.\n\n",
-		!of_commands(diff) ? "" : are_sure(diff) ? "Only the commands and what they started; --all compares everything.\n" :
-		"Only these processes and what they started; --all compares everything.\n");
+	if (of_commands(diff))
+		grid_sentence(a, are_sure(diff) ? "Only the commands and what they started; --all compares everything." :
+				 "Only these processes and what they started; --all compares everything.");
+	grid_sentence(a, "Processes of one name are added up; the greatest differences come first.");
+	fputs("\n", a->out);
+	g_string_free(s, TRUE);
 }
 
 static void put_name(const struct diff *diff, const struct name *name)

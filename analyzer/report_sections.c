@@ -11,11 +11,6 @@
 #define ROWS 15 /* of each table, unless --top or --all say otherwise */
 #define INDENT "  "
 
-static void title(const struct report *report, const char *text)
-{
-	fprintf(report->out, "%s%s%s\n", report->colour ? "\033[1m" : "", text, report->colour ? "\033[0m" : "");
-}
-
 static void end(struct grid *grid, const struct report *report, const struct fold *fold)
 {
 	struct text rest;
@@ -50,7 +45,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 		ns[row] += wait->ns;
 		count[row] += wait->count;
 	}
-	title(report, "What threads waited for (all threads added up; % of that sum):");
+	grid_title(report, "", "What threads waited for (all threads added up; % of that sum):");
 	for (int i = 0; i < NR_ROWS; i++) {
 		if (!ns[i])
 			continue;
@@ -77,7 +72,7 @@ static void by_file(const struct report *report, const struct trace_figures *f)
 		return;
 	for (size_t i = 0; i < f->nr_files; i++)
 		wait_ns += f->files[i].wait_ns;
-	title(report, "Files (waited: how long threads were blocked on them):");
+	grid_title(report, "", "Files (waited: how long threads were blocked on them):");
 	report_files(report, INDENT, f, wait_ns, ROWS);
 	fputs("\n", report->out);
 }
@@ -116,7 +111,7 @@ static bool by_lock(const struct report *report)
 	for (size_t i = 0; locks && i < nr; i++)
 		whole += locks[i].ns;
 	if (nr) {
-		title(report, "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
+		grid_title(report, "", "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
 		grid = grid_new(report, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++)
 			if (fold_shows(&fold, locks[i].ns, whole))
@@ -177,7 +172,7 @@ static bool by_pair(const struct report *report)
 	for (guint i = 0; i < pairs->len; i++)
 		whole += g_array_index(pairs, struct pair, i).wait.ns;
 	if (pairs->len) {
-		title(report, "Who waited for whom:");
+		grid_title(report, "", "Who waited for whom:");
 		grid = grid_new(report, INDENT, columns, 5);
 		for (guint i = 0; i < pairs->len; i++) {
 			const struct pair *pair = &g_array_index(pairs, struct pair, i);
@@ -215,7 +210,7 @@ static bool by_interrupt(const struct report *report)
 	for (size_t i = 0; list && i < nr; i++)
 		whole += list[i].ns;
 	if (nr) {
-		title(report, "Interrupts (time of the CPUs that they took, idle ones included):");
+		grid_title(report, "", "Interrupts (time of the CPUs that they took, idle ones included):");
 		grid = grid_new(report, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++) {
 			if (!fold_shows(&fold, list[i].ns, whole))
@@ -244,7 +239,7 @@ static void by_device(const struct report *report, const struct trace_figures *f
 			whole += f->waits[i].ns;
 	if (!whole)
 		return;
-	title(report, "Devices and hosts of the network:");
+	grid_title(report, "", "Devices and hosts of the network:");
 	grid = grid_new(report, INDENT, columns, 3);
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		char text[512];

@@ -7,11 +7,6 @@
 #define PART_ROWS  3  /* what a server waited for, below what its client waited for */
 #define NAME_BYTES 256
 
-static void title(const struct report *report, const char *indent, const char *text)
-{
-	fprintf(report->out, "%s%s%s%s\n", indent, report->colour ? "\033[1m" : "", text, report->colour ? "\033[0m" : "");
-}
-
 /* ---- servers and their clients ---- */
 
 static bool client_wanted(const struct report *report, const struct trace_server *server)
@@ -63,7 +58,7 @@ static void server_table(const struct report *report)
 		if (!client_wanted(report, server))
 			continue;
 		if (!any)
-			title(report, "", "Servers (receiving: softirq time for their sockets, not in their CPU time):");
+			grid_title(report, "", "Servers (receiving: softirq time for their sockets, not in their CPU time):");
 		any = true;
 		if (!fold_shows(&fold, server->cpu_ns, greatest))
 			continue;
@@ -134,10 +129,10 @@ static void wait_block(const struct report *report, const struct trace_server_wa
 	char client[NAME_BYTES], server[NAME_BYTES];
 	struct text t[2];
 
-	fprintf(report->out, "\t%s waited %s for %s, %" PRIu64 " times:\n",
+	fprintf(report->out, "\t%s waited %s for %s, %" PRIu64 " time%s:\n",
 		text_process(trace_process_comm(wait->client), trace_process_pid(wait->client), client, sizeof(client)),
 		text_ns(report, wait->wait_ns, &t[0]),
-		text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)), wait->count);
+		text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)), wait->count, wait->count == 1 ? "" : "s");
 	if (wait->for_client_ns)
 		part_line(report, wait->for_client_ns, "it worked for this client", "");
 	if (wait->for_others_ns)
@@ -161,7 +156,7 @@ static void wait_table(const struct report *report)
 		if (!process_wanted(report, wait->client) && !process_wanted(report, wait->server))
 			continue;
 		if (!any)
-			title(report, "", "Waiting for servers, and what they did meanwhile:");
+			grid_title(report, "", "Waiting for servers, and what they did meanwhile:");
 		any = true;
 		if (fold_shows(&fold, wait->wait_ns, longest))
 			wait_block(report, wait);
@@ -187,7 +182,7 @@ static void receiver_table(const struct report *report)
 		whole += trace_get_receiver(report->servers, i)->softirq_ns;
 	if (!whole)
 		return;
-	title(report, "", "Receiving from the network (softirq time, on behalf of whom; it is in the books of whoever was interrupted):");
+	grid_title(report, "", "Receiving from the network (softirq time, on behalf of whom; it is in the books of whoever was interrupted):");
 	grid = grid_new(report, "  ", columns, 4);
 	for (size_t i = 0; i < trace_nr_receivers(report->servers); i++) {
 		const struct trace_receiver *receiver = trace_get_receiver(report->servers, i);

@@ -20,11 +20,6 @@
 #define PAGES 10
 #define ROWS 15 /* of each table of a page */
 
-static void heading(const struct report *report, const char *indent, const char *text)
-{
-	fprintf(report->out, "%s%s%s%s\n", indent, report->colour ? "\033[1m" : "", text, report->colour ? "\033[0m" : "");
-}
-
 static void seconds(FILE *out, const char *label, uint64_t ns)
 {
 	fprintf(out, "%s(%" PRIu64 ", %" PRIu64 ")\n", label, ns / 1000000000, ns / 1000 % 1000000);
@@ -136,7 +131,7 @@ static void cpu_table(const struct report *report)
 	struct trace_cpu_figures f;
 	struct text cpu;
 
-	heading(report, "", "CPUs (% of the trace):");
+	grid_title(report, "", "CPUs (% of the trace):");
 	for (size_t i = 0; i < trace_nr_cpus(report->analysis); i++) {
 		uint64_t busy;
 
@@ -274,7 +269,7 @@ static void process_table(const struct report *report, const struct process_row 
 	char rest[128] = "";
 	struct text t;
 
-	heading(report, "", "Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for else):");
+	grid_title(report, "", "Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for else):");
 	for (size_t i = 0; i < nr; i++) {
 		if (!rows[i].folded && shown < most) {
 			process_line(grid, &rows[i]);
@@ -309,7 +304,7 @@ static void call_table(const struct report *report, const char *title, const str
 
 	if (!nr || (calls[0].elapsed_ns == 0 && !report->options->all))
 		return;
-	heading(report, "\t\t", title);
+	grid_title(report, "\t\t", title);
 	grid = grid_new(report, PAGE_INDENT, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < nr; i++) {
 		if (!fold_shows(&fold, calls[i].elapsed_ns, whole))
@@ -335,7 +330,7 @@ static struct grid *time_grid(const struct report *report, const char *title)
 {
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"count", GRID_RIGHT}, {"", GRID_ELASTIC}};
 
-	heading(report, "\t\t", title);
+	grid_title(report, "\t\t", title);
 	return grid_new(report, PAGE_INDENT, columns, 4);
 }
 
@@ -442,7 +437,7 @@ static void file_table(const struct report *report, const struct trace_figures *
 {
 	if (!f->nr_files)
 		return;
-	heading(report, "\t\t", "Files:");
+	grid_title(report, "\t\t", "Files:");
 	report_files(report, PAGE_INDENT, f, f->elapsed_ns, ROWS);
 }
 
@@ -495,7 +490,7 @@ static bool process_page(const struct report *report, const struct process_row *
 	text_name(trace_process_exe(row->process), exe, sizeof(exe));
 	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process), trace_process_ppid(row->process), name,
 		 *exe ? "  " : "", exe);
-	heading(report, "\t", title);
+	grid_title(report, "\t", title);
 	container_lines(report, row->process);
 	classic_lines(report, f, trace_ns);
 	mode_table(report, f);
@@ -515,7 +510,7 @@ static void system_page(const struct report *report, const struct trace_figures 
 	struct cpu_total cpus = cpu_total(report);
 	uint64_t nr = trace_nr_cpus(report->analysis), whole = trace_ns * (nr ? nr : 1);
 
-	heading(report, "\t", "System-wide:");
+	grid_title(report, "\t", "System-wide:");
 	share(report->out, "\t\tTotal process time: ", cpus.user, whole);
 	share(report->out, "\t\tTotal system time: ", cpus.system + cpus.interrupts, whole);
 	share(report->out, "\t\tSystem idle: ", cpus.idle, whole);
@@ -527,7 +522,7 @@ static bool process_pages(const struct report *report, const struct process_row 
 {
 	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PAGES, shown = 0, left = 0;
 
-	heading(report, "", "Analysis details:");
+	grid_title(report, "", "Analysis details:");
 	for (size_t i = 0; i < nr; i++) {
 		if (rows[i].folded)
 			continue;

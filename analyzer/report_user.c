@@ -13,11 +13,6 @@
 #define INDENT "  "
 #define TEXT_BYTES 512
 
-static void title(const struct report *report, const char *text)
-{
-	fprintf(report->out, "%s%s%s\n", report->colour ? "\033[1m" : "", text, report->colour ? "\033[0m" : "");
-}
-
 static void end(struct grid *grid, const struct report *report, const struct fold *fold)
 {
 	struct text rest;
@@ -87,7 +82,7 @@ static void by_event(const struct report *report)
 		if (!fold_shows_if(&fold, true, 0))
 			continue;
 		if (!grid) {
-			title(report, "Events of programs (gap: from one to the next of the same thread):");
+			grid_title(report, "", "Events of programs (gap: from one to the next of the same thread):");
 			grid = grid_new(report, INDENT, columns, 6);
 		}
 		grid_count(grid, event->count);
@@ -121,7 +116,7 @@ static void by_counter(const struct report *report)
 		if (!event->is_counter || !owner_wanted(report, event->process, event->pid) || !fold_shows_if(&fold, true, 0))
 			continue;
 		if (!grid) {
-			title(report, "Counters of programs (mean: of the samples):");
+			grid_title(report, "", "Counters of programs (mean: of the samples):");
 			grid = grid_new(report, INDENT, columns, 7);
 		}
 		grid_count(grid, event->count);
@@ -230,7 +225,7 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 		if (!fold_shows(&fold, span->elapsed.sum_ns, whole))
 			continue;
 		if (!grid) {
-			title(report, titles[kind]);
+			grid_title(report, "", titles[kind]);
 			grid = kind == TRACE_SPAN_REQUEST ? grid_new(report, INDENT, columns, 12) : grid_new(report, INDENT, without_queue, 11);
 		}
 		put_span(grid, span);

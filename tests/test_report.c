@@ -232,6 +232,45 @@ static void nothing_is_wider_than_the_terminal(void)
 	free(text);
 }
 
+/* What stands above tables has as many lines as it takes, and what is too long for one line is cut. */
+static void titles_and_paths_are_not_wider_than_the_terminal(void)
+{
+	static const char *const outputs[] = {"-a", "--critical-path=one", "--critical-path=one --all", "--diff %s"};
+	char arguments[256], option[128], path[512] = "/", *text;
+	struct tb *tb = tb_new();
+	int fd;
+
+	memset(path + 1, 'p', 90);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_exec(tb, 0, 1500, 10, path);
+	tb_comm(tb, 0, 1500, 10, "one");
+	tb_fd(tb, 10, 3, 8, 500, S_IFREG | 0777, path);
+	tb_sys_enter(tb, 0, 2000, SYS_read, 3, 0, 100);
+	tb_switch(tb, 0, 5000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_waking(tb, 0, 11000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 31000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 32000, 100);
+	strcpy(path, "/tmp/test_report_wide_XXXXXX");
+	fd = mkstemp(path);
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	setenv("COLUMNS", "76", 1);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(option, sizeof(option), outputs[i], path);
+		snprintf(arguments, sizeof(arguments), "%s %s", option, path);
+		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+		CU_ASSERT(widest_line(text) <= 76);
+		if (widest_line(text) > 76)
+			printf("\n%s\n%s\n", arguments, text);
+		if (i == 0)
+			contains(text, "Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for\n    else):\n");
+		free(text);
+	}
+	unsetenv("COLUMNS");
+	unlink(path);
+}
+
 static const char golden_sections[] =
 	"What threads waited for (all threads added up; % of that sum):\n"
 	"   time      %  waits  for\n"
@@ -1097,6 +1136,7 @@ int main(int argc, char **argv)
 		CASE(processes_without_a_name_read_well),
 		CASE(the_verdict_and_the_tables_of_one_process_come_first),
 		CASE(nothing_is_wider_than_the_terminal),
+		CASE(titles_and_paths_are_not_wider_than_the_terminal),
 		CASE(a_damaged_chunk_is_told_in_every_output),
 		CASE(losses_that_nobody_counted_are_no_number),
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
