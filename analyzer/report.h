@@ -23,6 +23,7 @@ struct report {
 	struct trace_history *history;	 /* of --critical-path, else NULL */
 	const struct trace_process *command; /* that the recorder started; NULL: none, or not seen */
 	bool command_is_sure;		     /* else the first of its name: command_words() */
+	uint64_t command_held_ns;	     /* of its life: it waited until the recording had begun */
 	struct blocks *blocks;		     /* of -a and --json, else NULL */
 	const struct options *options;
 	FILE *out;
@@ -38,6 +39,10 @@ int report_text(struct report *report);
 int command_begin(struct report *report);
 /** command_words() - what report->command is, in front of its name or of what it did: one that was known by its name only may be another */
 const char *command_words(const struct report *report);
+/** command_ran_ns() - how long it ran, from when the recorder let it go */
+uint64_t command_ran_ns(const struct report *report);
+/** command_free_figures() - take out of @figures, those of report->command, what it waited for the recorder */
+void command_free_figures(const struct report *report, struct trace_figures *figures);
 /** command_family() - after it: report->command, and all that it started; the caller's list of struct trace_process */
 GPtrArray *command_family(const struct report *report);
 /** report_wrapped() - a paragraph, and an empty line; @text is taken to pieces. "\x01" in it is a blank where no line breaks */

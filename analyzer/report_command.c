@@ -4,6 +4,9 @@
  *
  * The trace has its words, not its number. The recorder forks it before it begins to record and lets it go then: so it is there from the
  * start, a child of the recorder, and its first program is that of the command. Failing that, the first of the name to be started.
+ *
+ * Until it is let go it waits for the recorder, to read the state of the system, for ten milliseconds or so. That is in its books, as all of its time is, but it
+ * is none of the command's: who asks how long a command ran, and what it waited for, is told of the rest.
  */
 #include <string.h>
 #include "command_name.h"
@@ -22,6 +25,7 @@ static void on_exec(void *data, struct trace_analysis *analysis, const struct tr
 {
 	const struct trace_thread *thread;
 	struct report *report = data;
+	struct trace_times times;
 
 	if (report->command_is_sure || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
@@ -29,6 +33,10 @@ static void on_exec(void *data, struct trace_analysis *analysis, const struct tr
 	if (!thread || !runs_command(thread, trace_event_string(event), trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
 		return;
 	report->command_is_sure = is_child_of_recorder(analysis, thread);
+	if (report->command_is_sure) {
+		trace_thread_times(analysis, thread, &times);
+		report->command_held_ns = times.blocked_ns;
+	}
 	if (report->command_is_sure || !report->command)
 		report->command = trace_thread_process(thread);
 }
@@ -47,6 +55,32 @@ int command_begin(struct report *report)
 const char *command_words(const struct report *report)
 {
 	return report->command_is_sure ? "the command" : "the first process seen with the command's name";
+}
+
+uint64_t command_ran_ns(const struct report *report)
+{
+	return trace_process_end_ns(report->command) - trace_process_start_ns(report->command) - report->command_held_ns;
+}
+
+/* For the recorder; in a recording of some processes nobody is known to have the other end of the pipe that held it. */
+static bool is_hold(const struct report *report, const struct trace_wait *wait)
+{
+	if (wait->kind == TRACE_WAIT_PROCESS)
+		return wait->pid == trace_process_ppid(report->command);
+	return wait->kind == TRACE_WAIT_OTHER && strcmp(wait->via, "pipe") == 0;
+}
+
+void command_free_figures(const struct report *report, struct trace_figures *figures)
+{
+	uint64_t left = report->command_held_ns, taken;
+
+	for (size_t i = 0; i < figures->nr_waits; i++) {
+		taken = is_hold(report, &figures->waits[i]) ? MIN(left, figures->waits[i].ns) : 0;
+		figures->waits[i].ns -= taken;
+		figures->blocked_ns -= taken;
+		figures->elapsed_ns -= taken;
+		left -= taken;
+	}
 }
 
 GPtrArray *command_family(const struct report *report)

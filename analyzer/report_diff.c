@@ -68,6 +68,14 @@ static struct name *name_get(struct diff *diff, const char *comm)
 	return name;
 }
 
+/* Of two recordings of commands only these are compared, unless it is asked for more. */
+static bool of_commands(const struct diff *diff)
+{
+	const struct options *options = diff->sides[0].options;
+
+	return diff->sides[0].command && diff->sides[1].command && !options->all && !options->comm && !options->cgroup;
+}
+
 static bool add_process(struct diff *diff, int side, const struct trace_process *process)
 {
 	struct trace_figures *f = trace_process_figures(diff->sides[side].analysis, process);
@@ -75,6 +83,8 @@ static bool add_process(struct diff *diff, int side, const struct trace_process 
 
 	if (!f)
 		return false;
+	if (process == diff->sides[side].command && of_commands(diff))
+		command_free_figures(&diff->sides[side], f);
 	if (!f->user_ns && !f->syscall_ns && !f->trap_ns && !diff->sides[side].options->all) { /* it slept all the time */
 		trace_figures_free(f);
 		return true;
@@ -113,14 +123,6 @@ static gint order(gconstpointer left, gconstpointer right)
 	uint64_t one = weight(l), two = weight(r);
 
 	return one > two ? -1 : one < two ? 1 : strcmp(l->comm, r->comm);
-}
-
-/* Of two recordings of commands only these are compared, unless it is asked for more. */
-static bool of_commands(const struct diff *diff)
-{
-	const struct options *options = diff->sides[0].options;
-
-	return diff->sides[0].command && diff->sides[1].command && !options->all && !options->comm && !options->cgroup;
 }
 
 static bool collect_side(struct diff *diff, int side)
@@ -218,7 +220,7 @@ static void put_verdict(const struct diff *diff)
 	put_side(a->out, a, 'A');
 	put_side(a->out, b, 'B');
 	for (int i = 0; i < 2; i++)
-		spans[i] = diff->sides[i].command ? trace_process_end_ns(diff->sides[i].command) - trace_process_start_ns(diff->sides[i].command) : 0;
+		spans[i] = diff->sides[i].command ? command_ran_ns(&diff->sides[i]) : 0;
 	if (spans[0] && spans[1]) {
 		g_string_printf(s, "T%s %s ran for %s in A, ", command_words(a) + 1, text_comm(trace_process_comm(a->command), name, sizeof(name)),
 				text_ns(a, spans[0], &t));

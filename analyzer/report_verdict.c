@@ -169,12 +169,19 @@ static gint order_holders(gconstpointer left, gconstpointer right)
 	return l->ns > r->ns ? -1 : l->ns < r->ns;
 }
 
+static bool is_chosen(const struct options *options)
+{
+	return options->pid >= 0 || options->comm || options->cgroup;
+}
+
 static void sum_add(struct sum *sum, const struct report *report, const struct trace_process *process)
 {
 	struct trace_figures *f = trace_process_figures(report->analysis, process);
 
 	if (!f)
 		return;
+	if (process == report->command && !is_chosen(report->options))
+		command_free_figures(report, f);
 	sum->elapsed += f->elapsed_ns;
 	sum->user += f->user_ns;
 	sum->system += f->syscall_ns + f->trap_ns;
@@ -348,7 +355,7 @@ static void about_several(GString *s, const struct report *report, const GPtrArr
 static void about_command(GString *s, const struct report *report, const struct trace_process *root)
 {
 	GPtrArray *tree = command_family(report), *alone = g_ptr_array_new();
-	uint64_t span = trace_process_end_ns(root) - trace_process_start_ns(root);
+	uint64_t span = command_ran_ns(report);
 	struct sum all = sum_new(report, tree), own;
 
 	g_ptr_array_add(alone, (gpointer)root);
@@ -536,7 +543,7 @@ void report_wrapped(const struct report *report, char *text)
 
 void report_verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
 {
-	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup;
+	bool chosen = is_chosen(report->options);
 	const struct trace_process *command = chosen ? NULL : report->command;
 	GString *s = g_string_new(NULL);
 

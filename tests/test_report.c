@@ -549,6 +549,63 @@ static struct tb *make_named(bool sure)
 	return tb;
 }
 
+/* The recorder lets the command go when it has begun to record: 60 us in which it waits for nobody's sake but the recorder's. */
+static struct tb *make_held(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "sleep 0");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, true);
+	tb_thread_in(tb, 40, 40, 39, "tracedaemon", 0, false, SYS_read);
+	tb_fd(tb, 39, 7, 13, 900, S_IFIFO | 0600, "pipe:[900]");
+	tb_fd(tb, 40, 6, 13, 900, S_IFIFO | 0600, "pipe:[900]");
+	tb_sys_enter(tb, 0, 1055000, SYS_write, 7, 0, 1);
+	tb_waking(tb, 0, 1060000, 40, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 0, 1060000, 1);
+	tb_switch(tb, 0, 1060000, 39, 40, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(tb, 0, 1061000, 1);
+	tb_comm(tb, 0, 1062000, 40, "sleep");
+	tb_exec(tb, 0, 1062000, 40, "/bin/sleep");
+	tb_sys_enter(tb, 0, 1070000, SYS_nanosleep, 0, 0);
+	tb_switch(tb, 0, 1070000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_event(tb, 0, 1090000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0}, sizeof(struct trace_hrtimer_expire), NULL);
+	tb_waking(tb, 0, 1090000, 40, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 1090000, 0, 40, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1090000, 0);
+	return tb;
+}
+
+static void a_command_did_not_run_while_it_was_held(void)
+{
+	char path[] = "/tmp/test_report_held_XXXXXX", options[64], *text = report_of(make_held(), "-a");
+	struct tb *tb = make_held();
+	int fd = mkstemp(path);
+
+	contains(text, "The command ran for 40.00 us: sleep (40) waited 50 % of its 40.00 us for");
+	CU_ASSERT_PTR_NULL(strstr(text, "for process 39 tracedaemon via\npipe;"));
+	free(text);
+	text = report_of(make_held(), "-a --pid=40"); /* who asks for the process has all of its time */
+	contains(text, "sleep (40) waited 80 % of its 100.00 us for");
+	free(text);
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(options, sizeof(options), "--diff --all %s", path);
+	text = report_of(make_held(), options);
+	contains(text, "The command sleep ran for 40.00 us in A, sleep for 40.00 us in B");
+	free(text);
+	snprintf(options, sizeof(options), "--diff --json %s", path);
+	text = report_of(make_held(), options);
+	contains(text, "\"elapsed_ns\":{\"a\":40000,\"b\":40000,");
+	contains(text, "\"wait_process_ns\":{\"a\":0,\"b\":0,");
+	free(text);
+	unlink(path);
+}
+
 static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
 {
 	char *text = report_of(make_named(false), "-a");
@@ -1150,6 +1207,7 @@ int main(int argc, char **argv)
 		CASE(the_json_tells_who_waited_for_whom),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
+		CASE(a_command_did_not_run_while_it_was_held),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
 		CASE(disks_have_their_requests_and_times),
