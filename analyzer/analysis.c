@@ -28,6 +28,7 @@ static const struct {
 	HANDLER(vector_exit, on_vector_exit),
 	HANDLER(sched_switch, on_sched_switch),
 	HANDLER(cpu_stolen, on_cpu_stolen),
+	HANDLER(cpu_hotplug, on_cpu_hotplug),
 	HANDLER(sched_waking, on_sched_waking),
 	HANDLER(sched_wakeup_new, on_sched_wakeup_new),
 	HANDLER(sched_migrate, on_sched_migrate),

@@ -657,6 +657,28 @@ void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	cpu->turn_stolen = own;
 }
 
+/*
+ * A CPU that goes offline passes no tracepoint any more: that the thread that stopped it has left it for good is not seen. What that did since its last
+ * event is not known. Then it waits for the next thing to stop, and the CPU is idle until it is back.
+ */
+void on_cpu_hotplug(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_cpu_hotplug *hotplug = event->payload;
+	struct cpu *gone = !hotplug->online && hotplug->cpu < a->nr_cpus ? &a->cpus[hotplug->cpu] : NULL;
+	struct trace_thread *last;
+
+	if (!gone || ns < gone->gap_until || gone->current == &gone->idle)
+		return;
+	last = gone->current;
+	cpu_evict(a, gone, ns);
+	if (is_thread(gone, last))
+		switch_out(a, gone, last, ns, TRACE_TASK_INTERRUPTIBLE);
+	gone->current = &gone->idle;
+	gone->turn_since = ns;
+	gone->turn_stolen = 0;
+	books_log(a, gone, ns);
+}
+
 void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_migrate *migrate = event->payload;

@@ -80,6 +80,38 @@ static void no_more_was_taken_than_there_was(void)
 	case_free(&c);
 }
 
+static void hotplug(struct tb *tb, uint64_t ts_ns, uint32_t gone, bool online)
+{
+	struct trace_cpu_hotplug event = {.cpu = gone, .online = online};
+
+	tb_event(tb, 1, ts_ns, TRACE_EV_cpu_hotplug, &event, sizeof(event), NULL);
+}
+
+/* one until 3000, the thread that stops the CPU, last seen at 3000; offline 3400..8000; that thread again 8500..8600, one until the end */
+static void a_cpu_that_is_offline_is_idle(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_cpu_figures cpu;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, false);
+	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	hotplug(c.tb, 3400, 0, false);
+	hotplug(c.tb, 8000, 0, true);
+	tb_irq(c.tb, 0, 8100, 24);
+	tb_irq_exit(c.tb, 0, 8150, 24);
+	tb_switch(c.tb, 0, 8500, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 8600, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	trace_cpu_figures(c.analysis, 0, &cpu);
+	CU_ASSERT_EQUAL(c.one->user_ns + c.one->syscall_ns, 2000 + 400);
+	CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns, 100);
+	CU_ASSERT_EQUAL(cpu.unknown_ns, 400);
+	CU_ASSERT_EQUAL(cpu.idle_ns, 4700 + 350);
+	CU_ASSERT_EQUAL(cpu.irq_ns, 50);
+	case_free(&c);
+}
+
 struct asked {
 	uint64_t calls, p50_ns, p99_ns;
 };
@@ -982,6 +1014,7 @@ int main(int argc, char **argv)
 		CASE(user_syscall_and_trap_are_told_apart),
 		CASE(what_the_host_took_is_of_the_turn_and_else_of_the_turn_before),
 		CASE(no_more_was_taken_than_there_was),
+		CASE(a_cpu_that_is_offline_is_idle),
 		CASE(how_long_calls_took_is_known_at_any_time),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
 		CASE(a_fault_without_end_is_over_at_the_next_call),

@@ -218,6 +218,10 @@ struct address_space {
 enum vm_event_item {
 	PGFAULT = 1, /* the kernel's own is another number */
 };
+enum cpuhp_state {
+	CPUHP_BRINGUP_CPU = 1,
+	CPUHP_TEARDOWN_CPU, /* the same */
+};
 enum pageflags {
 	PG_head = 6,
 };

@@ -89,6 +89,26 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
+/*
+ * Told on another CPU: where no CPU is online no tracepoint is passed, not even the switch to its idle thread. Steps are passed upwards and downwards;
+ * @state: where the CPU is then, which is below the step on the way down.
+ */
+SEC("tp_btf/cpuhp_exit")
+int BPF_PROG(cpu_hotplug, unsigned int cpu, int state, int step, int result)
+{
+	bool goes = step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_TEARDOWN_CPU) && state < step;
+	bool comes = step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_BRINGUP_CPU) && state >= step;
+
+	if (result || (!goes && !comes) || !current_passes())
+		return 0;
+	RECORD_STRUCTURAL(cpu_hotplug, 0) {
+		record->cpu = cpu;
+		record->online = comes;
+		COMMIT(cpu_hotplug);
+	}
+	return 0;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
