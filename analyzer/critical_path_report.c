@@ -213,6 +213,17 @@ static const struct trace_contributor *greatest(const struct telling *t, enum tr
 	return NULL;
 }
 
+/* Of all rows of its kind: what may be called "mostly". */
+static bool is_most(const struct telling *t, const struct trace_contributor *part)
+{
+	const struct trace_contributor *row;
+	uint64_t whole = 0;
+
+	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)); i++)
+		whole += row->by == part->by ? row->ns : 0;
+	return part->ns >= whole - part->ns;
+}
+
 static void verdict(const struct telling *t)
 {
 	const struct trace_contributor *row, *target = greatest(t, TRACE_BY_TARGET), *taker = greatest(t, TRACE_BY_COMPETITOR);
@@ -242,14 +253,16 @@ static void verdict(const struct telling *t)
 		g_string_append_printf(s, " worked on a CPU itself for all of its %s.", text_ns(t->report, window, &time));
 	if (target && percent(target->ns, window) >= WORTH_NAMING) {
 		row_text(target, text, sizeof(text));
-		g_string_append_printf(s, " What no thread could hasten was mostly %s: %s.", text, text_ns(t->report, target->ns, &time));
+		g_string_append_printf(s, is_most(t, target) ? " What no thread could hasten was mostly %s: %s." : " Of what no thread could hasten the longest was %s: %s.",
+				       text, text_ns(t->report, target->ns, &time));
 	}
 	if (taker && percent(taker->ns, window) >= WORTH_NAMING && strcmp(taker->comm, "nobody") == 0) {
 		g_string_append_printf(s, " It waited %s for CPUs that had nobody else on them: so long they took to wake up.",
 				       text_ns(t->report, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
 		row_text(taker, text, sizeof(text));
-		g_string_append_printf(s, " The CPU that it waited for was mostly taken by %s: %s.", text, text_ns(t->report, taker->ns, &time));
+		g_string_append_printf(s, is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s." : " The CPU that it waited for was taken the longest by %s: %s.",
+				       text, text_ns(t->report, taker->ns, &time));
 	}
 	report_loss_sentence(s, t->report);
 	report_wrapped(t->report, s->str);

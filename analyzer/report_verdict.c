@@ -217,34 +217,47 @@ static void sum_clear(struct sum *sum)
 
 /* ---- sentences ---- */
 
+/* What may be called "mostly". */
+static bool is_most(uint64_t part, uint64_t whole)
+{
+	return part >= whole - part;
+}
+
 static void add_holders(GString *s, const struct report *report, const struct sum *sum)
 {
 	const struct trace_cpu_wait *first = sum->holders->len ? &g_array_index(sum->holders, struct trace_cpu_wait, 0) : NULL;
 
 	if (!first || percent(first->ns, sum->wait_cpu) < 10)
 		return;
-	if (is_idle(first)) {
-		g_string_append(s, ", mostly until one woke up");
-		return;
+	g_string_append(s, ", ");
+	if (is_most(first->ns, sum->wait_cpu)) {
+		g_string_append(s, is_idle(first) ? "mostly " : "taken mostly ");
+	} else {
+		add_percent(s, first->ns, sum->wait_cpu);
+		g_string_append(s, is_idle(first) ? " of that " : " of that taken ");
 	}
-	g_string_append(s, ", taken mostly by ");
-	add_process(s, first->comm, first->pid);
+	g_string_append(s, is_idle(first) ? "until one woke up" : "by ");
+	if (!is_idle(first))
+		add_process(s, first->comm, first->pid);
 }
 
 /* @whole not 0: as shares of it. */
 static void add_waits(GString *s, const struct report *report, const struct sum *sum, uint64_t least, uint64_t whole, uint32_t own_pid)
 {
+	bool most;
+
 	for (guint i = 0, named = 0; i < sum->waits->len && named < NAMED; i++) {
 		const struct trace_wait *wait = &g_array_index(sum->waits, struct trace_wait, i);
 
 		if (percent(wait->ns, least) < WORTH_NAMING)
 			return;
-		g_string_append(s, named++ ? ", then " : ", mostly ");
+		most = is_most(wait->ns, sum->blocked - sum->among);
+		g_string_append(s, named ? ", then " : most ? ", mostly " : ", ");
 		if (whole)
 			add_percent(s, wait->ns, whole);
 		else
 			add_ns(s, report, wait->ns);
-		g_string_append(s, " for ");
+		g_string_append(s, named++ || most || whole ? " for " : " of it for ");
 		add_wait(s, wait, own_pid);
 	}
 }

@@ -549,6 +549,61 @@ static struct tb *make_named(bool sure)
 	return tb;
 }
 
+/* 10 sleeps for 30 us, waits 20 us in each of two calls, and three others have 10 us of the CPU that it then waits for. */
+static struct tb *make_thirds(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000000, 1110000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_msgrcv, "msgrcv");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 20, 20, 1, "twenty", 0, false);
+	tb_thread(tb, 21, 21, 1, "another", 0, false);
+	tb_thread(tb, 22, 22, 1, "third", 0, false);
+	tb_sys_enter(tb, 0, 1010000, SYS_nanosleep, 0, 0);
+	tb_switch(tb, 0, 1010000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_event(tb, 0, 1040000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0}, sizeof(struct trace_hrtimer_expire), NULL);
+	tb_waking(tb, 0, 1040000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 1040000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1040000, 0);
+	tb_sys_enter(tb, 0, 1040000, SYS_futex, 0x1000, 0, 0);
+	tb_switch(tb, 0, 1040000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 1060000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 1060000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1060000, 0);
+	tb_sys_enter(tb, 0, 1060000, SYS_msgrcv, 1, 0, 0);
+	tb_switch(tb, 0, 1060000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, 1080000, 0, 20, TRACE_TASK_RUNNING);
+	tb_waking(tb, 0, 1080000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 1090000, 20, 21, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 1100000, 21, 22, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 1110000, 22, 10, TRACE_TASK_RUNNING);
+	return tb;
+}
+
+/* Wherever the lines are broken. */
+static void join_lines(char *text)
+{
+	while ((text = strchr(text, '\n')))
+		*text = ' ';
+}
+
+static void what_is_not_the_greater_half_is_not_most_of_it(void)
+{
+	char *text = report_of(make_thirds(), "-a --pid=10");
+
+	join_lines(text);
+	contains(text, "one (10) waited 64 % of its 110.00 us for something, 27 % for a timer, then 18 % for ");
+	contains(text, "; it waited 27 % for a CPU, 33 % of that taken by ");
+	free(text);
+	text = report_of(make_thirds(), "--critical-path=10 --from=0.00008");
+	join_lines(text);
+	contains(text, "The CPU that it waited for was taken the longest by ");
+	free(text);
+}
+
 /* The recorder lets the command go when it has begun to record: 60 us in which it waits for nobody's sake but the recorder's. */
 static struct tb *make_held(void)
 {
@@ -1207,6 +1262,7 @@ int main(int argc, char **argv)
 		CASE(the_json_tells_who_waited_for_whom),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
+		CASE(what_is_not_the_greater_half_is_not_most_of_it),
 		CASE(a_command_did_not_run_while_it_was_held),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
