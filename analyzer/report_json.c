@@ -54,6 +54,8 @@ static void put_trace(struct json *json, const struct report *report)
 	}
 	json_u64(json, "contradictions", trace_analysis_contradictions(report->analysis));
 	json_u64(json, "halted_ns", trace_analysis_halted_ns(report->analysis));
+	json_bool(json, "sees_wakeups", trace_analysis_sees_wakeups(report->analysis));
+	json_bool(json, "sees_calls", trace_analysis_sees_calls(report->analysis));
 	put_gaps(json, report);
 	json_open(json, "not_traced", "[");
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++) {

@@ -72,6 +72,9 @@ static void put_losses(const struct report *report)
 			text_ns(report, halted, &t));
 	if (halted < end - start && !trace_analysis_sees_wakeups(report->analysis))
 		fputs("\nNo wakeups were recorded: of threads that were not on a CPU it is unknown whether they waited for one, or for what else.\n", report->out);
+	if (halted < end - start && !trace_analysis_sees_calls(report->analysis))
+		fputs("\nSystem calls were not recorded, or not their entries and exits both: of time on a CPU it is unknown what was in a thread's own code, and what in the kernel.\n",
+		      report->out);
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
 		fprintf(report->out, "%sNot traced: %s\n", i || gaps ? "" : "\n", trace_not_traced(report->trace, i));
 }

@@ -294,7 +294,12 @@ static void about_one(GString *s, const struct report *report, const struct trac
 		add_holders(s, report, sum);
 	g_string_append(s, ", and used ");
 	add_percent(s, sum->user + sum->system, sum->elapsed);
-	g_string_append(s, " CPU (");
+	g_string_append(s, " CPU");
+	if (!trace_analysis_sees_calls(report->analysis)) {
+		g_string_append(s, ".");
+		return;
+	}
+	g_string_append(s, " (");
 	add_ns(s, report, sum->user);
 	g_string_append(s, " in its own code, ");
 	add_ns(s, report, sum->system);
@@ -476,10 +481,15 @@ static void about_cpus(GString *s, const struct report *report)
 	g_string_append(s, nr == 1 ? " was " : " were ");
 	add_percent(s, sum.user_ns + sum.system_ns + sum.irq_ns, all);
 	g_string_append(s, " busy: ");
-	add_percent(s, sum.user_ns, all);
-	g_string_append(s, " in programs, ");
-	add_percent(s, sum.system_ns, all);
-	g_string_append(s, " in the kernel, ");
+	if (trace_analysis_sees_calls(report->analysis)) {
+		add_percent(s, sum.user_ns, all);
+		g_string_append(s, " in programs, ");
+		add_percent(s, sum.system_ns, all);
+		g_string_append(s, " in the kernel, ");
+	} else {
+		add_percent(s, sum.user_ns + sum.system_ns, all);
+		g_string_append(s, " in programs or the kernel, ");
+	}
 	add_percent(s, sum.irq_ns, all);
 	g_string_append(s, " in interrupts");
 	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {

@@ -579,6 +579,7 @@ struct trace_analysis {
 	uint64_t next_gap_ns; /* UINT64_MAX: none */
 	uint64_t halted_ns;   /* scheduling changes were not recorded, by the masks in the trace */
 	bool no_wakings;      /* now wakeups are not */
+	bool no_calls;	      /* for some time system calls were not, or their entries or their exits alone, while scheduling changes were */
 	bool filtered;	      /* only events of some processes were recorded: state_filtered.c */
 	struct table passing; /* if @filtered: pid + 1 of these */
 	uint64_t contradictions; /* events that cannot follow from the state: others are missing */

@@ -86,7 +86,11 @@ static bool is_recorded(const struct trace_event *event, uint32_t id)
 
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
+	static const uint32_t calls[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
+
 	a->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		a->no_calls |= is_recorded(event, TRACE_EV_sched_switch) && !is_recorded(event, calls[i]);
 }
 
 static bool cpu_gaps_reserve(struct trace_analysis *a, size_t more)
@@ -154,6 +158,11 @@ uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
 bool trace_analysis_sees_wakeups(const struct trace_analysis *a)
 {
 	return !a->no_wakings;
+}
+
+bool trace_analysis_sees_calls(const struct trace_analysis *a)
+{
+	return !a->no_calls;
 }
 
 /* ---- all of it ---- */

@@ -604,6 +604,25 @@ static void what_is_not_the_greater_half_is_not_most_of_it(void)
 	free(text);
 }
 
+static void a_report_without_system_calls_does_not_divide_time_on_a_cpu(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct tb *tb = tb_new();
+	char *text;
+
+	mask[TRACE_EV_sys_exit / 64] &= ~(1ull << TRACE_EV_sys_exit % 64);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	tb_sys_enter(tb, 0, 2000, SYS_getpid);
+	tb_switch(tb, 0, 5000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a --pid=10");
+	contains(text, "% CPU.\n");
+	contains(text, "100 % busy: 100 % in programs or the kernel, 0 % in\ninterrupts.");
+	contains(text, "\nSystem calls were not recorded, or not their entries and exits both: ");
+	CU_ASSERT_PTR_NULL(strstr(text, "in its own code, "));
+	free(text);
+}
+
 /* The recorder lets the command go when it has begun to record: 60 us in which it waits for nobody's sake but the recorder's. */
 static struct tb *make_held(void)
 {
@@ -1263,6 +1282,7 @@ int main(int argc, char **argv)
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
 		CASE(what_is_not_the_greater_half_is_not_most_of_it),
+		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
 		CASE(a_command_did_not_run_while_it_was_held),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),

@@ -172,6 +172,39 @@ static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
 	case_free(&c);
 }
 
+static void without_system_calls_user_mode_is_not_known(void)
+{
+	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit, TRACE_EV_fs_open};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		struct analysis_case c = case_new();
+		uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+
+		mask[ids[i] / 64] &= ~(1ull << ids[i] % 64);
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_event(c.tb, 0, 1500, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+		tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		case_run(&c);
+		CU_ASSERT_EQUAL(trace_analysis_sees_calls(c.analysis), ids[i] == TRACE_EV_fs_open);
+		case_free(&c);
+	}
+}
+
+static void a_halt_tells_nothing_of_system_calls(void)
+{
+	struct analysis_case c = case_new();
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0xfffe};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_event(c.tb, 0, 1500, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	tb_event(c.tb, 0, 1600, TRACE_EV_trace_mask, none, sizeof(none), NULL);
+	tb_event(c.tb, 0, 1700, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_TRUE(trace_analysis_sees_calls(c.analysis));
+	case_free(&c);
+}
+
 static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
 {
 	struct trace_hrtimer_expire expire = {0};
@@ -434,6 +467,8 @@ int main(int argc, char **argv)
 		CASE(whom_a_filter_leaves_out_is_unknown),
 		CASE(whom_a_filter_lets_pass_may_never_leave_its_cpu),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
+		CASE(without_system_calls_user_mode_is_not_known),
+		CASE(a_halt_tells_nothing_of_system_calls),
 		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
 		CASE(who_ended_a_wait_across_a_gap_is_not_believed),

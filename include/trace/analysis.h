@@ -421,6 +421,11 @@ uint64_t trace_analysis_halted_ns(const struct trace_analysis *analysis);
 /** trace_analysis_sees_wakeups() - false: they are not recorded now, so that it is unknown when a sleeping thread began to wait for a CPU, and for what it had slept */
 bool trace_analysis_sees_wakeups(const struct trace_analysis *analysis);
 /**
+ * trace_analysis_sees_calls() - false: for some time until now system calls were not recorded, or only their entries or their exits
+ * Then user, syscall and trap are right together, but not each: whether a thread on a CPU was in its own code or in the kernel is not known.
+ */
+bool trace_analysis_sees_calls(const struct trace_analysis *analysis);
+/**
  * trace_analysis_contradictions() - how often a thread was seen where it could not be, without a gap to explain it
  * Events are missing that the recorder does not know of, or a filter left them out. The time concerned is unknown.
  */
