@@ -185,6 +185,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->passing);
 	free(a->end_fds);
 	table_clear(&a->streams);
+	table_clear(&a->programs);
 	strings_clear(&a->strings);
 	free(a);
 	return NULL;

@@ -12,6 +12,7 @@
 #define WAITS 5 /* of each */
 #define INDENT "  "
 #define TEXT_BYTES 512
+#define COMM_BYTES 16 /* as the kernel has it */
 
 static void end(struct grid *grid, const struct report *report, const struct fold *fold)
 {
@@ -19,6 +20,14 @@ static void end(struct grid *grid, const struct report *report, const struct fol
 
 	grid_end(grid, fold_rest(fold, &rest));
 	fputs("\n", report->out);
+}
+
+/* Where no kernel events tell of a process it is called as the file that it runs; "" if that is not known either. */
+static void owner_name(const struct report *report, const struct trace_process *process, uint32_t pid, char name[static COMM_BYTES])
+{
+	const char *exe = process ? "" : trace_stream_exe(report->analysis, pid), *slash = strrchr(exe, '/');
+
+	g_strlcpy(name, process ? trace_process_comm(process) : slash ? slash + 1 : exe, COMM_BYTES);
 }
 
 static bool owner_wanted(const struct report *report, const struct trace_process *process, uint32_t pid)
@@ -30,16 +39,15 @@ static bool owner_wanted(const struct report *report, const struct trace_process
 	return !options->comm && !options->cgroup && (options->pid < 0 || (uint32_t)options->pid == pid);
 }
 
-static void put_owner(struct grid *grid, const struct trace_process *process, uint32_t pid)
+static void put_owner(struct grid *grid, const struct report *report, const struct trace_process *process, uint32_t pid)
 {
-	struct text text;
+	char name[COMM_BYTES];
 
-	if (process) {
-		grid_process(grid, trace_process_comm(process), trace_process_pid(process));
-		return;
-	}
-	snprintf(text.bytes, sizeof(text.bytes), pid ? "process %u" : "(unknown)", pid);
-	grid_text(grid, text.bytes);
+	owner_name(report, process, pid, name);
+	if (process || pid)
+		grid_process(grid, name, process ? trace_process_pid(process) : pid);
+	else
+		grid_text(grid, "(unknown)");
 }
 
 /* ---- events ---- */
@@ -89,7 +97,7 @@ static void by_event(const struct report *report)
 		put_rate(grid, event->count, finish - start);
 		put_median(grid, &event->interval);
 		grid_name(grid, event->name);
-		put_owner(grid, event->process, event->pid);
+		put_owner(grid, report, event->process, event->pid);
 	}
 	if (grid)
 		end(grid, report, &fold);
@@ -125,7 +133,7 @@ static void by_counter(const struct report *report)
 		put_value(grid, event->highest);
 		put_value(grid, event->last);
 		grid_name(grid, event->name);
-		put_owner(grid, event->process, event->pid);
+		put_owner(grid, report, event->process, event->pid);
 	}
 	if (grid)
 		end(grid, report, &fold);
@@ -145,7 +153,7 @@ static const char *span_name(const struct trace_span *span, char *buffer, size_t
 	return buffer;
 }
 
-static void put_span(struct grid *grid, const struct trace_span *span)
+static void put_span(struct grid *grid, const struct report *report, const struct trace_span *span)
 {
 	char name[TEXT_BYTES];
 
@@ -160,7 +168,7 @@ static void put_span(struct grid *grid, const struct trace_span *span)
 		grid_ns(grid, span->queued_ns);
 	grid_ns(grid, span->unseen_ns);
 	grid_name(grid, span_name(span, name, sizeof(name)));
-	put_owner(grid, span->process, span->pid);
+	put_owner(grid, report, span->process, span->pid);
 }
 
 static bool span_shows(const struct report *report, const struct trace_span *span, enum trace_span_kind kind)
@@ -228,7 +236,7 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 			grid_title(report, "", titles[kind]);
 			grid = kind == TRACE_SPAN_REQUEST ? grid_new(report, INDENT, columns, 12) : grid_new(report, INDENT, without_queue, 11);
 		}
-		put_span(grid, span);
+		put_span(grid, report, span);
 	}
 	if (!grid)
 		return;
@@ -263,18 +271,21 @@ static void json_latency(struct json *json, const struct trace_latency *latency)
 	json_u64(json, "max_ns", latency->max_ns);
 }
 
-static void json_owner(struct json *json, const struct trace_process *process, uint32_t pid)
+static void json_owner(struct json *json, const struct report *report, const struct trace_process *process, uint32_t pid)
 {
+	char name[COMM_BYTES];
+
+	owner_name(report, process, pid, name);
 	json_u64(json, "pid", process ? trace_process_pid(process) : pid);
-	json_text(json, "comm", process ? trace_process_comm(process) : "");
+	json_text(json, "comm", name);
 }
 
-static void json_event(struct json *json, const struct trace_user_event *event)
+static void json_event(struct json *json, const struct report *report, const struct trace_user_event *event)
 {
 	json_open(json, NULL, "{");
 	json_text(json, "name", event->name);
 	json_text(json, "role", trace_role_name(event->role));
-	json_owner(json, event->process, event->pid);
+	json_owner(json, report, event->process, event->pid);
 	json_u64(json, "count", event->count);
 	json_u64(json, "first_ns", event->first_ns);
 	json_u64(json, "last_ns", event->last_ns);
@@ -290,13 +301,13 @@ static void json_event(struct json *json, const struct trace_user_event *event)
 	json_close(json, "}");
 }
 
-static void json_span(struct json *json, const struct trace_span *span)
+static void json_span(struct json *json, const struct report *report, const struct trace_span *span)
 {
 	json_open(json, NULL, "{");
 	json_text(json, "kind", trace_span_kind_name(span->kind));
 	json_text(json, "name", span->name);
 	json_text(json, "from", span->from);
-	json_owner(json, span->process, span->pid);
+	json_owner(json, report, span->process, span->pid);
 	json_latency(json, &span->elapsed);
 	json_u64(json, "open", span->open);
 	json_u64(json, "unmatched", span->unmatched);
@@ -318,10 +329,10 @@ void report_user_json(struct json *json, const struct report *report)
 {
 	json_open(json, "user_events", "[");
 	for (size_t i = 0; i < trace_nr_user_events(report->user); i++)
-		json_event(json, trace_get_user_event(report->user, i));
+		json_event(json, report, trace_get_user_event(report->user, i));
 	json_close(json, "]");
 	json_open(json, "spans", "[");
 	for (size_t i = 0; i < trace_nr_spans(report->user); i++)
-		json_span(json, trace_get_span(report->user, i));
+		json_span(json, report, trace_get_span(report->user, i));
 	json_close(json, "]");
 }

@@ -561,6 +561,7 @@ struct trace_analysis {
 	int32_t *end_fds;	/* owned */
 	uint32_t nr_end_fds, max_end_fds;
 	struct table streams;	/* of programs' events -> pid: state_user.c */
+	struct table programs;	/* pid of such a stream -> what it runs */
 	uint64_t nr_anonymous;	/* shared mappings without a file: state_syscall.c */
 	uint32_t loopback;	/* interface number + 1; 0: not looked for yet, 1: none */
 	struct hook *hooks; /* owned */

@@ -14,13 +14,28 @@ struct stream_row {
 	uint64_t pid;
 };
 
+struct program_row {
+	uint64_t key; /* pid + 1 */
+	uint64_t exe; /* string_id */
+};
+
 void on_user_stream(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_user_stream *stream = event->payload;
+	const char *exe = trace_event_string(event);
 
 	(void)cpu;
 	(void)ns;
 	((struct stream_row *)books_row(a, &a->streams, sizeof(struct stream_row), stream->stream + 1ull))->pid = stream->pid;
+	if (exe && *exe)
+		((struct program_row *)books_row(a, &a->programs, sizeof(struct program_row), stream->pid + 1ull))->exe = strings_intern(&a->strings, exe);
+}
+
+const char *trace_stream_exe(const struct trace_analysis *a, uint32_t pid)
+{
+	const struct program_row *row = table_find(&a->programs, sizeof(*row), pid + 1ull);
+
+	return row ? strings_text(&a->strings, (string_id)row->exe) : "";
 }
 
 uint32_t trace_stream_pid(const struct trace_analysis *a, uint32_t stream)

@@ -676,9 +676,12 @@ static void the_report_tells_what_was_not_seen_of_a_scope(void)
 	emit(tb, 0, 7000, close, 10, 0);
 	text = report(tb, "-a --ns");
 	contains(text, "  count  time  median  99th %  CPU  for a CPU  for else  not seen  name    process\n"
-		       "      1  5500    5500    5500    0          0         0      5500  shop:a  process 10\n");
+		       "      1  5500    5500    5500    0          0         0      5500  shop:a  shop (10)\n");
 	contains(text, "  count  time  median  99th %  CPU  for a CPU  for else  queued  not seen  name    process\n"
-		       "      1  5000    5000    5000    0          0         0       0      5000  shop:b  process 10\n");
+		       "      1  5000    5000    5000    0          0         0       0      5000  shop:b  shop (10)\n");
+	free(text);
+	text = report(tb, "--json");
+	contains(text, "\"name\":\"shop:a\",\"from\":\"\",\"pid\":10,\"comm\":\"shop\"");
 	free(text);
 	tb_free(tb);
 }

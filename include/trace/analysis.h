@@ -192,6 +192,8 @@ const struct trace_thread *trace_event_thread(const struct trace_analysis *analy
 uint32_t trace_event_tid(const struct trace_event *event);
 /** trace_stream_pid() - the process that a stream of programs' events is from; 0: not such a stream, or not known (yet) */
 uint32_t trace_stream_pid(const struct trace_analysis *analysis, uint32_t stream);
+/** trace_stream_exe() - what the process @pid ran, by the word of its streams, also where no kernel events tell of it; "" if not known */
+const char *trace_stream_exe(const struct trace_analysis *analysis, uint32_t pid);
 
 uint32_t trace_thread_tid(const struct trace_thread *thread);
 /** trace_thread_index() - 0, 1, 2 ...: a place for what an analysis of yours knows of the thread. Unlike a tid it is never given again. */
