@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,15 +276,44 @@ static bool is_trusted(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid());
 }
 
+bool control_other(char path[static CONTROL_PATH_BYTES + 16])
+{
+	char usual[CONTROL_PATH_BYTES], pattern[CONTROL_PATH_BYTES + 16];
+	struct trace_error error;
+	glob_t found;
+	int fd = -1;
+
+	control_default_path(usual);
+	snprintf(pattern, sizeof(pattern), "%s-*[0-9]", usual);
+	if (glob(pattern, 0, NULL, &found))
+		return false;
+	for (size_t i = 0; i < found.gl_pathc && fd < 0; i++) {
+		if (strlen(found.gl_pathv[i]) >= CONTROL_PATH_BYTES + 16)
+			continue;
+		fd = connect_to(found.gl_pathv[i], &error); /* of one that was killed only the name is left */
+		strcpy(path, found.gl_pathv[i]);
+		if (fd >= 0 && !is_trusted(fd)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	globfree(&found);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int control_ask(const char *path, const char *line, int file_fd, char *answer, struct trace_error *ret_error)
 {
-	char usual[CONTROL_PATH_BYTES];
+	char usual[CONTROL_PATH_BYTES], other[CONTROL_PATH_BYTES + 16];
 	int fd, err;
 
 	control_default_path(usual);
 	if (strlen(line) >= CONTROL_REQUEST_BYTES)
 		return error_set(ret_error, -EMSGSIZE, "a request has at most %d characters", CONTROL_REQUEST_BYTES - 1);
 	fd = connect_to(path ? path : usual, ret_error);
+	if (fd < 0 && !path && (fd == -ENOENT || fd == -ECONNREFUSED) && control_other(other))
+		return error_set(ret_error, fd, "nobody listens on %s, but another daemon runs: --control %s", usual, other);
 	if (fd < 0)
 		return fd;
 	if (!path && !is_trusted(fd)) {

@@ -52,6 +52,9 @@ void control_answer(int client_fd, int err, const char *text);
 
 /* ---- the user's end ---- */
 
+/** control_other() - a daemon that listens beside the default, which another had when it began; false: none */
+bool control_other(char path[static CONTROL_PATH_BYTES + 16]);
+
 /**
  * control_ask() - send @line, with @file_fd unless it is -1, and wait for the answer
  * @answer: CONTROL_ANSWER_BYTES; the text for the user

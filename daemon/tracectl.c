@@ -79,10 +79,12 @@ static int perform(const char *control_path, const struct verb *verb, const char
 /* kgmon without arguments: running, off, or not there; here its exit status tells as well. */
 static int show_state(const char *control_path)
 {
-	char answer[CONTROL_ANSWER_BYTES];
+	char answer[CONTROL_ANSWER_BYTES], other[CONTROL_PATH_BYTES + 16];
 	struct trace_error error;
 
 	if (control_ask(control_path, "status", -1, answer, &error)) {
+		if (!control_path && control_other(other))
+			message_note("another daemon runs: --control %s", other);
 		puts("tracedaemon: not running");
 		return 1;
 	}

@@ -55,8 +55,15 @@ user_control() {
 		XDG_RUNTIME_DIR=$work/run "${as[@]}" "$control" status >/dev/null 2>&1 && break
 		sleep 0.05
 	done
+	(cd "$work/theirs" && XDG_RUNTIME_DIR=$work/run exec "${as[@]}" "$daemon" --no-user -ts9 second.trace 2>"$work/second.err") &
+	local second=$!
+	for _ in $(seq 100); do [ -S "$work/run/tracedaemon/control-$second" ] && break; sleep 0.05; done
 	check "a user's daemon is found" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" stop
 	wait $pid
+	expect 1 "another daemon runs: --control $work/run/tracedaemon/control-$second\$" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" status
+	expect 1 "another daemon runs: --control $work/run/tracedaemon/control-$second\$" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control"
+	check "another daemon is found" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" --control "$work/run/tracedaemon/control-$second" stop
+	wait $second
 	check "its socket is gone" test ! -e "$work/run/tracedaemon/control"
 }
 user_control
