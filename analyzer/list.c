@@ -6,6 +6,7 @@
  * descriptors (-y) the state is followed. Lines are put together in a large buffer by hand; printf() would be most of the time.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/symbols.h>
@@ -17,6 +18,7 @@
 #define NAME_BYTES 32u /* "Syscall entry          \t", copied whole */
 #define NAME_WIDTH 23u
 #define NOBODY UINT32_MAX
+#define ID_WORDS (65536 / 64)
 #define TIDS (1u << 22) /* Linux' limit */
 
 /* A name as it stands in the list, padded and with its tab. */
@@ -31,7 +33,7 @@ struct list {
 	size_t used;
 	uint32_t *running; /* owned: by CPU, the thread on it; NOBODY: not known */
 	uint8_t *passed;   /* owned: a bit for each thread that left an event of its own; NULL: no filter chose whom to record */
-	uint64_t mask[TRACE_MASK_WORDS]; /* events to be shown */
+	uint64_t mask[ID_WORDS]; /* events to be shown, those of programs too */
 	struct name names[TRACE_EV_MAX]; /* by event id */
 	char thousands[1001][4];	 /* "000" to "999" and a comma behind; one more, because two bytes too many may be read */
 	uint64_t second;		 /* millions that time_text is of */
@@ -76,11 +78,23 @@ static bool is_core(const char *classic)
 	return false;
 }
 
+/* Events of programs by patterns, with or without what ends the names of both ends of a scope, as tracedaemon -e has them. */
+static bool pattern_matches(const struct trace_event_type *type, const char *pattern)
+{
+	char *stem = g_strndup(type->name, trace_type_stem(type));
+	bool matches = fnmatch(pattern, type->name, 0) == 0 || fnmatch(pattern, stem, 0) == 0;
+
+	g_free(stem);
+	return matches;
+}
+
 static bool name_matches(const struct trace_event_type *type, const char *name)
 {
 	if (strcasecmp(name, type->name) == 0 || strcasecmp(name, type->classic) == 0 ||
 	    strcasecmp(name, trace_category_name(type->category)) == 0)
 		return true;
+	if (type->id >= TRACE_EV_MAX || strpbrk(name, "*?["))
+		return pattern_matches(type, name);
 	return strcasecmp(name, "CORE") == 0 && is_core(type->classic);
 }
 
@@ -94,14 +108,14 @@ static int mask_names(const struct list *list, const char **names, size_t nr, ui
 		for (size_t j = 0; j < trace_nr_types(trace); j++) {
 			const struct trace_event_type *type = trace_get_type(trace, j);
 
-			if (!name_matches(type, names[i]) || type->id >= TRACE_EV_MAX)
+			if (!name_matches(type, names[i]) || type->id / 64 >= ID_WORDS)
 				continue;
 			mask[type->id / 64] |= 1ull << type->id % 64;
 			found = true;
 		}
 		if (found)
 			continue;
-		fprintf(stderr, "tracevisualizer: '%s' is no event, class or category of this trace; names: sched_switch ..., SCHED ..., sched ...\n",
+		fprintf(stderr, "tracevisualizer: '%s' is no event, class or category of this trace; names: sched_switch ..., SCHED ..., sched ..., and 'shop:*' of programs\n",
 			names[i]);
 		return 2;
 	}
@@ -111,14 +125,14 @@ static int mask_names(const struct list *list, const char **names, size_t nr, ui
 static int choose_events(struct list *list)
 {
 	const struct options *options = list->report->options;
-	uint64_t omitted[TRACE_MASK_WORDS] = {0};
+	uint64_t omitted[ID_WORDS] = {0};
 	int error;
 
 	memset(list->mask, options->nr_traced ? 0 : 0xff, sizeof(list->mask));
 	error = mask_names(list, options->traced, options->nr_traced, list->mask);
 	if (!error)
 		error = mask_names(list, options->omitted, options->nr_omitted, omitted);
-	for (int i = 0; i < TRACE_MASK_WORDS; i++)
+	for (int i = 0; i < ID_WORDS; i++)
 		list->mask[i] &= ~omitted[i];
 	return error;
 }
@@ -415,7 +429,7 @@ static bool pid_wanted(const struct list *list, const struct trace_event *event,
 static void list_event(struct list *list, const struct trace_event *event, uint32_t nr_cpus)
 {
 	uint32_t *running = event->cpu < nr_cpus ? &list->running[event->cpu] : NULL;
-	bool shown = event->id >= TRACE_EV_MAX || (list->mask[event->id / 64] >> event->id % 64 & 1);
+	bool shown = event->id / 64 >= ID_WORDS || (list->mask[event->id / 64] >> event->id % 64 & 1);
 	uint32_t tid = who_runs(list, event, running ? *running : NOBODY);
 
 	if (shown && pid_wanted(list, event, tid))

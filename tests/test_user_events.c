@@ -686,6 +686,36 @@ static void the_report_tells_what_was_not_seen_of_a_scope(void)
 	tb_free(tb);
 }
 
+static size_t nr_lines(const char *text, const char *with)
+{
+	size_t nr = 0;
+
+	for (; (text = strstr(text, with)); text += strlen(with))
+		nr++;
+	return nr;
+}
+
+static void the_list_has_the_events_of_programs_that_are_asked_for(void)
+{
+	static const struct {
+		const char *options;
+		size_t nr; /* of eight */
+	} cases[] = {{"-d", 8}, {"-d -tsched", 0}, {"-d -tuser", 8}, {"-d -ouser", 0}, {"-d -tshop:paid", 2}, {"-d -oshop:paid", 6}, {"-d '-tshop:*'", 8},
+		     {"-d '-tshop:q*' -tsched", 1}, {"-d -tshop:checkout", 3}, {"-d -tshop:checkout.end", 1}, {"-d '-oshop:*'", 0}};
+	struct tb *tb = shop();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = report(tb, cases[i].options);
+
+		CU_ASSERT_EQUAL(nr_lines(text, "\tshop:") + nr_lines(text, " shop:"), cases[i].nr);
+		CU_ASSERT_EQUAL(nr_lines(text, "Sched change") > 0, strcmp(cases[i].options, "-d") == 0 || strstr(cases[i].options, "sched") || strstr(cases[i].options, "-o"));
+		if (nr_lines(text, "\tshop:") + nr_lines(text, " shop:") != cases[i].nr)
+			printf("\n%s\n%s\n", cases[i].options, text);
+		free(text);
+	}
+	tb_free(tb);
+}
+
 static void the_json_has_all_of_it(void)
 {
 	struct tb *tb = shop();
@@ -735,6 +765,7 @@ int main(int argc, char **argv)
 		CASE(the_report_tells_where_the_time_in_scopes_went),
 		CASE(the_report_tells_interruptions_from_waiting_for_a_cpu),
 		CASE(the_report_tells_what_was_not_seen_of_a_scope),
+		CASE(the_list_has_the_events_of_programs_that_are_asked_for),
 		CASE(the_json_has_all_of_it),
 		{NULL, NULL},
 	};
