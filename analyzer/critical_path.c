@@ -174,7 +174,7 @@ static uint32_t latest_of(const struct trace_history *history, const struct trac
 
 static bool is_followed(const struct moment *moment)
 {
-	return moment->kind != TRACE_WAIT_TIMEOUT && moment->kind != TRACE_WAIT_STOPPED && moment->kind != TRACE_WAIT_UNKNOWN;
+	return moment->kind != TRACE_WAIT_TIMEOUT && moment->kind != TRACE_WAIT_STOPPED && moment->kind != TRACE_WAIT_UNKNOWN && moment->kind != TRACE_WAIT_QUOTA;
 }
 
 /* Of these the object is told, which says more than the kernel thread that saw to it. */

@@ -38,6 +38,7 @@ static const struct {
 	[Q_WAITS + TRACE_WAIT_STOPPED] = {"wait_stopped_ns", "stopped", false},
 	[Q_WAITS + TRACE_WAIT_OTHER] = {"wait_other_ns", "waiting for none of these", false},
 	[Q_WAITS + TRACE_WAIT_KERNEL] = {"wait_kernel_ns", "waiting for the kernel", false},
+	[Q_WAITS + TRACE_WAIT_QUOTA] = {"wait_quota_ns", "waiting for CPU quota", true},
 	[Q_WAITS + TRACE_WAIT_UNKNOWN] = {"wait_unknown_ns", "unknown (not seen)", false},
 	[Q_IDLE] = {"idle_ns", "at rest between requests", false},
 };

@@ -67,7 +67,7 @@ static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid
 		[TRACE_WAIT_FILE] = "the file ",     [TRACE_WAIT_PROCESS] = "process ", [TRACE_WAIT_NETWORK] = "the network, ",
 		[TRACE_WAIT_TIMEOUT] = "a timer",    [TRACE_WAIT_DEVICE] = "the device ", [TRACE_WAIT_MEMORY] = "memory",
 		[TRACE_WAIT_STOPPED] = "being continued after a stop", [TRACE_WAIT_OTHER] = "the end of ", [TRACE_WAIT_UNKNOWN] = "nobody knows what",
-		[TRACE_WAIT_KERNEL] = "the kernel, ",
+		[TRACE_WAIT_KERNEL] = "the kernel, ", [TRACE_WAIT_QUOTA] = "the CPU quota of its control group",
 	};
 
 	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {

@@ -28,6 +28,7 @@
 #define NR_CALLS 1024u
 #define CPU_LOG 256u
 #define TASK_STATE_NEW 0x800 /* TASK_NEW of Linux: forked, not woken yet */
+#define TASK_STATE_QUOTA (1u << 31) /* none of Linux: it could run, but for its quota */
 
 /* ---- system calls by number ---- */
 
@@ -420,6 +421,7 @@ struct cpu {
 	uint32_t cpu;
 	uint64_t mark; /* booked until then */
 	struct trace_thread *current; /* NULL: not known. The idle thread is &cpu->idle. */
+	uint32_t quota_tid; /* of this thread, which is about to leave, the quota is used up; 0: of none */
 	struct trace_thread idle;
 	uint8_t nested;
 	uint8_t cause; /* what the current context did last */
@@ -742,6 +744,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_cpu_hotplug(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);

@@ -305,6 +305,7 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	if (end > cpu->gap_until)
 		cpu->gap_until = end;
 	cpu->turn_since = cpu->gap_until;
+	cpu->quota_tid = 0;
 	cpu->before = (struct turn){0};
 	books_log(a, cpu, cpu->mark);
 }

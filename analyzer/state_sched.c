@@ -337,7 +337,8 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 		return;
 	}
 	turns_settle(a, thread);
-	was_in_kernel(a, thread);
+	if (state != TASK_STATE_QUOTA) /* that may end in the kernel or on the way back from it */
+		was_in_kernel(a, thread);
 	thread->place = PLACE_BLOCKED;
 }
 
@@ -396,7 +397,9 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		books_queued(a, thread, ns, cpu);
 		break;
 	case PLACE_BLOCKED:
-		if (!thread->has_early && a->no_wakings)
+		if (thread->task_state == TASK_STATE_QUOTA)
+			books_blocked(a, thread, ns, NULL);
+		else if (!thread->has_early && a->no_wakings)
 			books_unknown(a, thread, ns);
 		else if (!thread->has_early && was_idle(cpu, thread->since, ns))
 			books_blocked(a, thread, ns, NULL);
@@ -475,8 +478,9 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->current = NULL;
 	if (is_thread(cpu, prev)) {
 		prev->flags &= ~THREAD_FROM_START;
-		switch_out(a, cpu, prev, ns, sw->prev_state);
+		switch_out(a, cpu, prev, ns, sw->prev_tid == cpu->quota_tid && sw->prev_state == TRACE_TASK_RUNNING ? TASK_STATE_QUOTA : sw->prev_state);
 	}
+	cpu->quota_tid = 0;
 	next = sw->next_tid ? thread_living(a, sw->next_tid) : &cpu->idle;
 	if (a->filtered && (!is_thread(cpu, next) || (next->flags & THREAD_FILTERED)))
 		next = NULL; /* what it does, and who comes then, is not recorded */
@@ -655,6 +659,31 @@ void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (before)
 		before->books.stolen += rest < cpu->before.ns - cpu->before.stolen ? rest : cpu->before.ns - cpu->before.stolen;
 	cpu->turn_stolen = own;
+}
+
+/*
+ * Told right before the switch by which the thread leaves its CPU, or has one again. It could run, but for the quota of its control groups, until
+ * the kernel gave them more: that no event tells of, but how long it took is told when it has a CPU. From then on it waited for that.
+ */
+void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_quota *quota = event->payload;
+	struct trace_thread *thread = thread_find(a, quota->tid);
+	uint64_t until;
+
+	if (!thread || ns < cpu->gap_until)
+		return;
+	if (!quota->over) {
+		cpu->quota_tid = quota->tid;
+		return;
+	}
+	if (thread->place != PLACE_BLOCKED || thread->task_state != TASK_STATE_QUOTA || ns <= thread->since)
+		return;
+	until = quota->ns < ns - thread->since ? thread->since + quota->ns : ns;
+	books_blocked(a, thread, until, NULL);
+	thread->cpu = cpu->cpu;
+	thread->queued_irq = books_irq_at(cpu, ns, until);
+	books_queued(a, thread, ns, NULL);
 }
 
 /*

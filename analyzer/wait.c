@@ -55,7 +55,7 @@ const char *via_name(enum via via)
 const char *trace_wait_kind_name(enum trace_wait_kind kind)
 {
 	static const char *const names[TRACE_NR_WAIT_KINDS] = {"file",	 "process", "network", "timeout", "device",
-							       "memory", "stopped", "other",   "unknown", "kernel"};
+							       "memory", "stopped", "other",   "unknown", "kernel", "quota"};
 
 	return (unsigned int)kind < TRACE_NR_WAIT_KINDS ? names[kind] : "unknown";
 }
@@ -747,6 +747,8 @@ static struct verdict decide(struct trace_analysis *a, struct trace_thread *thre
 		return hidden_wait(a, thread);
 	if (pending->task_state == TASK_STATE_NEW)
 		return new_child(&q);
+	if (pending->task_state == TASK_STATE_QUOTA)
+		return verdict_of(TRACE_WAIT_QUOTA, VIA_NONE, 0);
 	if (thread->flags & THREAD_KERNEL)
 		return kernel_thread(&q);
 	if (pending->task_state & STOPPED_STATES)

@@ -80,6 +80,36 @@ static void no_more_was_taken_than_there_was(void)
 	case_free(&c);
 }
 
+static void quota(struct tb *tb, uint64_t ts_ns, uint32_t tid, bool over, uint64_t ns)
+{
+	struct trace_sched_quota event = {.tid = tid, .over = over, .ns = ns};
+
+	tb_event(tb, 0, ts_ns, TRACE_EV_sched_quota, &event, sizeof(event), NULL);
+}
+
+/* one may not run 3000..6000, waits for two ..7000, and may not run from 8000 on; how long it may not run is known only of the first time, or of none */
+static void who_has_no_quota_waits_for_that_and_then_for_a_cpu(void)
+{
+	for (int is_known = 0; is_known < 2; is_known++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(c.tb, 20, 20, 1, "two", 1, false);
+		quota(c.tb, 3000, 10, false, 0);
+		tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
+		quota(c.tb, 7000, 10, true, is_known ? 3000 : UINT64_MAX);
+		tb_switch(c.tb, 0, 7000, 20, 10, TRACE_TASK_RUNNING);
+		quota(c.tb, 8000, 10, false, 0);
+		tb_switch(c.tb, 0, 8000, 10, 0, TRACE_TASK_RUNNING);
+		case_run(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_QUOTA, "", 0, ""), (is_known ? 3000 : 4000) + 1000);
+		CU_ASSERT_EQUAL(c.one->wait_cpu_ns, is_known ? 1000 : 0);
+		CU_ASSERT_EQUAL(c.one->user_ns + c.one->syscall_ns, 2000 + 1000);
+		CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2000 + 2000); /* as ever */
+		case_free(&c);
+	}
+}
+
 static void hotplug(struct tb *tb, uint64_t ts_ns, uint32_t gone, bool online)
 {
 	struct trace_cpu_hotplug event = {.cpu = gone, .online = online};
@@ -1015,6 +1045,7 @@ int main(int argc, char **argv)
 		CASE(what_the_host_took_is_of_the_turn_and_else_of_the_turn_before),
 		CASE(no_more_was_taken_than_there_was),
 		CASE(a_cpu_that_is_offline_is_idle),
+		CASE(who_has_no_quota_waits_for_that_and_then_for_a_cpu),
 		CASE(how_long_calls_took_is_known_at_any_time),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
 		CASE(a_fault_without_end_is_over_at_the_next_call),

@@ -114,6 +114,15 @@ struct machine {
 	uint32_t running[NR_CPUS];
 };
 
+/* Of some that are switched the quota is used up, or was, for however long. */
+static void quota(struct tb *tb, struct dice *dice, uint32_t cpu, uint64_t ts_ns, uint32_t tid, bool over)
+{
+	struct trace_sched_quota event = {.tid = tid, .over = over, .ns = over ? below(dice, 1000) : 0};
+
+	if (tid && below(dice, 10) == 0)
+		tb_event(tb, cpu, ts_ns, TRACE_EV_sched_quota, &event, sizeof(event), NULL);
+}
+
 static void plausible_event(struct tb *tb, struct dice *dice, struct machine *machine, uint32_t cpu, uint64_t ts_ns)
 {
 	uint32_t next = (uint32_t)below(dice, dice->mood->nr_tids);
@@ -122,6 +131,8 @@ static void plausible_event(struct tb *tb, struct dice *dice, struct machine *ma
 		if (machine->running[i] == next)
 			next = 0;
 	if (below(dice, 100) < dice->mood->switches) {
+		quota(tb, dice, cpu, ts_ns, machine->running[cpu], false);
+		quota(tb, dice, cpu, ts_ns, next, true);
 		tb_switch(tb, cpu, ts_ns, machine->running[cpu], next, below(dice, 100) < dice->mood->sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
 		machine->running[cpu] = next;
 		return;

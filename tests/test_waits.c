@@ -472,7 +472,7 @@ static void a_process_that_moves_is_shown_in_its_new_control_group(void)
 	if (session_run("test -e %s/cgroup.procs && mkdir %s 2>/dev/null", root, path) != 0)
 		return; /* the first generation only */
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- sh -c 'echo $$ > %s/cgroup.procs; sleep 0.1; :' 2>/dev/null", TRACE_BIN, s.trace, path), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --follow %s -- sh -c 'echo $$ > %s/cgroup.procs; sleep 0.1; :' 2>/dev/null", TRACE_BIN, s.trace, path), 0);
 	s.report = session_load(&s, "");
 	json_array_foreach(json_object_get(s.report, "processes"), i, process)
 		if (is_text(process, "comm", "sleep"))
@@ -605,6 +605,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(a_semaphore_may_time_out, semaphore_timeout, "timeout", NULL)         \
 	KIND(a_message_queue_may_time_out, queue_timeout, "timeout", NULL)         \
 	KIND(a_frozen_process_is_stopped, frozen, "stopped", NULL)                 \
+	KIND(a_process_without_quota_waits_for_that, quota, "quota", NULL)         \
 	KIND(what_another_one_reads_too_is_the_file, read_by_two, "file", "read_by_two-data") \
 	KIND(what_the_kernel_writes_is_the_file, written_by_kernel, "file", "written_by_kernel-data") \
 	KIND(a_deleted_file_has_the_name_it_was_opened_by, deleted_file, "file", "deleted_file-data") \

@@ -330,23 +330,23 @@ static void pidfd_signal(void)
 	wait_for_child(signal_by_pidfd, pause_once, NULL);
 }
 
-/* ---- frozen by its control group ---- */
+/* ---- held up by its control group ---- */
 
-static char freezer[256];
+static char group[256];
 
-static void freezer_write(const char *name, const char *text)
+static void group_write(const char *name, const char *text)
 {
 	char path[512];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%s", freezer, name);
+	snprintf(path, sizeof(path), "%s/%s", group, name);
 	fd = open(path, O_WRONLY);
 	require(fd >= 0 && write(fd, text, strlen(text)) > 0);
 	close(fd);
 }
 
 /* The measured one asks for it, and notices by the clock that it is over. */
-static void be_frozen(void *context)
+static void be_held_up(void)
 {
 	char byte = 'x';
 	long long last, now = now_ns();
@@ -359,37 +359,75 @@ static void be_frozen(void *context)
 	tell_window(last, now, 0);
 }
 
-static void frozen(void)
-{
-	static const struct {
-		const char *root, *file, *freeze, *thaw;
-	} generations[] = {{"/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED"}, {"/sys/fs/cgroup/unified", "cgroup.freeze", "1", "0"},
-			   {"/sys/fs/cgroup", "cgroup.freeze", "1", "0"}};
-	char byte, pid[16];
-	size_t i = 0;
-	pid_t child;
+/* Where control groups are, and the file that does it to one. */
+struct generation {
+	const char *root, *file, *on, *off;
+};
 
-	for (;; i++) {
-		if (i == sizeof(generations) / sizeof(generations[0]))
-			skip();
-		snprintf(freezer, sizeof(freezer), "%s/trace-waits-%d", generations[i].root, getpid());
-		if (!access(generations[i].root, W_OK) && !mkdir(freezer, 0755))
-			break;
+/* A group of our own in the first of these that there is. */
+static const struct generation *group_make(const struct generation *generations)
+{
+	char path[512];
+
+	for (; generations->root; generations++) {
+		snprintf(group, sizeof(group), "%s/trace-waits-%d", generations->root, getpid());
+		snprintf(path, sizeof(path), "%s/%s", group, generations->file);
+		if (access(generations->root, W_OK) || mkdir(group, 0755))
+			continue;
+		if (!access(path, W_OK))
+			return generations;
+		rmdir(group);
 	}
-	child = fork();
+	skip();
+	return NULL;
+}
+
+/* The measured one is in the group when it may begin. */
+static pid_t group_child(void)
+{
+	char byte, pid[16];
+	pid_t child = fork();
+
 	if (child == 0) {
 		tell("pid", getpid());
-		be_frozen(NULL);
+		be_held_up();
 		_exit(0);
 	}
 	require(read(ready[0], &byte, 1) == 1);
 	snprintf(pid, sizeof(pid), "%d", child);
-	freezer_write("cgroup.procs", pid);
-	freezer_write(generations[i].file, generations[i].freeze);
+	group_write("cgroup.procs", pid);
+	return child;
+}
+
+static void frozen(void)
+{
+	static const struct generation generations[] = {{"/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED"},
+							{"/sys/fs/cgroup/unified", "cgroup.freeze", "1", "0"},
+							{"/sys/fs/cgroup", "cgroup.freeze", "1", "0"},
+							{NULL, NULL, NULL, NULL}};
+	const struct generation *generation = group_make(generations);
+	pid_t child = group_child();
+
+	group_write(generation->file, generation->on);
 	sleep_ns(PAUSE_NS);
-	freezer_write(generations[i].file, generations[i].thaw);
+	group_write(generation->file, generation->off);
 	waitpid(child, NULL, 0);
-	rmdir(freezer);
+	rmdir(group);
+}
+
+/* It may run for 10 ms of each 100, and does nothing else. */
+static void quota(void)
+{
+	static const struct generation generations[] = {{"/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "10000", "-1"},
+							{"/sys/fs/cgroup", "cpu.max", "10000 100000", "max"},
+							{NULL, NULL, NULL, NULL}};
+	const struct generation *generation = group_make(generations);
+	pid_t child;
+
+	group_write(generation->file, generation->on);
+	child = group_child();
+	waitpid(child, NULL, 0);
+	rmdir(group);
 }
 
 const struct scenario process_scenarios[] = {
@@ -397,6 +435,6 @@ const struct scenario process_scenarios[] = {
 	SCENARIO(pause_for_signal), SCENARIO(sigwait_for_signal), SCENARIO(signalfd_read), SCENARIO(poll_signalfd),
 	SCENARIO(timerfd_read), SCENARIO(poll_timerfd), SCENARIO(epoll_timerfd), SCENARIO(receive_timeout),
 	SCENARIO(select_timeout), SCENARIO(epoll_timeout), SCENARIO(sigwait_timeout), SCENARIO(semaphore_timeout), SCENARIO(queue_timeout),
-	SCENARIO(pidfd_wait), SCENARIO(pidfd_signal), SCENARIO(epoll_pidfd), SCENARIO(frozen), {NULL, NULL},
+	SCENARIO(pidfd_wait), SCENARIO(pidfd_signal), SCENARIO(epoll_pidfd), SCENARIO(frozen), SCENARIO(quota), {NULL, NULL},
 };
 

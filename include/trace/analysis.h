@@ -68,6 +68,7 @@ enum trace_wait_kind { /* what a blocked thread waits for: docs/WAITS.md */
 	TRACE_WAIT_OTHER = 7,
 	TRACE_WAIT_UNKNOWN = 8,
 	TRACE_WAIT_KERNEL = 9, /* the kernel itself: its threads, an RCU grace period */
+	TRACE_WAIT_QUOTA = 10, /* the CPU quota of its control groups is used up */
 	TRACE_NR_WAIT_KINDS,
 };
 /** trace_wait_kind_name() - "file", "process" ...; static */

@@ -170,10 +170,14 @@ struct nsproxy {
 
 struct rq {
 	int cpu;
+	u64 clock;
 	u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING */
 };
 struct cfs_rq {
 	struct rq *rq;
+	/* CONFIG_CFS_BANDWIDTH */
+	int throttle_count;
+	u64 throttled_clock_self, throttled_clock_self_time;
 };
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
@@ -189,6 +193,7 @@ struct task_struct {
 	unsigned int policy;
 	int exit_state, exit_code;
 	int pagefault_disabled;
+	bool throttled; /* since 6.18 */
 	int pid, tgid;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;

@@ -72,12 +72,86 @@ static __always_inline void look_for_stolen(struct task_struct *prev, struct tas
 		record_stolen(stolen - before);
 }
 
+/* Threads that were taken off their CPU because a quota is used up: where, and for how long any had been kept off there by then. Most often there are none. */
+struct quota_wait {
+	struct cfs_rq *queue;
+	u64 before;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, struct quota_wait);
+} quota_waits SEC(".maps");
+volatile trace_u64 nr_quota_waits; /* in there, or pushed out */
+
+/* The result means nothing; global functions have one. */
+__noinline int record_quota(u32 tid, u32 over, u64 ns)
+{
+	if (!event_wanted(TRACE_EV_sched_quota))
+		return 0;
+	RECORD(sched_quota) {
+		record->ns = ns;
+		record->tid = tid;
+		record->over = over;
+		COMMIT(sched_quota);
+	}
+	return 0;
+}
+
+/* Before 6.18 a group's queue is kept off as a whole, with who runs from it. */
+static __always_inline bool quota_is_used_up(struct task_struct *prev, unsigned int prev_state)
+{
+	if (bpf_core_field_exists(prev->throttled))
+		return prev->throttled;
+	if (!bpf_core_field_exists(struct cfs_rq, throttle_count))
+		return false;
+	return !prev_state && prev->prio >= 100 && prev->se.cfs_rq->throttle_count > 0; /* 100: MAX_RT_PRIO */
+}
+
+static __noinline void quota_wait_begins(struct task_struct *prev)
+{
+	struct quota_wait wait = {.queue = prev->se.cfs_rq};
+	u32 tid = prev->pid;
+	u64 since;
+
+	if (bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time)) {
+		since = prev->se.cfs_rq->throttled_clock_self;
+		wait.before = prev->se.cfs_rq->throttled_clock_self_time + (since ? prev->se.cfs_rq->rq->clock - since : 0);
+	}
+	if (!bpf_map_update_elem(&quota_waits, &tid, &wait, BPF_ANY))
+		__sync_fetch_and_add(&nr_quota_waits, 1);
+	record_quota(tid, 0, 0);
+}
+
+static __noinline void quota_wait_ends(u32 tid)
+{
+	struct quota_wait *wait = bpf_map_lookup_elem(&quota_waits, &tid);
+	struct cfs_rq *queue;
+	u64 ns = ~0ull;
+
+	if (!wait)
+		return;
+	if (bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time)) {
+		queue = wait->queue;
+		ns = FIELD(queue, throttled_clock_self_time) - wait->before;
+		ns = (s64)ns < 0 ? 0 : ns;
+	}
+	if (!bpf_map_delete_elem(&quota_waits, &tid))
+		__sync_fetch_and_add(&nr_quota_waits, -1);
+	record_quota(tid, 1, ns);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
 	look_for_stolen(prev, next);
 	if (!either_passes(next))
 		return 0;
+	if (quota_is_used_up(prev, preempt ? 0 : prev_state))
+		quota_wait_begins(prev);
+	if (nr_quota_waits)
+		quota_wait_ends(next->pid);
 	RECORD(sched_switch) {
 		record->prev_tid = prev->pid;
 		record->next_tid = next->pid;
