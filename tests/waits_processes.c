@@ -415,15 +415,17 @@ static void frozen(void)
 	rmdir(group);
 }
 
-/* It may run for 10 ms of each 100, and does nothing else. */
+/* It may run for 10 ms of each 300, and does nothing else. */
 static void quota(void)
 {
 	static const struct generation generations[] = {{"/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "10000", "-1"},
-							{"/sys/fs/cgroup", "cpu.max", "10000 100000", "max"},
+							{"/sys/fs/cgroup", "cpu.max", "10000 300000", "max"},
 							{NULL, NULL, NULL, NULL}};
 	const struct generation *generation = group_make(generations);
 	pid_t child;
 
+	if (generation == generations)
+		group_write("cpu.cfs_period_us", "300000");
 	group_write(generation->file, generation->on);
 	child = group_child();
 	waitpid(child, NULL, 0);
