@@ -190,6 +190,7 @@ static void reason(const struct telling *t, const struct trace_contributor *row,
 		[TRACE_WAIT_TIMEOUT] = "for timeouts",	 [TRACE_WAIT_DEVICE] = "for devices",	       [TRACE_WAIT_MEMORY] = "for memory",
 		[TRACE_WAIT_STOPPED] = "to be continued", [TRACE_WAIT_OTHER] = "in system calls",       [TRACE_WAIT_UNKNOWN] = "for something unknown",
 		[TRACE_WAIT_KERNEL] = "for the kernel",	 [TRACE_WAIT_QUOTA] = "for its CPU quota"};
+	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	char name[NAME_BYTES];
 
 	if (!is_own(t, row))

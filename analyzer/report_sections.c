@@ -24,13 +24,25 @@ static void end(struct grid *grid, const struct report *report, const struct fol
 static void by_kind(const struct report *report, const struct trace_figures *f)
 {
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
-	static const char *const words[] = {
-		"files", "other processes", "the network", "timers (sleeps and timeouts)", "devices and terminals", "memory",
-		"being continued (job control, tracing)", "none of these (calls that nobody known ended)", "unknown (what they did was not seen)",
-		"the kernel (its threads, RCU)", "the next request (servers at rest)", "the next job (kernel threads)",
-		"unknown (threads that the kernel hides)", "asleep all the time (threads that the kernel hides)",
-	};
 	enum { AT_REST = TRACE_NR_WAIT_KINDS, NEXT_JOB, HIDDEN, ASLEEP, NR_ROWS };
+	static const char *const words[NR_ROWS] = {
+		[TRACE_WAIT_FILE] = "files",
+		[TRACE_WAIT_PROCESS] = "other processes",
+		[TRACE_WAIT_NETWORK] = "the network",
+		[TRACE_WAIT_TIMEOUT] = "timers (sleeps and timeouts)",
+		[TRACE_WAIT_DEVICE] = "devices and terminals",
+		[TRACE_WAIT_MEMORY] = "memory",
+		[TRACE_WAIT_STOPPED] = "being continued (job control, tracing)",
+		[TRACE_WAIT_OTHER] = "none of these (calls that nobody known ended)",
+		[TRACE_WAIT_UNKNOWN] = "unknown (what they did was not seen)",
+		[TRACE_WAIT_KERNEL] = "the kernel (its threads, RCU)",
+		[TRACE_WAIT_QUOTA] = "the CPU quota of their control groups",
+		[AT_REST] = "the next request (servers at rest)",
+		[NEXT_JOB] = "the next job (kernel threads)",
+		[HIDDEN] = "unknown (threads that the kernel hides)",
+		[ASLEEP] = "asleep all the time (threads that the kernel hides)",
+	};
+	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0};
 	struct grid *grid = grid_new(report, INDENT, columns, 4);
 

@@ -69,6 +69,7 @@ static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid
 		[TRACE_WAIT_STOPPED] = "being continued after a stop", [TRACE_WAIT_OTHER] = "the end of ", [TRACE_WAIT_UNKNOWN] = "nobody knows what",
 		[TRACE_WAIT_KERNEL] = "the kernel, ", [TRACE_WAIT_QUOTA] = "the CPU quota of its control group",
 	};
+	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 
 	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {
 		g_string_append(s, "another of its threads");

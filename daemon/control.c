@@ -254,11 +254,14 @@ static int send_request(int fd, const char *line, int file_fd)
 
 static int read_answer(int fd, char *answer, struct trace_error *ret_error)
 {
-	ssize_t bytes = recv(fd, answer, CONTROL_ANSWER_BYTES - 1, 0);
+	ssize_t bytes;
 	char *text;
 
+	do
+		bytes = recv(fd, answer, CONTROL_ANSWER_BYTES - 1, 0);
+	while (bytes < 0 && errno == EINTR);
 	if (bytes <= 0)
-		return error_set(ret_error, -ECONNRESET, "the daemon ended before it answered");
+		return error_set(ret_error, -ECONNRESET, "the daemon ended before it answered%s%s", bytes < 0 ? ": " : "", bytes < 0 ? strerror(errno) : "");
 	answer[bytes] = '\0';
 	text = strchr(answer, '\n');
 	if (strncmp(answer, "ok\n", 3))

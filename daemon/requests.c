@@ -389,8 +389,8 @@ void requests_answer(struct session *session, int fd)
 	answer.text[0] = '\0';
 	err = control_receive(fd, &request);
 	if (err) {
-		if (err == -EMFILE)
-			control_answer(fd, err, "the daemon has no descriptor left for the file; try again");
+		snprintf(answer.text, sizeof(answer.text), "the daemon could not read what it was asked: %s; try again", strerror(-err));
+		control_answer(fd, err, err == -EMFILE ? "the daemon has no descriptor left for the file; try again" : answer.text);
 		close(fd);
 		return;
 	}

@@ -779,6 +779,26 @@ static void deadline_threads_have_their_priority(void)
 	free(text);
 }
 
+/* The last kinds in the table, and what follows them there. */
+static void waits_of_each_kind_have_words(void)
+{
+	struct trace_start_thread hidden = {.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 40, 40, 1, "limited", 0, true);
+	tb_start(tb, 1000, TRACE_EV_start_thread, &hidden, sizeof(hidden), "hidden");
+	tb_add(tb, 0, 1001000, sched_quota, NULL, .tid = 40);
+	tb_switch(tb, 0, 1001000, 40, 0, TRACE_TASK_RUNNING);
+	tb_add(tb, 0, 9001000, sched_quota, NULL, .tid = 40, .over = 1, .ns = 8000000);
+	tb_switch(tb, 0, 9001000, 0, 40, TRACE_TASK_RUNNING);
+	text = report_of(tb, "-a --all");
+	contains(text, "1  the CPU quota of their control groups\n");
+	contains(text, "unknown (threads that the kernel hides)\n");
+	contains(text, "  quota\n");
+	free(text);
+}
+
 static void two_traces_are_compared_by_name(void)
 {
 	char arguments[256], *text;
@@ -1289,6 +1309,7 @@ int main(int argc, char **argv)
 		CASE(disks_have_their_requests_and_times),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
 		CASE(deadline_threads_have_their_priority),
+		CASE(waits_of_each_kind_have_words),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_comparison_as_json_has_its_schema),
 		CASE(the_json_is_valid_and_has_the_schema),
