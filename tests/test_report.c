@@ -236,7 +236,7 @@ static void nothing_is_wider_than_the_terminal(void)
 static void titles_and_paths_are_not_wider_than_the_terminal(void)
 {
 	static const char *const outputs[] = {"-a", "--critical-path=one", "--critical-path=one --all", "--diff %s"};
-	char arguments[768], option[128], path[512] = "/", *text;
+	char arguments[256], option[128], path[120] = "/", *text;
 	struct tb *tb = tb_new();
 	int fd;
 
