@@ -117,7 +117,7 @@ static void leave_out_empty(const struct grid *grid, size_t *widths)
 
 		for (size_t at = i; empty && at < grid->cells->len; at += grid->nr)
 			empty = is_nothing(grid->cells->pdata[at]);
-		if (empty)
+		if (empty || grid->columns[i].kind == GRID_HIDDEN)
 			widths[i] = 0;
 	}
 }

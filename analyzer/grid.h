@@ -22,6 +22,7 @@ enum grid_kind {
 	GRID_RARE,     /* the same, and left out where all of it is nothing, too */
 	GRID_ELASTIC,  /* text, to the left */
 	GRID_EXTRA,    /* the same, and left out where little of it would be seen, or where there is nothing in it */
+	GRID_HIDDEN,   /* not there: what would stand in it is not known */
 };
 struct grid_column {
 	const char *heading;

@@ -73,6 +73,15 @@ void json_u64(struct json *json, const char *key, uint64_t value)
 	fprintf(json->out, "%" PRIu64, value);
 }
 
+void json_known(struct json *json, const char *key, uint64_t value, bool known)
+{
+	json_key(json, key);
+	if (known)
+		fprintf(json->out, "%" PRIu64, value);
+	else
+		fputs("null", json->out);
+}
+
 void json_text(struct json *json, const char *key, const char *value)
 {
 	json_key(json, key);

@@ -136,6 +136,7 @@ bool wait_is_for_disk(const struct trace_wait *wait);
 const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size);
 /** text_ns() - "1.234 ms", or "1234567" with --ns */
 const char *text_ns(const struct report *report, uint64_t ns, struct text *text);
+/** text_bytes() - "812 B", "1.2 MiB", or "1258291" with --ns */
 const char *text_bytes(const struct report *report, uint64_t bytes, struct text *text);
 /** text_name() - a name for a terminal: control characters and invalid UTF-8 come out as \xNN. Cut to @size. Returns @buffer. */
 const char *text_name(const char *name, char *buffer, size_t size);
@@ -147,6 +148,8 @@ const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t si
 uint64_t report_lost(const struct report *report, size_t *ret_gaps);
 /** text_lost() - "17 events", "at least 17 events", "nobody knows how many events" */
 const char *text_lost(const struct report *report, struct text *text);
+/** is_unrecorded() - none of the kernel's events of @category, at no time: to have seen none says nothing */
+bool is_unrecorded(const struct report *report, enum trace_category category);
 /** report_loss_sentence() - append it, a blank before it; nothing if nothing was lost */
 void report_loss_sentence(GString *s, const struct report *report);
 struct json;

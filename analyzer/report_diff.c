@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <glib.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include "grid.h"
 #include "json.h"
@@ -16,7 +17,7 @@
 #define NAMES 10 /* unless --top or --all say otherwise */
 
 enum quantity {
-	Q_ELAPSED, Q_USER, Q_SYSTEM, Q_INTERRUPTED, Q_WAIT_CPU, Q_WAITS, /* one for each kind of wait */
+	Q_ELAPSED, Q_CPU, Q_USER, Q_SYSTEM, Q_INTERRUPTED, Q_WAIT_CPU, Q_WAITS, /* one for each kind of wait */
 	Q_IDLE = Q_WAITS + TRACE_NR_WAIT_KINDS, NR_QUANTITIES,
 };
 static const struct {
@@ -25,6 +26,7 @@ static const struct {
 	bool tells; /* the order of names */
 } quantities[NR_QUANTITIES] = {
 	[Q_ELAPSED] = {"elapsed_ns", "elapsed, of all threads", false},
+	[Q_CPU] = {"cpu_ns", "on a CPU", true},
 	[Q_USER] = {"user_ns", "on a CPU, in its own code", true},
 	[Q_SYSTEM] = {"system_ns", "on a CPU, in the kernel", true},
 	[Q_INTERRUPTED] = {"interrupted_ns", "interrupted", true},
@@ -55,6 +57,22 @@ struct diff {
 	GHashTable *by_comm;  /* borrowed keys of @names */
 	GPtrArray *names;     /* owned struct name */
 };
+
+/* Was it recorded what this is told by? */
+static bool is_known(const struct report *side, int quantity)
+{
+	if (quantity == Q_USER || quantity == Q_SYSTEM)
+		return trace_analysis_sees_calls(side->analysis);
+	return quantity != Q_INTERRUPTED || trace_analysis_sees_interrupts(side->analysis);
+}
+
+/* Can the two be compared in it, and is it no sum of others that can? */
+static bool is_compared(const struct diff *diff, int quantity)
+{
+	if (quantity == Q_CPU)
+		return !is_compared(diff, Q_USER);
+	return is_known(&diff->sides[0], quantity) && is_known(&diff->sides[1], quantity);
+}
 
 static struct name *name_get(struct diff *diff, const char *comm)
 {
@@ -93,6 +111,7 @@ static bool add_process(struct diff *diff, int side, const struct trace_process 
 	name = name_get(diff, trace_process_comm(process));
 	name->nr[side]++;
 	name->ns[side][Q_ELAPSED] += f->elapsed_ns;
+	name->ns[side][Q_CPU] += f->user_ns + f->syscall_ns + f->trap_ns;
 	name->ns[side][Q_USER] += f->user_ns;
 	name->ns[side][Q_SYSTEM] += f->syscall_ns + f->trap_ns;
 	name->ns[side][Q_INTERRUPTED] += f->interrupted_ns;
@@ -108,20 +127,20 @@ static uint64_t distance(uint64_t one, uint64_t two)
 	return one > two ? one - two : two - one;
 }
 
-static uint64_t weight(const struct name *name)
+static uint64_t weight(const struct diff *diff, const struct name *name)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < NR_QUANTITIES; i++)
-		if (quantities[i].tells)
+		if (quantities[i].tells && is_compared(diff, i))
 			sum += distance(name->ns[0][i], name->ns[1][i]);
 	return sum;
 }
 
-static gint order(gconstpointer left, gconstpointer right)
+static gint order(gconstpointer left, gconstpointer right, gpointer diff)
 {
 	const struct name *l = *(const struct name *const *)left, *r = *(const struct name *const *)right;
-	uint64_t one = weight(l), two = weight(r);
+	uint64_t one = weight(diff, l), two = weight(diff, r);
 
 	return one > two ? -1 : one < two ? 1 : strcmp(l->comm, r->comm);
 }
@@ -145,7 +164,7 @@ static bool collect(struct diff *diff)
 {
 	if (!collect_side(diff, 0) || !collect_side(diff, 1))
 		return false;
-	g_ptr_array_sort(diff->names, order);
+	g_ptr_array_sort_with_data(diff->names, order, diff);
 	return true;
 }
 
@@ -210,6 +229,28 @@ static void put_side(FILE *out, const struct report *side, char letter)
 	fputs("\n", out);
 }
 
+static const char *where(bool in_a, bool in_b)
+{
+	return in_a ? "in B" : in_b ? "in A" : "in either";
+}
+
+static void put_unknown(const struct diff *diff)
+{
+	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
+	GString *s = g_string_new(NULL);
+
+	if (!is_compared(diff, Q_USER)) {
+		g_string_printf(s, "System calls were not all recorded %s: what was in the kernel is not known.", where(is_known(a, Q_USER), is_known(b, Q_USER)));
+		grid_sentence(a, s->str);
+	}
+	if (!is_compared(diff, Q_INTERRUPTED)) {
+		g_string_printf(s, "Interrupts were not all recorded %s: they count there as time on a CPU.",
+				where(is_known(a, Q_INTERRUPTED), is_known(b, Q_INTERRUPTED)));
+		grid_sentence(a, s->str);
+	}
+	g_string_free(s, TRUE);
+}
+
 static void put_verdict(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
@@ -234,6 +275,7 @@ static void put_verdict(const struct diff *diff)
 		grid_sentence(a, are_sure(diff) ? "Only the commands and what they started; --all compares everything." :
 				 "Only these processes and what they started; --all compares everything.");
 	grid_sentence(a, "Processes of one name are added up; the greatest differences come first.");
+	put_unknown(diff);
 	fputs("\n", a->out);
 	g_string_free(s, TRUE);
 }
@@ -254,7 +296,7 @@ static void put_name(const struct diff *diff, const struct name *name)
 	for (int i = 0; i < NR_QUANTITIES; i++) {
 		uint64_t a = name->ns[0][i], b = name->ns[1][i];
 
-		if ((a || b) && (i == Q_ELAPSED || fold_shows(&fold, a > b ? a : b, MAX(name->ns[0][Q_ELAPSED], name->ns[1][Q_ELAPSED]))))
+		if ((a || b) && is_compared(diff, i) && (i == Q_ELAPSED || fold_shows(&fold, a > b ? a : b, MAX(name->ns[0][Q_ELAPSED], name->ns[1][Q_ELAPSED]))))
 			put_line(grid, report, quantities[i].text, a, b);
 	}
 	grid_end(grid, NULL);
@@ -269,7 +311,7 @@ static void put_text(const struct diff *diff)
 
 	put_verdict(diff);
 	for (guint i = 0; i < diff->names->len; i++)
-		if (fold_shows(&fold, weight(diff->names->pdata[i]), whole))
+		if (fold_shows(&fold, weight(diff, diff->names->pdata[i]), whole))
 			put_name(diff, diff->names->pdata[i]);
 	if (fold.left)
 		fprintf(report->out, "(%zu more name%s less; --all shows them)\n", fold.left, fold.left == 1 ? " differs" : "s differ");
@@ -277,18 +319,23 @@ static void put_text(const struct diff *diff)
 
 /* ---- JSON ---- */
 
-static void json_pair(struct json *json, const char *key, uint64_t a, uint64_t b)
+static void json_pair_known(struct json *json, const char *key, const uint64_t *values, const bool *known)
 {
 	json_open(json, key, "{");
-	json_u64(json, "a", a);
-	json_u64(json, "b", b);
-	json_i64(json, "difference", (int64_t)(b - a));
-	json_key(json, "ratio");
-	if (a)
-		fprintf(json->out, "%.6g", (double)b / (double)a);
+	json_known(json, "a", values[0], known[0]);
+	json_known(json, "b", values[1], known[1]);
+	json_key(json, "difference");
+	if (known[0] && known[1])
+		fprintf(json->out, "%" PRId64, (int64_t)(values[1] - values[0]));
 	else
 		fputs("null", json->out);
+	json_double(json, "ratio", known[0] && known[1] && values[0] ? (double)values[1] / (double)values[0] : NAN);
 	json_close(json, "}");
+}
+
+static void json_pair(struct json *json, const char *key, uint64_t a, uint64_t b)
+{
+	json_pair_known(json, key, (uint64_t[]){a, b}, (bool[]){true, true});
 }
 
 static void put_json(const struct diff *diff)
@@ -312,7 +359,8 @@ static void put_json(const struct diff *diff)
 		json_text(&json, "comm", name->comm);
 		json_pair(&json, "processes", name->nr[0], name->nr[1]);
 		for (int j = 0; j < NR_QUANTITIES; j++)
-			json_pair(&json, quantities[j].key, name->ns[0][j], name->ns[1][j]);
+			json_pair_known(&json, quantities[j].key, (uint64_t[]){name->ns[0][j], name->ns[1][j]},
+					(bool[]){is_known(&diff->sides[0], j), is_known(&diff->sides[1], j)});
 		json_close(&json, "}");
 	}
 	json_close(&json, "]");

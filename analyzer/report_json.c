@@ -56,7 +56,16 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "halted_ns", trace_analysis_halted_ns(report->analysis));
 	json_bool(json, "sees_wakeups", trace_analysis_sees_wakeups(report->analysis));
 	json_bool(json, "sees_calls", trace_analysis_sees_calls(report->analysis));
+	json_bool(json, "sees_traps", trace_analysis_sees_traps(report->analysis));
+	json_bool(json, "sees_interrupts", trace_analysis_sees_interrupts(report->analysis));
 	put_gaps(json, report);
+	json_open(json, "not_recorded", "[");
+	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
+		if (is_unrecorded(report, category)) {
+			json_separate(json);
+			json_string(json, trace_category_name(category));
+		}
+	json_close(json, "]");
 	json_open(json, "not_traced", "[");
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++) {
 		json_separate(json);
@@ -68,6 +77,7 @@ static void put_trace(struct json *json, const struct report *report)
 
 static void put_cpus(struct json *json, const struct report *report)
 {
+	bool calls = trace_analysis_sees_calls(report->analysis), interrupts = trace_analysis_sees_interrupts(report->analysis);
 	struct trace_cpu_figures f;
 
 	json_open(json, "cpus", "[");
@@ -75,10 +85,11 @@ static void put_cpus(struct json *json, const struct report *report)
 		trace_cpu_figures(report->analysis, i, &f);
 		json_open(json, NULL, "{");
 		json_u64(json, "cpu", f.cpu);
-		json_u64(json, "user_ns", f.user_ns);
-		json_u64(json, "system_ns", f.system_ns);
-		json_u64(json, "irq_ns", f.irq_ns);
-		json_u64(json, "softirq_ns", f.softirq_ns);
+		json_u64(json, "cpu_ns", f.user_ns + f.system_ns);
+		json_known(json, "user_ns", f.user_ns, calls);
+		json_known(json, "system_ns", f.system_ns, calls);
+		json_known(json, "irq_ns", f.irq_ns, interrupts);
+		json_known(json, "softirq_ns", f.softirq_ns, interrupts);
 		json_u64(json, "idle_ns", f.idle_ns);
 		json_u64(json, "unknown_ns", f.unknown_ns);
 		json_close(json, "}");
@@ -132,7 +143,7 @@ static void put_cpu_waits(struct json *json, const char *key, const struct trace
 	json_close(json, "]");
 }
 
-static void put_calls(struct json *json, const char *key, const struct trace_call *calls, size_t nr, bool traps)
+static void put_calls(struct json *json, const struct report *report, const char *key, const struct trace_call *calls, size_t nr, bool traps)
 {
 	json_open(json, key, "[");
 	for (size_t i = 0; i < nr; i++) {
@@ -142,7 +153,7 @@ static void put_calls(struct json *json, const char *key, const struct trace_cal
 		json_u64(json, traps ? "major" : "errors", calls[i].errors);
 		json_u64(json, "elapsed_ns", calls[i].elapsed_ns);
 		json_u64(json, "cpu_ns", calls[i].cpu_ns);
-		json_u64(json, "interrupted_ns", calls[i].interrupted_ns);
+		json_known(json, "interrupted_ns", calls[i].interrupted_ns, trace_analysis_sees_interrupts(report->analysis));
 		json_u64(json, "wait_cpu_ns", calls[i].wait_cpu_ns);
 		json_u64(json, "wait_ns", calls[i].wait_ns);
 		json_u64(json, "min_ns", calls[i].min_ns);
@@ -187,18 +198,21 @@ static void put_files(struct json *json, const struct report *report, const stru
 
 static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f)
 {
+	bool calls = trace_analysis_sees_calls(report->analysis);
+
 	json_u64(json, "elapsed_ns", f->elapsed_ns);
-	json_u64(json, "user_ns", f->user_ns);
-	json_u64(json, "system_ns", f->syscall_ns + f->trap_ns);
-	json_u64(json, "syscall_ns", f->syscall_ns);
-	json_u64(json, "trap_ns", f->trap_ns);
-	json_u64(json, "interrupted_ns", f->interrupted_ns);
+	json_u64(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns);
+	json_known(json, "user_ns", f->user_ns, calls);
+	json_known(json, "system_ns", f->syscall_ns + f->trap_ns, calls);
+	json_known(json, "syscall_ns", f->syscall_ns, calls);
+	json_known(json, "trap_ns", f->trap_ns, calls && trace_analysis_sees_traps(report->analysis));
+	json_known(json, "interrupted_ns", f->interrupted_ns, trace_analysis_sees_interrupts(report->analysis));
 	json_u64(json, "stolen_ns", f->stolen_ns);
 	json_u64(json, "wait_cpu_ns", f->wait_cpu_ns);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
 	put_waits(json, report, "waits", f->waits, f->nr_waits);
-	put_calls(json, "syscalls", f->syscalls, f->nr_syscalls_rows, false);
-	put_calls(json, "traps", f->traps, f->nr_traps_rows, true);
+	put_calls(json, report, "syscalls", f->syscalls, is_unrecorded(report, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows, false);
+	put_calls(json, report, "traps", f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
 	put_files(json, report, f);
 }
@@ -248,8 +262,10 @@ static bool put_process(struct json *json, const struct report *report, const st
 	return ok;
 }
 
-static void put_client(struct json *json, const struct trace_server_client *client)
+static void put_client(struct json *json, const struct report *report, const struct trace_server_client *client)
 {
+	bool interrupts = trace_analysis_sees_interrupts(report->analysis);
+
 	json_open(json, NULL, "{");
 	json_u64(json, "pid", client->pid);
 	json_text(json, "comm", client->comm);
@@ -258,8 +274,8 @@ static void put_client(struct json *json, const struct trace_server_client *clie
 	json_u64(json, "exact_ns", client->exact_ns);
 	json_u64(json, "shared_ns", client->shared_ns);
 	json_u64(json, "requests", client->requests);
-	json_u64(json, "softirq_ns", client->softirq_ns);
-	json_u64(json, "interrupted_ns", client->interrupted_ns);
+	json_known(json, "softirq_ns", client->softirq_ns, interrupts);
+	json_known(json, "interrupted_ns", client->interrupted_ns, interrupts);
 	json_close(json, "}");
 }
 
@@ -276,10 +292,10 @@ static void put_servers(struct json *json, const struct report *report)
 		json_u64(json, "exact_ns", server->exact_ns);
 		json_u64(json, "shared_ns", server->shared_ns);
 		json_u64(json, "background_ns", server->background_ns);
-		json_u64(json, "softirq_ns", server->softirq_ns);
+		json_known(json, "softirq_ns", server->softirq_ns, trace_analysis_sees_interrupts(report->analysis));
 		json_open(json, "clients", "[");
 		for (size_t j = 0; j < server->nr_clients; j++)
-			put_client(json, &server->clients[j]);
+			put_client(json, report, &server->clients[j]);
 		json_close(json, "]");
 		json_close(json, "}");
 	}

@@ -30,6 +30,15 @@ static void share(FILE *out, const char *label, uint64_t ns, uint64_t whole)
 	fprintf(out, "%s(%" PRIu64 ", %" PRIu64 ") => %2.2f %%\n", label, ns / 1000000000, ns / 1000 % 1000000, percent(ns, whole));
 }
 
+/* The same, of what is told by system calls. */
+static void share_if_calls(const struct report *report, const char *label, uint64_t ns, uint64_t whole)
+{
+	if (trace_analysis_sees_calls(report->analysis))
+		share(report->out, label, ns, whole);
+	else
+		fprintf(report->out, "%snot known without system calls\n", label);
+}
+
 /* ---- the summary of the original ---- */
 
 /* What each line of the original counts. */
@@ -53,6 +62,26 @@ static const struct {
 	{"Packets In", {TRACE_EV_net_rx}},
 };
 
+/* @turns: scheduling changes were recorded, so that there are times to tell of. */
+static void put_unrecorded(const struct report *report, bool turns)
+{
+	GString *names = g_string_new(NULL);
+
+	if (turns && !trace_analysis_sees_calls(report->analysis))
+		fputs("\nSystem calls were not recorded, or not their entries and exits both: of time on a CPU it is unknown what was in a thread's own code, and what in the kernel.\n",
+		      report->out);
+	if (turns && !trace_analysis_sees_traps(report->analysis))
+		fputs("\nPage faults were not recorded, or not all of the time: theirs counts as the time of what they interrupted.\n", report->out);
+	if (turns && !trace_analysis_sees_interrupts(report->analysis))
+		fputs("\nInterrupts were not recorded, or not all of them: theirs counts as the time of whom they interrupted.\n", report->out);
+	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
+		if (is_unrecorded(report, category))
+			g_string_append_printf(names, "%s%s", names->len ? ", " : "", trace_category_name(category));
+	if (names->len)
+		fprintf(report->out, "\nNot recorded, and so not in this report (categories of events): %s.\n", names->str);
+	g_string_free(names, TRUE);
+}
+
 static void put_losses(const struct report *report)
 {
 	uint64_t contradictions = trace_analysis_contradictions(report->analysis), halted = trace_analysis_halted_ns(report->analysis), start, end;
@@ -72,35 +101,57 @@ static void put_losses(const struct report *report)
 			text_ns(report, halted, &t));
 	if (halted < end - start && !trace_analysis_sees_wakeups(report->analysis))
 		fputs("\nNo wakeups were recorded: of threads that were not on a CPU it is unknown whether they waited for one, or for what else.\n", report->out);
-	if (halted < end - start && !trace_analysis_sees_calls(report->analysis))
-		fputs("\nSystem calls were not recorded, or not their entries and exits both: of time on a CPU it is unknown what was in a thread's own code, and what in the kernel.\n",
-		      report->out);
+	put_unrecorded(report, halted < end - start);
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
 		fprintf(report->out, "%sNot traced: %s\n", i || gaps ? "" : "\n", trace_not_traced(report->trace, i));
+}
+
+/* Of several ids one may do: the others are kinds of it. */
+static void put_count(const struct report *report, const char *label, const uint32_t *ids)
+{
+	enum trace_recorded recorded = TRACE_RECORDED_NEVER;
+	uint64_t nr = 0;
+
+	for (int i = 0; i < 3 && ids[i]; i++) {
+		nr += trace_analysis_count(report->analysis, ids[i]);
+		recorded = MAX(recorded, trace_analysis_recorded(report->analysis, ids[i]));
+	}
+	if (!nr && recorded == TRACE_RECORDED_NEVER)
+		fprintf(report->out, "\t%s: not recorded\n", label);
+	else
+		fprintf(report->out, "\t%s: %" PRIu64 "%s\n", label, nr, recorded == TRACE_RECORDED_PARTLY ? ", not recorded all the time" : "");
 }
 
 void report_summary(struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
-	uint64_t start, end, events = 0, offset;
+	uint64_t start, end, events = 0, offset, own = 0;
 
 	trace_analysis_window(report->analysis, &start, &end);
 	offset = info->start_realtime_ns ? info->start_realtime_ns - info->start_ns : 0;
 	seconds(report->out, "Trace start time: ", start + offset);
 	seconds(report->out, "Trace end time: ", end + offset);
 	seconds(report->out, "Trace duration: ", end - start);
-	for (uint32_t id = TRACE_EV_sys_enter; id < TRACE_EV_MAX; id++) /* what comes before is about the trace itself */
-		events += trace_analysis_count(report->analysis, id);
-	fprintf(report->out, "\nNumber of occurences of:\n\tEvents: %" PRIu64 "\n", events);
-	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
-		uint64_t nr = 0;
+	for (uint32_t id = 0; id < TRACE_EV_MAX; id++) {
+		const struct trace_event_type *type = trace_type_by_id(report->trace, id);
+		uint64_t nr = trace_analysis_count(report->analysis, id);
 
-		for (int j = 0; j < 3; j++)
-			if (counted[i].ids[j])
-				nr += trace_analysis_count(report->analysis, counted[i].ids[j]);
-		fprintf(report->out, "\t%s: %" PRIu64 "\n", counted[i].label, nr);
+		if (type && type->category == TRACE_CATEGORY_START) /* what was so when it began is no event */
+			continue;
+		events += nr;
+		own += type && type->category == TRACE_CATEGORY_TRACE ? nr : 0;
 	}
+	fprintf(report->out, "\nNumber of occurences of:\n\tEvents: %" PRIu64, events);
+	fprintf(report->out, own ? ", %" PRIu64 " of them of the trace itself\n" : "\n", own);
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+		put_count(report, counted[i].label, counted[i].ids);
 	put_losses(report);
+}
+
+/* A column of the time of interrupts. */
+static enum grid_kind if_interrupts(const struct report *report, enum grid_kind kind)
+{
+	return trace_analysis_sees_interrupts(report->analysis) ? kind : GRID_HIDDEN;
 }
 
 /* ---- the CPUs ---- */
@@ -128,8 +179,11 @@ static struct cpu_total cpu_total(const struct report *report)
 
 static void cpu_table(const struct report *report)
 {
-	static const struct grid_column columns[] = {{"CPU", GRID_RIGHT}, {"busy %", GRID_RIGHT}, {"programs", GRID_RIGHT}, {"kernel", GRID_RIGHT},
-						     {"irq", GRID_RIGHT}, {"softirq", GRID_RIGHT}, {"idle", GRID_RIGHT}, {"unknown", GRID_OPTIONAL}};
+	bool calls = trace_analysis_sees_calls(report->analysis);
+	enum grid_kind interrupts = if_interrupts(report, GRID_RIGHT);
+	const struct grid_column columns[] = {{"CPU", GRID_RIGHT}, {"busy %", GRID_RIGHT}, {calls ? "programs" : "threads", GRID_RIGHT},
+					      {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN}, {"irq", interrupts}, {"softirq", interrupts},
+					      {"idle", GRID_RIGHT}, {"unknown", GRID_OPTIONAL}};
 	struct grid *grid = grid_new(report, INDENT, columns, 8);
 	struct trace_cpu_figures f;
 	struct text cpu;
@@ -143,7 +197,7 @@ static void cpu_table(const struct report *report)
 		snprintf(cpu.bytes, sizeof(cpu.bytes), "%u", f.cpu);
 		grid_text(grid, cpu.bytes);
 		grid_percent(grid, busy, busy + f.idle_ns + f.unknown_ns);
-		grid_ns(grid, f.user_ns);
+		grid_ns(grid, f.user_ns + (calls ? 0 : f.system_ns));
 		grid_ns(grid, f.system_ns);
 		grid_ns(grid, f.irq_ns);
 		grid_ns(grid, f.softirq_ns);
@@ -156,18 +210,19 @@ static void cpu_table(const struct report *report)
 
 /* ---- the processes ---- */
 
-static void times_cells(struct grid *grid, const struct process_row *row)
+/* Where it is not known what was in the kernel, the first of the two columns is of both, and the second not shown. */
+static void times_cells(struct grid *grid, const struct report *report, const struct process_row *row)
 {
 	grid_ns(grid, row->elapsed_ns);
 	grid_percent(grid, row->user_ns + row->system_ns, row->elapsed_ns);
-	grid_ns(grid, row->user_ns);
+	grid_ns(grid, row->user_ns + (trace_analysis_sees_calls(report->analysis) ? 0 : row->system_ns));
 	grid_ns(grid, row->system_ns);
 	grid_ns(grid, row->interrupted_ns);
 	grid_ns(grid, row->wait_cpu_ns);
 	grid_ns(grid, row->blocked_ns);
 }
 
-static void process_line(struct grid *grid, const struct process_row *row)
+static void process_line(struct grid *grid, const struct report *report, const struct process_row *row)
 {
 	char text[2 * NAME_BYTES];
 	struct text pid;
@@ -176,7 +231,7 @@ static void process_line(struct grid *grid, const struct process_row *row)
 	grid_text(grid, pid.bytes);
 	snprintf(pid.bytes, sizeof(pid.bytes), "%u", trace_process_ppid(row->process));
 	grid_text(grid, pid.bytes);
-	times_cells(grid, row);
+	times_cells(grid, report, row);
 	grid_text(grid, text_comm(trace_process_comm(row->process), text, sizeof(text)));
 	grid_text(grid, row->worst.ns ? text_wait(&row->worst, trace_process_pid(row->process), text, sizeof(text)) : "");
 }
@@ -220,13 +275,13 @@ static void crowd_add(GHashTable *crowds, const struct process_row *row)
 	crowd->nr++;
 }
 
-static void crowd_line(struct grid *grid, const struct crowd *crowd)
+static void crowd_line(struct grid *grid, const struct report *report, const struct crowd *crowd)
 {
 	char text[2 * NAME_BYTES], name[NAME_BYTES];
 
 	grid_text(grid, "");
 	grid_text(grid, "");
-	times_cells(grid, &crowd->sum);
+	times_cells(grid, report, &crowd->sum);
 	snprintf(text, sizeof(text), "%s (%zu more)", text_comm(trace_process_comm(crowd->sum.process), name, sizeof(name)), crowd->nr);
 	grid_text(grid, text);
 	grid_text(grid, "");
@@ -245,7 +300,7 @@ static struct crowd put_crowds(const struct report *report, struct grid *grid, G
 		const struct crowd *crowd = at->data;
 
 		if (crowd->nr > 1 && shown < CROWDS && percent(crowd_ns(crowd), end - start) >= WORTH_A_ROW) {
-			crowd_line(grid, crowd);
+			crowd_line(grid, report, crowd);
 			shown++;
 			continue;
 		}
@@ -260,9 +315,11 @@ static struct crowd put_crowds(const struct report *report, struct grid *grid, G
 
 static void process_table(const struct report *report, const struct process_row *rows, size_t nr)
 {
-	static const struct grid_column columns[] = {
-		{"PID", GRID_RIGHT}, {"parent", GRID_OPTIONAL}, {"elapsed", GRID_RIGHT}, {"CPU %", GRID_OPTIONAL}, {"programs", GRID_RIGHT},
-		{"kernel", GRID_RIGHT}, {"interrupted", GRID_OPTIONAL}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT},
+	bool calls = trace_analysis_sees_calls(report->analysis);
+	const struct grid_column columns[] = {
+		{"PID", GRID_RIGHT}, {"parent", GRID_OPTIONAL}, {"elapsed", GRID_RIGHT}, {"CPU %", GRID_OPTIONAL},
+		{calls ? "programs" : "on a CPU", GRID_RIGHT}, {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN},
+		{"interrupted", if_interrupts(report, GRID_OPTIONAL)}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT},
 		{"command", GRID_ELASTIC}, {"most of it for", GRID_EXTRA}};
 	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PROCESSES, shown = 0, kernel = 0;
 	struct grid *grid = grid_new(report, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
@@ -272,10 +329,11 @@ static void process_table(const struct report *report, const struct process_row 
 	char rest[128] = "";
 	struct text t;
 
-	grid_title(report, "", "Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for else):");
+	grid_title(report, "", calls ? "Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for else):" :
+				       "Processes (time on a CPU; waiting: for a CPU, for else):");
 	for (size_t i = 0; i < nr; i++) {
 		if (!rows[i].folded && shown < most) {
-			process_line(grid, &rows[i]);
+			process_line(grid, report, &rows[i]);
 			shown++;
 		} else {
 			crowd_add(crowds, &rows[i]);
@@ -298,7 +356,7 @@ static void call_table(const struct report *report, const char *title, const str
 {
 	const struct grid_column columns[] = {
 		{"calls", GRID_RIGHT},	  {errors, GRID_RIGHT},	       {"elapsed", GRID_RIGHT},	 {"%", GRID_RIGHT},
-		{"CPU", GRID_RIGHT},	  {"interrupted", GRID_OPTIONAL}, {"for a CPU", GRID_OPTIONAL}, {"for else", GRID_OPTIONAL},
+		{"CPU", GRID_RIGHT},	  {"interrupted", if_interrupts(report, GRID_OPTIONAL)}, {"for a CPU", GRID_OPTIONAL}, {"for else", GRID_OPTIONAL},
 		{"shortest", GRID_OPTIONAL}, {"median", GRID_OPTIONAL},   {"99th %", GRID_OPTIONAL},	 {"longest", GRID_OPTIONAL},
 		{"name", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
@@ -329,6 +387,13 @@ static void call_table(const struct report *report, const char *title, const str
 	grid_end(grid, fold_rest(&fold, &rest));
 }
 
+/* Without system calls recorded those that were in progress at the start, or at the end, say nothing of how often and how long. */
+static void system_call_table(const struct report *report, const struct trace_figures *f)
+{
+	if (!is_unrecorded(report, TRACE_CATEGORY_SYSCALL))
+		call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "errors", f->elapsed_ns);
+}
+
 static struct grid *time_grid(const struct report *report, const char *title)
 {
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"count", GRID_RIGHT}, {"", GRID_ELASTIC}};
@@ -355,17 +420,31 @@ static void end_time_grid(struct grid *grid, const struct fold *fold)
 	grid_end(grid, fold_rest(fold, &rest));
 }
 
+/* Divided as far as what divides it was recorded. */
+static void put_cpu_lines(const struct report *report, struct grid *grid, const struct trace_figures *f)
+{
+	bool traps = trace_analysis_sees_traps(report->analysis);
+
+	if (!trace_analysis_sees_calls(report->analysis)) {
+		time_line(grid, f->user_ns + f->syscall_ns + f->trap_ns, f->elapsed_ns, 0, "on a CPU, in its own code or in the kernel");
+	} else {
+		time_line(grid, f->user_ns, f->elapsed_ns, 0, traps ? "on a CPU, in its own code" : "on a CPU, in its own code, or in traps not recorded");
+		time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls, "on a CPU, in system calls");
+		if (traps || f->trap_ns)
+			time_line(grid, f->trap_ns, f->elapsed_ns, f->nr_traps, "on a CPU, in traps (page faults)");
+	}
+	if (trace_analysis_sees_interrupts(report->analysis) || f->interrupted_ns)
+		time_line(grid, f->interrupted_ns, f->elapsed_ns, 0, "interrupted");
+}
+
 static void mode_table(const struct report *report, const struct trace_figures *f)
 {
 	struct grid *grid = time_grid(report, "Where the time went (% of the elapsed time of all its threads):");
 
 	time_line(grid, f->elapsed_ns, f->elapsed_ns, 0, "elapsed, of all threads");
-	time_line(grid, f->user_ns, f->elapsed_ns, 0, "on a CPU, in its own code");
-	time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls, "on a CPU, in system calls");
-	time_line(grid, f->trap_ns, f->elapsed_ns, f->nr_traps, "on a CPU, in traps (page faults)");
-	time_line(grid, f->interrupted_ns, f->elapsed_ns, 0, "interrupted");
+	put_cpu_lines(report, grid, f);
 	if (f->stolen_ns)
-		time_line(grid, f->stolen_ns, f->elapsed_ns, 0, "(of these four, taken by the virtual machine's host)");
+		time_line(grid, f->stolen_ns, f->elapsed_ns, 0, "(of that, taken by the virtual machine's host)");
 	time_line(grid, f->wait_cpu_ns, f->elapsed_ns, 0, "waiting for a CPU");
 	time_line(grid, f->blocked_ns, f->elapsed_ns, 0, "waiting for something else");
 	grid_end(grid, NULL);
@@ -457,14 +536,17 @@ static uint64_t io_ns(const struct trace_figures *f)
 /* The lines of the original, in its words. Percentages are of the trace, as they were. */
 static void classic_lines(const struct report *report, const struct trace_figures *f, uint64_t trace_ns)
 {
+	bool calls = !is_unrecorded(report, TRACE_CATEGORY_SYSCALL), traps = !is_unrecorded(report, TRACE_CATEGORY_TRAP);
 	struct text t[2];
 
-	fprintf(report->out, "\t\tNumber of system calls: %" PRIu64 "\n\t\tNumber of traps: %" PRIu64 "\n", f->nr_syscalls, f->nr_traps);
-	fprintf(report->out, "\t\tQuantity of data read from files: %s\n\t\tQuantity of data written to files: %s\n",
-		text_bytes(report, f->read_bytes, &t[0]), text_bytes(report, f->written_bytes, &t[1]));
-	share(report->out, "\t\tTime executing process code: ", f->user_ns, trace_ns);
+	snprintf(t[0].bytes, sizeof(t[0].bytes), "%" PRIu64, f->nr_syscalls);
+	snprintf(t[1].bytes, sizeof(t[1].bytes), "%" PRIu64, f->nr_traps);
+	fprintf(report->out, "\t\tNumber of system calls: %s\n\t\tNumber of traps: %s\n", calls ? t[0].bytes : "not recorded", traps ? t[1].bytes : "not recorded");
+	fprintf(report->out, "\t\tQuantity of data read from files: %s\n", calls ? text_bytes(report, f->read_bytes, &t[0]) : "not recorded");
+	fprintf(report->out, "\t\tQuantity of data written to files: %s\n", calls ? text_bytes(report, f->written_bytes, &t[0]) : "not recorded");
+	share_if_calls(report, "\t\tTime executing process code: ", f->user_ns, trace_ns);
 	share(report->out, "\t\tTime running: ", f->user_ns + f->syscall_ns + f->trap_ns, trace_ns);
-	share(report->out, "\t\tTime waiting for I/O: ", io_ns(f), trace_ns);
+	share_if_calls(report, "\t\tTime waiting for I/O: ", io_ns(f), trace_ns);
 }
 
 /* Nothing, for a process in no container. */
@@ -497,7 +579,7 @@ static bool process_page(const struct report *report, const struct process_row *
 	container_lines(report, row->process);
 	classic_lines(report, f, trace_ns);
 	mode_table(report, f);
-	call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "errors", f->elapsed_ns);
+	system_call_table(report, f);
 	call_table(report, "Traps:", f->traps, f->nr_traps_rows, "major", f->elapsed_ns);
 	interrupt_table(report, f);
 	cpu_wait_table(report, f, trace_process_pid(row->process));
@@ -514,10 +596,10 @@ static void system_page(const struct report *report, const struct trace_figures 
 	uint64_t nr = trace_nr_cpus(report->analysis), whole = trace_ns * (nr ? nr : 1);
 
 	grid_title(report, "\t", "System-wide:");
-	share(report->out, "\t\tTotal process time: ", cpus.user, whole);
-	share(report->out, "\t\tTotal system time: ", cpus.system + cpus.interrupts, whole);
+	share_if_calls(report, "\t\tTotal process time: ", cpus.user, whole);
+	share_if_calls(report, "\t\tTotal system time: ", cpus.system + cpus.interrupts, whole);
 	share(report->out, "\t\tSystem idle: ", cpus.idle, whole);
-	call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "errors", f->elapsed_ns);
+	system_call_table(report, f);
 }
 
 /* A page for each of the processes that matter, the first ones only. */

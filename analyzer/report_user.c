@@ -208,13 +208,14 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 		"Requests of programs (from begin to end, on whatever threads; queued: with none):",
 		"Between events of programs (of one thread and provider):",
 	};
-	static const struct grid_column columns[] = {
+	enum grid_kind interrupts = trace_analysis_sees_interrupts(report->analysis) ? GRID_RARE : GRID_HIDDEN;
+	const struct grid_column columns[] = {
 		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", GRID_RIGHT},
-		{"interrupted", GRID_RARE}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"queued", GRID_RIGHT}, {"not seen", GRID_RARE},
+		{"interrupted", interrupts}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"queued", GRID_RIGHT}, {"not seen", GRID_RARE},
 		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
-	static const struct grid_column without_queue[] = {
+	const struct grid_column without_queue[] = {
 		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", GRID_RIGHT},
-		{"interrupted", GRID_RARE}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"not seen", GRID_RARE},
+		{"interrupted", interrupts}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"not seen", GRID_RARE},
 		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
 	uint64_t whole = 0, open = 0, unmatched = 0;
@@ -311,9 +312,10 @@ static void json_span(struct json *json, const struct report *report, const stru
 	json_latency(json, &span->elapsed);
 	json_u64(json, "open", span->open);
 	json_u64(json, "unmatched", span->unmatched);
-	json_u64(json, "user_ns", span->user_ns);
-	json_u64(json, "system_ns", span->system_ns);
-	json_u64(json, "interrupted_ns", span->interrupted_ns);
+	json_u64(json, "cpu_ns", span->user_ns + span->system_ns);
+	json_known(json, "user_ns", span->user_ns, trace_analysis_sees_calls(report->analysis));
+	json_known(json, "system_ns", span->system_ns, trace_analysis_sees_calls(report->analysis));
+	json_known(json, "interrupted_ns", span->interrupted_ns, trace_analysis_sees_interrupts(report->analysis));
 	json_u64(json, "wait_cpu_ns", span->wait_cpu_ns);
 	json_u64(json, "blocked_ns", span->blocked_ns);
 	json_u64(json, "queued_ns", span->queued_ns);

@@ -458,6 +458,33 @@ static const struct trace_wait *worst_wait(const struct trace_figures *f)
 	return NULL;
 }
 
+/* What CPUs were busy with, as far as what tells it was recorded. */
+static void add_modes(GString *s, const struct report *report, const struct trace_cpu_figures *sum, uint64_t all)
+{
+	bool calls = trace_analysis_sees_calls(report->analysis), interrupts = trace_analysis_sees_interrupts(report->analysis);
+
+	if (!calls && !interrupts) {
+		g_string_append(s, ", in programs, the kernel or interrupts: which of them was not recorded");
+		return;
+	}
+	g_string_append(s, ": ");
+	if (calls) {
+		add_percent(s, sum->user_ns, all);
+		g_string_append(s, " in programs, ");
+		add_percent(s, sum->system_ns, all);
+		g_string_append(s, " in the kernel, ");
+	} else {
+		add_percent(s, sum->user_ns + sum->system_ns, all);
+		g_string_append(s, " in programs or the kernel, ");
+	}
+	if (interrupts) {
+		add_percent(s, sum->irq_ns, all);
+		g_string_append(s, " in interrupts");
+	} else {
+		g_string_append(s, "both with interrupts, which were not recorded");
+	}
+}
+
 static void about_cpus(GString *s, const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
@@ -481,18 +508,8 @@ static void about_cpus(GString *s, const struct report *report)
 	add_name(s, *info->host ? info->host : "the machine");
 	g_string_append(s, nr == 1 ? " was " : " were ");
 	add_percent(s, sum.user_ns + sum.system_ns + sum.irq_ns, all);
-	g_string_append(s, " busy: ");
-	if (trace_analysis_sees_calls(report->analysis)) {
-		add_percent(s, sum.user_ns, all);
-		g_string_append(s, " in programs, ");
-		add_percent(s, sum.system_ns, all);
-		g_string_append(s, " in the kernel, ");
-	} else {
-		add_percent(s, sum.user_ns + sum.system_ns, all);
-		g_string_append(s, " in programs or the kernel, ");
-	}
-	add_percent(s, sum.irq_ns, all);
-	g_string_append(s, " in interrupts");
+	g_string_append(s, " busy");
+	add_modes(s, report, &sum, all);
 	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {
 		g_string_append(s, ", and ");
 		add_percent(s, sum.unknown_ns, all);

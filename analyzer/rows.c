@@ -338,6 +338,21 @@ const char *text_lost(const struct report *report, struct text *text)
 	return text->bytes;
 }
 
+bool is_unrecorded(const struct report *report, enum trace_category category)
+{
+	const struct trace_event_type *type;
+	bool any = false;
+
+	for (size_t i = 0; (type = trace_get_type(report->trace, i)); i++) {
+		if (type->category != category || type->id >= TRACE_EV_MAX || strcmp(type->program, "NONE") == 0)
+			continue;
+		if (trace_analysis_recorded(report->analysis, type->id) != TRACE_RECORDED_NEVER)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 void report_loss_sentence(GString *s, const struct report *report)
 {
 	struct text text;

@@ -582,7 +582,9 @@ struct trace_analysis {
 	uint64_t next_gap_ns; /* UINT64_MAX: none */
 	uint64_t halted_ns;   /* scheduling changes were not recorded, by the masks in the trace */
 	bool no_wakings;      /* now wakeups are not */
-	bool no_calls;	      /* for some time system calls were not, or their entries or their exits alone, while scheduling changes were */
+	bool has_mask;	      /* the trace tells what was recorded */
+	uint64_t recorded[TRACE_MASK_WORDS];   /* at some time until now; of masks in the trace */
+	uint64_t unrecorded[TRACE_MASK_WORDS]; /* for some time not, while scheduling changes were */
 	bool filtered;	      /* only events of some processes were recorded: state_filtered.c */
 	struct table passing; /* if @filtered: pid + 1 of these */
 	uint64_t contradictions; /* events that cannot follow from the state: others are missing */

@@ -86,11 +86,15 @@ static bool is_recorded(const struct trace_event *event, uint32_t id)
 
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	static const uint32_t calls[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
+	bool turns = is_recorded(event, TRACE_EV_sched_switch);
 
+	a->has_mask = true;
 	a->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		a->no_calls |= is_recorded(event, TRACE_EV_sched_switch) && !is_recorded(event, calls[i]);
+	for (uint32_t id = 0; id < TRACE_EV_MAX; id++)
+		if (is_recorded(event, id))
+			a->recorded[id / 64] |= 1ull << id % 64;
+		else if (turns)
+			a->unrecorded[id / 64] |= 1ull << id % 64;
 }
 
 static bool cpu_gaps_reserve(struct trace_analysis *a, size_t more)
@@ -160,9 +164,47 @@ bool trace_analysis_sees_wakeups(const struct trace_analysis *a)
 	return !a->no_wakings;
 }
 
+enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint32_t id)
+{
+	if (id >= TRACE_EV_MAX)
+		return TRACE_RECORDED_NEVER;
+	if (!a->has_mask)
+		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream ? TRACE_RECORDED_NEVER :
+														       TRACE_RECORDED_ALWAYS;
+	if (!(a->recorded[id / 64] >> id % 64 & 1))
+		return TRACE_RECORDED_NEVER;
+	return a->unrecorded[id / 64] >> id % 64 & 1 ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_ALWAYS;
+}
+
+/* Where scheduling changes are not recorded, nothing is told of the time anyway. */
+static bool sees(const struct trace_analysis *a, const uint32_t *ids, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (a->unrecorded[ids[i] / 64] >> ids[i] % 64 & 1)
+			return false;
+	return true;
+}
+
 bool trace_analysis_sees_calls(const struct trace_analysis *a)
 {
-	return !a->no_calls;
+	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
+
+	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));
+}
+
+bool trace_analysis_sees_traps(const struct trace_analysis *a)
+{
+	static const uint32_t ids[] = {TRACE_EV_fault_entry, TRACE_EV_fault_exit};
+
+	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));
+}
+
+bool trace_analysis_sees_interrupts(const struct trace_analysis *a)
+{
+	static const uint32_t ids[] = {TRACE_EV_irq_entry,     TRACE_EV_irq_exit,     TRACE_EV_softirq_entry,
+				       TRACE_EV_softirq_exit, TRACE_EV_vector_entry, TRACE_EV_vector_exit};
+
+	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));
 }
 
 /* ---- all of it ---- */

@@ -604,22 +604,104 @@ static void what_is_not_the_greater_half_is_not_most_of_it(void)
 	free(text);
 }
 
+/* Process 10 runs for 3 us, until 5000, and sleeps; of the kernel's events only those of @mask may come. */
+static struct tb *make_masked(const uint64_t mask[TRACE_MASK_WORDS])
+{
+	struct tb *tb = tb_new();
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, TRACE_MASK_WORDS * sizeof(*mask), NULL);
+	tb_switch(tb, 0, 5000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, 7000, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 9000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
 static void a_report_without_system_calls_does_not_divide_time_on_a_cpu(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
-	struct tb *tb = tb_new();
+	struct tb *tb;
 	char *text;
 
 	mask[TRACE_EV_sys_exit / 64] &= ~(1ull << TRACE_EV_sys_exit % 64);
-	tb_thread(tb, 10, 10, 1, "one", 0, true);
-	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
-	tb_sys_enter(tb, 0, 2000, SYS_getpid);
-	tb_switch(tb, 0, 5000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb = make_masked(mask);
+	tb_sys_enter(tb, 0, 9500, SYS_getpid);
 	text = report_of(tb, "-a --pid=10");
 	contains(text, "% CPU.\n");
-	contains(text, "100 % busy: 100 % in programs or the kernel, 0 % in\ninterrupts.");
+	contains(text, "% in programs or the kernel, 0 % in");
 	contains(text, "\nSystem calls were not recorded, or not their entries and exits both: ");
+	contains(text, "\n  CPU  busy %  threads  irq  softirq     idle  unknown\n");
+	contains(text, "  on a CPU, in its own code or in the kernel\n");
+	contains(text, "System call entries: 1\n\tSystem call exits: not recorded\n");
 	CU_ASSERT_PTR_NULL(strstr(text, "in its own code, "));
+	CU_ASSERT_PTR_NULL(strstr(text, "programs  "));
+	free(text);
+}
+
+static void a_report_without_interrupts_and_page_faults_does_not_tell_of_none(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text;
+
+	mask[TRACE_EV_softirq_exit / 64] &= ~(1ull << TRACE_EV_softirq_exit % 64);
+	mask[TRACE_EV_fault_entry / 64] &= ~(3ull << TRACE_EV_fault_entry % 64);
+	text = report_of(make_masked(mask), "-a --all");
+	join_lines(text);
+	contains(text, " in the kernel, both with interrupts, which were not recorded");
+	contains(text, "  CPU  busy %  programs   kernel     idle  unknown ");
+	contains(text, "on a CPU, in its own code, or in traps not recorded");
+	contains(text, "Page faults were not recorded, or not all of the time");
+	contains(text, "Interrupts were not recorded, or not all of them");
+	contains(text, "Not recorded, and so not in this report (categories of events): trap. ");
+	contains(text, "Number of traps: not recorded");
+	CU_ASSERT_PTR_NULL(strstr(text, "interrupted "));
+	CU_ASSERT_PTR_NULL(strstr(text, "softirq"));
+	CU_ASSERT_PTR_NULL(strstr(text, "0 % in interrupts"));
+	free(text);
+}
+
+static void what_was_not_recorded_is_not_zero(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking};
+	static const char *const unknown[] = {"user_ns", "system_ns", "syscall_ns", "trap_ns", "interrupted_ns"};
+	json_t *root, *process, *cpu;
+	char *text = report_of(make_masked(mask), "-a --pid=10");
+
+	join_lines(text);
+	contains(text, "% busy, in programs, the kernel or interrupts: which of them was not recorded. ");
+	contains(text, "System call entries: not recorded");
+	contains(text, "Packets In: not recorded");
+	contains(text, "Number of system calls: not recorded");
+	contains(text, "Quantity of data read from files: not recorded");
+	contains(text, "Total process time: not known without system calls");
+	contains(text, "(categories of events): syscall, trap, irq, fs, block, timer, memory, socket, ipc, network, work. ");
+	free(text);
+	text = report_of(make_masked(mask), "--json --pid=10");
+	root = json_loads(text, 0, NULL);
+	process = json_array_get(json_object_get(root, "processes"), 0);
+	cpu = json_array_get(json_object_get(root, "cpus"), 0);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		CU_ASSERT_TRUE(json_is_null(json_object_get(process, unknown[i])));
+	for (size_t i = 0; i < 2; i++)
+		CU_ASSERT_TRUE(json_is_null(json_object_get(cpu, unknown[i])));
+	CU_ASSERT_TRUE(json_is_null(json_object_get(cpu, "irq_ns")) && json_is_null(json_object_get(cpu, "softirq_ns")));
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(process, "cpu_ns")), json_integer_value(json_object_get(cpu, "cpu_ns")));
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(process, "cpu_ns")), 6000);
+	CU_ASSERT_TRUE(json_is_false(json_object_get(json_object_get(root, "trace"), "sees_interrupts")));
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(json_object_get(root, "trace"), "not_recorded")), 11);
+	json_decref(root);
+	free(text);
+}
+
+static void the_number_of_events_is_that_of_the_trace(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text = report_of(make_masked(mask), "-s");
+
+	contains(text, "\tEvents: 4, 1 of them of the trace itself\n\tScheduling changes: 3\n"); /* and the start state is none */
+	free(text);
+	text = report_of(make_masked(mask), "--json");
+	contains(text, "\"events\":4,");
 	free(text);
 }
 
@@ -843,6 +925,32 @@ static void a_comparison_as_json_has_its_schema(void)
 	CU_ASSERT_EQUAL(found, 1);
 	json_decref(report);
 	free(text);
+}
+
+/* A trace of scheduling alone, beside story_path, in which one name is the same. */
+static void a_comparison_divides_only_what_both_recorded(void)
+{
+	char path[] = "/tmp/test_report_own_XXXXXX", arguments[256], *text;
+	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking};
+	struct tb *tb = make_masked(mask);
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(arguments, sizeof(arguments), "--diff --comm=one %s %s", path, story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\nSystem calls were not all recorded in A: what was in the kernel is not known.\n"
+		       "Interrupts were not all recorded in A: they count there as time on a CPU.\n");
+	contains(text, "\n  on a CPU                 6.00 us ");
+	CU_ASSERT_PTR_NULL(strstr(text, "in its own code"));
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff --json --comm=one %s %s", story_path, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\"b\":6000,");
+	contains(text, "\"interrupted_ns\":{\"a\":0,\"b\":null,\"difference\":null,\"ratio\":null}");
+	free(text);
+	unlink(path);
 }
 
 /* ---- JSON ---- */
@@ -1303,6 +1411,9 @@ int main(int argc, char **argv)
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
 		CASE(what_is_not_the_greater_half_is_not_most_of_it),
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
+		CASE(a_report_without_interrupts_and_page_faults_does_not_tell_of_none),
+		CASE(what_was_not_recorded_is_not_zero),
+		CASE(the_number_of_events_is_that_of_the_trace),
 		CASE(a_command_did_not_run_while_it_was_held),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
@@ -1312,6 +1423,7 @@ int main(int argc, char **argv)
 		CASE(waits_of_each_kind_have_words),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_comparison_as_json_has_its_schema),
+		CASE(a_comparison_divides_only_what_both_recorded),
 		CASE(the_json_is_valid_and_has_the_schema),
 		CASE(names_that_are_not_utf8_become_valid),
 		CASE(the_json_of_locks_and_strange_names_is_valid),

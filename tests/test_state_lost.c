@@ -190,6 +190,28 @@ static void without_system_calls_user_mode_is_not_known(void)
 	}
 }
 
+static void what_was_recorded_for_some_time_was_not_recorded_never(void)
+{
+	struct analysis_case c = case_new();
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+
+	all[1] &= ~(1ull << (TRACE_EV_page_alloc - 64));
+	less[1] &= ~(1ull << (TRACE_EV_page_alloc - 64));
+	less[0] &= ~(1ull << TRACE_EV_irq_entry | 1ull << TRACE_EV_fault_exit);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_event(c.tb, 0, 1500, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	tb_event(c.tb, 0, 1600, TRACE_EV_trace_mask, less, sizeof(less), NULL);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_recorded(c.analysis, TRACE_EV_sched_switch), TRACE_RECORDED_ALWAYS);
+	CU_ASSERT_EQUAL(trace_analysis_recorded(c.analysis, TRACE_EV_irq_entry), TRACE_RECORDED_PARTLY);
+	CU_ASSERT_EQUAL(trace_analysis_recorded(c.analysis, TRACE_EV_page_alloc), TRACE_RECORDED_NEVER);
+	CU_ASSERT_TRUE(trace_analysis_sees_calls(c.analysis));
+	CU_ASSERT_FALSE(trace_analysis_sees_interrupts(c.analysis));
+	CU_ASSERT_FALSE(trace_analysis_sees_traps(c.analysis));
+	case_free(&c);
+}
+
 static void a_halt_tells_nothing_of_system_calls(void)
 {
 	struct analysis_case c = case_new();
@@ -468,6 +490,7 @@ int main(int argc, char **argv)
 		CASE(whom_a_filter_lets_pass_may_never_leave_its_cpu),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
 		CASE(without_system_calls_user_mode_is_not_known),
+		CASE(what_was_recorded_for_some_time_was_not_recorded_never),
 		CASE(a_halt_tells_nothing_of_system_calls),
 		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),

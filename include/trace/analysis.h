@@ -428,6 +428,17 @@ bool trace_analysis_sees_wakeups(const struct trace_analysis *analysis);
  * Then user, syscall and trap are right together, but not each: whether a thread on a CPU was in its own code or in the kernel is not known.
  */
 bool trace_analysis_sees_calls(const struct trace_analysis *analysis);
+/** trace_analysis_sees_traps() - the same of page faults: false, and theirs is the time of what they interrupted, a program's own code or a system call */
+bool trace_analysis_sees_traps(const struct trace_analysis *analysis);
+/** trace_analysis_sees_interrupts() - the same of interrupts, softirqs and vectors: false, and theirs is the time of what they interrupted, or idle */
+bool trace_analysis_sees_interrupts(const struct trace_analysis *analysis);
+/** enum trace_recorded - partly: for some time not, while scheduling changes were */
+enum trace_recorded { TRACE_RECORDED_NEVER, TRACE_RECORDED_PARTLY, TRACE_RECORDED_ALWAYS };
+/**
+ * trace_analysis_recorded() - whether events of this id were recorded until now, so that to have seen none means that there were none
+ * What the kernel does not have is not recorded. TRACE_RECORDED_ALWAYS where the trace does not tell.
+ */
+enum trace_recorded trace_analysis_recorded(const struct trace_analysis *analysis, uint32_t id);
 /**
  * trace_analysis_contradictions() - how often a thread was seen where it could not be, without a gap to explain it
  * Events are missing that the recorder does not know of, or a filter left them out. The time concerned is unknown.
