@@ -248,7 +248,7 @@ const char *text_bytes(const struct report *report, uint64_t bytes, struct text 
 	size_t unit = 0;
 
 	if (report->options->exact || bytes < 1024) {
-		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64, bytes);
+		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64 "%s", bytes, report->options->exact ? "" : " B");
 		return text->bytes;
 	}
 	for (; value >= 1024 && unit < 5; unit++)

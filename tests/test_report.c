@@ -370,6 +370,15 @@ static char *report_of(struct tb *tb, const char *options)
 	return text;
 }
 
+static void each_size_has_its_unit(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-a --pid=10", &text), 0);
+	contains(text, "Quantity of data read from files: 4.0 KiB\n\t\tQuantity of data written to files: 0 B\n");
+	free(text);
+}
+
 static void who_used_no_cpu_is_said_to_have_used_none(void)
 {
 	struct tb *tb = tb_new();
@@ -1400,6 +1409,7 @@ int main(int argc, char **argv)
 		CASE(losses_that_nobody_counted_are_no_number),
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
 		CASE(top_and_sort_choose_the_processes),
+		CASE(each_size_has_its_unit),
 		CASE(who_used_no_cpu_is_said_to_have_used_none),
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
 		CASE(the_json_tells_of_disks_and_which_had_a_file),
