@@ -14,6 +14,7 @@
 
 #include "listener.h"
 #include "passed.h"
+#include "seqpacket.h"
 #include "text.h"
 
 #define CONTROL_BACKLOG 8
@@ -182,7 +183,7 @@ int control_receive(int client_fd, struct request *ret_request)
 	struct iovec text = {ret_request->line, sizeof(ret_request->line) - 1};
 	struct msghdr message = {
 		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
-	ssize_t bytes = recvmsg(client_fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	ssize_t bytes = seqpacket_receive(client_fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
 	if (bytes < 0)
 		return -errno;
@@ -254,12 +255,11 @@ static int send_request(int fd, const char *line, int file_fd)
 
 static int read_answer(int fd, char *answer, struct trace_error *ret_error)
 {
-	ssize_t bytes;
+	struct iovec room = {answer, CONTROL_ANSWER_BYTES - 1};
+	struct msghdr message = {.msg_iov = &room, .msg_iovlen = 1};
+	ssize_t bytes = seqpacket_receive(fd, &message, 0);
 	char *text;
 
-	do
-		bytes = recv(fd, answer, CONTROL_ANSWER_BYTES - 1, 0);
-	while (bytes < 0 && errno == EINTR);
 	if (bytes <= 0)
 		return error_set(ret_error, -ECONNRESET, "the daemon ended before it answered%s%s", bytes < 0 ? ": " : "", bytes < 0 ? strerror(errno) : "");
 	answer[bytes] = '\0';

@@ -14,6 +14,7 @@
 
 #include "listener.h"
 #include "passed.h"
+#include "seqpacket.h"
 #include "text.h"
 #include "user_find.h"
 
@@ -155,7 +156,7 @@ static int receive_offer(int connection)
 	struct user_offer offer = { 0 };
 	struct iovec text = { &offer, sizeof(offer) };
 	struct msghdr message = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary) };
-	ssize_t bytes = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	ssize_t bytes = seqpacket_receive(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	int fd;
 
 	if (bytes < 0)

@@ -209,6 +209,110 @@ static void control_turns_away_whom_there_is_no_descriptor_for(void)
 	rmdir(directory);
 }
 
+/* ---- the end of a connection, and what was said before it ---- */
+
+static bool ends_early; /* the next end is told before the message that is there, as Linux may: see daemon/seqpacket.h */
+static int asked_fd = -1; /* is told when the answer is waited for; that goes on when the other end has gone */
+
+ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
+ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
+
+ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
+{
+	struct pollfd other = {.fd = fd, .events = ends_early ? POLLIN : 0}; /* POLLHUP always */
+
+	if (asked_fd >= 0 && write(asked_fd, "", 1) == 1)
+		poll(&other, 1, -1);
+	asked_fd = -1;
+	if (!ends_early)
+		return __real_recvmsg(fd, message, flags);
+	poll(&other, 1, -1);
+	ends_early = false;
+	message->msg_controllen = 0;
+	return 0;
+}
+
+/** struct conversation - of us, the daemon, with a process that asks "status" */
+struct conversation {
+	char directory[32], path[64];
+	struct control *control;
+	pid_t child;
+	int asked_fd; /* a byte can be read when the request was sent */
+};
+
+/* The client expects the result @err with @text. */
+static void conversation_begin(struct conversation *talk, bool early, int err, const char *text)
+{
+	char answer[CONTROL_ANSWER_BYTES];
+	struct trace_error error;
+	int ends[2], asked;
+
+	strcpy(talk->directory, "/tmp/test_daemon.XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(talk->directory));
+	snprintf(talk->path, sizeof(talk->path), "%s/control", talk->directory);
+	talk->control = control_listen(talk->path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(talk->control);
+	CU_ASSERT_EQUAL(pipe(ends), 0);
+	talk->asked_fd = ends[0];
+	talk->child = fork();
+	if (talk->child == 0) {
+		asked_fd = ends[1];
+		ends_early = early;
+		asked = control_ask(talk->path, "status", -1, answer, &error);
+		_exit(asked != err ? 1 : strcmp(err ? error.message : answer, text) != 0 ? 2 : 0);
+	}
+	close(ends[1]);
+	CU_ASSERT_EQUAL(read(talk->asked_fd, answer, 1), 1);
+}
+
+static void conversation_end(struct conversation *talk)
+{
+	char lock[80];
+	int status;
+
+	CU_ASSERT_EQUAL(waitpid(talk->child, &status, 0), talk->child);
+	CU_ASSERT_EQUAL(status, 0);
+	close(talk->asked_fd);
+	control_close(talk->control);
+	snprintf(lock, sizeof(lock), "%s.lock", talk->path);
+	unlink(lock);
+	rmdir(talk->directory);
+}
+
+static void an_end_that_is_told_too_early_hides_no_answer(void)
+{
+	struct conversation talk;
+	struct request request;
+	int client;
+
+	conversation_begin(&talk, true, 0, "done");
+	client = control_accept(talk.control);
+	ends_early = true;
+	CU_ASSERT_EQUAL_FATAL(control_receive(client, &request), 0); /* the request neither */
+	CU_ASSERT_STRING_EQUAL(request.verb, "status");
+	control_answer(client, 0, "done");
+	close(client);
+	conversation_end(&talk);
+}
+
+/* An end with something unread is an error, and the client is told of that first. */
+static void who_is_turned_away_unheard_is_told_why(void)
+{
+	struct rlimit before, none;
+	struct conversation talk;
+	int next;
+
+	conversation_begin(&talk, false, -EREMOTEIO, "the daemon has no descriptor left to hear you; try again");
+	next = dup(STDERR_FILENO);
+	close(next);
+	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){(rlim_t)next, before.rlim_max};
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+	CU_ASSERT_EQUAL(control_accept(talk.control), -1);
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
+	conversation_end(&talk);
+}
+
 static void control_carries_a_request_and_a_file(void)
 {
 	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80], answer[CONTROL_ANSWER_BYTES];
@@ -266,6 +370,8 @@ static const struct unit_case cases[] = {
 	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one",
 	 control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
 	{"control_turns_away_whom_there_is_no_descriptor_for", control_turns_away_whom_there_is_no_descriptor_for},
+	{"an_end_that_is_told_too_early_hides_no_answer", an_end_that_is_told_too_early_hides_no_answer},
+	{"who_is_turned_away_unheard_is_told_why", who_is_turned_away_unheard_is_told_why},
 	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},
 	{NULL, NULL},
 };

@@ -207,6 +207,40 @@ static void the_memory_is_found_among_all_that_a_process_maps(void)
 	fake_program_free(&program);
 }
 
+static bool ends_early; /* the next end is told before the message that is there, as Linux may: see daemon/seqpacket.h */
+
+ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
+ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
+
+ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
+{
+	if (!ends_early)
+		return __real_recvmsg(fd, message, flags);
+	ends_early = false;
+	message->msg_controllen = 0;
+	return 0;
+}
+
+/* A program of a moment: connected, said what it had to say, and gone while the daemon looked. */
+static void who_speaks_and_leaves_at_once_is_heard(void)
+{
+	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct daemon_of_users daemon;
+	int connection;
+
+	daemon_begin(&daemon, "hasty");
+	connection = connect_to(daemon.path);
+	say(connection, &offer, sizeof(offer), program.fd);
+	close(connection);
+	ends_early = true;
+	users_dispatch(daemon.users);
+	CU_ASSERT_FALSE(ends_early);
+	CU_ASSERT_EQUAL(daemon_programs(&daemon), 1);
+	daemon_free(&daemon);
+	fake_program_free(&program);
+}
+
 static void who_could_not_be_heard_is_found_at_the_end(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
@@ -496,6 +530,7 @@ static const struct unit_case cases[] = {
 	{ "events_that_the_trace_cannot_describe_are_told", events_that_the_trace_cannot_describe_are_told },
 	{ "a_crowd_is_told", a_crowd_is_told },
 	{ "the_memory_is_found_among_all_that_a_process_maps", the_memory_is_found_among_all_that_a_process_maps },
+	{ "who_speaks_and_leaves_at_once_is_heard", who_speaks_and_leaves_at_once_is_heard },
 	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
 	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
 	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
