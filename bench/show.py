@@ -85,7 +85,7 @@ def plot_bars(rows, top):
             parts.append(f'<text x="{x}" y="{top + 14}" text-anchor="middle">{2.0 ** factor:g}</text>')
 
     def place(row, value):
-        times = (row.bar / value if row.more else value / row.bar) if value and row.bar else 0.25
+        times = (row.bar / value if row.more else value / row.bar) if value and value > 0 and row.bar else 0.25
         return left + unit * min(max(math.log2(times), -2), 2)
 
     for line, row in enumerate(rows):

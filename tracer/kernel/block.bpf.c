@@ -13,7 +13,7 @@ static __always_inline u32 request_dev(struct request *rq)
 }
 
 #define REQUEST_PROGRAM(event, tracepoint)                                                                                       \
-	SEC("tp_btf/" #tracepoint)                                                                                               \
+	SEC("event/" #tracepoint)                                                                                               \
 	int BPF_PROG(event, struct request *rq)                                                                                  \
 	{                                                                                                                        \
 		if (!current_passes())                                                                                           \
@@ -32,7 +32,7 @@ static __always_inline u32 request_dev(struct request *rq)
 REQUEST_PROGRAM(block_issue, block_rq_issue)
 REQUEST_PROGRAM(block_insert, block_rq_insert)
 
-SEC("tp_btf/block_rq_complete")
+SEC("event/block_rq_complete")
 int BPF_PROG(block_complete, struct request *rq, u8 error, unsigned int bytes)
 {
 	if (!current_passes())

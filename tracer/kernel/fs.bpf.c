@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* fs.bpf.c - the page cache and writeback. Files are told by device and inode. */
 
-SEC("tp_btf/folio_wait_writeback")
+SEC("event/folio_wait_writeback")
 int BPF_PROG(fs_writeback_wait, struct folio *folio, struct address_space *mapping)
 {
 	struct inode *inode;
@@ -30,7 +30,7 @@ static __always_inline void throttled(long pause)
 }
 
 /* Its arguments change between kernels: programs.c takes the variant whose number of them is right, or none. */
-SEC("tp_btf/balance_dirty_pages")
+SEC("event/balance_dirty_pages")
 int BPF_PROG(fs_throttle, struct bdi_writeback *wb, struct dirty_throttle_control *dtc, unsigned long dirty_ratelimit,
 	     unsigned long task_ratelimit, unsigned long dirtied, unsigned long period, long pause, unsigned long start_time)
 {
@@ -38,7 +38,7 @@ int BPF_PROG(fs_throttle, struct bdi_writeback *wb, struct dirty_throttle_contro
 	return 0;
 }
 
-SEC("tp_btf/balance_dirty_pages")
+SEC("event/balance_dirty_pages")
 int BPF_PROG(fs_throttle__limits, struct bdi_writeback *wb, unsigned long thresh, unsigned long bg_thresh, unsigned long dirty,
 	     unsigned long bdi_thresh, unsigned long bdi_dirty, unsigned long dirty_ratelimit, unsigned long task_ratelimit,
 	     unsigned long dirtied, unsigned long period, long pause, unsigned long start_time)
@@ -47,7 +47,7 @@ int BPF_PROG(fs_throttle__limits, struct bdi_writeback *wb, unsigned long thresh
 	return 0;
 }
 
-SEC("tp_btf/mm_filemap_fault")
+SEC("event/mm_filemap_fault")
 int BPF_PROG(fs_fault, struct address_space *mapping, unsigned long index)
 {
 	struct inode *inode;
@@ -79,7 +79,7 @@ static __always_inline u32 order_of(struct folio *folio)
 }
 
 #define CACHE_PROGRAM(event, tracepoint)                                                                                         \
-	SEC("tp_btf/" #tracepoint)                                                                                               \
+	SEC("event/" #tracepoint)                                                                                               \
 	int BPF_PROG(event, struct folio *folio)                                                                                 \
 	{                                                                                                                        \
 		struct inode *inode;                                                                                             \

@@ -12,7 +12,7 @@ static __always_inline s32 siginfo_code(struct kernel_siginfo *info)
 	return BPF_CORE_READ(info, si_code);
 }
 
-SEC("tp_btf/signal_generate")
+SEC("event/signal_generate")
 int BPF_PROG(signal_generate, int signal, struct kernel_siginfo *info, struct task_struct *task, int group, int result)
 {
 	if (!either_passes(task))
@@ -28,7 +28,7 @@ int BPF_PROG(signal_generate, int signal, struct kernel_siginfo *info, struct ta
 	return 0;
 }
 
-SEC("tp_btf/signal_deliver")
+SEC("event/signal_deliver")
 int BPF_PROG(signal_deliver, int signal, struct kernel_siginfo *info, struct k_sigaction *action)
 {
 	if (!current_passes())
@@ -42,7 +42,7 @@ int BPF_PROG(signal_deliver, int signal, struct kernel_siginfo *info, struct k_s
 	return 0;
 }
 
-SEC("tp_btf/contention_begin")
+SEC("event/contention_begin")
 int BPF_PROG(lock_begin, void *lock, unsigned int flags)
 {
 	if (!current_passes())
@@ -56,7 +56,7 @@ int BPF_PROG(lock_begin, void *lock, unsigned int flags)
 	return 0;
 }
 
-SEC("tp_btf/contention_end")
+SEC("event/contention_end")
 int BPF_PROG(lock_end, void *lock, int ret)
 {
 	if (!current_passes())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* irq.bpf.c - interrupts, softirqs, tasklets, and the vectors that have no interrupt line. */
 
-SEC("tp_btf/irq_handler_entry")
+SEC("event/irq_handler_entry")
 int BPF_PROG(irq_entry, int irq, struct irqaction *action)
 {
 	if (!current_passes())
@@ -14,7 +14,7 @@ int BPF_PROG(irq_entry, int irq, struct irqaction *action)
 	return 0;
 }
 
-SEC("tp_btf/irq_handler_exit")
+SEC("event/irq_handler_exit")
 int BPF_PROG(irq_exit, int irq, struct irqaction *action, int ret)
 {
 	if (!current_passes())
@@ -28,7 +28,7 @@ int BPF_PROG(irq_exit, int irq, struct irqaction *action, int ret)
 }
 
 #define SOFTIRQ_PROGRAM(event)                                                                                                   \
-	SEC("tp_btf/" #event)                                                                                                    \
+	SEC("event/" #event)                                                                                                    \
 	int BPF_PROG(event, unsigned int vec)                                                                                    \
 	{                                                                                                                        \
 		if (!current_passes())                                                                                           \
@@ -45,7 +45,7 @@ SOFTIRQ_PROGRAM(softirq_entry)
 SOFTIRQ_PROGRAM(softirq_exit)
 
 #define TASKLET_PROGRAM(event)                                                                                                   \
-	SEC("tp_btf/" #event)                                                                                                    \
+	SEC("event/" #event)                                                                                                    \
 	int BPF_PROG(event, struct tasklet_struct *tasklet, void *func)                                                          \
 	{                                                                                                                        \
 		if (!current_passes())                                                                                           \
@@ -59,7 +59,7 @@ SOFTIRQ_PROGRAM(softirq_exit)
 TASKLET_PROGRAM(tasklet_entry)
 TASKLET_PROGRAM(tasklet_exit)
 
-SEC("tp_btf/ipi_send_cpu")
+SEC("event/ipi_send_cpu")
 int BPF_PROG(ipi_send, unsigned int cpu, unsigned long callsite, void *callback)
 {
 	if (!current_passes())
@@ -75,7 +75,7 @@ int BPF_PROG(ipi_send, unsigned int cpu, unsigned long callsite, void *callback)
 
 #if defined(__TARGET_ARCH_x86)
 #define VECTOR_PROGRAM(event, tracepoint, number)                                                                                \
-	SEC("tp_btf/" #tracepoint)                                                                                               \
+	SEC("event/" #tracepoint)                                                                                               \
 	int BPF_PROG(event##__##tracepoint, int vector)                                                                          \
 	{                                                                                                                        \
 		if (!current_passes())                                                                                           \

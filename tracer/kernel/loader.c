@@ -221,7 +221,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	nr_cpus = libbpf_num_possible_cpus();
 	tracer->nr_cpus = nr_cpus > 0 ? (uint32_t)nr_cpus : 1;
 	tracer_choose_geometry(&tracer->options, tracer->nr_cpus);
-	tracer->skeleton = tracer_bpf__open();
+	tracer->skeleton = tracer_open_programs();
 	if (!tracer->skeleton) {
 		error_set(ret_error, -errno, "cannot open the BPF programs: %s", strerror(errno));
 		goto fail;

@@ -78,6 +78,11 @@ uint64_t tracer_probes_missed(const struct tracer *tracer);
 /* ready.c */
 void tracer_make_ready(const struct tracer *tracer);
 
+/* constants.c */
+struct tracer_bpf *tracer_open_programs(void); /* NULL with errno set when that fails */
+int tracer_load_skeleton(struct tracer_bpf *skeleton, const struct btf *kernel);
+int tracer_fold_constants(struct bpf_insn *insns, size_t nr, int map, const void *constants, size_t nr_bytes); /* @map: the descriptor that instructions have for it */
+
 /* percpu.c */
 long long tracer_percpu_distance(const struct btf *kernel, const char *variable, const char *hot_member);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* memory.bpf.c - pages, reclaim, compaction and the OOM killer. */
 
-SEC("tp_btf/mm_page_alloc")
+SEC("event/mm_page_alloc")
 int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp)
 {
 	if (!current_passes())
@@ -15,7 +15,7 @@ int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp
 	return 0;
 }
 
-SEC("tp_btf/mm_page_free")
+SEC("event/mm_page_free")
 int BPF_PROG(page_free, struct page *page, unsigned int order)
 {
 	if (!current_passes())
@@ -30,7 +30,7 @@ int BPF_PROG(page_free, struct page *page, unsigned int order)
 }
 
 #define RECLAIM_PROGRAMS(name, tracepoint, of_memcg)                                                                             \
-	SEC("tp_btf/" #tracepoint "_begin")                                                                                      \
+	SEC("event/" #tracepoint "_begin")                                                                                      \
 	int BPF_PROG(reclaim_begin__##name, int order)                                                                           \
 	{                                                                                                                        \
 		if (!current_passes())                                                                                           \
@@ -42,7 +42,7 @@ int BPF_PROG(page_free, struct page *page, unsigned int order)
 		}                                                                                                                \
 		return 0;                                                                                                        \
 	}                                                                                                                        \
-	SEC("tp_btf/" #tracepoint "_end")                                                                                        \
+	SEC("event/" #tracepoint "_end")                                                                                        \
 	int BPF_PROG(reclaim_end__##name, unsigned long reclaimed)                                                               \
 	{                                                                                                                        \
 		if (!current_passes())                                                                                           \
@@ -58,7 +58,7 @@ int BPF_PROG(page_free, struct page *page, unsigned int order)
 RECLAIM_PROGRAMS(direct, mm_vmscan_direct_reclaim, 0)
 RECLAIM_PROGRAMS(memcg, mm_vmscan_memcg_reclaim, 1)
 
-SEC("tp_btf/mm_vmscan_kswapd_wake")
+SEC("event/mm_vmscan_kswapd_wake")
 int BPF_PROG(kswapd_wake, int node, int zone, int order)
 {
 	if (!current_passes())
@@ -71,7 +71,7 @@ int BPF_PROG(kswapd_wake, int node, int zone, int order)
 	return 0;
 }
 
-SEC("tp_btf/mm_vmscan_kswapd_sleep")
+SEC("event/mm_vmscan_kswapd_sleep")
 int BPF_PROG(kswapd_sleep, int node)
 {
 	if (!current_passes())
@@ -84,7 +84,7 @@ int BPF_PROG(kswapd_sleep, int node)
 	return 0;
 }
 
-SEC("tp_btf/mark_victim")
+SEC("event/mark_victim")
 int BPF_PROG(oom_kill, struct task_struct *victim)
 {
 	if (!current_passes())
@@ -97,7 +97,7 @@ int BPF_PROG(oom_kill, struct task_struct *victim)
 	return 0;
 }
 
-SEC("tp_btf/mm_compaction_begin")
+SEC("event/mm_compaction_begin")
 int BPF_PROG(compact_begin, void *control, unsigned long start, unsigned long end, bool sync)
 {
 	if (!current_passes())
@@ -110,7 +110,7 @@ int BPF_PROG(compact_begin, void *control, unsigned long start, unsigned long en
 	return 0;
 }
 
-SEC("tp_btf/mm_compaction_end")
+SEC("event/mm_compaction_end")
 int BPF_PROG(compact_end, void *control, unsigned long start, unsigned long end, bool sync, int status)
 {
 	if (!current_passes())

@@ -6,7 +6,7 @@ static __always_inline u32 protocol_of(u16 network_order)
 	return (u16)(network_order << 8 | network_order >> 8);
 }
 
-SEC("tp_btf/netif_receive_skb")
+SEC("event/netif_receive_skb")
 int BPF_PROG(net_rx, struct sk_buff *skb)
 {
 	if (!current_passes())
@@ -21,7 +21,7 @@ int BPF_PROG(net_rx, struct sk_buff *skb)
 	return 0;
 }
 
-SEC("tp_btf/net_dev_start_xmit")
+SEC("event/net_dev_start_xmit")
 int BPF_PROG(net_tx, const struct sk_buff *skb, const struct net_device *dev)
 {
 	if (!current_passes())
@@ -36,7 +36,7 @@ int BPF_PROG(net_tx, const struct sk_buff *skb, const struct net_device *dev)
 	return 0;
 }
 
-SEC("tp_btf/tcp_retransmit_skb")
+SEC("event/tcp_retransmit_skb")
 int BPF_PROG(net_retransmit, const struct sock *sk)
 {
 	if (!current_passes())

@@ -200,7 +200,7 @@ const char *tracer_unavailable(uint32_t id)
 	if (tracer) {
 		libbpf_set_print(tracer_silent);
 		tracer->types = btf__load_vmlinux_btf();
-		tracer->skeleton = tracer_bpf__open();
+		tracer->skeleton = tracer_open_programs();
 		if (tracer->types && tracer->skeleton)
 			tracer_list_programs(tracer);
 		for (size_t i = 0; i < tracer->nr_programs; i++) {
@@ -218,7 +218,7 @@ const char *tracer_unavailable(uint32_t id)
 /* Would the kernel take this program? Tried in an object of its own, with the same constants and small maps. */
 static bool loads_alone(const struct tracer *tracer, const char *name)
 {
-	struct tracer_bpf *trial = tracer_bpf__open();
+	struct tracer_bpf *trial = tracer_open_programs();
 	struct bpf_program *program;
 	bool loads;
 
@@ -229,7 +229,7 @@ static bool loads_alone(const struct tracer *tracer, const char *name)
 	bpf_map__set_value_size(trial->maps.structural_rings, bpf_map__value_size(tracer->skeleton->maps.structural_rings));
 	bpf_object__for_each_program(program, trial->obj)
 		bpf_program__set_autoload(program, strcmp(bpf_program__name(program), name) == 0);
-	loads = tracer_bpf__load(trial) == 0;
+	loads = tracer_load_skeleton(trial, tracer->types) == 0;
 	tracer_bpf__destroy(trial);
 	return loads;
 }
@@ -237,7 +237,7 @@ static bool loads_alone(const struct tracer *tracer, const char *name)
 /* An object that failed to load cannot be tried again: open another, without what the kernel refused. */
 static int reopen(struct tracer *tracer)
 {
-	struct tracer_bpf *old = tracer->skeleton, *fresh = tracer_bpf__open();
+	struct tracer_bpf *old = tracer->skeleton, *fresh = tracer_open_programs();
 
 	if (!fresh)
 		return -errno;
@@ -259,7 +259,7 @@ static int reopen(struct tracer *tracer)
 
 int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 {
-	int result = tracer_bpf__load(tracer->skeleton);
+	int result = tracer_load_skeleton(tracer->skeleton, tracer->types);
 	size_t refused = 0;
 
 	if (!result)
@@ -291,7 +291,7 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 	if (!refused || reopen(tracer))
 		return error_set(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
 				   strerror(-result));
-	result = tracer_bpf__load(tracer->skeleton);
+	result = tracer_load_skeleton(tracer->skeleton, tracer->types);
 	return result ? error_set(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
 				    strerror(-result))
 		      : 0;

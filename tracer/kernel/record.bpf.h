@@ -4,7 +4,7 @@
 /*
  * record.bpf.h - how a program puts a record into its CPU's ring, and what decides whether it should.
  *
- *	SEC("tp_btf/some_tracepoint")
+ *	SEC("event/some_tracepoint")
  *	int BPF_PROG(some_event, int argument)
  *	{
  *		RECORD(some_event, 0) {

@@ -142,7 +142,7 @@ static __noinline void quota_wait_ends(u32 tid)
 	record_quota(tid, 1, ns);
 }
 
-SEC("tp_btf/sched_switch")
+SEC("event/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
 	look_for_stolen(prev, next);
@@ -167,7 +167,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
  * Told on another CPU: where no CPU is online no tracepoint is passed, not even the switch to its idle thread. Steps are passed upwards and downwards;
  * @state: where the CPU is then, which is below the step on the way down.
  */
-SEC("tp_btf/cpuhp_exit")
+SEC("event/cpuhp_exit")
 int BPF_PROG(cpu_hotplug, unsigned int cpu, int state, int step, int result)
 {
 	bool goes = step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_TEARDOWN_CPU) && state < step;
@@ -183,7 +183,7 @@ int BPF_PROG(cpu_hotplug, unsigned int cpu, int state, int step, int result)
 	return 0;
 }
 
-SEC("tp_btf/sched_waking")
+SEC("event/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
 	if (!either_passes(task))
@@ -197,7 +197,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	return 0;
 }
 
-SEC("tp_btf/sched_wakeup")
+SEC("event/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {
 	if (!either_passes(task))
@@ -210,7 +210,7 @@ int BPF_PROG(sched_wakeup, struct task_struct *task)
 	return 0;
 }
 
-SEC("tp_btf/sched_wakeup_new")
+SEC("event/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {
 	if (!either_passes(task))
@@ -223,7 +223,7 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-SEC("tp_btf/sched_migrate_task")
+SEC("event/sched_migrate_task")
 int BPF_PROG(sched_migrate, struct task_struct *task, int to_cpu)
 {
 	if (!either_passes(task))
@@ -257,7 +257,7 @@ static __always_inline void follow_child(struct task_struct *parent, struct task
 		unfollowed_ns = bpf_ktime_get_ns();
 }
 
-SEC("tp_btf/task_newtask")
+SEC("event/task_newtask")
 int BPF_PROG(sched_fork, struct task_struct *child, u64 clone_flags)
 {
 	struct task_struct *parent = current_task();
@@ -279,7 +279,7 @@ int BPF_PROG(sched_fork, struct task_struct *child, u64 clone_flags)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
+SEC("event/sched_process_exec")
 int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_binprm *bprm)
 {
 	struct path_text *s = path_scratch(&exec_scratch);
@@ -312,7 +312,7 @@ static __always_inline void exited(struct task_struct *task, bool group_dead)
 	}
 }
 
-SEC("tp_btf/sched_process_exit")
+SEC("event/sched_process_exit")
 int BPF_PROG(sched_exit, struct task_struct *task, bool group_dead)
 {
 	exited(task, group_dead);
@@ -320,7 +320,7 @@ int BPF_PROG(sched_exit, struct task_struct *task, bool group_dead)
 }
 
 /* Before 6.13: of two threads that leave at the same time both may find that nobody lives. */
-SEC("tp_btf/sched_process_exit")
+SEC("event/sched_process_exit")
 int BPF_PROG(sched_exit__task, struct task_struct *task)
 {
 	exited(task, BPF_CORE_READ(task, signal, live.counter) == 0);
@@ -344,7 +344,7 @@ static __always_inline bool number_lives(u32 pid)
 }
 
 /* A thread is freed some time after it was waited for: its number may be another's already, and whether that one is followed its fork has decided. */
-SEC("tp_btf/sched_process_free")
+SEC("event/sched_process_free")
 int BPF_PROG(sched_free, struct task_struct *task)
 {
 	u32 pid = task->pid;
@@ -362,7 +362,7 @@ int BPF_PROG(sched_free, struct task_struct *task)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_wait")
+SEC("event/sched_process_wait")
 int BPF_PROG(sched_wait, struct pid *pid)
 {
 	if (!current_passes())
@@ -375,7 +375,7 @@ int BPF_PROG(sched_wait, struct pid *pid)
 	return 0;
 }
 
-SEC("tp_btf/sched_pi_setprio")
+SEC("event/sched_pi_setprio")
 int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
 {
 	if (!either_passes(task))
@@ -391,7 +391,7 @@ int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
 	return 0;
 }
 
-SEC("tp_btf/task_rename")
+SEC("event/task_rename")
 int BPF_PROG(sched_comm, struct task_struct *task, const char *comm)
 {
 	if (!either_passes(task))
@@ -408,7 +408,7 @@ int BPF_PROG(sched_comm, struct task_struct *task, const char *comm)
 	return 0;
 }
 
-SEC("tp_btf/sched_kthread_stop")
+SEC("event/sched_kthread_stop")
 int BPF_PROG(kthread_stop, struct task_struct *task)
 {
 	if (!either_passes(task))
@@ -423,7 +423,7 @@ int BPF_PROG(kthread_stop, struct task_struct *task)
 
 PATH_SCRATCH(cgroup_scratch);
 
-SEC("tp_btf/cgroup_attach_task")
+SEC("event/cgroup_attach_task")
 int BPF_PROG(cgroup_attach, struct cgroup *cgroup, const char *path, struct task_struct *task, bool threadgroup)
 {
 	struct path_text *s = path_scratch(&cgroup_scratch);

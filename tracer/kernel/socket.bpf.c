@@ -28,7 +28,7 @@ static __always_inline void record_asks(const struct sock *sk)
 	}
 }
 
-SEC("tp_btf/inet_sock_set_state")
+SEC("event/inet_sock_set_state")
 int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 {
 	if (!current_passes())
@@ -49,7 +49,7 @@ int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 }
 
 #define TRANSFER_PROGRAM(event, tracepoint, tcp_member)                                                                          \
-	SEC("tp_btf/" #tracepoint)                                                                                               \
+	SEC("event/" #tracepoint)                                                                                               \
 	int BPF_PROG(event, struct sock *sk, int ret, int flags)                                                                 \
 	{                                                                                                                        \
 		u16 family = sk->__sk_common.skc_family;                                                                         \
@@ -72,7 +72,7 @@ int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 TRANSFER_PROGRAM(sock_send, sock_send_length, write_seq)
 TRANSFER_PROGRAM(sock_recv, sock_recv_length, copied_seq)
 
-SEC("tp_btf/sk_data_ready")
+SEC("event/sk_data_ready")
 int BPF_PROG(sock_ready, const struct sock *sk)
 {
 	if (!current_passes())

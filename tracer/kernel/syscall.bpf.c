@@ -260,7 +260,7 @@ static __noinline long hold_path(struct subbuf_control *control, struct pt_regs 
 		}                                               \
 	} while (0)
 
-SEC("tp_btf/sys_enter")
+SEC("event/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -499,7 +499,7 @@ static __noinline int end_held(struct subbuf_control *control, struct pt_regs *r
 	return held_end(control, false, (u64)regs, nr, ret);
 }
 
-SEC("tp_btf/sys_exit")
+SEC("event/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
 	u32 cpu = bpf_get_smp_processor_id(), nr = syscall_nr(regs), abi, action;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* timer.bpf.c - high-resolution timers, timers and interval timers. */
 
-SEC("tp_btf/hrtimer_expire_entry")
+SEC("event/hrtimer_expire_entry")
 int BPF_PROG(hrtimer_expire, struct hrtimer *timer, s64 *now)
 {
 	if (!current_passes())
@@ -14,7 +14,7 @@ int BPF_PROG(hrtimer_expire, struct hrtimer *timer, s64 *now)
 	return 0;
 }
 
-SEC("tp_btf/hrtimer_expire_exit")
+SEC("event/hrtimer_expire_exit")
 int BPF_PROG(hrtimer_done, struct hrtimer *timer)
 {
 	if (!current_passes())
@@ -26,7 +26,7 @@ int BPF_PROG(hrtimer_done, struct hrtimer *timer)
 	return 0;
 }
 
-SEC("tp_btf/hrtimer_start")
+SEC("event/hrtimer_start")
 int BPF_PROG(hrtimer_start, struct hrtimer *timer)
 {
 	if (!current_passes())
@@ -40,7 +40,7 @@ int BPF_PROG(hrtimer_start, struct hrtimer *timer)
 	return 0;
 }
 
-SEC("tp_btf/timer_expire_entry")
+SEC("event/timer_expire_entry")
 int BPF_PROG(timer_expire, struct timer_list *timer)
 {
 	if (!current_passes())
@@ -53,7 +53,7 @@ int BPF_PROG(timer_expire, struct timer_list *timer)
 	return 0;
 }
 
-SEC("tp_btf/timer_expire_exit")
+SEC("event/timer_expire_exit")
 int BPF_PROG(timer_done, struct timer_list *timer)
 {
 	if (!current_passes())
@@ -65,7 +65,7 @@ int BPF_PROG(timer_done, struct timer_list *timer)
 	return 0;
 }
 
-SEC("tp_btf/timer_start")
+SEC("event/timer_start")
 int BPF_PROG(timer_start, struct timer_list *timer)
 {
 	if (!current_passes())
@@ -79,7 +79,7 @@ int BPF_PROG(timer_start, struct timer_list *timer)
 	return 0;
 }
 
-SEC("tp_btf/itimer_state")
+SEC("event/itimer_state")
 int BPF_PROG(itimer_set, int which, struct itimerspec64 *value)
 {
 	if (!current_passes())
@@ -95,7 +95,7 @@ int BPF_PROG(itimer_set, int which, struct itimerspec64 *value)
 	return 0;
 }
 
-SEC("tp_btf/itimer_expire")
+SEC("event/itimer_expire")
 int BPF_PROG(itimer_expire, int which, struct pid *pid)
 {
 	if (!current_passes())

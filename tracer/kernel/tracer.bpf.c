@@ -2,7 +2,7 @@
 /*
  * tracer.bpf.c - all programs as one object: one program per event, named like it. A domain of the kernel has a file of its own.
  *
- * Programs are tp_btf, never tp/: those of the second kind skip each other when they nest. A program that serves one event
+ * Programs are event/, which is tp_btf with the loader's constants in it (constants.c), never tp/: those of that kind skip each other when they nest. A program that serves one event
  * through several tracepoints is called event__tracepoint.
  */
 #include "kernel.h"

@@ -48,14 +48,14 @@ static __always_inline u64 call_of(struct task_struct *task)
 	return regs->ip + (regs->orig_ax << 48);
 }
 
-SEC("tp_btf/page_fault_user")
+SEC("event/page_fault_user")
 int BPF_PROG(fault_entry__user, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
 	return record_fault(address, regs->ip, error, true);
 }
 
 /* What is read while faults are disabled, by programs such as ours and where the kernel must not wait, brings in no page: it fails at once, and has no end. */
-SEC("tp_btf/page_fault_kernel")
+SEC("event/page_fault_kernel")
 int BPF_PROG(fault_entry__kernel, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
 	struct task_struct *task = current_task();
@@ -86,7 +86,7 @@ static __always_inline int record_fault_end(struct task_struct *task, bool major
 
 #if defined(__TARGET_ARCH_x86)
 /* In a system call pages are also brought in without a fault, for exec or direct I/O, and counted as if there had been one. */
-SEC("tp_btf/count_memcg_events")
+SEC("event/count_memcg_events")
 int BPF_PROG(fault_exit__counted, void *memcg, int item)
 {
 	struct task_struct *task;

@@ -194,7 +194,7 @@ static __always_inline void submitted(struct io_kiocb *req)
 	}
 }
 
-SEC("tp_btf/io_uring_submit_req")
+SEC("event/io_uring_submit_req")
 int BPF_PROG(uring_submit, struct io_kiocb *req)
 {
 	submitted(req);
@@ -202,7 +202,7 @@ int BPF_PROG(uring_submit, struct io_kiocb *req)
 }
 
 /* Its name as of 6.1. */
-SEC("tp_btf/io_uring_submit_sqe")
+SEC("event/io_uring_submit_sqe")
 int BPF_PROG(uring_submit__sqe, struct io_kiocb *req)
 {
 	submitted(req);
@@ -242,7 +242,7 @@ static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb 
 	}
 }
 
-SEC("tp_btf/io_uring_complete")
+SEC("event/io_uring_complete")
 int BPF_PROG(uring_complete, struct io_ring_ctx *ring, void *req, struct io_uring_cqe *cqe)
 {
 	completed(ring, req, FIELD(cqe, user_data), FIELD(cqe, res), FIELD(cqe, flags));
@@ -250,14 +250,14 @@ int BPF_PROG(uring_complete, struct io_ring_ctx *ring, void *req, struct io_urin
 }
 
 /* As of 6.1: the entry's values, one by one. */
-SEC("tp_btf/io_uring_complete")
+SEC("event/io_uring_complete")
 int BPF_PROG(uring_complete__values, void *ring, void *req, u64 user_data, int result, unsigned int flags)
 {
 	completed(ring, req, user_data, result, flags);
 	return 0;
 }
 
-SEC("tp_btf/io_uring_queue_async_work")
+SEC("event/io_uring_queue_async_work")
 int BPF_PROG(uring_async, struct io_kiocb *req, int rw)
 {
 	if (!current_passes())
@@ -271,7 +271,7 @@ int BPF_PROG(uring_async, struct io_kiocb *req, int rw)
 	return 0;
 }
 
-SEC("tp_btf/io_uring_poll_arm")
+SEC("event/io_uring_poll_arm")
 int BPF_PROG(uring_poll, struct io_kiocb *req, int mask, int events)
 {
 	if (!current_passes())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* work.bpf.c - work that the kernel puts off: who queued it, who did it. */
 
-SEC("tp_btf/workqueue_queue_work")
+SEC("event/workqueue_queue_work")
 int BPF_PROG(work_queue, int cpu, void *pool, struct work_struct *work)
 {
 	if (!current_passes())
@@ -14,7 +14,7 @@ int BPF_PROG(work_queue, int cpu, void *pool, struct work_struct *work)
 	return 0;
 }
 
-SEC("tp_btf/workqueue_execute_start")
+SEC("event/workqueue_execute_start")
 int BPF_PROG(work_start, struct work_struct *work)
 {
 	if (!current_passes())
@@ -27,7 +27,7 @@ int BPF_PROG(work_start, struct work_struct *work)
 	return 0;
 }
 
-SEC("tp_btf/workqueue_execute_end")
+SEC("event/workqueue_execute_end")
 int BPF_PROG(work_end, struct work_struct *work)
 {
 	if (!current_passes())

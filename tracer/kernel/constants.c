@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * constants.c - the loader's constants become part of the instructions.
+ *
+ * The kernel knows what the programs' read-only data hold, and drops branches by it, but a program still loads each of them whenever it runs. What it
+ * loads is known before: so a load of a constant by its address becomes a move of its value, one instruction for one, before the kernel sees the program.
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "loader.h"
+
+#define EVENT_SECTION "event/" /* of programs on tracepoints of the kernel, as SEC() has it: before the tracepoint's name */
+
+/* What is being loaded, for prepare_program(), which libbpf calls in the middle of it. */
+static _Thread_local struct {
+	const struct tracer_bpf *skeleton;
+	const struct btf *kernel;
+} loading;
+
+static bool is_jump(const struct bpf_insn *insn)
+{
+	unsigned char class = BPF_CLASS(insn->code), op = BPF_OP(insn->code);
+
+	return (class == BPF_JMP || class == BPF_JMP32) && op != BPF_CALL && op != BPF_EXIT;
+}
+
+/* By instruction: does anything jump there? */
+static bool *find_targets(const struct bpf_insn *insns, size_t nr)
+{
+	bool *targets = calloc(nr, sizeof(*targets));
+
+	for (size_t i = 0; targets && i < nr; i++) {
+		long target = (long)i + 1 + (insns[i].code == (BPF_JMP32 | BPF_JA) ? insns[i].imm : insns[i].off);
+
+		if (is_jump(&insns[i]) && target >= 0 && target < (long)nr)
+			targets[target] = true;
+	}
+	return targets;
+}
+
+/* Does the instruction leave something else in @reg, or go elsewhere? */
+static bool ends_use(const struct bpf_insn *insn, unsigned char reg)
+{
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_ST:
+		return false;
+	case BPF_STX: /* an atomic operation may leave the old value in either */
+		return BPF_MODE(insn->code) != BPF_MEM && (insn->src_reg == reg || reg == BPF_REG_0);
+	case BPF_JMP:
+	case BPF_JMP32:
+		return true;
+	default:
+		return insn->dst_reg == reg;
+	}
+}
+
+static size_t bytes_loaded(const struct bpf_insn *insn)
+{
+	static const size_t bytes[] = {[BPF_W >> 3] = 4, [BPF_H >> 3] = 2, [BPF_B >> 3] = 1, [BPF_DW >> 3] = 8};
+
+	return bytes[BPF_SIZE(insn->code) >> 3];
+}
+
+/* The move that does what the load does; false if the value is none that a move can have. */
+static bool fold_load(struct bpf_insn *insn, const unsigned char *constant, size_t bytes)
+{
+	unsigned char dst = insn->dst_reg;
+	long long value = 0;
+
+	memcpy(&value, constant, bytes); /* of unsigned words, the low byte first: as the load */
+	if (bytes == 8 && value != (int)value)
+		return false;
+	*insn = (struct bpf_insn){.code = (bytes == 8 ? BPF_ALU64 : BPF_ALU) | BPF_MOV | BPF_K, .dst_reg = dst, .imm = (int)value};
+	return true;
+}
+
+/* @at: it loads the address of our constants. What is loaded by that before anything else can happen; and if nothing but such loads wants the address, it goes, too. */
+static void fold_loads_by(struct bpf_insn *insns, size_t nr, const bool *targets, size_t at, const unsigned char *constants, size_t nr_bytes)
+{
+	static const struct bpf_insn nothing = {.code = BPF_JMP | BPF_JA}; /* the kernel drops it */
+	unsigned char base = insns[at].dst_reg;
+	bool is_wanted = false, is_kept = true;
+
+	for (size_t i = at + 2; i < nr && !targets[i] && is_kept; i++) {
+		struct bpf_insn *insn = &insns[i];
+		long from = (long)insns[at + 1].imm + insn->off;
+
+		is_kept = !ends_use(insn, base);
+		is_wanted |= BPF_CLASS(insn->code) != BPF_LDX || BPF_MODE(insn->code) != BPF_MEM || insn->src_reg != base || from < 0 ||
+			     (size_t)from + bytes_loaded(insn) > nr_bytes || !fold_load(insn, constants + from, bytes_loaded(insn));
+	}
+	if (!is_wanted && !is_kept)
+		insns[at] = insns[at + 1] = nothing;
+}
+
+int tracer_fold_constants(struct bpf_insn *insns, size_t nr, int map, const void *constants, size_t nr_bytes)
+{
+	bool *targets = find_targets(insns, nr);
+
+	if (!targets)
+		return -ENOMEM;
+	for (size_t i = 0; i + 1 < nr; i++)
+		if (insns[i].code == (BPF_LD | BPF_IMM | BPF_DW) && insns[i].src_reg == BPF_PSEUDO_MAP_VALUE && insns[i].imm == map)
+			fold_loads_by(insns, nr, targets, i, constants, nr_bytes);
+	free(targets);
+	return 0;
+}
+
+static int fold_program(struct bpf_program *program, const struct tracer_bpf *skeleton)
+{
+	size_t nr = bpf_program__insn_cnt(program);
+	struct bpf_insn *insns = malloc(nr * sizeof(*insns));
+	int result;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
+	result = tracer_fold_constants(insns, nr, bpf_map__fd(skeleton->maps.rodata), (const void *)skeleton->rodata, sizeof(*skeleton->rodata));
+	if (!result)
+		result = bpf_program__set_insns(program, insns, nr);
+	free(insns);
+	return result;
+}
+
+/* Called by libbpf for each program on a tracepoint, when all addresses are known: as it would itself, it says what is attached to. */
+static int prepare_program(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
+{
+	char type[128];
+	int id;
+
+	snprintf(type, sizeof(type), "btf_trace_%s", bpf_program__section_name(program) + strlen(EVENT_SECTION));
+	id = btf__find_by_name_kind(loading.kernel, type, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return id;
+	options->attach_btf_id = (__u32)id;
+	return fold_program(program, loading.skeleton);
+}
+
+static int attach_program(const struct bpf_program *program, long cookie, struct bpf_link **ret_link)
+{
+	*ret_link = bpf_program__attach_trace(program);
+	return *ret_link ? 0 : -errno;
+}
+
+struct tracer_bpf *tracer_open_programs(void)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, handler, .prog_prepare_load_fn = prepare_program, .prog_attach_fn = attach_program);
+	static bool registered; /* for good: the programs point to what is registered */
+
+	if (!registered && libbpf_register_prog_handler(EVENT_SECTION, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, &handler) < 0)
+		return NULL;
+	registered = true;
+	return tracer_bpf__open();
+}
+
+int tracer_load_skeleton(struct tracer_bpf *skeleton, const struct btf *kernel)
+{
+	loading.skeleton = skeleton;
+	loading.kernel = kernel;
+	return tracer_bpf__load(skeleton);
+}
