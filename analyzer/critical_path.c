@@ -604,6 +604,10 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 		.waited_path = "",
 		.depth = step->depth,
 	};
+	if (is_on_cpu(s->state) && s->state != TRACE_STATE_INTERRUPTED && !trace_analysis_sees_calls(history->analysis)) {
+		s->state = TRACE_STATE_RUNNING; /* not known whether in a system call */
+		s->name = "";
+	}
 	if (s->state == TRACE_STATE_WAIT_CPU) {
 		s->holder = step->holder < history->nr_lines ? history->lines[step->holder].thread : NULL;
 		s->holder_name = s->holder ? trace_thread_comm(s->holder) : step->holder == INTERRUPTS ? "interrupts" : "nobody";

@@ -46,6 +46,8 @@ int critical_path_begin(struct report *report)
 	struct trace_history_options options = {.size = sizeof(options)};
 	struct trace_error error = {0};
 
+	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
+		return complain("the kernel was not recorded, only events of programs: nobody knows what %s waited for; record as root", "threads");
 	if (report->options->from_s > 0)
 		options.from_ns = from_ns(report);
 	if (report->options->to_s >= 0)
@@ -127,6 +129,11 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 }
 
 /* ---- words ---- */
+
+static const char *state_name(enum trace_state state)
+{
+	return state == TRACE_STATE_RUNNING ? "cpu" : trace_state_name(state);
+}
 
 static const char *state_word(const struct trace_contributor *row)
 {
@@ -320,7 +327,7 @@ static void segment_text(const struct trace_path_segment *s, char *text, size_t 
 			 text_name(s->target, target, sizeof(target)), *s->via ? " via " : "", s->via, s->idle ? " (idle)" : "",
 			 *s->name ? " in " : "", s->name);
 	else
-		snprintf(text, size, "%s%s%s", trace_state_name(s->state), *s->name ? " " : "", text_name(s->name, name, sizeof(name)));
+		snprintf(text, size, "%s%s%s", state_name(s->state), *s->name ? " " : "", text_name(s->name, name, sizeof(name)));
 }
 
 /* Each thread is indented by how many it was reached through. */
@@ -367,7 +374,7 @@ static void put_segment(struct json *json, const struct trace_path_segment *s)
 	json_text(json, "comm", trace_thread_comm(s->thread));
 	json_u64(json, "from_ns", s->from_ns);
 	json_u64(json, "to_ns", s->to_ns);
-	json_text(json, "state", trace_state_name(s->state));
+	json_text(json, "state", state_name(s->state));
 	json_text(json, "name", s->name);
 	if (s->state == TRACE_STATE_BLOCKED) {
 		json_text(json, "kind", trace_wait_kind_name(s->kind));
@@ -392,14 +399,12 @@ static void put_segment(struct json *json, const struct trace_path_segment *s)
 
 static void put_contributor(struct json *json, const struct trace_contributor *row)
 {
-	bool cpu = row->by == TRACE_BY_COMMAND && row->state == TRACE_STATE_RUNNING;
-
 	json_open(json, NULL, "{");
 	json_text(json, "by", trace_contributor_by_name(row->by));
 	json_text(json, "comm", row->comm);
 	json_u64(json, "pid", row->pid);
 	json_u64(json, "tid", row->tid);
-	json_text(json, "state", cpu ? "cpu" : trace_state_name(row->state));
+	json_text(json, "state", state_name(row->state));
 	json_text(json, "kind", row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : "");
 	json_text(json, "target", row->target);
 	json_text(json, "via", row->via);

@@ -523,18 +523,11 @@ static int check_window(const struct options *options, const struct trace_info *
 	return 0;
 }
 
-static bool is_filtered(const struct trace *trace)
-{
-	const char *left_out = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
-
-	return left_out && strcmp(left_out, TRACE_LEFT_OUT_PROCESSES) == 0;
-}
-
 int report_list(struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
 	struct list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
-	bool filtered = is_filtered(report->trace);
+	bool filtered = is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES);
 	int error = check_window(report->options, info);
 
 	if (!error)

@@ -49,6 +49,8 @@ GPtrArray *command_family(const struct report *report);
 void report_wrapped(const struct report *report, char *text);
 /** report_verdict() - the first paragraph: of the processes asked for, or of the command, and of the machine */
 void report_verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system);
+/** report_verdict_of_programs() - the same, where of the kernel nothing was recorded; @any: programs told of what was asked for */
+void report_verdict_of_programs(const struct report *report, bool any);
 /** report_sections() - machine-wide: by kind of wait, file, lock, pair of processes, interrupt, device, system call. False: out of memory */
 bool report_sections(const struct report *report, const struct trace_figures *system);
 /** report_files() - the files of @f; @whole_ns: what the time waited for a file is a part of; @most: rows, unless --top or --all say otherwise */
@@ -148,6 +150,8 @@ const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t si
 uint64_t report_lost(const struct report *report, size_t *ret_gaps);
 /** text_lost() - "17 events", "at least 17 events", "nobody knows how many events" */
 const char *text_lost(const struct report *report, struct text *text);
+/** is_left_out() - by the recorder, as a whole: TRACE_LEFT_OUT_... */
+bool is_left_out(const struct trace *trace, const char *what);
 /** is_unrecorded() - none of the kernel's events of @category, at no time: to have seen none says nothing */
 bool is_unrecorded(const struct report *report, enum trace_category category);
 /** report_loss_sentence() - append it, a blank before it; nothing if nothing was lost */

@@ -234,6 +234,18 @@ static const char *where(bool in_a, bool in_b)
 	return in_a ? "in B" : in_b ? "in A" : "in either";
 }
 
+static bool put_left_out(const struct diff *diff)
+{
+	bool any = false;
+
+	for (int i = 0; i < 2; i++)
+		if (is_left_out(diff->sides[i].trace, TRACE_LEFT_OUT_KERNEL)) {
+			fprintf(diff->sides[0].out, "The kernel was not recorded in %c, only events of programs: it has no processes to compare.\n", "AB"[i]);
+			any = true;
+		}
+	return any;
+}
+
 static void put_unknown(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
@@ -275,7 +287,8 @@ static void put_verdict(const struct diff *diff)
 		grid_sentence(a, are_sure(diff) ? "Only the commands and what they started; --all compares everything." :
 				 "Only these processes and what they started; --all compares everything.");
 	grid_sentence(a, "Processes of one name are added up; the greatest differences come first.");
-	put_unknown(diff);
+	if (!put_left_out(diff))
+		put_unknown(diff);
 	fputs("\n", a->out);
 	g_string_free(s, TRUE);
 }

@@ -62,9 +62,18 @@ static const struct {
 	{"Packets In", {TRACE_EV_net_rx}},
 };
 
-/* @turns: scheduling changes were recorded, so that there are times to tell of. */
-static void put_unrecorded(const struct report *report, bool turns)
+/* Scheduling changes were recorded for some time, so that there are times to tell of. */
+static bool has_turns(const struct report *report)
 {
+	uint64_t start, end;
+
+	trace_analysis_window(report->analysis, &start, &end);
+	return trace_analysis_halted_ns(report->analysis) < end - start;
+}
+
+static void put_unrecorded(const struct report *report)
+{
+	bool turns = has_turns(report);
 	GString *names = g_string_new(NULL);
 
 	if (turns && !trace_analysis_sees_calls(report->analysis))
@@ -84,11 +93,10 @@ static void put_unrecorded(const struct report *report, bool turns)
 
 static void put_losses(const struct report *report)
 {
-	uint64_t contradictions = trace_analysis_contradictions(report->analysis), halted = trace_analysis_halted_ns(report->analysis), start, end;
+	uint64_t contradictions = trace_analysis_contradictions(report->analysis), halted = trace_analysis_halted_ns(report->analysis);
 	struct text t;
 	size_t gaps;
 
-	trace_analysis_window(report->analysis, &start, &end);
 	report_lost(report, &gaps);
 	if (contradictions)
 		fprintf(report->out, "\n%" PRIu64 " times a thread was where it could not be: events are missing that no gap tells of, or were filtered.\n",
@@ -96,12 +104,12 @@ static void put_losses(const struct report *report)
 	if (gaps)
 		fprintf(report->out, "\nLost: %s in %zu gap%s; what they touch is counted as unknown.\n", text_lost(report, &t), gaps,
 			gaps == 1 ? "" : "s");
-	if (halted)
+	if (halted && !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		fprintf(report->out, "\nFor %s no scheduling changes were recorded: halted, or taken away. What happened then is unknown.\n",
 			text_ns(report, halted, &t));
-	if (halted < end - start && !trace_analysis_sees_wakeups(report->analysis))
+	if (has_turns(report) && !trace_analysis_sees_wakeups(report->analysis))
 		fputs("\nNo wakeups were recorded: of threads that were not on a CPU it is unknown whether they waited for one, or for what else.\n", report->out);
-	put_unrecorded(report, halted < end - start);
+	put_unrecorded(report);
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
 		fprintf(report->out, "%sNot traced: %s\n", i || gaps ? "" : "\n", trace_not_traced(report->trace, i));
 }
@@ -596,6 +604,10 @@ static void system_page(const struct report *report, const struct trace_figures 
 	uint64_t nr = trace_nr_cpus(report->analysis), whole = trace_ns * (nr ? nr : 1);
 
 	grid_title(report, "\t", "System-wide:");
+	if (!has_turns(report)) {
+		system_call_table(report, f);
+		return;
+	}
 	share_if_calls(report, "\t\tTotal process time: ", cpus.user, whole);
 	share_if_calls(report, "\t\tTotal system time: ", cpus.system + cpus.interrupts, whole);
 	share(report->out, "\t\tSystem idle: ", cpus.idle, whole);
@@ -621,6 +633,18 @@ static bool process_pages(const struct report *report, const struct process_row 
 	return true;
 }
 
+/* Of the kernel nothing was recorded: there are no processes, nor what they and the CPUs did. */
+static void programs_alone(struct report *report)
+{
+	bool any = report_user_has_any(report);
+
+	report_verdict_of_programs(report, any);
+	if (!any)
+		return;
+	report_user(report);
+	report_summary(report);
+}
+
 int report_text(struct report *report)
 {
 	size_t nr;
@@ -630,13 +654,18 @@ int report_text(struct report *report)
 	bool empty = chosen && !nr;
 	uint64_t start, end;
 
-	if (ok) {
+	if (ok && is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
+		programs_alone(report);
+		ok = empty = true;
+	} else if (ok) {
 		trace_analysis_window(report->analysis, &start, &end);
 		report_verdict(report, rows, nr, system);
 	}
-	if (ok && !empty) {
+	if (ok && !empty && has_turns(report)) {
 		cpu_table(report);
 		process_table(report, rows, nr);
+	}
+	if (ok && !empty) {
 		report_servers(report);
 		report_user(report);
 		if (!chosen)

@@ -33,10 +33,12 @@ static void owner_name(const struct report *report, const struct trace_process *
 static bool owner_wanted(const struct report *report, const struct trace_process *process, uint32_t pid)
 {
 	const struct options *options = report->options;
+	char name[COMM_BYTES];
 
 	if (process)
 		return process_wanted(report, process);
-	return !options->comm && !options->cgroup && (options->pid < 0 || (uint32_t)options->pid == pid);
+	owner_name(report, process, pid, name);
+	return !options->cgroup && (options->pid < 0 || (uint32_t)options->pid == pid) && (!options->comm || strcmp(options->comm, name) == 0);
 }
 
 static void put_owner(struct grid *grid, const struct report *report, const struct trace_process *process, uint32_t pid)
@@ -208,14 +210,16 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 		"Requests of programs (from begin to end, on whatever threads; queued: with none):",
 		"Between events of programs (of one thread and provider):",
 	};
+	bool kernel = !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL);
+	enum grid_kind figure = kernel ? GRID_RIGHT : GRID_HIDDEN, rare = kernel ? GRID_RARE : GRID_HIDDEN;
 	enum grid_kind interrupts = trace_analysis_sees_interrupts(report->analysis) ? GRID_RARE : GRID_HIDDEN;
 	const struct grid_column columns[] = {
-		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", GRID_RIGHT},
-		{"interrupted", interrupts}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"queued", GRID_RIGHT}, {"not seen", GRID_RARE},
+		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", figure},
+		{"interrupted", interrupts}, {"for a CPU", figure}, {"for else", figure}, {"queued", GRID_RIGHT}, {"not seen", rare},
 		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
 	const struct grid_column without_queue[] = {
-		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", GRID_RIGHT},
-		{"interrupted", interrupts}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT}, {"not seen", GRID_RARE},
+		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", figure},
+		{"interrupted", interrupts}, {"for a CPU", figure}, {"for else", figure}, {"not seen", rare},
 		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
 	uint64_t whole = 0, open = 0, unmatched = 0;
@@ -249,6 +253,14 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 	if (open || unmatched)
 		fputs("\n", report->out);
 	put_stories(report, kind);
+}
+
+bool report_user_has_any(const struct report *report)
+{
+	for (size_t i = 0; i < trace_nr_user_events(report->user); i++)
+		if (owner_wanted(report, trace_get_user_event(report->user, i)->process, trace_get_user_event(report->user, i)->pid))
+			return true;
+	return false;
 }
 
 void report_user(const struct report *report)

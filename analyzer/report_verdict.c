@@ -85,6 +85,8 @@ static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid
 		g_string_append(s, plain[wait->kind]);
 		if (wait->kind == TRACE_WAIT_PROCESS)
 			g_string_append_printf(s, *wait->target ? "%u" TIE : "%u", wait->pid);
+		if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
+			g_string_append(s, ", ");
 		add_name(s, wait->target);
 	}
 	if (*wait->via)
@@ -393,9 +395,8 @@ static void about_command(GString *s, const struct report *report, const struct 
 	g_ptr_array_free(tree, TRUE);
 }
 
-static void about_none(GString *s, const struct options *options)
+static void add_chosen(GString *s, const struct options *options)
 {
-	g_string_append(s, "No process of this trace is");
 	if (options->pid >= 0)
 		g_string_append_printf(s, " number %lld,", (long long)options->pid);
 	if (options->comm)
@@ -404,6 +405,12 @@ static void about_none(GString *s, const struct options *options)
 		g_string_append_printf(s, " in the control group %s,", options->cgroup);
 	s->str[s->len - 1] = ';';
 	g_string_append(s, " without --pid, --comm and --cgroup all are listed.");
+}
+
+static void about_none(GString *s, const struct options *options)
+{
+	g_string_append(s, "No process of this trace is");
+	add_chosen(s, options);
 }
 
 static void about_chosen(GString *s, const struct report *report, const struct process_row *rows, size_t nr)
@@ -502,6 +509,12 @@ static void about_cpus(GString *s, const struct report *report)
 	}
 	all = sum.user_ns + sum.system_ns + sum.irq_ns + sum.idle_ns + sum.unknown_ns;
 	trace_analysis_window(report->analysis, &start, &end);
+	if (all && sum.unknown_ns == all) {
+		g_string_append(s, "What the CPUs did in ");
+		add_ns(s, report, end - start);
+		g_string_append(s, " is not known.");
+		return;
+	}
 	g_string_append(s, "In ");
 	add_ns(s, report, end - start);
 	g_string_append_printf(s, " the %zu CPU%s of ", nr, nr == 1 ? "" : "s");
@@ -600,6 +613,21 @@ void report_verdict(const struct report *report, const struct process_row *rows,
 	else
 		about_machine(s, report, rows, nr, system);
 	about_host(s, report, system);
+	report_loss_sentence(s, report);
+	report_wrapped(report, s->str);
+	g_string_free(s, TRUE);
+}
+
+void report_verdict_of_programs(const struct report *report, bool any)
+{
+	GString *s = g_string_new("The kernel was not recorded, only events of programs: what else their threads did, what they waited for, and which processes there were, is not known.");
+
+	if (!any && is_chosen(report->options)) {
+		g_string_append(s, " No program that has events here is");
+		add_chosen(s, report->options);
+	} else if (!any) {
+		g_string_append(s, " No program had any.");
+	}
 	report_loss_sentence(s, report);
 	report_wrapped(report, s->str);
 	g_string_free(s, TRUE);

@@ -338,6 +338,13 @@ const char *text_lost(const struct report *report, struct text *text)
 	return text->bytes;
 }
 
+bool is_left_out(const struct trace *trace, const char *what)
+{
+	const char *left_out = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
+
+	return left_out && strcmp(left_out, what) == 0;
+}
+
 bool is_unrecorded(const struct report *report, enum trace_category category)
 {
 	const struct trace_event_type *type;

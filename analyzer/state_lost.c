@@ -161,7 +161,7 @@ uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
 
 bool trace_analysis_sees_wakeups(const struct trace_analysis *a)
 {
-	return !a->no_wakings;
+	return !a->no_wakings && trace_analysis_recorded(a, TRACE_EV_sched_waking) != TRACE_RECORDED_NEVER;
 }
 
 enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint32_t id)
@@ -176,11 +176,11 @@ enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint
 	return a->unrecorded[id / 64] >> id % 64 & 1 ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_ALWAYS;
 }
 
-/* Where scheduling changes are not recorded, nothing is told of the time anyway. */
+/* Where for some time no scheduling changes are recorded, nothing is told of that time anyway. */
 static bool sees(const struct trace_analysis *a, const uint32_t *ids, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (a->unrecorded[ids[i] / 64] >> ids[i] % 64 & 1)
+		if (trace_analysis_recorded(a, ids[i]) != TRACE_RECORDED_ALWAYS)
 			return false;
 	return true;
 }

@@ -702,6 +702,42 @@ static void what_was_not_recorded_is_not_zero(void)
 	free(text);
 }
 
+static void a_path_on_cpus_is_divided_only_if_calls_were_recorded(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text = report_of(make_masked(mask), "--critical-path=10 --json");
+
+	contains(text, "\"state\":\"syscall\"");
+	free(text);
+	mask[TRACE_EV_sys_enter / 64] &= ~(15ull << TRACE_EV_sys_enter % 64);
+	text = report_of(make_masked(mask), "--critical-path=10 --json");
+	contains(text, "\"state\":\"cpu\"");
+	CU_ASSERT_PTR_NULL(strstr(text, "\"state\":\"syscall\""));
+	free(text);
+	text = report_of(make_masked(mask), "--critical-path=10");
+	contains(text, "2  one 10: CPU\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "system calls"));
+	free(text);
+}
+
+static void without_scheduling_no_time_is_told(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct tb *tb = tb_new();
+	char *text;
+
+	mask[TRACE_EV_sched_switch / 64] &= ~(1ull << TRACE_EV_sched_switch % 64);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	tb_sys_enter(tb, 0, 9500, SYS_getpid);
+	text = report_of(tb, "-a");
+	CU_ASSERT_PTR_EQUAL(strstr(text, "What the CPUs did in 8.50 us is not known.\n"), text);
+	CU_ASSERT_PTR_NULL(strstr(text, "CPUs (% of the trace)"));
+	CU_ASSERT_PTR_NULL(strstr(text, "Total process time"));
+	CU_ASSERT_PTR_NULL(strstr(text, "used no CPU"));
+	free(text);
+}
+
 static void the_number_of_events_is_that_of_the_trace(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -887,6 +923,22 @@ static void waits_of_each_kind_have_words(void)
 	contains(text, "1  the CPU quota of their control groups\n");
 	contains(text, "unknown (threads that the kernel hides)\n");
 	contains(text, "  quota\n");
+	free(text);
+}
+
+static void a_hidden_thread_waited_for_nobody_knows_what(void)
+{
+	struct trace_start_thread hidden = {.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 9001000);
+	tb_thread(tb, 40, 40, 1, "other", 0, true);
+	tb_start(tb, 1000, TRACE_EV_start_thread, &hidden, sizeof(hidden), "hidden");
+	tb_switch(tb, 0, 1001000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a --pid=50");
+	join_lines(text);
+	contains(text, " for nobody knows what, hidden");
 	free(text);
 }
 
@@ -1423,6 +1475,8 @@ int main(int argc, char **argv)
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
 		CASE(a_report_without_interrupts_and_page_faults_does_not_tell_of_none),
 		CASE(what_was_not_recorded_is_not_zero),
+		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
+		CASE(without_scheduling_no_time_is_told),
 		CASE(the_number_of_events_is_that_of_the_trace),
 		CASE(a_command_did_not_run_while_it_was_held),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
@@ -1431,6 +1485,7 @@ int main(int argc, char **argv)
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
 		CASE(deadline_threads_have_their_priority),
 		CASE(waits_of_each_kind_have_words),
+		CASE(a_hidden_thread_waited_for_nobody_knows_what),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_comparison_as_json_has_its_schema),
 		CASE(a_comparison_divides_only_what_both_recorded),

@@ -686,6 +686,39 @@ static void the_report_tells_what_was_not_seen_of_a_scope(void)
 	tb_free(tb);
 }
 
+/* Without the right to record the kernel there are no processes, but there are programs, and they have names and numbers. */
+static void programs_alone_are_chosen_by_what_they_run(void)
+{
+	struct tb *tb = tb_new();
+	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
+	static const char *const theirs[] = {"-a --ns --comm=shop", "-a --ns --pid=10", "-a --ns"};
+	char *text;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
+	stream(tb, 0, 10);
+	emit(tb, 0, 1500, open, 10, 0);
+	emit(tb, 0, 7000, close, 10, 0);
+	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+		text = report(tb, theirs[i]);
+		CU_ASSERT_PTR_EQUAL(strstr(text, "The kernel was not recorded, only events of programs: "), text);
+		contains(text, "  count  time  median  99th %  name    process\n"
+			       "      1  5500    5500    5500  shop:a  shop (10)\n");
+		contains(text, "Scheduling changes: not recorded\n");
+		CU_ASSERT_PTR_NULL(strstr(text, "No process"));
+		CU_ASSERT_PTR_NULL(strstr(text, "% busy"));
+		CU_ASSERT_PTR_NULL(strstr(text, "CPUs (%"));
+		free(text);
+	}
+	text = report(tb, "-a --comm=nobody");
+	contains(text, "No program that has events here is called nobody;\nwithout --pid,");
+	CU_ASSERT_PTR_NULL(strstr(text, "shop"));
+	free(text);
+	text = report(tb, "--json");
+	contains(text, "\"sees_wakeups\":false,\"sees_calls\":false,\"sees_traps\":false,\"sees_interrupts\":false,");
+	free(text);
+	tb_free(tb);
+}
+
 static size_t nr_lines(const char *text, const char *with)
 {
 	size_t nr = 0;
@@ -765,6 +798,7 @@ int main(int argc, char **argv)
 		CASE(the_report_tells_where_the_time_in_scopes_went),
 		CASE(the_report_tells_interruptions_from_waiting_for_a_cpu),
 		CASE(the_report_tells_what_was_not_seen_of_a_scope),
+		CASE(programs_alone_are_chosen_by_what_they_run),
 		CASE(the_list_has_the_events_of_programs_that_are_asked_for),
 		CASE(the_json_has_all_of_it),
 		{NULL, NULL},

@@ -87,7 +87,7 @@ struct trace_critical_path;
 /**
  * struct trace_path_segment - from @from_ns to @to_ns the chosen thread waited for this, or did it itself
  * @thread: whose time it is
- * @state: as in struct trace_interval
+ * @state: as in struct trace_interval; TRACE_STATE_RUNNING on a CPU where trace_analysis_sees_calls() is false
  * @name: system call or interrupt; "" if none
  * @kind, @target, @via, @idle, @other: BLOCKED only, as in struct trace_interval; "" if none
  * @holder, @holder_name: WAIT_CPU only: who had the CPU; without a thread "interrupts", or "nobody": the CPU was idle, or
