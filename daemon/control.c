@@ -199,6 +199,12 @@ int control_receive(int client_fd, struct request *ret_request)
 	return 0;
 }
 
+static ssize_t send_answer(int client_fd, const char *answer, int bytes)
+{
+	return send(client_fd, answer, (size_t)bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* A message is sent as a whole, or not at all; for a few words there is room where net.core.wmem_default is small, or memory short. */
 void control_answer(int client_fd, int err, const char *text)
 {
 	char answer[CONTROL_ANSWER_BYTES];
@@ -206,8 +212,8 @@ void control_answer(int client_fd, int err, const char *text)
 
 	if (bytes >= (int)sizeof(answer))
 		bytes = sizeof(answer) - 1;
-	if (send(client_fd, answer, (size_t)bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return;
+	if (send_answer(client_fd, answer, bytes) < 0)
+		send_answer(client_fd, answer, snprintf(answer, sizeof(answer), "error\nthe answer finds no room (%d bytes): %s", bytes, strerror(errno)));
 }
 
 /* ---- the user's end ---- */

@@ -3,6 +3,7 @@
  * loop.c - what wakes the main thread while it records. Nothing here waits for a disk or for a client.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -184,18 +185,77 @@ static int watch(struct session *session, int fd, enum source source)
 	return epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-static void on_control(struct session *session, int fd)
-{
-	int client = control_accept(session->control);
+/* ---- who asks ---- */
 
-	if (client >= 0 && watch(session, client, SOURCE_CLIENT))
-		close(client);
+static void turn_away(int client, int err, const char *why)
+{
+	control_answer(client, err, why);
+	close(client);
+}
+
+/* False: it is none of ours any more; what epoll told may be older than what was just done. */
+static bool forget_client(struct session *session, int client)
+{
+	for (size_t i = 0; i < session->nr_clients; i++) {
+		if (session->clients[i] != client)
+			continue;
+		session->nr_clients--;
+		memmove(&session->clients[i], &session->clients[i + 1], (session->nr_clients - i) * sizeof(session->clients[0]));
+		return true;
+	}
+	return false;
 }
 
 static void on_client(struct session *session, int fd)
 {
+	if (!forget_client(session, fd))
+		return;
 	epoll_ctl(session->epoll_fd, EPOLL_CTL_DEL, fd, NULL); /* one request for each connection */
 	requests_answer(session, fd);
+}
+
+/* Who came first has asked by now, or goes without an answer: @why. */
+static void finish_oldest_client(struct session *session, int err, const char *why)
+{
+	struct pollfd client = {.fd = session->clients[0], .events = POLLIN};
+
+	if (poll(&client, 1, 0) == 1) {
+		on_client(session, client.fd);
+		return;
+	}
+	forget_client(session, client.fd);
+	turn_away(client.fd, err, why);
+}
+
+/* Whoever connects and says nothing keeps nobody out. */
+static void on_control(struct session *session, int fd)
+{
+	int client = control_accept(session->control), err;
+
+	if (client < 0)
+		return;
+	err = watch(session, client, SOURCE_CLIENT);
+	if (err) {
+		turn_away(client, err, "the daemon has no memory to hear you; try again");
+		return;
+	}
+	if (session->nr_clients == SESSION_MAX_CLIENTS)
+		finish_oldest_client(session, -ETIMEDOUT, "nothing was asked, and others want to ask");
+	session->clients[session->nr_clients++] = client;
+}
+
+/* The command may go on for hours, and we with it: nobody is to wait so long for an answer. Who has asked already gets one of the recording yet. */
+static void hear_the_last(struct session *session)
+{
+	size_t nr;
+
+	do {
+		nr = session->nr_clients;
+		if (session->control)
+			on_control(session, control_fd(session->control));
+	} while (session->nr_clients > nr);
+	while (session->nr_clients)
+		finish_oldest_client(session, -ESHUTDOWN, "the recording is ending; nothing can be asked of it any more");
 }
 
 static void (*const handlers[])(struct session *, int) = {
@@ -265,6 +325,7 @@ void loop_run(struct session *session)
 		for (int i = 0; i < nr; i++)
 			handlers[(uint32_t)events[i].data.u64](session, (int)(events[i].data.u64 >> 32));
 	}
+	hear_the_last(session);
 	message_progress(NULL);
 }
 

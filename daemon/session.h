@@ -21,6 +21,7 @@
 #include "recording.h"
 #include "users.h"
 
+#define SESSION_MAX_CLIENTS 64
 #define SESSION_MAX_WAITING 16
 
 #define SESSION_UNTIL_END   UINT64_MAX
@@ -36,6 +37,7 @@ struct waiting {
  * @recording, @flight: one of the two
  * @mask: what is recorded while not @halted
  * @interrupts: SIGINT, SIGTERM and SIGHUP so far
+ * @clients: have not asked anything yet; oldest first
  */
 struct session {
 	const struct options *options; /* borrowed */
@@ -61,6 +63,8 @@ struct session {
 	int epoll_fd;
 	int signal_fd;
 	int flush_timer_fd;
+	int clients[SESSION_MAX_CLIENTS]; /* owned */
+	size_t nr_clients;
 	struct waiting waiting[SESSION_MAX_WAITING];
 	size_t nr_waiting;
 	char summary[PROGRESS_SUMMARY_BYTES]; /* of a recording that has ended */
@@ -74,7 +78,7 @@ int session_run(const struct options *options);
 
 /** loop_init() - watch everything that @session has; needs loop_free() also after a failure */
 int loop_init(struct session *session, struct trace_error *ret_error);
-/** loop_run() - until the recording is to end */
+/** loop_run() - until the recording is to end; then nobody is connected any more but those in @waiting */
 void loop_run(struct session *session);
 /** loop_interrupted() - for recording_end(): was the user impatient while it ended? */
 bool loop_interrupted(void *session);

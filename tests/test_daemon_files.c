@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -113,6 +114,66 @@ static void an_older_trace_stays_until_there_is_a_new_one(void)
 	CU_ASSERT_EQUAL(rmdir(directory), 0);
 }
 
+/* ---- the control socket ---- */
+
+/** struct place - a control socket in a directory of its own */
+struct place {
+	char directory[32], path[64];
+	struct control *control;
+};
+
+static struct place place_new(void)
+{
+	struct place place = {.directory = "/tmp/test_daemon.XXXXXX"};
+	struct trace_error error;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(place.directory));
+	snprintf(place.path, sizeof(place.path), "%s/control", place.directory);
+	place.control = control_listen(place.path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(place.control);
+	return place;
+}
+
+static void place_remove(struct place *place)
+{
+	char lock[80];
+
+	control_close(place->control);
+	snprintf(lock, sizeof(lock), "%s.lock", place->path);
+	unlink(lock);
+	rmdir(place->directory);
+}
+
+static int connect_silently(const struct place *place)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	strcpy(address.sun_path, place->path);
+	CU_ASSERT_EQUAL(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static int connect_and_say(const struct place *place, const char *text)
+{
+	int fd = connect_silently(place);
+
+	CU_ASSERT_EQUAL(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+	return fd;
+}
+
+/* Closes @client. */
+static void expect_answer(int client, const char *expected)
+{
+	char answer[CONTROL_ANSWER_BYTES] = "";
+	struct pollfd there = {.fd = client, .events = POLLIN};
+
+	CU_ASSERT_EQUAL(poll(&there, 1, 60000), 1);
+	CU_ASSERT(recv(client, answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
+	CU_ASSERT_STRING_EQUAL(answer, expected);
+	close(client);
+}
+
 static void control_replaces_nothing_but_sockets(void)
 {
 	char path[] = "/tmp/test_daemon.XXXXXX";
@@ -156,10 +217,9 @@ static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
 /* A client that waits to be accepted keeps the loop awake. */
 static void control_turns_away_whom_there_is_no_descriptor_for(void)
 {
-	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80], answer[CONTROL_ANSWER_BYTES] = "";
+	struct place place = place_new();
 	struct options options = {.session.level = 1};
 	struct session session = {.options = &options};
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct pollfd waits = {.events = POLLIN};
 	struct iovec text = {(void *)(uintptr_t)"dump", 4};
 	union {
@@ -168,19 +228,9 @@ static void control_turns_away_whom_there_is_no_descriptor_for(void)
 	} ancillary = {.bytes = {0}};
 	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
 	struct rlimit before, none;
-	struct control *control;
-	struct trace_error error;
-	int client, next, ends[2];
+	int client = connect_silently(&place), next, ends[2];
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
-	snprintf(path, sizeof(path), "%s/control", directory);
-	snprintf(lock, sizeof(lock), "%s.lock", path);
-	control = control_listen(path, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
-	client = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	strcpy(address.sun_path, path);
-	CU_ASSERT_EQUAL(connect(client, (const struct sockaddr *)&address, sizeof(address)), 0);
 	ancillary.header.cmsg_level = SOL_SOCKET;
 	ancillary.header.cmsg_type = SCM_RIGHTS;
 	ancillary.header.cmsg_len = CMSG_LEN(sizeof(int));
@@ -192,21 +242,14 @@ static void control_turns_away_whom_there_is_no_descriptor_for(void)
 	none = (struct rlimit){(rlim_t)next, before.rlim_max};
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
 	for (int i = 0; i < 2; i++)
-		CU_ASSERT_EQUAL(control_accept(control), -1);
+		CU_ASSERT_EQUAL(control_accept(place.control), -1);
 	requests_answer(&session, ends[1]); /* closes it */
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
-	waits.fd = control_fd(control);
+	waits.fd = control_fd(place.control);
 	CU_ASSERT_EQUAL(poll(&waits, 1, 0), 0);
-	CU_ASSERT(recv(client, answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
-	CU_ASSERT_STRING_EQUAL(answer, "error\nthe daemon has no descriptor left to hear you; try again");
-	memset(answer, 0, sizeof(answer));
-	CU_ASSERT(recv(ends[0], answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
-	CU_ASSERT_STRING_EQUAL(answer, "error\nthe daemon has no descriptor left for the file; try again");
-	close(client);
-	close(ends[0]);
-	control_close(control);
-	unlink(lock);
-	rmdir(directory);
+	expect_answer(client, "error\nthe daemon has no descriptor left to hear you; try again");
+	expect_answer(ends[0], "error\nthe daemon has no descriptor left for the file; try again");
+	place_remove(&place);
 }
 
 /* ---- the end of a connection, and what was said before it ---- */
@@ -234,8 +277,7 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 
 /** struct conversation - of us, the daemon, with a process that asks "status" */
 struct conversation {
-	char directory[32], path[64];
-	struct control *control;
+	struct place place;
 	pid_t child;
 	int asked_fd; /* a byte can be read when the request was sent */
 };
@@ -247,18 +289,14 @@ static void conversation_begin(struct conversation *talk, bool early, int err, c
 	struct trace_error error;
 	int ends[2], asked;
 
-	strcpy(talk->directory, "/tmp/test_daemon.XXXXXX");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(talk->directory));
-	snprintf(talk->path, sizeof(talk->path), "%s/control", talk->directory);
-	talk->control = control_listen(talk->path, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(talk->control);
+	talk->place = place_new();
 	CU_ASSERT_EQUAL(pipe(ends), 0);
 	talk->asked_fd = ends[0];
 	talk->child = fork();
 	if (talk->child == 0) {
 		asked_fd = ends[1];
 		ends_early = early;
-		asked = control_ask(talk->path, "status", -1, answer, &error);
+		asked = control_ask(talk->place.path, "status", -1, answer, &error);
 		_exit(asked != err ? 1 : strcmp(err ? error.message : answer, text) != 0 ? 2 : 0);
 	}
 	close(ends[1]);
@@ -267,16 +305,12 @@ static void conversation_begin(struct conversation *talk, bool early, int err, c
 
 static void conversation_end(struct conversation *talk)
 {
-	char lock[80];
 	int status;
 
 	CU_ASSERT_EQUAL(waitpid(talk->child, &status, 0), talk->child);
 	CU_ASSERT_EQUAL(status, 0);
 	close(talk->asked_fd);
-	control_close(talk->control);
-	snprintf(lock, sizeof(lock), "%s.lock", talk->path);
-	unlink(lock);
-	rmdir(talk->directory);
+	place_remove(&talk->place);
 }
 
 static void an_end_that_is_told_too_early_hides_no_answer(void)
@@ -286,13 +320,29 @@ static void an_end_that_is_told_too_early_hides_no_answer(void)
 	int client;
 
 	conversation_begin(&talk, true, 0, "done");
-	client = control_accept(talk.control);
+	client = control_accept(talk.place.control);
 	ends_early = true;
 	CU_ASSERT_EQUAL_FATAL(control_receive(client, &request), 0); /* the request neither */
 	CU_ASSERT_STRING_EQUAL(request.verb, "status");
 	control_answer(client, 0, "done");
 	close(client);
 	conversation_end(&talk);
+}
+
+/* A status of many CPUs, where net.core.wmem_default is small. */
+static void an_answer_that_finds_no_room_is_told_as_such(void)
+{
+	char text[CONTROL_ANSWER_BYTES], expected[128];
+	int ends[2];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	CU_ASSERT_EQUAL(setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &(int){1}, sizeof(int)), 0);
+	control_answer(ends[0], 0, text);
+	close(ends[0]);
+	snprintf(expected, sizeof(expected), "error\nthe answer finds no room (%d bytes): %s", CONTROL_ANSWER_BYTES - 1, strerror(EMSGSIZE));
+	expect_answer(ends[1], expected);
 }
 
 /* An end with something unread is an error, and the client is told of that first. */
@@ -308,9 +358,73 @@ static void who_is_turned_away_unheard_is_told_why(void)
 	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none = (struct rlimit){(rlim_t)next, before.rlim_max};
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
-	CU_ASSERT_EQUAL(control_accept(talk.control), -1);
+	CU_ASSERT_EQUAL(control_accept(talk.place.control), -1);
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
 	conversation_end(&talk);
+}
+
+/* A daemon that does nothing but hear; and whose command goes on, so that it stays when its recording has ended, until we close @stay[1]. */
+static pid_t hear(struct control *control, const int stay[2])
+{
+	struct options options = {.session.level = 1};
+	struct session session = {.options = &options, .control = control, .signal_fd = eventfd(0, 0), .flush_timer_fd = -1, .flush.period_ns = FLUSH_NEVER};
+	struct trace_error error;
+	pid_t child = fork();
+	char end;
+
+	if (child)
+		return child;
+	close(stay[1]);
+	if (loop_init(&session, &error))
+		_exit(1);
+	loop_run(&session);
+	requests_close(&session);
+	_exit(read(stay[0], &end, 1) != 0);
+}
+
+/* Nobody waits for as long as the command goes on. */
+static void at_the_end_everybody_has_an_answer(void)
+{
+	struct place place = place_new();
+	int stay[2], silent, stops, asks, status;
+	pid_t child;
+
+	CU_ASSERT_EQUAL(pipe2(stay, O_CLOEXEC), 0);
+	silent = connect_silently(&place);
+	stops = connect_and_say(&place, "stop");
+	asks = connect_and_say(&place, "mode");
+	child = hear(place.control, stay);
+	expect_answer(silent, "error\nthe recording is ending; nothing can be asked of it any more");
+	expect_answer(asks, "ok\nfile");
+	expect_answer(stops, "ok\ntracedaemon: the flight recorder has ended\n");
+	close(stay[1]);
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_EQUAL(status, 0);
+	close(stay[0]);
+	place_remove(&place);
+}
+
+static void who_asks_nothing_keeps_nobody_out(void)
+{
+	struct place place = place_new();
+	int stay[2], silent[SESSION_MAX_CLIENTS + 1], stops, status;
+	pid_t child;
+
+	CU_ASSERT_EQUAL(pipe2(stay, O_CLOEXEC), 0);
+	child = hear(place.control, stay);
+	for (int i = 0; i <= SESSION_MAX_CLIENTS; i++)
+		silent[i] = connect_silently(&place);
+	expect_answer(silent[0], "error\nnothing was asked, and others want to ask");
+	stops = connect_and_say(&place, "stop");
+	expect_answer(silent[1], "error\nnothing was asked, and others want to ask");
+	for (int i = 2; i <= SESSION_MAX_CLIENTS; i++)
+		expect_answer(silent[i], "error\nthe recording is ending; nothing can be asked of it any more");
+	expect_answer(stops, "ok\ntracedaemon: the flight recorder has ended\n");
+	close(stay[1]);
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_EQUAL(status, 0);
+	close(stay[0]);
+	place_remove(&place);
 }
 
 static void control_carries_a_request_and_a_file(void)
@@ -371,7 +485,10 @@ static const struct unit_case cases[] = {
 	 control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
 	{"control_turns_away_whom_there_is_no_descriptor_for", control_turns_away_whom_there_is_no_descriptor_for},
 	{"an_end_that_is_told_too_early_hides_no_answer", an_end_that_is_told_too_early_hides_no_answer},
+	{"an_answer_that_finds_no_room_is_told_as_such", an_answer_that_finds_no_room_is_told_as_such},
 	{"who_is_turned_away_unheard_is_told_why", who_is_turned_away_unheard_is_told_why},
+	{"at_the_end_everybody_has_an_answer", at_the_end_everybody_has_an_answer},
+	{"who_asks_nothing_keeps_nobody_out", who_asks_nothing_keeps_nobody_out},
 	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},
 	{NULL, NULL},
 };
