@@ -156,9 +156,12 @@ static void fit(const struct grid *grid, size_t *widths)
 			if (grid->columns[i].kind == GRID_ELASTIC && widths[i] > NARROWEST && (most == grid->nr || widths[i] > widths[most]))
 				most = i;
 		if (most == grid->nr)
-			return;
+			break;
 		widths[most]--;
 	}
+	for (size_t i = grid->nr; i-- > 1 && total(grid, widths) > room;) /* the first one is what the others are about */
+		if (grid->columns[i].kind == GRID_RIGHT)
+			widths[i] = 0;
 }
 
 /* ---- output ---- */
@@ -254,6 +257,23 @@ static void put_row(const struct grid *grid, const size_t *widths, const char *c
 	fputs("\n", grid->report->out);
 }
 
+/* Numbers do not go without a word. */
+static void put_missing(const struct grid *grid, const size_t *widths)
+{
+	GString *names = g_string_new(NULL);
+
+	for (size_t i = 0; i < grid->nr; i++)
+		if (!widths[i] && grid->columns[i].kind == GRID_RIGHT)
+			g_string_append_printf(names, "%s%s", names->len ? ", " : "(no room for: ", grid->columns[i].heading);
+	if (names->len) {
+		g_string_append(names, ")");
+		fputs(grid->indent, grid->report->out);
+		put_words(grid->report, grid->indent, names->str);
+		fputs("\n", grid->report->out);
+	}
+	g_string_free(names, TRUE);
+}
+
 void grid_end(struct grid *grid, const char *rest)
 {
 	size_t widths[MAX_COLUMNS] = {0};
@@ -269,8 +289,15 @@ void grid_end(struct grid *grid, const char *rest)
 		put_row(grid, widths, headings);
 	for (size_t i = 0; i + grid->nr <= grid->cells->len; i += grid->nr)
 		put_row(grid, widths, (const char *const *)&grid->cells->pdata[i]);
-	if (rest && *rest)
-		fprintf(grid->report->out, "%s(%s)\n", grid->indent, rest);
+	if (rest && *rest) {
+		char *line = g_strdup_printf("(%s)", rest);
+
+		fputs(grid->indent, grid->report->out);
+		put_words(grid->report, grid->indent, line);
+		fputs("\n", grid->report->out);
+		g_free(line);
+	}
+	put_missing(grid, widths);
 	g_ptr_array_free(grid->cells, TRUE);
 	g_free(grid);
 }

@@ -12,7 +12,7 @@
  *	grid_end(grid, "3 more rows");
  *
  * Cells are given row by row. Where the terminal is too narrow first the optional columns go, then the elastic ones are cut:
- * a path at its beginning, anything else at its end. On a pipe nothing is cut.
+ * a path at its beginning, anything else at its end, and at last numbers from the right, which a line below tells. On a pipe nothing is cut.
  */
 #include "report.h"
 

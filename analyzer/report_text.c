@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include "grid.h"
@@ -71,23 +72,40 @@ static bool has_turns(const struct report *report)
 	return trace_analysis_halted_ns(report->analysis) < end - start;
 }
 
+/* A paragraph of its own. */
+static void put_note(const struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put_note(const struct report *report, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	text = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	fputs("\n", report->out);
+	grid_sentence(report, text);
+	g_free(text);
+}
+
 static void put_unrecorded(const struct report *report)
 {
 	bool turns = has_turns(report);
 	GString *names = g_string_new(NULL);
 
+	if (turns && !trace_analysis_sees_wakeups(report->analysis))
+		put_note(report, "No wakeups were recorded: of threads that were not on a CPU it is unknown whether they waited for one, or for what else.");
 	if (turns && !trace_analysis_sees_calls(report->analysis))
-		fputs("\nSystem calls were not recorded, or not their entries and exits both: of time on a CPU it is unknown what was in a thread's own code, and what in the kernel.\n",
-		      report->out);
+		put_note(report, "System calls were not recorded, or not their entries and exits both: of time on a CPU it is unknown what was in a thread's "
+				 "own code, and what in the kernel.");
 	if (turns && !trace_analysis_sees_traps(report->analysis))
-		fputs("\nPage faults were not recorded, or not all of the time: theirs counts as the time of what they interrupted.\n", report->out);
+		put_note(report, "Page faults were not recorded, or not all of the time: theirs counts as the time of what they interrupted.");
 	if (turns && !trace_analysis_sees_interrupts(report->analysis))
-		fputs("\nInterrupts were not recorded, or not all of them: theirs counts as the time of whom they interrupted.\n", report->out);
+		put_note(report, "Interrupts were not recorded, or not all of them: theirs counts as the time of whom they interrupted.");
 	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
 		if (is_unrecorded(report, category))
 			g_string_append_printf(names, "%s%s", names->len ? ", " : "", trace_category_name(category));
 	if (names->len)
-		fprintf(report->out, "\nNot recorded, and so not in this report (categories of events): %s.\n", names->str);
+		put_note(report, "Not recorded, and so not in this report (categories of events): %s.", names->str);
 	g_string_free(names, TRUE);
 }
 
@@ -99,19 +117,19 @@ static void put_losses(const struct report *report)
 
 	report_lost(report, &gaps);
 	if (contradictions)
-		fprintf(report->out, "\n%" PRIu64 " times a thread was where it could not be: events are missing that no gap tells of, or were filtered.\n",
-			contradictions);
+		put_note(report, "%" PRIu64 " times a thread was where it could not be: events are missing that no gap tells of, or were filtered.", contradictions);
 	if (gaps)
-		fprintf(report->out, "\nLost: %s in %zu gap%s; what they touch is counted as unknown.\n", text_lost(report, &t), gaps,
-			gaps == 1 ? "" : "s");
+		put_note(report, "Lost: %s in %zu gap%s; what they touch is counted as unknown.", text_lost(report, &t), gaps, gaps == 1 ? "" : "s");
 	if (halted && !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		fprintf(report->out, "\nFor %s no scheduling changes were recorded: halted, or taken away. What happened then is unknown.\n",
-			text_ns(report, halted, &t));
-	if (has_turns(report) && !trace_analysis_sees_wakeups(report->analysis))
-		fputs("\nNo wakeups were recorded: of threads that were not on a CPU it is unknown whether they waited for one, or for what else.\n", report->out);
+		put_note(report, "For %s no scheduling changes were recorded: halted, or taken away. What happened then is unknown.", text_ns(report, halted, &t));
 	put_unrecorded(report);
-	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
-		fprintf(report->out, "%sNot traced: %s\n", i || gaps ? "" : "\n", trace_not_traced(report->trace, i));
+	for (size_t i = 0; trace_not_traced(report->trace, i); i++) {
+		char *text = g_strdup_printf("Not traced: %s", trace_not_traced(report->trace, i));
+
+		fputs(i ? "" : "\n", report->out);
+		grid_sentence(report, text);
+		g_free(text);
+	}
 }
 
 /* Of several ids one may do: the others are kinds of it. */

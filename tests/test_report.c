@@ -232,6 +232,23 @@ static void nothing_is_wider_than_the_terminal(void)
 	free(text);
 }
 
+/* Less than the numbers of a table take: some go, and a line says which. */
+static void a_narrow_terminal_has_fewer_numbers_and_is_told_so(void)
+{
+	char *text, *end;
+
+	setenv("COLUMNS", "44", 1);
+	CU_ASSERT_EQUAL(run_on_trace("-a", &text), 0);
+	end = strstr(text, "What threads waited for");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(end);
+	*end = 0;
+	CU_ASSERT(widest_line(text) <= 44);
+	contains(text, "  CPU  busy %  programs   kernel     irq\n");
+	contains(text, "  (no room for: softirq, idle)\n");
+	unsetenv("COLUMNS");
+	free(text);
+}
+
 /* What stands above tables has as many lines as it takes, and what is too long for one line is cut. */
 static void titles_and_paths_are_not_wider_than_the_terminal(void)
 {
@@ -1456,6 +1473,7 @@ int main(int argc, char **argv)
 		CASE(processes_without_a_name_read_well),
 		CASE(the_verdict_and_the_tables_of_one_process_come_first),
 		CASE(nothing_is_wider_than_the_terminal),
+		CASE(a_narrow_terminal_has_fewer_numbers_and_is_told_so),
 		CASE(titles_and_paths_are_not_wider_than_the_terminal),
 		CASE(a_damaged_chunk_is_told_in_every_output),
 		CASE(losses_that_nobody_counted_are_no_number),
