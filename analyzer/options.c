@@ -326,6 +326,31 @@ static int check_together(const struct options *options)
 	return 0;
 }
 
+/* What is asked for has no use of these: who believes that they chose would misread it. */
+static void warn_without_effect(const struct options *o)
+{
+	bool listed = o->list && !o->summary, processes = o->analyze || o->diff || (o->json && !o->critical_path);
+	const struct {
+		bool given, used;
+		const char *option, *what;
+	} choices[] = {
+		{o->cpu >= 0, listed, "--cpu", "a CPU for lists (-d)"},
+		{o->nr_traced, listed, "--trace", "events for lists (-d)"},
+		{o->nr_omitted, listed, "--omit", "events for lists (-d)"},
+		{o->paths, listed, "--paths", "what lists (-d) show"},
+		{o->forgotten, listed, "--forget", "what lists (-d) show"},
+		{o->from_s > 0, listed || o->critical_path, "--from", "a time for lists (-d) and --critical-path"},
+		{o->to_s >= 0, listed || o->critical_path, "--to", "a time for lists (-d) and --critical-path"},
+		{o->pid >= 0, listed || processes, "--pid", "a process for -a, --json, --diff and lists (-d)"},
+		{o->comm, processes, "--comm", "processes for -a, --json and --diff"},
+		{o->cgroup, processes, "--cgroup", "processes for -a, --json and --diff"},
+	};
+
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (choices[i].given && !choices[i].used)
+			fprintf(stderr, "tracevisualizer: warning: %s has no effect here: it chooses %s\n", choices[i].option, choices[i].what);
+}
+
 /* TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as output: say so rather than guess. */
 static int take_positionals(struct options *options, const char **words, int nr)
 {
@@ -382,6 +407,8 @@ int options_parse(struct options *options, int argc, char **argv)
 	if (!options->analyze && !options->list && !options->json && !options->verify && !options->critical_path &&
 	    !options->diff)
 		options->summary = true;
+	if (!error)
+		warn_without_effect(options);
 	return error;
 }
 

@@ -352,12 +352,14 @@ static void about_several(GString *s, const struct report *report, const GPtrArr
 	add_ns(s, report, sum->user + sum->system);
 	g_string_append_printf(s, " of CPU, %.2f CPUs at a time", span ? (double)(sum->user + sum->system) / (double)span : 0);
 	if (busy) {
-		g_string_append(s, ", most by ");
+		g_string_append(s, most < sum->user + sum->system ? ", most by " : ", all by ");
 		add_process(s, trace_process_comm(busy), nr == 1 ? trace_process_pid(busy) : 0);
 		if (nr > 1)
 			g_string_append_printf(s, " (%u" TIE "processes)", nr);
-		g_string_append(s, " with ");
-		add_ns(s, report, most);
+		if (most < sum->user + sum->system) {
+			g_string_append(s, " with ");
+			add_ns(s, report, most);
+		}
 	}
 	g_string_append(s, "; they waited ");
 	add_ns(s, report, sum->wait_cpu);

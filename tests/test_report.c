@@ -643,6 +643,21 @@ static struct tb *make_masked(const uint64_t mask[TRACE_MASK_WORDS])
 	return tb;
 }
 
+static void who_used_all_of_it_is_not_said_to_have_used_most(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 11, 11, 1, "one", 0, false);
+	tb_switch(tb, 0, 5000, 10, 11, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, 9000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a --comm=one");
+	join_lines(text);
+	contains(text, " CPUs at a time, all by one (2 processes); they waited ");
+	free(text);
+}
+
 static void a_report_without_system_calls_does_not_divide_time_on_a_cpu(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -1328,6 +1343,32 @@ static void wrong_usage_is_one_line_and_status_2(void)
 	}
 }
 
+static void options_without_effect_are_told(void)
+{
+	static const struct {
+		const char *options, *wanted;
+	} cases[] = {
+		{"-a -c0", "warning: --cpu has no effect here: it chooses a CPU for lists (-d)\n"},
+		{"-tsched", "warning: --trace has no effect here: "},
+		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d) and --critical-path\n"},
+		{"-s --pid=10", "warning: --pid has no effect here: "},
+		{"-d --comm=one", "warning: --comm has no effect here: "},
+		{"-a -d -c0 --pid=10 --from=0.00001", NULL},
+		{"--critical-path=one --from=0.00001", NULL},
+		{"--json --comm=one", NULL},
+	};
+	char *text;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CU_ASSERT_EQUAL(run_on_trace(cases[i].options, &text), 0);
+		if (cases[i].wanted)
+			contains(text, cases[i].wanted);
+		else
+			CU_ASSERT_PTR_NULL(strstr(text, "has no effect"));
+		free(text);
+	}
+}
+
 static void failures_name_the_cause_and_status_is_1(void)
 {
 	char *text;
@@ -1490,6 +1531,7 @@ int main(int argc, char **argv)
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
 		CASE(what_is_not_the_greater_half_is_not_most_of_it),
+		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
 		CASE(a_report_without_interrupts_and_page_faults_does_not_tell_of_none),
 		CASE(what_was_not_recorded_is_not_zero),
@@ -1517,6 +1559,7 @@ int main(int argc, char **argv)
 		CASE(a_list_of_some_processes_names_nobody_who_may_have_left),
 		CASE(a_window_and_omitted_events),
 		CASE(wrong_usage_is_one_line_and_status_2),
+		CASE(options_without_effect_are_told),
 		CASE(failures_name_the_cause_and_status_is_1),
 		CASE(a_list_that_would_be_empty_says_why),
 		CASE(a_trace_is_never_written_over),
