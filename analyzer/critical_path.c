@@ -610,7 +610,8 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 	}
 	if (s->state == TRACE_STATE_WAIT_CPU) {
 		s->holder = step->holder < history->nr_lines ? history->lines[step->holder].thread : NULL;
-		s->holder_name = s->holder ? trace_thread_comm(s->holder) : step->holder == INTERRUPTS ? "interrupts" : "nobody";
+		s->holder_name = s->holder ? trace_thread_comm(s->holder) : step->holder == INTERRUPTS ? "interrupts" :
+				 trace_analysis_is_filtered(history->analysis) ? "unknown" : "nobody";
 	}
 	if (step->waiter != NOBODY) {
 		s->waiter = history->lines[step->waiter].thread;

@@ -267,6 +267,8 @@ static void verdict(const struct telling *t)
 	if (taker && percent(taker->ns, window) >= WORTH_NAMING && strcmp(taker->comm, "nobody") == 0) {
 		g_string_append_printf(s, " It waited %s for CPUs that had nobody else on them: so long they took to wake up.",
 				       text_ns(t->report, taker->ns, &time));
+	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING && strcmp(taker->comm, "unknown") == 0) {
+		g_string_append_printf(s, " For %s it waited for CPUs that somebody may have had whom the recording left out.", text_ns(t->report, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
 		row_text(taker, text, sizeof(text));
 		g_string_append_printf(s, is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s." : " The CPU that it waited for was taken the longest by %s: %s.",

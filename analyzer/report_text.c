@@ -367,7 +367,9 @@ static void process_table(const struct report *report, const struct process_row 
 	}
 	left = put_crowds(report, grid, crowds, &kernel);
 	cpu_ns = left.sum.user_ns + left.sum.system_ns;
-	if (left.nr)
+	if (left.nr && !cpu_ns && trace_analysis_is_filtered(report->analysis))
+		snprintf(rest, sizeof(rest), "%zu more, of whom nothing is known: they did not pass the filter; --all shows them", left.nr);
+	else if (left.nr)
 		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s%sCPU; --all shows them", left.nr, kernel,
 			 cpu_ns ? text_ns(report, cpu_ns, &t) : "no", cpu_ns ? " of " : " ");
 	grid_end(grid, rest);

@@ -523,7 +523,7 @@ static void about_cpus(GString *s, const struct report *report)
 	add_name(s, *info->host ? info->host : "the machine");
 	g_string_append(s, nr == 1 ? " was " : " were ");
 	add_percent(s, sum.user_ns + sum.system_ns + sum.irq_ns, all);
-	g_string_append(s, " busy");
+	g_string_append(s, trace_analysis_is_filtered(report->analysis) ? " busy with what the filter let pass" : " busy");
 	add_modes(s, report, &sum, all);
 	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {
 		g_string_append(s, ", and ");

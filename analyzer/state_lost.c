@@ -159,6 +159,11 @@ uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
 	return a->halted_ns;
 }
 
+bool trace_analysis_is_filtered(const struct trace_analysis *a)
+{
+	return a->filtered;
+}
+
 bool trace_analysis_sees_wakeups(const struct trace_analysis *a)
 {
 	return !a->no_wakings && trace_analysis_recorded(a, TRACE_EV_sched_waking) != TRACE_RECORDED_NEVER;

@@ -1297,6 +1297,38 @@ static void a_list_of_some_processes_names_nobody_who_may_have_left(void)
 	free(text);
 }
 
+/* Process 10 alone was recorded, and others had its CPU for 30 of its 40 us. */
+static struct tb *make_filtered(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000, 41000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_thread(tb, 10, 10, 1, "ten", 0, true);
+	tb_thread(tb, 50, 50, 1, "other", 1, false);
+	tb_sys_enter(tb, 0, 1500, SYS_getpid);
+	tb_sys_exit(tb, 0, 1600, 10);
+	tb_switch(tb, 0, 3000, 10, 99, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 33000, 98, 10, TRACE_TASK_RUNNING);
+	return tb;
+}
+
+static void of_whom_a_filter_left_out_nothing_is_told(void)
+{
+	char *text = report_of(make_filtered(), "-a");
+
+	join_lines(text);
+	contains(text, " busy with what the filter let pass: ");
+	contains(text, " more, of whom nothing is known: they did not pass the filter; --all shows them)");
+	CU_ASSERT_PTR_NULL(strstr(text, "used no CPU"));
+	free(text);
+	text = report_of(make_filtered(), "--critical-path=10");
+	join_lines(text);
+	contains(text, " For 30.00 us it waited for CPUs that somebody may have had whom the recording left out.");
+	CU_ASSERT_PTR_NULL(strstr(text, "nobody"));
+	free(text);
+}
+
 static void a_window_and_omitted_events(void)
 {
 	char *text;
@@ -1557,6 +1589,7 @@ int main(int argc, char **argv)
 		CASE(calls_show_the_arguments_that_they_have),
 		CASE(one_process_comes_with_the_change_that_brings_it_in),
 		CASE(a_list_of_some_processes_names_nobody_who_may_have_left),
+		CASE(of_whom_a_filter_left_out_nothing_is_told),
 		CASE(a_window_and_omitted_events),
 		CASE(wrong_usage_is_one_line_and_status_2),
 		CASE(options_without_effect_are_told),

@@ -421,6 +421,8 @@ size_t trace_analysis_nr_damages(const struct trace_analysis *analysis);
 const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *analysis, size_t idx);
 /** trace_analysis_halted_ns() - how long no scheduling changes were recorded, because somebody did not want them or halted the recording: all that is unknown */
 uint64_t trace_analysis_halted_ns(const struct trace_analysis *analysis);
+/** trace_analysis_is_filtered() - only events of some processes were recorded: of all others, and of who has a CPU when none of them has it, nothing is known */
+bool trace_analysis_is_filtered(const struct trace_analysis *analysis);
 /** trace_analysis_sees_wakeups() - false: they are not recorded now, so that it is unknown when a sleeping thread began to wait for a CPU, and for what it had slept */
 bool trace_analysis_sees_wakeups(const struct trace_analysis *analysis);
 /**

@@ -90,8 +90,8 @@ struct trace_critical_path;
  * @state: as in struct trace_interval; TRACE_STATE_RUNNING on a CPU where trace_analysis_sees_calls() is false
  * @name: system call or interrupt; "" if none
  * @kind, @target, @via, @idle, @other: BLOCKED only, as in struct trace_interval; "" if none
- * @holder, @holder_name: WAIT_CPU only: who had the CPU; without a thread "interrupts", or "nobody": the CPU was idle, or
- *	nothing was seen on it. Else NULL and "".
+ * @holder, @holder_name: WAIT_CPU only: who had the CPU; without a thread "interrupts", "unknown" (a filter left others
+ *	out), or "nobody": the CPU was idle, or nothing was seen on it. Else NULL and "".
  * @waiter: who waited for @thread, in a wait for which see @waited_via ("pipe", "futex" ...; the kind of wait if it has no via); NULL
  *	and "" if @thread is the chosen one. "fork": @waiter was not born yet.
  * @waited_path, @waited_address: of the locked file, or of the futex in the memory of @waiter; of a semaphore its number; else "" and 0
