@@ -154,6 +154,10 @@ const char *text_lost(const struct report *report, struct text *text);
 bool is_left_out(const struct trace *trace, const char *what);
 /** is_unrecorded() - none of the kernel's events of @category, at no time: to have seen none says nothing */
 bool is_unrecorded(const struct report *report, enum trace_category category);
+/** has_recorded() - an event of this id, for some time: else to have seen none says nothing */
+bool has_recorded(const struct report *report, uint32_t id);
+/** has_interrupts() - interrupts, softirqs or vectors, for some time */
+bool has_interrupts(const struct report *report);
 /** report_loss_sentence() - append it, a blank before it; nothing if nothing was lost */
 void report_loss_sentence(GString *s, const struct report *report);
 struct json;

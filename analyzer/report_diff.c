@@ -63,7 +63,7 @@ static bool is_known(const struct report *side, int quantity)
 {
 	if (quantity == Q_USER || quantity == Q_SYSTEM)
 		return trace_analysis_sees_calls(side->analysis);
-	return quantity != Q_INTERRUPTED || trace_analysis_sees_interrupts(side->analysis);
+	return quantity != Q_INTERRUPTED || has_interrupts(side);
 }
 
 /* Can the two be compared in it, and is it no sum of others that can? */
@@ -256,7 +256,7 @@ static void put_unknown(const struct diff *diff)
 		grid_sentence(a, s->str);
 	}
 	if (!is_compared(diff, Q_INTERRUPTED)) {
-		g_string_printf(s, "Interrupts were not all recorded %s: they count there as time on a CPU.",
+		g_string_printf(s, "Interrupts were not recorded %s: they count there as time on a CPU.",
 				where(is_known(a, Q_INTERRUPTED), is_known(b, Q_INTERRUPTED)));
 		grid_sentence(a, s->str);
 	}

@@ -77,7 +77,8 @@ static void put_trace(struct json *json, const struct report *report)
 
 static void put_cpus(struct json *json, const struct report *report)
 {
-	bool calls = trace_analysis_sees_calls(report->analysis), interrupts = trace_analysis_sees_interrupts(report->analysis);
+	bool calls = trace_analysis_sees_calls(report->analysis);
+	bool irqs = has_recorded(report, TRACE_EV_irq_entry) || has_recorded(report, TRACE_EV_vector_entry);
 	struct trace_cpu_figures f;
 
 	json_open(json, "cpus", "[");
@@ -88,8 +89,8 @@ static void put_cpus(struct json *json, const struct report *report)
 		json_u64(json, "cpu_ns", f.user_ns + f.system_ns);
 		json_known(json, "user_ns", f.user_ns, calls);
 		json_known(json, "system_ns", f.system_ns, calls);
-		json_known(json, "irq_ns", f.irq_ns, interrupts);
-		json_known(json, "softirq_ns", f.softirq_ns, interrupts);
+		json_known(json, "irq_ns", f.irq_ns, irqs);
+		json_known(json, "softirq_ns", f.softirq_ns, has_recorded(report, TRACE_EV_softirq_entry));
 		json_u64(json, "idle_ns", f.idle_ns);
 		json_u64(json, "unknown_ns", f.unknown_ns);
 		json_close(json, "}");
@@ -153,7 +154,7 @@ static void put_calls(struct json *json, const struct report *report, const char
 		json_u64(json, traps ? "major" : "errors", calls[i].errors);
 		json_u64(json, "elapsed_ns", calls[i].elapsed_ns);
 		json_u64(json, "cpu_ns", calls[i].cpu_ns);
-		json_known(json, "interrupted_ns", calls[i].interrupted_ns, trace_analysis_sees_interrupts(report->analysis));
+		json_known(json, "interrupted_ns", calls[i].interrupted_ns, has_interrupts(report));
 		json_u64(json, "wait_cpu_ns", calls[i].wait_cpu_ns);
 		json_u64(json, "wait_ns", calls[i].wait_ns);
 		json_u64(json, "min_ns", calls[i].min_ns);
@@ -205,8 +206,8 @@ static void put_figures(struct json *json, const struct report *report, const st
 	json_known(json, "user_ns", f->user_ns, calls);
 	json_known(json, "system_ns", f->syscall_ns + f->trap_ns, calls);
 	json_known(json, "syscall_ns", f->syscall_ns, calls);
-	json_known(json, "trap_ns", f->trap_ns, calls && trace_analysis_sees_traps(report->analysis));
-	json_known(json, "interrupted_ns", f->interrupted_ns, trace_analysis_sees_interrupts(report->analysis));
+	json_known(json, "trap_ns", f->trap_ns, calls && has_recorded(report, TRACE_EV_fault_entry));
+	json_known(json, "interrupted_ns", f->interrupted_ns, has_interrupts(report));
 	json_u64(json, "stolen_ns", f->stolen_ns);
 	json_u64(json, "wait_cpu_ns", f->wait_cpu_ns);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
@@ -264,8 +265,6 @@ static bool put_process(struct json *json, const struct report *report, const st
 
 static void put_client(struct json *json, const struct report *report, const struct trace_server_client *client)
 {
-	bool interrupts = trace_analysis_sees_interrupts(report->analysis);
-
 	json_open(json, NULL, "{");
 	json_u64(json, "pid", client->pid);
 	json_text(json, "comm", client->comm);
@@ -274,8 +273,8 @@ static void put_client(struct json *json, const struct report *report, const str
 	json_u64(json, "exact_ns", client->exact_ns);
 	json_u64(json, "shared_ns", client->shared_ns);
 	json_u64(json, "requests", client->requests);
-	json_known(json, "softirq_ns", client->softirq_ns, interrupts);
-	json_known(json, "interrupted_ns", client->interrupted_ns, interrupts);
+	json_known(json, "softirq_ns", client->softirq_ns, has_recorded(report, TRACE_EV_softirq_entry));
+	json_known(json, "interrupted_ns", client->interrupted_ns, has_interrupts(report));
 	json_close(json, "}");
 }
 
@@ -292,7 +291,7 @@ static void put_servers(struct json *json, const struct report *report)
 		json_u64(json, "exact_ns", server->exact_ns);
 		json_u64(json, "shared_ns", server->shared_ns);
 		json_u64(json, "background_ns", server->background_ns);
-		json_known(json, "softirq_ns", server->softirq_ns, trace_analysis_sees_interrupts(report->analysis));
+		json_known(json, "softirq_ns", server->softirq_ns, has_recorded(report, TRACE_EV_softirq_entry));
 		json_open(json, "clients", "[");
 		for (size_t j = 0; j < server->nr_clients; j++)
 			put_client(json, report, &server->clients[j]);

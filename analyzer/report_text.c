@@ -177,7 +177,7 @@ void report_summary(struct report *report)
 /* A column of the time of interrupts. */
 static enum grid_kind if_interrupts(const struct report *report, enum grid_kind kind)
 {
-	return trace_analysis_sees_interrupts(report->analysis) ? kind : GRID_HIDDEN;
+	return has_interrupts(report) ? kind : GRID_HIDDEN;
 }
 
 /* ---- the CPUs ---- */
@@ -206,9 +206,10 @@ static struct cpu_total cpu_total(const struct report *report)
 static void cpu_table(const struct report *report)
 {
 	bool calls = trace_analysis_sees_calls(report->analysis);
-	enum grid_kind interrupts = if_interrupts(report, GRID_RIGHT);
+	enum grid_kind irqs = has_recorded(report, TRACE_EV_irq_entry) || has_recorded(report, TRACE_EV_vector_entry) ? GRID_RIGHT : GRID_HIDDEN;
+	enum grid_kind softirqs = has_recorded(report, TRACE_EV_softirq_entry) ? GRID_RIGHT : GRID_HIDDEN;
 	const struct grid_column columns[] = {{"CPU", GRID_RIGHT}, {"busy %", GRID_RIGHT}, {calls ? "programs" : "threads", GRID_RIGHT},
-					      {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN}, {"irq", interrupts}, {"softirq", interrupts},
+					      {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN}, {"irq", irqs}, {"softirq", softirqs},
 					      {"idle", GRID_RIGHT}, {"unknown", GRID_OPTIONAL}};
 	struct grid *grid = grid_new(report, INDENT, columns, 8);
 	struct trace_cpu_figures f;
@@ -451,17 +452,17 @@ static void end_time_grid(struct grid *grid, const struct fold *fold)
 /* Divided as far as what divides it was recorded. */
 static void put_cpu_lines(const struct report *report, struct grid *grid, const struct trace_figures *f)
 {
-	bool traps = trace_analysis_sees_traps(report->analysis);
+	bool traps = has_recorded(report, TRACE_EV_fault_entry);
 
 	if (!trace_analysis_sees_calls(report->analysis)) {
 		time_line(grid, f->user_ns + f->syscall_ns + f->trap_ns, f->elapsed_ns, 0, "on a CPU, in its own code or in the kernel");
 	} else {
 		time_line(grid, f->user_ns, f->elapsed_ns, 0, traps ? "on a CPU, in its own code" : "on a CPU, in its own code, or in traps not recorded");
 		time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls, "on a CPU, in system calls");
-		if (traps || f->trap_ns)
+		if (traps)
 			time_line(grid, f->trap_ns, f->elapsed_ns, f->nr_traps, "on a CPU, in traps (page faults)");
 	}
-	if (trace_analysis_sees_interrupts(report->analysis) || f->interrupted_ns)
+	if (has_interrupts(report))
 		time_line(grid, f->interrupted_ns, f->elapsed_ns, 0, "interrupted");
 }
 

@@ -212,7 +212,7 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 	};
 	bool kernel = !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL);
 	enum grid_kind figure = kernel ? GRID_RIGHT : GRID_HIDDEN, rare = kernel ? GRID_RARE : GRID_HIDDEN;
-	enum grid_kind interrupts = trace_analysis_sees_interrupts(report->analysis) ? GRID_RARE : GRID_HIDDEN;
+	enum grid_kind interrupts = has_interrupts(report) ? GRID_RARE : GRID_HIDDEN;
 	const struct grid_column columns[] = {
 		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", figure},
 		{"interrupted", interrupts}, {"for a CPU", figure}, {"for else", figure}, {"queued", GRID_RIGHT}, {"not seen", rare},
@@ -327,7 +327,7 @@ static void json_span(struct json *json, const struct report *report, const stru
 	json_u64(json, "cpu_ns", span->user_ns + span->system_ns);
 	json_known(json, "user_ns", span->user_ns, trace_analysis_sees_calls(report->analysis));
 	json_known(json, "system_ns", span->system_ns, trace_analysis_sees_calls(report->analysis));
-	json_known(json, "interrupted_ns", span->interrupted_ns, trace_analysis_sees_interrupts(report->analysis));
+	json_known(json, "interrupted_ns", span->interrupted_ns, has_interrupts(report));
 	json_u64(json, "wait_cpu_ns", span->wait_cpu_ns);
 	json_u64(json, "blocked_ns", span->blocked_ns);
 	json_u64(json, "queued_ns", span->queued_ns);

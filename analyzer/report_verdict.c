@@ -470,7 +470,7 @@ static const struct trace_wait *worst_wait(const struct trace_figures *f)
 /* What CPUs were busy with, as far as what tells it was recorded. */
 static void add_modes(GString *s, const struct report *report, const struct trace_cpu_figures *sum, uint64_t all)
 {
-	bool calls = trace_analysis_sees_calls(report->analysis), interrupts = trace_analysis_sees_interrupts(report->analysis);
+	bool calls = trace_analysis_sees_calls(report->analysis), interrupts = has_interrupts(report);
 
 	if (!calls && !interrupts) {
 		g_string_append(s, ", in programs, the kernel or interrupts: which of them was not recorded");
@@ -488,7 +488,7 @@ static void add_modes(GString *s, const struct report *report, const struct trac
 	}
 	if (interrupts) {
 		add_percent(s, sum->irq_ns, all);
-		g_string_append(s, " in interrupts");
+		g_string_append(s, trace_analysis_sees_interrupts(report->analysis) ? " in interrupts" : " in interrupts (not all were recorded)");
 	} else {
 		g_string_append(s, "both with interrupts, which were not recorded");
 	}

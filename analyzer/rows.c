@@ -345,6 +345,16 @@ bool is_left_out(const struct trace *trace, const char *what)
 	return left_out && strcmp(left_out, what) == 0;
 }
 
+bool has_recorded(const struct report *report, uint32_t id)
+{
+	return trace_analysis_recorded(report->analysis, id) != TRACE_RECORDED_NEVER;
+}
+
+bool has_interrupts(const struct report *report)
+{
+	return has_recorded(report, TRACE_EV_irq_entry) || has_recorded(report, TRACE_EV_softirq_entry) || has_recorded(report, TRACE_EV_vector_entry);
+}
+
 bool is_unrecorded(const struct report *report, enum trace_category category)
 {
 	const struct trace_event_type *type;
@@ -353,7 +363,7 @@ bool is_unrecorded(const struct report *report, enum trace_category category)
 	for (size_t i = 0; (type = trace_get_type(report->trace, i)); i++) {
 		if (type->category != category || type->id >= TRACE_EV_MAX || strcmp(type->program, "NONE") == 0)
 			continue;
-		if (trace_analysis_recorded(report->analysis, type->id) != TRACE_RECORDED_NEVER)
+		if (has_recorded(report, type->id))
 			return false;
 		any = true;
 	}

@@ -684,7 +684,7 @@ static void a_report_without_interrupts_and_page_faults_does_not_tell_of_none(vo
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	char *text;
 
-	mask[TRACE_EV_softirq_exit / 64] &= ~(1ull << TRACE_EV_softirq_exit % 64);
+	mask[TRACE_EV_irq_entry / 64] &= ~(0xffffull << TRACE_EV_irq_entry % 64);
 	mask[TRACE_EV_fault_entry / 64] &= ~(3ull << TRACE_EV_fault_entry % 64);
 	text = report_of(make_masked(mask), "-a --all");
 	join_lines(text);
@@ -693,11 +693,29 @@ static void a_report_without_interrupts_and_page_faults_does_not_tell_of_none(vo
 	contains(text, "on a CPU, in its own code, or in traps not recorded");
 	contains(text, "Page faults were not recorded, or not all of the time");
 	contains(text, "Interrupts were not recorded, or not all of them");
-	contains(text, "Not recorded, and so not in this report (categories of events): trap. ");
+	contains(text, "Not recorded, and so not in this report (categories of events): trap, irq. ");
 	contains(text, "Number of traps: not recorded");
 	CU_ASSERT_PTR_NULL(strstr(text, "interrupted "));
 	CU_ASSERT_PTR_NULL(strstr(text, "softirq"));
 	CU_ASSERT_PTR_NULL(strstr(text, "0 % in interrupts"));
+	free(text);
+}
+
+static void interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text;
+
+	mask[TRACE_EV_softirq_entry / 64] &= ~(3ull << TRACE_EV_softirq_entry % 64);
+	text = report_of(make_masked(mask), "-a --all");
+	join_lines(text);
+	contains(text, " 0 % in interrupts (not all were recorded). ");
+	contains(text, "  CPU  busy %  programs   kernel  irq     idle ");
+	contains(text, "Interrupts were not recorded, or not all of them");
+	free(text);
+	text = report_of(make_masked(mask), "--json");
+	contains(text, "\"irq_ns\":0,\"softirq_ns\":null,");
+	contains(text, "\"interrupted_ns\":0,\"stolen_ns\"");
 	free(text);
 }
 
@@ -1034,7 +1052,7 @@ static void a_comparison_divides_only_what_both_recorded(void)
 	snprintf(arguments, sizeof(arguments), "--diff --comm=one %s %s", path, story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	contains(text, "\nSystem calls were not all recorded in A: what was in the kernel is not known.\n"
-		       "Interrupts were not all recorded in A: they count there as time on a CPU.\n");
+		       "Interrupts were not recorded in A: they count there as time on a CPU.\n");
 	contains(text, "\n  on a CPU                 6.00 us ");
 	CU_ASSERT_PTR_NULL(strstr(text, "in its own code"));
 	free(text);
@@ -1566,6 +1584,7 @@ int main(int argc, char **argv)
 		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
 		CASE(a_report_without_interrupts_and_page_faults_does_not_tell_of_none),
+		CASE(interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero),
 		CASE(what_was_not_recorded_is_not_zero),
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
 		CASE(without_scheduling_no_time_is_told),
