@@ -181,6 +181,12 @@ static bool wants_cpu(const struct trace_cursor *cursor, uint32_t cpu)
 	return !cursor->cpus;
 }
 
+static bool wants_losses(const struct trace_cursor *cursor)
+{
+	return !cursor->no_lost && wants_id(cursor, TRACE_EV_trace_lost);
+}
+
+/* Whether a chunk is damaged is found by reading it: so who wants losses wants chunks of other events, too. */
 static bool wants_chunk(const struct trace_cursor *cursor, const struct span *span)
 {
 	struct trace_chunk_header header;
@@ -189,7 +195,7 @@ static bool wants_chunk(const struct trace_cursor *cursor, const struct span *sp
 
 	if (span->last_ns < cursor->from_ns || !wants_cpu(cursor, span->cpu))
 		return false;
-	if (cursor->all_events || chunk_of_span(cursor->trace, span, &chunk) || chunk_header(cursor->trace, &chunk, &header))
+	if (cursor->all_events || wants_losses(cursor) || chunk_of_span(cursor->trace, span, &chunk) || chunk_header(cursor->trace, &chunk, &header))
 		return true;
 	for (int i = 0; i < TRACE_MASK_WORDS; i++)
 		wanted |= header.ids[i] & cursor->mask[i];
@@ -221,8 +227,7 @@ static int join_gap(struct trace_cursor *cursor, const struct trace_gap *gap)
 {
 	struct lane *lane;
 
-	if (cursor->no_lost || gap->end_ns < cursor->from_ns || gap->end_ns > cursor->last_ns || !wants_cpu(cursor, gap->cpu) ||
-	    !wants_id(cursor, TRACE_EV_trace_lost))
+	if (!wants_losses(cursor) || gap->end_ns < cursor->from_ns || gap->end_ns > cursor->last_ns || !wants_cpu(cursor, gap->cpu))
 		return 0;
 	lane = lane_new(cursor);
 	if (!lane)

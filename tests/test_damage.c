@@ -832,6 +832,35 @@ static void damage_is_told_before_any_event_of_its_time(void)
 	}
 }
 
+/* Of a chunk that has no event of those that are wanted nothing is to be read, but for its damage. */
+static void who_wants_losses_is_told_of_all_damage(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_sched_switch };
+	struct trace_cursor_options options = { .size = sizeof(options), .mask = mask };
+	struct tb *tb = tb_new();
+	struct image image;
+	struct trace *trace;
+
+	for (uint64_t i = 0; i < 10; i++)
+		tb_sys_exit(tb, 0, 1000 + i, 0);
+	tb_cut(tb, 0);
+	tb_switch(tb, 0, 2000, 0, 1, 0);
+	image = image_new(tb, true);
+	image_spoil(&image, TRACE_CHUNK_EVENTS, 0);
+	trace = trace_open(image.path, NULL);
+	for (int losses = 0; losses < 2; losses++) {
+		struct seen seen;
+
+		mask[0] |= (uint64_t)losses << TRACE_EV_trace_lost;
+		seen = seen_of(trace, &options);
+		CU_ASSERT(seen.nr == 1 && seen.lost == (losses ? 10 : 0) && seen.error == (losses ? -EBADMSG : 0));
+		seen_free(&seen);
+	}
+	trace_close(trace);
+	image_free(&image);
+	tb_free(tb);
+}
+
 static const struct unit_case cases[] = {
 	{ "every_bit_flip_is_detected_and_costs_its_chunk_only", every_bit_flip_is_detected_and_costs_its_chunk_only },
 	{ "every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only", every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only },
@@ -854,6 +883,7 @@ static const struct unit_case cases[] = {
 	{ "a_trace_of_the_version_before_the_table_is_whole", a_trace_of_the_version_before_the_table_is_whole },
 	{ "a_table_that_lies_is_found", a_table_that_lies_is_found },
 	{ "damage_is_told_before_any_event_of_its_time", damage_is_told_before_any_event_of_its_time },
+	{ "who_wants_losses_is_told_of_all_damage", who_wants_losses_is_told_of_all_damage },
 	{ "other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason },
 	{ "a_file_that_shrinks_while_open_is_damage", a_file_that_shrinks_while_open_is_damage },
 	{ "an_entry_that_changes_while_open_is_damage", an_entry_that_changes_while_open_is_damage },

@@ -324,7 +324,8 @@ struct trace_event {
  * struct trace_cursor_options - what a cursor delivers; zeroed = everything of the event chunks
  * @size: sizeof of the caller's struct: later versions add fields at the end
  * @from_ns, @to_ns: only events of this half-open window; @to_ns 0 = to the end
- * @mask: if not NULL, bit n of 256 wants event id n, and bit TRACE_EV_USER all events of programs; copied
+ * @mask: if not NULL, bit n of 256 wants event id n, and bit TRACE_EV_USER all events of programs; copied. Without TRACE_EV_trace_lost, chunks that have
+ *	none of these are not read, damaged or not; with it they are, because that is how damage is found
  * @cpus, @nr_cpus: if not NULL, only these CPUs; copied
  * @start_state: deliver the start state instead (its events carry the time they were read)
  * @no_lost: without the trace_lost events that stand for gaps
