@@ -297,21 +297,23 @@ static void gap_begins(struct trace_user_events *u, const struct trace_gap *gap)
 
 static void gaps_pass(struct trace_user_events *u, uint64_t now)
 {
-	while (now >= u->next_gap_ns && u->next_gap < trace_nr_gaps(u->trace)) {
-		const struct trace_gap *gap = trace_get_gap(u->trace, u->next_gap++);
-
-		gap_find(u);
-		gap_begins(u, gap);
-	}
+	while (u->next_damage < trace_analysis_nr_damages(u->analysis))
+		gap_begins(u, trace_analysis_get_damage(u->analysis, u->next_damage++));
+	for (gap_find(u); now >= u->next_gap_ns && u->next_gap < trace_nr_gaps(u->trace); gap_find(u))
+		gap_begins(u, trace_get_gap(u->trace, u->next_gap++));
 }
 
-/* A chunk turned out to be damaged when it was to be read: so this gap is not among those known before. */
+/*
+ * A chunk turned out to be damaged when it was to be read: so this gap is not among those known before. As with these, whose events are missing
+ * is asked with the next event: a program's first ones may come a little before it is told whose stream it is.
+ */
 static void on_damage(void *data, struct trace_analysis *analysis, const struct trace_gap *gap)
 {
 	struct trace_user_events *u = data;
 
-	gaps_pass(u, trace_analysis_now(analysis));
-	gap_begins(u, gap);
+	(void)analysis;
+	if (gap->start_ns < u->next_gap_ns)
+		u->next_gap_ns = gap->start_ns;
 }
 
 /* The end of a gap: what was begun inside of it is forgotten, too. */

@@ -108,7 +108,8 @@ struct trace_user_events {
 	struct table by_thread;	  /* struct trace_thread -> struct actor */
 	struct table requests;	  /* struct request_row */
 	size_t next_gap;	  /* of the trace, not begun yet */
-	uint64_t next_gap_ns;	  /* UINT64_MAX: none */
+	uint64_t next_gap_ns;	  /* or damage's; UINT64_MAX: none */
+	size_t next_damage;	  /* of the analysis, not begun yet */
 	struct table blind;	  /* pid, UINT32_MAX for probes -> until when events of it may be missing */
 	struct table event_index; /* -> struct event_sum */
 	struct table span_index;  /* -> struct span_sum */

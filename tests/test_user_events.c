@@ -45,12 +45,17 @@ static void emit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint16_t id, uint3
 	tb_user_event(tb, cpu, ts_ns, id, &payload, sizeof(payload));
 }
 
-/* Which program the events of @cpu are from. */
-static void stream(struct tb *tb, uint32_t cpu, uint32_t pid)
+/* Which program the events of @cpu are from, as it is told at @ts_ns. */
+static void stream_at(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t pid)
 {
 	struct trace_user_stream stream = {.stream = TB_USER_STREAM + cpu, .pid = pid, .uid = 0, .cpu = cpu};
 
-	tb_event(tb, cpu, 1000, TRACE_EV_user_stream, &stream, sizeof(stream), "/bin/shop");
+	tb_event(tb, cpu, ts_ns, TRACE_EV_user_stream, &stream, sizeof(stream), "/bin/shop");
+}
+
+static void stream(struct tb *tb, uint32_t cpu, uint32_t pid)
+{
+	stream_at(tb, cpu, 1000, pid);
 }
 
 static struct story begin(void)
@@ -288,15 +293,27 @@ static void nothing_is_followed_across_a_change_of_what_is_recorded(void)
 	end(&s);
 }
 
+/* The trace with its chunk of events that begins at @ns damaged. */
+static struct image spoilt_at(struct tb *tb, uint64_t ns)
+{
+	struct image image = image_new(tb, true);
+	struct trace_chunk_header header = {0};
+	long at = 0;
+
+	for (size_t i = 0; at >= 0 && !(header.kind == TRACE_CHUNK_EVENTS && header.first_ns == ns); i++)
+		at = image_chunk(&image, i, &header);
+	CU_ASSERT_FATAL(at >= 0);
+	image.data[(size_t)at + header.header_bytes] ^= 1;
+	return image;
+}
+
 /* That it cannot be read is found when its turn comes: no loss that was known before. */
 static void nothing_is_followed_across_a_damaged_chunk(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
-	struct trace_chunk_header header = {0};
 	struct image image;
-	long at = 0;
 
 	emit(s.tb, 0, 1500, open, 10, 0);
 	emit(s.tb, 0, 1700, paid, 10, 0);
@@ -310,16 +327,34 @@ static void nothing_is_followed_across_a_damaged_chunk(void)
 	emit(s.tb, 0, 7100, close, 10, 0);
 	emit(s.tb, 0, 8000, open, 10, 0);
 	emit(s.tb, 0, 8500, close, 10, 0);
-	image = image_new(s.tb, true);
-	for (size_t i = 0; at >= 0 && !(header.kind == TRACE_CHUNK_EVENTS && header.first_ns == 3000); i++)
-		at = image_chunk(&image, i, &header);
-	CU_ASSERT_FATAL(at >= 0);
-	image.data[(size_t)at + header.header_bytes] ^= 1;
+	image = spoilt_at(s.tb, 3000);
 	run_of(&s, trace_open(image.path, NULL));
 	CU_ASSERT_EQUAL(event(&s, "shop:paid")->count, 2);
 	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.count, 0);
 	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->open, 1);
 	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->unmatched, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.count, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.sum_ns, 500);
+	end(&s);
+	image_free(&image);
+}
+
+/* A program's first events are in its stream before the daemon has told whose that is. */
+static void damage_is_its_programs_who_is_told_of_only_then(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	struct image image;
+
+	emit(s.tb, 2, 3000, open, 10, 0);
+	stream_at(s.tb, 2, 3050, 10);
+	emit(s.tb, 0, 3100, open, 10, 0); /* at the same time, in a good chunk */
+	emit(s.tb, 0, 3900, close, 10, 0);
+	emit(s.tb, 2, 4000, close, 10, 0);
+	emit(s.tb, 0, 8000, open, 10, 0);
+	emit(s.tb, 0, 8500, close, 10, 0);
+	image = spoilt_at(s.tb, 3000);
+	run_of(&s, trace_open(image.path, NULL));
 	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.count, 1);
 	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.sum_ns, 500);
 	end(&s);
@@ -784,6 +819,7 @@ int main(int argc, char **argv)
 		CASE(scopes_deeper_than_can_be_followed_are_counted),
 		CASE(nothing_is_followed_across_lost_events),
 		CASE(nothing_is_followed_across_a_damaged_chunk),
+		CASE(damage_is_its_programs_who_is_told_of_only_then),
 		CASE(nothing_is_followed_across_a_change_of_what_is_recorded),
 		CASE(the_end_of_all_time_is_in_no_gap),
 		CASE(events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel),
