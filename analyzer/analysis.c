@@ -168,6 +168,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	free(a->event_hooks);
 	free(a->gaps);
 	free(a->doubts);
+	free(a->late_doubts);
 	free(a->cpu_gaps);
 	free(a->damages);
 	table_clear(&a->locks);

@@ -573,8 +573,8 @@ struct trace_analysis {
 	uint32_t watched; /* states that an interval hook wants: bit 1 << enum trace_state */
 	struct gap *gaps; /* owned; of those that have begun */
 	size_t nr_gaps;
-	uint64_t *doubts; /* owned: times of losses too small to spoil what is consistent, ascending; without those of damages */
-	size_t nr_doubts;
+	uint64_t *doubts, *late_doubts; /* owned: times of losses too small to spoil what is consistent, ascending; of damages that are met in the pass */
+	size_t nr_doubts, nr_late_doubts;
 	struct trace_gap *damages; /* owned; met in the pass, not in the trace's list; by start_ns */
 	size_t nr_damages, room_for_damages;
 	struct cpu_gap *cpu_gaps; /* owned; by start */
@@ -707,6 +707,8 @@ void forget_unused(struct trace_analysis *a);
 int lost_prepare(struct trace_analysis *a);
 void lost_begin(struct trace_analysis *a, uint64_t ns); /* gaps that begin until @ns */
 void lost_found(void *analysis, const struct trace_gap *gap); /* of the pass's cursor: a chunk turns out to be damaged */
+/** is_loss_of_cpu() - is @event a trace_lost of events that tell who runs on its CPU? */
+bool is_loss_of_cpu(const struct trace_analysis *a, const struct trace_event *event);
 /** is_left_out() - did the recorder leave @what, a TRACE_LEFT_OUT_..., out? */
 bool is_left_out(const struct trace_analysis *a, const char *what);
 /** lost_from() - the number of the first joined gap that may reach beyond @ns */

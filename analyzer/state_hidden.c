@@ -61,8 +61,10 @@ static bool peek(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		event = trace_cursor_next(cpu->ahead);
 		if (!event)
 			return false;
+		cpu->ahead_lost = is_loss_of_cpu(a, event);
+		if (event->id != TRACE_EV_sched_switch && !cpu->ahead_lost)
+			continue;
 		cpu->ahead_ns = event->ts_ns;
-		cpu->ahead_lost = event->id != TRACE_EV_sched_switch;
 		if (!cpu->ahead_lost)
 			cpu->ahead_prev = ((const struct trace_sched_switch *)event->payload)->prev_tid;
 	}

@@ -44,6 +44,13 @@ static bool is_user(const struct trace_analysis *a, uint32_t stream)
 	return stream >= 2 * a->nr_cpus;
 }
 
+bool is_loss_of_cpu(const struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_trace_lost *lost = event->payload;
+
+	return event->id == TRACE_EV_trace_lost && lost->cause != TRACE_GAP_MISSED && !is_user(a, lost->stream) && !is_structural(lost->stream, event->cpu);
+}
+
 static int by_start(const void *left, const void *right)
 {
 	const struct cpu_gap *l = left, *r = right;
@@ -285,42 +292,26 @@ uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to
 	return a->nr_gaps ? gap_time(a, to) - gap_time(a, from) : 0;
 }
 
-/* The first doubt that is not before @ns; UINT64_MAX: none. */
-static uint64_t doubt_from(const struct trace_analysis *a, uint64_t ns)
+/* The first of @times that is not before @ns; UINT64_MAX: none. */
+static uint64_t time_from(const uint64_t *times, size_t nr, uint64_t ns)
 {
-	size_t low = 0, high = a->nr_doubts;
+	size_t low = 0, high = nr;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (a->doubts[middle] < ns)
+		if (times[middle] < ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < a->nr_doubts ? a->doubts[low] : UINT64_MAX;
-}
-
-/* The same of chunks that turned out to be damaged. */
-static uint64_t damage_from(const struct trace_analysis *a, uint64_t ns)
-{
-	size_t low = 0, high = a->nr_damages;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (a->damages[middle].start_ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < a->nr_damages ? a->damages[low].start_ns : UINT64_MAX;
+	return low < nr ? times[low] : UINT64_MAX;
 }
 
 uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to)
 {
 	size_t nr = gaps_before(a, from + 1);
-	uint64_t first = UINT64_MAX, doubt = doubt_from(a, from), damage = damage_from(a, from);
+	uint64_t first = UINT64_MAX, doubt = time_from(a->doubts, a->nr_doubts, from), late = time_from(a->late_doubts, a->nr_late_doubts, from);
 
 	if (nr && a->gaps[nr - 1].end > from)
 		first = from;
@@ -328,8 +319,8 @@ uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to)
 		first = a->gaps[nr].start;
 	if (doubt < first)
 		first = doubt;
-	if (damage < first)
-		first = damage;
+	if (late < first)
+		first = late;
 	return first < to ? first : UINT64_MAX;
 }
 
@@ -369,11 +360,12 @@ void lost_begin(struct trace_analysis *a, uint64_t ns)
 	a->next_gap_ns = a->next_cpu_gap < a->nr_cpu_gaps ? a->cpu_gaps[a->next_cpu_gap].start : UINT64_MAX;
 }
 
-/* Room for one more damage, and for what it adds to the gaps. */
+/* Room for one more damage, and for what it adds to the gaps and doubts. */
 static bool damages_reserve(struct trace_analysis *a)
 {
 	size_t room = a->room_for_damages ? 2 * a->room_for_damages : 16;
 	struct trace_gap *damages;
+	uint64_t *doubts;
 	struct gap *gaps;
 
 	if (a->nr_damages < a->room_for_damages)
@@ -381,13 +373,28 @@ static bool damages_reserve(struct trace_analysis *a)
 	damages = reallocarray(a->damages, room, sizeof(*damages));
 	if (damages)
 		a->damages = damages;
+	doubts = reallocarray(a->late_doubts, room, sizeof(*doubts));
+	if (doubts)
+		a->late_doubts = doubts;
 	gaps = reallocarray(a->gaps, a->nr_cpu_gaps + room, sizeof(*gaps));
 	if (gaps)
 		a->gaps = gaps;
-	if (!damages || !gaps)
+	if (!damages || !doubts || !gaps)
 		return false;
 	a->room_for_damages = room;
 	return true;
+}
+
+/* What lost_prepare() does with those that are known before. */
+static void damage_begin(struct trace_analysis *a, const struct trace_gap *gap)
+{
+	if (is_user(a, gap->stream))
+		return;
+	a->late_doubts[a->nr_late_doubts++] = gap->start_ns;
+	if (is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
+		return;
+	gap_join(a, gap->start_ns, gap->end_ns);
+	lost_cpu(a, &a->cpus[gap->cpu], gap->start_ns > a->start_ns ? gap->start_ns : a->start_ns, gap->end_ns);
 }
 
 void lost_found(void *analysis, const struct trace_gap *gap)
@@ -404,10 +411,7 @@ void lost_found(void *analysis, const struct trace_gap *gap)
 	if (gap->start_ns > a->now)
 		a->now = gap->start_ns;
 	a->damages[a->nr_damages++] = *gap;
-	if (!is_user(a, gap->stream) && !is_structural(gap->stream, gap->cpu) && gap->cpu < a->nr_cpus) {
-		gap_join(a, gap->start_ns, gap->end_ns);
-		lost_cpu(a, &a->cpus[gap->cpu], gap->start_ns > a->start_ns ? gap->start_ns : a->start_ns, gap->end_ns);
-	}
+	damage_begin(a, gap);
 	for (size_t i = 0; i < a->nr_hooks; i++)
 		if (a->hooks[i].damage)
 			a->hooks[i].damage(a->hooks[i].data, a, gap);

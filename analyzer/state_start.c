@@ -229,14 +229,6 @@ static bool tells(const struct trace_event *event, uint32_t *ret_tid)
 	}
 }
 
-static bool is_loss(const struct trace_analysis *a, const struct trace_event *event)
-{
-	const struct trace_trace_lost *lost = event->payload;
-
-	return event->id == TRACE_EV_trace_lost && lost->cause != TRACE_GAP_MISSED && lost->stream < 2 * a->nr_cpus &&
-	       lost->stream != 2 * event->cpu + 1;
-}
-
 static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_first, struct trace_error *ret_error)
 {
 	static const uint32_t ids[] = {TRACE_EV_trace_lost, TRACE_EV_sched_switch, TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit};
@@ -254,7 +246,7 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 	while (ret_first->what == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
 		if (tells(event, &ret_first->tid)) {
 			ret_first->what = FIRST_TOLD;
-		} else if (is_loss(a, event)) {
+		} else if (is_loss_of_cpu(a, event)) {
 			ret_first->what = FIRST_LOST;
 			ret_first->lost_ns = ((const struct trace_trace_lost *)event->payload)->from_ns;
 		}

@@ -511,6 +511,18 @@ const void *trace_cursor_foresee_id(const struct trace_cursor *cursor, uint32_t 
 	return NULL;
 }
 
+/* Chunks of one stream overlap a little where writers nest, and by any length in a file that was made up. */
+static bool has_other_chunk(const struct trace_cursor *cursor, uint32_t stream, uint64_t until_ns)
+{
+	for (size_t i = 0; i < cursor->nr_heap; i++)
+		if (cursor->heap[i].lane != cursor->top && cursor->heap[i].lane->rank && cursor->heap[i].lane->stream == stream && cursor->heap[i].ts_ns <= until_ns)
+			return true;
+	for (size_t i = cursor->next_chunk; i < cursor->timeline->nr && cursor->timeline->spans[i].first_ns <= until_ns; i++)
+		if (cursor->timeline->spans[i].stream == stream)
+			return true;
+	return false;
+}
+
 uint64_t trace_cursor_foresee_ns(const struct trace_cursor *cursor)
 {
 	const struct lane *lane = cursor->top;
@@ -519,7 +531,7 @@ uint64_t trace_cursor_foresee_ns(const struct trace_cursor *cursor)
 		return 0;
 	for (uint32_t i = lane->block.at; i < lane->block.nr; i++)
 		if (lane->block.places[i] == lane->block.places[lane->block.at - 1])
-			return lane->block.ts_ns[i];
+			return has_other_chunk(cursor, lane->stream, lane->block.ts_ns[i]) ? 0 : lane->block.ts_ns[i];
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/** struct tb_block - records of one ring that go to the file as one chunk. @ring: its CPU; USER_RINGS + its CPU for events of programs */
+/** struct tb_block - records of one ring that go to the file as one chunk. @ring: its CPU; USER_RINGS or STRUCTURAL_RINGS + its CPU */
 struct tb_block {
 	struct tb_block *next;
 	uint32_t ring;
@@ -42,9 +42,10 @@ struct tb {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	bool has_window;
+	bool has_structural;
 };
 
-enum { START_STREAM = 1000000, USER_RINGS = 2048, MAX_RINGS = 2 * USER_RINGS };
+enum { START_STREAM = 1000000, USER_RINGS = 2048, STRUCTURAL_RINGS = 2 * USER_RINGS, MAX_RINGS = 3 * USER_RINGS };
 
 static void fail(const char *what, const char *why)
 {
@@ -188,6 +189,12 @@ void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const vo
 	block_add(block_for(tb, cpu, ts_ns), ts_ns, id, payload, payload_bytes, string);
 }
 
+void tb_structural_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string)
+{
+	tb->has_structural = true;
+	block_add(block_for(tb, STRUCTURAL_RINGS + cpu, ts_ns), ts_ns, id, payload, payload_bytes, string);
+}
+
 uint16_t tb_user_type(struct tb *tb, const struct trace_event_type *type)
 {
 	struct trace_error error;
@@ -246,6 +253,12 @@ void tb_cut(struct tb *tb, uint32_t cpu)
 	block_begin(tb, cpu);
 }
 
+void tb_structural_cut(struct tb *tb, uint32_t cpu)
+{
+	tb->has_structural = true;
+	block_begin(tb, STRUCTURAL_RINGS + cpu);
+}
+
 void tb_user_cut(struct tb *tb, uint32_t cpu)
 {
 	block_begin(tb, USER_RINGS + cpu);
@@ -292,9 +305,14 @@ static uint32_t block_write(const struct tb_block *block, struct trace_writer *w
 	return source->nr_records;
 }
 
-static uint32_t ring_stream(uint32_t ring)
+/* Where there are two of each CPU, as tracedaemon numbers them; else, as in the golden file, by CPU. */
+static uint32_t ring_stream(const struct tb *tb, uint32_t ring)
 {
-	return ring < USER_RINGS ? ring : TB_USER_STREAM + ring % USER_RINGS;
+	uint32_t cpu = ring % USER_RINGS;
+
+	if (ring < USER_RINGS)
+		return tb->has_structural ? 2 * cpu : cpu;
+	return ring < STRUCTURAL_RINGS ? TB_USER_STREAM + cpu : 2 * cpu + 1;
 }
 
 static void blocks_write(const struct tb *tb, struct trace_writer *writer, uint64_t *stored)
@@ -305,7 +323,7 @@ static void blocks_write(const struct tb *tb, struct trace_writer *writer, uint6
 		block_write(tb->start, writer,
 			    &(struct trace_source){ .kind = TRACE_CHUNK_START_STATE, .stream = START_STREAM, .seq = 1 });
 	for (const struct tb_block *block = tb->blocks; block; block = block->next) {
-		struct trace_source source = { .kind = TRACE_CHUNK_EVENTS, .stream = ring_stream(block->ring) };
+		struct trace_source source = { .kind = TRACE_CHUNK_EVENTS, .stream = ring_stream(tb, block->ring) };
 
 		if (block->ring >= MAX_RINGS)
 			fail("event", "a test that needs so many CPUs needs another builder");
@@ -326,7 +344,7 @@ static void statistics_write(const struct tb *tb, struct trace_writer *writer, c
 
 		if (!last)
 			continue;
-		stats[nr] = (struct trace_stream_stats){ .stream = ring_stream(ring), .cpu = ring % USER_RINGS, .stored = stored[ring] };
+		stats[nr] = (struct trace_stream_stats){ .stream = ring_stream(tb, ring), .cpu = ring % USER_RINGS, .stored = stored[ring] };
 		stats[nr].discarded = last->lost_total + last->lost_after;
 		stats[nr].attempted = stats[nr].stored + stats[nr].discarded;
 		nr++;

@@ -37,6 +37,9 @@ void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const vo
 #define tb_add(tb, cpu, ts_ns, name, string, ...) \
 	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){ __VA_ARGS__ }, sizeof(struct trace_##name), string)
 
+/** tb_structural_event() - the same in the CPU's other stream, the one for fork, exec, exit and the like: those of tb_event() are all in one */
+void tb_structural_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
+
 /** tb_random() - 64 bits that do not compress */
 static inline uint64_t tb_random(void)
 {
@@ -62,6 +65,8 @@ void tb_lost(struct tb *tb, uint32_t cpu, uint64_t nr);
 void tb_user_lost(struct tb *tb, uint32_t cpu, uint64_t nr);
 /** tb_cut() - what comes on @cpu goes to a new chunk */
 void tb_cut(struct tb *tb, uint32_t cpu);
+/** tb_structural_cut() - the same for its other stream */
+void tb_structural_cut(struct tb *tb, uint32_t cpu);
 /** tb_user_cut() - the same for the programs' events */
 void tb_user_cut(struct tb *tb, uint32_t cpu);
 

@@ -662,6 +662,36 @@ static void what_comes_is_foreseen_within_a_chunk(void)
 	tb_free(tb);
 }
 
+/* A chunk that begins before the end of the one before it, as where writers nest, has what comes next when it begins: that may be told too late, never wrong. */
+static void when_it_comes_is_not_foreseen_past_another_chunk(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	uint64_t foreseen[2] = { 0, 0 };
+	size_t nr_told = 0;
+
+	for (uint64_t i = 0; i < 20; i++) {
+		tb_add(tb, 0, 1000 + 100 * i, sys_exit, NULL, .ret = 1);
+		tb_add(tb, 1, 1001 + 100 * i, sys_exit, NULL, .ret = 1);
+	}
+	tb_cut(tb, 0);
+	for (uint64_t i = 0; i < 3; i++)
+		tb_add(tb, 0, 2030 + 20 * i, sys_exit, NULL, .ret = 2);
+	trace = tb_open_trace(tb);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	while ((event = trace_cursor_next(cursor))) {
+		CU_ASSERT(!foreseen[event->cpu] || event->ts_ns == foreseen[event->cpu]);
+		foreseen[event->cpu] = trace_cursor_foresee_ns(cursor);
+		nr_told += foreseen[event->cpu] != 0;
+	}
+	CU_ASSERT_EQUAL(nr_told, 18 + 19 + 2); /* not at 2000; the last of each chunk has none */
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static void seeking_gives_the_first_event_at_or_after(void)
 {
 	struct tb *tb = mixed_trace();
@@ -877,6 +907,7 @@ static const struct unit_case cases[] = {
 	{ "missed_programs_are_gaps_beside_their_events", missed_programs_are_gaps_beside_their_events },
 	{ "filters_give_what_was_asked_for", filters_give_what_was_asked_for },
 	{ "what_comes_is_foreseen_within_a_chunk", what_comes_is_foreseen_within_a_chunk },
+	{ "when_it_comes_is_not_foreseen_past_another_chunk", when_it_comes_is_not_foreseen_past_another_chunk },
 	{ "seeking_gives_the_first_event_at_or_after", seeking_gives_the_first_event_at_or_after },
 	{ "chunks_in_any_order_are_found_by_time", chunks_in_any_order_are_found_by_time },
 	{ "gaps_obey_filters_and_positions", gaps_obey_filters_and_positions },

@@ -24,10 +24,11 @@
  * @noise: percent of the events are random in all
  * @switches: percent of the rest are switches, @sleeps of these end with a sleep
  * @cuts: percent of the events begin a new chunk of their CPU
+ * @streams: structural events and those of programs have streams of their own, and chunks of one stream may overlap
  */
 struct mood {
 	uint32_t noise, nr_tids, switches, sleeps, cuts;
-	bool losses;
+	bool losses, streams;
 };
 
 struct dice {
@@ -74,6 +75,11 @@ static uint64_t value(struct dice *dice, const struct trace_field *field)
 	}
 }
 
+static bool is_structural(uint32_t id)
+{
+	return id == TRACE_EV_sched_fork || id == TRACE_EV_sched_exec || id == TRACE_EV_sched_exit || id == TRACE_EV_fs_open;
+}
+
 static void random_event(struct tb *tb, struct dice *dice, const struct trace_event_type *type, uint32_t cpu, uint64_t ts_ns, bool start)
 {
 	static const char *const texts[] = {"", "a", "/usr/bin/make", "pipe:[7]", "socket:[3]", "\x01\xff\"\\", "anon_inode:[eventpoll]"};
@@ -88,6 +94,8 @@ static void random_event(struct tb *tb, struct dice *dice, const struct trace_ev
 	}
 	if (start)
 		tb_start(tb, ts_ns, type->id, payload, type->fixed_bytes, string);
+	else if (dice->mood->streams && is_structural(type->id))
+		tb_structural_event(tb, cpu, ts_ns, type->id, payload, type->fixed_bytes, string);
 	else
 		tb_event(tb, cpu, ts_ns, type->id, payload, type->fixed_bytes, string);
 }
@@ -176,11 +184,44 @@ static void hidden_threads(struct tb *tb, struct dice *dice)
 	}
 }
 
+static uint16_t order_paid(struct tb *tb)
+{
+	static const struct trace_field fields[] = {{.name = "id", .bytes = 8}};
+	static const struct trace_event_type type = {.name = "shop:order_paid", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
+						     .fields = fields, .nr_fields = 1, .fixed_bytes = 8};
+
+	return tb_user_type(tb, &type);
+}
+
+/* A new chunk; where writers nest, it begins before the end of the one before it. */
+static void random_cut(struct tb *tb, struct dice *dice, struct machine *machine, uint32_t cpu, uint64_t ts_ns)
+{
+	uint64_t back_ns;
+
+	switch (dice->mood->streams ? below(dice, 4) : 0) {
+	case 0:
+		tb_cut(tb, cpu);
+		break;
+	case 1:
+		tb_structural_cut(tb, cpu);
+		break;
+	case 2:
+		tb_user_cut(tb, cpu);
+		break;
+	default:
+		tb_cut(tb, cpu);
+		back_ns = 5 + below(dice, 150);
+		for (uint64_t i = below(dice, 5); i && ts_ns > 1000 + back_ns; i--)
+			plausible_event(tb, dice, machine, cpu, ts_ns - back_ns--);
+	}
+}
+
 static struct tb *random_story(uint64_t seed, const struct mood *mood)
 {
 	struct dice dice = {seed, mood};
 	struct machine machine = {{0}};
 	struct tb *tb = tb_new();
+	uint16_t paid = mood->streams ? order_paid(tb) : 0;
 	uint64_t ts_ns = 1000;
 
 	for (unsigned int i = 0; i < 40; i++)
@@ -202,7 +243,9 @@ static struct tb *random_story(uint64_t seed, const struct mood *mood)
 		if (mood->losses && below(&dice, 500) == 0)
 			tb_lost(tb, cpu, 1 + below(&dice, 9));
 		if (mood->cuts && below(&dice, 100) < mood->cuts)
-			tb_cut(tb, cpu);
+			random_cut(tb, &dice, &machine, cpu, ts_ns);
+		if (mood->streams && below(&dice, 30) == 0)
+			tb_user_event(tb, cpu, ts_ns, paid, &(uint64_t){below(&dice, 5)}, sizeof(uint64_t));
 		if (below(&dice, 100) < mood->noise)
 			random_event(tb, &dice, random_type(&dice), cpu, ts_ns, false);
 		else
@@ -364,7 +407,7 @@ static void check_found(uint64_t seed, struct mood mood)
 	known = told(&pieces);
 	CU_ASSERT_STRING_EQUAL(found, known);
 	if (strcmp(found, known) != 0)
-		printf("seed %llu, %zu chunks damaged, found:\n%s\nknown:\n%s\n", (unsigned long long)seed, spoilt, found, known);
+		printf("seed %llu, streams %d, %zu chunks damaged, found:\n%s\nknown:\n%s\n", (unsigned long long)seed, mood.streams, spoilt, found, known);
 	free(found);
 	free(known);
 	image_free(&pieces);
@@ -372,10 +415,32 @@ static void check_found(uint64_t seed, struct mood mood)
 	tb_free(tb);
 }
 
+static void check_found_seed(uint64_t seed, bool streams)
+{
+	check_found(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 15), .nr_tids = 12, .switches = 25, .sleeps = 50, .losses = seed & 1, .cuts = 1, .streams = streams});
+}
+
+/*
+ * Of 1,300 seeds of either kind, these were told differently once: the look ahead for who is on a CPU first (385, 412), and for who leaves it after a hidden
+ * thread (995), did not meet damage in chunks without scheduling changes; and (with streams) damage of a program's events made impossible switches
+ * doubtful (301), that of structural ones hid who leaves (905), and a switch was foreseen that another chunk came before (1484, 1495).
+ */
+static void damage_that_was_told_differently_is_a_gap_like_others(void)
+{
+	static const uint64_t plain[] = {385, 412, 526, 598, 889, 981, 995, 1124, 1214, 1339}, streams[] = {301, 314, 905, 1484, 1495};
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		check_found_seed(plain[i], false);
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+		check_found_seed(streams[i], true);
+}
+
 static void damage_that_is_found_late_is_a_gap_like_others(void)
 {
-	for (uint64_t seed = 300; seed < 300 + NR_TRACES; seed++)
-		check_found(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 15), .nr_tids = 12, .switches = 25, .sleeps = 50, .losses = seed & 1, .cuts = 1});
+	for (uint64_t seed = 300; seed < 300 + NR_TRACES; seed++) {
+		check_found_seed(seed, false);
+		check_found_seed(seed, true);
+	}
 }
 
 int main(int argc, char **argv)
@@ -385,6 +450,7 @@ int main(int argc, char **argv)
 		{"plausible_traces_with_noise_balance", plausible_traces_with_noise_balance},
 		{"crowded_machines_balance", crowded_machines_balance},
 		{"damage_that_is_found_late_is_a_gap_like_others", damage_that_is_found_late_is_a_gap_like_others},
+		{"damage_that_was_told_differently_is_a_gap_like_others", damage_that_was_told_differently_is_a_gap_like_others},
 		{NULL, NULL},
 	};
 
