@@ -31,6 +31,16 @@ static void put_gaps(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
+/* A chunk may turn out to be damaged only when it is read: then its events are among those lost. */
+static uint64_t readable_events(const struct report *report)
+{
+	uint64_t events = trace_get_info(report->trace)->events;
+
+	for (size_t i = 0; i < trace_analysis_nr_damages(report->analysis); i++)
+		events -= trace_analysis_get_damage(report->analysis, i)->lost;
+	return events;
+}
+
 static void put_trace(struct json *json, const struct report *report)
 {
 	size_t gaps;
@@ -46,7 +56,7 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "start_ns", start);
 	json_u64(json, "end_ns", end);
 	json_u64(json, "elapsed_ns", end - start);
-	json_u64(json, "events", info->events);
+	json_u64(json, "events", readable_events(report));
 	json_u64(json, "lost", report_lost(report, &gaps));
 	if (report->command) {
 		json_u64(json, "command_pid", trace_process_pid(report->command));

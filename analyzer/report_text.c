@@ -117,7 +117,8 @@ static void put_losses(const struct report *report)
 
 	report_lost(report, &gaps);
 	if (contradictions)
-		put_note(report, "%" PRIu64 " times a thread was where it could not be: events are missing that no gap tells of, or were filtered.", contradictions);
+		put_note(report, "%" PRIu64 " time%s a thread was where it could not be: events are missing that no gap tells of, or were filtered.",
+			 contradictions, contradictions == 1 ? "" : "s");
 	if (gaps)
 		put_note(report, "Lost: %s in %zu gap%s; what they touch is counted as unknown.", text_lost(report, &t), gaps, gaps == 1 ? "" : "s");
 	if (halted && !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
@@ -162,7 +163,7 @@ void report_summary(struct report *report)
 		const struct trace_event_type *type = trace_type_by_id(report->trace, id);
 		uint64_t nr = trace_analysis_count(report->analysis, id);
 
-		if (type && type->category == TRACE_CATEGORY_START) /* what was so when it began is no event */
+		if (id == TRACE_EV_trace_lost || (type && type->category == TRACE_CATEGORY_START)) /* the reader's notes, and what was so when it began */
 			continue;
 		events += nr;
 		own += type && type->category == TRACE_CATEGORY_TRACE ? nr : 0;
@@ -223,7 +224,10 @@ static void cpu_table(const struct report *report)
 		busy = f.user_ns + f.system_ns + f.irq_ns + f.softirq_ns;
 		snprintf(cpu.bytes, sizeof(cpu.bytes), "%u", f.cpu);
 		grid_text(grid, cpu.bytes);
-		grid_percent(grid, busy, busy + f.idle_ns + f.unknown_ns);
+		if (f.unknown_ns && !busy && !f.idle_ns)
+			grid_text(grid, "?");
+		else
+			grid_percent(grid, busy, busy + f.idle_ns + f.unknown_ns);
 		grid_ns(grid, f.user_ns + (calls ? 0 : f.system_ns));
 		grid_ns(grid, f.system_ns);
 		grid_ns(grid, f.irq_ns);

@@ -511,7 +511,13 @@ static void about_cpus(GString *s, const struct report *report)
 	}
 	all = sum.user_ns + sum.system_ns + sum.irq_ns + sum.idle_ns + sum.unknown_ns;
 	trace_analysis_window(report->analysis, &start, &end);
-	if (all && sum.unknown_ns == all) {
+	if (!all) {
+		g_string_append(s, "In ");
+		add_ns(s, report, end - start);
+		g_string_append(s, " nothing of what CPUs did was recorded.");
+		return;
+	}
+	if (sum.unknown_ns == all) {
 		g_string_append(s, "What the CPUs did in ");
 		add_ns(s, report, end - start);
 		g_string_append(s, " is not known.");

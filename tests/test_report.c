@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "builder.h"
+#include "image.h"
 #include "unit.h"
 #include "visualizer.h"
 
@@ -752,6 +753,34 @@ static void what_was_not_recorded_is_not_zero(void)
 	free(text);
 }
 
+/* It is found when the chunk is read, and what was in it is either among the events or among those lost. */
+static void events_of_a_damaged_chunk_are_told_once(void)
+{
+	struct tb *tb = tb_new();
+	struct image image;
+	char arguments[128], *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 11, 11, 1, "two", 1, true);
+	tb_switch(tb, 0, 5000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 1, 5500, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 1, 7000, 0, 11, TRACE_TASK_RUNNING);
+	tb_switch(tb, 1, 9000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	image = image_new(tb, true);
+	CU_ASSERT_TRUE(image_spoil(&image, TRACE_CHUNK_EVENTS, 1));
+	snprintf(arguments, sizeof(arguments), "--json /proc/%d/fd/%d", getpid(), image.fd);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\"events\":1,\"lost\":3,");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "-a /proc/%d/fd/%d", getpid(), image.fd);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\tEvents: 1\n\tScheduling changes: 1\n");
+	contains(text, "\nLost: 3 events in 1 gap;");
+	free(text);
+	image_free(&image);
+	tb_free(tb);
+}
+
 static void a_path_on_cpus_is_divided_only_if_calls_were_recorded(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -929,7 +958,8 @@ static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
 
 	tb_window(tb, 1000000, 1100000);
 	text = report_of(tb, "-a");
-	contains(text, "In 100.00 us the ");
+	CU_ASSERT_PTR_EQUAL(strstr(text, "In 100.00 us nothing of what CPUs did was recorded.\n"), text);
+	CU_ASSERT_PTR_NULL(strstr(text, "0 CPUs"));
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --comm=nobody", &text), 0);
 	contains(text, "No process of this trace is called nobody; without --pid, --comm and --cgroup all are listed.\n");
@@ -1327,6 +1357,7 @@ static struct tb *make_filtered(void)
 	tb_sys_enter(tb, 0, 1500, SYS_getpid);
 	tb_sys_exit(tb, 0, 1600, 10);
 	tb_switch(tb, 0, 3000, 10, 99, TRACE_TASK_RUNNING);
+	tb_waking(tb, 1, 32000, 10, TRACE_CONTEXT_HARDIRQ);
 	tb_switch(tb, 0, 33000, 98, 10, TRACE_TASK_RUNNING);
 	return tb;
 }
@@ -1337,6 +1368,7 @@ static void of_whom_a_filter_left_out_nothing_is_told(void)
 
 	join_lines(text);
 	contains(text, " busy with what the filter let pass: ");
+	contains(text, "   1       ?         -  "); /* how busy it was nobody knows */
 	contains(text, " more, of whom nothing is known: they did not pass the filter; --all shows them)");
 	CU_ASSERT_PTR_NULL(strstr(text, "used no CPU"));
 	free(text);
@@ -1586,6 +1618,7 @@ int main(int argc, char **argv)
 		CASE(a_report_without_interrupts_and_page_faults_does_not_tell_of_none),
 		CASE(interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero),
 		CASE(what_was_not_recorded_is_not_zero),
+		CASE(events_of_a_damaged_chunk_are_told_once),
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
 		CASE(without_scheduling_no_time_is_told),
 		CASE(the_number_of_events_is_that_of_the_trace),
