@@ -18,11 +18,16 @@ static bool grow(struct stream_map *map)
 	return true;
 }
 
+bool stream_map_begin(struct stream_map *map)
+{
+	return map->nr_slots || grow(map);
+}
+
 bool stream_map_put(struct stream_map *map, uint32_t kind, uint32_t stream, uint32_t idx)
 {
 	uint64_t key = stream_map_key(kind, stream);
 
-	if (2 * (map->nr + 1) > map->nr_slots && !grow(map))
+	if (2 * (map->nr + 1) > map->nr_slots && !grow(map) && map->nr + 1 >= map->nr_slots - map->nr_slots / 8)
 		return false;
 	*stream_map_slot(map, key) = (struct stream_slot){ key, idx + 1 };
 	map->nr++;

@@ -15,7 +15,7 @@ struct stream_slot {
 	uint32_t place; /* idx + 1; 0: free */
 };
 
-/** struct stream_map - a hash table that is at most half full; zeroed = empty */
+/** struct stream_map - a hash table that is at most half full, or nearly full where there is no memory for a larger one; zeroed = empty */
 struct stream_map {
 	struct stream_slot *slots; /* owned */
 	size_t nr_slots;	   /* a power of two */
@@ -46,6 +46,9 @@ static inline uint32_t stream_map_find(const struct stream_map *map, uint32_t ki
 
 	return slot && slot->place ? slot->place - 1 : STREAM_NONE;
 }
+
+/** stream_map_begin() - room for the first streams, so that they need no memory later. Returns false when there is none */
+bool stream_map_begin(struct stream_map *map);
 
 /** stream_map_put() - a stream that is not there yet. Returns false when there is no memory */
 bool stream_map_put(struct stream_map *map, uint32_t kind, uint32_t stream, uint32_t idx);

@@ -87,6 +87,7 @@ struct type_key {
 };
 
 enum {
+	STREAMS_BEGIN = 16, /* buffer_reserve() makes it twice as many */
 	TYPES_PER_CHUNK = TRACE_RAW_MAX / SCHEMA_TYPE_MAX_BYTES,
 };
 
@@ -331,6 +332,12 @@ end:
 	free(data);
 }
 
+/* Without books nobody could say what was lost of a stream: the first ones have theirs from the beginning. */
+static bool books_begin(struct trace_writer *writer)
+{
+	return buffer_reserve(&writer->streams, STREAMS_BEGIN * sizeof(struct stream)) && stream_map_begin(&writer->stream_map);
+}
+
 struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options, struct trace_error *ret_error)
 {
 	struct trace_writer_options all = { 0 };
@@ -338,9 +345,11 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 
 	if (options)
 		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
-	if (!writer || !compressors_new(writer, all.level ? all.level : 1)) {
+	if (!writer || !compressors_new(writer, all.level ? all.level : 1) || !books_begin(writer)) {
 		error_set(ret_error, -ENOMEM, "no memory for a trace writer");
 		compressors_free(writer);
+		if (writer)
+			free(writer->streams.data);
 		free(writer);
 		return NULL;
 	}
@@ -505,6 +514,7 @@ static struct stream *stream_of(struct trace_writer *writer, const struct trace_
 
 	if (stream)
 		return stream;
+	buffer_reserve(&writer->streams, writer->streams.bytes + sizeof(new)); /* for as many again, in time: if there is no memory now, there may be later */
 	if (!buffer_reserve(&writer->streams, sizeof(new)) ||
 	    !stream_map_put(&writer->stream_map, new.kind, new.stream, (uint32_t)(writer->streams.bytes / sizeof(new))))
 		return NULL;

@@ -182,6 +182,8 @@ static int start_threads(struct tracer *tracer)
 
 	for (; tracer->nr_threads < FAKE_CPUS; tracer->nr_threads++) {
 		start = malloc(sizeof(*start));
+		if (!start)
+			return -ENOMEM;
 		*start = (struct thread_start){tracer, tracer->nr_threads};
 		err = pthread_create(&tracer->threads[tracer->nr_threads], NULL, produce, start);
 		if (err) {
@@ -227,6 +229,10 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 {
 	struct tracer *tracer = calloc(1, sizeof(*tracer));
 
+	if (!tracer) {
+		*ret_error = (struct trace_error){.code = -ENOMEM, .message = "no memory for a tracer"};
+		return NULL;
+	}
 	tracer->options = *options;
 	if (!options->subbuf_bytes) /* small ones, which are soon full */
 		tracer->options.subbuf_bytes = SUBBUF_MIN_BYTES;
@@ -258,7 +264,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
 {
 	__atomic_store_n(&tracer->running, true, __ATOMIC_RELEASE);
-	*ret_error = (struct trace_error){.code = tracer->thread_events ? start_threads(tracer) : 0, .message = "no thread to make events"};
+	*ret_error = (struct trace_error){.code = tracer->thread_events ? start_threads(tracer) : 0, .message = "cannot start the threads that make events"};
 	return ret_error->code;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * test_daemon_faults.c - the daemon killed at any system call, and any write that fails: what was recorded before is in the file, what was not is
- * counted. strace injects the faults. The same source makes two programs: one for the daemon on a tracer made of memory, one for the real one.
+ * counted. And a signal at any system call, and no memory for any allocation. strace injects the faults, no_memory.c the last. The same source makes
+ * two programs: one for the daemon on a tracer made of memory, one for the real one.
  *
  * A clean recording under strace tells the system calls there are: a point is "the n-th openat". In each of further recordings the fault strikes at
  * one point. (strace counts for each thread: it strikes where a thread first comes to its n-th.) By default a sample of the points after the creation
@@ -451,6 +452,63 @@ static void a_system_call_that_fails_is_no_crash(void)
 	check_next_recording();
 }
 
+/* ---- signals ---- */
+
+/* Asked to end at any moment, it does, with a whole file. */
+static void a_signal_at_any_system_call_ends_it_in_good_order(void)
+{
+	static const char *const signals[] = {"signal=TERM", "signal=INT", "signal=HUP"};
+	unsigned int struck = 0;
+	struct outcome outcome;
+	size_t seen = 0;
+
+	find_points();
+	for (size_t i = 0; i < nr_points; i++) {
+		if (!may_be_killed(&points[i], NULL) || points[i].early || seen++ % (is_long ? LONG_STEP : SIGNAL_STEP))
+			continue;
+		outcome = record_injected(points[i].name, signals[struck++ % 3], points[i].nr);
+		if (outcome.status == 0 && outcome.clean_end)
+			continue;
+		fprintf(stderr, "\n    %s at %s %u: status %d\n", signals[(struck - 1) % 3], points[i].name, points[i].nr, outcome.status);
+		CU_FAIL("the file is not whole");
+	}
+	fprintf(stderr, "\n    a signal at %u of %zu points\n", struck, seen);
+	CU_ASSERT(struck >= 5);
+	check_next_recording();
+}
+
+/* ---- no memory ---- */
+
+/* False: there were not that many allocations. @once: there is memory for all after it */
+static bool record_without_memory(unsigned int at, bool once)
+{
+	struct outcome outcome;
+	char before[512];
+
+	snprintf(before, sizeof(before), "env LD_PRELOAD=%s NO_MEMORY_AT=%u NO_MEMORY_TOLD=%s/told %s", TRACE_NO_MEMORY, at, folder, once ? "" : "NO_MEMORY_AFTER=1");
+	run("rm -f %s/told", folder);
+	outcome = record(before);
+	if (outcome.status > 1 || (outcome.status == 1 && !said("no memory") && !said("cannot")) || (outcome.status == 0 && !outcome.clean_end)) {
+		fprintf(stderr, "\n    no memory for allocation %u%s: status %d\n", at, once ? "" : " and after it", outcome.status);
+		CU_FAIL("it crashed, hangs or says nothing of it");
+	}
+	return run("test -e %s/told", folder) == 0;
+}
+
+/* It may give up, and says why; but of what it writes the books balance. */
+static void without_memory_it_tells_what_is_lost(void)
+{
+	for (int once = 0; once < 2; once++) {
+		unsigned int at = 1, struck = 0;
+
+		for (; record_without_memory(at, once); at += is_long ? LONG_STEP : MEMORY_STEP)
+			struck++;
+		fprintf(stderr, "\n    no memory for %u of %u allocations%s\n", struck, at, once ? "" : " and for all after it");
+		CU_ASSERT(struck >= 5);
+	}
+	check_next_recording();
+}
+
 static const struct unit_case cases[] = {
 	{"killed_at_any_system_call_it_leaves_a_readable_file", killed_at_any_system_call_it_leaves_a_readable_file},
 	{"killed_at_any_write_it_leaves_a_readable_file", killed_at_any_write_it_leaves_a_readable_file},
@@ -458,6 +516,8 @@ static const struct unit_case cases[] = {
 	{"a_file_that_must_not_grow_keeps_what_fits", a_file_that_must_not_grow_keeps_what_fits},
 	{"a_sync_or_close_that_fails_is_told", a_sync_or_close_that_fails_is_told},
 	{"a_system_call_that_fails_is_no_crash", a_system_call_that_fails_is_no_crash},
+	{"a_signal_at_any_system_call_ends_it_in_good_order", a_signal_at_any_system_call_ends_it_in_good_order},
+	{"without_memory_it_tells_what_is_lost", without_memory_it_tells_what_is_lost},
 	{NULL, NULL},
 };
 

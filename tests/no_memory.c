@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * no_memory.c - before a program by LD_PRELOAD: there is no memory for its NO_MEMORY_AT-th allocation, nor, with NO_MEMORY_AFTER, for any after it.
+ * The file NO_MEMORY_TOLD is created when it comes to that.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t nr, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+
+static long nr_allocations; /* atomically */
+static long fails_at; /* 0: never */
+static bool fails_after;
+
+static void __attribute__((constructor)) begin(void)
+{
+	const char *at = getenv("NO_MEMORY_AT");
+
+	fails_at = at ? atol(at) : 0;
+	fails_after = getenv("NO_MEMORY_AFTER");
+	nr_allocations = 0; /* those of the loader and of getenv() do not count */
+}
+
+static bool fails(void)
+{
+	long nr = __atomic_add_fetch(&nr_allocations, 1, __ATOMIC_RELAXED);
+	int told;
+
+	if (!fails_at || (nr != fails_at && (!fails_after || nr < fails_at)))
+		return false;
+	told = nr == fails_at && getenv("NO_MEMORY_TOLD") ? open(getenv("NO_MEMORY_TOLD"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+	if (told >= 0)
+		close(told);
+	errno = ENOMEM;
+	return true;
+}
+
+#pragma GCC visibility push(default)
+void *malloc(size_t bytes)
+{
+	return fails() ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t nr, size_t bytes)
+{
+	return fails() ? NULL : __libc_calloc(nr, bytes);
+}
+
+void *realloc(void *old, size_t bytes)
+{
+	return fails() ? NULL : __libc_realloc(old, bytes);
+}
+#pragma GCC visibility pop
