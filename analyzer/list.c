@@ -44,6 +44,7 @@ struct list {
 	struct trace_symbols *symbols;	 /* owned; made when the first address wants a name */
 	struct trace_analysis *state;	 /* owned; NULL without -y */
 	const struct trace_thread *thread; /* of the line, with -y */
+	bool any;			   /* line was there */
 };
 
 /* ---- names of the original ---- */
@@ -88,10 +89,16 @@ static bool pattern_matches(const struct trace_event_type *type, const char *pat
 	return matches;
 }
 
+/* sys_enter, sys_enter3 and sys_enter6 are one event in three sizes: each name chooses all of them, as with tracedaemon -e. */
+static bool is_entry(const char *name)
+{
+	return strcasecmp(name, "sys_enter") == 0 || strcasecmp(name, "sys_enter3") == 0 || strcasecmp(name, "sys_enter6") == 0;
+}
+
 static bool name_matches(const struct trace_event_type *type, const char *name)
 {
 	if (strcasecmp(name, type->name) == 0 || strcasecmp(name, type->classic) == 0 ||
-	    strcasecmp(name, trace_category_name(type->category)) == 0)
+	    strcasecmp(name, trace_category_name(type->category)) == 0 || (is_entry(type->name) && is_entry(name)))
 		return true;
 	if (type->id >= TRACE_EV_MAX || strpbrk(name, "*?["))
 		return pattern_matches(type, name);
@@ -141,6 +148,7 @@ static int choose_events(struct list *list)
 
 static void flush(struct list *list)
 {
+	list->any |= list->used > 0;
 	fwrite(list->buffer, 1, list->used, list->report->out);
 	list->used = 0;
 }
@@ -547,6 +555,9 @@ int report_list(struct report *report)
 		put_header(&list);
 		error = report->options->paths ? list_with_state(&list) : list_events(&list);
 	}
+	if (!error && !list.any)
+		fputs("tracevisualizer: the trace has no event to list that was asked for; tracevisualizer -s tells how many there are, and what was not recorded\n",
+		      stderr);
 	free(list.buffer);
 	free(list.running);
 	free(list.passed);

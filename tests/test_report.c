@@ -1483,6 +1483,13 @@ static void a_list_that_would_be_empty_says_why(void)
 	CU_ASSERT_EQUAL(run_on_trace("-d --from=5", &text), 2);
 	contains(text, "--from is behind the end of the trace, which is 0.");
 	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -tpage_alloc", &text), 0);
+	contains(text, "the trace has no event to list that was asked for; tracevisualizer -s tells ");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -tsys_enter", &text), 0); /* of whatever number of arguments */
+	contains(text, "SYSCALL : read(");
+	CU_ASSERT_PTR_NULL(strstr(text, "no event to list"));
+	free(text);
 }
 
 /* "tracevisualizer -a *.trace" names two or three traces, and the third word is where the report goes. */
