@@ -109,7 +109,12 @@ struct subbuf_control {
 	trace_u32 cpu;
 	trace_u32 producer;
 	trace_u32 clock;
-	trace_u64 pad3[5];
+	/* the kernel's, set up later */
+	trace_u64 run_queue;	 /* address of the CPU's; 0: not known. Its programs find the current thread by it */
+	trace_u64 stolen_before; /* 1 more than what the CPU's host had taken at the last switch of threads, in ns; 0: not known yet */
+	trace_u32 holds;	 /* may entries of system calls be held? */
+	trace_u32 pad3;
+	trace_u64 pad4[2];
 	/* the kernel's: what the call that is held was given */
 	char held_path[SUBBUF_HELD_PATH_BYTES];
 };

@@ -4,7 +4,6 @@
 /* config.h - what the loader tells the BPF programs; the same structs on both sides. */
 
 #define TRACER_NR_SYSCALLS 512	/* numbers beyond are recorded with six arguments */
-#define TRACER_FAST_CPUS   1024 /* CPUs beyond find the current thread by a call */
 #define TRACER_READY_PAGES 128	/* of 4096 bytes, that one run of make_ready looks at */
 #define TRACER_PATH_BYTES  1920 /* longest path recorded, NUL included: a record has at most 2040 bytes */
 

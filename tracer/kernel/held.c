@@ -47,10 +47,10 @@ static bool entries_not_preempted(const struct tracer *tracer)
 void tracer_choose_holding(struct tracer *tracer)
 {
 	int cpu = sched_getcpu();
+	bool holds = is_attached(tracer, TRACE_EV_sys_enter) && is_attached(tracer, TRACE_EV_sys_exit) &&
+		     (!tracer->probing || is_attached(tracer, TRACE_EV_sched_switch)) && entries_not_preempted(tracer) &&
+		     settle_on(tracer, cpu < 0 ? 0 : (uint32_t)cpu);
 
-	__atomic_store_n(&tracer->skeleton->bss->hold_entries,
-			 is_attached(tracer, TRACE_EV_sys_enter) && is_attached(tracer, TRACE_EV_sys_exit) &&
-				 (!tracer->probing || is_attached(tracer, TRACE_EV_sched_switch)) && entries_not_preempted(tracer) &&
-				 settle_on(tracer, cpu < 0 ? 0 : (uint32_t)cpu),
-			 __ATOMIC_RELAXED);
+	for (size_t i = 0; i < tracer->nr_rings; i++)
+		__atomic_store_n(&tracer->rings[i].ring.control->holds, holds, __ATOMIC_RELAXED);
 }

@@ -129,7 +129,7 @@ HELD_INLINE trace_u64 held_take(struct subbuf_control *control)
 	trace_u64 nr_settled = SUBBUF_LOAD(&control->nr_settled);
 	trace_u64 held_ns = SUBBUF_LOAD(&control->held_ns);
 
-	if (held_ns == 0 || held_ns == HELD_BUSY)
+	if (held_ns - 1 >= HELD_BUSY - 1) /* 0, or HELD_BUSY */
 		return 0;
 	SUBBUF_STORE(&control->held_ns, HELD_BUSY);
 	if (SUBBUF_LOAD(&control->nr_settled) == nr_settled)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* ready.bpf.c - looks at pages of a ring, for nothing but that they have been looked at. See ready.c. */
 
-/* The loader runs it itself, on any CPU. Arguments: is the ring a structural one; its CPU; the first of TRACER_READY_PAGES pages of its data. */
+/* The loader runs it itself, on the ring's CPU for the first pages, else on any. Arguments: is the ring a structural one; its CPU; the first of TRACER_READY_PAGES pages of its data. */
 SEC("raw_tp")
 int make_ready(u64 *arguments)
 {
@@ -12,6 +12,8 @@ int make_ready(u64 *arguments)
 	if (!control)
 		return 0;
 	SUBBUF_LOAD(&control->position);
+	if (!structural && arguments[2] == 0)
+		note_run_queue(control);
 	for (u32 i = 0; i < TRACER_READY_PAGES; i++, at += 4096)
 		SUBBUF_LOAD((u64 *)((unsigned char *)control + SUBBUF_CONTROL_BYTES + (at & mask)));
 	return 0;

@@ -282,11 +282,9 @@ static __always_inline void settle_held(struct subbuf_control *control, u32 cpu)
 		settle_entry(cpu);
 }
 
-/* Room for the payload of an event that happens now. Nothing may come before an entry that is held: it gets its record first. */
-static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool structural, u32 bytes)
+/* Room for the payload of an event that happens now, in @control, the ring of @cpu, which is this one. Nothing may come before an entry that is held: it gets its record first. */
+static __always_inline void *record_begin_in(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes)
 {
-	struct subbuf_control *control = control_of_cpu(structural, cpu);
-
 	if (!control)
 		return NULL;
 	if (!structural)
@@ -296,7 +294,9 @@ static __always_inline void *record_begin_on(struct recording *r, u32 cpu, bool 
 
 static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
 {
-	return record_begin_on(r, bpf_get_smp_processor_id(), structural, bytes);
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return record_begin_in(r, control_of_cpu(structural, cpu), cpu, structural, bytes);
 }
 
 /* ---- the current thread ---- */
@@ -317,10 +317,8 @@ extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
  * The current thread, and what else the kernel keeps for each CPU, by loads alone. The helper is a call, which with its way back costs as
  * much as half a record where returns are guarded. Names of variables are not to be had (kernels without CONFIG_KALLSYMS_ALL
  * list none), but the kernel's type information places them in the same per-CPU section as the run queue, and to that
- * every thread has a pointer: whoever comes first on a CPU notes it. A load from a wrong address would give 0, not harm.
+ * every thread has a pointer, by which make_ready notes it for its CPU. A load from a wrong address would give 0, not harm.
  */
-volatile trace_u64 run_queues[TRACER_FAST_CPUS]; /* address of each CPU's, 0 = not noted yet */
-
 /* The word at an address: any struct will do that begins with one. */
 static __always_inline u64 word_at(u64 address)
 {
@@ -329,46 +327,38 @@ static __always_inline u64 word_at(u64 address)
 	return words->flags;
 }
 
-/* The result means nothing; global functions have one. */
-__noinline int note_run_queue(u32 cpu)
+/* Of this CPU, whose ring @control is. */
+static __always_inline void note_run_queue(struct subbuf_control *control)
 {
 	struct task_struct *task = current_task();
 	u64 queue = (u64)task->se.cfs_rq->rq;
 
-	if (!config.current_task_distance) /* without the cast nothing below may be seen by the verifier, which looks at this by itself */
-		return 0;
-	if (cpu < TRACER_FAST_CPUS && word_at(queue + config.current_task_distance) == (u64)task)
-		run_queues[cpu] = queue;
-	return 0;
+	if (config.current_task_distance && word_at(queue + config.current_task_distance) == (u64)task)
+		control->run_queue = queue;
 }
 
-/* Of @cpu, which is this one; 0 = it is not known where. */
-static __always_inline u64 run_queue(u32 cpu)
+/* 0 = it is not known where. */
+static __always_inline u64 run_queue(struct subbuf_control *control)
 {
-	u64 queue;
-
-	if (!config.current_task_distance || cpu >= TRACER_FAST_CPUS)
-		return 0;
-	queue = run_queues[cpu];
-	if (!queue) {
-		note_run_queue(cpu);
-		queue = run_queues[cpu];
-	}
-	return queue;
+	return config.current_task_distance ? SUBBUF_LOAD(&control->run_queue) : 0;
 }
 
-/* On @cpu, which is this one. For loads only: what is got by this is no argument for helpers. */
-static __always_inline struct task_struct *current_by_loads(u32 cpu)
+/* On this CPU, whose ring @control is. For loads only: what is got by this is no argument for helpers. */
+static __always_inline struct task_struct *current_by_loads(struct subbuf_control *control)
 {
-	u64 distance = config.current_task_distance, queue = run_queue(cpu), task;
+	u64 queue = run_queue(control), task;
 
 	if (!config.current_task_distance)
 		return current_task();
-	task = queue ? word_at(queue + distance) : (u64)current_task();
+	task = queue ? word_at(queue + config.current_task_distance) : (u64)current_task();
 	return bpf_rdonly_cast((void *)task, bpf_core_type_id_kernel(struct task_struct));
 }
 #else
-static __always_inline struct task_struct *current_by_loads(u32 cpu)
+static __always_inline void note_run_queue(struct subbuf_control *control)
+{
+}
+
+static __always_inline struct task_struct *current_by_loads(struct subbuf_control *control)
 {
 	return current_task();
 }
@@ -438,12 +428,16 @@ static __always_inline bool event_wanted(u32 id)
 }
 
 /* ---- the body of a program: see the top of this file ---- */
-#define RECORD_ON(cpu, event, structural, extra)                                                                                 \
+#define RECORD_IN(event, structural, extra)                                                                                      \
 	struct recording recording;                                                                                              \
-	struct trace_##event *record = record_begin_on(&recording, cpu, structural, sizeof(struct trace_##event) + (extra));     \
+	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));             \
 	if (record)
-#define RECORD_IN(event, structural, extra) RECORD_ON(bpf_get_smp_processor_id(), event, structural, extra)
 #define RECORD(event)			RECORD_IN(event, false, 0)
+/* In @control, the ring of @cpu, by who has asked for both. */
+#define RECORD_ON(control, cpu, event)                                                                                           \
+	struct recording recording;                                                                                              \
+	struct trace_##event *record = record_begin_in(&recording, control, cpu, false, sizeof(struct trace_##event));           \
+	if (record)
 /* Behind settle_held(), or another record, of the same program, in which nothing can have been held since: one function less on the stack, of which older kernels allow 512 bytes in all. */
 #define RECORD_BEHIND(event, extra)                                                                                              \
 	struct recording recording;                                                                                              \

@@ -6,11 +6,11 @@ PATH_SCRATCH(exec_scratch);
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
-/* preempt_count of this CPU tells task from interrupt. Where it is: see run_queue(). */
+/* preempt_count of this CPU, whose ring @control is, tells task from interrupt. Where it is: see run_queue(). */
 #if defined(__TARGET_ARCH_x86)
-static __always_inline u32 preempt_count(void)
+static __always_inline u32 preempt_count(struct subbuf_control *control)
 {
-	u64 queue = run_queue(bpf_get_smp_processor_id());
+	u64 queue = run_queue(control);
 	u32 count = 0;
 
 	if (!config.preempt_count_distance)
@@ -21,16 +21,16 @@ static __always_inline u32 preempt_count(void)
 	return count;
 }
 #else
-static __always_inline u32 preempt_count(void)
+static __always_inline u32 preempt_count(struct subbuf_control *control)
 {
 	return current_task()->thread_info.preempt_count;
 }
 #endif
 
 /* The context that really makes a wakeup; the bits of preempt_count, include/linux/preempt.h. */
-static __always_inline u32 waker_context(void)
+static __always_inline u32 waker_context(struct subbuf_control *control)
 {
-	u32 count = preempt_count();
+	u32 count = preempt_count(control);
 
 	if (count & 0x00f00000)
 		return TRACE_CONTEXT_NMI;
@@ -40,8 +40,6 @@ static __always_inline u32 waker_context(void)
 		return TRACE_CONTEXT_SOFTIRQ;
 	return TRACE_CONTEXT_TASK;
 }
-
-volatile trace_u64 stolen_before[TRACER_FAST_CPUS]; /* 1 more than the CPU's count was at the last switch, 0 = not known yet */
 
 /* The result means nothing; global functions have one. */
 __noinline int record_stolen(u64 ns)
@@ -56,18 +54,16 @@ __noinline int record_stolen(u64 ns)
 }
 
 /* What the host took has just been added up, by the clock that the scheduler looked at for this switch. */
-static __always_inline void look_for_stolen(struct task_struct *prev, struct task_struct *next)
+static __always_inline void look_for_stolen(struct subbuf_control *control, struct task_struct *prev, struct task_struct *next)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	u64 stolen, before;
+	u64 stolen, before = control->stolen_before;
 
-	if (!bpf_core_field_exists(struct rq, prev_steal_time_rq) || cpu >= TRACER_FAST_CPUS)
+	if (!bpf_core_field_exists(struct rq, prev_steal_time_rq))
 		return;
 	stolen = prev->se.cfs_rq->rq->prev_steal_time_rq + 1;
-	before = stolen_before[cpu];
 	if (stolen == before)
 		return;
-	stolen_before[cpu] = stolen;
+	control->stolen_before = stolen;
 	if (before && prev->pid && (!config.filtering || task_matches(prev) || task_matches(next)))
 		record_stolen(stolen - before);
 }
@@ -145,14 +141,19 @@ static __noinline void quota_wait_ends(u32 tid)
 SEC("event/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
-	look_for_stolen(prev, next);
+	u32 cpu = bpf_get_smp_processor_id();
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+
+	if (!control)
+		return 0;
+	look_for_stolen(control, prev, next);
 	if (!either_passes(next))
 		return 0;
 	if (quota_is_used_up(prev, preempt ? 0 : prev_state))
 		quota_wait_begins(prev);
 	if (nr_quota_waits)
 		quota_wait_ends(next->pid);
-	RECORD(sched_switch) {
+	RECORD_ON(control, cpu, sched_switch) {
 		record->prev_tid = prev->pid;
 		record->next_tid = next->pid;
 		record->prev_state = preempt ? 0 : prev_state;
@@ -186,12 +187,16 @@ int BPF_PROG(cpu_hotplug, unsigned int cpu, int state, int step, int result)
 SEC("event/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
-	if (!either_passes(task))
+	u32 cpu = bpf_get_smp_processor_id(), context;
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+
+	if (!control || !either_passes(task))
 		return 0;
-	RECORD(sched_waking) {
+	context = waker_context(control);
+	RECORD_ON(control, cpu, sched_waking) {
 		record->tid = task->pid;
 		record->target_cpu = task->thread_info.cpu;
-		record->context = waker_context();
+		record->context = context;
 		COMMIT(sched_waking);
 	}
 	return 0;

@@ -214,26 +214,25 @@ _Static_assert(TRACE_EV_sys_enter6 == TRACE_EV_sys_enter + SYSCALL_ARGS_6, "the 
 _Static_assert(sizeof(struct trace_sys_enter3) == sizeof(struct trace_sys_enter) + 24, "three arguments");
 _Static_assert(sizeof(struct trace_sys_enter6) == sizeof(struct trace_sys_enter) + 48, "six");
 
-volatile bool hold_entries;	     /* the loader's: tracer_choose_holding() */
 volatile bool entries_not_preempted; /* the kernel runs our program for entries with preemption off, as held_begin() needs it */
 #define PREEMPT_MASK 0xff	     /* of preempt_count, include/linux/preempt.h */
+
+static __noinline void note_preemption(struct subbuf_control *control)
+{
+	if (!entries_not_preempted)
+		entries_not_preempted = preempt_count(control) & PREEMPT_MASK;
+}
 
 /* Calls whose exit has more to tell than the result, and mostly not before something else has happened. */
 #define SYSCALL_NOT_HELD (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD))
 
-/* Hold this entry? If so @ret_control is the CPU's ring. */
-static __always_inline bool may_hold(u32 cpu, u32 action, struct subbuf_control **ret_control)
+/* Is there nothing held still? What is, whose exit was not seen, gets its record first. */
+static __always_inline bool may_hold(struct subbuf_control *control, u32 cpu)
 {
-	struct subbuf_control *control;
-
-	if (!hold_entries)
-		return false;
-	control = action & SYSCALL_NOT_HELD ? NULL : control_of_cpu(false, cpu);
-	if (!control)
-		return false;
-	settle_held(control, cpu);
-	*ret_control = control;
-	return SUBBUF_LOAD(&control->held_ns) == 0;
+	if (!SUBBUF_LOAD(&control->held_ns))
+		return true;
+	settle_entry(cpu);
+	return !SUBBUF_LOAD(&control->held_ns);
 }
 
 _Static_assert(TRACER_PATH_BYTES == SUBBUF_HELD_PATH_BYTES, "any path can be held");
@@ -260,42 +259,59 @@ static __noinline long hold_path(struct subbuf_control *control, struct pt_regs 
 		}                                               \
 	} while (0)
 
+static __noinline void record_numbers(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, u64 call, u32 kind)
+{
+	u32 abi = call >> 32;
+	struct recording recording;
+	u64 *record = record_begin_in(&recording, control, cpu, false, sizeof(struct trace_sys_enter) + 24 * kind);
+
+	if (record) {
+		record[0] = call; /* nr, abi, pad */
+		PUT_ARGUMENTS(record + 1, regs, abi, kind);
+		record_end(&recording, TRACE_EV_sys_enter + kind);
+	}
+}
+
+/* An entry that is not held. */
+static __noinline int record_entry(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, u64 call, u32 action)
+{
+	record_numbers(control, cpu, regs, call, action & SYSCALL_ARGS_MASK);
+	if (action & SYSCALL_ENTRY_MORE)
+		record_entry_more(regs, call, call >> 32, action);
+	return 0;
+}
+
+/* The two programs themselves have the way of most calls, and all else out of line: of less than 64 bytes of stack they run on the kernel's, of more on pages that it has to find. */
 SEC("event/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct task_struct *task = current_by_loads(cpu);
-	u32 nr = id, abi, action, kind;
-	struct subbuf_control *control;
-	struct recording recording;
+	u32 cpu = bpf_get_smp_processor_id(), nr = id, abi, action, kind;
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+	struct task_struct *task;
+	bool holds;
 	long path_bytes = 0;
-	u64 *record;
 
-	if (!hold_entries && !entries_not_preempted)
-		entries_not_preempted = preempt_count() & PREEMPT_MASK;
+	if (!control)
+		return 0;
+	holds = SUBBUF_LOAD(&control->holds);
+	if (!holds)
+		note_preemption(control);
+	task = current_by_loads(control);
 	if (!current_passes() || own_event(task))
 		return 0;
 	abi = syscall_abi(task, nr);
 	action = syscall_action(abi, nr);
-	kind = action & SYSCALL_ARGS_MASK;
-	if (may_hold(cpu, action, &control)) {
+	if (holds && !(action & SYSCALL_NOT_HELD) && may_hold(control, cpu)) {
 		if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK)
 			path_bytes = hold_path(control, regs, abi, action);
 		if (path_bytes >= 0) {
+			kind = action & SYSCALL_ARGS_MASK;
 			PUT_ARGUMENTS(control->held_args, regs, abi, kind);
 			held_begin(control, (u64)regs, nr | (u64)abi << 32, kind | (action >> SYSCALL_PATH_SHIFT ? HELD_MORE : 0), path_bytes);
 			return 0;
 		}
 	}
-	record = record_begin_on(&recording, cpu, false, sizeof(struct trace_sys_enter) + 24 * kind);
-	if (record) {
-		record[0] = nr | (u64)abi << 32; /* nr, abi, pad */
-		PUT_ARGUMENTS(record + 1, regs, abi, kind);
-		record_end(&recording, TRACE_EV_sys_enter + kind);
-	}
-	if (action & SYSCALL_ENTRY_MORE)
-		record_entry_more(regs, nr, abi, action);
-	return 0;
+	return record_entry(control, cpu, regs, nr | (u64)abi << 32, action);
 }
 
 /* For the daemon, which runs it to read all there is: on the CPU that it names, or, when that is offline, on any. */
@@ -461,9 +477,8 @@ static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
 #define SYSCALL_NEW_FDS (SYSCALL_NEW_FD | SYSCALL_NEW_SOCKET | SYSCALL_PIPE | SYSCALL_SOCKETPAIR)
 #define EINPROGRESS	115
 
-/* What else there is to tell at the end of a call that is more than a number and plain arguments. Out of line, with its own stack:
- * a program whose stack is small runs on the kernel's, others on one that the kernel has to find. */
-static __noinline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32 action, long ret)
+/* What else there is to tell at the end of a call that is more than a number and plain arguments. */
+static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32 action, long ret)
 {
 	if (nr_unread_paths && action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
 		u32 tid = current_task()->pid;
@@ -494,25 +509,21 @@ static __always_inline bool may_have_effects(u32 nr)
 	return index >= TRACER_NR_SYSCALLS || syscall_has_effects[index];
 }
 
-static __noinline int end_held(struct subbuf_control *control, struct pt_regs *regs, u32 nr, long ret)
-{
-	return held_end(control, false, (u64)regs, nr, ret);
-}
+enum exit_kind {
+	EXIT_NOT_RECORDED,
+	EXIT_ALONE,
+	EXIT_OF_HELD, /* its entry is held, perhaps: an interrupt may settle it */
+};
 
-SEC("event/sys_exit")
-int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+/* An exit that is not the end of a held entry to which there is nothing but numbers: what else there is to tell of the call. */
+static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, long ret)
 {
-	u32 cpu = bpf_get_smp_processor_id(), nr = syscall_nr(regs), abi, action;
-	struct subbuf_control *control = control_of_cpu(false, cpu);
+	struct task_struct *task = current_by_loads(control);
+	u32 nr = syscall_nr(regs), abi, action;
 	bool has_effects, is_held;
-	struct task_struct *task;
 
-	/* The thread is told by where its registers are, on its stack: for that nothing has to be loaded. What is held has passed the filters. */
-	if (!control || (held_is_plain(control) && held_end(control, true, (u64)regs, nr, ret)))
-		return 0;
-	task = current_by_loads(cpu);
 	if (!current_passes() || own_event(task))
-		return 0;
+		return EXIT_NOT_RECORDED;
 	has_effects = may_have_effects(nr);
 	is_held = has_effects && held_is(control, (u64)regs, nr);
 	if (!is_held)
@@ -523,11 +534,35 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 		if (action >> SYSCALL_PATH_SHIFT) /* anything beyond plain arguments */
 			record_effects(regs, nr, abi, action, ret); /* of an entry that is held only what goes to the structural ring */
 	}
-	if (is_held && end_held(control, regs, nr, ret))
-		return 0;
-	RECORD_ON(cpu, sys_exit, false, 0) {
+	return is_held ? EXIT_OF_HELD : EXIT_ALONE;
+}
+
+static __noinline int end_held(struct subbuf_control *control, struct pt_regs *regs, long ret)
+{
+	return held_end(control, false, (u64)regs, syscall_nr(regs), ret);
+}
+
+static __noinline int record_exit(struct subbuf_control *control, u32 cpu, long ret)
+{
+	RECORD_ON(control, cpu, sys_exit) {
 		record->ret = ret;
 		COMMIT(sys_exit);
 	}
 	return 0;
+}
+
+SEC("event/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+	enum exit_kind kind;
+
+	/* The thread is told by where its registers are, on its stack: for that nothing has to be loaded. What is held has passed the filters. */
+	if (!control || (held_is_plain(control) && held_end(control, true, (u64)regs, syscall_nr(regs), ret)))
+		return 0;
+	kind = record_rest(control, cpu, regs, ret);
+	if (kind == EXIT_NOT_RECORDED || (kind == EXIT_OF_HELD && end_held(control, regs, ret)))
+		return 0;
+	return record_exit(control, cpu, ret);
 }

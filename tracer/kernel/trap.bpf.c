@@ -18,10 +18,11 @@ const volatile bool faults_are_counted; /* fault_exit__counted is there */
 static __always_inline int record_fault(unsigned long address, unsigned long ip, unsigned long error, bool user)
 {
 	u32 cpu = bpf_get_smp_processor_id();
+	struct subbuf_control *control = control_of_cpu(false, cpu);
 
-	if (!current_passes() || own_event(current_by_loads(cpu)))
+	if (!control || !current_passes() || own_event(current_by_loads(control)))
 		return 0;
-	RECORD_ON(cpu, fault_entry, false, 0) {
+	RECORD_ON(control, cpu, fault_entry) {
 		record->address = address;
 		record->ip = ip;
 		record->error = error;
@@ -72,11 +73,14 @@ int BPF_PROG(fault_entry__kernel, unsigned long address, struct pt_regs *regs, u
 }
 #endif
 
-static __always_inline int record_fault_end(struct task_struct *task, bool major)
+static __always_inline int record_fault_end(bool major)
 {
-	if (!current_passes() || own_event(task))
+	u32 cpu = bpf_get_smp_processor_id();
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+
+	if (!control || !current_passes() || own_event(current_by_loads(control)))
 		return 0;
-	RECORD(fault_exit) {
+	RECORD_ON(control, cpu, fault_exit) {
 		record->major = major;
 		record->pad = 0;
 		COMMIT(fault_exit);
@@ -103,18 +107,18 @@ int BPF_PROG(fault_exit__counted, void *memcg, int item)
 			return 0;
 		bpf_map_delete_elem(&kernel_faults, &tid);
 	}
-	return record_fault_end(task, false);
+	return record_fault_end(false);
 }
 #endif
 
 SEC("perf_event")
 int fault_exit__minor(void *ctx)
 {
-	return record_fault_end(current_by_loads(bpf_get_smp_processor_id()), false);
+	return record_fault_end(false);
 }
 
 SEC("perf_event")
 int fault_exit__major(void *ctx)
 {
-	return record_fault_end(current_by_loads(bpf_get_smp_processor_id()), true);
+	return record_fault_end(true);
 }
