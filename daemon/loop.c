@@ -80,6 +80,18 @@ static void tell_write_error(struct session *session)
 				      : "recording goes on, and what cannot be written is counted");
 }
 
+/* In time, while it can be saved. */
+static void tell_removal(struct session *session)
+{
+	struct trace_error error;
+
+	if (session->removal_told || output_check(&session->output, &error) != -ENOENT)
+		return;
+	session->removal_told = true;
+	message_warning("%s; recording goes on, but nothing of it will be left. Until it ends \"cp /proc/%d/fd/%d NAME\" saves what there is", error.message,
+			(int)getpid(), session->output.fd);
+}
+
 static void drain(struct session *session)
 {
 	if (session->flight)
@@ -162,6 +174,7 @@ static void on_flush(struct session *session, int fd)
 	if (session->recording) {
 		fill = recording_flush(session->recording);
 		tell_write_error(session);
+		tell_removal(session);
 	}
 	flush_flushed(&session->flush, fill);
 	set_flush_timer(session);

@@ -204,6 +204,17 @@ int output_commit(struct output *output, struct trace_error *ret_error)
 	return 0;
 }
 
+int output_check(const struct output *output, struct trace_error *ret_error)
+{
+	struct stat status;
+
+	if (!output->created || fstat(output->fd, &status) < 0 || is_file(output->path, &output->file))
+		return 0;
+	if (status.st_nlink == 0)
+		return error_set(ret_error, -ENOENT, "%s was removed", output->path);
+	return error_set(ret_error, -ESTALE, "%s is not what is recorded to any more: that was given another name", output->path);
+}
+
 int output_close(struct output *output, struct trace_error *ret_error)
 {
 	int err = 0;

@@ -39,6 +39,12 @@ int output_open(struct output *ret_output, const char *path, enum output_kind ki
 /** output_commit() - there will be something in it: only now it takes the place of an older file */
 int output_commit(struct output *output, struct trace_error *ret_error);
 
+/**
+ * output_check() - does whoever opens @path get what is written?
+ * Returns 0; -ENOENT: it was removed, and is gone when we close it; -ESTALE: it is there, but not under that name.
+ */
+int output_check(const struct output *output, struct trace_error *ret_error);
+
 /** output_close() - make the file last (fsync) and close it. 0 or negative errno of the fsync */
 int output_close(struct output *output, struct trace_error *ret_error);
 

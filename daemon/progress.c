@@ -89,11 +89,8 @@ void progress_report(const struct recording *recording, const struct recording_s
 		     uint64_t elapsed_ns, uint32_t nr_cpus)
 {
 	char summary[PROGRESS_SUMMARY_BYTES];
-	bool is_file = strcmp(path, "stdout");
 
 	report_losses(recording, status, nr_cpus);
 	progress_print_summary(status, path, elapsed_ns, summary);
 	message_note("%s", summary);
-	if (is_file)
-		message_note("next: tracevisualizer -a %s", path);
 }

@@ -415,14 +415,22 @@ static void answer_waiting(int fd, const struct trace_error *error, const char *
 	close(fd);
 }
 
-/* What a full disk refused is not on it, whatever was synced since. */
+/* What a full disk refused is not on it, whatever was synced since; nor is a file that was removed. */
+static struct trace_error what_is_missing(const struct session *session)
+{
+	struct trace_error error = {0};
+
+	if (!recording_write_error(session->recording, &error) && output_check(&session->output, &error) != -ENOENT)
+		error.code = 0;
+	return error;
+}
+
 void requests_synced(struct session *session)
 {
 	uint64_t synced = recording_synced(session->recording);
-	struct trace_error error;
+	struct trace_error error = what_is_missing(session);
 	size_t kept = 0;
 
-	error.code = recording_write_error(session->recording, &error);
 	for (size_t i = 0; i < session->nr_waiting; i++) {
 		if (session->waiting[i].sync > synced)
 			session->waiting[kept++] = session->waiting[i];

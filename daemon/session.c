@@ -280,17 +280,35 @@ static uint32_t nr_cpus(const struct tracer *tracer)
 	return nr;
 }
 
+/* Returns -ENOENT when nothing will be left of what was recorded. */
+static int check_output(struct session *session, bool *ret_found)
+{
+	struct trace_error error;
+	int err = output_check(&session->output, &error);
+
+	*ret_found = session->output.created && !err;
+	if (err == -ESTALE)
+		message_warning("%s", error.message);
+	if (err != -ENOENT)
+		return 0;
+	message_error("%s while it was recorded to: nothing of it is left", error.message);
+	session->end_error = error;
+	return err;
+}
+
 static int end_recording(struct session *session)
 {
 	uint64_t elapsed_ns = clock_now() - session->start_ns;
 	struct recording_status status;
 	struct trace_error error;
-	int err = recording_end(session->recording, loop_interrupted, session, &error);
+	int err = recording_end(session->recording, loop_interrupted, session, &error), removed;
+	bool found;
 
 	if (err)
 		session->end_error = error;
 	if (err && !session->write_error_told)
 		message_error("%s: %s", session->output.path, error.message);
+	removed = check_output(session, &found);
 	if (output_close(&session->output, &error)) {
 		message_error("%s", error.message);
 		session->end_error = error;
@@ -301,7 +319,9 @@ static int end_recording(struct session *session)
 	recording_get_status(session->recording, &status);
 	progress_print_summary(&status, session->output.path, elapsed_ns, session->summary);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
-	return err;
+	if (found)
+		message_note("next: tracevisualizer -a %s", session->output.path);
+	return err ? err : removed;
 }
 
 /* The command outlives a recording that was ended by time or by hand; its exit status is ours all the same. */

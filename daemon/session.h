@@ -57,6 +57,7 @@ struct session {
 	bool halted;
 	bool stopping;
 	bool write_error_told;
+	bool removal_told;
 	unsigned int interrupts;
 	uint64_t start_ns;
 	uint64_t end_ns; /* when to stop, 0 = not by time */

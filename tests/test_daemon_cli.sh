@@ -149,6 +149,25 @@ check "a reader that goes ends it" test "${PIPESTATUS[0]}" -eq 1
 check "a file limit is exit 1" test $? -eq 1
 check "a file limit is told" grep -q "File too large" err
 
+# a trace that is removed, or moved, while it is recorded to
+start removed.trace
+rm removed.trace
+for _ in $(seq 200); do grep -q "removed.trace was removed" daemon.err && break; sleep 0.05; done
+saves=$(sed -n 's/.*"cp \([^ ]*\) NAME" saves what there is$/\1/p' daemon.err)
+check "how to save it is told" cp "$saves" saved.trace
+check "what was saved is right" "$visualizer" --verify saved.trace >/dev/null 2>&1
+expect 1 "not all events are on disk: removed.trace was removed" "$control" --control "$work/control" dump
+expect 1 "not all events are on disk: removed.trace was removed" "$control" --control "$work/control" stop
+wait $pid
+check "of a trace that was removed nothing is left" test $? -eq 1
+check "that is told" grep -q "removed.trace was removed while it was recorded to: nothing of it is left" daemon.err
+mkdir -p folder
+expect 1 "folder/removed.trace was removed" run folder/removed.trace -- rm -r folder
+check "what is not there is not recommended" test -z "$(grep next: err)"
+expect 0 "warning: moved.trace is not what is recorded to any more" run moved.trace -- mv moved.trace elsewhere.trace
+check "what is not there is not recommended, either" test -z "$(grep next: err)"
+check "a moved trace is whole" "$visualizer" --verify elsewhere.trace >/dev/null 2>&1
+
 # a daemon that was killed: what it had not written is missing, however much that was
 start killed.trace
 sleep 0.3
