@@ -2,10 +2,12 @@
 /* loader.c - a tracer's life: open, load, map the rings, start, stop. */
 #include <bpf/btf.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "geometry.h"
 #include "loader.h"
@@ -22,19 +24,15 @@ int tracer_silent(enum libbpf_print_level level, const char *format, va_list arg
 	return 0;
 }
 
+/* Asked of the kernel and not of /proc: for want of memory, of a descriptor or of /proc nobody is to be told that it is rights that are missing. */
 static uint64_t effective_capabilities(void)
 {
-	FILE *status = fopen("/proc/self/status", "re");
-	uint64_t capabilities = 0;
-	char line[256];
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
 
-	if (!status)
+	if (syscall(SYS_capget, &header, data) < 0)
 		return 0;
-	while (fgets(line, sizeof(line), status))
-		if (sscanf(line, "CapEff: %lx", &capabilities) == 1)
-			break;
-	fclose(status);
-	return capabilities;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
 }
 
 /* What makes every attempt hopeless, told before trying. */
@@ -58,10 +56,10 @@ static int load_types(struct tracer *tracer, struct trace_error *ret_error)
 	tracer->types = btf__load_vmlinux_btf();
 	if (tracer->types)
 		return 0;
-	return error_set(
-		ret_error, -ENOTSUP,
-		"/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF",
-		access("/sys/kernel/btf/vmlinux", R_OK) ? strerror(errno) : "cannot be read as such");
+	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+		return error_set(ret_error, -ENOTSUP, "/sys/kernel/btf/vmlinux cannot be read as type information: there is no memory or descriptor left for it, or it is of a newer kind");
+	return error_set(ret_error, -ENOTSUP, "/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF",
+			 strerror(errno));
 }
 
 static void default_mask(uint64_t mask[TRACE_MASK_WORDS])
