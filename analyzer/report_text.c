@@ -664,10 +664,9 @@ static void programs_alone(struct report *report)
 	bool any = report_user_has_any(report);
 
 	report_verdict_of_programs(report, any);
-	if (!any)
-		return;
 	report_user(report);
-	report_summary(report);
+	if (any || (report->options->pid < 0 && !report->options->comm && !report->options->cgroup))
+		report_summary(report);
 }
 
 int report_text(struct report *report)

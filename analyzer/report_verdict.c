@@ -634,7 +634,7 @@ void report_verdict_of_programs(const struct report *report, bool any)
 		g_string_append(s, " No program that has events here is");
 		add_chosen(s, report->options);
 	} else if (!any) {
-		g_string_append(s, " No program had any.");
+		g_string_append(s, " There are none.");
 	}
 	report_loss_sentence(s, report);
 	report_wrapped(report, s->str);

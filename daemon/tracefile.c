@@ -65,7 +65,6 @@ static void add_filter(struct trace_writer *writer, uint64_t number, const struc
 	char text[256];
 	size_t used;
 
-	add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
 	used = (size_t)snprintf(text, sizeof(text), "other processes: what was recorded is");
 	if (filter->filter_pid > 0)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, " of process %d%s", (int)filter->filter_pid,
@@ -97,6 +96,8 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	for (size_t i = 0; tracer && (text = tracer_not_traced(tracer, i)); i++)
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, i, text);
 	if (tracer && filters(filter))
+		add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	if (filters(filter))
 		add_filter(writer, nr - 1, filter);
 	return trace_writer_flush_strings(writer, ret_error);
 }
@@ -119,5 +120,5 @@ uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_opti
 
 	while (tracer && tracer_not_traced(tracer, nr))
 		nr++;
-	return nr + (tracer && filters(filter));
+	return nr + filters(filter);
 }

@@ -329,6 +329,27 @@ static void what_a_filter_did_not_ask_for_is_told(void)
 	bench_free(&bench);
 }
 
+/* Programs are filtered as well, and nobody should take what is left for all there was. */
+static void a_filter_is_told_where_the_kernel_is_not_recorded_either(void)
+{
+	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .filter_uid = -1, .filter_gid = -1};
+	struct recording_options options = {.level = 1, .filter = &filter};
+	struct bench bench = bench_new(false);
+	struct recording *recording = recording_begin(NULL, bench.fd, &options, &bench.error);
+	struct trace *trace;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	trace = trace_open(bench.path, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_STRING_EQUAL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT), TRACE_LEFT_OUT_KERNEL);
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "other processes: what was recorded is of process 4711");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 2), "");
+	trace_close(trace);
+	bench_free(&bench);
+}
+
 static void a_snapshot_tells_whom_the_filter_lost_sight_of(void)
 {
 	struct bench bench = bench_new(true);
@@ -900,6 +921,7 @@ static const struct unit_case cases[] = {
 	{"what_is_held_back_is_settled_before_it_is_read", what_is_held_back_is_settled_before_it_is_read},
 	{"skipped_programs_are_recorded_as_missed", skipped_programs_are_recorded_as_missed},
 	{"what_a_filter_did_not_ask_for_is_told", what_a_filter_did_not_ask_for_is_told},
+	{"a_filter_is_told_where_the_kernel_is_not_recorded_either", a_filter_is_told_where_the_kernel_is_not_recorded_either},
 	{"a_snapshot_tells_whom_the_filter_lost_sight_of", a_snapshot_tells_whom_the_filter_lost_sight_of},
 	{"the_status_tells_whom_the_filter_lost_sight_of", the_status_tells_whom_the_filter_lost_sight_of},
 	{"a_writer_that_never_commits_costs_its_subbuffer", a_writer_that_never_commits_costs_its_subbuffer},

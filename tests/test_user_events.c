@@ -752,6 +752,13 @@ static void programs_alone_are_chosen_by_what_they_run(void)
 	contains(text, "\"sees_wakeups\":false,\"sees_calls\":false,\"sees_traps\":false,\"sees_interrupts\":false,");
 	free(text);
 	tb_free(tb);
+	tb = tb_new();
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
+	text = report(tb, "-a");
+	contains(text, " There are none.\n");
+	contains(text, "\tScheduling changes: not recorded\n"); /* and what else is to be said of what is missing */
+	free(text);
+	tb_free(tb);
 }
 
 static size_t nr_lines(const char *text, const char *with)
