@@ -237,6 +237,12 @@ static int open_file(pid_t pid, unsigned long ino)
 	return found;
 }
 
+/* That we lack something says nothing of the process; all else is its own matter: it has gone, or is not for our eyes. */
+static int lack(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOMEM ? -err : 0;
+}
+
 static int open_mapped(pid_t pid, const struct mapped *mapped)
 {
 	char path[128];
@@ -244,40 +250,50 @@ static int open_mapped(pid_t pid, const struct mapped *mapped)
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, mapped->start, mapped->end);
 	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-	return fd >= 0 ? fd : open_file(pid, mapped->ino);
+	return fd >= 0 || lack(errno) ? fd : open_file(pid, mapped->ino);
 }
 
-static void look_at(pid_t pid, void (*found)(void *, int, struct user_identity *), void *context)
+static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *), void *context)
 {
 	struct user_identity identity;
 	struct mapped mapped;
 	struct maps maps;
+	int err = 0;
 
 	if (!open_maps(&maps, pid))
-		return;
+		return lack(errno);
 	while (next_mapped(&maps, &mapped)) {
 		int fd = open_mapped(pid, &mapped);
 
-		if (fd < 0)
+		if (fd < 0) {
+			err = err ? err : lack(errno);
 			continue;
+		}
 		identity = (struct user_identity){ .pid = pid, .pid_fd = -1 };
 		user_find_identity(&identity);
 		found(context, fd, &identity);
 	}
+	if (maps.failed && !err)
+		err = lack(errno);
 	close_maps(&maps);
+	return err;
 }
 
-void user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context)
+int user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context)
 {
 	DIR *processes = opendir("/proc");
+	int err = processes ? 0 : lack(errno), one;
 	struct dirent *entry;
 
 	while (processes && (entry = readdir(processes))) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 
-		if (pid > 0 && pid != getpid())
-			look_at(pid, found, context);
+		if (pid <= 0 || pid == getpid())
+			continue;
+		one = look_at(pid, found, context);
+		err = err ? err : one;
 	}
 	if (processes)
 		closedir(processes);
+	return err;
 }

@@ -14,8 +14,9 @@ void user_find_identity(struct user_identity *identity);
 /**
  * user_find_programs() - every process that maps the memory of a program with tracepoints, its own or its parent's
  * @found: called with a descriptor of the memory and who the process is, which are the callee's
+ * Returns 0; -EMFILE, -ENFILE or -ENOMEM: not all processes could be looked at, though they are there and we may.
  */
-void user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context);
+int user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context);
 
 /** user_find_parent() - of a process; 0: not known */
 pid_t user_find_parent(pid_t pid);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "user_list.h"
 
+#include <string.h>
 #include <unistd.h>
 
+#include "message.h"
 #include "user_find.h"
 #include "user_mapping.h"
 
@@ -39,7 +41,10 @@ static void on_found(void *context, int fd, struct user_identity *identity)
 size_t user_list(FILE *out)
 {
 	struct listing listing = { .out = out };
+	int err;
 
-	user_find_programs(on_found, &listing);
+	err = user_find_programs(on_found, &listing);
+	if (err)
+		message_warning("not all programs could be looked at: %s", strerror(-err));
 	return listing.nr;
 }

@@ -48,7 +48,7 @@ struct user {
  * @other_fd: a pidfd of another daemon, which has what we want; -1: none is known
  * @nr_buried, @max_buried: dead ones in the list, and when to look through them
  * @in_a_row: accepted without a pause. @crowded: as many as could wait, so that others may have been turned away
- * @unregistered: of programs that are forgotten
+ * @unregistered: of programs that are forgotten. @unseen: why some that ran already may not have been found, or 0
  * @dead_bytes: what the dead left, of at most @dead_bytes_max; @gone: what went of it
  */
 struct users {
@@ -72,6 +72,7 @@ struct users {
 	size_t in_a_row;
 	size_t backlog; /* of the socket: how many can wait */
 	bool crowded;
+	int unseen;
 	bool is_deaf; /* the socket is not looked at, for there is nothing to hear anybody with; until the timer rings */
 	uint64_t period_ns;
 	uint64_t clock_ns; /* of the last clock correspondence */
@@ -295,6 +296,16 @@ static void on_found_unheard(void *context, int fd, struct user_identity *identi
 	come(context, fd, identity, true, false);
 }
 
+/* Nobody knows whether there were any: that can only be told. */
+static void look_for_programs(struct users *users, void (*found)(void *, int, struct user_identity *))
+{
+	int err = user_find_programs(found, users);
+
+	if (err && !users->unseen)
+		message_warning("programs that run already could not be looked for: %s; perhaps some are not recorded", strerror(-err));
+	users->unseen = users->unseen ? users->unseen : err;
+}
+
 static void listen_for_programs(struct users *users)
 {
 	struct trace_error error;
@@ -319,7 +330,7 @@ static void on_other_gone(struct users *users)
 			watch(users, user_socket_fd(users->socket), WATCH_SOCKET);
 	}
 	if (!users->off)
-		user_find_programs(on_found, users);
+		look_for_programs(users, on_found);
 }
 
 /* Nonsense, a stranger, or no descriptor was left for it: only the last is a loss. */
@@ -508,20 +519,21 @@ static void keep_bounds(struct users *users)
 	}
 }
 
-/* Which of the dead does a living process still look at, for its switches? The others go. */
+/* Which of the dead does a living process still look at, for its switches? The others go; nobody, while it cannot be told. */
 static void forget_unneeded(struct users *users)
 {
 	struct user **place = &users->list;
+	int err;
 
 	if (users->nr_buried < users->max_buried)
 		return;
 	for (struct user *user = users->list; user; user = user->next)
 		user->needed = !user_program_is_buried(user->program) || user_program_saved(user->program);
-	user_find_programs(need, users);
+	err = user_find_programs(need, users);
 	while (*place) {
 		struct user *user = *place;
 
-		if (user->needed) {
+		if (user->needed || err) {
 			place = &user->next;
 			continue;
 		}
@@ -625,7 +637,7 @@ void users_begin(struct users *users, struct drain *drain, struct trace_writer *
 	users->recording.start_ns = start->monotonic_ns;
 	user_clock_add(&users->recording.clock, start);
 	users->begun = true;
-	user_find_programs(on_found, users);
+	look_for_programs(users, on_found);
 	if (users->socket)
 		watch(users, user_socket_fd(users->socket), WATCH_SOCKET);
 }
@@ -743,7 +755,7 @@ static void take_all(struct users *users)
 	hear_again(users);
 	for (int round = 0; round < USERS_LAST_ROUNDS && dispatch(users) > 0; round++)
 		;
-	user_find_programs(on_found_unheard, users);
+	look_for_programs(users, on_found_unheard);
 	for (struct user *user = users->list; user; user = user->next)
 		user_program_look(user->program);
 }
@@ -782,6 +794,10 @@ void users_tell_lack(const struct users *users, void (*tell)(void *context, cons
 	}
 	if (users->recording.undescribed) {
 		snprintf(text, sizeof(text), "%s tracepoints of programs: %s", text_count(users->recording.undescribed).s, users->recording.why.message);
+		tell(context, text);
+	}
+	if (users->unseen) {
+		snprintf(text, sizeof(text), "programs that ran already and could not be looked for (%s): perhaps there were some", strerror(-users->unseen));
 		tell(context, text);
 	}
 	if (users->crowded)

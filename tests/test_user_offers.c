@@ -523,12 +523,58 @@ static void a_crowd_is_told(void)
 	daemon_free(&daemon);
 }
 
+static void on_nobody(void *context, int fd, struct user_identity *identity)
+{
+	close(fd);
+	if (identity->pid_fd >= 0)
+		close(identity->pid_fd);
+}
+
+/* A program that runs already, and no descriptor to look for it: what is not known is told. Once there is one the program is found. */
+static void who_could_not_be_looked_for_is_told(void)
+{
+	struct daemon_of_users daemon;
+	struct fake_program program;
+	struct rlimit limit, before;
+	char text[1000] = "";
+	int next;
+	pid_t child;
+
+	daemon_begin(&daemon, "unseen");
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	child = live_elsewhere(&program);
+	getrlimit(RLIMIT_NOFILE, &before);
+	limit = before;
+	next = dup(STDERR_FILENO);
+	close(next);
+	for (int left = 0; left < 3; left++) { /* none for the list of processes, for what one maps, for what it opened */
+		limit.rlim_cur = (rlim_t)(next + left);
+		setrlimit(RLIMIT_NOFILE, &limit);
+		CU_ASSERT_EQUAL(user_find_programs(on_nobody, NULL), -EMFILE);
+		setrlimit(RLIMIT_NOFILE, &before);
+	}
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	limit.rlim_cur = (rlim_t)next;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	users_switch_off(daemon.users);
+	setrlimit(RLIMIT_NOFILE, &before);
+	CU_ASSERT_EQUAL(daemon_programs(&daemon), 0);
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "programs that ran already and could not be looked for (Too many open files): perhaps there were some\n");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	daemon_free(&daemon);
+	fake_program_free(&program);
+}
+
 static const struct unit_case cases[] = {
 	{ "without_descriptors_the_daemon_waits_and_hears_later", without_descriptors_the_daemon_waits_and_hears_later },
 	{ "events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace },
 	{ "patterns_that_match_nothing_are_told", patterns_that_match_nothing_are_told },
 	{ "events_that_the_trace_cannot_describe_are_told", events_that_the_trace_cannot_describe_are_told },
 	{ "a_crowd_is_told", a_crowd_is_told },
+	{ "who_could_not_be_looked_for_is_told", who_could_not_be_looked_for_is_told },
 	{ "the_memory_is_found_among_all_that_a_process_maps", the_memory_is_found_among_all_that_a_process_maps },
 	{ "who_speaks_and_leaves_at_once_is_heard", who_speaks_and_leaves_at_once_is_heard },
 	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
