@@ -68,6 +68,7 @@ static void put_trace(struct json *json, const struct report *report)
 	json_bool(json, "sees_calls", trace_analysis_sees_calls(report->analysis));
 	json_bool(json, "sees_traps", trace_analysis_sees_traps(report->analysis));
 	json_bool(json, "sees_interrupts", trace_analysis_sees_interrupts(report->analysis));
+	json_bool(json, "filtered", trace_analysis_is_filtered(report->analysis));
 	put_gaps(json, report);
 	json_open(json, "not_recorded", "[");
 	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
@@ -101,7 +102,7 @@ static void put_cpus(struct json *json, const struct report *report)
 		json_known(json, "system_ns", f.system_ns, calls);
 		json_known(json, "irq_ns", f.irq_ns, irqs);
 		json_known(json, "softirq_ns", f.softirq_ns, has_recorded(report, TRACE_EV_softirq_entry));
-		json_u64(json, "idle_ns", f.idle_ns);
+		json_known(json, "idle_ns", f.idle_ns, !trace_analysis_is_filtered(report->analysis));
 		json_u64(json, "unknown_ns", f.unknown_ns);
 		json_close(json, "}");
 	}

@@ -211,7 +211,7 @@ static void cpu_table(const struct report *report)
 	enum grid_kind softirqs = has_recorded(report, TRACE_EV_softirq_entry) ? GRID_RIGHT : GRID_HIDDEN;
 	const struct grid_column columns[] = {{"CPU", GRID_RIGHT}, {"busy %", GRID_RIGHT}, {calls ? "programs" : "threads", GRID_RIGHT},
 					      {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN}, {"irq", irqs}, {"softirq", softirqs},
-					      {"idle", GRID_RIGHT}, {"unknown", GRID_OPTIONAL}};
+					      {"idle", trace_analysis_is_filtered(report->analysis) ? GRID_HIDDEN : GRID_RIGHT}, {"unknown", GRID_OPTIONAL}};
 	struct grid *grid = grid_new(report, INDENT, columns, 8);
 	struct trace_cpu_figures f;
 	struct text cpu;
@@ -635,7 +635,10 @@ static void system_page(const struct report *report, const struct trace_figures 
 	}
 	share_if_calls(report, "\t\tTotal process time: ", cpus.user, whole);
 	share_if_calls(report, "\t\tTotal system time: ", cpus.system + cpus.interrupts, whole);
-	share(report->out, "\t\tSystem idle: ", cpus.idle, whole);
+	if (trace_analysis_is_filtered(report->analysis))
+		fputs("\t\tSystem idle: not known, for whoever did not pass the filter may have run\n", report->out);
+	else
+		share(report->out, "\t\tSystem idle: ", cpus.idle, whole);
 	system_call_table(report, f);
 }
 

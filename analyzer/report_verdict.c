@@ -527,6 +527,8 @@ static void about_cpus(GString *s, const struct report *report)
 	add_ns(s, report, end - start);
 	g_string_append_printf(s, " the %zu CPU%s of ", nr, nr == 1 ? "" : "s");
 	add_name(s, *info->host ? info->host : "the machine");
+	if (trace_analysis_is_filtered(report->analysis)) /* there may be others */
+		g_string_append(s, nr == 1 ? " that was seen" : " that were seen");
 	g_string_append(s, nr == 1 ? " was " : " were ");
 	add_percent(s, sum.user_ns + sum.system_ns + sum.irq_ns, all);
 	g_string_append(s, trace_analysis_is_filtered(report->analysis) ? " busy with what the filter let pass" : " busy");

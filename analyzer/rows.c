@@ -132,6 +132,8 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 	}
 	if (!list)
 		return NULL;
+	if ((key == SORT_USER || key == SORT_SYSTEM) && !trace_analysis_sees_calls(report->analysis))
+		key = SORT_CPU; /* which of the two it was is not known */
 	g_qsort_with_data(list, (gint)nr, sizeof(*list), compare, &key);
 	*ret_nr = nr;
 	return list;

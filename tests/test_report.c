@@ -702,6 +702,25 @@ static void a_report_without_interrupts_and_page_faults_does_not_tell_of_none(vo
 	free(text);
 }
 
+/* 10 was in its own code, as far as anybody knows, and its child 11 is in the call that made it, for it is not seen to return. */
+static void who_is_sorted_by_what_is_not_known_is_sorted_by_cpu(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking | 1ull << TRACE_EV_sched_fork};
+	struct tb *tb = tb_new();
+	char *text, *ten, *eleven;
+
+	tb_thread(tb, 10, 10, 1, "ten", 0, true);
+	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	tb_fork(tb, 0, 2000, 10, 11, 11, "eleven");
+	tb_switch(tb, 0, 9000, 10, 11, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 10000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a --sort=system");
+	ten = strstr(text, "Process (10, ");
+	eleven = strstr(text, "Process (11, ");
+	CU_ASSERT(ten && eleven && ten < eleven);
+	free(text);
+}
+
 static void interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -1367,10 +1386,16 @@ static void of_whom_a_filter_left_out_nothing_is_told(void)
 	char *text = report_of(make_filtered(), "-a");
 
 	join_lines(text);
-	contains(text, " busy with what the filter let pass: ");
+	contains(text, " the 2 CPUs of the machine that were seen were 12 % busy with what the filter let pass: ");
 	contains(text, "   1       ?         -  "); /* how busy it was nobody knows */
 	contains(text, " more, of whom nothing is known: they did not pass the filter; --all shows them)");
+	contains(text, "  CPU  busy %  programs  kernel  irq  softirq   unknown ");
+	contains(text, "System idle: not known, ");
 	CU_ASSERT_PTR_NULL(strstr(text, "used no CPU"));
+	free(text);
+	text = report_of(make_filtered(), "--json");
+	contains(text, "\"filtered\":true,");
+	contains(text, "\"idle_ns\":null,\"unknown_ns\":30000}");
 	free(text);
 	text = report_of(make_filtered(), "--critical-path=10");
 	join_lines(text);
@@ -1623,6 +1648,7 @@ int main(int argc, char **argv)
 		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
 		CASE(a_report_without_interrupts_and_page_faults_does_not_tell_of_none),
+		CASE(who_is_sorted_by_what_is_not_known_is_sorted_by_cpu),
 		CASE(interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero),
 		CASE(what_was_not_recorded_is_not_zero),
 		CASE(events_of_a_damaged_chunk_are_told_once),
