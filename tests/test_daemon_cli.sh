@@ -139,6 +139,44 @@ kill -TERM $pid
 wait $pid
 check "SIGTERM is passed on to the command" test $? -eq 5
 
+# the command has no descriptor of ours
+sh -c 'ls /proc/self/fd' >without
+silent t.trace -- sh -c 'ls /proc/self/fd' >with
+check "the command's descriptors" cmp -s without with
+
+# twenty at once: one gets the place
+for i in $(seq 20); do "$daemon" --control "$work/control" "many$i.trace" 2>many$i.err & many[i]=$!; done
+refused() { grep -l "^tracedaemon: $work/control belongs to another daemon that runs" many*.err | wc -l; }
+for _ in $(seq 400); do [ "$(refused)" -eq 19 ] && break; sleep 0.05; done
+check "nineteen are refused" test "$(refused)" -eq 19
+expect 0 "" "$control" --control "$work/control" stop
+for i in $(seq 20); do wait "${many[i]}" && many_ended=$((${many_ended:-0} + 1)); done
+check "one of them records" test "${many_ended:-0}" -eq 1
+check "and has a trace, the others none" test "$(echo many*.trace | wc -w)" -eq 1
+
+# a disk that is full for a while
+full_for_a_while() {
+	mount -t tmpfs -o size=512k none "$work/full" || exit 77
+	cd "$work/full" || exit 1
+	head -c 480k /dev/zero >ballast
+	start t.trace
+	for _ in $(seq 400); do grep -q "No space left on device.*recording goes on" daemon.err && break; sleep 0.05; done
+	grep -q "No space left on device.*recording goes on" daemon.err || echo "FAILED: a disk that is full is told"
+	rm ballast
+	"$control" --control "$work/control" mark "there is room" >/dev/null
+	"$control" --control "$work/control" stop >/dev/null 2>&1 && echo "FAILED: what is missing is an error"
+	wait "$pid" && echo "FAILED: what is missing is exit 1"
+	grep -q "lost because they could not be written" daemon.err || echo "FAILED: what is missing is counted"
+	"$visualizer" --verify t.trace >/dev/null 2>&1 || echo "FAILED: the books of a disk that was full"
+	"$visualizer" -d t.trace 2>/dev/null | grep -q "there is room" || echo "FAILED: what there is room for is written"
+	[ "$(grep -c "No space left" daemon.err)" -eq 1 ] || echo "FAILED: it is told once"
+}
+mkdir full
+export -f start full_for_a_while
+export daemon control visualizer work
+unshare -m bash -uc full_for_a_while >full.out 2>&1
+[ $? -eq 77 ] || check "a disk that is full for a while" test -z "$(cat full.out)"
+
 # a disk that takes nothing, a reader that goes
 run -tu200000 - >/dev/full 2>err
 check "disk full is exit 1" test $? -eq 1
@@ -248,7 +286,7 @@ gone
 # a snapshot into a pipe, larger than the pipe
 export TRACE_FAKE_PAUSE_US=50
 expect 0 "flight recorder runs" run -k -b4194304
-sleep 0.5
+for _ in $(seq 400); do [ "$(ask status | grep -c "CPU [01]: \([3-9]\|[1-9][0-9]\) sub-buffers")" -eq 2 ] && break; sleep 0.05; done
 run -j - 2>goes.err | head -c 10 >/dev/null
 check "a reader of a snapshot that goes" test "${PIPESTATUS[0]}" -eq 1
 check "a reader of a snapshot that goes is told" grep -q "nobody read the snapshot to its end: .* of .* were taken" goes.err

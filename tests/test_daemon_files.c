@@ -2,8 +2,10 @@
 /* test_daemon_files.c - what the daemon makes in the file system: traces, which replace nothing but traces, and the socket that it is controlled by. */
 #include "unit.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -427,6 +429,85 @@ static void who_asks_nothing_keeps_nobody_out(void)
 	place_remove(&place);
 }
 
+/* With the socket in an open place, which --control may be. */
+static void nobody_else_may_ask_for_anything(void)
+{
+	static const char *const requests[] = {"status", "mode", "begin", "halt", "mask", "mask all", "mark text", "reset", "dump", "stop", "nonsense", ""};
+	struct place place = place_new();
+	char answer[CONTROL_ANSWER_BYTES];
+	struct trace_error error;
+	int stay[2], stops, status;
+	pid_t child, other;
+
+	CU_ASSERT_EQUAL(pipe2(stay, O_CLOEXEC), 0);
+	child = hear(place.control, stay);
+	if (geteuid() == 0) {
+		CU_ASSERT_EQUAL(chmod(place.directory, 0755), 0);
+		CU_ASSERT_EQUAL(chmod(place.path, 0666), 0);
+		other = fork();
+		if (other == 0) {
+			if (setgroups(0, NULL) || setgid(65534) || setuid(65534))
+				_exit(100);
+			for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+				if (control_ask(place.path, requests[i], i % 2 ? -1 : STDIN_FILENO, answer, &error) != -EREMOTEIO ||
+				    strcmp(error.message, "only root may control this daemon"))
+					_exit(1 + (int)i);
+			_exit(0);
+		}
+		CU_ASSERT_EQUAL(waitpid(other, &status, 0), other);
+		CU_ASSERT_EQUAL(status, 0);
+	}
+	CU_ASSERT_EQUAL(waitpid(child, &status, WNOHANG), 0); /* nobody stopped it */
+	stops = connect_and_say(&place, "stop");
+	expect_answer(stops, "ok\ntracedaemon: the flight recorder has ended\n");
+	close(stay[1]);
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_EQUAL(status, 0);
+	close(stay[0]);
+	place_remove(&place);
+}
+
+static int nr_descriptors(void)
+{
+	DIR *files = opendir("/proc/self/fd");
+	int nr = 0;
+
+	while (readdir(files))
+		nr++;
+	closedir(files);
+	return nr;
+}
+
+/* The most that fit a message, of which we want one; and a message of no bytes, which ends nothing. */
+static void messages_that_nobody_expects_leave_nothing_behind(void)
+{
+	struct options options = {.session.level = 1};
+	struct session session = {.options = &options};
+	struct iovec text = {(void *)(uintptr_t)"mode", 4};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(250 * sizeof(int))];
+	} ancillary = {.bytes = {0}};
+	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
+	int ends[2], before = nr_descriptors();
+
+	ancillary.header.cmsg_level = SOL_SOCKET;
+	ancillary.header.cmsg_type = SCM_RIGHTS;
+	ancillary.header.cmsg_len = CMSG_LEN(250 * sizeof(int));
+	for (int i = 0; i < 250; i++)
+		memcpy(CMSG_DATA(&ancillary.header) + (size_t)i * sizeof(int), &(int){STDERR_FILENO}, sizeof(int));
+	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	CU_ASSERT_EQUAL(sendmsg(ends[0], &message, 0), 4);
+	requests_answer(&session, ends[1]);
+	expect_answer(ends[0], "ok\nfile");
+	CU_ASSERT_EQUAL(nr_descriptors(), before);
+	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	CU_ASSERT_EQUAL(send(ends[0], "", 0, 0), 0);
+	requests_answer(&session, ends[1]);
+	expect_answer(ends[0], "error\nthe daemon could not read what it was asked: Resource temporarily unavailable; try again");
+	CU_ASSERT_EQUAL(nr_descriptors(), before);
+}
+
 static void control_carries_a_request_and_a_file(void)
 {
 	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80], answer[CONTROL_ANSWER_BYTES];
@@ -489,6 +570,8 @@ static const struct unit_case cases[] = {
 	{"who_is_turned_away_unheard_is_told_why", who_is_turned_away_unheard_is_told_why},
 	{"at_the_end_everybody_has_an_answer", at_the_end_everybody_has_an_answer},
 	{"who_asks_nothing_keeps_nobody_out", who_asks_nothing_keeps_nobody_out},
+	{"nobody_else_may_ask_for_anything", nobody_else_may_ask_for_anything},
+	{"messages_that_nobody_expects_leave_nothing_behind", messages_that_nobody_expects_leave_nothing_behind},
 	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},
 	{NULL, NULL},
 };

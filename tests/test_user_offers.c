@@ -241,6 +241,27 @@ static void who_speaks_and_leaves_at_once_is_heard(void)
 	fake_program_free(&program);
 }
 
+static void a_message_of_no_bytes_is_no_end(void)
+{
+	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct daemon_of_users daemon;
+	int connection;
+
+	daemon_begin(&daemon, "empty");
+	connection = connect_to(daemon.path);
+	CU_ASSERT_EQUAL(send(connection, "", 0, MSG_NOSIGNAL), 0);
+	for (int i = 0; i < 3; i++)
+		users_dispatch(daemon.users);
+	say(connection, &offer, sizeof(offer), program.fd);
+	close(connection);
+	for (int i = 0; i < 3; i++)
+		users_dispatch(daemon.users);
+	CU_ASSERT_EQUAL(daemon_programs(&daemon), 1);
+	daemon_free(&daemon);
+	fake_program_free(&program);
+}
+
 static void who_could_not_be_heard_is_found_at_the_end(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
@@ -577,6 +598,7 @@ static const struct unit_case cases[] = {
 	{ "who_could_not_be_looked_for_is_told", who_could_not_be_looked_for_is_told },
 	{ "the_memory_is_found_among_all_that_a_process_maps", the_memory_is_found_among_all_that_a_process_maps },
 	{ "who_speaks_and_leaves_at_once_is_heard", who_speaks_and_leaves_at_once_is_heard },
+	{ "a_message_of_no_bytes_is_no_end", a_message_of_no_bytes_is_no_end },
 	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
 	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
 	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
