@@ -106,12 +106,17 @@ struct sum {
 	size_t nr, threads;
 };
 
-/* Processes of one name are one: pid 0 then, and via "" if they differ in it. */
-static bool merge_wait(struct trace_wait *sum, const struct trace_wait *wait)
+static bool has_pid(const struct sum *sum, uint32_t pid)
+{
+	return g_hash_table_contains(sum->pids, GUINT_TO_POINTER(pid));
+}
+
+/* Processes of one name are one, but for the own threads: pid 0 then, and via "" if they differ in it. */
+static bool merge_wait(const struct sum *of, struct trace_wait *sum, const struct trace_wait *wait)
 {
 	if (sum->kind != wait->kind || sum->idle != wait->idle || strcmp(sum->target, wait->target) != 0)
 		return false;
-	if (sum->kind != TRACE_WAIT_PROCESS && strcmp(sum->via, wait->via) != 0)
+	if (sum->kind != TRACE_WAIT_PROCESS ? strcmp(sum->via, wait->via) != 0 : has_pid(of, sum->pid) != has_pid(of, wait->pid))
 		return false;
 	if (sum->pid != wait->pid)
 		sum->pid = 0;
@@ -130,11 +135,11 @@ static void sum_waits(struct sum *sum, const struct trace_figures *f)
 		const struct trace_wait *wait = &f->waits[i];
 		guint at = 0;
 
-		if (wait->kind == TRACE_WAIT_PROCESS && sum->nr > 1 && g_hash_table_contains(sum->pids, GUINT_TO_POINTER(wait->pid))) {
+		if (wait->kind == TRACE_WAIT_PROCESS && sum->nr > 1 && has_pid(sum, wait->pid)) {
 			sum->among += wait->ns;
 			continue;
 		}
-		while (at < sum->waits->len && !merge_wait(&g_array_index(sum->waits, struct trace_wait, at), wait))
+		while (at < sum->waits->len && !merge_wait(sum, &g_array_index(sum->waits, struct trace_wait, at), wait))
 			at++;
 		if (at == sum->waits->len && at < MERGED)
 			g_array_append_vals(sum->waits, wait, 1);
@@ -147,7 +152,7 @@ static void sum_holders(struct sum *sum, const struct trace_figures *f)
 		const struct trace_cpu_wait *holder = &f->wait_cpu_for[i];
 		guint at = 0;
 
-		if ((!holder->pid && !is_idle(holder)) || (sum->nr > 1 && g_hash_table_contains(sum->pids, GUINT_TO_POINTER(holder->pid))))
+		if ((!holder->pid && !is_idle(holder)) || (sum->nr > 1 && has_pid(sum, holder->pid)))
 			continue;
 		while (at < sum->holders->len && g_array_index(sum->holders, struct trace_cpu_wait, at).pid != holder->pid)
 			at++;

@@ -644,6 +644,38 @@ static struct tb *make_masked(const uint64_t mask[TRACE_MASK_WORDS])
 	return tb;
 }
 
+/* Its thread 10 waits for its thread 11, by a futex, and then 11 for a process of the same name. */
+static void own_threads_are_no_processes_of_the_same_name(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 11, 10, 1, "one", 1, true);
+	tb_thread(tb, 20, 20, 1, "one", 2, true);
+	tb_sys_enter(tb, 0, 1000, SYS_futex, 0x7f00, 128, 2);
+	tb_switch(tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 1, 52000, SYS_futex, 0x7f00, 129, 1);
+	tb_waking(tb, 1, 52100, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 1, 52200, 1);
+	tb_switch(tb, 0, 52300, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 52400, 0);
+	tb_sys_enter(tb, 1, 53000, SYS_futex, 0x7e00, 0, 2);
+	tb_switch(tb, 1, 54000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 2, 64000, SYS_futex, 0x7e00, 1, 1);
+	tb_waking(tb, 2, 64100, 11, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 2, 64200, 1);
+	tb_switch(tb, 1, 64300, 0, 11, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 1, 64400, 0);
+	text = report_of(tb, "-a --pid=10");
+	join_lines(text);
+	contains(text, " for another of its threads via futex, then ");
+	contains(text, " for process 20 one via futex; ");
+	CU_ASSERT_PTR_NULL(strstr(text, "processes named one"));
+	free(text);
+}
+
 static void who_used_all_of_it_is_not_said_to_have_used_most(void)
 {
 	struct tb *tb = tb_new();
@@ -1645,6 +1677,7 @@ int main(int argc, char **argv)
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
 		CASE(what_is_not_the_greater_half_is_not_most_of_it),
+		CASE(own_threads_are_no_processes_of_the_same_name),
 		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
 		CASE(a_report_without_interrupts_and_page_faults_does_not_tell_of_none),
