@@ -2,11 +2,13 @@
 /* test_writer_faults.c - output that fails: what could be written stays readable, and what could not is counted. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +34,22 @@ static void tb_many(struct tb *tb, int nr)
 		tb_add(tb, (uint32_t)i % 2, 1000 + (uint64_t)i * 10, sys_exit, NULL, .ret = (int64_t)tb_random());
 }
 
-static void a_pipe_carries_a_whole_trace(void)
+static void on_alarm(int number)
+{
+}
+
+/* Every write that waits is interrupted, before its first byte or after some. */
+static void be_interrupted(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm }; /* without SA_RESTART */
+	struct itimerval often = { { 0, 100 }, { 0, 100 } };
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+/* @prepare: what the writing process does first */
+static void check_pipe(int flags, void (*prepare)(void))
 {
 	struct tb *tb = tb_new();
 	char path[] = "/tmp/test_reader-XXXXXX";
@@ -45,10 +62,12 @@ static void a_pipe_carries_a_whole_trace(void)
 	whole = seen_of_path(path);
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		abort();
-	fcntl(pipe_fds[1], F_SETFL, O_NONBLOCK); /* short writes, and waiting for room */
+	fcntl(pipe_fds[1], F_SETFL, flags);
 	child = fork();
 	if (child == 0) {
 		close(pipe_fds[0]);
+		if (prepare)
+			prepare();
 		tb_write(tb, pipe_fds[1], true);
 		_exit(0);
 	}
@@ -66,6 +85,17 @@ static void a_pipe_carries_a_whole_trace(void)
 	close(fd);
 	unlink(path);
 	tb_free(tb);
+}
+
+static void a_pipe_carries_a_whole_trace(void)
+{
+	check_pipe(O_NONBLOCK, NULL); /* short writes, and waiting for room */
+}
+
+static void a_storm_of_signals_changes_nothing(void)
+{
+	check_pipe(0, be_interrupted);
+	check_pipe(O_NONBLOCK, be_interrupted);
 }
 
 /* A file that may not grow at times: what was written stays whole, what was not is counted. */
@@ -308,6 +338,7 @@ static void what_a_failed_write_and_what_no_sense_cost_stays_apart(void)
 
 static const struct unit_case cases[] = {
 	{ "a_pipe_carries_a_whole_trace", a_pipe_carries_a_whole_trace },
+	{ "a_storm_of_signals_changes_nothing", a_storm_of_signals_changes_nothing },
 	{ "a_full_disk_costs_only_what_could_not_be_written", a_full_disk_costs_only_what_could_not_be_written },
 	{ "what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics", what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics },
 	{ "what_a_failed_write_and_what_no_sense_cost_stays_apart", what_a_failed_write_and_what_no_sense_cost_stays_apart },
