@@ -112,7 +112,7 @@ struct fold {
 };
 /** fold_begin() - at most @most rows, unless --top or --all say otherwise */
 struct fold fold_begin(const struct report *report, size_t most);
-/** fold_shows() - is this row shown, that has @part of @whole? Otherwise it is counted for fold_rest(). */
+/** fold_shows() - is this row shown, that has @part of @whole? The first one is: a table of what it leaves out tells nothing. Otherwise it is counted for fold_rest(). */
 bool fold_shows(struct fold *fold, uint64_t part, uint64_t whole);
 /** fold_shows_if() - the same, where something else than the time tells whether it matters */
 bool fold_shows_if(struct fold *fold, bool matters, uint64_t ns);

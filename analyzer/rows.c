@@ -163,7 +163,9 @@ bool fold_shows_if(struct fold *fold, bool matters, uint64_t ns)
 
 bool fold_shows(struct fold *fold, uint64_t part, uint64_t whole)
 {
-	return fold_shows_if(fold, percent(part, whole) >= WORTH_A_ROW, part);
+	bool is_first = !fold->shown && !fold->left;
+
+	return fold_shows_if(fold, percent(part, whole) >= WORTH_A_ROW || (is_first && part), part);
 }
 
 const char *fold_rest(const struct fold *fold, struct text *text)

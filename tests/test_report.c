@@ -411,6 +411,23 @@ static void who_used_no_cpu_is_said_to_have_used_none(void)
 	free(text);
 }
 
+/* 500 ns of 100 ms are not worth a row, but a table is. */
+static void a_table_has_a_row_at_least(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_fault(tb, 0, 1000, 0x1000, true);
+	tb_fault_end(tb, 0, 1500, false);
+	tb_sys_enter(tb, 0, 100000000, SYS_getpid);
+	tb_sys_exit(tb, 0, 100000500, 10);
+	text = report_of(tb, "-a --ns");
+	contains(text, " 500      500  page fault\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "(1 more row"));
+	free(text);
+}
+
 static void sections_tell_of_locks_pairs_and_interrupts(void)
 {
 	char arguments[128], *text;
@@ -1668,6 +1685,7 @@ int main(int argc, char **argv)
 		CASE(top_and_sort_choose_the_processes),
 		CASE(each_size_has_its_unit),
 		CASE(who_used_no_cpu_is_said_to_have_used_none),
+		CASE(a_table_has_a_row_at_least),
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
 		CASE(the_json_tells_of_disks_and_which_had_a_file),
 		CASE(the_table_of_files_names_the_disk),
