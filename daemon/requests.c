@@ -105,11 +105,25 @@ static void do_halt(struct session *session, const struct request *request, stru
 	answer_set(answer, 0, "tracedaemon: halted\n");
 }
 
+/* What @session was asked for, but for the kernel's events where it cannot record them. */
+static void recorded_mask(const struct session *session, uint64_t mask[TRACE_MASK_WORDS])
+{
+	memcpy(mask, session->mask, sizeof(session->mask));
+	for (size_t i = 0; !session->tracer && i < trace_catalogue_size(); i++) {
+		const struct trace_event_type *type = trace_catalogue_type(i);
+
+		if (strcmp(type->program, "NONE") != 0)
+			mask[type->id / 64] &= ~(1ull << type->id % 64);
+	}
+}
+
 static void print_events(const struct session *session, char *text, size_t size)
 {
+	uint64_t mask[TRACE_MASK_WORDS];
 	size_t used;
 
-	select_print_mask(session->mask, text, size);
+	recorded_mask(session, mask);
+	select_print_mask(mask, text, size);
 	used = strlen(text);
 	if ((!session->users && !session->probes) || used >= size)
 		return;

@@ -568,9 +568,11 @@ static void everybody_may_record_programs_of_their_own(void)
 	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u TRACER_SOCKET %s/tracedaemon --quiet -tu100000 w.trace", s.folder, TRACE_BIN), 0);
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s/w.trace > /dev/null", TRACE_BIN, s.folder), 0);
 	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env TRACER_SOCKET=%s/p sh -c '%s/tracedaemon --quiet -k --control c && "
-				    WORKLOAD " count 3000 > /dev/null && %s/tracedaemon --quiet -j --control c f.trace; %s/tracedaemon -q --control c > /dev/null'",
-				    s.folder, s.folder, TRACE_BIN, TRACE_BIN, TRACE_BIN),
+				    WORKLOAD " count 3000 > /dev/null && %s/tracedaemon -p --control c > mask && %s/tracedaemon --quiet -j --control c f.trace; "
+				    "%s/tracedaemon -q --control c > /dev/null'",
+				    s.folder, s.folder, TRACE_BIN, TRACE_BIN, TRACE_BIN, TRACE_BIN),
 			0);
+	CU_ASSERT_EQUAL(session_run("grep -q user_stream %s/mask && ! grep -q 'sched_switch\\|sys_enter' %s/mask", s.folder, s.folder), 0); /* what is recorded, not more */
 	snprintf(s.trace, sizeof(s.trace), "%s/f.trace", s.folder);
 	trace = open_verified(s.trace);
 	CU_ASSERT_EQUAL(count_events(trace, "demo:count", true).events, 3000);
