@@ -36,20 +36,30 @@ static void take_back(struct ledger_process *process, uint64_t ns)
 	}
 }
 
-static struct trace_server_client *client_of(struct trace_server_client *clients, size_t *nr,
+struct client_row {
+	uint64_t key; /* its process, or its address: of equal texts there is one */
+	uint64_t idx;
+};
+
+/* Made if it has none so far. NULL: out of memory. */
+static struct trace_server_client *client_of(struct table *index, struct trace_server_client *clients, size_t *nr,
 					     const struct ledger_process *process, const char *address)
 {
 	const struct trace_process *wanted = process ? process->process : NULL;
+	uint32_t before = index->used;
+	struct client_row *row = table_add(index, sizeof(*row), wanted ? (uintptr_t)wanted : (uintptr_t)address);
 
-	for (size_t i = 0; i < *nr; i++)
-		if (clients[i].process == wanted && strcmp(clients[i].address, address) == 0)
-			return &clients[i];
-	clients[*nr] = (struct trace_server_client){.process = wanted, .comm = "", .address = address};
+	if (!row)
+		return NULL;
+	if (index->used == before)
+		return &clients[row->idx];
+	row->idx = (*nr)++;
+	clients[row->idx] = (struct trace_server_client){.process = wanted, .comm = "", .address = address};
 	if (wanted) {
-		clients[*nr].pid = trace_process_pid(wanted);
-		clients[*nr].comm = trace_process_comm(wanted);
+		clients[row->idx].pid = trace_process_pid(wanted);
+		clients[row->idx].comm = trace_process_comm(wanted);
 	}
-	return &clients[(*nr)++];
+	return &clients[row->idx];
 }
 
 static int by_cpu(const void *left, const void *right)
@@ -69,6 +79,7 @@ static void server_finish(struct trace_servers *s, struct ledger_process *proces
 				      .cpu_ns = cpu_of(s, process->process),
 				      .softirq_ns = process->receiving};
 	struct trace_server_client *clients = calloc(process->bills.used + 1, sizeof(*clients));
+	struct table index = {0};
 
 	if (!clients) {
 		s->failed = -ENOMEM;
@@ -84,7 +95,11 @@ static void server_finish(struct trace_servers *s, struct ledger_process *proces
 
 		if (who == process && s->origins[origin].kind == ORIGIN_LINK)
 			continue; /* a pipeline: its own work */
-		client = client_of(clients, &server.nr_clients, who, address);
+		client = client_of(&index, clients, &server.nr_clients, who, address);
+		if (!client) {
+			s->failed = -ENOMEM;
+			break;
+		}
 		client->exact_ns += bill->exact;
 		client->shared_ns += bill->shared;
 		client->cpu_ns += bill->exact + bill->shared;
@@ -95,6 +110,7 @@ static void server_finish(struct trace_servers *s, struct ledger_process *proces
 		server.shared_ns += bill->shared;
 		server.requests += bill->requests;
 	}
+	table_clear(&index);
 	server.background_ns = server.cpu_ns - server.exact_ns - server.shared_ns;
 	qsort(clients, server.nr_clients, sizeof(*clients), by_cpu);
 	server.clients = clients;
