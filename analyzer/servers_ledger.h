@@ -44,6 +44,7 @@ struct ledger_process {
 	uint64_t deliveries;
 	uint64_t unnamed_until; /* some of its own events are missing */
 	struct set *pending; /* announced to it by a signal, and not answered */
+	uint64_t stamp;	     /* trace_servers.stamp of when it was counted last as a client */
 	struct table bills;
 };
 

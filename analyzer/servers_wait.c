@@ -239,35 +239,32 @@ struct share {
 	uint32_t nr;
 };
 
-static bool is_same_client(const struct request *one, const struct request *two)
+/* A client is the process that sent, or another host. */
+static uint32_t nr_clients(struct trace_servers *s, const struct set *set)
 {
-	return one->sender == two->sender && (one->sender || one->origin == two->origin);
-}
-
-static uint32_t nr_clients(const struct set *set)
-{
+	uint64_t stamp = ++s->stamp;
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < set->nr; i++) {
-		uint32_t j = 0;
+		const struct request *request = set->items[i];
+		uint64_t *seen = request->sender ? &request->sender->stamp : &s->origin_stamps[request->origin];
 
-		while (!is_same_client(set->items[j], set->items[i]))
-			j++;
-		nr += j == i;
+		nr += *seen != stamp;
+		*seen = stamp;
 	}
 	return nr;
 }
 
 /* As in the bills, each client has the same, however many of its requests there are. */
-static uint64_t part_for(struct share *share, const struct set *set, uint64_t ns)
+static uint64_t part_for(struct trace_servers *s, struct share *share, const struct set *set, uint64_t ns)
 {
 	bool has_some = false;
 
 	if (share->set != set) {
-		for (uint32_t i = 0; set && i < set->nr; i++)
-			has_some |= set->items[i]->sender == share->client;
+		for (uint32_t i = 0; set && !has_some && i < set->nr; i++)
+			has_some = set->items[i]->sender == share->client;
 		share->set = set;
-		share->nr = has_some ? nr_clients(set) : 0;
+		share->nr = has_some ? nr_clients(s, set) : 0;
 	}
 	return share->nr ? ns / share->nr : 0;
 }
@@ -320,7 +317,7 @@ static void add_piece(struct trace_servers *s, struct pair_wait *row, const stru
 	switch (entry->state) {
 	case LOG_CPU:
 		cpu_ns = cpu_ns < ns ? cpu_ns : ns;
-		mine = part_for(share, entry->set, cpu_ns);
+		mine = part_for(s, share, entry->set, cpu_ns);
 		wait->for_client_ns += mine;
 		wait->for_others_ns += cpu_ns - mine;
 		wait->rest_ns += ns - cpu_ns; /* interrupts */
