@@ -216,8 +216,7 @@ void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, 
 void servers_leave_replied(struct trace_servers *s, struct ledger_thread *thread)
 {
 	servers_charge(s, thread);
-	if (set_any_replied(thread->set))
-		set_filter(s, &thread->set, request_is_replied, NULL);
+	set_drop_replied(s, &thread->set);
 	if (thread->log)
 		log_set(s, thread);
 }

@@ -323,11 +323,6 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
 /* ---- system calls: exit ---- */
 
 /* Accepted, and nothing read yet: whoever reads from another connection has left it for later. */
-static bool is_only_accepted(const struct request *request, const void *unused)
-{
-	return !request->counted;
-}
-
 static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
 {
 	struct spent now;
@@ -344,7 +339,7 @@ static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
 	}
 	servers_charge_until(s, thread, &thread->enter);
 	set_drop(s, &thread->set, thread->passed);
-	set_filter(s, &thread->set, is_only_accepted, NULL);
+	set_drop_accepted(s, &thread->set);
 	set_assign(&thread->passed, NULL);
 	set_put_all(s, &thread->set, thread->incoming);
 	log_set(s, thread);
@@ -352,15 +347,11 @@ static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
 
 static void send_end(struct trace_servers *s, struct ledger_thread *thread)
 {
-	bool others = false;
-
-	if (!set_any_replied(thread->set))
+	if (!set_any_replied(s, thread->set))
 		return;
 	servers_charge(s, thread);
-	for (uint32_t i = 0; i < thread->set->nr; i++)
-		others |= !thread->set->items[i]->replied;
-	if (others)
-		set_filter(s, &thread->set, request_is_replied, NULL);
+	if (set_any_unanswered(thread->set))
+		set_drop_replied(s, &thread->set);
 	log_set(s, thread);
 }
 
@@ -415,9 +406,9 @@ static void signal_end(struct trace_servers *s, struct ledger_thread *thread)
 		servers_replace_set(s, thread, thread->incoming, &thread->enter);
 		set_assign(&thread->incoming, NULL);
 		thread->tentative = true;
-	} else if (thread->signalled && set_any_replied(thread->set)) {
+	} else if (thread->signalled && set_any_replied(s, thread->set)) {
 		servers_charge(s, thread);
-		set_filter(s, &thread->set, request_is_replied, NULL);
+		set_drop_replied(s, &thread->set);
 		log_set(s, thread);
 	}
 }
@@ -453,7 +444,7 @@ static void call_end(struct trace_servers *s, struct ledger_thread *thread, int6
 		break;
 	}
 	signal_end(s, thread);
-	set_filter(s, &thread->inherited, request_is_replied, NULL);
+	set_drop_replied(s, &thread->inherited);
 	if (thread->inherited && !thread->incoming) {
 		servers_replace_set(s, thread, thread->inherited, &thread->enter);
 		thread->tentative = true;

@@ -52,6 +52,8 @@ struct ledger_process {
 struct set {
 	uint32_t refs;
 	uint32_t nr;
+	uint64_t unreplied; /* trace_servers.replies of when none of them had been answered, + 1; 0: not known */
+	bool asked;	    /* each is counted; false: not known */
 	struct request *items[];
 };
 
@@ -61,7 +63,8 @@ struct request {
 	uint32_t origin;
 	struct ledger_process *sender; /* NULL: another host */
 	struct request *parent;	       /* what the sender worked on; a reference */
-	struct endpoint *endpoint;     /* it came in here */
+	struct endpoint *endpoint;     /* it came in here, */
+	struct request *next, **place; /* as others that are alive */
 	uint64_t peer_ino;	       /* datagrams: the socket it came from */
 	struct ledger_thread *queued_for; /* a ring told of it last, */
 	uint32_t queued_at;		  /* as its result of this number; 0: not known */
@@ -122,7 +125,8 @@ struct endpoint {
 	uint64_t key; /* in trace_servers.endpoints */
 	uint64_t ino;
 	uint64_t closed_ns; /* 0: it is not closed */
-	uint32_t refs;	    /* requests that came in here */
+	uint32_t refs;	    /* requests that came in here, */
+	struct request *requests; /* the last one first */
 	bool gone;	    /* no descriptor is left */
 	bool retired;	    /* both ends are closed: in trace_servers.retired */
 	bool pinned;	    /* while these are looked through: a thread is at it */
@@ -308,6 +312,8 @@ struct trace_servers {
 	struct origin *origins; /* owned */
 	uint64_t *origin_stamps; /* owned; of each, @stamp of when it was met last */
 	uint32_t nr_origins;
+	uint64_t replies; /* so many requests were answered, */
+	const struct request *last_replied; /* this one last: it may be gone since */
 	uint64_t stamp; /* how often a set was looked through: thousands of requests may be open, and nothing may be looked for in all of them again and again */
 	struct table origin_by_hash;
 	struct strings strings;
@@ -359,9 +365,12 @@ void set_put(struct trace_servers *s, struct set **place, struct request *reques
 void set_put_all(struct trace_servers *s, struct set **place, const struct set *more);
 /** set_put_latest() - the same; of more than twice @max the latest @max stay */
 void set_put_latest(struct trace_servers *s, struct set **place, struct request *request, uint32_t max);
+typedef bool (*request_fn)(const struct request *request, const void *data);
 /** set_filter() - *@place without those that @drop tells */
-void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *),
-		const void *data);
+void set_filter(struct trace_servers *s, struct set **place, request_fn drop, const void *data);
+/** set_drop_replied() - *@place without those that have been answered; set_drop_accepted(): that were not asked for, only accepted */
+void set_drop_replied(struct trace_servers *s, struct set **place);
+void set_drop_accepted(struct trace_servers *s, struct set **place);
 /** set_drop() - *@place without those that are in @others; set_keep(): with these only */
 void set_drop(struct trace_servers *s, struct set **place, const struct set *others);
 void set_keep(struct trace_servers *s, struct set **place, const struct set *others);
@@ -375,8 +384,8 @@ static inline void set_assign(struct set **place, struct set *set)
 	*place = set_ref(set);
 	set_unref(old);
 }
-bool request_is_replied(const struct request *request, const void *unused);
-bool set_any_replied(const struct set *set);
+bool set_any_replied(const struct trace_servers *s, struct set *set);
+bool set_any_unanswered(const struct set *set);
 bool set_has(const struct set *set, const struct request *request);
 uint32_t origin_process(struct trace_servers *s, const struct ledger_process *process);
 uint32_t origin_address(struct trace_servers *s, const struct endpoint *endpoint);

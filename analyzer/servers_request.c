@@ -30,12 +30,31 @@ struct request *request_ref(struct request *request)
 	return request;
 }
 
+static void endpoint_enter(struct endpoint *endpoint, struct request *request)
+{
+	request->endpoint = endpoint;
+	request->next = endpoint->requests;
+	request->place = &endpoint->requests;
+	if (request->next)
+		request->next->place = &request->next;
+	endpoint->requests = request;
+	endpoint->refs++;
+}
+
+static void endpoint_leave(struct request *request)
+{
+	*request->place = request->next;
+	if (request->next)
+		request->next->place = request->place;
+	request->endpoint->refs--;
+}
+
 void request_unref(struct request *request)
 {
 	while (request && --request->refs == 0) {
 		struct request *parent = request->parent;
 
-		request->endpoint->refs--;
+		endpoint_leave(request);
 		free(request);
 		request = parent;
 	}
@@ -52,18 +71,31 @@ void set_release(struct set *set)
 	bool part = is_part(set);
 	uint32_t nr = set->nr;
 
-	for (uint32_t i = 0; i < nr; i++)
-		request_unref(set->items[i]); /* a part goes with the last */
+	for (uint32_t i = 0; i < nr; i++) {
+		struct request *request = set->items[i];
+
+		if (request->refs > 1)
+			request->refs--;
+		else
+			request_unref(request); /* a part goes with the last */
+	}
 	if (!part)
 		free(set);
 }
 
+/* Where @request is in @set; set->nr: nowhere. */
+static uint32_t set_find(const struct set *set, const struct request *request)
+{
+	struct request *const *at = set->items, *const *end = at + set->nr;
+
+	while (at < end && *at != request)
+		at++;
+	return (uint32_t)(at - set->items);
+}
+
 bool set_has(const struct set *set, const struct request *request)
 {
-	for (uint32_t i = 0; set && i < set->nr; i++)
-		if (set->items[i] == request)
-			return true;
-	return false;
+	return set && set_find(set, request) < set->nr;
 }
 
 /* Room for so many, rounded up to a power of two: that many fit without another call. */
@@ -78,6 +110,8 @@ static struct set *set_new(struct trace_servers *s, uint32_t nr)
 	}
 	set->refs = 1;
 	set->nr = 0;
+	set->unreplied = 0;
+	set->asked = false;
 	return set;
 }
 
@@ -89,14 +123,43 @@ static struct set *set_of_one(struct trace_servers *s, struct request *request)
 		return NULL;
 	set->refs = 1;
 	set->nr = 1;
+	set->unreplied = request->replied ? 0 : s->replies + 1;
+	set->asked = request->counted;
 	set->items[0] = request_ref(request);
 	return set;
 }
 
-/* Does nobody else see it change, and is there room? */
+/* Does nobody else see it change? */
+static bool can_change(const struct set *set)
+{
+	return set->refs == 1 && !is_part(set);
+}
+
+/* And is there room? */
 static bool can_grow(const struct set *set)
 {
-	return set->refs == 1 && !is_part(set) && (set->nr < 2 || (set->nr & (set->nr - 1)));
+	return can_change(set) && (set->nr < 2 || (set->nr & (set->nr - 1)));
+}
+
+/* There is room, and nobody else sees it change. */
+static void set_append(struct set *set, struct request *request)
+{
+	set->items[set->nr++] = request_ref(request);
+	if (request->replied)
+		set->unreplied = 0;
+	set->asked &= request->counted;
+}
+
+/* A part of @old from @from on becomes the last of @set, where there is room. */
+static void set_copy(struct set *set, const struct set *old, uint32_t from, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		set->items[set->nr + i] = old->items[from + i];
+		old->items[from + i]->refs++;
+	}
+	set->nr += nr;
+	set->unreplied = old->unreplied;
+	set->asked = old->asked;
 }
 
 /* It is not in there. */
@@ -109,15 +172,14 @@ static void set_add(struct trace_servers *s, struct set **place, struct request 
 		return;
 	}
 	if (can_grow(old)) {
-		old->items[old->nr++] = request_ref(request);
+		set_append(old, request);
 		return;
 	}
 	set = set_new(s, old->nr + 1);
 	if (!set)
 		return;
-	for (uint32_t i = 0; i < old->nr; i++)
-		set->items[set->nr++] = request_ref(old->items[i]);
-	set->items[set->nr++] = request_ref(request);
+	set_copy(set, old, 0, old->nr);
+	set_append(set, request);
 	set_unref(old);
 	*place = set;
 }
@@ -136,22 +198,77 @@ static uint64_t set_stamp(struct trace_servers *s, const struct set *set)
 	return s->stamp;
 }
 
+/* To look for few among many takes less than to write to each of the many. */
+static bool are_few(const struct set *set)
+{
+	return set->nr <= 2;
+}
+
 void set_put_all(struct trace_servers *s, struct set **place, const struct set *more)
 {
-	uint64_t stamp = more && more != *place ? set_stamp(s, *place) : 0;
+	uint64_t stamp;
 
-	for (uint32_t i = 0; more && more != *place && i < more->nr; i++)
+	if (!more || more == *place)
+		return;
+	if (are_few(more)) {
+		for (uint32_t i = 0; i < more->nr; i++)
+			if (!more->items[i]->replied)
+				set_put(s, place, more->items[i]);
+		return;
+	}
+	stamp = set_stamp(s, *place);
+	for (uint32_t i = 0; i < more->nr; i++)
 		if (!more->items[i]->replied && more->items[i]->stamp != stamp)
 			set_add(s, place, more->items[i]);
 }
 
-/* Those that stay, of a set that others see too. NULL: out of memory. */
-static struct set *set_kept(struct trace_servers *s, const struct set *old, uint32_t kept, bool (*drop)(const struct request *, const void *),
-			    const void *data)
+/* Nobody else sees @set. Returns how many stay. */
+static uint32_t set_compact(struct set *set, uint32_t first, request_fn drop, const void *data)
+{
+	uint32_t kept = first, nr = set->nr;
+
+	for (uint32_t i = first; i < nr; i++) {
+		struct request *request = set->items[i];
+
+		if (drop(request, data))
+			request_unref(request);
+		else
+			set->items[kept++] = request;
+	}
+	set->nr = kept;
+	return kept;
+}
+
+/* Without the one at @at. */
+static void set_remove_at(struct trace_servers *s, struct set **place, uint32_t at)
+{
+	struct set *old = *place, *set = NULL;
+
+	if (can_change(old) && old->nr > 1) {
+		request_unref(old->items[at]);
+		memmove(old->items + at, old->items + at + 1, (--old->nr - at) * sizeof(old->items[0]));
+		return;
+	}
+	if (old->nr == 2)
+		set = set_of_one(s, old->items[!at]);
+	else if (old->nr > 2 && (set = set_new(s, old->nr - 1))) {
+		set_copy(set, old, 0, at);
+		set_copy(set, old, at + 1, old->nr - at - 1);
+	}
+	*place = set;
+	set_unref(old);
+}
+
+/* The @kept ones that stay, of a set that others see too. NULL: out of memory. */
+static struct set *set_kept(struct trace_servers *s, const struct set *old, uint32_t first, uint32_t kept, request_fn drop, const void *data)
 {
 	struct set *set = kept > 1 ? set_new(s, kept) : NULL;
 
-	for (uint32_t i = 0; (set || kept == 1) && i < old->nr; i++) {
+	if (set)
+		set_copy(set, old, 0, first);
+	else if (kept == 1 && first)
+		return set_of_one(s, old->items[0]);
+	for (uint32_t i = first + 1; (set || kept == 1) && i < old->nr; i++) {
 		if (drop(old->items[i], data))
 			continue;
 		if (kept == 1)
@@ -161,17 +278,92 @@ static struct set *set_kept(struct trace_servers *s, const struct set *old, uint
 	return set;
 }
 
-void set_filter(struct trace_servers *s, struct set **place, bool (*drop)(const struct request *, const void *), const void *data)
+/* @first is the first that goes. */
+static void set_filter_from(struct trace_servers *s, struct set **place, uint32_t first, request_fn drop, const void *data)
 {
 	struct set *old = *place;
-	uint32_t kept = 0;
+	uint32_t kept = first;
 
-	for (uint32_t i = 0; old && i < old->nr; i++)
-		kept += !drop(old->items[i], data);
-	if (!old || kept == old->nr)
+	if (can_change(old) && set_compact(old, first, drop, data))
 		return;
-	*place = kept ? set_kept(s, old, kept, drop, data) : NULL;
+	for (uint32_t i = first + 1; i < old->nr; i++)
+		kept += !drop(old->items[i], data);
+	*place = kept ? set_kept(s, old, first, kept, drop, data) : NULL;
 	set_unref(old);
+}
+
+/* Inline, and so is @drop where it is known: mostly none goes, of a set that may have thousands. */
+static inline __attribute__((always_inline)) void set_filter_inline(struct trace_servers *s, struct set **place, request_fn drop, const void *data)
+{
+	const struct set *set = *place;
+
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (drop(set->items[i], data)) {
+			set_filter_from(s, place, i, drop, data);
+			return;
+		}
+}
+
+void set_filter(struct trace_servers *s, struct set **place, request_fn drop, const void *data)
+{
+	set_filter_inline(s, place, drop, data);
+}
+
+static bool is_replied(const struct request *request, const void *unused)
+{
+	(void)unused;
+	return request->replied;
+}
+
+static bool is_only_accepted(const struct request *request, const void *unused)
+{
+	(void)unused;
+	return !request->counted;
+}
+
+/* Where the first one is that has been answered; set->nr: none has. Mostly that is known, but for the last answer, of whomever. */
+static uint32_t first_replied(const struct trace_servers *s, struct set *set)
+{
+	uint32_t first = 0;
+
+	if (set->unreplied == s->replies + 1)
+		return set->nr;
+	if (set->unreplied && set->unreplied == s->replies)
+		first = set_find(set, s->last_replied);
+	while (first < set->nr && !set->items[first]->replied)
+		first++;
+	if (first == set->nr)
+		set->unreplied = s->replies + 1;
+	return first;
+}
+
+bool set_any_replied(const struct trace_servers *s, struct set *set)
+{
+	return set && first_replied(s, set) < set->nr;
+}
+
+void set_drop_replied(struct trace_servers *s, struct set **place)
+{
+	bool is_one = *place && (*place)->unreplied && (*place)->unreplied == s->replies;
+	uint32_t first = *place ? first_replied(s, *place) : 0;
+
+	if (!*place || first == (*place)->nr)
+		return;
+	if (is_one)
+		set_remove_at(s, place, first);
+	else
+		set_filter_from(s, place, first, is_replied, NULL);
+	if (*place)
+		(*place)->unreplied = s->replies + 1;
+}
+
+void set_drop_accepted(struct trace_servers *s, struct set **place)
+{
+	if (!*place || (*place)->asked)
+		return;
+	set_filter_inline(s, place, is_only_accepted, NULL);
+	if (*place)
+		(*place)->asked = true;
 }
 
 static bool has_stamp(const struct request *request, const void *stamp)
@@ -191,7 +383,7 @@ void set_drop(struct trace_servers *s, struct set **place, const struct set *oth
 	if (!*place || !others)
 		return;
 	stamp = set_stamp(s, others);
-	set_filter(s, place, has_stamp, &stamp);
+	set_filter_inline(s, place, has_stamp, &stamp);
 }
 
 void set_keep(struct trace_servers *s, struct set **place, const struct set *others)
@@ -201,31 +393,15 @@ void set_keep(struct trace_servers *s, struct set **place, const struct set *oth
 	if (!*place)
 		return;
 	stamp = set_stamp(s, others);
-	set_filter(s, place, has_other_stamp, &stamp);
-}
-
-bool request_is_replied(const struct request *request, const void *unused)
-{
-	return request->replied;
-}
-
-bool set_any_replied(const struct set *set)
-{
-	for (uint32_t i = 0; set && i < set->nr; i++)
-		if (set->items[i]->replied)
-			return true;
-	return false;
-}
-
-static bool is_same(const struct request *request, const void *other)
-{
-	return request == other;
+	set_filter_inline(s, place, has_other_stamp, &stamp);
 }
 
 static void set_remove(struct trace_servers *s, struct set **place, const struct request *request)
 {
-	if (set_has(*place, request))
-		set_filter(s, place, is_same, request);
+	uint32_t at = *place ? set_find(*place, request) : 0;
+
+	if (*place && at < (*place)->nr)
+		set_remove_at(s, place, at);
 }
 
 void set_put_latest(struct trace_servers *s, struct set **place, struct request *request, uint32_t max)
@@ -508,8 +684,7 @@ static struct request *request_new(struct trace_servers *s, struct endpoint *end
 	request->refs = 1;
 	request->origin = origin;
 	request->sender = sender;
-	request->endpoint = endpoint;
-	endpoint->refs++;
+	endpoint_enter(endpoint, request);
 	request->peer_ino = from_ino;
 	if (parent && parent->depth < MAX_DEPTH) {
 		request->parent = request_ref(parent);
@@ -684,16 +859,41 @@ static bool answers(const struct request *request, const struct ledger_thread *t
 	       request->peer_ino == thread->destination;
 }
 
+#define FEW_REQUESTS 4u
+
+/* The only one that came in at @endpoint and is an answer's, whoever has it; NULL: there is none, or @ret_several. */
+static struct request *only_answered(const struct ledger_thread *thread, const struct endpoint *endpoint, bool replied, bool *ret_several)
+{
+	struct request *only = NULL;
+
+	*ret_several = endpoint->kind == ENDPOINT_PIPE || endpoint->refs > FEW_REQUESTS;
+	for (struct request *request = endpoint->requests; request && !*ret_several; request = request->next)
+		if (request->replied == replied && answers(request, thread, endpoint)) {
+			*ret_several = only != NULL;
+			only = request;
+		}
+	return only;
+}
+
+/* Of thousands of open requests, those of one connection are few. */
 static struct request *find_answered(const struct set *set, const struct ledger_thread *thread, const struct endpoint *endpoint,
 				     bool replied)
 {
+	struct request *only;
+	bool several = true;
+
+	if (set && set->nr > FEW_REQUESTS) {
+		only = only_answered(thread, endpoint, replied, &several);
+		if (!several)
+			return only && set_has(set, only) ? only : NULL;
+	}
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		if (set->items[i]->replied == replied && answers(set->items[i], thread, endpoint))
 			return set->items[i];
 	return NULL;
 }
 
-static bool has_unanswered(const struct set *set)
+bool set_any_unanswered(const struct set *set)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		if (!set->items[i]->replied)
@@ -792,12 +992,12 @@ void request_prepare(struct trace_servers *s, struct ledger_thread *thread, stru
 		answer = correct_order(s, thread, endpoint);
 	if (!answer)
 		again = find_answered(thread->set, thread, endpoint, true); /* one more piece of an answer */
-	if (!answer && !again && (!has_unanswered(thread->set) || thread->tentative) && endpoint->role == ROLE_SERVER &&
+	if (!answer && !again && (!set_any_unanswered(thread->set) || thread->tentative) && endpoint->role == ROLE_SERVER &&
 	    endpoint->open)
 		believe_answer(s, thread, answer = endpoint->open->items[0]);
 	else if (answer && thread->tentative)
 		believe_answer(s, thread, answer);
-	else if (!answer && endpoint->signal && !has_unanswered(thread->set) && (answer = find_answered(thread->process->pending, thread, endpoint, false)))
+	else if (!answer && endpoint->signal && !set_any_unanswered(thread->set) && (answer = find_answered(thread->process->pending, thread, endpoint, false)))
 		believe_answer(s, thread, answer);
 	thread->answer = answer;
 	set_assign(&thread->outgoing, NULL);
@@ -832,12 +1032,14 @@ void request_send(struct trace_servers *s, struct ledger_thread *thread, struct 
 {
 	if (endpoint->kind != ENDPOINT_PIPE)
 		role_find(s, endpoint, ROLE_CLIENT);
-	if (!thread->passed && !set_any_replied(thread->outgoing))
+	if (!thread->passed && !set_any_replied(s, thread->outgoing))
 		set_assign(&thread->passed, thread->outgoing);
 	else
 		set_put_all(s, &thread->passed, thread->outgoing);
 	if (thread->answer) {
 		thread->answer->replied = true;
+		s->replies++;
+		s->last_replied = thread->answer;
 		if (thread->answer->endpoint->accepted)
 			thread->process->accepted = true; /* a child that was forked for it */
 		thread->tentative = false;

@@ -280,16 +280,11 @@ static void settle(struct trace_servers *s, struct ledger_thread *user, const st
 	set_unref(meanwhile);
 	set_drop(s, &user->arrived, answered);
 	if (has_unanswered(user->set))
-		set_filter(s, &user->set, request_is_replied, NULL);
+		set_drop_replied(s, &user->set);
 	else if (answered) /* until its next rest: the answer may have several pieces */
 		set_assign(&user->set, answered);
 	set_unref(answered);
 	set_assign(&user->answered, NULL);
-}
-
-static bool is_only_accepted(const struct request *request, const void *unused)
-{
-	return !request->counted;
 }
 
 static bool any_asked(const struct set *set)
@@ -306,9 +301,9 @@ static void take(struct trace_servers *s, struct ledger_thread *user, const stru
 	struct set *taken = user->arrived;
 
 	user->arrived = NULL;
-	set_filter(s, &taken, request_is_replied, NULL);
+	set_drop_replied(s, &taken);
 	if (any_asked(taken)) /* what was only accepted is left for later */
-		set_filter(s, &taken, is_only_accepted, NULL);
+		set_drop_accepted(s, &taken);
 	servers_replace_set(s, user, taken, until);
 	user->tentative = taken && taken->nr > 1;
 	set_unref(taken);
@@ -382,9 +377,9 @@ static void look(struct trace_servers *s, struct ledger_thread *user, uint32_t s
 	user->knows_seen = true;
 	set_filter(s, &later, is_looked_at, &looks);
 	set_filter(s, &now, is_not_looked_at, &looks);
-	set_filter(s, &now, request_is_replied, NULL);
+	set_drop_replied(s, &now);
 	if (any_asked(now) || any_asked(user->set))
-		set_filter(s, &now, is_only_accepted, NULL);
+		set_drop_accepted(s, &now);
 	if (later) {
 		set_filter(s, &user->set, is_not_looked_at, &looks);
 		set_put_all(s, &user->arrived, later);
@@ -393,7 +388,7 @@ static void look(struct trace_servers *s, struct ledger_thread *user, uint32_t s
 		if (has_unanswered(user->set) && user->arrived_at.cpu > user->charged.cpu)
 			servers_charge_until(s, user, &user->arrived_at);
 		set_drop(s, &user->set, user->passed);
-		set_filter(s, &user->set, request_is_replied, NULL);
+		set_drop_replied(s, &user->set);
 		set_assign(&user->passed, NULL);
 		set_put_all(s, &user->set, now);
 		set_drop(s, &user->arrived, now);
