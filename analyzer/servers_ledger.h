@@ -2,7 +2,7 @@
 #ifndef ANALYZER_SERVERS_LEDGER_H
 #define ANALYZER_SERVERS_LEDGER_H
 /*
- * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom), servers_channel.c (whose bytes
+ * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom), servers_set.c (on what), servers_channel.c (whose bytes
  * these are), servers_packet.c (the network's softirq), servers_ring.c (io_uring) share. The mechanism: docs/SERVERS.md.
  */
 #include <stdbool.h>
@@ -343,10 +343,8 @@ struct pointer_row {
 	void *pointer;
 };
 
-/* ---- servers_request.c ---- */
+/* ---- servers_set.c ---- */
 
-struct request *request_ref(struct request *request);
-void request_unref(struct request *request);
 /** set_release() - @set has no reference any more */
 void set_release(struct set *set);
 static inline struct set *set_ref(struct set *set)
@@ -366,6 +364,7 @@ void set_put_all(struct trace_servers *s, struct set **place, const struct set *
 /** set_put_latest() - the same; of more than twice @max the latest @max stay */
 void set_put_latest(struct trace_servers *s, struct set **place, struct request *request, uint32_t max);
 typedef bool (*request_fn)(const struct request *request, const void *data);
+void set_remove(struct trace_servers *s, struct set **place, const struct request *request);
 /** set_filter() - *@place without those that @drop tells */
 void set_filter(struct trace_servers *s, struct set **place, request_fn drop, const void *data);
 /** set_drop_replied() - *@place without those that have been answered; set_drop_accepted(): that were not asked for, only accepted */
@@ -387,6 +386,11 @@ static inline void set_assign(struct set **place, struct set *set)
 bool set_any_replied(const struct trace_servers *s, struct set *set);
 bool set_any_unanswered(const struct set *set);
 bool set_has(const struct set *set, const struct request *request);
+
+/* ---- servers_request.c ---- */
+
+struct request *request_ref(struct request *request);
+void request_unref(struct request *request);
 uint32_t origin_process(struct trace_servers *s, const struct ledger_process *process);
 uint32_t origin_address(struct trace_servers *s, const struct endpoint *endpoint);
 /** origin_resolve() - after the pass: the process (NULL: none) or address behind an origin */

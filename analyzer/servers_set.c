@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* servers_set.c - sets of requests: what a thread works on. Those that several see are not changed, but replaced. */
+#include <stdlib.h>
+#include <string.h>
+#include "servers_ledger.h"
+
+/* The first set of just one request is part of that (request.only), so most sets cost no memory of their own. */
+static bool is_part(const struct set *set)
+{
+	return set->nr == 1 && set == &set->items[0]->only;
+}
+
+void set_release(struct set *set)
+{
+	bool part = is_part(set);
+	uint32_t nr = set->nr;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct request *request = set->items[i];
+
+		if (request->refs > 1)
+			request->refs--;
+		else
+			request_unref(request); /* a part goes with the last */
+	}
+	if (!part)
+		free(set);
+}
+
+/* Where @request is in @set; set->nr: nowhere. */
+static uint32_t set_find(const struct set *set, const struct request *request)
+{
+	struct request *const *at = set->items, *const *end = at + set->nr;
+
+	while (at < end && *at != request)
+		at++;
+	return (uint32_t)(at - set->items);
+}
+
+bool set_has(const struct set *set, const struct request *request)
+{
+	return set && set_find(set, request) < set->nr;
+}
+
+/* Room for so many, rounded up to a power of two: that many fit without another call. */
+static struct set *set_new(struct trace_servers *s, uint32_t nr)
+{
+	uint32_t room = nr > 2 ? 1u << (32 - __builtin_clz(nr - 1)) : 2;
+	struct set *set = malloc(sizeof(*set) + room * sizeof(set->items[0]));
+
+	if (!set) {
+		s->failed = -12;
+		return NULL;
+	}
+	set->refs = 1;
+	set->nr = 0;
+	set->unreplied = 0;
+	set->asked = false;
+	return set;
+}
+
+static struct set *set_of_one(struct trace_servers *s, struct request *request)
+{
+	struct set *set = request->only.refs ? set_new(s, 1) : &request->only;
+
+	if (!set)
+		return NULL;
+	set->refs = 1;
+	set->nr = 1;
+	set->unreplied = request->replied ? 0 : s->replies + 1;
+	set->asked = request->counted;
+	set->items[0] = request_ref(request);
+	return set;
+}
+
+/* Does nobody else see it change? */
+static bool can_change(const struct set *set)
+{
+	return set->refs == 1 && !is_part(set);
+}
+
+/* And is there room? */
+static bool can_grow(const struct set *set)
+{
+	return can_change(set) && (set->nr < 2 || (set->nr & (set->nr - 1)));
+}
+
+/* There is room, and nobody else sees it change. */
+static void set_append(struct set *set, struct request *request)
+{
+	set->items[set->nr++] = request_ref(request);
+	if (request->replied)
+		set->unreplied = 0;
+	set->asked &= request->counted;
+}
+
+/* A part of @old from @from on becomes the last of @set, where there is room. */
+static void set_copy(struct set *set, const struct set *old, uint32_t from, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		set->items[set->nr + i] = old->items[from + i];
+		old->items[from + i]->refs++;
+	}
+	set->nr += nr;
+	set->unreplied = old->unreplied;
+	set->asked = old->asked;
+}
+
+/* It is not in there. */
+static void set_add(struct trace_servers *s, struct set **place, struct request *request)
+{
+	struct set *old = *place, *set;
+
+	if (!old) {
+		*place = set_of_one(s, request);
+		return;
+	}
+	if (can_grow(old)) {
+		set_append(old, request);
+		return;
+	}
+	set = set_new(s, old->nr + 1);
+	if (!set)
+		return;
+	set_copy(set, old, 0, old->nr);
+	set_append(set, request);
+	set_unref(old);
+	*place = set;
+}
+
+void set_put(struct trace_servers *s, struct set **place, struct request *request)
+{
+	if (!set_has(*place, request))
+		set_add(s, place, request);
+}
+
+static uint64_t set_stamp(struct trace_servers *s, const struct set *set)
+{
+	s->stamp++;
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		set->items[i]->stamp = s->stamp;
+	return s->stamp;
+}
+
+/* To look for few among many takes less than to write to each of the many. */
+static bool are_few(const struct set *set)
+{
+	return set->nr <= 2;
+}
+
+void set_put_all(struct trace_servers *s, struct set **place, const struct set *more)
+{
+	uint64_t stamp;
+
+	if (!more || more == *place)
+		return;
+	if (are_few(more)) {
+		for (uint32_t i = 0; i < more->nr; i++)
+			if (!more->items[i]->replied)
+				set_put(s, place, more->items[i]);
+		return;
+	}
+	stamp = set_stamp(s, *place);
+	for (uint32_t i = 0; i < more->nr; i++)
+		if (!more->items[i]->replied && more->items[i]->stamp != stamp)
+			set_add(s, place, more->items[i]);
+}
+
+/* Nobody else sees @set. Returns how many stay. */
+static uint32_t set_compact(struct set *set, uint32_t first, request_fn drop, const void *data)
+{
+	uint32_t kept = first, nr = set->nr;
+
+	for (uint32_t i = first; i < nr; i++) {
+		struct request *request = set->items[i];
+
+		if (drop(request, data))
+			request_unref(request);
+		else
+			set->items[kept++] = request;
+	}
+	set->nr = kept;
+	return kept;
+}
+
+/* Without the one at @at. */
+static void set_remove_at(struct trace_servers *s, struct set **place, uint32_t at)
+{
+	struct set *old = *place, *set = NULL;
+
+	if (can_change(old) && old->nr > 1) {
+		request_unref(old->items[at]);
+		memmove(old->items + at, old->items + at + 1, (--old->nr - at) * sizeof(old->items[0]));
+		return;
+	}
+	if (old->nr == 2)
+		set = set_of_one(s, old->items[!at]);
+	else if (old->nr > 2 && (set = set_new(s, old->nr - 1))) {
+		set_copy(set, old, 0, at);
+		set_copy(set, old, at + 1, old->nr - at - 1);
+	}
+	*place = set;
+	set_unref(old);
+}
+
+/* The @kept ones that stay, of a set that others see too. NULL: out of memory. */
+static struct set *set_kept(struct trace_servers *s, const struct set *old, uint32_t first, uint32_t kept, request_fn drop, const void *data)
+{
+	struct set *set = kept > 1 ? set_new(s, kept) : NULL;
+
+	if (set)
+		set_copy(set, old, 0, first);
+	else if (kept == 1 && first)
+		return set_of_one(s, old->items[0]);
+	for (uint32_t i = first + 1; (set || kept == 1) && i < old->nr; i++) {
+		if (drop(old->items[i], data))
+			continue;
+		if (kept == 1)
+			return set_of_one(s, old->items[i]);
+		set->items[set->nr++] = request_ref(old->items[i]);
+	}
+	return set;
+}
+
+/* @first is the first that goes. */
+static void set_filter_from(struct trace_servers *s, struct set **place, uint32_t first, request_fn drop, const void *data)
+{
+	struct set *old = *place;
+	uint32_t kept = first;
+
+	if (can_change(old) && set_compact(old, first, drop, data))
+		return;
+	for (uint32_t i = first + 1; i < old->nr; i++)
+		kept += !drop(old->items[i], data);
+	*place = kept ? set_kept(s, old, first, kept, drop, data) : NULL;
+	set_unref(old);
+}
+
+/* Inline, and so is @drop where it is known: mostly none goes, of a set that may have thousands. */
+static inline __attribute__((always_inline)) void set_filter_inline(struct trace_servers *s, struct set **place, request_fn drop, const void *data)
+{
+	const struct set *set = *place;
+
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (drop(set->items[i], data)) {
+			set_filter_from(s, place, i, drop, data);
+			return;
+		}
+}
+
+void set_filter(struct trace_servers *s, struct set **place, request_fn drop, const void *data)
+{
+	set_filter_inline(s, place, drop, data);
+}
+
+static bool is_replied(const struct request *request, const void *unused)
+{
+	(void)unused;
+	return request->replied;
+}
+
+static bool is_only_accepted(const struct request *request, const void *unused)
+{
+	(void)unused;
+	return !request->counted;
+}
+
+/* Where the first one is that has been answered; set->nr: none has. Mostly that is known, but for the last answer, of whomever. */
+static uint32_t first_replied(const struct trace_servers *s, struct set *set)
+{
+	uint32_t first = 0;
+
+	if (set->unreplied == s->replies + 1)
+		return set->nr;
+	if (set->unreplied && set->unreplied == s->replies)
+		first = set_find(set, s->last_replied);
+	while (first < set->nr && !set->items[first]->replied)
+		first++;
+	if (first == set->nr)
+		set->unreplied = s->replies + 1;
+	return first;
+}
+
+bool set_any_replied(const struct trace_servers *s, struct set *set)
+{
+	return set && first_replied(s, set) < set->nr;
+}
+
+void set_drop_replied(struct trace_servers *s, struct set **place)
+{
+	bool is_one = *place && (*place)->unreplied && (*place)->unreplied == s->replies;
+	uint32_t first = *place ? first_replied(s, *place) : 0;
+
+	if (!*place || first == (*place)->nr)
+		return;
+	if (is_one)
+		set_remove_at(s, place, first);
+	else
+		set_filter_from(s, place, first, is_replied, NULL);
+	if (*place)
+		(*place)->unreplied = s->replies + 1;
+}
+
+void set_drop_accepted(struct trace_servers *s, struct set **place)
+{
+	if (!*place || (*place)->asked)
+		return;
+	set_filter_inline(s, place, is_only_accepted, NULL);
+	if (*place)
+		(*place)->asked = true;
+}
+
+static bool has_stamp(const struct request *request, const void *stamp)
+{
+	return request->stamp == *(const uint64_t *)stamp;
+}
+
+static bool has_other_stamp(const struct request *request, const void *stamp)
+{
+	return request->stamp != *(const uint64_t *)stamp;
+}
+
+void set_drop(struct trace_servers *s, struct set **place, const struct set *others)
+{
+	uint64_t stamp;
+
+	if (!*place || !others)
+		return;
+	stamp = set_stamp(s, others);
+	set_filter_inline(s, place, has_stamp, &stamp);
+}
+
+void set_keep(struct trace_servers *s, struct set **place, const struct set *others)
+{
+	uint64_t stamp;
+
+	if (!*place)
+		return;
+	stamp = set_stamp(s, others);
+	set_filter_inline(s, place, has_other_stamp, &stamp);
+}
+
+void set_remove(struct trace_servers *s, struct set **place, const struct request *request)
+{
+	uint32_t at = *place ? set_find(*place, request) : 0;
+
+	if (*place && at < (*place)->nr)
+		set_remove_at(s, place, at);
+}
+
+void set_put_latest(struct trace_servers *s, struct set **place, struct request *request, uint32_t max)
+{
+	struct set *old, *latest;
+
+	set_put(s, place, request);
+	old = *place;
+	if (!old || old->nr <= 2 * max)
+		return;
+	latest = set_new(s, max);
+	for (uint32_t i = old->nr - max; latest && i < old->nr; i++)
+		latest->items[latest->nr++] = request_ref(old->items[i]);
+	*place = latest;
+	set_unref(old);
+}
+
+bool set_any_unanswered(const struct set *set)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (!set->items[i]->replied)
+			return true;
+	return false;
+}
