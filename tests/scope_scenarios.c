@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * scope_scenarios.c - a shop that tells of itself by tracepoints, and writes down what it measured of the same pieces: argument TRUTH.
+ * It measures each from without and from within its tracepoints, for it may be interrupted between them and its clocks: the trace lies between.
  *
  * Each of its checkouts works 3 ms, sleeps 4 ms and waits for the till, a child that takes 3 ms, in one scope each inside the checkout's.
  * Each order is begun by the main thread, worked on for 1 ms, handed to a second thread through memory, and worked on there for 2 ms.
@@ -41,37 +42,60 @@ static void pause_for(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
+/* ---- what it measures ---- */
+
+/* struct spell - a clock's time, read around the tracepoints and between them, of all the pieces of a kind */
+struct spell {
+	uint64_t without, within;
+};
+
+static struct spell checkout_time, checkout_cpu, till_time, order_time, order_cpu;
+static uint64_t sleep_ns;
+
+static void tell(FILE *truth, const char *name, const struct spell *s)
+{
+	fprintf(truth, "%s_ns %llu\n%s_within_ns %llu\n", name, (unsigned long long)s->without, name, (unsigned long long)s->within);
+}
+
 /* ---- checkouts ---- */
 
-static uint64_t checkout_ns, checkout_cpu_ns, sleep_ns, till_ns;
 static int to_till[2], from_till[2];
 
 static void ask_till(void)
 {
+	trace_scope(shop, till);
+	uint64_t from = now(CLOCK_MONOTONIC);
 	char byte = 'x';
 
-	trace_scope(shop, till);
 	if (write(to_till[1], &byte, 1) != 1 || read(from_till[0], &byte, 1) != 1)
 		abort();
+	till_time.within += now(CLOCK_MONOTONIC) - from;
+}
+
+static void serve(int number)
+{
+	trace_scope(shop, checkout);
+	uint64_t from = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), at;
+
+	work(3 * MS);
+	at = now(CLOCK_MONOTONIC);
+	pause_for(4 * MS);
+	sleep_ns += now(CLOCK_MONOTONIC) - at;
+	at = now(CLOCK_MONOTONIC);
+	ask_till();
+	till_time.without += now(CLOCK_MONOTONIC) - at;
+	tracepoint(shop, paid, number, "euro");
+	checkout_cpu.within += now(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	checkout_time.within += now(CLOCK_MONOTONIC) - from;
 }
 
 static void checkout(int number)
 {
-	uint64_t from = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), at;
+	uint64_t from = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID);
 
-	{
-		trace_scope(shop, checkout);
-		work(3 * MS);
-		at = now(CLOCK_MONOTONIC);
-		pause_for(4 * MS);
-		sleep_ns += now(CLOCK_MONOTONIC) - at;
-		at = now(CLOCK_MONOTONIC);
-		ask_till();
-		till_ns += now(CLOCK_MONOTONIC) - at;
-		tracepoint(shop, paid, number, "euro");
-	}
-	checkout_cpu_ns += now(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	checkout_ns += now(CLOCK_MONOTONIC) - from;
+	serve(number);
+	checkout_cpu.without += now(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	checkout_time.without += now(CLOCK_MONOTONIC) - from;
 }
 
 static void till(void)
@@ -92,25 +116,36 @@ static void till(void)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int made, taken;
-static uint64_t order_begin_ns[ORDERS], order_ns, order_cpu_ns;
+
+/* struct slip - an order on its way: what both threads measured of it */
+static struct slip {
+	uint64_t without, within; /* CLOCK_MONOTONIC, before its begin and behind it */
+	struct spell cpu;	  /* the main thread's share */
+} slips[ORDERS];
 
 static void *kitchen(void *unused)
 {
 	for (int i = 0; i < ORDERS; i++) {
-		uint64_t cpu;
+		struct slip *slip = &slips[i];
+		uint64_t without, within, end;
 
 		pthread_mutex_lock(&lock);
 		while (made <= i)
 			pthread_cond_wait(&changed, &lock);
 		pthread_mutex_unlock(&lock);
+		without = now(CLOCK_THREAD_CPUTIME_ID);
 		trace_request_begin(shop, order, i);
-		cpu = now(CLOCK_THREAD_CPUTIME_ID);
+		within = now(CLOCK_THREAD_CPUTIME_ID);
 		work(2 * MS);
-		cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
+		within = now(CLOCK_THREAD_CPUTIME_ID) - within;
+		end = now(CLOCK_MONOTONIC);
 		trace_request_end(shop, order, i);
+		order_time.without += now(CLOCK_MONOTONIC) - slip->without;
+		order_time.within += end - slip->within;
+		without = now(CLOCK_THREAD_CPUTIME_ID) - without;
 		pthread_mutex_lock(&lock);
-		order_cpu_ns += cpu;
-		order_ns += now(CLOCK_MONOTONIC) - order_begin_ns[i];
+		order_cpu.without += without + slip->cpu.without;
+		order_cpu.within += within + slip->cpu.within;
 		taken = i + 1;
 		pthread_cond_broadcast(&changed);
 		pthread_mutex_unlock(&lock);
@@ -120,16 +155,18 @@ static void *kitchen(void *unused)
 
 static void order(int i)
 {
-	uint64_t cpu;
+	struct slip *slip = &slips[i];
 
-	order_begin_ns[i] = now(CLOCK_MONOTONIC);
+	slip->without = now(CLOCK_MONOTONIC);
+	slip->cpu.without = now(CLOCK_THREAD_CPUTIME_ID);
 	trace_request_begin(shop, order, i);
-	cpu = now(CLOCK_THREAD_CPUTIME_ID);
+	slip->cpu.within = now(CLOCK_THREAD_CPUTIME_ID);
+	slip->within = now(CLOCK_MONOTONIC);
 	work(1 * MS);
-	cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	slip->cpu.within = now(CLOCK_THREAD_CPUTIME_ID) - slip->cpu.within;
 	trace_request_handoff(shop, order, i);
+	slip->cpu.without = now(CLOCK_THREAD_CPUTIME_ID) - slip->cpu.without;
 	pthread_mutex_lock(&lock);
-	order_cpu_ns += cpu;
 	made = i + 1;
 	trace_counter(shop, queue, made - taken);
 	pthread_cond_broadcast(&changed);
@@ -161,8 +198,11 @@ int main(int argc, char **argv)
 	if (!truth)
 		return 1;
 	fprintf(truth, "pid %d\ntill_pid %d\ncheckouts %d\norders %d\n", getpid(), child, CHECKOUTS, ORDERS);
-	fprintf(truth, "checkout_ns %llu\ncheckout_cpu_ns %llu\nsleep_ns %llu\ntill_ns %llu\n", (unsigned long long)checkout_ns,
-		(unsigned long long)checkout_cpu_ns, (unsigned long long)sleep_ns, (unsigned long long)till_ns);
-	fprintf(truth, "order_ns %llu\norder_cpu_ns %llu\n", (unsigned long long)order_ns, (unsigned long long)order_cpu_ns);
+	fprintf(truth, "sleep_ns %llu\n", (unsigned long long)sleep_ns);
+	tell(truth, "checkout", &checkout_time);
+	tell(truth, "checkout_cpu", &checkout_cpu);
+	tell(truth, "till", &till_time);
+	tell(truth, "order", &order_time);
+	tell(truth, "order_cpu", &order_cpu);
 	return fclose(truth) ? 1 : 0;
 }
