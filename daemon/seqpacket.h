@@ -12,7 +12,10 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-/** seqpacket_receive() - as recvmsg(), but not interrupted, and 0 only when the peer has gone and all that it sent is read */
+/**
+ * seqpacket_receive() - as recvmsg(), but not interrupted, and 0 only when the peer has gone and all that it sent is read
+ * Or for a message of no bytes that has descriptors beside it: they are the caller's, as always.
+ */
 static inline ssize_t seqpacket_receive(int fd, struct msghdr *message, int flags)
 {
 	size_t control_bytes = message->msg_controllen;
@@ -21,7 +24,7 @@ static inline ssize_t seqpacket_receive(int fd, struct msghdr *message, int flag
 	do
 		bytes = recvmsg(fd, message, flags);
 	while (bytes < 0 && errno == EINTR);
-	if (bytes > 0 || (bytes < 0 && errno != ECONNRESET))
+	if (bytes > 0 || (bytes < 0 && errno != ECONNRESET) || (bytes == 0 && message->msg_controllen))
 		return bytes;
 	message->msg_controllen = control_bytes;
 	return recvmsg(fd, message, flags | MSG_DONTWAIT);

@@ -161,9 +161,9 @@ static int receive_offer(int connection)
 
 	if (bytes < 0)
 		return -errno;
-	if (bytes == 0)
-		return -ENODATA;
 	fd = passed_take(&message);
+	if (bytes == 0 && fd < 0)
+		return -ENODATA;
 	if (fd >= 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC && offer.version == USER_MEMORY_VERSION)
 		return fd;
 	if (fd >= 0)

@@ -544,6 +544,12 @@ static void control_carries_a_request_and_a_file(void)
 	while ((client = control_accept(control)) < 0)
 		usleep(1000);
 	while (control_receive(client, &request) == -EAGAIN)
+	text.iov_len = 0;
+	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	CU_ASSERT_EQUAL(sendmsg(ends[0], &message, 0), 0);
+	requests_answer(&session, ends[1]);
+	expect_answer(ends[0], "error\nthe daemon could not read what it was asked: Connection reset by peer; try again");
+	CU_ASSERT_EQUAL(nr_descriptors(), before);
 		usleep(1000);
 	CU_ASSERT_STRING_EQUAL(request.verb, "verb");
 	CU_ASSERT_STRING_EQUAL(request.argument, "");

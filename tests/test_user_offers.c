@@ -2,6 +2,7 @@
 /* test_user_offers.c - how programs and the daemon find each other: those who speak, who are slow, silent, too many or were there before. */
 #include "unit.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -260,6 +261,40 @@ static void a_message_of_no_bytes_is_no_end(void)
 	CU_ASSERT_EQUAL(daemon_programs(&daemon), 1);
 	daemon_free(&daemon);
 	fake_program_free(&program);
+}
+
+static int nr_descriptors(void)
+{
+	DIR *files = opendir("/proc/self/fd");
+	int nr = 0;
+
+	while (readdir(files))
+		nr++;
+	closedir(files);
+	return nr;
+}
+
+/* Anybody may connect, and send descriptors: not one of them stays. */
+static void a_message_of_no_bytes_leaves_no_descriptors_behind(void)
+{
+	struct daemon_of_users daemon;
+	struct users_status status;
+	int connection, before;
+
+	daemon_begin(&daemon, "nothing");
+	before = nr_descriptors();
+	for (int i = 0; i < 10; i++) {
+		connection = connect_to(daemon.path);
+		say(connection, "", 0, STDERR_FILENO);
+		say(connection, "", 0, STDERR_FILENO);
+		for (int j = 0; j < 3; j++)
+			users_dispatch(daemon.users);
+		close(connection);
+	}
+	CU_ASSERT_EQUAL(nr_descriptors(), before);
+	users_get_status(daemon.users, &status);
+	CU_ASSERT_EQUAL(status.refused, 10);
+	daemon_free(&daemon);
 }
 
 static void who_could_not_be_heard_is_found_at_the_end(void)
@@ -599,6 +634,7 @@ static const struct unit_case cases[] = {
 	{ "the_memory_is_found_among_all_that_a_process_maps", the_memory_is_found_among_all_that_a_process_maps },
 	{ "who_speaks_and_leaves_at_once_is_heard", who_speaks_and_leaves_at_once_is_heard },
 	{ "a_message_of_no_bytes_is_no_end", a_message_of_no_bytes_is_no_end },
+	{ "a_message_of_no_bytes_leaves_no_descriptors_behind", a_message_of_no_bytes_leaves_no_descriptors_behind },
 	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
 	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
 	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
