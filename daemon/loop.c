@@ -20,6 +20,7 @@
 
 #define LOOP_PROGRESS_NS 250000000ull
 #define LOOP_EVENTS	 16
+#define LOOP_LAST_CLIENTS 16 /* more than the socket lets wait */
 
 enum source {
 	SOURCE_RINGS,
@@ -260,13 +261,8 @@ static void on_control(struct session *session, int fd)
 /* The command may go on for hours, and we with it: nobody is to wait so long for an answer. Who has asked already gets one of the recording yet. */
 static void hear_the_last(struct session *session)
 {
-	size_t nr;
-
-	do {
-		nr = session->nr_clients;
-		if (session->control)
-			on_control(session, control_fd(session->control));
-	} while (session->nr_clients > nr);
+	for (int i = 0; session->control && i < LOOP_LAST_CLIENTS; i++) /* some of them may be turned away */
+		on_control(session, control_fd(session->control));
 	while (session->nr_clients)
 		finish_oldest_client(session, -ESHUTDOWN, "the recording is ending; nothing can be asked of it any more");
 }
