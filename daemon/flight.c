@@ -274,6 +274,14 @@ static uint64_t discarded_since(const struct flight_ring *ring, uint64_t total)
 	return total > ring->discarded_before ? total - ring->discarded_before : 0;
 }
 
+/* Of what came before sub-buffer @seq, and counts, that which is not @stored. */
+static uint64_t missing_before(const struct flight_ring *ring, uint64_t seq, uint64_t stored, int *patience)
+{
+	uint64_t records = ring_records_before(&ring->source->ring, seq, patience), known = ring->records_before + stored;
+
+	return records > known ? records - known : 0;
+}
+
 static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
@@ -291,7 +299,7 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 			continue;
 		}
 		if (skipped || !blocks) {
-			before = ring_records_before(&ring->source->ring, seq, &patience) - ring->records_before - stored;
+			before = missing_before(ring, seq, stored, &patience);
 			skipped = ring_newest(&ring->source->ring) >= seq + ring->source->ring.nr_subbufs;
 			if (skipped)
 				continue; /* it came round while that was counted: what was before is not certain, and this one is gone, too */
@@ -306,6 +314,8 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 		err = push(snapshot, &source);
 		stored += source.nr_records;
 	}
+	if (skipped) /* nothing comes behind them that could tell */
+		overwritten = missing_before(ring, newest + 1, stored, &patience);
 	return err ? err : settle(snapshot, idx, stored, overwritten);
 }
 

@@ -642,6 +642,32 @@ static void a_snapshot_holds_the_latest_events(void)
 	bench_free(&bench);
 }
 
+/* Nothing comes behind it in the snapshot that could tell what is missing. */
+static void a_writer_that_is_inside_the_last_subbuffer_hides_no_loss(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct found found;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 10; i++)
+		fake_switch(bench.tracer, 0);
+	fake_hold(bench.tracer, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 0);
+	CU_ASSERT_EQUAL(result.overwritten, 10);
+	CU_ASSERT_EQUAL(found.lost, 10);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	fake_release(bench.tracer, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 11);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
 /* The kernel opens a sub-buffer and counts a loss while the recorder, which begins anew, reads the one counter and then the other. */
 static void a_loss_while_a_reset_looks_is_none_after_it(void)
 {
@@ -933,6 +959,7 @@ static const struct unit_case cases[] = {
 	{"a_stalled_reader_stops_neither_the_drain_nor_the_end", a_stalled_reader_stops_neither_the_drain_nor_the_end},
 	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},
 	{"a_snapshot_holds_the_latest_events", a_snapshot_holds_the_latest_events},
+	{"a_writer_that_is_inside_the_last_subbuffer_hides_no_loss", a_writer_that_is_inside_the_last_subbuffer_hides_no_loss},
 	{"a_loss_while_a_reset_looks_is_none_after_it", a_loss_while_a_reset_looks_is_none_after_it},
 	{"structural_events_outlive_the_others", structural_events_outlive_the_others},
 	{"a_reset_forgets", a_reset_forgets},
