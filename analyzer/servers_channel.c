@@ -126,10 +126,22 @@ struct endpoint *tuple_peer(const struct trace_servers *s, const struct endpoint
 	return peer;
 }
 
+static void forget_tuple(struct trace_servers *s, const struct endpoint *endpoint)
+{
+	struct pointer_row *row = endpoint->remote_port ? table_find(&s->tuples, sizeof(*row), tuple_key(endpoint->local, endpoint->local_port,
+													endpoint->remote, endpoint->remote_port))
+							: NULL;
+
+	if (row && row->pointer == endpoint)
+		table_remove(&s->tuples, sizeof(*row), row->key);
+}
+
+/* A socket that is connected anew, or no more, is not found by what it was before. */
 static void learn_tuple(struct trace_servers *s, struct endpoint *endpoint, const struct trace_sock_endpoints *ends)
 {
 	struct pointer_row *row;
 
+	forget_tuple(s, endpoint);
 	endpoint->local_port = ends->local_port;
 	endpoint->remote_port = ends->remote_port;
 	endpoint->local[0] = ends->local_hi;
@@ -291,13 +303,8 @@ static bool is_over(const struct trace_servers *s, const struct endpoint *endpoi
 
 static void forget_connection(struct trace_servers *s, struct endpoint *endpoint)
 {
-	struct pointer_row *row = endpoint->remote_port ? table_find(&s->tuples, sizeof(*row), tuple_key(endpoint->local, endpoint->local_port,
-													endpoint->remote, endpoint->remote_port))
-							: NULL;
-
-	if (row && row->pointer == endpoint)
-		table_remove(&s->tuples, sizeof(*row), row->key);
-	table_remove(&s->endpoints, sizeof(*row), endpoint->key);
+	forget_tuple(s, endpoint);
+	table_remove(&s->endpoints, sizeof(struct pointer_row), endpoint->key);
 	if (endpoint->peer)
 		endpoint->peer->peer = NULL;
 	endpoint_free(endpoint);

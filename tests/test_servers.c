@@ -195,6 +195,31 @@ static void closed_connections_are_forgotten(void)
 }
 
 /* The server looks for other work until the connection to the next one is made. */
+#define ENOUGH 2000 /* connections that are over, for those before them to be forgotten */
+
+/* A connection that was refused, and made anew from another port of the same socket: when that is forgotten nothing leads to it any more, by neither port. */
+static void a_forgotten_socket_is_not_found_by_its_first_connection(void)
+{
+	struct end client = {.cpu = 0, .fd = 3, .ino = 900, .family = AF_INET, .local_port = 700, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST},
+		   server = {.cpu = 2, .fd = 4, .ino = 901, .family = AF_INET, .local_port = 80, .remote_port = 701, .local = LOCALHOST, .remote = LOCALHOST};
+	struct case_of_servers k = begin();
+
+	make(&k, &client, 2000, SYS_connect, 0);
+	client.local_port = 701;
+	make(&k, &client, 3000, SYS_connect, 0);
+	make(&k, &server, 3100, SYS_accept, 0);
+	closes(&k, &server, 4000, FIN_WAIT1);
+	closes(&k, &client, 4100, LAST_ACK);
+	for (uint32_t i = 0; i < ENOUGH; i++)
+		short_connection(&k, i, 10000 + i * 400ull);
+	server.ino = 903; /* of a client that is not seen */
+	server.remote_port = 700;
+	make(&k, &server, 10000 + ENOUGH * 400ull, SYS_accept, 0);
+	run_of(&k, tb_open_trace(k.c.tb));
+	REQUESTS(&k, 30, 10, ENOUGH);
+	end(&k);
+}
+
 static void a_connection_made_for_a_request_carries_it(void)
 {
 	static const struct end next = {.cpu = 2, .fd = 6, .ino = 103, .family = AF_INET, .local_port = 5000, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST},
@@ -857,3 +882,4 @@ int main(int argc, char **argv)
 {
 	return unit_main("servers", cases, argc, argv);
 }
+	{"a_forgotten_socket_is_not_found_by_its_first_connection", a_forgotten_socket_is_not_found_by_its_first_connection},
