@@ -69,7 +69,7 @@ static const uint8_t purposes[64] = {
 struct ring_op {
 	uint64_t req; /* its address in the kernel */
 	struct ring_op *next, *previous; /* of its endpoint; of its user, while that is not known */
-	struct ledger_thread *user;
+	struct ledger_thread *user, *submitter;
 	struct endpoint *endpoint; /* NULL: not known yet, or none */
 	struct set *set;	   /* what its user worked on */
 	struct set *outgoing;	   /* what it sends carries */
@@ -142,8 +142,8 @@ static void op_free(struct trace_servers *s, struct ring_op *op)
 	table_remove(&s->ring_ops, sizeof(struct pointer_row), op->req | 1);
 	unlink_op(op);
 	op_forget_sets(op);
-	if (op->user->submitting == op)
-		op->user->submitting = NULL;
+	if (op->submitter && op->submitter->submitting == op)
+		op->submitter->submitting = NULL;
 	free(op);
 }
 
@@ -535,6 +535,7 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 	if (!(purpose(op) & (RECEIVES | WAITS)))
 		set_put_all(s, &user->passed, op->set);
 	thread->submitting = op;
+	op->submitter = thread;
 	if (thread->call != CALL_RING)
 		return;
 	thread->endpoint = endpoint;

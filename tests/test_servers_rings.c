@@ -325,6 +325,28 @@ static void a_rings_worker_works_for_the_client(void)
 	end(&k);
 }
 
+/* A program may call its own threads as the kernel does those of a ring: what they submit, and what becomes of it, is told in their context. */
+static void a_thread_may_be_called_like_a_rings_worker(void)
+{
+	static const struct end box = {.cpu = 3, .fd = 7, .ino = 700, .type = SOCK_DGRAM};
+	struct trace_uring_submit submit = {.req = 0x100, .opcode = RING_READ, .fd = 99};
+	struct trace_sock_ready ready = {.ino = box.ino, .family = AF_UNIX};
+	struct case_of_servers k = begin();
+
+	make(&k, &box, 1200, SYS_socket, 0);
+	tb_fork(k.c.tb, 2, 1410, 30, 31, 30, "iou-mine");
+	tb_switch(k.c.tb, 3, 1500, 40, 31, TRACE_TASK_RUNNING);
+	tb_sys_enter(k.c.tb, 3, 1600, SYS_io_uring_enter, 9, 1, 0, 0, 0, 0);
+	tb_event(k.c.tb, 3, 1601, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	ring_completes(&k, 3, 1602, 0x100, 1);
+	tb_event(k.c.tb, 3, 1603, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	tb_sys_exit(k.c.tb, 3, 1610, 1);
+	tb_switch(k.c.tb, 3, 1700, 31, 40, TRACE_TASK_INTERRUPTIBLE);
+	run(&k);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 0);
+	end(&k);
+}
+
 static const struct unit_case cases[] = {
 	{"a_ring_tells_by_the_answers_whose_time_it_was", a_ring_tells_by_the_answers_whose_time_it_was},
 	{"what_came_is_looked_at_when_it_is_complete", what_came_is_looked_at_when_it_is_complete},
@@ -337,6 +359,7 @@ static const struct unit_case cases[] = {
 	{"what_came_meanwhile_divides_only_its_own_time", what_came_meanwhile_divides_only_its_own_time},
 	{"what_a_ring_accepted_waits_for_its_request", what_a_ring_accepted_waits_for_its_request},
 	{"a_rings_worker_works_for_the_client", a_rings_worker_works_for_the_client},
+	{"a_thread_may_be_called_like_a_rings_worker", a_thread_may_be_called_like_a_rings_worker},
 	{NULL, NULL},
 };
 
