@@ -239,13 +239,23 @@ static void gap_find(struct trace_servers *s)
 	}
 }
 
+static bool is_user(const struct trace_servers *s, uint32_t stream)
+{
+	return stream >= 2 * trace_get_info(s->trace)->nr_cpus;
+}
+
+/* The next one known before, and the next damage. */
 static void user_gap_find(struct trace_servers *s)
 {
-	uint32_t streams = 2 * trace_get_info(s->trace)->nr_cpus;
+	const struct trace_gap *gap, *damage;
 
-	while (s->next_user_gap < trace_nr_gaps(s->trace) && trace_get_gap(s->trace, s->next_user_gap)->stream < streams)
+	while ((gap = trace_get_gap(s->trace, s->next_user_gap)) && !is_user(s, gap->stream))
 		s->next_user_gap++;
-	s->next_user_gap_ns = s->next_user_gap < trace_nr_gaps(s->trace) ? trace_get_gap(s->trace, s->next_user_gap)->start_ns : UINT64_MAX;
+	while ((damage = trace_analysis_get_damage(s->analysis, s->next_damage)) && !is_user(s, damage->stream))
+		s->next_damage++;
+	s->next_user_gap_ns = gap ? gap->start_ns : UINT64_MAX;
+	if (damage && damage->start_ns < s->next_user_gap_ns)
+		s->next_user_gap_ns = damage->start_ns;
 }
 
 /* Events of a program are missing: it may have gone on to another request. */
@@ -263,8 +273,12 @@ static void user_lose(struct trace_servers *s, uint32_t stream, uint64_t until_n
 static void user_gaps_pass(struct trace_servers *s, uint64_t ns)
 {
 	while (ns > s->next_user_gap_ns) {
-		const struct trace_gap *gap = trace_get_gap(s->trace, s->next_user_gap++);
+		const struct trace_gap *gap = trace_get_gap(s->trace, s->next_user_gap);
 
+		if (gap && gap->start_ns == s->next_user_gap_ns)
+			s->next_user_gap++;
+		else
+			gap = trace_analysis_get_damage(s->analysis, s->next_damage++);
 		user_lose(s, gap->stream, gap->end_ns);
 		user_gap_find(s);
 	}
@@ -335,7 +349,7 @@ static void on_lost(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_trace_lost *lost = event->payload;
 
-	if (lost->stream >= 2 * trace_get_info(s->trace)->nr_cpus)
+	if (is_user(s, lost->stream))
 		user_lose(s, lost->stream, event->ts_ns);
 }
 
@@ -709,7 +723,10 @@ static void start_load(struct trace_servers *s)
 	trace_cursor_free(cursor);
 }
 
-/* A chunk turned out to be damaged when it was to be read: so this gap is not among those known before. */
+/*
+ * A chunk turned out to be damaged when it was to be read: so this gap is not among those known before. As with these, whose events are missing is asked
+ * with the next event: a program's first ones may come a little before it is told whose stream it is.
+ */
 static void on_damage(void *data, struct trace_analysis *analysis, const struct trace_gap *gap)
 {
 	struct trace_servers *s = data;
@@ -717,10 +734,10 @@ static void on_damage(void *data, struct trace_analysis *analysis, const struct 
 	if (!s->started)
 		start_load(s);
 	gaps_pass(s, trace_analysis_now(analysis));
-	if (gap->stream >= 2 * trace_get_info(s->trace)->nr_cpus)
-		user_lose(s, gap->stream, gap->end_ns);
-	else
+	if (!is_user(s, gap->stream))
 		gap_begin(s, gap->end_ns);
+	else
+		user_gap_find(s);
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)

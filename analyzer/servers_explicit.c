@@ -174,8 +174,9 @@ void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint
 				continue;
 			set_assign(&thread->set, NULL); /* since its last bill, too: the number may have ended right behind that */
 			set_assign(&thread->passed, NULL);
-			servers_charge(s, thread);
+			log_set(s, thread);
 			log_believe(thread);
+			servers_charge(s, thread);
 		}
 }
 

@@ -289,6 +289,7 @@ struct trace_servers {
 	uint64_t gap_until;
 	uint64_t next_gap_ns, next_gap_end;
 	size_t next_user_gap; /* the same of programs' buffers */
+	size_t next_damage;   /* and of what turned out to be damaged */
 	uint64_t next_user_gap_ns;
 	uint64_t start_ns;
 	uint8_t calls[2][1024];		 /* enum call_role by ABI and number, */
