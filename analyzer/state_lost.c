@@ -173,7 +173,7 @@ bool trace_analysis_is_filtered(const struct trace_analysis *a)
 
 bool trace_analysis_sees_wakeups(const struct trace_analysis *a)
 {
-	return !a->no_wakings && trace_analysis_recorded(a, TRACE_EV_sched_waking) != TRACE_RECORDED_NEVER;
+	return trace_analysis_recorded(a, TRACE_EV_sched_waking) == TRACE_RECORDED_ALWAYS;
 }
 
 enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint32_t id)

@@ -849,6 +849,25 @@ static void events_of_a_damaged_chunk_are_told_once(void)
 	tb_free(tb);
 }
 
+/* The recording was halted before it ended. */
+static void a_halt_at_the_end_does_not_take_wakeups_away(void)
+{
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0xfffe};
+	struct tb *tb = make_masked(all);
+	char *text;
+
+	tb_event(tb, 0, 9500, TRACE_EV_trace_mask, none, sizeof(none), NULL);
+	text = report_of(tb, "-a");
+	CU_ASSERT_PTR_NULL(strstr(text, "akeups were"));
+	free(text);
+	tb = make_masked(all);
+	all[TRACE_EV_sched_waking / 64] &= ~(1ull << TRACE_EV_sched_waking % 64);
+	tb_event(tb, 0, 9500, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	text = report_of(tb, "-a");
+	contains(text, "\nWakeups were not recorded, or not all of the time: of threads ");
+	free(text);
+}
+
 static void a_path_on_cpus_is_divided_only_if_calls_were_recorded(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -1703,6 +1722,7 @@ int main(int argc, char **argv)
 		CASE(interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero),
 		CASE(what_was_not_recorded_is_not_zero),
 		CASE(events_of_a_damaged_chunk_are_told_once),
+		CASE(a_halt_at_the_end_does_not_take_wakeups_away),
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
 		CASE(without_scheduling_no_time_is_told),
 		CASE(the_number_of_events_is_that_of_the_trace),

@@ -227,6 +227,27 @@ static void a_halt_tells_nothing_of_system_calls(void)
 	case_free(&c);
 }
 
+/* They are told of all the time in which scheduling changes were: what is not recorded at the end says nothing of the rest. */
+static void wakeups_are_seen_if_they_were_recorded_whenever_turns_were(void)
+{
+	static const struct {
+		bool wakings, turns, seen;
+	} cases[] = {{true, true, true}, {true, false, true}, {false, true, false}, {false, false, false}};
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0xfffe};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		mask_at(&c, 1500, cases[i].wakings ? UINT32_MAX : TRACE_EV_sched_waking);
+		tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_event(c.tb, 0, 7000, TRACE_EV_trace_mask, cases[i].turns ? all : none, sizeof(all), NULL);
+		case_run(&c);
+		CU_ASSERT_EQUAL(trace_analysis_sees_wakeups(c.analysis), cases[i].seen);
+		case_free(&c);
+	}
+}
+
 static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
 {
 	struct trace_hrtimer_expire expire = {0};
@@ -492,6 +513,7 @@ int main(int argc, char **argv)
 		CASE(without_system_calls_user_mode_is_not_known),
 		CASE(what_was_recorded_for_some_time_was_not_recorded_never),
 		CASE(a_halt_tells_nothing_of_system_calls),
+		CASE(wakeups_are_seen_if_they_were_recorded_whenever_turns_were),
 		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
 		CASE(who_ended_a_wait_across_a_gap_is_not_believed),

@@ -423,7 +423,10 @@ const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *a
 uint64_t trace_analysis_halted_ns(const struct trace_analysis *analysis);
 /** trace_analysis_is_filtered() - only events of some processes were recorded: of all others, and of who has a CPU when none of them has it, nothing is known */
 bool trace_analysis_is_filtered(const struct trace_analysis *analysis);
-/** trace_analysis_sees_wakeups() - false: they are not recorded now, so that it is unknown when a sleeping thread began to wait for a CPU, and for what it had slept */
+/**
+ * trace_analysis_sees_wakeups() - false: for some time they were not recorded, while scheduling changes were
+ * Then it is unknown when a sleeping thread began to wait for a CPU, and for what it had slept.
+ */
 bool trace_analysis_sees_wakeups(const struct trace_analysis *analysis);
 /**
  * trace_analysis_sees_calls() - false: for some time until now system calls were not recorded, or only their entries or their exits
