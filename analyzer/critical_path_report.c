@@ -232,6 +232,12 @@ static bool is_most(const struct telling *t, const struct trace_contributor *par
 	return part->ns >= whole - part->ns;
 }
 
+/* A process may have such a name, too. */
+static bool is_nobody(const struct trace_contributor *taker, const char *word)
+{
+	return !taker->pid && strcmp(taker->comm, word) == 0;
+}
+
 static void verdict(const struct telling *t)
 {
 	const struct trace_contributor *row, *target = greatest(t, TRACE_BY_TARGET), *taker = greatest(t, TRACE_BY_COMPETITOR);
@@ -264,10 +270,10 @@ static void verdict(const struct telling *t)
 		g_string_append_printf(s, is_most(t, target) ? " What no thread could hasten was mostly %s: %s." : " Of what no thread could hasten the longest was %s: %s.",
 				       text, text_ns(t->report, target->ns, &time));
 	}
-	if (taker && percent(taker->ns, window) >= WORTH_NAMING && strcmp(taker->comm, "nobody") == 0) {
+	if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "nobody")) {
 		g_string_append_printf(s, " It waited %s for CPUs that had nobody else on them: so long they took to wake up.",
 				       text_ns(t->report, taker->ns, &time));
-	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING && strcmp(taker->comm, "unknown") == 0) {
+	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "unknown")) {
 		g_string_append_printf(s, " For %s it waited for CPUs that somebody may have had whom the recording left out.", text_ns(t->report, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
 		row_text(taker, text, sizeof(text));
@@ -322,14 +328,15 @@ static void segment_text(const struct trace_path_segment *s, char *text, size_t 
 {
 	char name[NAME_BYTES], target[NAME_BYTES];
 
+	text_name(s->name, name, sizeof(name));
 	if (s->state == TRACE_STATE_WAIT_CPU)
 		snprintf(text, size, "wait-cpu, taken by %s", text_name(s->holder_name, name, sizeof(name)));
 	else if (s->state == TRACE_STATE_BLOCKED)
 		snprintf(text, size, "blocked: %s%s%s%s%s%s%s%s", trace_wait_kind_name(s->kind), *s->target ? " " : "",
 			 text_name(s->target, target, sizeof(target)), *s->via ? " via " : "", s->via, s->idle ? " (idle)" : "",
-			 *s->name ? " in " : "", s->name);
+			 *s->name ? " in " : "", name);
 	else
-		snprintf(text, size, "%s%s%s", state_name(s->state), *s->name ? " " : "", text_name(s->name, name, sizeof(name)));
+		snprintf(text, size, "%s%s%s", state_name(s->state), *s->name ? " " : "", name);
 }
 
 /* Each thread is indented by how many it was reached through. */

@@ -110,6 +110,18 @@ static void put_unrecorded(const struct report *report)
 	g_string_free(names, TRUE);
 }
 
+/* A path of somebody's may be in it, of any bytes. */
+static void put_not_traced(const struct report *report, const char *what, bool first)
+{
+	size_t bytes = 4 * strlen(what) + 1; /* \xNN is the longest */
+	char *name = g_malloc(bytes), *text = g_strdup_printf("Not traced: %s", text_name(what, name, bytes));
+
+	fputs(first ? "\n" : "", report->out);
+	grid_sentence(report, text);
+	g_free(text);
+	g_free(name);
+}
+
 static void put_losses(const struct report *report)
 {
 	uint64_t contradictions = trace_analysis_contradictions(report->analysis), halted = trace_analysis_halted_ns(report->analysis);
@@ -125,13 +137,8 @@ static void put_losses(const struct report *report)
 	if (halted && !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		put_note(report, "For %s no scheduling changes were recorded: halted, or taken away. What happened then is unknown.", text_ns(report, halted, &t));
 	put_unrecorded(report);
-	for (size_t i = 0; trace_not_traced(report->trace, i); i++) {
-		char *text = g_strdup_printf("Not traced: %s", trace_not_traced(report->trace, i));
-
-		fputs(i ? "" : "\n", report->out);
-		grid_sentence(report, text);
-		g_free(text);
-	}
+	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
+		put_not_traced(report, trace_not_traced(report->trace, i), !i);
 }
 
 /* Of several ids one may do: the others are kinds of it. */
@@ -416,7 +423,7 @@ static void call_table(const struct report *report, const char *title, const str
 		grid_ns(grid, calls[i].p50_ns);
 		grid_ns(grid, calls[i].p99_ns);
 		grid_ns(grid, calls[i].max_ns);
-		grid_text(grid, calls[i].name);
+		grid_name(grid, calls[i].name);
 	}
 	grid_end(grid, fold_rest(&fold, &rest));
 }

@@ -406,10 +406,16 @@ static void add_chosen(GString *s, const struct options *options)
 {
 	if (options->pid >= 0)
 		g_string_append_printf(s, " number %lld,", (long long)options->pid);
-	if (options->comm)
-		g_string_append_printf(s, " called %s,", options->comm);
-	if (options->cgroup)
-		g_string_append_printf(s, " in the control group %s,", options->cgroup);
+	if (options->comm) {
+		g_string_append(s, " called ");
+		add_name(s, options->comm);
+		g_string_append(s, ",");
+	}
+	if (options->cgroup) {
+		g_string_append(s, " in the control group ");
+		add_name(s, options->cgroup);
+		g_string_append(s, ",");
+	}
 	s->str[s->len - 1] = ';';
 	g_string_append(s, " without --pid, --comm and --cgroup all are listed.");
 }

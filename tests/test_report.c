@@ -868,6 +868,27 @@ static void a_halt_at_the_end_does_not_take_wakeups_away(void)
 	free(text);
 }
 
+/* Names are made by whom they name, and files may be damaged, or made to do damage. */
+static void no_name_ends_with_half_a_character(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_string(tb, TRACE_STRING_NOT_TRACED, 0, "probe of /tmp/\x1b[2J\xf0");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid\xf0");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(tb, 0, 3000, 10);
+	tb_switch(tb, 0, 9000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a");
+	contains(text, "\nNot traced: probe of /tmp/\\x1b[2J\\xf0\n");
+	contains(text, "  getpid\\xf0\n");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --comm=n\xf0", &text), 0);
+	contains(text, "No process of this trace is called n\\xf0; without ");
+	free(text);
+}
+
 static void a_path_on_cpus_is_divided_only_if_calls_were_recorded(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -1472,6 +1493,22 @@ static void of_whom_a_filter_left_out_nothing_is_told(void)
 	free(text);
 }
 
+static void a_process_may_be_called_nobody(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 41000);
+	tb_thread(tb, 10, 10, 1, "ten", 0, true);
+	tb_thread(tb, 50, 50, 1, "nobody", 0, false);
+	tb_switch(tb, 0, 3000, 10, 50, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 33000, 50, 10, TRACE_TASK_RUNNING);
+	text = report_of(tb, "--critical-path=10");
+	join_lines(text);
+	contains(text, " The CPU that it waited for was mostly taken by nobody 50: 30.00 us.");
+	free(text);
+}
+
 static void a_window_and_omitted_events(void)
 {
 	char *text;
@@ -1723,6 +1760,7 @@ int main(int argc, char **argv)
 		CASE(what_was_not_recorded_is_not_zero),
 		CASE(events_of_a_damaged_chunk_are_told_once),
 		CASE(a_halt_at_the_end_does_not_take_wakeups_away),
+		CASE(no_name_ends_with_half_a_character),
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
 		CASE(without_scheduling_no_time_is_told),
 		CASE(the_number_of_events_is_that_of_the_trace),
@@ -1746,6 +1784,7 @@ int main(int argc, char **argv)
 		CASE(one_process_comes_with_the_change_that_brings_it_in),
 		CASE(a_list_of_some_processes_names_nobody_who_may_have_left),
 		CASE(of_whom_a_filter_left_out_nothing_is_told),
+		CASE(a_process_may_be_called_nobody),
 		CASE(a_window_and_omitted_events),
 		CASE(wrong_usage_is_one_line_and_status_2),
 		CASE(options_without_effect_are_told),
