@@ -582,6 +582,7 @@ struct trace_analysis {
 	uint64_t next_gap_ns; /* UINT64_MAX: none */
 	uint64_t halted_ns;   /* scheduling changes were not recorded, by the masks in the trace */
 	bool no_wakings;      /* now wakeups are not */
+	bool no_entries;      /* nor entries of system calls */
 	bool has_mask;	      /* the trace tells what was recorded */
 	uint64_t recorded[TRACE_MASK_WORDS];   /* at some time until now; of masks in the trace */
 	uint64_t unrecorded[TRACE_MASK_WORDS]; /* for some time not, while scheduling changes were */
@@ -740,6 +741,8 @@ void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 /** thread_close() - at the end of the trace: close the last interval */
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 void thread_mode_unknown(struct trace_thread *thread, uint64_t ns);
+/** frame_forget() - it is not known of which call it is */
+void frame_forget(struct frame *frame);
 struct trace_process *process_new(struct trace_analysis *a, uint32_t pid);
 struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid);
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);

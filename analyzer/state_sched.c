@@ -137,6 +137,14 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	return thread;
 }
 
+void frame_forget(struct frame *frame)
+{
+	frame->call = CALL_UNKNOWN;
+	frame->file = 0;
+	frame->nr_args = 0;
+	frame->has_path = false;
+}
+
 void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
 {
 	struct frame *frame = &thread->frames[0];
@@ -373,6 +381,21 @@ static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace
 	books_queued(a, thread, ns, NULL);
 }
 
+/* Where no entries are recorded: whoever runs again may have returned from the call that it was in, and is in another one when it waits next. */
+static void forget_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	const struct frame *top = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
+
+	if (!a->no_entries || (top && (top->kind == FRAME_TRAP || top->call == CALL_UNKNOWN)))
+		return;
+	if (thread->flags & THREAD_MODE_UNKNOWN) { /* since when, stays: the time until now is in neither book yet */
+		frame_forget(&thread->frames[0]);
+		return;
+	}
+	frames_pop(a, thread, ns, 0, 0);
+	thread_mode_unknown(thread, ns);
+}
+
 static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
 	bool mode_unknown = thread->flags & THREAD_MODE_UNKNOWN;
@@ -418,6 +441,8 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 	default:
 		found_on_cpu(a, thread, ns);
 	}
+	if (!(thread->flags & THREAD_KERNEL))
+		forget_call(a, thread, ns);
 	thread->place = PLACE_ON_CPU;
 	thread->cpu = cpu->cpu;
 	thread->has_early = false;

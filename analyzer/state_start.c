@@ -62,13 +62,8 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
  */
 void start_outlived(struct trace_thread *thread, uint64_t ns)
 {
-	struct frame *frame = &thread->frames[0];
-
-	if (ns < thread->read_ns) {
-		frame->call = CALL_UNKNOWN;
-		frame->file = 0;
-		frame->nr_args = 0;
-	}
+	if (ns < thread->read_ns)
+		frame_forget(&thread->frames[0]);
 	thread->read_ns = 0;
 }
 

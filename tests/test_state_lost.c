@@ -227,6 +227,34 @@ static void a_halt_tells_nothing_of_system_calls(void)
 	case_free(&c);
 }
 
+/* Of the call that it was in at the start it is known until it runs again. */
+static void without_system_calls_only_the_first_wait_is_in_a_known_one(void)
+{
+	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
+	struct trace_start_thread one = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .arg0 = 0x7f00, .arg1 = 128, .state = TRACE_TASK_INTERRUPTIBLE};
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct analysis_case c = case_new();
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		mask[ids[i] / 64] &= ~(1ull << ids[i] % 64);
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &one, sizeof(one), "one");
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_event(c.tb, 1, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	tb_waking(c.tb, 1, 2000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 2100, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 2500, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 1, 5000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 5100, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "futex"), 1000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, ""), 2000);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
 /* They are told of all the time in which scheduling changes were: what is not recorded at the end says nothing of the rest. */
 static void wakeups_are_seen_if_they_were_recorded_whenever_turns_were(void)
 {
@@ -513,6 +541,7 @@ int main(int argc, char **argv)
 		CASE(without_system_calls_user_mode_is_not_known),
 		CASE(what_was_recorded_for_some_time_was_not_recorded_never),
 		CASE(a_halt_tells_nothing_of_system_calls),
+		CASE(without_system_calls_only_the_first_wait_is_in_a_known_one),
 		CASE(wakeups_are_seen_if_they_were_recorded_whenever_turns_were),
 		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
