@@ -388,6 +388,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	if (!row)
 		return;
 	actor = row->pointer;
+	if (actor->thread != interval->thread) /* its number is another's since */
+		return;
 	for (uint32_t i = 0; i < actor->depth; i++)
 		segment_wait(u, &actor->scopes[i], interval);
 	if (actor->mark_name)

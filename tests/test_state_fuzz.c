@@ -5,12 +5,14 @@
  * Events of every kind, valid in their shape and random in all else: threads run on two CPUs at once, die twice, return from calls they never
  * made. Three moods: pure noise, a plausible machine with some noise, and one that is crowded, where threads seldom sleep and so wait for each other's
  * turns, often many of them. Much happens at the same time, also at the very end. The interval hook is checked against the books: the intervals of each thread
- * cover its life without hole or overlap.
+ * cover its life without hole or overlap. So are the bills of servers, and what lies between programs' events.
  *
  *	test_state_fuzz            200,000 events in several traces
  */
 #include <stdlib.h>
 #include <trace/analysis.h>
+#include <trace/servers.h>
+#include <trace/user_events.h>
 #include "builder.h"
 #include "image.h"
 #include "unit.h"
@@ -25,10 +27,11 @@
  * @switches: percent of the rest are switches, @sleeps of these end with a sleep
  * @cuts: percent of the events begin a new chunk of their CPU
  * @streams: structural events and those of programs have streams of their own, and chunks of one stream may overlap
+ * @masks: what is recorded changes
  */
 struct mood {
 	uint32_t noise, nr_tids, switches, sleeps, cuts;
-	bool losses, streams;
+	bool losses, streams, masks;
 };
 
 struct dice {
@@ -216,6 +219,19 @@ static void random_cut(struct tb *tb, struct dice *dice, struct machine *machine
 	}
 }
 
+/* Events may come all the same: a mask takes some time to be everywhere. */
+static void random_mask(struct tb *tb, struct dice *dice, uint32_t cpu, uint64_t ts_ns)
+{
+	static const uint32_t ids[] = {TRACE_EV_sched_switch, TRACE_EV_sched_waking, TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6,
+				       TRACE_EV_sys_exit, TRACE_EV_fault_entry, TRACE_EV_fault_exit, TRACE_EV_sock_recv, TRACE_EV_softirq_exit};
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (below(dice, 4) == 0)
+			mask[ids[i] / 64] &= ~(1ull << ids[i] % 64);
+	tb_event(tb, cpu, ts_ns, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+}
+
 static struct tb *random_story(uint64_t seed, const struct mood *mood)
 {
 	struct dice dice = {seed, mood};
@@ -246,6 +262,8 @@ static struct tb *random_story(uint64_t seed, const struct mood *mood)
 			random_cut(tb, &dice, &machine, cpu, ts_ns);
 		if (mood->streams && below(&dice, 30) == 0)
 			tb_user_event(tb, cpu, ts_ns, paid, &(uint64_t){below(&dice, 5)}, sizeof(uint64_t));
+		if (mood->masks && below(&dice, 400) == 0)
+			random_mask(tb, &dice, cpu, ts_ns);
 		if (below(&dice, 100) < mood->noise)
 			random_event(tb, &dice, random_type(&dice), cpu, ts_ns, false);
 		else
@@ -304,16 +322,24 @@ static void check_lives(struct trace_analysis *analysis, const struct lives *liv
 static void check_trace(struct trace *trace, uint64_t seed, const struct mood *mood)
 {
 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
+	struct trace_servers *servers = trace_servers_new(trace, analysis, NULL);
+	struct trace_user_events *user = trace_user_events_new(trace, analysis, NULL);
 	struct trace_error error = {0};
 	struct lives lives = {0};
 
 	CU_ASSERT_EQUAL(trace_analysis_on_interval(analysis, add_interval, &lives), 0);
 	CU_ASSERT_EQUAL(trace_analysis_run(analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
+	if (!error.code)
+		CU_ASSERT_EQUAL(trace_servers_verify(servers, &error), 0);
+	if (!error.code)
+		CU_ASSERT_EQUAL(trace_user_events_verify(user, &error), 0);
 	if (error.code)
 		printf("seed %llu, %u threads, noise %u, losses %d: %s\n", (unsigned long long)seed, mood->nr_tids, mood->noise, mood->losses, error.message);
 	check_lives(analysis, &lives);
 	free(lives.life);
+	trace_user_events_free(user);
+	trace_servers_free(servers);
 	trace_analysis_free(analysis);
 }
 
@@ -443,12 +469,34 @@ static void damage_that_is_found_late_is_a_gap_like_others(void)
 	}
 }
 
+static struct mood mixed_mood(uint64_t seed)
+{
+	return (struct mood){.noise = (uint32_t)(seed % 5 * 20), .nr_tids = seed % 7 ? 12 : 200, .switches = 25, .sleeps = 50, .losses = seed & 1, .streams = seed % 3 == 0, .masks = seed & 2};
+}
+
+static void whatever_is_recorded_the_books_balance(void)
+{
+	for (uint64_t seed = 400; seed < 400 + 2 * NR_TRACES; seed++)
+		check(seed, mixed_mood(seed));
+}
+
+/* A wait of one thread was added to what another one did, who had its number since. */
+static void who_had_a_number_before_waits_for_himself(void)
+{
+	static const uint64_t seeds[] = {51, 57, 72, 81, 108, 111, 117};
+
+	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
+		check(seeds[i], mixed_mood(seeds[i]));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		{"noise_never_breaks_the_balance", noise_never_breaks_the_balance},
 		{"plausible_traces_with_noise_balance", plausible_traces_with_noise_balance},
 		{"crowded_machines_balance", crowded_machines_balance},
+		{"whatever_is_recorded_the_books_balance", whatever_is_recorded_the_books_balance},
+		{"who_had_a_number_before_waits_for_himself", who_had_a_number_before_waits_for_himself},
 		{"damage_that_is_found_late_is_a_gap_like_others", damage_that_is_found_late_is_a_gap_like_others},
 		{"damage_that_was_told_differently_is_a_gap_like_others", damage_that_was_told_differently_is_a_gap_like_others},
 		{NULL, NULL},
