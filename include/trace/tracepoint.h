@@ -87,7 +87,7 @@ struct trace_tracepoint {
 	unsigned char pad[51];
 } __attribute__((aligned(64)));
 
-#define TRACE_TRACEPOINT_VERSION 2
+#define TRACE_TRACEPOINT_VERSION 3
 
 /* What the program writes by itself: x86 has the counter; a thread sanitizer would not know who orders the stores into shared memory. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(TRACEPOINT_DISABLE)
@@ -112,6 +112,8 @@ __attribute__((cold)) void trace_tracepoint_record_slow(struct trace_tracepoint 
 							const void *image);
 /* The same for events with texts: @texts for all fields in order; those of other types are not looked at. A text's length is at most @length. */
 void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
+/* The time, in ns, where it is not the time stamp counter's. */
+uint64_t trace_tracepoint_clock(void);
 extern __thread struct trace_thread trace_thread __attribute__((tls_model("initial-exec")));
 
 /* All that a line costs while nobody records: the flag's address, a comparison, a branch. From the volatile access alone compilers make two instructions. */
@@ -150,7 +152,7 @@ static inline __attribute__((always_inline, unused)) bool trace_record_begin_(co
 	making->place.position = TRACE_NO_POSITION;
 	making->window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[cpu];
 	making->tid = trace_thread.tid;
-	making->now = __builtin_ia32_rdtsc();
+	making->now = __builtin_expect(trace_thread.clock == TRACE_CLOCK_TSC, 1) ? __builtin_ia32_rdtsc() : trace_tracepoint_clock();
 	if (__builtin_expect(where[1] != cpu || !tracepoint->word, 0))
 		return false;
 	if (__builtin_expect(!trace_place_reserve(making->window, TRACE_RECORD_BYTES(bytes), making->now, &making->place), 0))

@@ -4,7 +4,8 @@
 /*
  * tracepoint_inline.h - the common case of an event, as <trace/tracepoint.h> leaves it in the program itself. Not for direct use.
  *
- * It costs little more than the reading of the time stamp counter that stands at its beginning, because of what it does not wait for:
+ * It costs little more than the reading of the clock that stands at its beginning, because of what it does not wait for. That is the time stamp
+ * counter where the kernel keeps its own time by it; elsewhere, as in many virtual machines, libtracer tells the time, by a call.
  *
  * - The clock comes first. A processor hardly overlaps the reading of its counter with a locked add that stands before it, but very well with
  *   those behind it. So a record carries the time at which it was begun, and a few stores after the add that reserves its place its
@@ -54,13 +55,16 @@ struct trace_window {
  * struct trace_thread - what a thread knows
  * @cpu: where the kernel keeps its CPU: twice, as in struct rseq; the second is none while it is not known
  * @windows: by CPU. @tid: the thread's number
+ * @clock: what its records' times are, enum subbuf_clock: TRACE_CLOCK_TSC, or what trace_tracepoint_clock() says
  */
 struct trace_thread {
 	const volatile uint32_t *cpu;
 	struct trace_window *windows;
 	uint32_t tid;
-	uint32_t pad;
+	uint32_t clock;
 };
+
+#define TRACE_CLOCK_TSC 1
 
 #define TRACE_WINDOW_COMMIT 32			   /* offset of the count in a sub-buffer's header */
 #define TRACE_WINDOW_COMMIT_RECORD (1ULL << 40)	   /* one record in it */

@@ -240,7 +240,7 @@ static void adopt(struct user_state *state, struct user_memory *memory, uint64_t
 	state->nr_subbufs_log2 = (uint32_t)__builtin_ctz(user_options.nr_subbufs);
 	state->clock = memory->clock;
 	state->rseq_offset = &__rseq_offset ? __rseq_offset : 0;
-	state->nr_windows = memory->clock == SUBBUF_CLOCK_TSC && &__rseq_offset ? memory->nr_rings : 0;
+	state->nr_windows = &__rseq_offset ? memory->nr_rings : 0;
 	state->blocking_ms = user_options.blocking_ms;
 }
 

@@ -39,7 +39,7 @@ struct subbuf_writer {
  * @thread_epoch: a thread that never recorded differs from every epoch, 0 too.
  */
 static const volatile uint32_t no_cpu[2] = { 0, ~0U };
-__attribute__((visibility("default"))) __thread struct trace_thread trace_thread = { no_cpu, NULL, 0, 0 };
+__attribute__((visibility("default"))) __thread struct trace_thread trace_thread = { no_cpu, NULL, 0, TRACE_CLOCK_TSC };
 static __thread uint64_t thread_epoch __attribute__((tls_model("initial-exec"))) = ~0ULL;
 
 static __attribute__((noinline)) uint64_t clock_monotonic(void)
@@ -166,6 +166,7 @@ static void look_at_process(struct user_state *state)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	trace_thread.tid = (uint32_t)syscall(SYS_gettid);
 	trace_thread.windows = state->windows;
+	trace_thread.clock = state->clock;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (state->rseq_offset)
 		trace_thread.cpu = (const volatile uint32_t *)((const char *)__builtin_thread_pointer() + state->rseq_offset);
@@ -249,6 +250,11 @@ static inline struct user_payload payload_of(const uint32_t *image, uint32_t wor
 
 #define API __attribute__((visibility("default")))
 
+API uint64_t trace_tracepoint_clock(void)
+{
+	return clock_monotonic();
+}
+
 API __attribute__((noinline, cold)) void trace_tracepoint_record_slow(struct trace_tracepoint *tracepoint, struct trace_window *window, uint64_t position,
 								      const void *image)
 {
@@ -263,7 +269,7 @@ static void record_image(struct trace_tracepoint *tracepoint, const uint32_t *im
 	uint32_t cpu = where[0];
 	struct trace_window *window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[cpu];
 	struct user_payload payload = payload_of(image, words, trace_thread.tid);
-	struct subbuf_writer w = { .cpu = cpu, .clock = SUBBUF_CLOCK_TSC, .where = where };
+	struct subbuf_writer w = { .cpu = cpu, .clock = (trace_u8)trace_thread.clock, .where = where };
 	uint64_t position = SUBBUF_NO_POSITION;
 
 	if (__builtin_expect(tracepoint->id == 0 || !user_ring_write(&w, window, tracepoint->id, &payload, &position), 0))

@@ -16,7 +16,8 @@
 #include <trace/tracepoint_inline.h>
 
 _Static_assert(offsetof(struct subbuf_control, position) == 0 && offsetof(struct subbuf_header, commit) == TRACE_WINDOW_COMMIT &&
-		       SUBBUF_COMMIT_RECORD == TRACE_WINDOW_COMMIT_RECORD && SUBBUF_NO_POSITION == TRACE_NO_POSITION,
+		       SUBBUF_COMMIT_RECORD == TRACE_WINDOW_COMMIT_RECORD && SUBBUF_NO_POSITION == TRACE_NO_POSITION &&
+		       (int)SUBBUF_CLOCK_TSC == TRACE_CLOCK_TSC,
 	       "what programs were compiled with");
 
 /**

@@ -23,7 +23,7 @@
  * It stands in pages that fork() gives to the child as zeros (MADV_WIPEONFORK), whichever way the child was made. So a child
  * finds epoch 0, which no thread of it has, and makes a memory of its own at its first event.
  * @epoch: 0 = not ready; threads compare it with what they saw last
- * @windows: by CPU, in the same pages. @nr_windows: that are used: none when the clock is not the TSC, or threads cannot read their CPU
+ * @windows: by CPU, in the same pages. @nr_windows: that are used: none when threads cannot read their CPU
  * @rseq_offset: of the kernel's word to a thread, where its CPU stands, from its thread pointer; 0: there is none
  * @phase: enum user_phase; who moves it from NEW to BUSY sets up
  * @registering: 1 while somebody appends to the registry
