@@ -141,10 +141,11 @@ const char *file_text(const struct trace_analysis *a, file_idx file)
 
 string_id file_path(struct trace_analysis *a, file_idx idx)
 {
-	struct file *file = &a->files[idx];
+	struct file *file;
 
 	if (!idx)
 		return 0;
+	file = &a->files[idx];
 	if (file_has_text(file)) {
 		file->path = strings_take(&a->strings, file->text);
 		file->use = NULL;

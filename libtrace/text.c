@@ -40,7 +40,7 @@ static inline void put_bytes(struct sink *sink, const char *text, size_t bytes)
 {
 	size_t room = sink->bytes < sink->room ? sink->room - sink->bytes : 0;
 
-	if (bytes <= room)
+	if (room && bytes <= room) /* without room there may be no buffer */
 		copy_short(sink->buffer + sink->bytes, text, bytes);
 	else if (room)
 		memcpy(sink->buffer + sink->bytes, text, room);

@@ -781,7 +781,7 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 		size_t left = nr_streams - done;
 
 		header.nr_streams = left < STATISTICS_MOST ? (uint32_t)left : STATISTICS_MOST;
-		error = statistics_write(writer, streams + done, header, done, left > header.nr_streams, ret_error);
+		error = statistics_write(writer, nr_streams ? streams + done : NULL, header, done, left > header.nr_streams, ret_error); /* no offset to a NULL */
 		done += header.nr_streams;
 	} while (!error && done < nr_streams);
 	return error;

@@ -39,7 +39,8 @@ struct subbuf_writer {
  * @thread_epoch: a thread that never recorded differs from every epoch, 0 too.
  */
 static const volatile uint32_t no_cpu[2] = { 0, ~0U };
-__attribute__((visibility("default"))) __thread struct trace_thread trace_thread = { no_cpu, NULL, 0, TRACE_CLOCK_TSC };
+static struct trace_window no_window; /* through which nothing is seen */
+__attribute__((visibility("default"))) __thread struct trace_thread trace_thread = { no_cpu, &no_window, 0, TRACE_CLOCK_TSC };
 static __thread uint64_t thread_epoch __attribute__((tls_model("initial-exec"))) = ~0ULL;
 
 static __attribute__((noinline)) uint64_t clock_monotonic(void)
