@@ -164,6 +164,7 @@ static void learn_listener(struct trace_servers *s, struct endpoint *endpoint, u
 		row->pointer = endpoint;
 	else
 		s->failed = -12;
+	endpoint->at_port = true;
 }
 
 struct endpoint *listener_at(const struct trace_servers *s, uint16_t port)
@@ -294,7 +295,7 @@ static void pin(struct endpoint *endpoint)
 
 static bool is_over(const struct trace_servers *s, const struct endpoint *endpoint)
 {
-	if (!endpoint->closed_ns || endpoint->pinned || endpoint->ring_ops || endpoint->channel.nr_sending)
+	if (!endpoint->closed_ns || endpoint->pinned || endpoint->at_port || endpoint->ring_ops || endpoint->channel.nr_sending)
 		return false;
 	if (!endpoint->channel.nr || !endpoint->peer || endpoint->peer->gone)
 		return true;

@@ -135,6 +135,7 @@ struct endpoint {
 	bool is_new;  /* made during the trace */
 	bool guessed; /* the role comes from the first transfer of an older connection */
 	bool listening;
+	bool at_port;  /* in trace_servers.listeners, for good: its number may be another kind of socket's since */
 	bool shared;   /* several processes write to it: a queue of messages, not a conversation */
 	bool accepted; /* by a server, not one of a pair */
 	bool is_old;   /* a pipe that was open at the start */

@@ -220,6 +220,39 @@ static void a_forgotten_socket_is_not_found_by_its_first_connection(void)
 	end(&k);
 }
 
+#define MANY_FILES 60000 /* for what is closed to be looked for, and found */
+
+/* Numbers of sockets come again: of what listened at a port once, and is a socket of another kind since. */
+static void who_has_listened_is_not_forgotten_with_its_number(void)
+{
+	struct end listener = {.cpu = 2, .fd = 9, .ino = 901, .family = AF_INET, .local_port = 80}, other = {.cpu = 2, .fd = 9, .ino = 901},
+		   client = {.cpu = 0, .fd = 3, .ino = 903, .family = AF_INET, .local_port = 700, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST};
+	struct trace_net_tx packet = {.ifindex = 1, .bytes = 82, .protocol = 0x800};
+	struct case_of_servers k = begin();
+	uint64_t ns = 10000;
+
+	tb_string(k.c.tb, TRACE_STRING_NETDEV, 1, "lo");
+	tb_string(k.c.tb, TRACE_STRING_SYSCALL, SYS_close, "close");
+	was_open(&k, &listener, 0, 10);
+	tb_sys_enter(k.c.tb, 2, 1500, SYS_close, 9, 0, 0);
+	tb_sys_exit(k.c.tb, 2, 1510, 0);
+	make(&k, &other, 2000, SYS_socket, 0);
+	tb_sys_enter(k.c.tb, 2, 3000, SYS_close, 9, 0, 0);
+	tb_sys_exit(k.c.tb, 2, 3010, 0);
+	for (uint32_t i = 0; i < MANY_FILES; i++) {
+		tb_open(k.c.tb, 1, ns++, 5, 9, 1000 + i, S_IFREG | 0600, "/data");
+		cut_now_and_then(&k, i);
+	}
+	for (uint32_t i = 0; i < ENOUGH; i++, ns += 400)
+		short_connection(&k, i, ns);
+	make(&k, &client, ns, SYS_socket, 0);
+	tb_sys_enter(k.c.tb, 0, ns + 100, SYS_write, 3, 0, 16);
+	tb_event(k.c.tb, 0, ns + 110, TRACE_EV_net_tx, &packet, sizeof(packet), NULL); /* to whoever listens */
+	run_of(&k, tb_open_trace(k.c.tb));
+	REQUESTS(&k, 30, 10, ENOUGH);
+	end(&k);
+}
+
 /* The server looks for other work until the connection to the next one is made. */
 static void a_connection_made_for_a_request_carries_it(void)
 {
@@ -944,6 +977,7 @@ static const struct unit_case cases[] = {
 	{"what_the_server_waited_for_is_named", what_the_server_waited_for_is_named},
 	{"a_connection_made_for_a_request_carries_it", a_connection_made_for_a_request_carries_it},
 	{"closed_connections_are_forgotten", closed_connections_are_forgotten},
+	{"who_has_listened_is_not_forgotten_with_its_number", who_has_listened_is_not_forgotten_with_its_number},
 	{"a_forgotten_socket_is_not_found_by_its_first_connection", a_forgotten_socket_is_not_found_by_its_first_connection},
 	{"a_named_request_is_worked_on_alone", a_named_request_is_worked_on_alone},
 	{"a_named_request_is_not_believed_across_a_loss", a_named_request_is_not_believed_across_a_loss},
