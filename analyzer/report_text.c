@@ -96,8 +96,8 @@ static void put_unrecorded(const struct report *report)
 		put_note(report, "Wakeups were not recorded, or not all of the time: of threads that were not on a CPU then it is unknown whether they waited for one, "
 				 "or for what else.");
 	if (turns && !trace_analysis_sees_calls(report->analysis))
-		put_note(report, "System calls were not recorded, or not their entries and exits both: of time on a CPU it is unknown what was in a thread's "
-				 "own code, and what in the kernel.");
+		put_note(report, "System calls were not recorded, or not all of the time, or not their entries and exits both: of time on a CPU it is unknown what "
+				 "was in a thread's own code, and what in the kernel.");
 	if (turns && !trace_analysis_sees_traps(report->analysis))
 		put_note(report, "Page faults were not recorded, or not all of the time: theirs counts as the time of what they interrupted.");
 	if (turns && !trace_analysis_sees_interrupts(report->analysis))

@@ -720,7 +720,7 @@ static void a_report_without_system_calls_does_not_divide_time_on_a_cpu(void)
 	text = report_of(tb, "-a --pid=10");
 	contains(text, "% CPU.\n");
 	contains(text, "% in programs or the kernel, 0 % in");
-	contains(text, "\nSystem calls were not recorded, or not their entries and exits both: ");
+	contains(text, "\nSystem calls were not recorded, or not all of the time, or not their entries and exits both: ");
 	contains(text, "\n  CPU  busy %  threads  irq  softirq     idle  unknown\n");
 	contains(text, "  on a CPU, in its own code or in the kernel\n");
 	contains(text, "System call entries: 1\n\tSystem call exits: not recorded\n");
