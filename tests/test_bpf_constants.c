@@ -99,6 +99,17 @@ static void an_atomic_addition_may_leave_something_else_there(void)
 	FOLDS_TO(before, after);
 }
 
+/* Its class is that of the stores, but it loads: what was the address is what stood at it. A store-release changes no register. */
+static void a_load_acquire_leaves_what_it_loads_there(void)
+{
+	struct bpf_insn acquire = { .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = 1, .src_reg = 8, .imm = 0x100 };
+	struct bpf_insn release = { .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = 1, .src_reg = 8, .imm = 0x110 };
+	struct bpf_insn before[] = { ADDRESS(1, MAP, 0), acquire, LOAD(BPF_W, 2, 1, AT(word)), ADDRESS(1, MAP, 0), release, LOAD(BPF_W, 2, 1, AT(word)), EXIT };
+	struct bpf_insn after[] = { ADDRESS(1, MAP, 0), acquire, LOAD(BPF_W, 2, 1, AT(word)), ADDRESS(1, MAP, 0), release, MOVE(2, 5), EXIT };
+
+	FOLDS_TO(before, after);
+}
+
 /* What was loaded into the kernel: how often does it load the shape of the ring, which each record needs? */
 static size_t loads_of_config(const struct tracer *tracer, const struct bpf_program *program)
 {
@@ -148,6 +159,7 @@ static const struct unit_case cases[] = {
 	{ "who_comes_from_elsewhere_may_have_another_address", who_comes_from_elsewhere_may_have_another_address },
 	{ "nothing_is_known_behind_a_jump_or_another_address", nothing_is_known_behind_a_jump_or_another_address },
 	{ "an_atomic_addition_may_leave_something_else_there", an_atomic_addition_may_leave_something_else_there },
+	{ "a_load_acquire_leaves_what_it_loads_there", a_load_acquire_leaves_what_it_loads_there },
 	{ "no_program_loads_what_the_loader_knows", no_program_loads_what_the_loader_knows },
 	{ NULL, NULL },
 };

@@ -16,6 +16,8 @@
 
 #define EVENT_SECTION "event/" /* of programs on tracepoints of the kernel, as SEC() has it: before the tracepoint's name */
 
+#define LOAD_ACQUIRE 0x100 /* BPF_LOAD_ACQ of Linux 6.15, newer than the headers we may be built with */
+
 /* What is being loaded, for prepare_program(), which libbpf calls in the middle of it. */
 static _Thread_local struct {
 	const struct tracer_bpf *skeleton;
@@ -49,8 +51,8 @@ static bool ends_use(const struct bpf_insn *insn, unsigned char reg)
 	switch (BPF_CLASS(insn->code)) {
 	case BPF_ST:
 		return false;
-	case BPF_STX: /* an atomic operation may leave the old value in either */
-		return BPF_MODE(insn->code) != BPF_MEM && (insn->src_reg == reg || reg == BPF_REG_0);
+	case BPF_STX: /* an atomic operation may leave the old value in its source or in r0; a load-acquire is a load in all but its class */
+		return BPF_MODE(insn->code) != BPF_MEM && (insn->src_reg == reg || reg == BPF_REG_0 || (insn->imm == LOAD_ACQUIRE && insn->dst_reg == reg));
 	case BPF_JMP:
 	case BPF_JMP32:
 		return true;
