@@ -15,8 +15,23 @@ public:
 	__attribute__((noinline)) int pay(int amount) const { return number + amount; }
 	__attribute__((noinline)) bool operator()(int x) const { return x > number; }
 
+	__attribute__((noinline)) int operator-() const { return -number; }
+
 	std::string name;
 };
+
+__attribute__((noinline)) int the_operator()
+{
+	return 1;
+}
+
+/* What stands within is another function. */
+__attribute__((noinline)) int twice(int number)
+{
+	const auto within = [](int x) { return x + 1; };
+
+	return within(number) + within(number);
+}
 
 __attribute__((noinline)) int check(const Order &order, int times)
 {
@@ -37,6 +52,6 @@ int main(int argc, char **)
 
 	for (int i = 0; i < 5; i++)
 		sum += shop::check(order, i) + order(argc);
-	std::printf("%d\n", sum + shop::check(1.0));
+	std::printf("%d\n", sum + shop::check(1.0) + shop::twice(-order) + shop::the_operator());
 	return 0;
 }

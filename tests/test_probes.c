@@ -290,6 +290,28 @@ static void all_parameters_are_found_by_name(void)
 	trace_probes_free(probes);
 }
 
+/* The number of probes that @function of the C++ target becomes. */
+static size_t nr_named(const char *function)
+{
+	char format[256];
+	struct trace_probes *probes;
+	size_t nr;
+
+	snprintf(format, sizeof(format), "%%s:%s", function);
+	probes = added(format, TARGET_CXX);
+	nr = trace_probes_nr(probes);
+	trace_probes_free(probes);
+	return nr;
+}
+
+static void a_cxx_name_without_parameters_is_that_of_one_function(void)
+{
+	CU_ASSERT_EQUAL(nr_named("shop::the_operator"), 1);
+	CU_ASSERT_EQUAL(nr_named("shop::Order::operator-"), 1);
+	CU_ASSERT_EQUAL(nr_named("shop::Order::operator()"), 1);
+	CU_ASSERT_EQUAL(nr_named("shop::twice"), 1); /* and not what it has within */
+}
+
 static void cxx_names_and_strings_are_understood(void)
 {
 	struct trace_probes *probes = added("%s:shop::Order::pay this->number amount this->name", TARGET_CXX), *both, *one;
@@ -520,6 +542,7 @@ static const struct unit_case cases[] = {
 	{"variables_have_the_types_of_the_source", variables_have_the_types_of_the_source},
 	{"types_can_be_chosen", types_can_be_chosen},
 	{"all_parameters_are_found_by_name", all_parameters_are_found_by_name},
+	{"a_cxx_name_without_parameters_is_that_of_one_function", a_cxx_name_without_parameters_is_that_of_one_function},
 	{"cxx_names_and_strings_are_understood", cxx_names_and_strings_are_understood},
 	{"events_are_named_after_their_place", events_are_named_after_their_place},
 	{"a_library_is_found_by_its_name", a_library_is_found_by_its_name},

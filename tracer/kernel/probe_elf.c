@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* probe_elf.c - an ELF file: its functions, and where an address of it lies in the file. */
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -201,28 +202,42 @@ char *probe_demangle(const char *name)
 	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
 }
 
-/* "shop::pay(int) const" without its parameters; those of a template stay. */
+/* At the name of an operator: how much of it would be brackets elsewhere, with the word before it; else 0. */
+static size_t operator_chars(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+	static const char *const brackets[] = {"<=>", "<<", ">>", "->", "()", "<", ">"};
+	const char *symbol = at + sizeof(word) - 1;
+
+	if (strncmp(at, word, sizeof(word) - 1) || (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
+		return 0;
+	for (size_t i = 0; i < sizeof(brackets) / sizeof(brackets[0]); i++)
+		if (!strncmp(symbol, brackets[i], strlen(brackets[i])))
+			return sizeof(word) - 1 + strlen(brackets[i]);
+	return 0;
+}
+
+/* "shop::pay(int) const" without its parameters; those of a template stay, and those of functions that it stands in: "shop::pay(int)::Local::run(char)". */
 static void cut_parameters(char *name)
 {
+	char *parameters = NULL;
+	size_t chars;
 	int depth = 0;
 
-	for (char *at = name; *at; at++) {
-		if (!strncmp(at, "operator", 8)) {
-			at += 8 + strspn(at + 8, "<>()=+-*/&|^!~[],"); /* operator()(int): the first pair belongs to the name */
-			if (at[-1] == '(' && at > name + 1 && at[-2] != '(' && at[-2] != ')')
-				at--;
-		}
-		if (!*at)
-			return;
-		if (*at == '<')
+	for (char *at = name; *at; at += chars) {
+		chars = operator_chars(name, at);
+		if (chars)
+			continue;
+		chars = 1;
+		if (*at == '(' && depth == 0 && at != name && strncmp(at, "(anonymous namespace)", 21))
+			parameters = at;
+		if (strchr("<({", *at))
 			depth++;
-		else if (*at == '>')
+		else if (strchr(">)}", *at))
 			depth--;
-		else if (*at == '(' && depth == 0 && at != name && strncmp(at, "(anonymous namespace)", 21)) {
-			*at = '\0';
-			return;
-		}
 	}
+	if (parameters)
+		*parameters = '\0';
 }
 
 bool probe_symbol_matches(const struct probe_symbol *symbol, const char *pattern)
