@@ -5,8 +5,11 @@
 
 namespace shop {
 
+enum class Level : unsigned char { low, high = 200 };
+
 struct Base {
 	int number = 41;
+	Level level = Level::high;
 };
 
 class Order : public Base {

@@ -312,6 +312,14 @@ static void a_cxx_name_without_parameters_is_that_of_one_function(void)
 	CU_ASSERT_EQUAL(nr_named("shop::twice"), 1); /* and not what it has within */
 }
 
+static void an_enumeration_has_the_sign_of_its_numbers(void)
+{
+	struct trace_probes *probes = added("%s:shop::Order::pay this->level", TARGET_CXX);
+
+	expect_field(trace_probes_get(probes, 0), "this_level", TRACE_KIND_DEC, 1, false);
+	trace_probes_free(probes);
+}
+
 static void cxx_names_and_strings_are_understood(void)
 {
 	struct trace_probes *probes = added("%s:shop::Order::pay this->number amount this->name", TARGET_CXX), *both, *one;
@@ -424,6 +432,8 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay +8(number)", -EINVAL, "register or memory"},
 		{TARGET ":pay %di:f64", -ENOTSUP, "vector registers"},
 		{TARGET ":pay thread_local_number", -ENOTSUP, "thread-local"},
+		{PROBE_TARGET_OPTIMISED ":difference total", -ENOTSUP, "total: it is computed of several values"},
+		{PROBE_TARGET_OPTIMISED ":difference packed->across", -ENOTSUP, "packed->across: this bit field"},
 		{TARGET ":pay a b c d e f g h i j k l m", -EINVAL, "at most 12"},
 		{TARGET ":\"pay", -EINVAL, "quotation"},
 		{"usdt:" TARGET ":shop:nosuch", -ENOENT, "--list usdt:"},
@@ -543,6 +553,7 @@ static const struct unit_case cases[] = {
 	{"types_can_be_chosen", types_can_be_chosen},
 	{"all_parameters_are_found_by_name", all_parameters_are_found_by_name},
 	{"a_cxx_name_without_parameters_is_that_of_one_function", a_cxx_name_without_parameters_is_that_of_one_function},
+	{"an_enumeration_has_the_sign_of_its_numbers", an_enumeration_has_the_sign_of_its_numbers},
 	{"cxx_names_and_strings_are_understood", cxx_names_and_strings_are_understood},
 	{"events_are_named_after_their_place", events_are_named_after_their_place},
 	{"a_library_is_found_by_its_name", a_library_is_found_by_its_name},

@@ -179,6 +179,15 @@ static int add_load(struct place *place, struct trace_error *ret_error)
 	return 0;
 }
 
+/* A second value, to be added to the first or whatever: a recipe has one start. */
+static int begin(struct place *place, struct trace_error *ret_error)
+{
+	if (place->begun)
+		return error_set(ret_error, -ENOTSUP, "it is computed of several values there; name those, or compile with -O0");
+	place->begun = true;
+	return 0;
+}
+
 static int begin_register(struct place *place, unsigned int number, int64_t sum, struct trace_error *ret_error)
 {
 	int word = probe_register_dwarf(number);
@@ -188,8 +197,7 @@ static int begin_register(struct place *place, unsigned int number, int64_t sum,
 	place->argument.start = TRACE_PROBE_REGISTER;
 	place->argument.base = (uint8_t)word;
 	place->sum = sum;
-	place->begun = true;
-	return 0;
+	return begin(place, ret_error);
 }
 
 static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct place *place, struct trace_error *ret_error);
@@ -236,8 +244,7 @@ static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct pl
 		return error_set(ret_error, -ENOTSUP, "the debug information does not tell its address");
 	place->argument.start = TRACE_PROBE_PLACE;
 	place->sum = (int64_t)(address - scope->address);
-	place->begun = true;
-	return 0;
+	return begin(place, ret_error);
 }
 
 /* DW_OP_entry_value(register): what it held when the function was called, which is now if we are there. */
@@ -588,6 +595,8 @@ static int finish_number(struct path *path, struct probe_field *field, const cha
 	err = probe_code_type(type, field, ret_error);
 	if (err || !path->bits)
 		return err;
+	if (path->bit > 64 - path->bits)
+		return error_set(ret_error, -ENOTSUP, "this bit field lies in nine bytes: eight can be loaded at once");
 	if (path->bit + path->bits > 8u * field->bytes) /* it begins in another byte than the type would */
 		field->argument.load_bytes = 8;
 	field->argument.shift_left = (uint8_t)(64 - path->bit - path->bits);
@@ -597,13 +606,13 @@ static int finish_number(struct path *path, struct probe_field *field, const cha
 
 static int finish_base(struct path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
 {
-	unsigned int encoding = encoding_of(&path->type);
+	bool is_enum = dwarf_tag(&path->type) == DW_TAG_enumeration_type;
+	Dwarf_Die number;
+	unsigned int encoding = is_enum && type_of(&path->type, &number) ? encoding_of(&number) : encoding_of(&path->type);
 	int bytes = dwarf_bytesize(&path->type);
-	bool is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+	bool is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char || (is_enum && !encoding);
 	char type[16];
 
-	if (dwarf_tag(&path->type) == DW_TAG_enumeration_type)
-		is_signed = true;
 	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
 		return error_set(ret_error, -ENOTSUP, "%s has %d bytes: numbers of 1, 2, 4 and 8 bytes can be recorded", whole, bytes);
 	snprintf(type, sizeof(type), "%c%d", encoding == DW_ATE_float ? 'f' : is_signed ? 's' : 'u', 8 * bytes);
