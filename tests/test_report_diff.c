@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report_diff.c - what tracevisualizer --diff says of two traces */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "builder.h"
+#include "report_case.h"
+#include "unit.h"
+#include "visualizer.h"
+
+static const char golden_diff[] =
+	"Processes of one name are added up; the greatest differences come first.\n"
+	"\n"
+	"esc\\x1b[31m\\x0alock: 0 processes in A, 1 in B\n"
+	"                             A       B    B - A  B / A\n"
+	"  elapsed, of all threads    0  120000  +120000    new\n"
+	"  on a CPU, in its own code  0   26000   +26000    new\n"
+	"  on a CPU, in the kernel    0   13000   +13000    new\n"
+	"  interrupted                0    1000    +1000    new\n"
+	"  waiting for a CPU          0   60000   +60000    new\n"
+	"  waiting for processes      0   20000   +20000    new\n"
+	"\n"
+	"one: 1 process in A, 1 in B\n"
+	"                                 A      B   B - A  B / A\n"
+	"  elapsed, of all threads    40000  60000  +20000   1.50\n"
+	"  on a CPU, in its own code   6500  11000   +4500   1.69\n"
+	"  on a CPU, in the kernel     3500   9000   +5500   2.57\n"
+	"  waiting for a CPU          19800   2000  -17800   0.10\n"
+	"  waiting for files          10200      0  -10200   gone\n"
+	"  waiting for processes          0  38000  +38000    new\n"
+	"\n"
+	"t\"wo\\x01\\xff: 1 process in A, 0 in B\n"
+	"                                 A  B   B - A  B / A\n"
+	"  elapsed, of all threads    40000  0  -40000   gone\n"
+	"  on a CPU, in its own code  19500  0  -19500   gone\n"
+	"  interrupted                  500  0    -500   gone\n"
+	"  waiting for a CPU          20000  0  -20000   gone\n"
+	"\n";
+
+static void two_traces_are_compared_by_name(void)
+{
+	char arguments[256], *text;
+
+	snprintf(arguments, sizeof(arguments), "--diff --ns %s %s", trace_path, story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, golden_diff);
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff %s", trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 2);
+	contains(text, "needs two traces");
+	free(text);
+}
+
+static int64_t member(json_t *object, const char *key, const char *side)
+{
+	return json_integer_value(json_object_get(json_object_get(object, key), side));
+}
+
+static void a_comparison_as_json_has_its_schema(void)
+{
+	char arguments[256], *text;
+	json_error_t error;
+	json_t *report, *name;
+	size_t i, found = 0;
+
+	snprintf(arguments, sizeof(arguments), "--diff --json %s %s", trace_path, story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	report = json_loads(text, 0, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(report, "schema")), "trace-diff/1");
+	json_array_foreach(json_object_get(report, "names"), i, name) {
+		CU_ASSERT_EQUAL(member(name, "elapsed_ns", "difference"), member(name, "elapsed_ns", "b") - member(name, "elapsed_ns", "a"));
+		if (strcmp(json_string_value(json_object_get(name, "comm")), "one") != 0)
+			continue;
+		found++;
+		CU_ASSERT_EQUAL(member(name, "elapsed_ns", "a"), 40000);
+		CU_ASSERT_EQUAL(member(name, "elapsed_ns", "b"), 60000);
+		CU_ASSERT_EQUAL(member(name, "wait_file_ns", "difference"), -10200);
+		CU_ASSERT_EQUAL(member(name, "wait_process_ns", "b"), 38000);
+	}
+	CU_ASSERT_EQUAL(found, 1);
+	json_decref(report);
+	free(text);
+}
+
+/* A trace of scheduling alone, beside story_path, in which one name is the same. */
+static void a_comparison_divides_only_what_both_recorded(void)
+{
+	char path[] = "/tmp/test_report_diff_own_XXXXXX", arguments[256], *text;
+	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking};
+	struct tb *tb = make_masked(mask);
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(arguments, sizeof(arguments), "--diff --comm=one %s %s", path, story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\nSystem calls were not all recorded in A: what was in the kernel is not known.\n"
+		       "Interrupts were not recorded in A: they count there as time on a CPU.\n");
+	contains(text, "\n  on a CPU                 6.00 us ");
+	CU_ASSERT_PTR_NULL(strstr(text, "in its own code"));
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff --json --comm=one %s %s", story_path, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\"b\":6000,");
+	contains(text, "\"interrupted_ns\":{\"a\":0,\"b\":null,\"difference\":null,\"ratio\":null}");
+	free(text);
+	unlink(path);
+}
+
+static void a_comparison_tells_commands_that_are_known_by_their_names_only(void)
+{
+	static const struct {
+		bool sure[2];
+		const char *wanted;
+	} cases[] = {
+		{{true, true}, "The command make ran for 100.00 us in A, make for 100.00 us in B: 1.00 times as long.\nOnly the commands and"},
+		{{false, true}, "The first process seen with the command's name make ran for 100.00 us in A, the command make for 100.00 us in B: "
+				"1.00 times as long.\nOnly these processes and what they started;"},
+		{{true, false}, "The command make ran for 100.00 us in A, the first process seen with the command's name make for 100.00 us in B: "},
+		{{false, false}, "The first process seen with the command's name make ran for 100.00 us in A, the first process seen with the "
+				 "command's name make for 100.00 us in B: "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char path[] = "/tmp/test_report_diff_XXXXXX", options[64], *text;
+		struct tb *tb = make_named(cases[i].sure[0]);
+		int fd = mkstemp(path);
+
+		tb_write(tb, fd, true);
+		close(fd);
+		tb_free(tb);
+		snprintf(options, sizeof(options), "--diff %s", path);
+		text = report_of(make_named(cases[i].sure[1]), options);
+		contains(text, cases[i].wanted);
+		free(text);
+		unlink(path);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
+		CASE(two_traces_are_compared_by_name),
+		CASE(a_comparison_as_json_has_its_schema),
+		CASE(a_comparison_divides_only_what_both_recorded),
+		{NULL, NULL},
+	};
+
+	return report_main("report_diff", cases, argc, argv);
+}

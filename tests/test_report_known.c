@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report_known.c - what a report tells of what was lost, damaged, left out or not recorded: that it is not known, never that it is 0 */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "builder.h"
+#include "image.h"
+#include "report_case.h"
+#include "unit.h"
+#include "visualizer.h"
+
+/* ---- lost and damaged ---- */
+
+static off_t first_events(const char *path)
+{
+	struct trace *trace = trace_open(path, NULL);
+	off_t offset = 0;
+
+	for (size_t i = 0; i < trace_nr_chunks(trace) && !offset; i++)
+		if (trace_get_chunk(trace, i)->kind == TRACE_CHUNK_EVENTS)
+			offset = (off_t)trace_get_chunk(trace, i)->offset + 160; /* behind its header */
+	trace_close(trace);
+	return offset;
+}
+
+static void a_damaged_chunk_is_told_in_every_output(void)
+{
+	static const char *const outputs[] = {"-s", "-a", "-d", "--json"};
+	static const char *const words[] = {"Lost: 11 events in 1 gap;", "Lost: 11 events in 1 gap;", "LOST : 11 events", "\"lost\":11"};
+	char path[] = "/tmp/test_report_known_damage_XXXXXX", arguments[256], *text;
+	int fd = mkstemp(path);
+
+	snprintf(arguments, sizeof(arguments), "cp %s %s", trace_path, path);
+	CU_ASSERT_EQUAL(system(arguments), 0);
+	CU_ASSERT_EQUAL(pwrite(fd, "\xff\xff\xff\xff\xff\xff\xff\xff", 8, first_events(path)), 8);
+	close(fd);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(arguments, sizeof(arguments), "%s %s", outputs[i], path);
+		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+		contains(text, words[i]);
+		contains(text, "tracevisualizer: warning: ");
+		if (i == 1) /* in the verdict, too */
+			contains(text, "what they touch is unknown.\n");
+		free(text);
+	}
+	snprintf(arguments, sizeof(arguments), "--diff %s %s", trace_path, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "; lost: 11 events\n");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff --json %s %s", trace_path, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\"lost\":{\"a\":0,\"b\":11,");
+	contains(text, "\"gaps\":{\"a\":0,\"b\":1,");
+	free(text);
+	unlink(path);
+}
+
+/* A recorder that was killed leaves no word of what it had not written: then no number is the right one, and 0 least of all. */
+static void losses_that_nobody_counted_are_no_number(void)
+{
+	static const char *const outputs[] = {"-s", "-a", "--critical-path=one", "--diff"};
+	static const char *const words[] = {"Lost: nobody knows how many events in 2 gaps;", "Events may have been lost, nobody knows how many:",
+					    "Events may have been lost, nobody knows how many:", "; lost: nobody knows how many events\n"};
+	char path[] = "/tmp/test_report_known_killed_XXXXXX", arguments[256], *text, *c;
+	int fd = mkstemp(path);
+	struct tb *tb = tb_new();
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(tb, 0, 3000, 10);
+	tb_sys_enter(tb, 0, 4000, SYS_getpid);
+	tb_write(tb, fd, false);
+	close(fd);
+	tb_free(tb);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(arguments, sizeof(arguments), "%s %s %s", outputs[i], i == 3 ? path : "", path);
+		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+		while ((c = strchr(text, '\n'))) /* wherever the lines are broken */
+			*c = ' ';
+		for (c = text; (c = strstr(c, "  "));)
+			memmove(c, c + 1, strlen(c));
+		contains(text, i == 3 ? "; lost: nobody knows how many events " : words[i]);
+		CU_ASSERT_PTR_NULL(strstr(text, " 0 events"));
+		free(text);
+	}
+	unlink(path);
+}
+
+/* It is found when the chunk is read, and what was in it is either among the events or among those lost. */
+static void events_of_a_damaged_chunk_are_told_once(void)
+{
+	struct tb *tb = tb_new();
+	struct image image;
+	char arguments[128], *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 11, 11, 1, "two", 1, true);
+	tb_switch(tb, 0, 5000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 1, 5500, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 1, 7000, 0, 11, TRACE_TASK_RUNNING);
+	tb_switch(tb, 1, 9000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	image = image_new(tb, true);
+	CU_ASSERT_TRUE(image_spoil(&image, TRACE_CHUNK_EVENTS, 1));
+	snprintf(arguments, sizeof(arguments), "--json /proc/%d/fd/%d", getpid(), image.fd);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\"events\":1,\"lost\":3,");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "-a /proc/%d/fd/%d", getpid(), image.fd);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\tEvents: 1\n\tScheduling changes: 1\n");
+	contains(text, "\nLost: 3 events in 1 gap;");
+	free(text);
+	image_free(&image);
+	tb_free(tb);
+}
+
+/* ---- not recorded ---- */
+
+static void what_was_not_recorded_is_not_zero(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking};
+	static const char *const unknown[] = {"user_ns", "system_ns", "syscall_ns", "trap_ns", "interrupted_ns"};
+	json_t *root, *process, *cpu;
+	char *text = report_of(make_masked(mask), "-a --pid=10");
+
+	join_lines(text);
+	contains(text, "% busy, in programs, the kernel or interrupts: which of them was not recorded. ");
+	contains(text, "System call entries: not recorded");
+	contains(text, "Packets In: not recorded");
+	contains(text, "Number of system calls: not recorded");
+	contains(text, "Quantity of data read from files: not recorded");
+	contains(text, "Total process time: not known without system calls");
+	contains(text, "(categories of events): syscall, trap, irq, fs, block, timer, memory, socket, ipc, network, work. ");
+	free(text);
+	text = report_of(make_masked(mask), "--json --pid=10");
+	root = json_loads(text, 0, NULL);
+	process = json_array_get(json_object_get(root, "processes"), 0);
+	cpu = json_array_get(json_object_get(root, "cpus"), 0);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		CU_ASSERT_TRUE(json_is_null(json_object_get(process, unknown[i])));
+	for (size_t i = 0; i < 2; i++)
+		CU_ASSERT_TRUE(json_is_null(json_object_get(cpu, unknown[i])));
+	CU_ASSERT_TRUE(json_is_null(json_object_get(cpu, "irq_ns")) && json_is_null(json_object_get(cpu, "softirq_ns")));
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(process, "cpu_ns")), json_integer_value(json_object_get(cpu, "cpu_ns")));
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(process, "cpu_ns")), 6000);
+	CU_ASSERT_TRUE(json_is_false(json_object_get(json_object_get(root, "trace"), "sees_interrupts")));
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(json_object_get(root, "trace"), "not_recorded")), 11);
+	json_decref(root);
+	free(text);
+}
+
+static void a_report_without_system_calls_does_not_divide_time_on_a_cpu(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct tb *tb;
+	char *text;
+
+	mask[TRACE_EV_sys_exit / 64] &= ~(1ull << TRACE_EV_sys_exit % 64);
+	tb = make_masked(mask);
+	tb_sys_enter(tb, 0, 9500, SYS_getpid);
+	text = report_of(tb, "-a --pid=10");
+	contains(text, "% CPU.\n");
+	contains(text, "% in programs or the kernel, 0 % in");
+	contains(text, "\nSystem calls were not recorded, or not all of the time, or not their entries and exits both: ");
+	contains(text, "\n  CPU  busy %  threads  irq  softirq     idle  unknown\n");
+	contains(text, "  on a CPU, in its own code or in the kernel\n");
+	contains(text, "System call entries: 1\n\tSystem call exits: not recorded\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "in its own code, "));
+	CU_ASSERT_PTR_NULL(strstr(text, "programs  "));
+	free(text);
+}
+
+static void a_path_on_cpus_is_divided_only_if_calls_were_recorded(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text = report_of(make_masked(mask), "--critical-path=10 --json");
+
+	contains(text, "\"state\":\"syscall\"");
+	free(text);
+	mask[TRACE_EV_sys_enter / 64] &= ~(15ull << TRACE_EV_sys_enter % 64);
+	text = report_of(make_masked(mask), "--critical-path=10 --json");
+	contains(text, "\"state\":\"cpu\"");
+	CU_ASSERT_PTR_NULL(strstr(text, "\"state\":\"syscall\""));
+	free(text);
+	text = report_of(make_masked(mask), "--critical-path=10");
+	contains(text, "2  one 10: CPU\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "system calls"));
+	free(text);
+}
+
+static void a_report_without_interrupts_and_page_faults_does_not_tell_of_none(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text;
+
+	mask[TRACE_EV_irq_entry / 64] &= ~(0xffffull << TRACE_EV_irq_entry % 64);
+	mask[TRACE_EV_fault_entry / 64] &= ~(3ull << TRACE_EV_fault_entry % 64);
+	text = report_of(make_masked(mask), "-a --all");
+	join_lines(text);
+	contains(text, " in the kernel, both with interrupts, which were not recorded");
+	contains(text, "  CPU  busy %  programs   kernel     idle  unknown ");
+	contains(text, "on a CPU, in its own code, or in traps not recorded");
+	contains(text, "Page faults were not recorded, or not all of the time");
+	contains(text, "Interrupts were not recorded, or not all of them");
+	contains(text, "Not recorded, and so not in this report (categories of events): trap, irq. ");
+	contains(text, "Number of traps: not recorded");
+	CU_ASSERT_PTR_NULL(strstr(text, "interrupted "));
+	CU_ASSERT_PTR_NULL(strstr(text, "softirq"));
+	CU_ASSERT_PTR_NULL(strstr(text, "0 % in interrupts"));
+	free(text);
+}
+
+static void interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text;
+
+	mask[TRACE_EV_softirq_entry / 64] &= ~(3ull << TRACE_EV_softirq_entry % 64);
+	text = report_of(make_masked(mask), "-a --all");
+	join_lines(text);
+	contains(text, " 0 % in interrupts (not all were recorded). ");
+	contains(text, "  CPU  busy %  programs   kernel  irq     idle ");
+	contains(text, "Interrupts were not recorded, or not all of them");
+	free(text);
+	text = report_of(make_masked(mask), "--json");
+	contains(text, "\"irq_ns\":0,\"softirq_ns\":null,");
+	contains(text, "\"interrupted_ns\":0,\"stolen_ns\"");
+	free(text);
+}
+
+static void without_scheduling_no_time_is_told(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct tb *tb = tb_new();
+	char *text;
+
+	mask[TRACE_EV_sched_switch / 64] &= ~(1ull << TRACE_EV_sched_switch % 64);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	tb_sys_enter(tb, 0, 9500, SYS_getpid);
+	text = report_of(tb, "-a");
+	CU_ASSERT_PTR_EQUAL(strstr(text, "What the CPUs did in 8.50 us is not known.\n"), text);
+	CU_ASSERT_PTR_NULL(strstr(text, "CPUs (% of the trace)"));
+	CU_ASSERT_PTR_NULL(strstr(text, "Total process time"));
+	CU_ASSERT_PTR_NULL(strstr(text, "used no CPU"));
+	free(text);
+}
+
+/* 10 was in its own code, as far as anybody knows, and its child 11 is in the call that made it, for it is not seen to return. */
+static void who_is_sorted_by_what_is_not_known_is_sorted_by_cpu(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking | 1ull << TRACE_EV_sched_fork};
+	struct tb *tb = tb_new();
+	char *text, *ten, *eleven;
+
+	tb_thread(tb, 10, 10, 1, "ten", 0, true);
+	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	tb_fork(tb, 0, 2000, 10, 11, 11, "eleven");
+	tb_switch(tb, 0, 9000, 10, 11, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 10000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a --sort=system");
+	ten = strstr(text, "Process (10, ");
+	eleven = strstr(text, "Process (11, ");
+	CU_ASSERT(ten && eleven && ten < eleven);
+	free(text);
+}
+
+/* The recording was halted before it ended. */
+static void a_halt_at_the_end_does_not_take_wakeups_away(void)
+{
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0xfffe};
+	struct tb *tb = make_masked(all);
+	char *text;
+
+	tb_event(tb, 0, 9500, TRACE_EV_trace_mask, none, sizeof(none), NULL);
+	text = report_of(tb, "-a");
+	CU_ASSERT_PTR_NULL(strstr(text, "akeups were"));
+	free(text);
+	tb = make_masked(all);
+	all[TRACE_EV_sched_waking / 64] &= ~(1ull << TRACE_EV_sched_waking % 64);
+	tb_event(tb, 0, 9500, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	text = report_of(tb, "-a");
+	contains(text, "\nWakeups were not recorded, or not all of the time: of threads ");
+	free(text);
+}
+
+static void the_number_of_events_is_that_of_the_trace(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text = report_of(make_masked(mask), "-s");
+
+	contains(text, "\tEvents: 4, 1 of them of the trace itself\n\tScheduling changes: 3\n"); /* and the start state is none */
+	free(text);
+	text = report_of(make_masked(mask), "--json");
+	contains(text, "\"events\":4,");
+	free(text);
+}
+
+/* ---- left out by a filter ---- */
+
+/* Process 10 alone was recorded, and others had its CPU for 30 of its 40 us. */
+static struct tb *make_filtered(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000, 41000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_thread(tb, 10, 10, 1, "ten", 0, true);
+	tb_thread(tb, 50, 50, 1, "other", 1, false);
+	tb_sys_enter(tb, 0, 1500, SYS_getpid);
+	tb_sys_exit(tb, 0, 1600, 10);
+	tb_switch(tb, 0, 3000, 10, 99, TRACE_TASK_RUNNING);
+	tb_waking(tb, 1, 32000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 33000, 98, 10, TRACE_TASK_RUNNING);
+	return tb;
+}
+
+static void of_whom_a_filter_left_out_nothing_is_told(void)
+{
+	char *text = report_of(make_filtered(), "-a");
+
+	join_lines(text);
+	contains(text, " the 2 CPUs of the machine that were seen were 12 % busy with what the filter let pass: ");
+	contains(text, "   1       ?         -  "); /* how busy it was nobody knows */
+	contains(text, " more, of whom nothing is known: they did not pass the filter; --all shows them)");
+	contains(text, "  CPU  busy %  programs  kernel  irq  softirq   unknown ");
+	contains(text, "System idle: not known, ");
+	CU_ASSERT_PTR_NULL(strstr(text, "used no CPU"));
+	free(text);
+	text = report_of(make_filtered(), "--json");
+	contains(text, "\"filtered\":true,");
+	contains(text, "\"idle_ns\":null,\"unknown_ns\":30000}");
+	free(text);
+	text = report_of(make_filtered(), "--critical-path=10");
+	join_lines(text);
+	contains(text, " For 30.00 us it waited for CPUs that somebody may have had whom the recording left out.");
+	CU_ASSERT_PTR_NULL(strstr(text, "nobody"));
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(a_damaged_chunk_is_told_in_every_output),
+		CASE(losses_that_nobody_counted_are_no_number),
+		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
+		CASE(a_report_without_interrupts_and_page_faults_does_not_tell_of_none),
+		CASE(who_is_sorted_by_what_is_not_known_is_sorted_by_cpu),
+		CASE(interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero),
+		CASE(what_was_not_recorded_is_not_zero),
+		CASE(events_of_a_damaged_chunk_are_told_once),
+		CASE(a_halt_at_the_end_does_not_take_wakeups_away),
+		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
+		CASE(without_scheduling_no_time_is_told),
+		CASE(the_number_of_events_is_that_of_the_trace),
+		CASE(of_whom_a_filter_left_out_nothing_is_told),
+		{NULL, NULL},
+	};
+
+	return report_main("report_known", cases, argc, argv);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report_list.c - lists of events: tracevisualizer -d */
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include "builder.h"
+#include "report_case.h"
+#include "unit.h"
+#include "visualizer.h"
+
+/* ---- columns ---- */
+
+static void the_list_has_the_columns_of_the_original(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -tSCHED", &text), 0);
+	contains(text, "####################################################################\n"
+		       "CPU-ID\tEvent                  \tTime\tPID\tLength\tDescription\n"
+		       "####################################################################\n");
+	contains(text, "0 \tSched change           \t");
+	contains(text, " \t10 \t16 \tIN : 20; OUT : 10; STATE : ");
+	contains(text, " \t20 \t16 \tIN : 10; OUT : 20; STATE : ");
+	CU_ASSERT_PTR_NULL(strstr(text, "Syscall"));
+	free(text);
+}
+
+static void columns_can_be_left_out(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -fct -fl -tsys_exit", &text), 0);
+	contains(text, "\nSyscall exit           \t10 \tRETURN : 4096\n");
+	free(text);
+}
+
+static void calls_show_the_arguments_that_they_have(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -fctpl -tSYS_ENTRY", &text), 0);
+	contains(text, "\nSyscall entry          \tSYSCALL : read(3, *, 4096)\n");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -y -fctpl -tSYS_ENTRY", &text), 0);
+	contains(text, "\nSyscall entry          \tSYSCALL : read(3</da\\x0ata>, *, 4096)\n");
+	free(text);
+}
+
+/* The kernel has them at -1. */
+static void deadline_threads_have_their_priority(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 40, 40, 1, "camera", 0, true);
+	tb_add(tb, 0, 1001000, sched_prio, NULL, .tid = 40, .old_prio = 120, .new_prio = -1);
+	tb_add(tb, 0, 1002000, sched_switch, NULL, .prev_tid = 0, .next_tid = 40, .next_prio = -1);
+	text = report_of(tb, "-d -fl");
+	contains(text, "PRIORITY PID : 40; 120 -> -1");
+	free(text);
+}
+
+/* ---- which events ---- */
+
+static void one_process_comes_with_the_change_that_brings_it_in(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -p20 -tsched", &text), 0);
+	contains(text, "Tracing process 20 only\n");
+	contains(text, "IN : 20; OUT : 10");
+	contains(text, "IN : 10; OUT : 20");
+	CU_ASSERT_PTR_NULL(strstr(text, "IN : 0; OUT : 10"));
+	free(text);
+}
+
+/* 10 passed the filter. 98 and 99 did not: that 99 came when 10 left tells nothing of who woke 10, or was woken beside it, later. */
+static void a_list_of_some_processes_names_nobody_who_may_have_left(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_thread(tb, 10, 10, 1, "ten", 0, true);
+	tb_sys_enter(tb, 0, 1000, SYS_getpid);
+	tb_waking(tb, 0, 1500, 11, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 2000, 10, 99, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 3000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 4000, 98, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 5000, 10);
+	text = report_of(tb, "-d -ft");
+	contains(text, "0 \tProcess                \t10 \t8 \tWAKEUP PID : 11;");
+	contains(text, "0 \tSched change           \t10 \t16 \tIN : 99; OUT : 10;");
+	contains(text, "0 \tProcess                \tN/A \t8 \tWAKEUP PID : 10;");
+	contains(text, "0 \tSched change           \t98 \t16 \tIN : 10; OUT : 98;");
+	contains(text, "0 \tSyscall exit           \t10 \t");
+	free(text);
+}
+
+static void a_window_and_omitted_events(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d --from=0.000020 --to=0.0000255 -osched_switch", &text), 0);
+	contains(text, "RETURN : 4096");
+	CU_ASSERT_PTR_NULL(strstr(text, "Trap"));
+	CU_ASSERT_PTR_NULL(strstr(text, "Sched"));
+	free(text);
+}
+
+static void a_list_that_would_be_empty_says_why(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -c9", &text), 2);
+	contains(text, "the trace has no CPU 9: it has 1, counted from 0\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "Event"));
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d --from=5", &text), 2);
+	contains(text, "--from is behind the end of the trace, which is 0.");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -tpage_alloc", &text), 0);
+	contains(text, "the trace has no event to list that was asked for; tracevisualizer -s tells ");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -tsys_enter", &text), 0); /* of whatever number of arguments */
+	contains(text, "SYSCALL : read(");
+	CU_ASSERT_PTR_NULL(strstr(text, "no event to list"));
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(deadline_threads_have_their_priority),
+		CASE(the_list_has_the_columns_of_the_original),
+		CASE(columns_can_be_left_out),
+		CASE(calls_show_the_arguments_that_they_have),
+		CASE(one_process_comes_with_the_change_that_brings_it_in),
+		CASE(a_list_of_some_processes_names_nobody_who_may_have_left),
+		CASE(a_window_and_omitted_events),
+		CASE(a_list_that_would_be_empty_says_why),
+		{NULL, NULL},
+	};
+
+	return report_main("report_list", cases, argc, argv);
+}

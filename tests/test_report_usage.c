@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report_usage.c - how tracevisualizer is called: wrong usage, options, files that cannot be read or written */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "report_case.h"
+#include "unit.h"
+#include "visualizer.h"
+
+static void wrong_usage_is_one_line_and_status_2(void)
+{
+	static const struct {
+		const char *arguments;
+		const char *says;
+	} wrong[] = {
+		{"", "no trace given"},
+		{"-Z t", "option -Z is not known"},
+		{"--nonsense t", "option --nonsense is not known"},
+		{"-c t", "needs its value glued to it"},
+		{"-cx t", "'x' is not a number"},
+		{"--sort=tallest t", "is not a key to sort by"},
+		{"-a --top=0 t", "'0' is not a number of rows"},
+		{"--pid", "needs a value"},
+		{"--json=1 t", "takes no value"},
+		{"a b c d", "is one too many"},
+		{"--diff a", "needs two traces"},
+		{"-a a /nonexistent/out", "use --output /nonexistent/out"},
+		{"-d --from=2 --to=1 t", "--from has to be before --to"},
+		{"--diff -d a b", "--diff goes with none of -d, --verify and --critical-path"},
+		{"--diff --verify a b", "--diff goes with none of"},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char *text;
+
+		CU_ASSERT_EQUAL(visualizer_run(wrong[i].arguments, &text), 2);
+		contains(text, wrong[i].says);
+		CU_ASSERT_PTR_EQUAL(strchr(text, '\n'), text + strlen(text) - 1);
+		free(text);
+	}
+}
+
+static void options_without_effect_are_told(void)
+{
+	static const struct {
+		const char *options, *wanted;
+	} cases[] = {
+		{"-a -c0", "warning: --cpu has no effect here: it chooses a CPU for lists (-d)\n"},
+		{"-tsched", "warning: --trace has no effect here: "},
+		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d) and --critical-path\n"},
+		{"-s --pid=10", "warning: --pid has no effect here: "},
+		{"-d --comm=one", "warning: --comm has no effect here: "},
+		{"-a -d -c0 --pid=10 --from=0.00001", NULL},
+		{"--critical-path=one --from=0.00001", NULL},
+		{"--json --comm=one", NULL},
+	};
+	char *text;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CU_ASSERT_EQUAL(run_on_trace(cases[i].options, &text), 0);
+		if (cases[i].wanted)
+			contains(text, cases[i].wanted);
+		else
+			CU_ASSERT_PTR_NULL(strstr(text, "has no effect"));
+		free(text);
+	}
+}
+
+static void help_fits_a_screen(void)
+{
+	char *text;
+	int lines = 0;
+
+	CU_ASSERT_EQUAL(visualizer_run("--help", &text), 0);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	CU_ASSERT(lines <= 24);
+	for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
+		CU_ASSERT(end - at <= 80);
+	free(text);
+}
+
+static void old_positionals_and_a_pipe_work(void)
+{
+	char arguments[256], *text;
+
+	snprintf(arguments, sizeof(arguments), "-a %s /etc/passwd %s.out", trace_path, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "%s.out", trace_path);
+	CU_ASSERT_EQUAL(access(arguments, R_OK), 0);
+	unlink(arguments);
+	snprintf(arguments, sizeof(arguments), "--verify - < %s", trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "balance to the nanosecond");
+	free(text);
+}
+
+static void failures_name_the_cause_and_status_is_1(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(visualizer_run("-a /nonexistent/t.trace", &text), 1);
+	contains(text, "/nonexistent/t.trace");
+	free(text);
+	CU_ASSERT_EQUAL(visualizer_run("-a /etc/passwd", &text), 1);
+	contains(text, "/etc/passwd");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --output /nonexistent/out", &text), 1);
+	contains(text, "/nonexistent/out cannot be written: No such file or directory");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --output /dev/full", &text), 1);
+	contains(text, "/dev/full could not be written completely: No space left on device");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -tNOSUCH", &text), 2);
+	contains(text, "'NOSUCH' is no event");
+	free(text);
+}
+
+/* "tracevisualizer -a *.trace" names two or three traces, and the third word is where the report goes. */
+static void a_trace_is_never_written_over(void)
+{
+	char arguments[256], copy[64], *text;
+	struct stat before, after;
+
+	snprintf(copy, sizeof(copy), "%s.copy", trace_path);
+	snprintf(arguments, sizeof(arguments), "cp %s %s", trace_path, copy);
+	CU_ASSERT_EQUAL(system(arguments), 0);
+	CU_ASSERT_EQUAL(stat(trace_path, &before), 0);
+	snprintf(arguments, sizeof(arguments), "-d %s --output %s", trace_path, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	contains(text, "is a trace and is not replaced; remove it, or name another file\n");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "-a %s %s", trace_path, copy);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 2);
+	contains(text, "is another trace; one at a time, or --diff ");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "-a %s /etc/passwd %s", copy, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff %s %s %s", copy, copy, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	free(text);
+	CU_ASSERT_EQUAL(stat(trace_path, &after), 0);
+	CU_ASSERT_EQUAL(after.st_size, before.st_size);
+	unlink(copy);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(wrong_usage_is_one_line_and_status_2),
+		CASE(options_without_effect_are_told),
+		CASE(failures_name_the_cause_and_status_is_1),
+		CASE(a_trace_is_never_written_over),
+		CASE(help_fits_a_screen),
+		CASE(old_positionals_and_a_pipe_work),
+		{NULL, NULL},
+	};
+
+	return report_main("report_usage", cases, argc, argv);
+}

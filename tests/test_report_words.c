@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report_words.c - who is named how in a report, and what its sentences say of whom */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "builder.h"
+#include "report_case.h"
+#include "unit.h"
+#include "visualizer.h"
+
+/* ---- names ---- */
+
+/* They were there before the recording, and hidden from the recorder. */
+static void processes_without_a_name_read_well(void)
+{
+	char path[] = "/tmp/test_report_words_XXXXXX", arguments[64], *text;
+
+	make_story_of(path, "", "");
+	snprintf(arguments, sizeof(arguments), "-a --ns %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "The busiest process was process 30 with ");
+	contains(text, "those of process 30 the longest");
+	contains(text, "\tProcess (10, 1): (no name):\n");
+	contains(text, "process 30\n");
+	contains(text, "process 30 via pipe\n");
+	contains(text, "  (no name)  ");
+	CU_ASSERT_PTR_NULL(strstr(text, "  (30)"));
+	CU_ASSERT_PTR_NULL(strstr(text, " (10)"));
+	CU_ASSERT_PTR_NULL(strstr(text, "process 30 \n"));
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--critical-path=10 --ns %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "process 10 waited 53.3 % of its 60000 for process 30 (CPU)");
+	contains(text, "  process 30: CPU\n");
+	contains(text, "  thread 31: system calls\n");
+	contains(text, "  process 30 via pipe\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "(no name) 3"));
+	CU_ASSERT_PTR_NULL(strstr(text, " : "));
+	free(text);
+	snprintf(arguments, sizeof(arguments), "-a --ns --pid=10 %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "process 10 waited ");
+	contains(text, "for process 30 via pipe");
+	free(text);
+	unlink(path);
+}
+
+/* Names are made by whom they name, and files may be damaged, or made to do damage. */
+static void no_name_ends_with_half_a_character(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_string(tb, TRACE_STRING_NOT_TRACED, 0, "probe of /tmp/\x1b[2J\xf0");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid\xf0");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(tb, 0, 3000, 10);
+	tb_switch(tb, 0, 9000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a");
+	contains(text, "\nNot traced: probe of /tmp/\\x1b[2J\\xf0\n");
+	contains(text, "  getpid\\xf0\n");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --comm=n\xf0", &text), 0);
+	contains(text, "No process of this trace is called n\\xf0; without ");
+	free(text);
+}
+
+static void a_process_may_be_called_nobody(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 41000);
+	tb_thread(tb, 10, 10, 1, "ten", 0, true);
+	tb_thread(tb, 50, 50, 1, "nobody", 0, false);
+	tb_switch(tb, 0, 3000, 10, 50, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 33000, 50, 10, TRACE_TASK_RUNNING);
+	text = report_of(tb, "--critical-path=10");
+	join_lines(text);
+	contains(text, " The CPU that it waited for was mostly taken by nobody 50: 30.00 us.");
+	free(text);
+}
+
+/* What the kernel calls "TCP" is no path; who waited for a CPU that nobody had, waited for it to wake up; what ended a call, nobody saw. */
+static void strange_rows_have_words(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 41000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 40, 40, 1, "one", 0, true);
+	tb_fd(tb, 40, 3, 8, 500, S_IFSOCK | 0777, "TCP");
+	tb_sys_enter(tb, 0, 2000, SYS_read, 3, 0, 100);
+	tb_sys_exit(tb, 0, 3000, 100);
+	tb_sys_enter(tb, 0, 4000, SYS_futex, 0x1000, 0, 0);
+	tb_switch(tb, 0, 5000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 11000, 40, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 31000, 0, 40, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 32000, 0);
+	text = report_of(tb, "-a --ns --pid=40");
+	contains(text, "for the end of futex via futex; it waited 50 % for a CPU,\nmostly until one woke up, and used");
+	contains(text, "20000  50.00         (nobody: it had to wake up)\n");
+	contains(text, "6000  15.00      1  the end of futex via futex\n");
+	contains(text, "(sockets, TCP)\n");
+	free(text);
+}
+
+/* The last kinds in the table, and what follows them there. */
+static void waits_of_each_kind_have_words(void)
+{
+	struct trace_start_thread hidden = {.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 40, 40, 1, "limited", 0, true);
+	tb_start(tb, 1000, TRACE_EV_start_thread, &hidden, sizeof(hidden), "hidden");
+	tb_add(tb, 0, 1001000, sched_quota, NULL, .tid = 40);
+	tb_switch(tb, 0, 1001000, 40, 0, TRACE_TASK_RUNNING);
+	tb_add(tb, 0, 9001000, sched_quota, NULL, .tid = 40, .over = 1, .ns = 8000000);
+	tb_switch(tb, 0, 9001000, 0, 40, TRACE_TASK_RUNNING);
+	text = report_of(tb, "-a --all");
+	contains(text, "1  the CPU quota of their control groups\n");
+	contains(text, "unknown (threads that the kernel hides)\n");
+	contains(text, "  quota\n");
+	free(text);
+}
+
+static void a_hidden_thread_waited_for_nobody_knows_what(void)
+{
+	struct trace_start_thread hidden = {.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 9001000);
+	tb_thread(tb, 40, 40, 1, "other", 0, true);
+	tb_start(tb, 1000, TRACE_EV_start_thread, &hidden, sizeof(hidden), "hidden");
+	tb_switch(tb, 0, 1001000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a --pid=50");
+	join_lines(text);
+	contains(text, " for nobody knows what, hidden");
+	free(text);
+}
+
+static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	text = report_of(tb, "-a");
+	CU_ASSERT_PTR_EQUAL(strstr(text, "In 100.00 us nothing of what CPUs did was recorded.\n"), text);
+	CU_ASSERT_PTR_NULL(strstr(text, "0 CPUs"));
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --comm=nobody", &text), 0);
+	contains(text, "No process of this trace is called nobody; without --pid, --comm and --cgroup all are listed.\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "System-wide")); /* nothing of the others */
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-a --pid=4711", &text), 0);
+	contains(text, "No process of this trace is number 4711; without --pid, --comm and --cgroup all are listed.\n");
+	free(text);
+}
+
+/* ---- how much of it ---- */
+
+static void who_used_no_cpu_is_said_to_have_used_none(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 11, 11, 1, "two", 0, false);
+	tb_sys_enter(tb, 0, 1000, SYS_getpid);
+	tb_sys_exit(tb, 0, 5000, 10);
+	text = report_of(tb, "-a");
+	contains(text, "(1 more, 0 of them kernel threads, used no CPU; --all shows them)");
+	free(text);
+}
+
+static void who_used_all_of_it_is_not_said_to_have_used_most(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 11, 11, 1, "one", 0, false);
+	tb_switch(tb, 0, 5000, 10, 11, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, 9000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a --comm=one");
+	join_lines(text);
+	contains(text, " CPUs at a time, all by one (2 processes); they waited ");
+	free(text);
+}
+
+/* 10 sleeps for 30 us, waits 20 us in each of two calls, and three others have 10 us of the CPU that it then waits for. */
+static struct tb *make_thirds(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000000, 1110000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_msgrcv, "msgrcv");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 20, 20, 1, "twenty", 0, false);
+	tb_thread(tb, 21, 21, 1, "another", 0, false);
+	tb_thread(tb, 22, 22, 1, "third", 0, false);
+	tb_sys_enter(tb, 0, 1010000, SYS_nanosleep, 0, 0);
+	tb_switch(tb, 0, 1010000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_event(tb, 0, 1040000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0}, sizeof(struct trace_hrtimer_expire), NULL);
+	tb_waking(tb, 0, 1040000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 1040000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1040000, 0);
+	tb_sys_enter(tb, 0, 1040000, SYS_futex, 0x1000, 0, 0);
+	tb_switch(tb, 0, 1040000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 1060000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 1060000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1060000, 0);
+	tb_sys_enter(tb, 0, 1060000, SYS_msgrcv, 1, 0, 0);
+	tb_switch(tb, 0, 1060000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, 1080000, 0, 20, TRACE_TASK_RUNNING);
+	tb_waking(tb, 0, 1080000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 1090000, 20, 21, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 1100000, 21, 22, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 1110000, 22, 10, TRACE_TASK_RUNNING);
+	return tb;
+}
+
+static void what_is_not_the_greater_half_is_not_most_of_it(void)
+{
+	char *text = report_of(make_thirds(), "-a --pid=10");
+
+	join_lines(text);
+	contains(text, "one (10) waited 64 % of its 110.00 us for something, 27 % for a timer, then 18 % for ");
+	contains(text, "; it waited 27 % for a CPU, 33 % of that taken by ");
+	free(text);
+	text = report_of(make_thirds(), "--critical-path=10 --from=0.00008");
+	join_lines(text);
+	contains(text, "The CPU that it waited for was taken the longest by ");
+	free(text);
+}
+
+/* Its thread 10 waits for its thread 11, by a futex, and then 11 for a process of the same name. */
+static void own_threads_are_no_processes_of_the_same_name(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 11, 10, 1, "one", 1, true);
+	tb_thread(tb, 20, 20, 1, "one", 2, true);
+	tb_sys_enter(tb, 0, 1000, SYS_futex, 0x7f00, 128, 2);
+	tb_switch(tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 1, 52000, SYS_futex, 0x7f00, 129, 1);
+	tb_waking(tb, 1, 52100, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 1, 52200, 1);
+	tb_switch(tb, 0, 52300, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 52400, 0);
+	tb_sys_enter(tb, 1, 53000, SYS_futex, 0x7e00, 0, 2);
+	tb_switch(tb, 1, 54000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 2, 64000, SYS_futex, 0x7e00, 1, 1);
+	tb_waking(tb, 2, 64100, 11, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 2, 64200, 1);
+	tb_switch(tb, 1, 64300, 0, 11, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 1, 64400, 0);
+	text = report_of(tb, "-a --pid=10");
+	join_lines(text);
+	contains(text, " for another of its threads via futex, then ");
+	contains(text, " for process 20 one via futex; ");
+	CU_ASSERT_PTR_NULL(strstr(text, "processes named one"));
+	free(text);
+}
+
+/* ---- the command ---- */
+
+static void the_verdict_is_about_the_command_and_what_it_started(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/make -j2");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_wait4, "wait4");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, false);
+	tb_thread(tb, 40, 40, 39, "tracedaemon", 0, true);
+	tb_comm(tb, 0, 1001000, 40, "make");
+	tb_exec(tb, 0, 1001000, 40, "/usr/bin/make");
+	tb_fork(tb, 0, 1005000, 40, 41, 41, "cc1");
+	tb_sys_enter(tb, 0, 1010000, SYS_wait4, 41, 0, 0);
+	tb_switch(tb, 0, 1020000, 40, 41, TRACE_TASK_INTERRUPTIBLE);
+	tb_exit(tb, 0, 1090000, 41, 41, true);
+	tb_waking(tb, 0, 1090000, 40, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 1090000, 41, 40, TRACE_TASK_DEAD);
+	tb_sys_exit(tb, 0, 1095000, 41);
+	text = report_of(tb, "-a");
+	contains(text, "The command ran for 100.00 us: make (40) waited 70 % of its 100.00 us for process 41 cc1 via\n"
+		       "waitpid; it waited 0 % for a CPU, and used 30 % CPU (15.00 us in its own code, 15.00 us in the\n"
+		       "kernel). It and the 1 process that it started used 100.00 us of CPU, 1.00 CPUs at a time, most by\n"
+		       "cc1 (41) with 70.00 us; they waited 15.00 us for a CPU.\n\nIn 100.00 us");
+	free(text);
+}
+
+/* The recorder lets the command go when it has begun to record: 60 us in which it waits for nobody's sake but the recorder's. */
+static struct tb *make_held(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "sleep 0");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, true);
+	tb_thread_in(tb, 40, 40, 39, "tracedaemon", 0, false, SYS_read);
+	tb_fd(tb, 39, 7, 13, 900, S_IFIFO | 0600, "pipe:[900]");
+	tb_fd(tb, 40, 6, 13, 900, S_IFIFO | 0600, "pipe:[900]");
+	tb_sys_enter(tb, 0, 1055000, SYS_write, 7, 0, 1);
+	tb_waking(tb, 0, 1060000, 40, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 0, 1060000, 1);
+	tb_switch(tb, 0, 1060000, 39, 40, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(tb, 0, 1061000, 1);
+	tb_comm(tb, 0, 1062000, 40, "sleep");
+	tb_exec(tb, 0, 1062000, 40, "/bin/sleep");
+	tb_sys_enter(tb, 0, 1070000, SYS_nanosleep, 0, 0);
+	tb_switch(tb, 0, 1070000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_event(tb, 0, 1090000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0}, sizeof(struct trace_hrtimer_expire), NULL);
+	tb_waking(tb, 0, 1090000, 40, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 1090000, 0, 40, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1090000, 0);
+	return tb;
+}
+
+static void a_command_did_not_run_while_it_was_held(void)
+{
+	char path[] = "/tmp/test_report_words_held_XXXXXX", options[64], *text = report_of(make_held(), "-a");
+	struct tb *tb = make_held();
+	int fd = mkstemp(path);
+
+	contains(text, "The command ran for 40.00 us: sleep (40) waited 50 % of its 40.00 us for");
+	CU_ASSERT_PTR_NULL(strstr(text, "for process 39 tracedaemon via\npipe;"));
+	free(text);
+	text = report_of(make_held(), "-a --pid=40"); /* who asks for the process has all of its time */
+	contains(text, "sleep (40) waited 80 % of its 100.00 us for");
+	free(text);
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(options, sizeof(options), "--diff --all %s", path);
+	text = report_of(make_held(), options);
+	contains(text, "The command sleep ran for 40.00 us in A, sleep for 40.00 us in B");
+	free(text);
+	snprintf(options, sizeof(options), "--diff --json %s", path);
+	text = report_of(make_held(), options);
+	contains(text, "\"elapsed_ns\":{\"a\":40000,\"b\":40000,");
+	contains(text, "\"wait_process_ns\":{\"a\":0,\"b\":0,");
+	free(text);
+	unlink(path);
+}
+
+static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
+{
+	char *text = report_of(make_named(false), "-a");
+
+	contains(text, "The first process seen with the command's name ran for 100.00 us: make (40)");
+	free(text);
+	text = report_of(make_named(false), "--json");
+	contains(text, "\"command_pid\":40,\"command_is_sure\":false");
+	free(text);
+	text = report_of(make_named(true), "--json");
+	contains(text, "\"command_pid\":40,\"command_is_sure\":true");
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(processes_without_a_name_read_well),
+		CASE(who_used_no_cpu_is_said_to_have_used_none),
+		CASE(strange_rows_have_words),
+		CASE(the_verdict_is_about_the_command_and_what_it_started),
+		CASE(what_is_not_the_greater_half_is_not_most_of_it),
+		CASE(own_threads_are_no_processes_of_the_same_name),
+		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
+		CASE(no_name_ends_with_half_a_character),
+		CASE(a_command_did_not_run_while_it_was_held),
+		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
+		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
+		CASE(waits_of_each_kind_have_words),
+		CASE(a_hidden_thread_waited_for_nobody_knows_what),
+		CASE(a_process_may_be_called_nobody),
+		{NULL, NULL},
+	};
+
+	return report_main("report_words", cases, argc, argv);
+}
