@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* probe_target_optimised.c - variables that the compiler keeps in no single place, and one that no single load gets. */
+/*
+ * probe_target_optimised.c - variables that the compiler keeps in no single place, one that no single load gets, and a function whose rare part
+ * stands elsewhere.
+ */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct packed {
 	uint64_t low : 5, high : 58, across : 60;
 } __attribute__((packed));
 
 long difference(long a, long b, const struct packed *packed);
+void split(const char *text);
 
 /* No instruction computes @total: debug information says that it is a + b. */
 __attribute__((noinline)) long difference(long a, long b, const struct packed *packed)
@@ -18,11 +23,19 @@ __attribute__((noinline)) long difference(long a, long b, const struct packed *p
 	return a * 3 - b + (long)packed->low;
 }
 
+/* gcc makes a split.cold of the abort(). */
+__attribute__((noinline)) void split(const char *text)
+{
+	if (!text)
+		abort();
+	puts(text);
+}
+
 int main(int argc, char **argv)
 {
 	struct packed packed = {.low = (uint64_t)argc & 31};
 
-	(void)argv;
+	split(argv[0]);
 	printf("%ld\n", difference(argc, 4, &packed));
 	return 0;
 }

@@ -312,6 +312,14 @@ static void a_cxx_name_without_parameters_is_that_of_one_function(void)
 	CU_ASSERT_EQUAL(nr_named("shop::twice"), 1); /* and not what it has within */
 }
 
+static void what_is_jumped_to_is_no_function(void)
+{
+	struct trace_probes *probes = added("%s:split*%%return", PROBE_TARGET_OPTIMISED);
+
+	CU_ASSERT_EQUAL(trace_probes_nr(probes), 1);
+	trace_probes_free(probes);
+}
+
 static void an_enumeration_has_the_sign_of_its_numbers(void)
 {
 	struct trace_probes *probes = added("%s:shop::Order::pay this->level", TARGET_CXX);
@@ -553,6 +561,7 @@ static const struct unit_case cases[] = {
 	{"types_can_be_chosen", types_can_be_chosen},
 	{"all_parameters_are_found_by_name", all_parameters_are_found_by_name},
 	{"a_cxx_name_without_parameters_is_that_of_one_function", a_cxx_name_without_parameters_is_that_of_one_function},
+	{"what_is_jumped_to_is_no_function", what_is_jumped_to_is_no_function},
 	{"an_enumeration_has_the_sign_of_its_numbers", an_enumeration_has_the_sign_of_its_numbers},
 	{"cxx_names_and_strings_are_understood", cxx_names_and_strings_are_understood},
 	{"events_are_named_after_their_place", events_are_named_after_their_place},

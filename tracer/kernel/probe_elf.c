@@ -247,6 +247,17 @@ bool probe_symbol_matches(const struct probe_symbol *symbol, const char *pattern
 	return !strcmp(pattern, symbol->name) || !strcmp(pattern, symbol->plain) || !strcmp(pattern, symbol->full);
 }
 
+/*
+ * "pay.cold", "pay.cold.1": what of pay() is rarely run, put elsewhere. Nobody calls it: pay() jumps there with its frame on the stack, where the
+ * kernel, asked for returns, would take the top for the return address and overwrite it.
+ */
+static bool is_cold_part(const char *name)
+{
+	const char *cold = strstr(name, ".cold");
+
+	return cold && (!cold[5] || cold[5] == '.');
+}
+
 static int visit_symbol(const char *name, const GElf_Sym *entry, probe_symbol_fn visit, void *context)
 {
 	unsigned int type = GELF_ST_TYPE(entry->st_info);
@@ -254,7 +265,7 @@ static int visit_symbol(const char *name, const GElf_Sym *entry, probe_symbol_fn
 	char *full, *plain;
 	int result;
 
-	if (entry->st_shndx == SHN_UNDEF || !entry->st_value || !*name || (type != STT_FUNC && type != STT_GNU_IFUNC))
+	if (entry->st_shndx == SHN_UNDEF || !entry->st_value || !*name || (type != STT_FUNC && type != STT_GNU_IFUNC) || is_cold_part(name))
 		return 0;
 	symbol.chooser = type == STT_GNU_IFUNC;
 	full = probe_demangle(name);
