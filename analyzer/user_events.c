@@ -97,8 +97,11 @@ static struct actor *actor_of(struct trace_user_events *u, const struct trace_ev
 		row->pointer = actor;
 		for (uint32_t i = 0; actor->thread && i < actor->depth; i++)
 			actor->scopes[i].span->open++;
-		if (actor->thread)
+		if (actor->thread) {
 			actor->depth = actor->too_deep = 0;
+			requests_leave(u, actor);
+			table_clear(&actor->met);
+		}
 		actor->mark.span = NULL;
 		actor->mark_name = 0;
 		actor->thread = thread;

@@ -153,6 +153,8 @@ void request_end(struct trace_user_events *user, struct actor *actor, string_id 
 void request_handoff(struct trace_user_events *user, struct actor *actor, string_id name, uint64_t id);
 /** requests_wait() - @actor was blocked: tell the requests that it works for */
 void requests_wait(struct trace_user_events *user, struct actor *actor, const struct trace_interval *interval);
+/** requests_leave() - the thread of @actor is gone: nobody works for its requests */
+void requests_leave(struct trace_user_events *user, struct actor *actor);
 /** requests_forget() - all of this process stay without an end; @pid 0: of all processes */
 void requests_forget(struct trace_user_events *user, uint32_t pid);
 void requests_free(struct trace_user_events *user);

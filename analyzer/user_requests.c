@@ -144,6 +144,12 @@ void request_handoff(struct trace_user_events *u, struct actor *actor, string_id
 		request_leave(u, *at);
 }
 
+void requests_leave(struct trace_user_events *u, struct actor *actor)
+{
+	while (actor->requests)
+		request_leave(u, actor->requests);
+}
+
 void requests_wait(struct trace_user_events *u, struct actor *actor, const struct trace_interval *interval)
 {
 	for (struct request *request = actor->requests; request; request = request->next)

@@ -258,10 +258,14 @@ int trace_user_events_verify(struct trace_user_events *u, struct trace_error *re
 	for (size_t i = 0; i < trace_nr_spans(u); i++) {
 		const struct trace_span *s = trace_get_span(u, i);
 		uint64_t parts = s->user_ns + s->system_ns + s->interrupted_ns + s->wait_cpu_ns + s->blocked_ns + s->queued_ns + s->unseen_ns;
+		const uint64_t part[] = {s->user_ns, s->system_ns, s->interrupted_ns, s->wait_cpu_ns, s->blocked_ns, s->queued_ns, s->unseen_ns};
 		uint64_t waits = 0;
 
 		for (size_t j = 0; j < s->nr_waits; j++)
 			waits += s->waits[j].ns;
+		for (size_t j = 0; j < sizeof(part) / sizeof(part[0]); j++) /* the sum alone would not tell that one of them is less than nothing */
+			if (part[j] > s->elapsed.sum_ns)
+				return off(ret_error, s, "the times of a part", part[j], s->elapsed.sum_ns);
 		if (parts != s->elapsed.sum_ns || s->unseen_ns > s->elapsed.sum_ns)
 			return off(ret_error, s, "the parts", parts, s->elapsed.sum_ns);
 		if (waits != s->blocked_ns)

@@ -93,15 +93,51 @@ void times_add(struct trace_times *to, const struct trace_times *t)
 	to->blocked_ns += t->blocked_ns;
 }
 
-static struct trace_times times_since(const struct trace_times *now, const struct trace_times *before)
+enum { USER, SYSCALL, TRAP, INTERRUPTED, WAIT_CPU, BLOCKED, NR_PARTS };
+
+/* Takes up to @ns from the parts from @first on, before @end, but leaves each what it has at @least. Returns what is still missing. */
+static int64_t take(int64_t *parts, const int64_t *least, int first, int end, int64_t ns)
 {
+	for (int i = first; i < end; i++) {
+		int64_t much = parts[i] > least[i] ? parts[i] - least[i] : 0;
+
+		much = much < ns ? much : ns;
+		parts[i] -= much;
+		ns -= much;
+	}
+	return ns;
+}
+
+/*
+ * What the books have of a thread's last moments is what is believed then: of a CPU's time, that it was in user mode, off the CPUs that it was one wait. When they
+ * know better, what had been counted as the one until the first reading is taken away from it, and is found in another: there it is too much, since it was before.
+ * @known_ns: of it was told what it waited for.
+ */
+static struct trace_times times_since(const struct trace_times *now, const struct trace_times *before, uint64_t known_ns)
+{
+	int64_t least[NR_PARTS] = {[BLOCKED] = (int64_t)known_ns}, parts[NR_PARTS] = {
+		[USER] = (int64_t)(now->user_ns - before->user_ns),
+		[SYSCALL] = (int64_t)(now->syscall_ns - before->syscall_ns),
+		[TRAP] = (int64_t)(now->trap_ns - before->trap_ns),
+		[INTERRUPTED] = (int64_t)(now->interrupted_ns - before->interrupted_ns),
+		[WAIT_CPU] = (int64_t)(now->wait_cpu_ns - before->wait_cpu_ns),
+		[BLOCKED] = (int64_t)(now->blocked_ns - before->blocked_ns),
+	};
+
+	for (int i = 0; i < NR_PARTS; i++) {
+		int64_t missing = parts[i] < least[i] ? least[i] - parts[i] : 0;
+
+		parts[i] += missing;
+		missing = i < WAIT_CPU ? take(parts, least, USER, WAIT_CPU, missing) : take(parts, least, WAIT_CPU, NR_PARTS, missing);
+		take(parts, least, USER, NR_PARTS, missing);
+	}
 	return (struct trace_times){
-		.user_ns = now->user_ns - before->user_ns,
-		.syscall_ns = now->syscall_ns - before->syscall_ns,
-		.trap_ns = now->trap_ns - before->trap_ns,
-		.interrupted_ns = now->interrupted_ns - before->interrupted_ns,
-		.wait_cpu_ns = now->wait_cpu_ns - before->wait_cpu_ns,
-		.blocked_ns = now->blocked_ns - before->blocked_ns,
+		.user_ns = (uint64_t)parts[USER],
+		.syscall_ns = (uint64_t)parts[SYSCALL],
+		.trap_ns = (uint64_t)parts[TRAP],
+		.interrupted_ns = (uint64_t)parts[INTERRUPTED],
+		.wait_cpu_ns = (uint64_t)parts[WAIT_CPU],
+		.blocked_ns = (uint64_t)parts[BLOCKED],
 	};
 }
 
@@ -195,8 +231,8 @@ struct trace_times segment_end(struct trace_user_events *u, struct segment *segm
 	if (!segment->thread)
 		return times;
 	trace_thread_times(u->analysis, segment->thread, &now);
-	times = times_since(&now, &segment->before);
 	known = waits_sum(&segment->waits);
+	times = times_since(&now, &segment->before, known);
 	if (times.blocked_ns > known)
 		wait_add(u, &segment->waits, &unknown, times.blocked_ns - known, 1);
 	return times;
@@ -208,7 +244,7 @@ void segment_wait(struct trace_user_events *u, struct segment *segment, const st
 				 .other = interval->other, .kind = interval->kind, .idle = interval->idle};
 	uint64_t from = interval->from_ns > segment->from_ns ? interval->from_ns : segment->from_ns;
 
-	if (interval->to_ns > from)
+	if (segment->thread == interval->thread && interval->to_ns > from) /* it may have begun before its thread was known */
 		wait_add(u, &segment->waits, &wait, interval->to_ns - from, 1);
 }
 

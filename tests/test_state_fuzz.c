@@ -28,10 +28,11 @@
  * @cuts: percent of the events begin a new chunk of their CPU
  * @streams: structural events and those of programs have streams of their own, and chunks of one stream may overlap
  * @masks: what is recorded changes
+ * @programs: threads tell of scopes and requests, under numbers that others have later
  */
 struct mood {
 	uint32_t noise, nr_tids, switches, sleeps, cuts;
-	bool losses, streams, masks;
+	bool losses, streams, masks, programs;
 };
 
 struct dice {
@@ -196,6 +197,49 @@ static uint16_t order_paid(struct tb *tb)
 	return tb_user_type(tb, &type);
 }
 
+/* What programs tell of: all of what one begins, another may end. */
+struct told {
+	uint16_t ids[7];
+};
+
+static struct told told_types(struct tb *tb)
+{
+	static const struct {
+		const char *name;
+		enum trace_event_role role;
+	} kinds[] = {
+		{"shop:a.begin", TRACE_ROLE_BEGIN},	    {"shop:a.end", TRACE_ROLE_END},	       {"shop:order.begin", TRACE_ROLE_REQUEST_BEGIN},
+		{"shop:order.end", TRACE_ROLE_REQUEST_END}, {"shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF}, {"shop:met", TRACE_ROLE_EVENT},
+		{"shop:depth", TRACE_ROLE_COUNTER},
+	};
+	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC};
+	struct told told;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct trace_event_type type = {.name = kinds[i].name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "", .fields = &value,
+						.nr_fields = 1, .fixed_bytes = 16, .category = TRACE_CATEGORY_USER,
+						.flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = kinds[i].role};
+
+		told.ids[i] = tb_user_type(tb, &type);
+	}
+	return told;
+}
+
+/* Mostly by who is on the CPU; now and then by somebody else, or out of a container. */
+static void told_event(struct tb *tb, struct dice *dice, const struct machine *machine, const struct told *told, uint32_t cpu, uint64_t ts_ns)
+{
+	uint32_t tid = below(dice, 8) ? machine->running[cpu] : (uint32_t)below(dice, dice->mood->nr_tids);
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM + cpu, .pid = 1 + (uint32_t)below(dice, 3), .cpu = cpu};
+	struct {
+		uint32_t tid, pad;
+		uint64_t value;
+	} payload = {.tid = tid, .value = below(dice, 4)};
+
+	if (below(dice, 100) == 0)
+		tb_event(tb, cpu, ts_ns, TRACE_EV_user_stream, &stream, sizeof(stream), "/bin/shop");
+	tb_user_event(tb, cpu, ts_ns, told->ids[below(dice, 7)], &payload, sizeof(payload));
+}
+
 /* A new chunk; where writers nest, it begins before the end of the one before it. */
 static void random_cut(struct tb *tb, struct dice *dice, struct machine *machine, uint32_t cpu, uint64_t ts_ns)
 {
@@ -238,6 +282,7 @@ static struct tb *random_story(uint64_t seed, const struct mood *mood)
 	struct machine machine = {{0}};
 	struct tb *tb = tb_new();
 	uint16_t paid = mood->streams ? order_paid(tb) : 0;
+	struct told told = mood->programs ? told_types(tb) : (struct told){0};
 	uint64_t ts_ns = 1000;
 
 	for (unsigned int i = 0; i < 40; i++)
@@ -262,6 +307,8 @@ static struct tb *random_story(uint64_t seed, const struct mood *mood)
 			random_cut(tb, &dice, &machine, cpu, ts_ns);
 		if (mood->streams && below(&dice, 30) == 0)
 			tb_user_event(tb, cpu, ts_ns, paid, &(uint64_t){below(&dice, 5)}, sizeof(uint64_t));
+		if (mood->programs && below(&dice, 5) == 0)
+			told_event(tb, &dice, &machine, &told, cpu, ts_ns);
 		if (mood->masks && below(&dice, 400) == 0)
 			random_mask(tb, &dice, cpu, ts_ns);
 		if (below(&dice, 100) < mood->noise)
@@ -480,6 +527,12 @@ static void whatever_is_recorded_the_books_balance(void)
 		check(seed, mixed_mood(seed));
 }
 
+static void what_programs_tell_of_adds_up(void)
+{
+	for (uint64_t seed = 500; seed < 500 + 2 * NR_TRACES; seed++)
+		check(seed, (struct mood){.noise = (uint32_t)(seed % 5 * 10), .nr_tids = seed % 3 ? 8 : 40, .switches = 25, .sleeps = 60, .losses = seed & 1, .programs = true});
+}
+
 /* A wait of one thread was added to what another one did, who had its number since. */
 static void who_had_a_number_before_waits_for_himself(void)
 {
@@ -496,6 +549,7 @@ int main(int argc, char **argv)
 		{"plausible_traces_with_noise_balance", plausible_traces_with_noise_balance},
 		{"crowded_machines_balance", crowded_machines_balance},
 		{"whatever_is_recorded_the_books_balance", whatever_is_recorded_the_books_balance},
+		{"what_programs_tell_of_adds_up", what_programs_tell_of_adds_up},
 		{"who_had_a_number_before_waits_for_himself", who_had_a_number_before_waits_for_himself},
 		{"damage_that_is_found_late_is_a_gap_like_others", damage_that_is_found_late_is_a_gap_like_others},
 		{"damage_that_was_told_differently_is_a_gap_like_others", damage_that_was_told_differently_is_a_gap_like_others},

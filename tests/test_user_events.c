@@ -505,6 +505,64 @@ static void requests_that_ended_leave_no_trace_in_memory(void)
 	end(&s);
 }
 
+/* 11 exits without a word, and another thread gets its number: what that waits for is not the request's, nor is it counted from what 11 met. */
+static void a_request_does_not_pass_to_who_has_its_threads_number_next(void)
+{
+	struct story s = begin();
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
+	const struct trace_span *request;
+
+	emit(s.tb, 1, 1900, paid, 11, 0);
+	emit(s.tb, 1, 2000, take, 11, 77);
+	tb_exit(s.tb, 1, 2900, 11, 10, false);
+	tb_switch(s.tb, 1, 3000, 11, 0, TRACE_TASK_DEAD);
+	tb_fork(s.tb, 0, 4000, 10, 11, 10, "shop");
+	tb_switch(s.tb, 1, 4500, 0, 11, TRACE_TASK_RUNNING);
+	emit(s.tb, 1, 5000, paid, 11, 0);
+	tb_switch(s.tb, 1, 6000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(s.tb, 0, 8000, 11, TRACE_CONTEXT_TASK);
+	tb_switch(s.tb, 1, 8100, 0, 11, TRACE_TASK_RUNNING);
+	tb_sys_exit(s.tb, 1, 8200, 0);
+	emit(s.tb, 0, 9000, done, 10, 77);
+	run(&s);
+	request = span(&s, TRACE_SPAN_REQUEST, "", "shop:order");
+	CU_ASSERT_EQUAL(request->elapsed.sum_ns, 7000);
+	CU_ASSERT_EQUAL(request->user_ns, 1000);
+	CU_ASSERT_EQUAL(request->blocked_ns, 0);
+	CU_ASSERT_EQUAL(request->nr_waits, 0);
+	CU_ASSERT_EQUAL(request->queued_ns, 4000);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->count, 2);
+	CU_ASSERT_EQUAL(event(&s, "shop:paid")->interval.count, 0);
+	end(&s);
+}
+
+/* Until 10 blocks nothing tells that it was in a call: what was taken for user mode before the scope began was not, and user mode would have had less than nothing. */
+static void without_system_calls_no_part_of_a_span_is_less_than_nothing(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	const struct trace_span *scope;
+
+	for (uint32_t id = TRACE_EV_sys_enter; id <= TRACE_EV_sys_exit; id++)
+		mask[id / 64] &= ~(1ull << id % 64);
+	tb_event(s.tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	emit(s.tb, 0, 1500, open, 10, 0);
+	tb_switch(s.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(s.tb, 1, 3000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(s.tb, 0, 3100, 0, 10, TRACE_TASK_RUNNING);
+	emit(s.tb, 0, 3200, close, 10, 0);
+	run(&s);
+	scope = span(&s, TRACE_SPAN_SCOPE, "", "shop:a");
+	CU_ASSERT_EQUAL(scope->elapsed.sum_ns, 1700);
+	CU_ASSERT(scope->user_ns <= 600 && scope->system_ns <= 600);
+	CU_ASSERT_EQUAL(scope->user_ns + scope->system_ns, 600);
+	CU_ASSERT_EQUAL(scope->wait_cpu_ns, 100);
+	CU_ASSERT_EQUAL(scope->blocked_ns, 1000);
+	end(&s);
+}
+
 /* ---- whose ---- */
 
 static void a_thread_of_a_container_is_found_by_its_cpu(void)
@@ -833,6 +891,8 @@ int main(int argc, char **argv)
 		CASE(the_time_between_two_marks_is_divided_too),
 		CASE(a_request_goes_from_thread_to_thread),
 		CASE(requests_that_ended_leave_no_trace_in_memory),
+		CASE(a_request_does_not_pass_to_who_has_its_threads_number_next),
+		CASE(without_system_calls_no_part_of_a_span_is_less_than_nothing),
 		CASE(a_thread_of_a_container_is_found_by_its_cpu),
 		CASE(without_kernel_events_the_parts_are_unseen),
 		CASE(a_trace_without_such_events_has_no_rows),
