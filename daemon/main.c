@@ -7,6 +7,7 @@
 #include "message.h"
 #include "options.h"
 #include "session.h"
+#include "streams.h"
 
 static int run(struct options *options)
 {
@@ -31,6 +32,7 @@ int main(int argc, char **argv)
 	struct options options;
 	struct trace_error error;
 
+	streams_occupy();
 	message_init("tracedaemon", false);
 	if (options_parse(&options, argc, argv, &error)) {
 		message_error("%s", error.message);

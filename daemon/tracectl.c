@@ -7,6 +7,7 @@
 #include "client.h"
 #include "control.h"
 #include "message.h"
+#include "streams.h"
 
 /**
  * struct verb - one thing to ask for
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
 	const char *control_path = NULL;
 	int at = 1;
 
+	streams_occupy();
 	message_init("tracectl", false);
 	for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
 		if (!strcmp(argv[at], "--help")) {

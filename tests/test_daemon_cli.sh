@@ -320,5 +320,16 @@ for i in 1 2 3; do # who stops it has the whole trace, its figures, and may begi
 	check "background trace is whole" test -z "$(grep "not finished" err)"
 done
 
+# started without stdin, stdout and stderr: it returns, and hears who asks it to end
+check "without streams it goes to the background" timeout 20 "$daemon" --control "$work/control" --background closed.trace <&- >&- 2>&-
+pid=$(ask status | sed -n 's/.*, process \([0-9]*\),.*/\1/p')
+check "without streams it can be asked" test -n "$pid"
+kill -TERM "$pid"
+for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
+check "without streams it hears signals" test "$(ask)" = "tracedaemon: not running"
+check "without streams the trace is whole" "$visualizer" --verify closed.trace >/dev/null 2>err
+check "without stdout there is no trace" test "$(run -tu100000 - 2>&1 >&-)" = "tracedaemon: stdout is not open for writing"
+kill -0 "$pid" 2>/dev/null && kill -KILL "$pid"
+
 [ $failures -eq 0 ] && echo "all as expected" || echo "$failures failures"
 exit $((failures > 0))
