@@ -206,6 +206,7 @@ static void nonsense_is_no_operand(void)
 		{"8@%xmm0", -ENOTSUP}, {"8f@%xmm1", -ENOTSUP}, {"3@%rax", -EINVAL},	  {"8@", -EINVAL},	{"8@%foo", -EINVAL},
 		{"8@(%rax", -EINVAL},  {"8@4", -EINVAL},       {"8@(%rax,%rdx,3)", -EINVAL}, {"8@(%rax))", -EINVAL}, {"8@$5x", -EINVAL},
 		{"8@(,%rdx,8)", -EINVAL}, {"16@%rax", -EINVAL}, {"8@()", -EINVAL},	  {"8@-(%rax)", -EINVAL}, {"8@nosuch(%rip)", -ENOTSUP},
+		{"4@%ah", -EINVAL},    {"260@%rax", -EINVAL},  {"-9223372036854775808@%rax", -EINVAL},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -278,6 +279,43 @@ static void types_can_be_chosen(void)
 	CU_ASSERT_EQUAL(probe->arguments[1].max_bytes, 3);
 	CU_ASSERT_EQUAL(probe->arguments[4].max_bytes, 7);
 	trace_probes_free(probes);
+}
+
+/* What is recorded as another type is the same number, not its neighbours in memory or the rest of the register. */
+static void a_number_keeps_its_own_bits_in_a_type_of_another_width(void)
+{
+	static const struct {
+		int load_bytes, shift_left, shift_right, is_signed;
+	} expected[] = {{4, 32, 32, 1}, {2, 54, 57, 0}, {1, 61, 61, 0}, {2, 48, 48, 1}, {1, 56, 56, 0}, {1, 56, 56, 1}};
+	struct trace_probes *probes = added("%s:pay number:x64 order->high:x64 order->low:u8 order->small:u32 order->id:u8 order->code[1]:s32", TARGET);
+	const struct trace_probe *probe = trace_probes_get(probes, 0);
+
+	for (size_t i = 0; probe && i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const struct trace_probe_argument *a = &probe->arguments[i];
+
+		CU_ASSERT_EQUAL(a->load_bytes, expected[i].load_bytes);
+		CU_ASSERT_EQUAL(a->shift_left, expected[i].shift_left);
+		CU_ASSERT_EQUAL(a->shift_right, expected[i].shift_right);
+		CU_ASSERT_EQUAL(a->is_signed, expected[i].is_signed);
+	}
+	trace_probes_free(probes);
+}
+
+static void an_operand_keeps_its_own_bits_in_a_type_of_another_width(void)
+{
+	const char *at = "-4@%eax 1@%ah";
+	struct probe_field four = {0}, high = {0};
+
+	CU_ASSERT_EQUAL(probe_sdt_argument(NULL, &at, 0, &four, NULL), 1);
+	CU_ASSERT_EQUAL(probe_sdt_argument(NULL, &at, 0, &high, NULL), 1);
+	CU_ASSERT_EQUAL(probe_code_type("x64", &four, NULL), 0);
+	CU_ASSERT_EQUAL(four.bytes, 8);
+	CU_ASSERT_EQUAL(four.argument.shift_left, 32);
+	CU_ASSERT_EQUAL(four.argument.shift_right, 32);
+	CU_ASSERT_TRUE(four.argument.is_signed);
+	CU_ASSERT_EQUAL(probe_code_type("u8", &high, NULL), 0);
+	CU_ASSERT_EQUAL(high.argument.shift_left, 48);
+	CU_ASSERT_EQUAL(high.argument.shift_right, 56);
 }
 
 static void all_parameters_are_found_by_name(void)
@@ -439,6 +477,7 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay +8", -EINVAL, "+8(%sp)"},
 		{TARGET ":pay +8(number)", -EINVAL, "register or memory"},
 		{TARGET ":pay %di:f64", -ENOTSUP, "vector registers"},
+		{TARGET ":pay price:f32", -EINVAL, "64 bits"},
 		{TARGET ":pay thread_local_number", -ENOTSUP, "thread-local"},
 		{PROBE_TARGET_OPTIMISED ":difference total", -ENOTSUP, "total: it is computed of several values"},
 		{PROBE_TARGET_OPTIMISED ":difference packed->across", -ENOTSUP, "packed->across: this bit field"},
@@ -559,6 +598,8 @@ static const struct unit_case cases[] = {
 	{"a_variable_of_the_file_is_found_from_the_probe", a_variable_of_the_file_is_found_from_the_probe},
 	{"variables_have_the_types_of_the_source", variables_have_the_types_of_the_source},
 	{"types_can_be_chosen", types_can_be_chosen},
+	{"a_number_keeps_its_own_bits_in_a_type_of_another_width", a_number_keeps_its_own_bits_in_a_type_of_another_width},
+	{"an_operand_keeps_its_own_bits_in_a_type_of_another_width", an_operand_keeps_its_own_bits_in_a_type_of_another_width},
 	{"all_parameters_are_found_by_name", all_parameters_are_found_by_name},
 	{"a_cxx_name_without_parameters_is_that_of_one_function", a_cxx_name_without_parameters_is_that_of_one_function},
 	{"what_is_jumped_to_is_no_function", what_is_jumped_to_is_no_function},

@@ -140,9 +140,16 @@ int probe_register_argument(unsigned int n);
 #define PROBE_REGISTER_STACK 19
 #define PROBE_REGISTER_RESULT 10
 
-/** struct probe_field - a recipe and the field that it fills, its name apart */
+/**
+ * struct probe_field - a recipe and the field that it fills, its name apart
+ * @source_bit, @source_bits: where in what is computed or loaded the value is, whatever type it is recorded as; 0 bits: nobody knows, it is as wide as
+ *   that type. @source_signed: whether it is
+ */
 struct probe_field {
 	struct trace_probe_argument argument;
+	uint8_t source_bit;
+	uint8_t source_bits;
+	bool source_signed;
 	enum trace_field_kind kind;
 	bool is_signed;
 	uint8_t bytes;

@@ -52,15 +52,19 @@ int probe_register_argument(unsigned int n)
 
 /* ---- widths ---- */
 
-/* The value is the low @bytes of what was computed or loaded. */
+/* The value is the low @bytes of what was computed or loaded; of a source that has fewer bits, those, and they are widened by its own sign, as in C. */
 static void set_width(struct probe_field *field, unsigned int bytes, bool is_signed)
 {
 	struct trace_probe_argument *argument = &field->argument;
+	bool widens = field->source_bits && field->source_bits < 8 * bytes;
+	unsigned int bits = widens ? field->source_bits : 8 * bytes, end = field->source_bit + bits;
 
-	field->bytes = argument->field_bytes = argument->load_bytes = (uint8_t)bytes;
+	field->bytes = argument->field_bytes = (uint8_t)bytes;
 	field->is_signed = is_signed;
-	argument->is_signed = is_signed;
-	argument->shift_left = argument->shift_right = (uint8_t)(64 - 8 * bytes);
+	argument->load_bytes = end <= 8 ? 1 : end <= 16 ? 2 : end <= 32 ? 4 : 8;
+	argument->is_signed = widens ? field->source_signed : is_signed;
+	argument->shift_left = (uint8_t)(64 - end);
+	argument->shift_right = (uint8_t)(64 - bits);
 	argument->shape = TRACE_PROBE_VALUE;
 	argument->max_bytes = 0;
 }
@@ -109,6 +113,8 @@ static int number_type(const char *type, struct probe_field *field, struct trace
 	if (is_float && !field->argument.nr_loads)
 		return error_set(ret_error, -ENOTSUP, "%s: floating point values are in vector registers, which the kernel does not hand to probes; only those in memory can be had",
 				  type);
+	if (is_float && field->source_bits && field->source_bits != bits)
+		return error_set(ret_error, -EINVAL, "%s: what is recorded so has %d bits", type, field->source_bits);
 	set_width(field, (unsigned int)bits / 8, *type == 's');
 	field->kind = is_float ? TRACE_KIND_FLOAT : *type == 'x' ? TRACE_KIND_HEX : TRACE_KIND_DEC;
 	return 0;

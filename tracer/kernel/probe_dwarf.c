@@ -587,21 +587,17 @@ static void take_place(const struct place *place, struct probe_field *field)
 
 static int finish_number(struct path *path, struct probe_field *field, const char *type, struct trace_error *ret_error)
 {
-	int err = path->place.in_memory ? add_load(&path->place, ret_error) : 0;
+	int err = path->place.in_memory ? add_load(&path->place, ret_error) : 0, bytes = dwarf_bytesize(&path->type);
 
 	if (err)
 		return err;
-	take_place(&path->place, field);
-	err = probe_code_type(type, field, ret_error);
-	if (err || !path->bits)
-		return err;
 	if (path->bit > 64 - path->bits)
 		return error_set(ret_error, -ENOTSUP, "this bit field lies in nine bytes: eight can be loaded at once");
-	if (path->bit + path->bits > 8u * field->bytes) /* it begins in another byte than the type would */
-		field->argument.load_bytes = 8;
-	field->argument.shift_left = (uint8_t)(64 - path->bit - path->bits);
-	field->argument.shift_right = (uint8_t)(64 - path->bits);
-	return 0;
+	take_place(&path->place, field);
+	field->source_bit = (uint8_t)path->bit;
+	field->source_bits = (uint8_t)(path->bits ? path->bits : bytes > 0 && bytes < 8 ? 8u * (unsigned int)bytes : 64);
+	field->source_signed = (type[0] == 's' && strcmp(type, "string") != 0) || encoding_of(&path->type) == DW_ATE_signed_char;
+	return probe_code_type(type, field, ret_error);
 }
 
 static int finish_base(struct path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)

@@ -238,8 +238,9 @@ static int parse_memory(struct probe_elf *elf, const struct operand *operand, ui
 }
 
 /* %rax, %eax ... %ah; %xmm0 is not to be had. */
-static int parse_register(const struct operand *operand, unsigned int bytes, struct trace_probe_argument *argument, struct trace_error *ret_error)
+static int parse_register(const struct operand *operand, struct probe_field *field, struct trace_error *ret_error)
 {
+	struct trace_probe_argument *argument = &field->argument;
 	const char *name = operand->begin + 1;
 	size_t chars = (size_t)(operand->end - name);
 	bool high = chars == 2 && strchr("abcd", name[0]) && name[1] == 'h';
@@ -255,14 +256,18 @@ static int parse_register(const struct operand *operand, unsigned int bytes, str
 		return bad_operand(operand, ret_error);
 	argument->start = TRACE_PROBE_REGISTER;
 	argument->base = (uint8_t)word;
-	if (high)
-		argument->shift_left = (uint8_t)(56 - 8 * bytes);
+	if (high && field->bytes > 1)
+		return bad_operand(operand, ret_error);
+	if (high) {
+		field->source_bit = 8;
+		argument->shift_left = 48;
+	}
 	return 0;
 }
 
-static int parse_operand(struct probe_elf *elf, const struct operand *operand, unsigned int bytes, uint64_t address,
-			 struct trace_probe_argument *argument, struct trace_error *ret_error)
+static int parse_operand(struct probe_elf *elf, const struct operand *operand, uint64_t address, struct probe_field *field, struct trace_error *ret_error)
 {
+	struct trace_probe_argument *argument = &field->argument;
 	char *rest;
 
 	if (*operand->begin == '$') {
@@ -271,7 +276,7 @@ static int parse_operand(struct probe_elf *elf, const struct operand *operand, u
 		return rest == operand->end ? 0 : bad_operand(operand, ret_error);
 	}
 	if (*operand->begin == '%')
-		return parse_register(operand, bytes, argument, ret_error);
+		return parse_register(operand, field, ret_error);
 	return parse_memory(elf, operand, address, argument, ret_error);
 }
 
@@ -286,7 +291,7 @@ static const char *parse_size(const char *at, struct probe_field *field)
 		size = 8;
 	field->kind = given && is_float ? TRACE_KIND_FLOAT : TRACE_KIND_DEC;
 	field->is_signed = size < 0;
-	field->bytes = (uint8_t)(size < 0 ? -size : size);
+	field->bytes = (uint8_t)(size < -8 || size > 8 ? 0 : labs(size));
 	return given ? rest + is_float + 1 : at;
 }
 
@@ -306,9 +311,10 @@ int probe_sdt_argument(struct probe_elf *elf, const char **at, uint64_t address,
 	if ((field.bytes != 1 && field.bytes != 2 && field.bytes != 4 && field.bytes != 8) || operand.begin == operand.end)
 		return bad_operand(&operand, ret_error);
 	argument->field_bytes = argument->load_bytes = field.bytes;
-	argument->is_signed = field.is_signed;
+	argument->is_signed = field.source_signed = field.is_signed;
+	field.source_bits = (uint8_t)(8 * field.bytes);
 	argument->shift_left = argument->shift_right = (uint8_t)(64 - 8 * field.bytes);
-	err = parse_operand(elf, &operand, field.bytes, address, argument, ret_error);
+	err = parse_operand(elf, &operand, address, &field, ret_error);
 	if (err)
 		return err;
 	if (field.kind == TRACE_KIND_FLOAT && !argument->nr_loads)
