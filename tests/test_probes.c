@@ -456,6 +456,7 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":nosuch*", -ENOENT, "--list"},
 		{TARGET ":0x1", -ENOENT, "no code at 0x1"},
 		{TARGET ":0xzz", -EINVAL, "not an address"},
+		{"libc.so.6:puts+1", -EINVAL, "in the midst of an instruction"},
 		{TARGET ":pay%retrun", -EINVAL, "%return"},
 		{TARGET ":pay%return $arg1", -EINVAL, "%scope"},
 		{TARGET ":pay%return number", -EINVAL, "$retval"},
@@ -506,6 +507,85 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		CU_ASSERT_EQUAL(trace_probes_nr(probes), 0);
 		trace_probes_free(probes);
 	}
+}
+
+/* ---- instructions ---- */
+
+static void instructions_end_where_the_next_begins(void)
+{
+	static const struct {
+		const char *bytes;
+		size_t length;
+		const char *text;
+	} cases[] = {
+		{"\x55", 1, "push %rbp"},
+		{"\x41\x54", 2, "push %r12"},
+		{"\xf3\x0f\x1e\xfa", 4, "endbr64"},
+		{"\x48\x89\xe5", 3, "mov %rsp,%rbp"},
+		{"\x48\x89\x7d\xe8", 4, "mov %rdi,-0x18(%rbp)"},
+		{"\x48\x8d\x14\x00", 4, "lea (%rax,%rax,1),%rdx"},
+		{"\x8d\x04\x8d\x01\x00\x00\x00", 7, "lea 0x1(,%rcx,4),%eax"},
+		{"\x80\x3d\x46\x1b\x14\x00\x00", 7, "cmpb $0x0,0x141b46(%rip)"},
+		{"\x66\x83\xbd\x02\x02\x00\x00\x00", 8, "cmpw $0x0,0x202(%rbp)"},
+		{"\x66\x81\xf9\x34\x12", 5, "cmp $0x1234,%cx"},
+		{"\x48\xb8\1\2\3\4\5\6\7\x08", 10, "movabs $0x807060504030201,%rax"},
+		{"\xb8\1\2\3\4", 5, "mov $0x4030201,%eax"},
+		{"\xf6\xc3\x01", 3, "test $0x1,%bl"},
+		{"\xf7\xd8", 2, "neg %eax"},
+		{"\xf7\x45\xf8\0\0\1\0", 7, "testl $0x10000,-0x8(%rbp)"},
+		{"\x0f\x84\1\2\0\0", 6, "je"},
+		{"\x66\x66\x48\xe8\1\2\3\4", 8, "data16 data16 rex.W call"},
+		{"\xc8\x10\0\0", 4, "enter $0x10,$0x0"},
+		{"\xa1\1\2\3\4\5\6\7\x08", 9, "movabs 0x807060504030201,%eax"},
+		{"\x66\x0f\x3a\x0f\xc1\x08", 6, "palignr $0x8,%xmm1,%xmm0"},
+		{"\xc5\xf8\x77", 3, "vzeroupper"},
+		{"\xc4\xe3\x7d\x39\xc1\x01", 6, "vextracti128 $0x1,%ymm0,%xmm1"},
+		{"\x62\xf1\x7d\x48\xef\xc0", 6, "vpxord %zmm0,%zmm0,%zmm0"},
+		{"\x66\x2e\x0f\x1f\x84\0\0\0\0\0", 10, "cs nopw 0x0(%rax,%rax,1)"},
+		{"\x06", 0, "none in 64 bits"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t bytes[16] = {0}; /* what follows is no matter */
+		size_t length = cases[i].length ? cases[i].length : 1;
+
+		memcpy(bytes, cases[i].bytes, length);
+		if (probe_instruction_bytes(bytes, sizeof(bytes)) != cases[i].length)
+			fprintf(stderr, "%s: %zu\n", cases[i].text, probe_instruction_bytes(bytes, sizeof(bytes)));
+		CU_ASSERT_EQUAL(probe_instruction_bytes(bytes, sizeof(bytes)), cases[i].length);
+		CU_ASSERT_EQUAL(probe_instruction_bytes(bytes, length - 1), 0);
+	}
+}
+
+/* Whatever stands there: where a function is not understood to its end, it can be probed as the kernel allows. */
+static void every_instruction_of_a_function_can_be_probed_and_no_other_place(void)
+{
+	struct trace_probes *pay = added("%s:pay", PROBE_TARGET);
+	uint8_t code[16];
+	FILE *file = fopen(PROBE_TARGET, "rb");
+	size_t at = 0, length, nr = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_EQUAL_FATAL(fseek(file, (long)trace_probes_get(pay, 0)->offset, SEEK_SET), 0);
+	CU_ASSERT_EQUAL_FATAL(fread(code, 1, sizeof(code), file), sizeof(code));
+	fclose(file);
+	trace_probes_free(pay);
+	for (; at < 8; at += length) {
+		length = probe_instruction_bytes(code + at, sizeof(code) - at);
+		CU_ASSERT_FATAL(length > 0);
+		for (size_t inside = 0; inside < length; inside++) {
+			struct trace_probes *probes = trace_probes_new();
+			struct trace_error error = {0};
+			char spec[1024];
+
+			snprintf(spec, sizeof(spec), "%s:pay+%zu", PROBE_TARGET, at + inside);
+			CU_ASSERT_EQUAL(trace_probes_add(probes, spec, &error), inside ? -EINVAL : 0);
+			CU_ASSERT_EQUAL(trace_probes_nr(probes), inside ? 0 : 1);
+			trace_probes_free(probes);
+			nr++;
+		}
+	}
+	CU_ASSERT(nr >= 8);
 }
 
 /* ---- lists ---- */
@@ -608,6 +688,8 @@ static const struct unit_case cases[] = {
 	{"events_are_named_after_their_place", events_are_named_after_their_place},
 	{"a_library_is_found_by_its_name", a_library_is_found_by_its_name},
 	{"each_mistake_gets_one_line_with_the_way_out", each_mistake_gets_one_line_with_the_way_out},
+	{"instructions_end_where_the_next_begins", instructions_end_where_the_next_begins},
+	{"every_instruction_of_a_function_can_be_probed_and_no_other_place", every_instruction_of_a_function_can_be_probed_and_no_other_place},
 	{"lists_are_sorted_and_say_how_to_probe", lists_are_sorted_and_say_how_to_probe},
 	{"lists_show_arguments_and_parameters", lists_show_arguments_and_parameters},
 	{"everything_listed_can_be_probed", everything_listed_can_be_probed},

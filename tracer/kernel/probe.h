@@ -117,6 +117,13 @@ bool probe_symbol_matches(const struct probe_symbol *symbol, const char *pattern
 /** probe_demangle() - the C++ or Rust name behind a symbol; NULL: it is none. To be freed */
 char *probe_demangle(const char *name);
 
+/* ---- probe_instruction.c ---- */
+
+/** probe_instruction_bytes() - the length of the instruction of x86-64 that @bytes begin with; 0: cut off, or not known */
+size_t probe_instruction_bytes(const uint8_t *bytes, size_t size);
+/** probe_instruction_check() - -EINVAL: @address is in the midst of an instruction of a function; 0: not, as far as is known */
+int probe_instruction_check(struct probe_elf *elf, uint64_t address, struct trace_error *ret_error);
+
 /* ---- probe_sdt.c ---- */
 
 /** struct probe_sdt - a static probe. Strings borrowed during the call. @semaphore: its address, or 0 */

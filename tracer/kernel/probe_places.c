@@ -349,7 +349,9 @@ static int add_function(struct trace_probes *probes, struct probe_elf *elf, cons
 	snprintf(text, sizeof(text), spec->offset ? "%.*s+0x%llx" : "%.*s", PROBE_NAME_BYTES - 24, name, (unsigned long long)spec->offset);
 	if (spec->offset && spec->moment != PROBE_ENTRY)
 		return error_set(ret_error, -EINVAL, "%s: a return belongs to a function, not to a place inside of it: leave out the offset", text);
-	if (spec->moment != PROBE_RETURN)
+	if (elf && (spec->offset || spec->has_address)) /* not where a symbol says that a function begins */
+		err = probe_instruction_check(elf, address + spec->offset, ret_error);
+	if (!err && spec->moment != PROBE_RETURN)
 		err = add_moment(probes, elf, spec, file, text, address + spec->offset, false, ret_error);
 	if (!err && spec->moment != PROBE_ENTRY)
 		err = add_moment(probes, elf, spec, file, text, address, true, ret_error);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where an instruction of x86-64 ends. A breakpoint that is put into the middle of one makes another instruction of it, for every process that
+ * runs this code, and the kernel does not look: it only asks whether what it finds at the place could be an instruction. Here functions
+ * are walked from their beginning, as objdump does. Only lengths are told: Intel SDM volume 2, chapter 2 (the parts of an instruction) and appendix A (opcodes).
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe.h"
+
+/** struct code - what is left of it. @narrow: operands of 16 bits (66), @rex_w: of 64, @short_address: addresses of 32 (67) */
+struct code {
+	const uint8_t *at;
+	const uint8_t *end;
+	bool narrow;
+	bool rex_w;
+	bool short_address;
+};
+
+enum { NO_MODRM = 1, IMM8 = 2, IMM_Z = 4, UNKNOWN = 8 };
+
+static bool is_prefix(uint8_t byte)
+{
+	return memchr("\x66\x67\xf2\xf3\xf0\x2e\x36\x3e\x26\x64\x65", byte, 11);
+}
+
+/* The opcodes of one byte that have only a byte behind them, or four, are many; those with a modrm byte are the rest. */
+static unsigned int shape_of_byte(uint8_t op)
+{
+	if (op < 0x40)
+		return (op & 7) < 4 ? 0 : (op & 7) == 4 ? NO_MODRM | IMM8 : (op & 7) == 5 ? NO_MODRM | IMM_Z : UNKNOWN;
+	if (op < 0x60 || (op >= 0x6c && op < 0x70) || (op >= 0x90 && op < 0xa0 && op != 0x9a) || (op >= 0xa4 && op < 0xb0 && op != 0xa8 && op != 0xa9))
+		return NO_MODRM;
+	if ((op >= 0x70 && op < 0x80) || (op >= 0xb0 && op < 0xb8) || (op >= 0xe0 && op < 0xe8))
+		return NO_MODRM | IMM8;
+	if (memchr("\x60\x61\x62\x82\x9a\xc4\xc5\xce\xd4\xd5\xd6\xea", op, 12))
+		return UNKNOWN;
+	if (memchr("\x68\xa9\xe8\xe9", op, 4))
+		return NO_MODRM | IMM_Z;
+	if (memchr("\x6a\xa8\xcd\xeb", op, 4))
+		return NO_MODRM | IMM8;
+	if (memchr("\x69\x81\xc7", op, 3))
+		return IMM_Z;
+	if (memchr("\x6b\x80\x83\xc0\xc1\xc6", op, 6))
+		return IMM8;
+	if (memchr("\xc3\xc9\xcb\xcc\xcf\xd7\xec\xed\xee\xef\xf1\xf4\xf5", op, 13) || (op >= 0xf8 && op < 0xfe))
+		return NO_MODRM;
+	return 0;
+}
+
+/* Behind 0f, and in VEX and EVEX what stands for it. */
+static unsigned int shape_of_0f(uint8_t op, bool vex)
+{
+	if (op == 0x77)
+		return NO_MODRM;
+	if ((op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6))
+		return IMM8;
+	if (vex)
+		return 0;
+	if (op >= 0x80 && op < 0x90)
+		return NO_MODRM | IMM_Z;
+	if (memchr("\x05\x06\x07\x08\x09\x0b\x0e\xa0\xa1\xa2\xa8\xa9\xaa", op, 13) || (op >= 0x30 && op < 0x38) || (op >= 0xc8 && op < 0xd0))
+		return NO_MODRM;
+	if (memchr("\x0f\xa4\xac\xba", op, 4))
+		return IMM8;
+	return memchr("\x04\x0a\x0c\x24\x25\x26\x27\x39\x3b\x3c\x3d\x3e\x3f", op, 13) ? UNKNOWN : 0;
+}
+
+/* @map: as VEX and EVEX number them: 1 0f, 2 0f 38, 3 0f 3a, 5 and 6 half floats */
+static unsigned int shape_of_map(unsigned int map, uint8_t op)
+{
+	static const unsigned int shapes[] = {UNKNOWN, 0, 0, IMM8, UNKNOWN, 0, 0, UNKNOWN};
+
+	return map == 1 ? shape_of_0f(op, true) : map < sizeof(shapes) / sizeof(shapes[0]) ? shapes[map] : UNKNOWN;
+}
+
+/* The modrm byte and what follows from it; returns the bytes, or 0: cut off. */
+static size_t modrm_bytes(const struct code *code)
+{
+	uint8_t mod, rm;
+	size_t bytes = 1;
+	bool based = true;
+
+	if (code->at == code->end)
+		return 0;
+	mod = code->at[0] >> 6;
+	rm = code->at[0] & 7;
+	if (mod == 3)
+		return 1;
+	if (rm == 4) {
+		if (code->end - code->at < 2)
+			return 0;
+		bytes++;
+		rm = code->at[1] & 7;
+	}
+	based = mod || rm != 5;
+	return bytes + (mod == 1 ? 1 : mod == 2 || !based ? 4 : 0);
+}
+
+static size_t bytes_z(const struct code *code)
+{
+	return code->narrow && !code->rex_w ? 2 : 4;
+}
+
+/* Those whose values are unlike all others'. */
+static size_t odd_bytes(const struct code *code, uint8_t op)
+{
+	if (op >= 0xa0 && op <= 0xa3)
+		return code->short_address ? 4 : 8;
+	if (op >= 0xb8 && op <= 0xbf)
+		return code->rex_w ? 8 : bytes_z(code);
+	return op == 0xc2 || op == 0xca ? 2 : op == 0xc8 ? 3 : 0;
+}
+
+/* What stands behind the opcode; false: not known, or cut off. */
+static bool skip_operands(struct code *code, unsigned int shape, size_t more)
+{
+	size_t bytes = more;
+
+	if (shape & UNKNOWN)
+		return false;
+	if (!(shape & NO_MODRM)) {
+		bytes = modrm_bytes(code);
+		if (!bytes)
+			return false;
+		bytes += more;
+	}
+	bytes += (shape & IMM8 ? 1 : 0) + (shape & IMM_Z ? bytes_z(code) : 0);
+	if (bytes > (size_t)(code->end - code->at))
+		return false;
+	code->at += bytes;
+	return true;
+}
+
+static bool skip_vex(struct code *code, uint8_t op)
+{
+	size_t payload = op == 0x62 ? 3 : op == 0xc4 ? 2 : 1;
+	unsigned int map;
+
+	if ((size_t)(code->end - code->at) <= payload)
+		return false;
+	map = op == 0xc5 ? 1 : code->at[0] & (op == 0x62 ? 7 : 31);
+	op = code->at[payload];
+	code->at += payload + 1;
+	return skip_operands(code, shape_of_map(map, op), 0);
+}
+
+static bool skip_0f(struct code *code)
+{
+	uint8_t op;
+
+	if (code->at == code->end)
+		return false;
+	op = *code->at++;
+	if (op != 0x38 && op != 0x3a)
+		return skip_operands(code, shape_of_0f(op, false), 0);
+	if (code->at == code->end)
+		return false;
+	code->at++;
+	return skip_operands(code, op == 0x3a ? IMM8 : 0, 0);
+}
+
+static bool skip_byte_opcode(struct code *code, uint8_t op)
+{
+	bool test = (op == 0xf6 || op == 0xf7) && code->at < code->end && !(code->at[0] & 0x30); /* of this group only test has a value */
+	size_t odd = odd_bytes(code, op);
+
+	if (op == 0xe8 || op == 0xe9)
+		code->narrow = false; /* a jump's distance has 32 bits always */
+	if (odd)
+		return skip_operands(code, NO_MODRM, odd);
+	return skip_operands(code, test ? (op == 0xf6 ? IMM8 : IMM_Z) : shape_of_byte(op), 0);
+}
+
+size_t probe_instruction_bytes(const uint8_t *bytes, size_t size)
+{
+	struct code code = {.at = bytes, .end = bytes + size};
+	bool known;
+	uint8_t op;
+
+	for (; code.at < code.end && is_prefix(*code.at); code.at++) {
+		code.narrow |= *code.at == 0x66;
+		code.short_address |= *code.at == 0x67;
+	}
+	if (code.at < code.end && (*code.at & 0xf0) == 0x40)
+		code.rex_w = *code.at++ & 8;
+	if (code.at == code.end)
+		return 0;
+	op = *code.at++;
+	if (op == 0x0f)
+		known = skip_0f(&code);
+	else if (op == 0xc4 || op == 0xc5 || op == 0x62)
+		known = skip_vex(&code, op);
+	else
+		known = skip_byte_opcode(&code, op);
+	return known ? (size_t)(code.at - bytes) : 0;
+}
+
+/* ---- in a function of a file ---- */
+
+struct around {
+	uint64_t address;
+	uint64_t begin; /* the last function's at or before it; UINT64_MAX: none */
+};
+
+static int look_around(void *context, const struct probe_symbol *symbol)
+{
+	struct around *around = context;
+
+	if (symbol->address <= around->address && around->address - symbol->address < symbol->bytes &&
+	    (around->begin == UINT64_MAX || symbol->address > around->begin))
+		around->begin = symbol->address;
+	return 0;
+}
+
+int probe_instruction_check(struct probe_elf *elf, uint64_t address, struct trace_error *ret_error)
+{
+	struct around around = {.address = address, .begin = UINT64_MAX};
+	uint64_t at, offset;
+	uint8_t bytes[16]; /* 15 is the longest */
+	ssize_t got;
+	size_t length;
+
+	probe_elf_functions(elf, look_around, &around);
+	for (at = around.begin; at < address; at += length) {
+		got = probe_elf_offset(elf, at, true, &offset) ? pread(elf->fd, bytes, sizeof(bytes), (off_t)offset) : 0;
+		length = got > 0 ? probe_instruction_bytes(bytes, (size_t)got) : 0;
+		if (!length)
+			return 0; /* data among the code, or newer than we are: the kernel may know */
+		if (at + length > address)
+			return error_set(ret_error, -EINVAL, "0x%llx is in the midst of an instruction, which a probe there would break for all who run it: it begins at 0x%llx (+%llu), the next at 0x%llx (+%llu)",
+					 (unsigned long long)address, (unsigned long long)at, (unsigned long long)(at - around.begin),
+					 (unsigned long long)(at + length), (unsigned long long)(at + length - around.begin));
+	}
+	return 0;
+}
