@@ -20,6 +20,7 @@
  * @lost_here: records that were taken, or were to be taken, and did not get that far
  * @given_up: of @lost_here, what was left in the ring
  * @abandoned: of @stored, what was taken out of the queue again
+ * @unqueued: blocks that there was no memory for
  * @first, @last: the sub-buffers of the recording
  * @discarded_before, @filtered_before: the ring's counters before the first; @discarded, @filtered: after the last, once it is
  * known
@@ -39,6 +40,7 @@ struct drain_ring {
 	uint64_t lost_here;
 	uint64_t given_up;
 	uint64_t abandoned;
+	uint64_t unqueued;
 	uint64_t first;
 	uint64_t last;
 	uint64_t discarded_before;
@@ -298,6 +300,7 @@ static void push(struct drain *drain, struct drain_ring *ring, const struct trac
 		ring->stored += source->nr_records;
 	} else {
 		ring->lost_here += source->nr_records; /* no memory, or times unknown */
+		ring->unqueued += !suspect;
 	}
 }
 
@@ -328,12 +331,20 @@ static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain
 	return copy;
 }
 
+static uint64_t unwritten(const struct drain *drain, const struct drain_ring *ring)
+{
+	struct trace_writer_totals totals;
+
+	writer_thread_totals(drain->thread, &totals);
+	return totals.lost_write + ring->unqueued;
+}
+
 /* @nr_records: as counted by the program, or found by salvaging. */
 static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbuf_header *header, uint32_t nr_records)
 {
 	uint64_t counted = ring_counted(ring);
 	struct trace_source source;
-	struct drain_copy copy = { .header = header };
+	struct drain_copy copy = { .header = header, .unwritten = unwritten(drain, ring) };
 	bool suspect = header->flags & SUBBUF_FLAG_TIME_SUSPECT;
 
 	if (header->lost > counted)

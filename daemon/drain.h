@@ -34,6 +34,7 @@ void drain_connect(struct drain *drain, struct trace_writer *writer, struct writ
  * struct drain_copy - a sub-buffer of a program, copied out of its memory, on its way to be packed
  * @header: the copy; behind it @bytes of records, to be translated in place. Room for one more record of any size lies before them
  * @nr_records: as their writers counted; no more than fit
+ * @unwritten: only grows: when it does, records that translate() had added before may be lost
  * To be filled in by translate():
  * @records, @bytes: what is to be packed, with the catalogue's or the writer's ids, and low bits of ns of CLOCK_MONOTONIC
  * @nr_records: how many those are, with those that make no sense; @added: of them, made by the daemon
@@ -44,6 +45,7 @@ struct drain_copy {
 	unsigned char *records;
 	size_t bytes;
 	uint64_t base_ns;
+	uint64_t unwritten;
 	uint32_t nr_records;
 	uint32_t added;
 	uint32_t filtered;

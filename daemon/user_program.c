@@ -23,7 +23,7 @@ struct user_local {
 	bool wanted;
 };
 
-/** struct user_ring - a ring in use. @announced: the trace knows whose stream it is */
+/** struct user_ring - a ring in use. @announced: the trace knows whose stream it is, if nothing more is unwritten than @unwritten */
 struct user_ring {
 	struct user_program *program;
 	struct drain_ring *books; /* borrowed from the drain */
@@ -31,6 +31,7 @@ struct user_ring {
 	uint32_t stream;
 	uint32_t cpu;
 	bool announced;
+	uint64_t unwritten;
 };
 
 struct user_program {
@@ -91,7 +92,7 @@ static enum verdict judge(struct user_program *program, struct trace_record *rec
 	return VERDICT_KEEP;
 }
 
-/* Whose stream it is stands before its first record; with a place in the copy that is kept free for it. */
+/* Whose stream it is stands before its first record, and again where that may be lost; with a place in the copy that is kept free for it. */
 static void announce(struct user_ring *ring, struct drain_copy *copy)
 {
 	const struct user_identity *identity = &ring->program->identity;
@@ -109,6 +110,7 @@ static void announce(struct user_ring *ring, struct drain_copy *copy)
 	copy->nr_records++;
 	copy->added = 1;
 	ring->announced = true;
+	ring->unwritten = copy->unwritten;
 }
 
 /* Records that are left out become padding; so do those that make no sense, which nr_records goes on to count. */
@@ -146,7 +148,7 @@ static bool translate(void *context, struct drain_copy *copy)
 	found = kept + bad + copy->filtered + copy->early;
 	copy->nr_records = kept + bad + (counted > found ? counted - found : 0);
 	copy->base_ns = base_ns;
-	if (copy->nr_records && !ring->announced)
+	if (copy->nr_records && (!ring->announced || ring->unwritten != copy->unwritten))
 		announce(ring, copy);
 	return true;
 }

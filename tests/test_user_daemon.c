@@ -2,6 +2,9 @@
 /* test_user_daemon.c - the daemon beside programs that the test plays: what they record is in the trace once, or counted. */
 #include "unit.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <trace/reader.h>
 
 #include "message.h"
@@ -310,6 +313,46 @@ static void a_program_that_dies_in_a_record_loses_that_record_only(void)
 	fake_program_free(&program);
 }
 
+/* ---- a disk that is full for a while ---- */
+
+static void write_now(struct bench *bench)
+{
+	bench_drain(bench);
+	while (!writer_thread_empty(bench->thread))
+		usleep(1000);
+}
+
+static void whose_events_they_are_is_told_again_if_it_could_not_be_written(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct bench *bench = bench_new(NULL);
+	struct rlimit limit, full;
+	struct books books;
+	struct stat file;
+	uint16_t id;
+
+	CU_ASSERT_EQUAL_FATAL(bench_take(bench, &program, true), 0);
+	CU_ASSERT_EQUAL_FATAL(fstat(bench->fd, &file) | getrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	full = (struct rlimit){ (rlim_t)file.st_size, limit.rlim_max };
+	id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
+	setrlimit(RLIMIT_FSIZE, &full);
+	fake_program_number(&program, 0, id, 1);
+	write_now(bench);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	for (int i = 2; i < 4; i++) {
+		fake_program_number(&program, 0, id, i);
+		write_now(bench);
+	}
+	bench_end(bench, false);
+	books = books_of(bench->trace);
+	CU_ASSERT_EQUAL(books.lost, 2); /* the first event, and whose it was */
+	CU_ASSERT_EQUAL(books.announced, 1);
+	CU_ASSERT_EQUAL(books.events, 2);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
 static const struct unit_case cases[] = {
 	{ "events_come_back_with_fields_thread_cpu_and_program", events_come_back_with_fields_thread_cpu_and_program },
 	{ "scopes_are_two_events_of_one_name", scopes_are_two_events_of_one_name },
@@ -321,6 +364,7 @@ static const struct unit_case cases[] = {
 	{ "patterns_switch_events_and_what_came_before_is_filtered", patterns_switch_events_and_what_came_before_is_filtered },
 	{ "selections_say_which_events_of_programs", selections_say_which_events_of_programs },
 	{ "a_program_that_dies_in_a_record_loses_that_record_only", a_program_that_dies_in_a_record_loses_that_record_only },
+	{ "whose_events_they_are_is_told_again_if_it_could_not_be_written", whose_events_they_are_is_told_again_if_it_could_not_be_written },
 	{ NULL, NULL },
 };
 
