@@ -25,7 +25,10 @@ struct seen {
 	unsigned long long enters, exits, function;
 	unsigned long long no_caller;
 	unsigned long long programs, lost, faults, truth;
+	unsigned long long own_maps; /* of the library itself, by its whole path */
 };
+
+static bool relative; /* the library is asked for as one of this folder */
 
 static bool is(const struct user_record *record, const char *provider, const char *name)
 {
@@ -87,10 +90,22 @@ static void see_lock(const struct user_record *record, struct seen *seen)
 		seen->signals++;
 }
 
+static void see_map(const struct user_record *record, struct seen *seen)
+{
+	static const char own[] = "/lib/libtracer-malloc.so";
+	size_t bytes;
+	const char *path = user_record_field(record, "path", &bytes);
+
+	if (path && bytes >= sizeof(own) - 1 && *path == '/' && !memcmp(path + bytes - (sizeof(own) - 1), own, sizeof(own) - 1))
+		seen->own_maps++;
+}
+
 static void see(const struct user_record *record, void *argument)
 {
 	struct seen *seen = argument;
 
+	if (is(record, "program", "map"))
+		see_map(record, seen);
 	if (!strcmp(record->provider, "malloc"))
 		see_malloc(record, seen);
 	else if (!strcmp(record->provider, "pthread"))
@@ -110,7 +125,9 @@ static pid_t start(const char *library, const char *mode, int count, int out)
 	if (pid)
 		return pid;
 	snprintf(number, sizeof(number), "%d", count);
-	snprintf(preload, sizeof(preload), "%s/libtracer-%s.so", TRACE_LIB, library);
+	snprintf(preload, sizeof(preload), "%s/libtracer-%s.so", relative ? "." : TRACE_LIB, library);
+	if (relative && chdir(TRACE_LIB))
+		_exit(127);
 	setenv("LD_PRELOAD", preload, 1);
 	dup2(out, STDOUT_FILENO);
 	execl(PRELOAD_TARGET, PRELOAD_TARGET, mode, number, NULL);
@@ -180,6 +197,16 @@ static void every_allocation_is_an_event(void)
 	CU_ASSERT_EQUAL(seen.aligned, COUNT * THREADS);
 	CU_ASSERT(seen.all_frees >= 3 * COUNT * THREADS && seen.all_frees < 3 * COUNT * THREADS + 50); /* the C library frees some of its own */
 	CU_ASSERT_EQUAL(seen.no_caller, 0);
+}
+
+static void a_library_is_told_by_its_whole_path(void)
+{
+	struct seen seen;
+
+	relative = true;
+	seen = run("malloc", "malloc", 1);
+	relative = false;
+	CU_ASSERT_EQUAL(seen.own_maps, 2); /* when the program starts, and when it ends */
 }
 
 static void a_forked_child_goes_on_by_itself(void)
@@ -252,6 +279,7 @@ static void common_programs_run_as_ever(void)
 
 static const struct unit_case cases[] = {
 	{"every_allocation_is_an_event", every_allocation_is_an_event},
+	{"a_library_is_told_by_its_whole_path", a_library_is_told_by_its_whole_path},
 	{"a_forked_child_goes_on_by_itself", a_forked_child_goes_on_by_itself},
 	{"only_waits_for_locks_are_events", only_waits_for_locks_are_events},
 	{"all_locks_are_events_when_asked_for", all_locks_are_events_when_asked_for},

@@ -5,6 +5,7 @@
  */
 #include <link.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <trace/tracepoint.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ static int tell_object(struct dl_phdr_info *info, size_t size, void *context)
 		bytes = readlink("/proc/self/exe", program, sizeof(program) - 1);
 		program[bytes > 0 ? bytes : 0] = '\0';
 		path = program;
+	} else if (*path != '/' && strchr(path, '/') && realpath(path, program)) {
+		path = program; /* as it was asked for: LD_LIBRARY_PATH=., dlopen("./plugin.so") */
 	}
 	if (*path != '/')
 		return 0; /* the kernel's vdso */
