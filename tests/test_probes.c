@@ -478,6 +478,8 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay +8", -EINVAL, "+8(%sp)"},
 		{TARGET ":pay +8(number)", -EINVAL, "register or memory"},
 		{TARGET ":pay %di:f64", -ENOTSUP, "vector registers"},
+		{TARGET ":pay number $arg7", -EINVAL, "behind the function's prologue"},
+		{TARGET ":pay number +8(%sp)", -EINVAL, "behind the function's prologue"},
 		{TARGET ":pay price:f32", -EINVAL, "64 bits"},
 		{TARGET ":pay thread_local_number", -ENOTSUP, "thread-local"},
 		{PROBE_TARGET_OPTIMISED ":difference total", -ENOTSUP, "total: it is computed of several values"},

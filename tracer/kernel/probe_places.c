@@ -198,6 +198,7 @@ struct function_place {
 	const struct probe_spec *spec;
 	struct probe_scope scope;
 	bool scope_tried;
+	bool moved; /* behind the prologue, for variables of code that was not optimised */
 	uint64_t address;
 };
 
@@ -260,6 +261,9 @@ static int add_argument(struct entry *entry, struct function_place *place, const
 	err = probe_code_expression(text->expression, entry->probe.at_return, &field, ret_error);
 	if (err > 0)
 		return add_variable(entry, place, text, text->expression, *text->name ? text->name : text->expression, ret_error);
+	if (!err && place->moved && field.argument.start == TRACE_PROBE_REGISTER && field.argument.base == PROBE_REGISTER_STACK)
+		return error_set(ret_error, -EINVAL, "%s: the stack is another one where the variables of this probe can be read, behind the function's prologue; name the variable, or record it by a probe of its own",
+				  text->expression);
 	if (!err && *text->type)
 		err = probe_code_type(text->type, &field, ret_error);
 	else if (!err && !strcmp(text->expression, "$retval"))
@@ -327,6 +331,7 @@ static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const 
 	if (!at_return && wants_variables(spec)) {
 		place.address = probe_scope_body(scope_of(&place));
 		place.scope.address = place.address;
+		place.moved = place.address != address;
 	}
 	snprintf(entry->doc, sizeof(entry->doc), "%s %.200s", at_return ? "return from" : "call of", name);
 	probe_scope_source(scope_of(&place), entry->source, sizeof(entry->source));
