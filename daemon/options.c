@@ -388,8 +388,11 @@ static int parse_short(struct options *options, const char *word, struct words *
 
 static int take_positionals(struct options *options, char **words, size_t nr, struct trace_error *ret_error)
 {
-	bool device = nr == POSITIONALS_MAX || (nr && !strncmp(words[0], "/dev/tracer", strlen("/dev/tracer")));
+	bool device = nr && !strncmp(words[0], "/dev/tracer", strlen("/dev/tracer"));
 
+	/* "t.trace make all" means a command: it must not be recorded until Ctrl-C to a file called make. */
+	if (nr == POSITIONALS_MAX && !device)
+		return error_set(ret_error, -EINVAL, "%s: one name too many; a command stands behind --: %s -- %s %s", words[2], words[0], words[1], words[2]);
 	if (device) {
 		words++;
 		nr--;
