@@ -140,6 +140,10 @@ static int take_step(int argc, char **argv, struct step *ret_step)
 		message_error("%s: %s is missing; try --help", ret_step->verb->name, ret_step->verb->argument_name);
 		return -1;
 	}
+	if (strcmp(ret_step->verb->name, "dump") && strpbrk(ret_step->argument, "\r\n")) { /* a file may be called as it likes */
+		message_error("%s: one line is wanted, without line breaks", ret_step->verb->name);
+		return -1;
+	}
 	return words;
 }
 

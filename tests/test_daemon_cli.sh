@@ -234,6 +234,8 @@ check "new mask" grep -q sched_wait out
 check "removed" test -z "$(grep sched_prio out)"
 expect 1 "no event" ask mask nonsense
 expect 0 "" ask mark a note
+expect 2 "mark: one line is wanted" ask mark $'two\nlines'
+expect 2 "mask: one line is wanted" ask mask $'sched\nstop'
 expect 0 "" ask dump
 check "dump says so" grep -q "on disk" out
 expect 1 "writes to a file" ask -r
