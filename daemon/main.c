@@ -39,5 +39,5 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	message_init("tracedaemon", options.session.quiet);
-	return run(&options);
+	return message_end(run(&options));
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "message.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <syslog.h>
 
 static const char *message_program = "tracedaemon";
@@ -72,4 +74,16 @@ void message_progress(const char *line)
 	else if (message_line_stands)
 		fprintf(stderr, "\r\033[K");
 	message_line_stands = line;
+}
+
+int message_end(int status)
+{
+	bool failed;
+
+	errno = 0;
+	failed = fflush(stdout) || ferror(stdout); /* what did not fit is tried again, and says why */
+	if (!failed)
+		return status;
+	message_error("standard output could not be written completely: %s", strerror(errno ? errno : EIO));
+	return status ? status : 1;
 }

@@ -23,4 +23,7 @@ void message_error(const char *format, ...) __attribute__((format(printf, 1, 2))
 
 /** message_progress() - replace the progress line by @line; NULL wipes it. Only for terminals. */
 void message_progress(const char *line);
+
+/** message_end() - the exit status of a program whose status is @status so far: not 0 if what it printed did not get to stdout, which is told */
+int message_end(int status);
 #endif

@@ -175,11 +175,11 @@ int main(int argc, char **argv)
 	for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
 		if (!strcmp(argv[at], "--help")) {
 			help();
-			return 0;
+			return message_end(0);
 		}
 		if (!strcmp(argv[at], "--version")) {
 			puts("tracectl " TRACE_VERSION);
-			return 0;
+			return message_end(0);
 		}
 		if (!strncmp(argv[at], "--control=", 10))
 			control_path = argv[at] + 10;
@@ -190,5 +190,5 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	return at < argc ? run_words(control_path, argc - at, argv + at) : show_state(control_path);
+	return message_end(at < argc ? run_words(control_path, argc - at, argv + at) : show_state(control_path));
 }

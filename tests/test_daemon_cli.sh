@@ -236,6 +236,11 @@ expect 1 "no event" ask mask nonsense
 expect 0 "" ask mark a note
 expect 2 "mark: one line is wanted" ask mark $'two\nlines'
 expect 2 "mask: one line is wanted" ask mask $'sched\nstop'
+for answer in "ask" "ask status" "ask mask" "ask --help" "run -v" "run --list" "run --help"; do
+	$answer >/dev/full 2>err
+	check "$answer: an answer that nobody gets is exit 1" test $? -eq 1
+	check "$answer: an answer that nobody gets is told" grep -q "standard output could not be written completely: No space left" err
+done
 expect 0 "" ask dump
 check "dump says so" grep -q "on disk" out
 expect 1 "writes to a file" ask -r
