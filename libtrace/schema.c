@@ -146,13 +146,12 @@ struct view {
 	const char *texts; /* NUL at the end */
 };
 
+/* There is room for the header. */
 static bool view_init(struct view *view, const unsigned char *payload, size_t bytes)
 {
 	struct trace_schema_header *header = &view->header;
 	size_t types_bytes, fields_bytes, total;
 
-	if (bytes < sizeof(*header))
-		return false;
 	memcpy(header, payload, sizeof(*header));
 	if (header->type_bytes < offsetof(struct trace_schema_type, source) || header->field_bytes < sizeof(struct trace_schema_field) ||
 	    header->text_bytes == 0 ||
@@ -346,7 +345,7 @@ int schema_add(struct schema *schema, const unsigned char *payload, size_t bytes
 	struct view view;
 	int error = -EBADMSG;
 
-	if (schema->memory_bytes + bytes > SCHEMA_MAX_BYTES)
+	if (bytes < sizeof(view.header) || schema->memory_bytes + bytes > SCHEMA_MAX_BYTES)
 		goto fail;
 	error = -ENOMEM;
 	copy = malloc(bytes + 1);

@@ -70,7 +70,9 @@ static void made_chunk(struct made *made, struct trace_chunk_header header, cons
 	memcpy(header.magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
 	header.header_bytes = sizeof(header);
 	header.trace_id = MADE_ID;
-	header.raw_bytes = header.packed_bytes = (uint32_t)bytes;
+	header.packed_bytes = (uint32_t)bytes;
+	if (header.compression == TRACE_COMPRESSION_NONE)
+		header.raw_bytes = header.packed_bytes;
 	header.payload_checksum = XXH3_64bits(payload, bytes);
 	header.checksum = XXH3_64bits(&header, offsetof(struct trace_chunk_header, checksum));
 	memcpy(mempcpy(made->data + made->bytes, &header, sizeof(header)), payload, bytes);
@@ -233,6 +235,23 @@ static void what_a_file_says_of_losses_does_not_count(void)
 	trace_event_format(trace, event, text, sizeof(text));
 	CU_ASSERT_STRING_EQUAL(text, "LOST : 3 events since 0");
 	trace_cursor_free(cursor);
+	trace_close(trace);
+	free(made);
+}
+
+/* Nothing was unpacked before, and for nothing no memory is needed. */
+static void a_schema_that_unpacks_to_nothing_is_damage(void)
+{
+	struct made *made = calloc(1, sizeof(*made));
+	unsigned char frame[64];
+	struct trace *trace;
+
+	made_header(made, sizeof(struct trace_file_header));
+	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_SCHEMA, .compression = TRACE_COMPRESSION_ZSTD }, frame,
+		   ZSTD_compress(frame, sizeof(frame), "", 0, 1));
+	trace = made_open(made, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), 1);
 	trace_close(trace);
 	free(made);
 }
@@ -524,6 +543,7 @@ static const struct unit_case cases[] = {
 	{ "types_that_share_more_than_a_schema_can_hold_are_refused", types_that_share_more_than_a_schema_can_hold_are_refused },
 	{ "nothing_is_read_of_events_that_are_too_short", nothing_is_read_of_events_that_are_too_short },
 	{ "what_a_file_says_of_losses_does_not_count", what_a_file_says_of_losses_does_not_count },
+	{ "a_schema_that_unpacks_to_nothing_is_damage", a_schema_that_unpacks_to_nothing_is_damage },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
 	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
 	{ "chunks_that_are_too_much_at_a_time_are_refused", chunks_that_are_too_much_at_a_time_are_refused },
