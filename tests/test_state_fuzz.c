@@ -5,12 +5,13 @@
  * Events of every kind, valid in their shape and random in all else: threads run on two CPUs at once, die twice, return from calls they never
  * made. Three moods: pure noise, a plausible machine with some noise, and one that is crowded, where threads seldom sleep and so wait for each other's
  * turns, often many of them. Much happens at the same time, also at the very end. The interval hook is checked against the books: the intervals of each thread
- * cover its life without hole or overlap. So are the bills of servers, and what lies between programs' events.
+ * cover its life without hole or overlap. So are the bills of servers, critical paths, and what lies between programs' events.
  *
  *	test_state_fuzz            200,000 events in several traces
  */
 #include <stdlib.h>
 #include <trace/analysis.h>
+#include <trace/critical_path.h>
 #include <trace/servers.h>
 #include <trace/user_events.h>
 #include "builder.h"
@@ -28,11 +29,12 @@
  * @cuts: percent of the events begin a new chunk of their CPU
  * @streams: structural events and those of programs have streams of their own, and chunks of one stream may overlap
  * @masks: what is recorded changes
+ * @moves: threads are moved from CPU to CPU, made and freed
  * @programs: threads tell of scopes and requests, under numbers that others have later
  */
 struct mood {
 	uint32_t noise, nr_tids, switches, sleeps, cuts;
-	bool losses, streams, masks, programs;
+	bool losses, streams, masks, programs, moves;
 };
 
 struct dice {
@@ -173,6 +175,34 @@ static void plausible_event(struct tb *tb, struct dice *dice, struct machine *ma
 	}
 }
 
+static void moving_event(struct tb *tb, struct dice *dice, const struct machine *machine, uint32_t cpu, uint64_t ts_ns)
+{
+	uint32_t tid = 1 + (uint32_t)below(dice, dice->mood->nr_tids - 1);
+	struct trace_sched_migrate migrate = {.tid = tid, .from_cpu = cpu, .to_cpu = (uint32_t)below(dice, NR_CPUS)};
+	struct trace_sched_wakeup_new new = {.tid = tid, .target_cpu = (uint32_t)below(dice, NR_CPUS)};
+	struct trace_sched_free gone = {.tid = tid};
+
+	switch (below(dice, 8)) {
+	case 0:
+		tb_fork(tb, cpu, ts_ns, machine->running[cpu], tid, below(dice, 2) ? tid : machine->running[cpu], "child");
+		break;
+	case 1:
+		tb_event(tb, cpu, ts_ns, TRACE_EV_sched_wakeup_new, &new, sizeof(new), NULL);
+		break;
+	case 2:
+		tb_exit(tb, cpu, ts_ns, machine->running[cpu], machine->running[cpu], true);
+		break;
+	case 3:
+		tb_event(tb, cpu, ts_ns, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
+		break;
+	case 4:
+		tb_exec(tb, cpu, ts_ns, machine->running[cpu], "/usr/bin/make");
+		break;
+	default:
+		tb_event(tb, cpu, ts_ns, TRACE_EV_sched_migrate, &migrate, sizeof(migrate), NULL);
+	}
+}
+
 /* Threads that are told to be hidden, and to have slept since some time, whatever the events say. */
 static void hidden_threads(struct tb *tb, struct dice *dice)
 {
@@ -309,6 +339,8 @@ static struct tb *random_story(uint64_t seed, const struct mood *mood)
 			tb_user_event(tb, cpu, ts_ns, paid, &(uint64_t){below(&dice, 5)}, sizeof(uint64_t));
 		if (mood->programs && below(&dice, 5) == 0)
 			told_event(tb, &dice, &machine, &told, cpu, ts_ns);
+		if (mood->moves && below(&dice, 8) == 0)
+			moving_event(tb, &dice, &machine, cpu, ts_ns);
 		if (mood->masks && below(&dice, 400) == 0)
 			random_mask(tb, &dice, cpu, ts_ns);
 		if (below(&dice, 100) < mood->noise)
@@ -366,11 +398,34 @@ static void check_lives(struct trace_analysis *analysis, const struct lives *liv
 	}
 }
 
+/* Of the first threads, and of parts of their lives: every instant is somebody's. */
+static void check_paths(struct trace_analysis *analysis, struct trace_history *history, uint64_t seed)
+{
+	struct dice dice = {seed, NULL};
+	uint64_t start, end;
+
+	trace_analysis_window(analysis, &start, &end);
+	for (size_t i = 0; i < trace_nr_processes(analysis) && i < 16; i++)
+		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(trace_get_process(analysis, i), thread));) {
+			uint64_t from = below(&dice, 2) ? 0 : start + below(&dice, end - start + 1);
+			struct trace_critical_path *path = trace_critical_path_new(history, thread, from, UINT64_MAX, NULL);
+			struct trace_error error = {0};
+
+			if (path)
+				CU_ASSERT_EQUAL(trace_critical_path_verify(path, &error), 0);
+			if (error.code)
+				printf("seed %llu, thread %u: %s\n", (unsigned long long)seed, trace_thread_tid(thread), error.message);
+			trace_critical_path_free(path);
+		}
+}
+
 static void check_trace(struct trace *trace, uint64_t seed, const struct mood *mood)
 {
 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
 	struct trace_servers *servers = trace_servers_new(trace, analysis, NULL);
 	struct trace_user_events *user = trace_user_events_new(trace, analysis, NULL);
+	struct trace_history_options few = {.size = sizeof(few), .max_intervals = 2000 + seed % 3 * 4000}; /* some become coarse, some are given up */
+	struct trace_history *history = trace_history_new(analysis, &few, NULL);
 	struct trace_error error = {0};
 	struct lives lives = {0};
 
@@ -385,6 +440,8 @@ static void check_trace(struct trace *trace, uint64_t seed, const struct mood *m
 		printf("seed %llu, %u threads, noise %u, losses %d: %s\n", (unsigned long long)seed, mood->nr_tids, mood->noise, mood->losses, error.message);
 	check_lives(analysis, &lives);
 	free(lives.life);
+	check_paths(analysis, history, seed);
+	trace_history_free(history);
 	trace_user_events_free(user);
 	trace_servers_free(servers);
 	trace_analysis_free(analysis);
@@ -527,6 +584,13 @@ static void whatever_is_recorded_the_books_balance(void)
 		check(seed, mixed_mood(seed));
 }
 
+static void threads_that_come_and_go_balance(void)
+{
+	for (uint64_t seed = 600; seed < 600 + 2 * NR_TRACES; seed++)
+		check(seed, (struct mood){.noise = (uint32_t)(seed % 3), .nr_tids = seed & 1 ? 20 : 200, .switches = 70, .sleeps = (uint32_t)(seed % 5 * 10), .losses = seed % 4 == 0,
+					  .programs = seed & 2, .moves = true});
+}
+
 static void what_programs_tell_of_adds_up(void)
 {
 	for (uint64_t seed = 500; seed < 500 + 2 * NR_TRACES; seed++)
@@ -549,6 +613,7 @@ int main(int argc, char **argv)
 		{"plausible_traces_with_noise_balance", plausible_traces_with_noise_balance},
 		{"crowded_machines_balance", crowded_machines_balance},
 		{"whatever_is_recorded_the_books_balance", whatever_is_recorded_the_books_balance},
+		{"threads_that_come_and_go_balance", threads_that_come_and_go_balance},
 		{"what_programs_tell_of_adds_up", what_programs_tell_of_adds_up},
 		{"who_had_a_number_before_waits_for_himself", who_had_a_number_before_waits_for_himself},
 		{"damage_that_is_found_late_is_a_gap_like_others", damage_that_is_found_late_is_a_gap_like_others},
