@@ -742,6 +742,7 @@ void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 		return;
 	if (thread->place == PLACE_QUEUED) {
 		books_queued(a, thread, ns, NULL);
+		turns_settle(a, thread); /* also where it did not wait at all: what it was charged for was of the other CPU */
 		turns_queue(&a->cpus[migrate->to_cpu], thread, ns, books_cpu_irq(&a->cpus[migrate->to_cpu], ns));
 	}
 	thread->cpu = migrate->to_cpu;

@@ -435,9 +435,10 @@ static uint64_t had_by(const struct trace_figures *f, uint32_t pid)
 	return 0;
 }
 
-/* Thread 5 is believed on CPU 0, in its third turn there, when it leaves CPU 1 and waits for that one: what it waited before was for CPU 0. */
-static void who_turns_up_on_another_cpu_is_charged_on_both(void)
+/* Thread 5 is believed on CPU 0, in its third turn there, when it leaves CPU 1 and waits for that one; or (@moved) leaves it, and is moved at once. */
+static void check_other_cpu(bool moved)
 {
+	struct trace_sched_migrate migrate = {.tid = 5, .from_cpu = 0, .to_cpu = 1};
 	enum { NR = 40, TURN_NS = 10, THIRD_TURN = 2 * NR + 5, /* the turns before the end of it */ OTHERS = 300, NR_OTHERS = 30 };
 	struct tb *tb = tb_new();
 	struct trace_error error = {0};
@@ -455,7 +456,11 @@ static void who_turns_up_on_another_cpu_is_charged_on_both(void)
 	tb_switch(tb, 0, START_NS, 0, 1, TRACE_TASK_RUNNING);
 	for (uint32_t turn = 1; turn < THIRD_TURN; turn++)
 		tb_switch(tb, 0, now += TURN_NS, (turn - 1) % NR + 1, turn % NR + 1, TRACE_TASK_RUNNING);
-	tb_switch(tb, 1, now += TURN_NS, 5, OTHERS, TRACE_TASK_RUNNING);
+	tb_switch(tb, 1, now += TURN_NS, moved ? 200 : 5, OTHERS, TRACE_TASK_RUNNING);
+	if (moved) {
+		tb_switch(tb, 0, now, 5, 6, TRACE_TASK_RUNNING);
+		tb_event(tb, 1, now, TRACE_EV_sched_migrate, &migrate, sizeof(migrate), NULL);
+	}
 	for (uint32_t i = 1; i < NR_OTHERS; i++)
 		tb_switch(tb, 1, now += TURN_NS, OTHERS + i - 1, OTHERS + i, TRACE_TASK_RUNNING);
 	tb_switch(tb, 1, now += TURN_NS, OTHERS + NR_OTHERS - 1, 5, TRACE_TASK_RUNNING);
@@ -473,6 +478,17 @@ static void who_turns_up_on_another_cpu_is_charged_on_both(void)
 	trace_analysis_free(analysis);
 	trace_close(trace);
 	tb_free(tb);
+}
+
+/* What it waited before was for CPU 0. */
+static void who_turns_up_on_another_cpu_is_charged_on_both(void)
+{
+	check_other_cpu(false);
+}
+
+static void who_is_moved_before_it_waited_is_charged_on_both(void)
+{
+	check_other_cpu(true);
 }
 
 /*
@@ -519,6 +535,7 @@ static const struct unit_case cases[] = {
 	{"of_long_waits_the_latest_are_named", of_long_waits_the_latest_are_named},
 	{"of_long_waits_for_few_processes_all_is_known", of_long_waits_for_few_processes_all_is_known},
 	{"who_turns_up_on_another_cpu_is_charged_on_both", who_turns_up_on_another_cpu_is_charged_on_both},
+	{"who_is_moved_before_it_waited_is_charged_on_both", who_is_moved_before_it_waited_is_charged_on_both},
 	{"a_hidden_thread_may_come_last", a_hidden_thread_may_come_last},
 	{NULL, NULL},
 };
