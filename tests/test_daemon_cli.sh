@@ -73,7 +73,7 @@ expect 2 "unknown option -Z" run -Z
 expect 2 "near ones: .*sched_switch" run -esched_swich t
 expect 2 "is not a time" run -tsx t
 expect 2 "one name too many" run a b c d
-expect 2 "c: one name too many; a command stands behind --: a -- b c$" run a b c
+expect 2 "c: one name too many; a command stands behind --: a -- b c$" run -tu100000 a b c
 check "nothing is called like a command" test ! -e b
 expect 1 "there is no process 2147483647 to record" run -P2147483647 none.trace
 expect 1 "there is no process group 2147483647 to record" run -G2147483647 none.trace
