@@ -222,7 +222,7 @@ static void a_recording_on_a_slow_disk_is_compressed_more(void)
 }
 
 /* What is written goes into memory, and more waits than the writer can compress. */
-static void a_recording_that_waits_for_the_cpu_is_compressed_less(void)
+static struct sizes record_into_memory(void)
 {
 	enum { BLOCKS = 5 * LEVEL_BLOCKS };
 	int fd = memfd_create("memory", MFD_CLOEXEC);
@@ -245,9 +245,23 @@ static void a_recording_that_waits_for_the_cpu_is_compressed_less(void)
 	trace_writer_free(writer);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	sizes = read_back(path, BLOCKS);
-	CU_ASSERT_TRUE(sizes.largest > sizes.first + sizes.first / 50);
-	CU_ASSERT_TRUE(sizes.smallest > sizes.first - sizes.first / 50);
 	close(fd);
+	return sizes;
+}
+
+/* A writer that loses its CPU in the middle of a write takes that for a slow disk; not every time. */
+static void a_recording_that_waits_for_the_cpu_is_compressed_less(void)
+{
+	bool less = false, more = true;
+
+	for (int i = 0; i < 10 && (more || !less); i++) {
+		struct sizes sizes = record_into_memory();
+
+		less = sizes.largest > sizes.first + sizes.first / 50;
+		more = sizes.smallest < sizes.first - sizes.first / 50;
+	}
+	CU_ASSERT_TRUE(less);
+	CU_ASSERT_FALSE(more);
 }
 
 static const struct unit_case cases[] = {
