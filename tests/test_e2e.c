@@ -548,6 +548,17 @@ static void a_low_limit_of_descriptors_is_raised(void)
 	session_end(&s);
 }
 
+/* However much there is of it. */
+static void who_has_no_memory_is_told_of_nothing_else(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	session_run("for v in 14000 16000 18000 20000 22000 24000 26000; do (ulimit -v $v; exec %s/tracedaemon %s -- true) 2>>%s/stderr; done", bin, s.trace, s.folder);
+	CU_ASSERT_EQUAL(session_run("grep -q 'No such process' %s/stderr", s.folder), 1);
+	session_end(&s);
+}
+
 static void a_pipe_carries_a_trace(void)
 {
 	struct session s;
@@ -581,6 +592,7 @@ static const struct unit_case cases[] = {
 	{"only_the_asked_events_are_recorded", only_the_asked_events_are_recorded},
 	{"a_commands_exit_status_is_ours", a_commands_exit_status_is_ours},
 	{"a_low_limit_of_descriptors_is_raised", a_low_limit_of_descriptors_is_raised},
+	{"who_has_no_memory_is_told_of_nothing_else", who_has_no_memory_is_told_of_nothing_else},
 	{"a_pipe_carries_a_trace", a_pipe_carries_a_trace},
 	{NULL, NULL},
 };

@@ -269,6 +269,8 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 			ret_error, result,
 			"the kernel has no memory for the buffers (%u CPUs x %u x %u bytes): choose smaller ones (-b, -n)",
 			tracer->nr_cpus, tracer->options.nr_subbufs, tracer->options.subbuf_bytes);
+	if (result == -ESRCH) /* what libbpf says when the kernel's type information, which we have read already, cannot be had once more */
+		return error_set(ret_error, -ENOMEM, "no memory for the BPF programs: raise the limit of this process (ulimit -v)");
 	if (result == -EMFILE)
 		return error_set(ret_error, result, "too few open files are allowed for the BPF programs: raise the limit (ulimit -n)");
 	if (result == -EPERM)
