@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,18 @@ static bool first_line(char *line, size_t bytes, const char *format, ...)
 	if (read)
 		line[strcspn(line, "\n")] = '\0';
 	return read;
+}
+
+/* All of a short file, whose text may have more lines than one. */
+static bool whole_text(char *text, size_t bytes, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	size_t got = file ? fread(text, 1, bytes - 1, file) : 0;
+
+	if (file)
+		fclose(file);
+	text[got] = '\0';
+	return got > 0;
 }
 
 static uint32_t state_of_letter(char letter)
@@ -132,7 +145,9 @@ int tracer_emit_runs(struct tracer_collector *c, uint32_t tgid, uint32_t tid, ui
 #define PF_KTHREAD  0x00200000
 #define BORN_MEANWHILE_NS 20000000u /* /proc tells births in ticks of 10 ms */
 
-/* /proc/PID/stat, proc(5): "pid (comm) state ppid pgrp session tty tpgid flags ... 18 priority ... 22 starttime ... 39 processor"
+/*
+ * /proc/PID/stat, proc(5): "pid (comm) state ppid pgrp session tty tpgid flags ... 18 priority ... 22 starttime ... 39 processor". In the name there may be
+ * anything, a newline too.
  */
 static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 {
@@ -145,7 +160,8 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 
 	if (tid < TRACER_MAX_TID && (c->seen[tid / 8] >> tid % 8 & 1))
 		return 0;
-	if (!first_line(line, sizeof(line), "/proc/%u/task/%u/stat", tgid, tid))
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", tgid, tid);
+	if (!whole_text(line, sizeof(line), path))
 		return 0; /* gone */
 	open = strchr(line, '(');
 	close = strrchr(line, ')');
@@ -174,10 +190,22 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 	return result || !(thread.flags & TRACE_THREAD_HIDDEN) ? result : tracer_emit_runs(c, tgid, tid, tracer_now_ns());
 }
 
+/* "flags:	02100002" of fdinfo, proc(5), in octal: as of open(2), with O_CLOEXEC. */
+static uint32_t flags_of(uint32_t tgid, uint32_t fd)
+{
+	char path[64], text[256];
+	unsigned int flags = 0;
+	const char *line;
+
+	snprintf(path, sizeof(path), "/proc/%u/fdinfo/%u", tgid, fd);
+	line = whole_text(text, sizeof(text), path) ? strstr(text, "flags:") : NULL;
+	return line && sscanf(line, "flags: %o", &flags) == 1 ? flags : 0;
+}
+
 static int visit_fd(struct tracer_collector *c, uint32_t tgid, uint32_t fd)
 {
-	struct trace_start_fd payload = {.tgid = tgid, .fd = (int32_t)fd};
-	char link[64], path[1024];
+	struct trace_start_fd payload = {.tgid = tgid, .fd = (int32_t)fd, .flags = flags_of(tgid, fd)};
+	char link[64], path[PATH_MAX];
 	struct stat file;
 	ssize_t bytes;
 
@@ -195,7 +223,7 @@ static int visit_fd(struct tracer_collector *c, uint32_t tgid, uint32_t fd)
 static int visit_process(struct tracer_collector *c, uint32_t unused, uint32_t tgid)
 {
 	struct trace_start_exe exe = {.tgid = tgid};
-	char link[64], path[1024];
+	char link[64], path[PATH_MAX];
 	ssize_t bytes;
 	int result;
 

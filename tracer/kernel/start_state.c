@@ -26,15 +26,19 @@ int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, 
 {
 	uint64_t storage[TRACE_RECORD_MAX_BYTES / 8] = {0};
 	struct trace_record *record = (struct trace_record *)storage;
-	size_t text_bytes = text ? strlen(text) + 1 : 0, bytes;
+	size_t room = sizeof(storage) - sizeof(*record) - payload_bytes, text_bytes = text ? strlen(text) + 1 : 0, bytes;
+	bool is_cut;
 
 	if (payload_bytes > 256)
 		return -EINVAL;
-	if (sizeof(*record) + payload_bytes + text_bytes > sizeof(storage))
-		text_bytes = sizeof(storage) - sizeof(*record) - payload_bytes;
+	is_cut = text_bytes > room;
+	if (is_cut)
+		text_bytes = room;
 	memcpy(record + 1, payload, payload_bytes);
 	if (text_bytes)
 		memcpy((char *)(record + 1) + payload_bytes, text, text_bytes - 1);
+	if (is_cut)
+		memcpy((char *)(record + 1) + payload_bytes + text_bytes - sizeof("..."), "...", sizeof("..."));
 	bytes = (sizeof(*record) + payload_bytes + text_bytes + 7) & ~7ul;
 	record->time = (uint32_t)ts_ns;
 	record->id = (uint16_t)id;
@@ -193,7 +197,8 @@ int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const st
 static int emit_cgroup(struct tracer_collector *c, size_t idx)
 {
 	struct trace_start_cgroup payload = {.cgroup = c->cgroups[idx]};
-	char path[64], line[TRACER_PATH_BYTES];
+	char path[64], *line = NULL;
+	size_t room = 0;
 	int result = 0;
 	FILE *file;
 
@@ -201,12 +206,13 @@ static int emit_cgroup(struct tracer_collector *c, size_t idx)
 	file = fopen(path, "re");
 	if (!file)
 		return 0; /* gone meanwhile */
-	while (result == 0 && fgets(line, sizeof(line), file)) {
+	while (result == 0 && getline(&line, &room, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "0::", 3) == 0)
 			result = tracer_emit_record(c, TRACE_EV_start_cgroup, tracer_now_ns(), &payload, sizeof(payload),
 						    line + 3);
 	}
+	free(line);
 	fclose(file);
 	return result;
 }

@@ -18,7 +18,7 @@ struct tracer_collector {
 	uint64_t begin_ns; /* when the iterators began; 0: they did not run */
 };
 
-/** tracer_emit_record() - one record out of a payload and a string (NULL: none, or too long: cut) */
+/** tracer_emit_record() - one record out of a payload and a string; NULL: none. One that is too long ends with "..." */
 int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes,
 		       const char *text);
 uint64_t tracer_now_ns(void);
