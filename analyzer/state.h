@@ -911,6 +911,8 @@ file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t in
 bool file_connects(const struct trace_analysis *a, file_idx one, file_idx other);
 /** file_holder() - the process other than @self that has the other end of @file open now; PROCESS_SEVERAL; PROCESS_UNKNOWN: none known */
 uint32_t file_holder(const struct trace_analysis *a, const struct trace_process *self, file_idx file);
+/** file_opened() - the file behind a descriptor, as the kernel tells of it; @flags as in open(2) */
+file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags);
 /** file_mode() - the mode of an open file, from that of its inode and the flags of open(2) */
 uint32_t file_mode(uint32_t mode, uint32_t flags);
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);

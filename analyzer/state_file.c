@@ -364,7 +364,14 @@ static struct trace_thread *current_thread(struct cpu *cpu)
 	return cpu->current == &cpu->idle ? NULL : cpu->current;
 }
 
-/* Since Linux 6.9 a pidfd is a file of a file system of its own, and its name is "/". */
+file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags)
+{
+	bool is_pidfd = strcmp(path, "[pidfs]") == 0;
+
+	return file_get(a, is_pidfd ? "[pidfd]" : path, dev, ino, is_pidfd ? 0 : file_mode(mode, flags));
+}
+
+/* Since Linux 6.9 a pidfd is a file of a file system of its own; its name was "/" in traces that were made before that was told apart. */
 static bool is_pidfd(const struct trace_analysis *a, const struct frame *frame)
 {
 	return frame && frame_class(a, frame) == CALL_FD_NEW && strcmp(strings_text(&a->strings, a->calls[frame->call].name), "pidfd_open") == 0;
@@ -383,7 +390,7 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 	if (is_pidfd(a, frame))
 		file = file_get(a, "[pidfd]", open->dev, open->ino, 0);
 	else
-		file = file_get(a, trace_event_string(event), open->dev, open->ino, file_mode(open->mode, open->flags));
+		file = file_opened(a, trace_event_string(event), open->dev, open->ino, open->mode, open->flags);
 	fd_put(a, thread, open->fd, file, open->flags & O_CLOEXEC);
 	if (!frame)
 		return;

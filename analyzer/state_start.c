@@ -81,7 +81,7 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 	struct trace_thread *leader = leader_of(a, start->tgid);
 
 	if (leader)
-		fd_put(a, leader, start->fd, file_get(a, trace_event_string(event), start->dev, start->ino, file_mode(start->mode, start->flags)),
+		fd_put(a, leader, start->fd, file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
 		       start->flags & O_CLOEXEC);
 }
 

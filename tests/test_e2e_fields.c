@@ -3,6 +3,7 @@
  * test_e2e_fields.c - what single fields of events say, where it is easy to get them wrong, against what the program itself knows. It is the
  * program too: "test_e2e_fields do TRUTH FOLDER". Root only; skipped (77) where the kernel cannot be recorded.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <netinet/in.h>
@@ -33,6 +34,9 @@
 #define FILE_BYTES    (4 << 20)
 #define MOST_TIDS     (4 << 20)
 #define LABEL	      0x6c6162656cull /* of a request of io_uring */
+#define DEEP	      60  /* folders in folders, whose names are still all told */
+#define TOO_DEEP      300 /* and no more */
+#define LONG_PATH     3000
 
 /* ---- the program ---- */
 
@@ -322,6 +326,33 @@ static void use_a_label_again(void)
 	close(ring.fd);
 }
 
+/* A file in @depth folders. */
+static void open_below(const char *folder, int depth, const char *name)
+{
+	int at = open(folder, O_DIRECTORY | O_CLOEXEC), below;
+
+	for (int i = 0; i < depth; i++, at = below) {
+		need(!mkdirat(at, "d", 0700) || errno == EEXIST, "mkdir");
+		below = openat(at, "d", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(at);
+	}
+	need(close(openat(at, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) == 0, name);
+	close(at);
+}
+
+static void name_files(const char *folder)
+{
+	char path[LONG_PATH + 1];
+
+	open_below(folder, DEEP, "deep");
+	open_below(folder, TOO_DEEP, "too-deep");
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	memcpy(path, "/long/", 6);
+	need(access(path, F_OK) < 0, "a long path");
+	need(close(open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) == 0, "namespace");
+}
+
 static int do_all(const char *path, const char *folder)
 {
 	truth = fopen(path, "we");
@@ -334,6 +365,7 @@ static int do_all(const char *path, const char *folder)
 	read_a_file(folder);
 	use_a_label_again();
 	move_in_another_hierarchy(folder);
+	name_files(folder);
 	return 0;
 }
 
@@ -504,6 +536,52 @@ static void groups_of_other_hierarchies_are_none(void)
 		CU_ASSERT_NOT_EQUAL(attach->tid, told("moved"));
 }
 
+/* The text of the one event of this type whose text ends with @end. */
+static void find_text(uint32_t id, const char *begin, const char *end, char text[2048])
+{
+	struct search search = search_for(id);
+	const struct trace_event *event;
+	int nr = 0;
+
+	while ((event = trace_cursor_next(search.cursor))) {
+		const char *found = trace_event_string(event);
+		size_t bytes = strlen(found);
+
+		if (strncmp(found, begin, strlen(begin)) != 0 || bytes < strlen(end) || strcmp(found + bytes - strlen(end), end) != 0)
+			continue;
+		snprintf(text, 2048, "%s", found);
+		nr++;
+	}
+	trace_cursor_free(search.cursor);
+	CU_ASSERT_EQUAL_FATAL(nr, 1);
+}
+
+static void a_path_is_whole_or_says_that_it_is_not(void)
+{
+	char text[2048], whole[512];
+	size_t at;
+
+	record();
+	at = (size_t)snprintf(whole, sizeof(whole), "%s", session.folder);
+	for (int i = 0; i < DEEP; i++)
+		at += (size_t)snprintf(whole + at, sizeof(whole) - at, "/d");
+	snprintf(whole + at, sizeof(whole) - at, "/deep");
+	find_text(TRACE_EV_fs_open, "", "/d/deep", text);
+	CU_ASSERT_STRING_EQUAL(text, whole);
+	find_text(TRACE_EV_fs_open, "", "/d/too-deep", text);
+	CU_ASSERT_EQUAL(strncmp(text, ".../d/", 6), 0);
+	find_text(TRACE_EV_sys_path, "/long/x", "", text);
+	CU_ASSERT_EQUAL(strcmp(text + strlen(text) - 5, "xx..."), 0);
+}
+
+static void files_without_a_name_are_not_the_root(void)
+{
+	char text[2048];
+
+	record();
+	find_text(TRACE_EV_fs_open, "[nsfs]", "", text);
+}
+
 static const struct unit_case cases[] = {
 	{ "a_lent_priority_is_given_back_for_the_own", a_lent_priority_is_given_back_for_the_own },
 	{ "a_signal_says_whether_the_kernel_made_it", a_signal_says_whether_the_kernel_made_it },
@@ -512,6 +590,8 @@ static const struct unit_case cases[] = {
 	{ "the_orders_of_cached_pages_add_up", the_orders_of_cached_pages_add_up },
 	{ "what_was_received_is_no_accepted_connection", what_was_received_is_no_accepted_connection },
 	{ "groups_of_other_hierarchies_are_none", groups_of_other_hierarchies_are_none },
+	{ "a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not },
+	{ "files_without_a_name_are_not_the_root", files_without_a_name_are_not_the_root },
 	{ NULL, NULL },
 };
 

@@ -96,8 +96,12 @@ struct signal_struct {
 	atomic_t live;
 	struct pid *pids[4];
 };
+struct file_system_type {
+	const char *name;
+};
 struct super_block {
 	u32 s_dev;
+	struct file_system_type *s_type;
 };
 struct inode {
 	u16 i_mode;

@@ -14,8 +14,9 @@
 #define PF_KTHREAD  0x00200000
 
 /* ---- paths ---- */
-#define PATH_COMPONENTS 40
+#define PATH_COMPONENTS 128
 #define NAME_BYTES	256 /* longest component (255) and a slash */
+#define CUT_BYTES	3   /* "...", for what is missing of a path */
 
 /*
  * Where a path is put together: one per program and CPU, for a program never runs twice at once on a CPU. The state of the walk
@@ -26,6 +27,11 @@ struct path_text {
 	struct dentry *dentry;
 	struct mount *mount;
 	u32 at; /* what was found so far begins here; written backwards */
+	enum {
+		PATH_CUT, /* its front has not been found, or does not fit */
+		PATH_WHOLE,
+		PATH_NAMELESS, /* the file is in no directory, and has no name */
+	} kind;
 };
 #define PATH_SCRATCH(name)                                                                                                       \
 	struct {                                                                                                                 \
@@ -48,6 +54,17 @@ struct path_place {
 	u32 bytes;
 };
 
+/* The end at @s->at, of a file or a directory that is in none. Files of pidfs and nsfs, and what was opened by its handle, are called "/" there. */
+static __always_inline long path_top(struct path_text *s, bool is_first, u32 bytes)
+{
+	s->kind = PATH_WHOLE;
+	if (bytes == 1 && s->text[s->at & 2047] == '/') {
+		s->kind = is_first ? PATH_NAMELESS : PATH_CUT;
+		s->at++;
+	}
+	return 1;
+}
+
 /* One step up: a name, or from the root of a mount to where it is mounted. Returns 1 at the end. */
 static long path_step(u32 index, struct path_text **context)
 {
@@ -58,20 +75,22 @@ static long path_step(u32 index, struct path_text **context)
 
 	if (dentry == FIELD(mount, mnt.mnt_root)) {
 		above = FIELD(mount, mnt_parent);
-		if (above == mount)
+		if (above == mount) {
+			s->kind = PATH_WHOLE;
 			return 1;
+		}
 		s->dentry = FIELD(mount, mnt_mountpoint);
 		s->mount = above;
 		return 0;
 	}
 	bytes = FIELD(dentry, d_name.len);
-	if (bytes >= NAME_BYTES || at < bytes + 1)
+	if (bytes >= NAME_BYTES || at < bytes + 1 + CUT_BYTES)
 		return 1; /* does not fit: the front of the path is missing */
 	at -= bytes;
 	bpf_probe_read_kernel(&s->text[at & 2047], bytes & (NAME_BYTES - 1), FIELD(dentry, d_name.name));
-	if (parent == dentry) { /* not in a directory: anon_inode:[eventfd], memfd:name */
+	if (parent == dentry) { /* not in a directory: [eventfd], memfd:name */
 		s->at = at;
-		return 1;
+		return path_top(s, at + bytes == TRACER_PATH_BYTES - 1, bytes);
 	}
 	at--;
 	s->text[at & 2047] = '/';
@@ -80,9 +99,22 @@ static long path_step(u32 index, struct path_text **context)
 	return 0;
 }
 
+/* "[nsfs]": the kind of the file, for want of a name. */
+static __always_inline struct path_place kind_of_file(struct path_text *s, struct file *file)
+{
+	long bytes = bpf_probe_read_kernel_str(s->text + 1, 15, BPF_CORE_READ(file, f_inode, i_sb, s_type, name));
+
+	if (bytes <= 0)
+		bytes = 1;
+	s->text[0] = '[';
+	s->text[bytes & 15] = ']';
+	s->text[(bytes & 15) + 1] = 0;
+	return (struct path_place){.start = 0, .bytes = (bytes & 15) + 2};
+}
+
 /*
  * The path of @file from the root of its mount tree, from the dentries: what the kernel has open, after symbolic links, working
- * directories and chroot.
+ * directories and chroot. ".../b/c" if its front is missing.
  */
 static __always_inline struct path_place file_path(struct path_text *s, struct file *file)
 {
@@ -90,11 +122,18 @@ static __always_inline struct path_place file_path(struct path_text *s, struct f
 
 	s->dentry = FIELD(file, f_path.dentry);
 	s->mount = (void *)vfs - bpf_core_field_offset(struct mount, mnt);
+	s->kind = PATH_CUT;
 	s->at = TRACER_PATH_BYTES - 1;
 	s->text[TRACER_PATH_BYTES - 1] = 0;
 	bpf_loop(PATH_COMPONENTS, path_step, &s, 0);
-	if (s->at == TRACER_PATH_BYTES - 1 && (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFDIR)
+	if (s->kind == PATH_NAMELESS)
+		return kind_of_file(s, file);
+	if (s->kind == PATH_CUT) {
+		s->at -= CUT_BYTES;
+		__builtin_memcpy(&s->text[s->at & 2047], "...", CUT_BYTES);
+	} else if (s->at == TRACER_PATH_BYTES - 1 && (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFDIR) {
 		s->text[--s->at & 2047] = '/'; /* the root itself */
+	}
 	return (struct path_place){.start = s->at & 2047, .bytes = (TRACER_PATH_BYTES - s->at) & 2047};
 }
 

@@ -52,6 +52,14 @@ static __always_inline u64 path_argument(struct pt_regs *regs, u32 abi, u32 whic
 	}
 }
 
+/* What is read of a longer one ends where another path would, and says so. Returns @bytes. */
+static __always_inline long mark_cut(char *text, long bytes)
+{
+	if (bytes == TRACER_PATH_BYTES)
+		__builtin_memcpy(text + TRACER_PATH_BYTES - 1 - CUT_BYTES, "...", CUT_BYTES);
+	return bytes;
+}
+
 /* Returns 1 when the path could be read. A global function is verified once, and keeps its stack to itself. */
 __noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 {
@@ -60,7 +68,7 @@ __noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 
 	if (!s)
 		return 0;
-	bytes = bpf_probe_read_user_str(s->text, TRACER_PATH_BYTES, (void *)address);
+	bytes = mark_cut(s->text, bpf_probe_read_user_str(s->text, TRACER_PATH_BYTES, (void *)address));
 	if (bytes <= 0 || bytes > TRACER_PATH_BYTES)
 		return 0;
 	RECORD_BEHIND(sys_path, ROUND8((u32)bytes)) {
@@ -242,7 +250,7 @@ static __noinline long hold_path(struct subbuf_control *control, struct pt_regs 
 {
 	u64 address = event_wanted(TRACE_EV_sys_path) ? path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) : 0;
 
-	return address ? bpf_probe_read_user_str(control->held_path, TRACER_PATH_BYTES, (void *)address) : 0;
+	return address ? mark_cut((char *)control->held_path, bpf_probe_read_user_str(control->held_path, TRACER_PATH_BYTES, (void *)address)) : 0;
 }
 
 #define PUT_ARGUMENTS(args, regs, abi, kind)                    \
