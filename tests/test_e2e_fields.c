@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/io_uring.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -353,6 +354,28 @@ static void name_files(const char *folder)
 	need(close(open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) == 0, "namespace");
 }
 
+/* Most commands of bpf() return 0, which is no descriptor then. */
+static void look_up_in_a_map(const char *folder)
+{
+	union bpf_attr map = { .map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1 };
+	union bpf_attr look = { 0 };
+	uint64_t value = 1;
+	uint32_t key = 0;
+	char path[256];
+	struct stat stat;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/input", folder);
+	fd = open(path, O_CREAT | O_RDONLY | O_CLOEXEC, 0600);
+	need(dup2(fd, 0) == 0 && !fstat(0, &stat), path);
+	tell("input_ino", (long long)stat.st_ino);
+	look.map_fd = (uint32_t)syscall(SYS_bpf, BPF_MAP_CREATE, &map, sizeof(map));
+	look.key = (uintptr_t)&key;
+	look.value = (uintptr_t)&value;
+	need(!syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &look, sizeof(look)), "map");
+	close((int)look.map_fd);
+}
+
 static int do_all(const char *path, const char *folder)
 {
 	truth = fopen(path, "we");
@@ -366,6 +389,7 @@ static int do_all(const char *path, const char *folder)
 	use_a_label_again();
 	move_in_another_hierarchy(folder);
 	name_files(folder);
+	look_up_in_a_map(folder);
 	return 0;
 }
 
@@ -582,6 +606,19 @@ static void files_without_a_name_are_not_the_root(void)
 	find_text(TRACE_EV_fs_open, "[nsfs]", "", text);
 }
 
+static void a_command_of_bpf_opens_nothing(void)
+{
+	const struct trace_fs_open *open;
+	struct search search;
+	int nr = 0;
+
+	record();
+	search = search_for(TRACE_EV_fs_open);
+	while ((open = search_next(&search)))
+		nr += (long long)open->ino == told("input_ino");
+	CU_ASSERT_EQUAL(nr, 1);
+}
+
 static const struct unit_case cases[] = {
 	{ "a_lent_priority_is_given_back_for_the_own", a_lent_priority_is_given_back_for_the_own },
 	{ "a_signal_says_whether_the_kernel_made_it", a_signal_says_whether_the_kernel_made_it },
@@ -592,6 +629,7 @@ static const struct unit_case cases[] = {
 	{ "groups_of_other_hierarchies_are_none", groups_of_other_hierarchies_are_none },
 	{ "a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not },
 	{ "files_without_a_name_are_not_the_root", files_without_a_name_are_not_the_root },
+	{ "a_command_of_bpf_opens_nothing", a_command_of_bpf_opens_nothing },
 	{ NULL, NULL },
 };
 

@@ -232,7 +232,7 @@ static __noinline void note_preemption(struct subbuf_control *control)
 }
 
 /* Calls whose exit has more to tell than the result, and mostly not before something else has happened. */
-#define SYSCALL_NOT_HELD (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD))
+#define SYSCALL_NOT_HELD (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF))
 
 /* Is there nothing held still? What is, whose exit was not seen, gets its record first. */
 static __always_inline bool may_hold(struct subbuf_control *control, u32 cpu)
@@ -482,6 +482,21 @@ static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
 	}
 }
 
+/* enum bpf_cmd, linux/bpf.h, of Linux 6.18: those whose result is a descriptor. */
+#define COMMAND(nr) (1ull << (nr))
+#define BPF_FD_COMMANDS                                                                                                          \
+	(COMMAND(0 /* MAP_CREATE */) | COMMAND(5 /* PROG_LOAD */) | COMMAND(7 /* OBJ_GET */) | COMMAND(13 /* PROG_GET_FD_BY_ID */) |  \
+	 COMMAND(14 /* MAP_GET_FD_BY_ID */) | COMMAND(17 /* RAW_TRACEPOINT_OPEN */) | COMMAND(18 /* BTF_LOAD */) |                   \
+	 COMMAND(19 /* BTF_GET_FD_BY_ID */) | COMMAND(28 /* LINK_CREATE */) | COMMAND(30 /* LINK_GET_FD_BY_ID */) |                  \
+	 COMMAND(32 /* ENABLE_STATS */) | COMMAND(33 /* ITER_CREATE */) | COMMAND(36 /* TOKEN_CREATE */))
+
+static __always_inline bool is_descriptor(struct pt_regs *regs, u32 abi, u32 action)
+{
+	u32 command = SYSCALL_ARG(regs, abi, 0);
+
+	return !(action & SYSCALL_BPF) || (command < 64 && (BPF_FD_COMMANDS >> command & 1));
+}
+
 #define SYSCALL_NEW_FDS (SYSCALL_NEW_FD | SYSCALL_NEW_SOCKET | SYSCALL_PIPE | SYSCALL_SOCKETPAIR)
 #define EINPROGRESS	115
 
@@ -496,7 +511,7 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 			record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi, true);
 		}
 	}
-	if ((action & SYSCALL_NEW_FDS) && ret >= 0)
+	if ((action & SYSCALL_NEW_FDS) && ret >= 0 && is_descriptor(regs, abi, action))
 		record_new_fds(regs, abi, action, ret);
 	if ((action & SYSCALL_ENDPOINTS) && (ret >= 0 || ret == -EINPROGRESS) && event_wanted(TRACE_EV_sock_endpoints))
 		record_endpoints(SYSCALL_ARG(regs, abi, 0));

@@ -47,6 +47,8 @@ static unsigned short action_of(const struct syscall_row *row)
 			action |= class_actions[i].action;
 	if (brings_descriptors(row))
 		action |= SYSCALL_RIGHTS;
+	if (strcmp(row->name, "bpf") == 0)
+		action |= SYSCALL_BPF;
 	return action;
 }
 
