@@ -38,6 +38,7 @@
 #define DEEP	      60  /* folders in folders, whose names are still all told */
 #define TOO_DEEP      300 /* and no more */
 #define LONG_PATH     3000
+#define PIDFD	      100
 
 /* ---- the program ---- */
 
@@ -393,6 +394,28 @@ static int do_all(const char *path, const char *folder)
 	return 0;
 }
 
+/* Until the test has ended, and its folder is gone. */
+static void *outlive(void *path)
+{
+	usleep(100000); /* for the leader to be gone */
+	tell("pid", getpid());
+	while (access(path, F_OK) == 0)
+		usleep(20000);
+	exit(0);
+}
+
+/* Before the recording begins. */
+static int be_there(char *path)
+{
+	pthread_t thread;
+
+	truth = fopen(path, "we");
+	need(truth, path);
+	need(dup2((int)syscall(SYS_pidfd_open, getpid(), 0), PIDFD) == PIDFD, "pidfd");
+	need(!pthread_create(&thread, NULL, outlive, path), "thread");
+	pthread_exit(NULL);
+}
+
 /* ---- what was recorded of it ---- */
 
 static const char *self;
@@ -619,6 +642,42 @@ static void a_command_of_bpf_opens_nothing(void)
 	CU_ASSERT_EQUAL(nr, 1);
 }
 
+/* A process whose first thread has exited, with a descriptor of a process. */
+static void who_has_lost_its_leader_is_there_with_all_it_has(void)
+{
+	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	int nr_programs = 0, nr_maps = 0;
+	char pidfd[64] = "";
+	struct session s;
+	struct trace *start;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s be %s & while ! grep -q pid %s 2>/dev/null; do sleep 0.1; done; %s/tracedaemon %s -- true 2>%s/stderr", self, s.truth,
+					  s.truth, TRACE_BIN, s.trace, s.folder),
+			      0);
+	start = trace_open(s.trace, NULL);
+	cursor = trace_cursor_new(start, &options, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(cursor);
+	while ((event = trace_cursor_next(cursor))) {
+		const struct trace_start_fd *fd = event->payload;
+
+		if ((event->id != TRACE_EV_start_exe && event->id != TRACE_EV_start_map && event->id != TRACE_EV_start_fd) || fd->tgid != session_truth(&s, "pid"))
+			continue; /* all begin with tgid */
+		nr_programs += event->id == TRACE_EV_start_exe && strstr(trace_event_string(event), "test_e2e_fields");
+		nr_maps += event->id == TRACE_EV_start_map && strstr(trace_event_string(event), "test_e2e_fields");
+		if (event->id == TRACE_EV_start_fd && fd->fd == PIDFD)
+			snprintf(pidfd, sizeof(pidfd), "%s", trace_event_string(event));
+	}
+	CU_ASSERT_EQUAL(nr_programs, 1);
+	CU_ASSERT_TRUE(nr_maps > 1);
+	CU_ASSERT_EQUAL(strncmp(pidfd, "[pidf", 5), 0);
+	trace_cursor_free(cursor);
+	trace_close(start);
+	session_end(&s);
+}
+
 static const struct unit_case cases[] = {
 	{ "a_lent_priority_is_given_back_for_the_own", a_lent_priority_is_given_back_for_the_own },
 	{ "a_signal_says_whether_the_kernel_made_it", a_signal_says_whether_the_kernel_made_it },
@@ -630,6 +689,7 @@ static const struct unit_case cases[] = {
 	{ "a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not },
 	{ "files_without_a_name_are_not_the_root", files_without_a_name_are_not_the_root },
 	{ "a_command_of_bpf_opens_nothing", a_command_of_bpf_opens_nothing },
+	{ "who_has_lost_its_leader_is_there_with_all_it_has", who_has_lost_its_leader_is_there_with_all_it_has },
 	{ NULL, NULL },
 };
 
@@ -639,6 +699,8 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "do"))
 		return do_all(argv[2], argv[3]);
+	if (argc == 3 && !strcmp(argv[1], "be"))
+		return be_there(argv[2]);
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
 		fprintf(stderr, "test_e2e_fields: needs root and a kernel with BTF\n");
 		return 77;

@@ -119,6 +119,12 @@ int start_thread(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* Does the thread tell what its process has? Of one whose leader has exited, and has no memory any more, each does. */
+static __always_inline bool tells_of_process(struct task_struct *task)
+{
+	return task->pid == task->tgid || !BPF_CORE_READ(task, group_leader, mm);
+}
+
 /* The program of a process; a second pass, because an iterator's program may write one record per call. */
 SEC("iter/task")
 int start_exe(struct bpf_iter__task *ctx)
@@ -129,7 +135,7 @@ int start_exe(struct bpf_iter__task *ctx)
 	struct path_place place;
 	struct file *exe;
 
-	if (!task || !s || task->pid != task->tgid)
+	if (!task || !s || !tells_of_process(task))
 		return 0;
 	exe = BPF_CORE_READ(task, mm, exe_file);
 	if (!exe)
@@ -199,7 +205,7 @@ int start_map(struct bpf_iter__task_vma *ctx)
 	struct inode *inode;
 	struct file *file;
 
-	if (!task || !vma || !s || task->pid != task->tgid)
+	if (!task || !vma || !s || !tells_of_process(task))
 		return 0;
 	file = vma->vm_file;
 	if (!file)
