@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* main.c - tracevisualizer: open the trace, run the analysis, print what was asked for. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,18 +187,37 @@ static int open_output(struct report *report)
 	return 0;
 }
 
-static int close_output(struct report *report)
+static int close_file(FILE *out, const char *path)
 {
-	const char *path = report->options->output ? report->options->output : "standard output";
-	bool failed = ferror(report->out) || fflush(report->out) != 0;
+	bool failed = ferror(out) || fflush(out) != 0;
 
-	if (report->out != stdout && fclose(report->out) != 0)
+	if (out != stdout && fclose(out) != 0)
 		failed = true;
 	if (failed) {
-		fprintf(stderr, "tracevisualizer: %s could not be written completely: %s\n", path, strerror(errno ? errno : EIO));
+		fprintf(stderr, "tracevisualizer: %s could not be written completely: %s\n", path ? path : "standard output", strerror(errno ? errno : EIO));
 		return 1;
 	}
 	return 0;
+}
+
+static int close_output(struct report *report)
+{
+	return close_file(report->out, report->options->output);
+}
+
+/* A text begins with that; JSON and comparisons have empty lists. Of two traces one has to have it. */
+static void warn_none(const struct report *sides, int nr_sides)
+{
+	const struct options *options = sides[0].options;
+	bool any = false;
+
+	if (options->pid < 0 && !options->comm && !options->cgroup)
+		return;
+	for (int side = 0; side < nr_sides; side++)
+		for (size_t i = 0; i < trace_nr_processes(sides[side].analysis) && !any; i++)
+			any = process_wanted(&sides[side], trace_get_process(sides[side].analysis, i));
+	if (!any)
+		fputs("tracevisualizer: warning: there is no process here that --pid, --comm and --cgroup ask for; tracevisualizer -a lists them\n", stderr);
 }
 
 static int run(const struct options *options)
@@ -216,6 +236,8 @@ static int run(const struct options *options)
 	result = analyze(&report, &since);
 	if (!result)
 		result = open_output(&report);
+	if (!result && options->json && !options->critical_path)
+		warn_none(&report, 1);
 	if (!result) {
 		result = print(&report);
 		result = close_output(&report) ? 1 : result;
@@ -254,6 +276,7 @@ static int run_diff(const struct options *options)
 	if (!result)
 		result = open_output(&sides[0]);
 	if (!result) {
+		warn_none(sides, 2);
 		result = report_diff(sides) < 0 ? complain("out of memory for the comparison") : 0;
 		result = close_output(&sides[0]) ? 1 : result;
 	}
@@ -264,17 +287,32 @@ static int run_diff(const struct options *options)
 	return result;
 }
 
+/*
+ * stdin, stdout and stderr may be closed. The files that are opened next would have their numbers: a report would go to the trace's copy, and warnings into the
+ * report. To use one is an error all the same: /dev/null the wrong way round.
+ */
+static void occupy_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC); /* the lowest number that is free */
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
-	int result = options_parse(&options, argc, argv);
+	int result;
 
+	occupy_streams();
+	result = options_parse(&options, argc, argv);
 	if (!result && options.help)
 		options_help(stdout);
 	else if (!result && options.version)
 		puts("tracevisualizer " TRACE_VERSION);
 	else if (!result)
 		result = check_output(&options) ? 1 : options.diff ? run_diff(&options) : run(&options);
+	if (!result && (options.help || options.version))
+		result = close_file(stdout, NULL);
 	options_release(&options);
 	return result;
 }

@@ -80,30 +80,37 @@ FLAG(paths)
 static const char *set_critical_path(struct options *options, const char *value)
 {
 	options->critical_path = true;
-	options->critical_task = *value ? value : NULL;
-	return NULL;
+	options->critical_task = value;
+	return value && !*value ? "is no process, thread or name" : NULL;
 }
+
+/* Of two the last one would be shown, and taken for both. */
+#define SECOND "is the second one, and there can be one only"
 
 static const char *set_cpu(struct options *options, const char *value)
 {
-	return parse_number(value, UINT16_MAX, &options->cpu);
+	return options->cpu >= 0 ? SECOND : parse_number(value, UINT16_MAX, &options->cpu);
 }
 
 static const char *set_pid(struct options *options, const char *value)
 {
-	return parse_number(value, UINT32_MAX, &options->pid);
+	return options->pid >= 0 ? SECOND : parse_number(value, UINT32_MAX, &options->pid);
 }
 
 static const char *set_comm(struct options *options, const char *value)
 {
+	if (options->comm)
+		return SECOND;
 	options->comm = value;
-	return NULL;
+	return *value ? NULL : "is not a name";
 }
 
 static const char *set_cgroup(struct options *options, const char *value)
 {
+	if (options->cgroup)
+		return SECOND;
 	options->cgroup = value;
-	return NULL;
+	return *value ? NULL : "is not the path of a control group";
 }
 
 static const char *set_traced(struct options *options, const char *value)
@@ -295,7 +302,7 @@ static int parse_long(struct options *options, const char *word, const char *nex
 		if (!rows[i].value && equals)
 			return complain("option", word, "takes no value");
 		if (is_optional(&rows[i]))
-			return apply(options, &rows[i], word, equals ? value : "");
+			return apply(options, &rows[i], word, equals ? value : NULL);
 		if (rows[i].value && !value)
 			return complain("option", word, "needs a value");
 		*ret_used = rows[i].value && !equals ? 2 : 1;
@@ -329,26 +336,28 @@ static int check_together(const struct options *options)
 /* What is asked for has no use of these: who believes that they chose would misread it. */
 static void warn_without_effect(const struct options *o)
 {
-	bool listed = o->list && !o->summary, processes = o->analyze || o->diff || (o->json && !o->critical_path);
+	bool listed = o->list && !o->summary, processes = o->diff || ((o->analyze || o->json) && !o->critical_path);
 	const struct {
 		bool given, used;
 		const char *option, *what;
 	} choices[] = {
-		{o->cpu >= 0, listed, "--cpu", "a CPU for lists (-d)"},
-		{o->nr_traced, listed, "--trace", "events for lists (-d)"},
-		{o->nr_omitted, listed, "--omit", "events for lists (-d)"},
-		{o->paths, listed, "--paths", "what lists (-d) show"},
-		{o->forgotten, listed, "--forget", "what lists (-d) show"},
-		{o->from_s > 0, listed || o->critical_path, "--from", "a time for lists (-d) and --critical-path"},
-		{o->to_s >= 0, listed || o->critical_path, "--to", "a time for lists (-d) and --critical-path"},
-		{o->pid >= 0, listed || processes, "--pid", "a process for -a, --json, --diff and lists (-d)"},
-		{o->comm, processes, "--comm", "processes for -a, --json and --diff"},
-		{o->cgroup, processes, "--cgroup", "processes for -a, --json and --diff"},
+		{o->analyze, !o->critical_path && !o->diff, "-a", "--critical-path and --diff are reports of their own"},
+		{o->list, listed, "-d", "-s leaves the list out"},
+		{o->cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
+		{o->nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
+		{o->nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
+		{o->paths, listed, "--paths", "it chooses what lists (-d) show"},
+		{o->forgotten, listed, "--forget", "it chooses what lists (-d) show"},
+		{o->from_s > 0, listed || o->critical_path, "--from", "it chooses a time for lists (-d) and --critical-path"},
+		{o->to_s >= 0, listed || o->critical_path, "--to", "it chooses a time for lists (-d) and --critical-path"},
+		{o->pid >= 0, listed || processes, "--pid", "it chooses a process for -a, --json, --diff and lists (-d)"},
+		{o->comm, processes, "--comm", "it chooses processes for -a, --json and --diff"},
+		{o->cgroup, processes, "--cgroup", "it chooses processes for -a, --json and --diff"},
 	};
 
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		if (choices[i].given && !choices[i].used)
-			fprintf(stderr, "tracevisualizer: warning: %s has no effect here: it chooses %s\n", choices[i].option, choices[i].what);
+			fprintf(stderr, "tracevisualizer: warning: %s has no effect here: %s\n", choices[i].option, choices[i].what);
 }
 
 /* TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as output: say so rather than guess. */
@@ -363,6 +372,9 @@ static int take_positionals(struct options *options, const char **words, int nr)
 	}
 	if (nr > 3)
 		return complain("argument", words[3], "is one too many");
+	for (int i = 0; i < nr; i++)
+		if (!*words[i])
+			return complain("argument", "''", "is not a file name");
 	options->trace = words[0];
 	if (nr == 3)
 		options->output = words[2];

@@ -29,6 +29,15 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"-d --from=2 --to=1 t", "--from has to be before --to"},
 		{"--diff -d a b", "--diff goes with none of -d, --verify and --critical-path"},
 		{"--diff --verify a b", "--diff goes with none of"},
+		{"-a ''", "argument '' is not a file name"},
+		{"--diff a ''", "argument '' is not a file name"},
+		{"--comm= t", "'' is not a name"},
+		{"--cgroup '' t", "'' is not the path of a control group"},
+		{"--critical-path= t", "'' is no process, thread or name"},
+		{"-d -c0 -c1 t", "'1' is the second one, and there can be one only"},
+		{"-a -p1 --pid=2 t", "'2' is the second one"},
+		{"-a --comm=a --comm b t", "'b' is the second one"},
+		{"-a --cgroup=/a --cgroup=/b t", "'/b' is the second one"},
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -51,9 +60,13 @@ static void options_without_effect_are_told(void)
 		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d) and --critical-path\n"},
 		{"-s --pid=10", "warning: --pid has no effect here: "},
 		{"-d --comm=one", "warning: --comm has no effect here: "},
+		{"-d -s", "warning: -d has no effect here: -s leaves the list out\n"},
+		{"-a --critical-path=one", "warning: -a has no effect here: --critical-path and --diff are reports of their own\n"},
+		{"-a --critical-path=one --comm=one", "warning: --comm has no effect here: "},
 		{"-a -d -c0 --pid=10 --from=0.00001", NULL},
 		{"--critical-path=one --from=0.00001", NULL},
 		{"--json --comm=one", NULL},
+		{"-a -d", NULL},
 	};
 	char *text;
 
@@ -65,6 +78,52 @@ static void options_without_effect_are_told(void)
 			CU_ASSERT_PTR_NULL(strstr(text, "has no effect"));
 		free(text);
 	}
+}
+
+/* An empty list in JSON has no reason beside it; a text has. */
+static void whom_nobody_knows_is_told_beside_json(void)
+{
+	static const struct {
+		const char *options;
+		bool told;
+	} cases[] = {
+		{"--json --comm=nobody", true}, {"--json --pid=4711", true},  {"--json --cgroup=/none", true}, {"--json --comm=one", false},
+		{"--json", false},		{"-a --comm=nobody", false},
+	};
+	char arguments[256], *text;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CU_ASSERT_EQUAL(run_on_trace(cases[i].options, &text), 0);
+		CU_ASSERT_EQUAL(strstr(text, "warning: there is no process here that --pid, --comm and --cgroup ask for") != NULL, cases[i].told);
+		free(text);
+	}
+	for (int told = 0; told < 2; told++) {
+		snprintf(arguments, sizeof(arguments), "--diff --comm=%s %s %s", told ? "nobody" : "one", trace_path, story_path);
+		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+		CU_ASSERT_EQUAL(strstr(text, "warning: there is no process here") != NULL, told);
+		free(text);
+	}
+}
+
+/* Files that are opened would have the numbers of streams that are closed. */
+static void closed_streams_are_nobodys_files(void)
+{
+	char arguments[512], path[64], *text;
+
+	snprintf(arguments, sizeof(arguments), "--version >/dev/null; cat %s | " TRACE_BIN "/tracevisualizer -a - 2>&1 >&-; exit $?; :",
+		 trace_path); /* nothing behind exit is done */
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	contains(text, "standard output could not be written completely: Bad file descriptor");
+	free(text);
+	snprintf(path, sizeof(path), "%s.out", trace_path);
+	snprintf(arguments, sizeof(arguments), "--json --verify --output=%s %s <&- 2>&-; exit $?; :", path, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	free(text);
+	snprintf(arguments, sizeof(arguments), "grep -q verified %s", path);
+	CU_ASSERT_NOT_EQUAL(system(arguments), 0);
+	snprintf(arguments, sizeof(arguments), "grep -q trace-summary %s", path);
+	CU_ASSERT_EQUAL(system(arguments), 0);
+	unlink(path);
 }
 
 static void help_fits_a_screen(void)
@@ -114,6 +173,11 @@ static void failures_name_the_cause_and_status_is_1(void)
 	CU_ASSERT_EQUAL(run_on_trace("-a --output /dev/full", &text), 1);
 	contains(text, "/dev/full could not be written completely: No space left on device");
 	free(text);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(visualizer_run(i ? "--version 2>&1 >/dev/full; exit $?; :" : "--help 2>&1 >/dev/full; exit $?; :", &text), 1);
+		contains(text, "standard output could not be written completely: No space left on device");
+		free(text);
+	}
 	CU_ASSERT_EQUAL(run_on_trace("-d -tNOSUCH", &text), 2);
 	contains(text, "'NOSUCH' is no event");
 	free(text);
@@ -154,6 +218,8 @@ int main(int argc, char **argv)
 #define CASE(name) {#name, name}
 		CASE(wrong_usage_is_one_line_and_status_2),
 		CASE(options_without_effect_are_told),
+		CASE(whom_nobody_knows_is_told_beside_json),
+		CASE(closed_streams_are_nobodys_files),
 		CASE(failures_name_the_cause_and_status_is_1),
 		CASE(a_trace_is_never_written_over),
 		CASE(help_fits_a_screen),

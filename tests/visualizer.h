@@ -12,7 +12,7 @@
 /* Its stderr comes after its stdout. Returns the exit status; the text is the caller's. */
 static inline int visualizer_run(const char *arguments, char **ret_text)
 {
-	char command[512];
+	char command[1024];
 	size_t used = 0, room = 1 << 16;
 	char *text = malloc(room);
 	FILE *pipe;
