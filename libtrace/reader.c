@@ -41,7 +41,7 @@ static int file_map(struct trace *trace, const char *path, struct trace_error *r
 
 static bool has_chunk_somewhere(const struct trace *trace, uint64_t *ret_at)
 {
-	uint64_t near = trace->bytes < (1 << 20) ? trace->bytes : 1 << 20;
+	uint64_t near = trace->bytes < TRACE_SEARCHED_BYTES ? trace->bytes : TRACE_SEARCHED_BYTES;
 	struct trace_chunk_header header;
 
 	for (uint64_t at = 0; at < near; at++) {

@@ -47,21 +47,43 @@ static int write_all(int fd, const char *data, size_t bytes)
 	return 0;
 }
 
+/* Until @room bytes are there, or the end. Returns how many, or a negative errno. */
+static ssize_t read_all(int fd, char *buffer, size_t room)
+{
+	size_t bytes = 0;
+
+	while (bytes < room) {
+		ssize_t got = read(fd, buffer + bytes, room - bytes);
+
+		if (got == 0)
+			break;
+		if (got > 0)
+			bytes += (size_t)got;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return (ssize_t)bytes;
+}
+
+/* What begins like this is refused when it is opened; /dev/zero would fill the disk before. */
+static bool is_no_trace(const char *beginning, size_t bytes)
+{
+	return bytes == TRACE_SEARCHED_BYTES && memcmp(beginning, TRACE_FILE_MAGIC, TRACE_MAGIC_BYTES) != 0 &&
+	       !memmem(beginning, bytes, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+}
+
 static int copy_all(int from, int to)
 {
-	size_t room = 1 << 20;
-	char *buffer = malloc(room);
+	char *buffer = malloc(TRACE_SEARCHED_BYTES);
+	bool ends = false, begun = false;
 	int error = buffer ? 0 : -ENOMEM;
 
-	while (!error) {
-		ssize_t bytes = read(from, buffer, room);
+	while (!error && !ends) {
+		ssize_t bytes = read_all(from, buffer, TRACE_SEARCHED_BYTES);
 
-		if (bytes == 0)
-			break;
-		if (bytes > 0)
-			error = write_all(to, buffer, (size_t)bytes);
-		else if (errno != EINTR)
-			error = -errno;
+		error = bytes < 0 ? (int)bytes : write_all(to, buffer, (size_t)bytes);
+		ends = bytes < (ssize_t)TRACE_SEARCHED_BYTES || (!begun && is_no_trace(buffer, (size_t)bytes));
+		begun = true;
 	}
 	free(buffer);
 	return error;

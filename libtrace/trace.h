@@ -269,7 +269,10 @@ struct timeline *timeline_free(struct timeline *timeline);
 
 /* ---- spool.c ---- */
 
-/** spool_open() - a file descriptor of @path that can be mapped. Negative errno */
+/* A file whose header is damaged is a trace if there is a chunk in so many bytes at its beginning. */
+#define TRACE_SEARCHED_BYTES ((size_t)1 << 20)
+
+/** spool_open() - a file descriptor of @path that can be mapped. Negative errno. Of what comes from a pipe and is no trace it has the beginning alone */
 int spool_open(const char *path, struct trace_error *ret_error);
 
 #endif

@@ -167,6 +167,9 @@ static void failures_name_the_cause_and_status_is_1(void)
 	CU_ASSERT_EQUAL(visualizer_run("-a /etc/passwd", &text), 1);
 	contains(text, "/etc/passwd");
 	free(text);
+	CU_ASSERT_EQUAL(visualizer_run("-a /dev/zero", &text), 1); /* and not: until the disk is full */
+	contains(text, "/dev/zero: is not a trace of this toolkit");
+	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --output /nonexistent/out", &text), 1);
 	contains(text, "/nonexistent/out cannot be written: No such file or directory");
 	free(text);
