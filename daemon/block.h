@@ -15,6 +15,7 @@
 #define BLOCK_STREAM_START_STATE 0xffff0001u
 
 #define BLOCK_MAX_BYTES (1u << 20)
+#define BLOCK_TEXT_MAX_BYTES (TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record) - 1) /* of a record that is nothing else; a longer one is cut */
 
 /**
  * struct block - zeroed = empty

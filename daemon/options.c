@@ -45,8 +45,11 @@ static int apply_events(struct options *options, const char *value, struct trace
 
 static int apply_details(struct options *options, const char *value, struct trace_error *ret_error)
 {
-	message_note("-D%s: the event is recorded; details always are", value);
-	return select_add(&options->selection, value, ret_error);
+	int err = select_add(&options->selection, value, ret_error);
+
+	if (!err)
+		message_note("-D%s: the event is recorded; details always are", value);
+	return err;
 }
 
 static int apply_subbuf_size(struct options *options, const char *value, struct trace_error *ret_error)
@@ -70,10 +73,13 @@ static int apply_subbufs(struct options *options, const char *value, struct trac
 	return 0;
 }
 
-/* Ids of processes, users and groups; -1 is the kernel's "no id". */
-static int parse_id(const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *ret_id,
+/* Ids of processes, users and groups; -1 is the kernel's "no id". Of two the last one would be recorded, and taken for both. */
+static int parse_id(const char *option, const char *value, bool second, uint64_t min, uint64_t max, uint64_t *ret_id,
 		    struct trace_error *ret_error)
 {
+	if (second)
+		return error_set(ret_error, -EINVAL, "%s %s is the second one, and only one can be chosen%s", option, value,
+				 strcmp(option, "--pid") ? "" : "; --follow adds its descendants");
 	if (text_parse_number(value, max, ret_id) || *ret_id < min)
 		return error_set(ret_error, -EINVAL, "%s: \"%s\" is not an id: a number is wanted", option, value);
 	return 0;
@@ -82,7 +88,7 @@ static int parse_id(const char *option, const char *value, uint64_t min, uint64_
 static int apply_pid(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t id;
-	int err = parse_id("--pid", value, 1, INT_MAX, &id, ret_error);
+	int err = parse_id("--pid", value, options->tracer.filter_pid, 1, INT_MAX, &id, ret_error);
 
 	if (!err)
 		options->tracer.filter_pid = (pid_t)id;
@@ -92,7 +98,7 @@ static int apply_pid(struct options *options, const char *value, struct trace_er
 static int apply_pgrp(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t id;
-	int err = parse_id("--pgrp", value, 1, INT_MAX, &id, ret_error);
+	int err = parse_id("--pgrp", value, options->tracer.filter_pgrp, 1, INT_MAX, &id, ret_error);
 
 	if (!err)
 		options->tracer.filter_pgrp = (pid_t)id;
@@ -102,7 +108,7 @@ static int apply_pgrp(struct options *options, const char *value, struct trace_e
 static int apply_uid(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t id;
-	int err = parse_id("--uid", value, 0, UINT32_MAX - 1, &id, ret_error);
+	int err = parse_id("--uid", value, options->tracer.filter_uid >= 0, 0, UINT32_MAX - 1, &id, ret_error);
 
 	if (!err)
 		options->tracer.filter_uid = (int64_t)id;
@@ -112,7 +118,7 @@ static int apply_uid(struct options *options, const char *value, struct trace_er
 static int apply_gid(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t id;
-	int err = parse_id("--gid", value, 0, UINT32_MAX - 1, &id, ret_error);
+	int err = parse_id("--gid", value, options->tracer.filter_gid >= 0, 0, UINT32_MAX - 1, &id, ret_error);
 
 	if (!err)
 		options->tracer.filter_gid = (int64_t)id;
@@ -139,8 +145,15 @@ static int apply_level(struct options *options, const char *value, struct trace_
 	return 0;
 }
 
+static int named_twice(const char *one, const char *other, struct trace_error *ret_error)
+{
+	return error_set(ret_error, -EINVAL, "%s and %s: the trace is named twice", one, other);
+}
+
 static int apply_output(struct options *options, const char *value, struct trace_error *ret_error)
 {
+	if (options->output.path)
+		return named_twice(options->output.path, value, ret_error);
 	options->output.path = value;
 	return 0;
 }
@@ -155,6 +168,8 @@ static int apply_probe(struct options *options, const char *value, struct trace_
 
 static int apply_preload(struct options *options, const char *value, struct trace_error *ret_error)
 {
+	if (options->preload)
+		return error_set(ret_error, -EINVAL, "--preload takes one list: --preload %s,%s", options->preload, value);
 	options->preload = value;
 	return preload_check(value, ret_error);
 }
@@ -398,8 +413,7 @@ static int take_positionals(struct options *options, char **words, size_t nr, st
 		nr--;
 	}
 	if (nr && options->output.path)
-		return error_set(ret_error, -EINVAL, "--output %s and %s: the trace is named twice", options->output.path,
-				  words[0]);
+		return named_twice(options->output.path, words[0], ret_error);
 	if (nr > 0)
 		options->output.path = words[0];
 	if (nr > 1)
@@ -414,11 +428,34 @@ static void make_up_path(struct options *options)
 	options->output.made_up = true;
 }
 
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+/* Names that are fine alone but not together; "": of a variable that is not set. */
+static int check_names(const struct options *options, struct trace_error *ret_error)
+{
+	const char *trace = options->output.path, *proc = options->output.proc_path;
+
+	if (trace && !*trace)
+		return error_set(ret_error, -EINVAL, "the name of the trace is empty; without one it is made up");
+	if (proc && !*proc)
+		return error_set(ret_error, -EINVAL, "the name of the list of processes is empty; nobody needs one");
+	if (trace && proc && !strcmp(trace, proc))
+		return error_set(ret_error, -EINVAL, "%s: the trace and the list of processes cannot be the same file; nobody needs a list", trace);
+	if ((is_stdout(trace) || is_stdout(proc)) && options->session.command)
+		return error_set(ret_error, -EINVAL, "the %s cannot go to stdout, which belongs to the command; name a file",
+				 is_stdout(trace) ? "trace" : "list of processes");
+	if ((is_stdout(trace) || is_stdout(proc)) && options->session.background)
+		return error_set(ret_error, -EINVAL, "a recording in the background cannot write to stdout; name a file");
+	return 0;
+}
+
 /* Options that are fine alone but not together. */
 static int check_together(struct options *options, struct trace_error *ret_error)
 {
 	const struct session_options *session = &options->session;
-	bool to_stdout = options->output.path && !strcmp(options->output.path, "-");
 
 	if (options->action == ACTION_SET_MASK && !options->selection.begun)
 		return error_set(ret_error, -EINVAL, "-m changes the events to the -e list: give at least one -e");
@@ -428,13 +465,9 @@ static int check_together(struct options *options, struct trace_error *ret_error
 		return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
 		return error_set(ret_error, -EINVAL, "--follow whom? Give -PPID, or -- COMMAND");
-	if (to_stdout && session->command)
-		return error_set(ret_error, -EINVAL, "the trace cannot go to stdout, which belongs to the command; name a file");
 	if (session->background && session->command)
 		return error_set(ret_error, -EINVAL, "a command runs in the foreground: leave out %s",
 				  options->tracer.overwrite ? "-k" : "--background");
-	if (session->background && to_stdout)
-		return error_set(ret_error, -EINVAL, "a recording in the background cannot write to stdout; name a file");
 	if (options->tracer.overwrite && options->output.path)
 		return error_set(ret_error, -EINVAL,
 				  "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
@@ -485,6 +518,8 @@ int options_parse(struct options *ret_options, int argc, char **argv, struct tra
 	if (err)
 		return err;
 	err = check_together(options, ret_error);
+	if (!err)
+		err = check_names(options, ret_error);
 	if (err)
 		return err;
 	options->follow_command = options->tracer.follow && !options->tracer.filter_pid;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "block.h"
 #include "clock.h"
 #include "message.h"
 #include "probe.h"
@@ -341,6 +342,8 @@ static void do_mark(struct session *session, const struct request *request, stru
 {
 	if (!*request->argument)
 		answer_set(answer, -EINVAL, "a mark needs a text");
+	else if (strlen(request->argument) > BLOCK_TEXT_MAX_BYTES)
+		answer_set(answer, -E2BIG, "a mark has room for %zu bytes, and this text has %zu; put it into several", BLOCK_TEXT_MAX_BYTES, strlen(request->argument));
 	else if (session->flight)
 		flight_mark(session->flight, request->argument);
 	else

@@ -135,6 +135,10 @@ static int take_step(int argc, char **argv, struct step *ret_step)
 		message_error("unknown command %s; try --help", argv[0]);
 		return -1;
 	}
+	if (argc > 1 && !*argv[1] && ret_step->verb->argument_name) { /* of a variable that is not set: none would be another request */
+		message_error("%s: %s is empty; try --help", ret_step->verb->name, ret_step->verb->argument_name);
+		return -1;
+	}
 	words = 1 + take_argument(ret_step->verb, argc - 1, argv + 1, ret_step->argument, sizeof(ret_step->argument));
 	if (ret_step->verb->argument_needed && !*ret_step->argument) {
 		message_error("%s: %s is missing; try --help", ret_step->verb->name, ret_step->verb->argument_name);
@@ -181,12 +185,14 @@ int main(int argc, char **argv)
 			puts("tracectl " TRACE_VERSION);
 			return message_end(0);
 		}
-		if (!strncmp(argv[at], "--control=", 10))
+		if (!strncmp(argv[at], "--control=", 10) && argv[at][10])
 			control_path = argv[at] + 10;
-		else if (!strcmp(argv[at], "--control") && at + 1 < argc)
+		else if (!strcmp(argv[at], "--control") && at + 1 < argc && *argv[at + 1])
 			control_path = argv[++at];
 		else {
-			message_error(!strcmp(argv[at], "--control") ? "%s: a path is missing; try --help" : "unknown option %s; try --help", argv[at]);
+			message_error(!strcmp(argv[at], "--control") || !strcmp(argv[at], "--control=") ? "%s: a path is missing; try --help" :
+														 "unknown option %s; try --help",
+				      argv[at]);
 			return 2;
 		}
 	}

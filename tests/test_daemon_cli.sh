@@ -74,6 +74,11 @@ expect 2 "unknown option -Z" run -Z
 expect 2 "near ones: .*sched_switch" run -esched_swich t
 expect 2 "is not a time" run -tsx t
 expect 2 "one name too many" run a b c d
+expect 2 "the name of the trace is empty" run -tu100000 ""
+expect 2 "the trace and the list of processes cannot be the same file" run -tu100000 - -
+expect 2 "the second one, and only one can be chosen; --follow adds" run -tu100000 -P1 -P2 t
+expect 2 "^tracedaemon: no event.*\"nope\"" run -Dnope t
+check "an event that there is not is not said to be recorded" test "$(wc -l <err)" = 1
 expect 2 "c: one name too many; a command stands behind --: a -- b c$" run -tu100000 a b c
 check "nothing is called like a command" test ! -e b
 expect 1 "there is no process 2147483647 to record" run -P2147483647 none.trace
@@ -236,6 +241,13 @@ check "removed" test -z "$(grep sched_prio out)"
 expect 1 "no event" ask mask nonsense
 expect 0 "" ask mark a note
 expect 2 "mark: one line is wanted" ask mark $'two\nlines'
+expect 0 "" ask mark "$(printf %02031d 7)"
+expect 1 "a mark has room for 2031 bytes, and this text has 2032" ask mark "$(printf %02032d 8)"
+expect 2 "mask: EVENTS is empty" ask mask ""
+expect 2 "dump: TRACE is empty" ask dump ""
+expect 2 "mark: TEXT is empty" ask mark ""
+expect 2 "a path is missing" "$control" --control "" status
+expect 2 "a path is missing" "$control" --control= status
 expect 2 "mask: one line is wanted" ask mask $'sched\nstop'
 for answer in "ask" "ask status" "ask mask" "ask --help" "run -v" "run --list" "run --help"; do
 	$answer >/dev/full 2>err
@@ -260,6 +272,8 @@ expect 0 "" ask stop
 wait $pid
 check "stopped" test $? -eq 0
 check "the recording has its file" "$visualizer" --verify t.trace >/dev/null
+"$visualizer" -d -ttrace_mark t.trace >out
+check "a mark of the greatest length is whole, and no piece of a longer one is there" test "$(grep -o 'MARK : 0.*' out)" = "MARK : $(printf %02031d 7)"
 expect 0 "t.trace: .* events" "$daemon" --control "$work/second" -tu100000 t.trace
 
 # a dump of what the disk refused

@@ -14,7 +14,7 @@
 
 #define WORDS_MAX 16
 
-/* Parse a command line given as one string; its words are cut at blanks. */
+/* Parse a command line given as one string; its words are cut at blanks, and '' is an empty one. */
 static int parse(struct options *options, const char *line, struct trace_error *error)
 {
 	static char words[512];
@@ -23,7 +23,7 @@ static int parse(struct options *options, const char *line, struct trace_error *
 
 	snprintf(words, sizeof(words), "tracedaemon %s", line);
 	for (char *word = strtok(words, " "); word && argc < WORDS_MAX; word = strtok(NULL, " "))
-		argv[argc++] = word;
+		argv[argc++] = strcmp(word, "''") ? word : word + 2;
 	argv[argc] = NULL;
 	return options_parse(options, argc, argv, error);
 }
@@ -191,6 +191,20 @@ static void nonsense_is_refused(void)
 		"-v -- ls",
 		"--control= t",
 		"-ts99999999999999999999 t",
+		"''",
+		"t ''",
+		"--output ''",
+		"--output a --output b",
+		"t t",
+		"- -",
+		"t - -- ls",
+		"--background t -",
+		"-P1 -P2 t",
+		"-p1 --pid=2 t",
+		"-G1 -G2 t",
+		"-u0 -u0 t",
+		"-g0 -g1 t",
+		"--preload malloc --preload pthread t -- ls",
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
