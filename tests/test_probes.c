@@ -452,6 +452,8 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{"/etc/passwd:f", -ENOEXEC, "ELF"},
 		{"/etc:f", -EINVAL, "not a program"},
 		{"libc.so.6@999999999:f", -ENOENT, "there is none"},
+		{"libc.so.6@4294967297:f", -ENOENT, "process 4294967297: there is none"}, /* not 1 */
+		{"libc.so.6@0:f", -ENOENT, "process 0: there is none"},			  /* not all of them */
 		{TARGET ":nosuch", -ENOENT, "--list"},
 		{TARGET ":nosuch*", -ENOENT, "--list"},
 		{TARGET ":0x1", -ENOENT, "no code at 0x1"},
@@ -467,6 +469,9 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay order->items[1]", -EINVAL, "name a member: id, name"},
 		{TARGET ":pay number->x", -EINVAL, "no struct"},
 		{TARGET ":pay number[1]", -EINVAL, "neither array nor pointer"},
+		{TARGET ":pay order->items[9223372036854775807].id", -EINVAL, "too far away"},
+		{TARGET ":pay order->items[99999999999999999999].id", -EINVAL, "a number in brackets"},
+		{TARGET ":pay+18446744073709551615", -ENOENT, "no function pay+18446744073709551615"}, /* not the byte before */
 		{TARGET ":pay *number", -EINVAL, "no pointer"},
 		{TARGET ":pay order->id:u7", -EINVAL, "s8 to s64"},
 		{TARGET ":pay order->id:string[0]", -EINVAL, "not a type"},
@@ -476,6 +481,7 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay $foo", -EINVAL, "$arg1"},
 		{TARGET ":pay %foo", -EINVAL, "no such register"},
 		{TARGET ":pay +8", -EINVAL, "+8(%sp)"},
+		{TARGET ":pay +99999999999999999999(%di)", -EINVAL, "+8(%sp)"},
 		{TARGET ":pay +8(number)", -EINVAL, "register or memory"},
 		{TARGET ":pay %di:f64", -ENOTSUP, "vector registers"},
 		{TARGET ":pay number $arg7", -EINVAL, "behind the function's prologue"},
@@ -669,6 +675,8 @@ static void an_empty_list_says_so(void)
 	CU_ASSERT_EQUAL(trace_probes_list("usdt:/bin/true", stdout, &error), -ENOENT);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "no static probe"));
 	CU_ASSERT_EQUAL(trace_probes_list("999999999", stdout, &error), -ENOENT);
+	CU_ASSERT_EQUAL(trace_probes_list("usdt:4294967297", stdout, &error), -ENOENT); /* not of process 1 */
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "process 4294967297: there is none"));
 }
 
 static const struct unit_case cases[] = {

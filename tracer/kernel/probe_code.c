@@ -179,10 +179,12 @@ static int add_load(struct probe_field *field, int64_t offset, struct trace_erro
 static int parse_memory(const char *text, const char *end, bool at_return, struct probe_field *field, struct trace_error *ret_error)
 {
 	char *inner;
-	long long offset = strtoll(text, &inner, 0);
+	long long offset;
 	int err;
 
-	if (*inner != '(' || end[-1] != ')' || inner >= end)
+	errno = 0;
+	offset = strtoll(text, &inner, 0);
+	if (errno || *inner != '(' || end[-1] != ')' || inner >= end)
 		return error_set(ret_error, -EINVAL, "%.*s: memory is written +8(%%sp), or +0(+16(%%di)) through a pointer", (int)(end - text), text);
 	err = parse_expression(inner + 1, end - 1, at_return, field, ret_error);
 	if (err > 0)

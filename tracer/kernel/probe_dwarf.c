@@ -11,6 +11,7 @@
  */
 #include <dwarf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "probe.h"
@@ -526,10 +527,13 @@ static int step_member(struct path *path, const char *name, size_t chars, const 
 	return 0;
 }
 
+#define SUM_MAX (INT64_MAX / 2) /* members go on from there */
+
 static int step_index(struct path *path, long index, const char *whole, struct trace_error *ret_error)
 {
 	Dwarf_Die element;
 	Dwarf_Word bytes;
+	int64_t distance;
 	int err;
 
 	if (dwarf_tag(&path->type) == DW_TAG_array_type && path->place.in_memory) {
@@ -545,7 +549,9 @@ static int step_index(struct path *path, long index, const char *whole, struct t
 	}
 	if (dwarf_aggregate_size(&path->type, &bytes))
 		return error_set(ret_error, -EINVAL, "%s: the size of the elements is not known", whole);
-	path->place.sum += index * (int64_t)bytes;
+	if (bytes > INT_MAX || __builtin_mul_overflow(index, (int64_t)bytes, &distance) ||
+	    __builtin_add_overflow(path->place.sum, distance, &path->place.sum) || path->place.sum > SUM_MAX || path->place.sum < -SUM_MAX)
+		return error_set(ret_error, -EINVAL, "%s: [%ld] is too far away", whole, index);
 	return 0;
 }
 
@@ -558,9 +564,11 @@ static int walk_path(struct path *path, const char *at, const char *whole, struc
 		char *end;
 
 		if (*at == '[') {
-			long index = strtol(at + 1, &end, 0);
+			long index;
 
-			if (*end != ']' || end == at + 1)
+			errno = 0;
+			index = strtol(at + 1, &end, 0);
+			if (errno || *end != ']' || end == at + 1)
 				return error_set(ret_error, -EINVAL, "%s: an index is a number in brackets", whole);
 			err = step_index(path, index, whole, ret_error);
 			at = end + 1;

@@ -2,6 +2,7 @@
 /* probe_list.c - what could be probed: the static probes and the functions of a file, of a process, of the kernel. */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,15 @@ static bool is_process(const struct probe_spec *spec)
 	return !spec->pid && *spec->file && strspn(spec->file, "0123456789") == strlen(spec->file) && access(spec->file, F_OK) < 0;
 }
 
+static int list_numbered(struct rows *rows, const char *digits, struct trace_error *ret_error)
+{
+	long pid = strtol(digits, NULL, 10);
+
+	if (pid < 1 || pid > INT_MAX)
+		return error_set(ret_error, -ENOENT, "process %.40s: there is none", digits);
+	return list_process(rows, (pid_t)pid, ret_error);
+}
+
 int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error)
 {
 	struct probe_spec spec;
@@ -237,7 +247,7 @@ int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_err
 	if (spec.kind == PROBE_KERNEL)
 		result = list_kernel(&rows, ret_error);
 	else if (is_process(&spec))
-		result = list_process(&rows, (pid_t)atoi(spec.file), ret_error);
+		result = list_numbered(&rows, spec.file, ret_error);
 	else
 		result = list_file(&rows, ret_error);
 	if (!result)

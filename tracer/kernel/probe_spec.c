@@ -11,6 +11,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "probe.h"
@@ -120,8 +121,9 @@ static void parse_offset(char *text, struct probe_spec *spec)
 
 	if (!plus || plus == text || !isdigit((unsigned char)plus[1]))
 		return;
+	errno = 0;
 	offset = strtoull(plus + 1, &end, 0);
-	if (*end)
+	if (*end || errno || offset > INT64_MAX) /* there is no function of that name */
 		return;
 	spec->offset = offset;
 	*plus = '\0';
@@ -181,6 +183,7 @@ static int parse_file(const char **at, struct probe_spec *spec, struct trace_err
 {
 	const char *begin = *at, *end = begin + strcspn(begin, ": \t\n");
 	char *sign, *rest;
+	long pid;
 
 	if (end == begin)
 		return error_set(ret_error, -EINVAL, "a probe is FILE:FUNCTION, usdt:FILE:PROVIDER:NAME or kernel:FUNCTION: the file is missing before \"%.20s\"",
@@ -191,11 +194,13 @@ static int parse_file(const char **at, struct probe_spec *spec, struct trace_err
 	sign = strrchr(spec->file, '@');
 	if (!sign || !isdigit((unsigned char)sign[1]))
 		return 0;
-	spec->pid = (pid_t)strtol(sign + 1, &rest, 10);
+	pid = strtol(sign + 1, &rest, 10);
 	if (*rest)
-		spec->pid = 0; /* a file whose name has an @ */
-	else
-		*sign = '\0';
+		return 0; /* a file whose name has an @ */
+	if (pid < 1 || pid > INT_MAX) /* 0 would be all of them */
+		return error_set(ret_error, -ENOENT, "process %.40s: there is none", sign + 1);
+	spec->pid = (pid_t)pid;
+	*sign = '\0';
 	return 0;
 }
 
