@@ -39,11 +39,21 @@ int recurse(int depth);
 int never_called(void);
 int hold(void);
 
+/* Three names of one function, as the C library has them. */
+long __shop_settle(long id);
+long shop_settle(long id) __attribute__((alias("__shop_settle")));
+long _shop_settle_order(long id) __attribute__((alias("__shop_settle")));
+
 unsigned short shop_paid_semaphore __attribute__((section(".probes"))); /* SystemTap's names for them */
 unsigned short shop_done_semaphore __attribute__((section(".probes")));
 int counter; /* of calls, all threads */
 static long watched, result_sum;
 static __thread long thread_local_number;
+
+long __shop_settle(long id)
+{
+	return id + 1;
+}
 
 long pay(struct order *order, double price, int number, const char *who)
 {

@@ -416,6 +416,19 @@ static void events_are_named_after_their_place(void)
 	trace_probes_free(probes);
 }
 
+/* Otherwise -e 'libc.so.6:mal*' would find nothing among the places of 'libc.so.6:*alloc'. */
+static void a_function_of_several_names_is_called_by_the_plainest(void)
+{
+	struct trace_probes *probes = added("%s:*settle*", TARGET);
+
+	CU_ASSERT_EQUAL_FATAL(trace_probes_nr(probes), 1);
+	CU_ASSERT_STRING_EQUAL(trace_probes_get(probes, 0)->type->name, "probe_target:shop_settle");
+	trace_probes_free(probes);
+	probes = added("%s:_shop_settle_*", TARGET);
+	CU_ASSERT_STRING_EQUAL(trace_probes_get(probes, 0)->type->name, "probe_target:_shop_settle_order");
+	trace_probes_free(probes);
+}
+
 static void a_library_is_found_by_its_name(void)
 {
 	struct trace_probes *probes = added("%s:malloc $arg1", "libc.so.6"), *mine;
@@ -696,6 +709,7 @@ static const struct unit_case cases[] = {
 	{"an_enumeration_has_the_sign_of_its_numbers", an_enumeration_has_the_sign_of_its_numbers},
 	{"cxx_names_and_strings_are_understood", cxx_names_and_strings_are_understood},
 	{"events_are_named_after_their_place", events_are_named_after_their_place},
+	{"a_function_of_several_names_is_called_by_the_plainest", a_function_of_several_names_is_called_by_the_plainest},
 	{"a_library_is_found_by_its_name", a_library_is_found_by_its_name},
 	{"each_mistake_gets_one_line_with_the_way_out", each_mistake_gets_one_line_with_the_way_out},
 	{"instructions_end_where_the_next_begins", instructions_end_where_the_next_begins},

@@ -363,49 +363,74 @@ static int add_function(struct trace_probes *probes, struct probe_elf *elf, cons
 	return err;
 }
 
+/** struct function_found - both tables of symbols name the same functions, and a function may have several names. @name: owned */
+struct function_found {
+	uint64_t address;
+	char *name;
+};
+
 struct function_search {
-	struct trace_probes *probes;
-	struct probe_elf *elf;
 	const struct probe_spec *spec;
-	struct trace_error *ret_error;
-	uint64_t *addresses; /* found so far: both tables of symbols name the same functions, and aliases */
+	struct function_found *found; /* owned */
 	size_t nr;
 	bool chooser;
 };
 
-static bool seen_before(struct function_search *search, uint64_t address)
+/* Of the names of one function that which programs call it by: malloc, and not __libc_malloc, or __GI___libc_malloc. */
+static bool is_better_name(const char *name, const char *than)
 {
-	uint64_t *addresses;
+	size_t underscores = strspn(name, "_"), underscores_than = strspn(than, "_");
 
-	for (size_t i = 0; i < search->nr; i++)
-		if (search->addresses[i] == address)
-			return true;
-	addresses = reallocarray(search->addresses, search->nr + 1, sizeof(*addresses));
-	if (addresses) {
-		addresses[search->nr++] = address;
-		search->addresses = addresses;
-	}
-	return false;
+	return underscores != underscores_than ? underscores < underscores_than : strlen(name) < strlen(than);
 }
 
-static int add_matching(void *context, const struct probe_symbol *symbol)
+static int name_found(struct function_found *found, const char *name)
+{
+	char *copy;
+
+	if (found->name && !is_better_name(name, found->name))
+		return 0;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	free(found->name);
+	found->name = copy;
+	return 0;
+}
+
+static int find_matching(void *context, const struct probe_symbol *symbol)
 {
 	struct function_search *search = context;
+	struct function_found *found;
 
 	if (!probe_symbol_matches(symbol, search->spec->function))
 		return 0;
 	search->chooser |= symbol->chooser;
-	if (symbol->chooser || seen_before(search, symbol->address))
+	if (symbol->chooser)
 		return 0;
-	return add_function(search->probes, search->elf, search->spec, search->elf->path, symbol->plain, symbol->address, search->ret_error);
+	for (size_t i = 0; i < search->nr; i++)
+		if (search->found[i].address == symbol->address)
+			return name_found(&search->found[i], symbol->plain);
+	found = reallocarray(search->found, search->nr + 1, sizeof(*found));
+	if (!found)
+		return -ENOMEM;
+	search->found = found;
+	found[search->nr] = (struct function_found){.address = symbol->address};
+	return name_found(&found[search->nr++], symbol->plain);
 }
 
 static int add_functions(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, struct trace_error *ret_error)
 {
-	struct function_search search = {.probes = probes, .elf = elf, .spec = spec, .ret_error = ret_error};
-	int err = probe_elf_functions(elf, add_matching, &search);
+	struct function_search search = {.spec = spec};
+	int err = probe_elf_functions(elf, find_matching, &search);
 
-	free(search.addresses);
+	if (err)
+		error_set(ret_error, err, "out of memory");
+	for (size_t i = 0; i < search.nr && !err; i++)
+		err = add_function(probes, elf, spec, elf->path, search.found[i].name, search.found[i].address, ret_error);
+	for (size_t i = 0; i < search.nr; i++)
+		free(search.found[i].name);
+	free(search.found);
 	if (err || search.nr)
 		return err;
 	if (search.chooser)
