@@ -377,12 +377,26 @@ static struct request *request_open(struct trace_servers *s, struct ledger_threa
 	return request;
 }
 
+/*
+ * What it is at already does not begin anew: a child, which has its parent's set, tells the parent something. Were each of these another request,
+ * there would be more of them with every child, and in the sets of the children that come after: twice as many each time.
+ */
+static bool goes_on(struct trace_servers *s, struct ledger_thread *thread, struct request *carried)
+{
+	if (!carried || carried->replied || !set_has(thread->set, carried))
+		return false;
+	set_put(s, &thread->incoming, carried);
+	return true;
+}
+
 static void open_all(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint,
 		     struct ledger_process *sender, struct set *carried, uint64_t from_ino, bool counted)
 {
 	for (uint32_t i = 0; i < (carried ? carried->nr : 1); i++) {
 		struct request *parent = carried ? carried->items[i] : NULL, *request;
 
+		if (goes_on(s, thread, parent))
+			continue;
 		request = request_open(s, thread, endpoint, parent ? parent->origin : origin_process(s, sender), sender, parent,
 				       from_ino);
 		if (request && counted)

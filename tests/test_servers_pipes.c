@@ -513,6 +513,37 @@ static void an_eventfd_announces_requests_too(void)
 	end(&k);
 }
 
+/*
+ * Process 30 makes a child, which has its set, and hears from it; and again. When all that a child was at began anew in its parent, each child made
+ * twice as many requests of them: those of thirty took all memory, and for ever.
+ */
+static long long memory_for_children(uint32_t nr)
+{
+	struct case_of_servers k = begin();
+	long long bytes;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t ns = 1100 + i * 100ull;
+		uint32_t child = 100 + i;
+
+		tb_sys_enter(k.c.tb, 2, ns, SYS_pipe, 0x1000, 0, 0);
+		tb_open(k.c.tb, 2, ns + 4, 7, 9, 700 + i, S_IFIFO | 0600, "pipe:[]");
+		tb_sys_exit(k.c.tb, 2, ns + 10, 0);
+		tb_fork(k.c.tb, 2, ns + 15, 30, child, child, "child");
+		tb_switch(k.c.tb, 4, ns + 20, i ? child - 1 : 0, child, TRACE_TASK_RUNNING);
+		pipe_io(&k, 4, 7, ns + 30, true);
+		pipe_io(&k, 2, 7, ns + 50, false);
+	}
+	bytes = memory_of(&k);
+	end(&k);
+	return bytes;
+}
+
+static void what_children_tell_their_parent_is_what_it_is_at(void)
+{
+	CU_ASSERT(memory_for_children(14) < 14 * memory_for_children(1));
+}
+
 static const struct unit_case cases[] = {
 	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
 	{"two_pipes_are", two_pipes_are},
@@ -531,6 +562,7 @@ static const struct unit_case cases[] = {
 	{"who_passes_on_a_lock_is_no_server", who_passes_on_a_lock_is_no_server},
 	{"what_is_announced_and_never_answered_is_forgotten", what_is_announced_and_never_answered_is_forgotten},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
+	{"what_children_tell_their_parent_is_what_it_is_at", what_children_tell_their_parent_is_what_it_is_at},
 	{NULL, NULL},
 };
 
