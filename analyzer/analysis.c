@@ -183,6 +183,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->cgroups);
 	table_clear(&a->devices);
 	table_clear(&a->end_waits);
+	enders_free(a); /* a pass that was broken off */
 	table_clear(&a->hidden_runs);
 	table_clear(&a->passing);
 	free(a->end_fds);
@@ -391,6 +392,7 @@ static void close_books(struct trace_analysis *a)
 			thread_close(a, thread, a->end_ns);
 			thread->end_ns = a->end_ns;
 		}
+	enders_free(a);
 	books_settle(a);
 }
 

@@ -516,6 +516,16 @@ struct cpu_gap {
 	uint32_t cpu;
 };
 
+/* What is known of who could end a wait: wait_enders.c. */
+enum ender_kind { ENDER_CHILDREN, ENDER_OTHER_ENDS, ENDER_SHARERS, ENDER_REQUESTS, NR_ENDER_KINDS };
+struct ender;
+struct enders {
+	struct ender *list; /* owned; sorted, no two alike */
+	size_t nr, room;
+	bool whole; /* all there are; else what was asked for last: */
+	uint64_t asked_what, asked_more;
+};
+
 typedef void (*handler_fn)(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 
 struct trace_analysis {
@@ -556,6 +566,7 @@ struct trace_analysis {
 	struct table cgroups;	/* number -> path: state_container.c */
 	struct table devices;	/* path -> block device: state_device.c */
 	struct table end_waits;	/* end_wait */
+	struct enders enders[NR_ENDER_KINDS]; /* while it is closed */
 	struct table hidden_runs; /* state_hidden.c */
 	bool hides;		/* there are threads that leave no events, and may wake others */
 	struct hidden_turn hidden_turns[HIDDEN_LOG]; /* in the order of their ends */
@@ -909,8 +920,6 @@ bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
 /** file_connects() - are these the two ends of one pipe or of two connected sockets? */
 bool file_connects(const struct trace_analysis *a, file_idx one, file_idx other);
-/** file_holder() - the process other than @self that has the other end of @file open now; PROCESS_SEVERAL; PROCESS_UNKNOWN: none known */
-uint32_t file_holder(const struct trace_analysis *a, const struct trace_process *self, file_idx file);
 /** file_opened() - the file behind a descriptor, as the kernel tells of it; @flags as in open(2) */
 file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags);
 /** file_mode() - the mode of an open file, from that of its inode and the flags of open(2) */
@@ -961,8 +970,8 @@ void on_work_queue(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_work_start(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
-/** uring_next() - the files of the requests of @process that are in progress; @at NULL: the first; NULL past the last */
-const void *uring_next(const struct trace_analysis *a, const struct trace_process *process, const void *at, file_idx *ret_file);
+/** uring_next() - the requests in progress whose file is known; @at NULL: the first; NULL past the last */
+const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process, file_idx *ret_file);
 /** uring_mark() - set the bits of the files of all requests in progress */
 void uring_mark(const struct trace_analysis *a, uint64_t *marks);
 void on_uring_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
@@ -1018,6 +1027,18 @@ static inline uint64_t wait_key(const struct verdict *v)
 {
 	return 1ull << 63 | (uint64_t)v->kind << 48 | (uint64_t)v->via << 40 | (uint64_t)v->idle << 39 | v->target;
 }
+/* ---- wait_enders.c: each a process other than @self; PROCESS_SEVERAL; PROCESS_UNKNOWN: none known ---- */
+
+/** ender_child() - the living child of @self with the number @named, in its own namespace or ours; 0: with any */
+uint32_t ender_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named);
+/** ender_holder() - who has the other end of @file open now */
+uint32_t ender_holder(struct trace_analysis *a, const struct trace_process *self, file_idx file);
+/** ender_sharer() - who has @file mapped */
+uint32_t ender_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file);
+/** ender_request() - the @nr-th file on which @process has requests of io_uring in progress; 0: there are not so many */
+file_idx ender_request(struct trace_analysis *a, const struct trace_process *process, size_t nr);
+void enders_free(struct trace_analysis *a);
+
 /* ---- locks.c ---- */
 
 /** lock_waited() - @thread waited for a lock; its system call is still its frame */

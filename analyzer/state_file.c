@@ -223,32 +223,6 @@ uint32_t file_mode(uint32_t mode, uint32_t flags)
 	return mode | (S_ISFIFO(mode) && (flags & O_ACCMODE) == O_WRONLY ? FILE_WRITE_END : 0);
 }
 
-static bool holds(const struct trace_analysis *a, const struct trace_process *process, file_idx file)
-{
-	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-		if (thread->place != PLACE_DEAD && thread->fds) {
-			for (uint32_t i = 0; i < thread->fds->nr; i++)
-				if (file_connects(a, file, fd_file(thread, i)))
-					return true;
-			return false; /* its other threads share the table, but for very few programs */
-		}
-	return false;
-}
-
-/* Asked for waits that nothing ended, which are few. */
-uint32_t file_holder(const struct trace_analysis *a, const struct trace_process *self, file_idx file)
-{
-	uint32_t found = PROCESS_UNKNOWN;
-
-	for (uint32_t i = NR_PSEUDO_PROCESSES; file && i < a->nr_processes; i++)
-		if (a->processes[i] != self && holds(a, a->processes[i], file)) {
-			if (found != PROCESS_UNKNOWN)
-				return PROCESS_SEVERAL;
-			found = i;
-		}
-	return found;
-}
-
 /* ---- descriptors ---- */
 
 struct fd_table *fds_ref(struct fd_table *fds)

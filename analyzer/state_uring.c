@@ -146,12 +146,13 @@ void uring_mark(const struct trace_analysis *a, uint64_t *marks)
 			marks[row->file / 64] |= 1ull << row->file % 64;
 }
 
-const void *uring_next(const struct trace_analysis *a, const struct trace_process *process, const void *at, file_idx *ret_file)
+const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process, file_idx *ret_file)
 {
 	const struct request_row *row = at;
 
 	while ((row = table_next(&a->requests, sizeof(*row), row)))
-		if (row->thread && !row->silent && row->thread->process == process && row->file) {
+		if (row->thread && !row->silent && row->file) {
+			*ret_process = row->thread->process;
 			*ret_file = row->file;
 			return row;
 		}

@@ -117,38 +117,13 @@ static bool lives(const struct trace_process *process)
 	return false;
 }
 
-static bool maps(const struct trace_process *process, file_idx file)
-{
-	const struct trace_thread *thread = process->first;
-
-	while (thread && thread->place == PLACE_DEAD)
-		thread = thread->next;
-	for (uint32_t i = 0; thread && thread->memory && i < thread->memory->nr; i++)
-		if (thread->memory->maps[i].file == file)
-			return true;
-	return false;
-}
-
 /* wait4(), waitpid(), waitid(): the child that was named, or the only one. */
 static uint32_t awaited_child(const struct question *q)
 {
-	const struct trace_process *self = q->thread->process;
-	int32_t named = q->result > 0 ? (int32_t)q->result : q->frame->nr_args ? (int32_t)q->frame->args[0] : 0;
 	bool is_waitid = strcmp(strings_text(&q->a->strings, q->a->calls[q->frame->call].name), "waitid") == 0;
-	uint32_t found = PROCESS_UNKNOWN;
+	int32_t named = q->result > 0 ? (int32_t)q->result : q->frame->nr_args ? (int32_t)q->frame->args[0] : 0;
 
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < q->a->nr_processes; i++) {
-		const struct trace_process *child = q->a->processes[i];
-
-		if (child->ppid != self->pid || child == self || !lives(child))
-			continue;
-		if (!is_waitid && named > 0 && child->pid != (uint32_t)named && child->ns_pid != (uint32_t)named)
-			continue;
-		if (found != PROCESS_UNKNOWN)
-			return PROCESS_SEVERAL;
-		found = i;
-	}
-	return found;
+	return ender_child(q->a, q->thread->process, !is_waitid && named > 0 ? (uint32_t)named : 0);
 }
 
 #define FUTEX_PRIVATE 128 /* FUTEX_PRIVATE_FLAG of the operation */
@@ -156,22 +131,13 @@ static uint32_t awaited_child(const struct question *q)
 /* A futex is in memory; who else has that memory, may wake. Memory of System V has no file that we know of. */
 static uint32_t futex_holder(const struct question *q)
 {
-	const struct trace_process *self = q->thread->process;
 	file_idx shared = memory_find(q->thread->memory, q->frame->args[0]);
-	uint32_t found = PROCESS_UNKNOWN;
 
 	if (q->frame->nr_args < 2)
 		return PROCESS_UNKNOWN;
 	if ((q->frame->args[1] & FUTEX_PRIVATE) || (!shared && !(q->thread->memory && q->thread->memory->has_foreign)))
-		return self->idx;
-	for (uint32_t i = NR_PSEUDO_PROCESSES; shared && i < q->a->nr_processes; i++) {
-		if (q->a->processes[i] == self || !maps(q->a->processes[i], shared))
-			continue;
-		if (found != PROCESS_UNKNOWN)
-			return PROCESS_SEVERAL;
-		found = i;
-	}
-	return found;
+		return q->thread->process->idx;
+	return ender_sharer(q->a, q->thread->process, shared);
 }
 
 /* The lock's holder, as the kernel told it at the end. It may have left the lock to its children, and be gone. */
@@ -190,7 +156,7 @@ static uint32_t told_by_call(const struct question *q, enum via via)
 		return awaited_child(q);
 	case VIA_PIPE:
 	case VIA_UNIX:
-		return file_holder(q->a, q->thread->process, q->frame->file);
+		return ender_holder(q->a, q->thread->process, q->frame->file);
 	case VIA_FUTEX:
 		return futex_holder(q);
 	case VIA_LOCK:
@@ -537,7 +503,7 @@ static struct verdict of_requests(const struct question *q)
 	struct verdict sum = {.kind = TRACE_WAIT_UNKNOWN};
 	file_idx file;
 
-	for (const void *at = NULL; (at = uring_next(q->a, q->thread->process, at, &file));)
+	for (size_t i = 0; (file = ender_request(q->a, q->thread->process, i)); i++)
 		sum = agreed(sum, would_end(q, file), VIA_URING);
 	if (sum.kind == TRACE_WAIT_UNKNOWN)
 		return by_call_alone(q, VIA_URING);

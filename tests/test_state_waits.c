@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include "analysis_case.h"
 #include "state_waits_case.h"
 #include "unit.h"
@@ -345,6 +346,19 @@ static void a_wait_until_the_end_names_the_child_that_was_asked_for(void)
 	expect(&c, TRACE_WAIT_PROCESS, "second", 41, "waitpid");
 }
 
+/* In a container children have other numbers. */
+static void a_child_may_be_asked_for_by_the_number_that_its_parent_knows(void)
+{
+	struct trace_start_thread child = {.tid = 41, .tgid = 41, .ppid = 10, .ns_tid = 2, .ns_tgid = 2, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "first", 1, false);
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &child, sizeof(child), "second");
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, 2, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "second", 41, "waitpid");
+}
+
 static void a_wait_until_the_end_for_any_child_is_for_several(void)
 {
 	struct analysis_case c = begin();
@@ -376,6 +390,24 @@ static void a_read_until_the_end_names_who_holds_the_other_end(void)
 	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
 	until_the_end(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+/* What the waiter has of it does not count, however many descriptors the others have is one. */
+static void a_read_until_the_end_is_for_several_if_others_hold_the_other_end(void)
+{
+	for (int several = 0; several < 2; several++) {
+		struct analysis_case c = begin();
+
+		tb_thread(c.tb, 40, 40, 1, "writer too", 1, false);
+		pipe_fd(&c, 10, 3, 90, O_RDONLY);
+		pipe_fd(&c, 10, 4, 90, O_WRONLY);
+		pipe_fd(&c, 20, 4, 90, O_WRONLY);
+		pipe_fd(&c, 20, 5, 90, O_WRONLY);
+		pipe_fd(&c, 40, 5, several ? 90 : 91, O_WRONLY);
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+		until_the_end(&c);
+		expect(&c, TRACE_WAIT_PROCESS, several ? "several" : "two", several ? 0 : 20, "pipe");
+	}
 }
 
 static void a_private_futex_until_the_end_is_the_own_process(void)
@@ -886,6 +918,69 @@ static void a_connection_that_failed_names_who_was_asked(void)
 	expect(&c, TRACE_WAIT_NETWORK, "10.9.2.2:4000", 0, "");
 }
 
+/* ---- many ---- */
+
+#define MANY 5000u
+
+/* Each has the writing end of the next one's pipe, shares memory with another, and is the child of the one before. */
+static void one_of_many(struct analysis_case *c, uint32_t nr)
+{
+	struct trace_start_map map = {.tgid = 100 + nr, .dev = 1, .ino = 7000 + nr / 2, .start = 0x1000, .end = 0x2000};
+	char path[32];
+
+	tb_thread(c->tb, 100 + nr, 100 + nr, 99 + nr, "many", 0, !nr);
+	pipe_fd(c, 100 + nr, 3, 90 + nr, O_RDONLY);
+	pipe_fd(c, 100 + nr, 500, 80, O_RDONLY); /* its table of descriptors is large */
+	pipe_fd(c, 100 + nr, 4, 90 + (nr + 1) % MANY, O_WRONLY);
+	snprintf(path, sizeof(path), "/dev/shm/%u", nr / 2);
+	tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), path);
+}
+
+/* All of them wait in @call. Returns the CPU time of the analysis. */
+static double time_of_many(struct analysis_case *c, uint32_t call, uint64_t arg0)
+{
+	struct timespec begin, end;
+
+	*c = case_new();
+	tb_window(c->tb, 1000, 10000 + 1000ull * MANY);
+	for (uint32_t i = 0; i < MANY; i++) {
+		uint64_t ns = 2000 + 1000ull * i;
+
+		one_of_many(c, i);
+		tb_sys_enter(c->tb, 0, ns, call, arg0, 0, 0);
+		tb_switch(c->tb, 0, ns + 500, 100 + i, i + 1 < MANY ? 101 + i : 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	c->trace = tb_open_trace(c->tb);
+	c->analysis = trace_analysis_new(c->trace, NULL, NULL);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c->analysis, NULL), 0);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	return (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+}
+
+/* For each of thousands of waits that nothing ended all processes were looked through: 20 times as long as for those that tell by themselves, sleeps. */
+static void whom_many_wait_for_until_the_end_is_looked_up(void)
+{
+	static const struct {
+		uint32_t call, arg0, pid;
+		const char *via;
+	} calls[] = {{SYS_read, 3, 100 + 4, "pipe"}, {SYS_futex, 0x1010, 100 + 4, "futex"}, {SYS_wait4, -1u, 100 + 6, "waitpid"}};
+	struct analysis_case c;
+	double sleeps = time_of_many(&c, SYS_nanosleep, 0x10), waits;
+
+	case_free(&c);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		waits = time_of_many(&c, calls[i].call, calls[i].arg0);
+		c.one = trace_process_figures(c.analysis, case_process(&c, 100 + 5));
+		CU_ASSERT_PTR_NOT_NULL_FATAL(c.one);
+		CU_ASSERT(case_wait(c.one, TRACE_WAIT_PROCESS, "many", calls[i].pid, calls[i].via) > 0);
+		CU_ASSERT(waits < 8 * sleeps);
+		if (waits >= 8 * sleeps)
+			printf("\n%s: %.3f s, sleeps %.3f s\n", calls[i].via, waits, sleeps);
+		case_free(&c);
+	}
+}
+
 #define CASE(name) {#name, name}
 
 int main(int argc, char **argv)
@@ -910,8 +1005,10 @@ int main(int argc, char **argv)
 		CASE(a_wait_until_the_end_names_the_only_child),
 		CASE(a_wait_until_the_end_names_the_child_that_was_asked_for),
 		CASE(a_wait_until_the_end_for_any_child_is_for_several),
+		CASE(a_child_may_be_asked_for_by_the_number_that_its_parent_knows),
 		CASE(a_wait_without_children_is_other),
 		CASE(a_read_until_the_end_names_who_holds_the_other_end),
+		CASE(a_read_until_the_end_is_for_several_if_others_hold_the_other_end),
 		CASE(a_private_futex_until_the_end_is_the_own_process),
 		CASE(a_futex_in_own_memory_is_the_own_process),
 		CASE(a_futex_in_shared_memory_names_who_shares_it),
@@ -942,6 +1039,7 @@ int main(int argc, char **argv)
 		CASE(an_argument_that_a_call_does_not_have_means_nothing),
 		CASE(a_connection_that_failed_names_who_was_asked),
 		CASE(what_comes_after_a_death_is_added_to_its_books),
+		CASE(whom_many_wait_for_until_the_end_is_looked_up),
 		{NULL, NULL},
 	};
 
