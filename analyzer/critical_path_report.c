@@ -77,9 +77,9 @@ static int match(const struct trace_thread *thread, const char *task, uint32_t t
 
 	if (tid)
 		return trace_thread_tid(thread) == tid;
-	if (trace_thread_tid(thread) == trace_process_pid(process) && strcmp(trace_process_comm(process), task) == 0)
+	if (trace_thread_tid(thread) == trace_process_pid(process) && comm_is(trace_process_comm(process), task))
 		return 2;
-	return strcmp(trace_thread_comm(thread), task) == 0;
+	return comm_is(trace_thread_comm(thread), task);
 }
 
 /* Of several the one that is there longest: numbers and names are used again. */

@@ -96,6 +96,9 @@ struct process_row {
 	bool folded;		 /* too little to matter: one line for all of them, unless --all */
 };
 
+#define COMM_BYTES 16 /* as the kernel has it: what is longer it cuts */
+/** comm_is() - is a process or thread of @comm called @name, as far as the kernel keeps it? */
+bool comm_is(const char *comm, const char *name);
 /** process_wanted() - is it one of those that --pid, --comm and --cgroup ask for? */
 bool process_wanted(const struct report *report, const struct trace_process *process);
 /** process_rows() - those that the options ask for, sorted; owned by the caller. NULL: out of memory */

@@ -12,7 +12,6 @@
 #define WAITS 5 /* of each */
 #define INDENT "  "
 #define TEXT_BYTES 512
-#define COMM_BYTES 16 /* as the kernel has it */
 
 static void end(struct grid *grid, const struct report *report, const struct fold *fold)
 {
@@ -38,7 +37,7 @@ static bool owner_wanted(const struct report *report, const struct trace_process
 	if (process)
 		return process_wanted(report, process);
 	owner_name(report, process, pid, name);
-	return !options->cgroup && (options->pid < 0 || (uint32_t)options->pid == pid) && (!options->comm || strcmp(options->comm, name) == 0);
+	return !options->cgroup && (options->pid < 0 || (uint32_t)options->pid == pid) && (!options->comm || comm_is(name, options->comm));
 }
 
 static void put_owner(struct grid *grid, const struct report *report, const struct trace_process *process, uint32_t pid)

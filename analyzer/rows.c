@@ -17,6 +17,11 @@ static bool is_in_cgroup(const struct trace_process *process, const char *cgroup
 	return *path && strncmp(path, cgroup, length) == 0 && (path[length] == 0 || path[length] == '/');
 }
 
+bool comm_is(const char *comm, const char *name)
+{
+	return strncmp(comm, name, COMM_BYTES - 1) == 0;
+}
+
 bool process_wanted(const struct report *report, const struct trace_process *process)
 {
 	const struct options *options = report->options;
@@ -25,7 +30,7 @@ bool process_wanted(const struct report *report, const struct trace_process *pro
 		return false;
 	if (options->cgroup && !is_in_cgroup(process, options->cgroup))
 		return false;
-	return !options->comm || strcmp(trace_process_comm(process), options->comm) == 0;
+	return !options->comm || comm_is(trace_process_comm(process), options->comm);
 }
 
 static int descending(uint64_t left, uint64_t right)

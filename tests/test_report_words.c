@@ -68,6 +68,31 @@ static void no_name_ends_with_half_a_character(void)
 	free(text);
 }
 
+/* Of a program's name the kernel keeps 15 bytes: who gives the whole name means that. */
+static void a_name_may_be_longer_than_the_kernel_keeps_it(void)
+{
+	static const struct {
+		const char *comm, *options, *begins;
+	} cases[] = {
+		{"fifteen-letters", "-a --comm=fifteen-letters-and-more", "fifteen-letters (10) waited "},
+		{"fifteen-letters", "--critical-path=fifteen-letters-and-more", "fifteen-letters waited "},
+		{"fifteen-letter", "-a --comm=fifteen-letters-and-more", "No process of this trace is called fifteen-letters-and-more;"},
+		{"fifteen-letters", "-a --comm=fifteen-letter", "No process of this trace is called fifteen-letter;"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tb *tb = tb_new();
+		char *text;
+
+		tb_window(tb, 1000, 41000);
+		tb_thread(tb, 10, 10, 1, cases[i].comm, 0, true);
+		tb_switch(tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		text = report_of(tb, cases[i].options);
+		CU_ASSERT_PTR_EQUAL(strstr(text, cases[i].begins), text);
+		free(text);
+	}
+}
+
 static void a_process_may_be_called_nobody(void)
 {
 	struct tb *tb = tb_new();
@@ -393,6 +418,7 @@ int main(int argc, char **argv)
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
 		CASE(waits_of_each_kind_have_words),
 		CASE(a_hidden_thread_waited_for_nobody_knows_what),
+		CASE(a_name_may_be_longer_than_the_kernel_keeps_it),
 		CASE(a_process_may_be_called_nobody),
 		{NULL, NULL},
 	};
