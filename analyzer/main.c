@@ -189,15 +189,18 @@ static int open_output(struct report *report)
 
 static int close_file(FILE *out, const char *path)
 {
-	bool failed = ferror(out) || fflush(out) != 0;
+	bool failed = ferror(out);
+	int cause = failed ? errno : 0;
 
+	errno = 0;
+	failed |= fflush(out) != 0; /* what did not fit is tried again, and says why */
 	if (out != stdout && fclose(out) != 0)
 		failed = true;
-	if (failed) {
-		fprintf(stderr, "tracevisualizer: %s could not be written completely: %s\n", path ? path : "standard output", strerror(errno ? errno : EIO));
-		return 1;
-	}
-	return 0;
+	if (!failed)
+		return 0;
+	cause = errno ? errno : cause ? cause : EIO;
+	fprintf(stderr, "tracevisualizer: %s could not be written completely: %s\n", path ? path : "standard output", strerror(cause));
+	return 1;
 }
 
 static int close_output(struct report *report)

@@ -28,7 +28,7 @@ static const char *parse_number(const char *text, int64_t max, int64_t *ret_numb
 
 	errno = 0;
 	number = strtoll(text, &end, 10);
-	if (!*text || *end || errno || number < 0 || number > max)
+	if (*text < '0' || *text > '9' || *end || errno || number > max)
 		return "is not a number in range";
 	*ret_number = number;
 	return NULL;
@@ -178,6 +178,8 @@ static const char *set_sort(struct options *options, const char *value)
 
 static const char *set_output(struct options *options, const char *value)
 {
+	if (options->output)
+		return SECOND;
 	options->output = value;
 	return *value ? NULL : "is not a file name";
 }
@@ -343,6 +345,8 @@ static void warn_without_effect(const struct options *o)
 	} choices[] = {
 		{o->analyze, !o->critical_path && !o->diff, "-a", "--critical-path and --diff are reports of their own"},
 		{o->list, listed, "-d", "-s leaves the list out"},
+		{o->sort != SORT_ELAPSED, processes && !o->diff, "--sort", "it orders processes for -a and --json"},
+		{o->top, processes || o->critical_path, "--top", "it chooses how many rows -a, --json, --diff and --critical-path have"},
 		{o->cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
 		{o->nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
 		{o->nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
@@ -376,6 +380,8 @@ static int take_positionals(struct options *options, const char **words, int nr)
 		if (!*words[i])
 			return complain("argument", "''", "is not a file name");
 	options->trace = words[0];
+	if (nr == 3 && options->output)
+		return complain("argument", words[2], "is a second file to write to, beside that of --output");
 	if (nr == 3)
 		options->output = words[2];
 	if (options->diff) {

@@ -38,6 +38,9 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"-a -p1 --pid=2 t", "'2' is the second one"},
 		{"-a --comm=a --comm b t", "'b' is the second one"},
 		{"-a --cgroup=/a --cgroup=/b t", "'/b' is the second one"},
+		{"-a --output=a --output b t", "'b' is the second one"},
+		{"-a --output=a t /etc/passwd b", "argument b is a second file to write to, beside that of --output"},
+		{"-a --pid=' 5' t", "' 5' is not a number"},
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -66,6 +69,10 @@ static void options_without_effect_are_told(void)
 		{"-a -d -c0 --pid=10 --from=0.00001", NULL},
 		{"--critical-path=one --from=0.00001", NULL},
 		{"--json --comm=one", NULL},
+		{"-d --sort=pid", "warning: --sort has no effect here: "},
+		{"-d --top=2", "warning: --top has no effect here: "},
+		{"-a --json --top=1 --sort=name", NULL},
+		{"-d -tsched -tSYS_ENTRY -osyscall -oSCHED -fc -ft", NULL},
 		{"-a -d", NULL},
 	};
 	char *text;
