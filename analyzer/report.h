@@ -136,9 +136,9 @@ static inline bool is_idle(const struct trace_cpu_wait *wait)
 /** text_path() - @path of a row of files, or what to say where it is none */
 const char *text_path(const struct report *report, const char *path);
 /** wait_is_for_disk() - of kind file, but which file is not known: the target is a block device */
-bool wait_is_for_disk(const struct trace_wait *wait);
-/** text_wait() - what a thread waited for: "file /etc/passwd", "process 4711 cc1 via waitpid", "timeout"; @own_pid: whose wait it is */
-const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size);
+bool wait_is_for_disk(const struct report *report, const struct trace_wait *wait);
+/** text_wait() - what a thread waited for: "file /etc/passwd", "process 4711 cc1 via waitpid", "timeout"; @own_pid: whose wait it is, 0: nobody's in particular */
+const char *text_wait(const struct report *report, const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size);
 /** text_ns() - "1.234 ms", or "1234567" with --ns */
 const char *text_ns(const struct report *report, uint64_t ns, struct text *text);
 /** text_bytes() - "812 B", "1.2 MiB", or "1258291" with --ns */

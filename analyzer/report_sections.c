@@ -260,7 +260,7 @@ static void by_device(const struct report *report, const struct trace_figures *f
 			continue;
 		grid_ns(grid, f->waits[i].ns);
 		grid_count(grid, f->waits[i].count);
-		grid_text(grid, text_wait(&f->waits[i], 0, text, sizeof(text)));
+		grid_text(grid, text_wait(report, &f->waits[i], 0, text, sizeof(text)));
 	}
 	end(grid, report, &fold);
 }

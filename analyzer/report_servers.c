@@ -100,7 +100,7 @@ static void blocked_lines(const struct report *report, const struct trace_server
 	for (size_t i = 0; i < wait->nr_waits; i++)
 		if (fold_shows(&fold, wait->waits[i].ns, wait->wait_ns))
 			part_line(report, wait->waits[i].ns, "it waited for ",
-				  text_wait(&wait->waits[i], trace_process_pid(wait->server), text, sizeof(text)));
+				  text_wait(report, &wait->waits[i], trace_process_pid(wait->server), text, sizeof(text)));
 	left_line(report, fold.left, fold.left_ns);
 }
 

@@ -272,7 +272,7 @@ static void process_line(struct grid *grid, const struct report *report, const s
 	grid_text(grid, pid.bytes);
 	times_cells(grid, report, row);
 	grid_text(grid, text_comm(trace_process_comm(row->process), text, sizeof(text)));
-	grid_text(grid, row->worst.ns ? text_wait(&row->worst, trace_process_pid(row->process), text, sizeof(text)) : "");
+	grid_text(grid, row->worst.ns ? text_wait(report, &row->worst, trace_process_pid(row->process), text, sizeof(text)) : "");
 }
 
 /* Many short-lived processes of one name may be too small to matter each, and be most of the work together. */
@@ -551,7 +551,7 @@ static void wait_table(const struct report *report, const struct trace_figures *
 		char text[2 * NAME_BYTES];
 
 		if (fold_shows(&fold, f->waits[i].ns, f->elapsed_ns))
-			time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count, text_wait(&f->waits[i], own_pid, text, sizeof(text)));
+			time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count, text_wait(report, &f->waits[i], own_pid, text, sizeof(text)));
 	}
 	end_time_grid(grid, &fold);
 }

@@ -193,7 +193,7 @@ static void put_stories(const struct report *report, enum trace_span_kind kind)
 		fprintf(report->out, INDENT "%s waited", text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
 		for (size_t j = 0; j < span->nr_waits && (j < WAITS || report->options->all); j++)
 			fprintf(report->out, "%s %s for %s", j ? "," : "", text_ns(report, span->waits[j].ns, &ns),
-				text_wait(&span->waits[j], span->pid, text, sizeof(text)));
+				text_wait(report, &span->waits[j], span->pid, text, sizeof(text)));
 		if (span->nr_waits > WAITS && !report->options->all)
 			fprintf(report->out, ", and for %zu more", span->nr_waits - WAITS);
 		fputs("\n", report->out);

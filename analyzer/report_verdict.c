@@ -61,7 +61,7 @@ static bool is_nobody(const char *comm)
 	return strcmp(comm, "several") == 0 || strcmp(comm, "unknown") == 0;
 }
 
-static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid)
+static void add_wait(GString *s, const struct report *report, const struct trace_wait *wait, uint32_t own_pid)
 {
 	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "the file ",     [TRACE_WAIT_PROCESS] = "process ", [TRACE_WAIT_NETWORK] = "the network, ",
@@ -78,7 +78,7 @@ static void add_wait(GString *s, const struct trace_wait *wait, uint32_t own_pid
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
 		g_string_append(s, "processes named ");
 		add_name(s, wait->target);
-	} else if (wait_is_for_disk(wait)) {
+	} else if (wait_is_for_disk(report, wait)) {
 		g_string_append(s, "the disk ");
 		add_name(s, wait->target);
 	} else {
@@ -266,7 +266,7 @@ static void add_waits(GString *s, const struct report *report, const struct sum 
 		else
 			add_ns(s, report, wait->ns);
 		g_string_append(s, named++ || most || whole ? " for " : " of it for ");
-		add_wait(s, wait, own_pid);
+		add_wait(s, report, wait, own_pid);
 	}
 }
 
@@ -277,7 +277,7 @@ static void add_main_wait(GString *s, const struct report *report, const struct 
 
 	if (first && percent(first->ns, sum->blocked) > 100 - WORTH_NAMING) {
 		g_string_append(s, " for ");
-		add_wait(s, first, own_pid);
+		add_wait(s, report, first, own_pid);
 		return;
 	}
 	g_string_append(s, " for something");
@@ -592,7 +592,7 @@ static void about_machine(GString *s, const struct report *report, const struct 
 		g_string_append(s, " The longest wait for input, output or memory: ");
 		add_ns(s, report, wait->ns);
 		g_string_append(s, " for ");
-		add_wait(s, wait, 0);
+		add_wait(s, report, wait, 0);
 		g_string_append(s, ".");
 	}
 }

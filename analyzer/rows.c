@@ -195,6 +195,12 @@ static const struct {
 	{"UDP", "(sockets, UDP)"},	 {"UDPv6", "(sockets, UDPv6)"},	    {"UNIX", "(sockets, unix)"},      {"UNIX-STREAM", "(sockets, unix)"},
 };
 
+/* Such a disk has itself for its device. A file may be told by a path without a '/', too: relative to where its process was. */
+static bool is_disk(const struct report *report, const char *path)
+{
+	return *path && strcmp(path, trace_file_device(report->analysis, path)) == 0;
+}
+
 const char *text_path(const struct report *report, const char *path)
 {
 	if (!*path)
@@ -202,23 +208,23 @@ const char *text_path(const struct report *report, const char *path)
 	for (size_t i = 0; i < sizeof(socket_paths) / sizeof(socket_paths[0]); i++)
 		if (strcmp(path, socket_paths[i].path) == 0)
 			return socket_paths[i].text;
-	return strcmp(path, trace_file_device(report->analysis, path)) == 0 ? "(blocks of no file that is known)" : path;
+	return is_disk(report, path) ? "(blocks of no file that is known)" : path;
 }
 
-bool wait_is_for_disk(const struct trace_wait *wait)
+bool wait_is_for_disk(const struct report *report, const struct trace_wait *wait)
 {
-	return wait->kind == TRACE_WAIT_FILE && *wait->target && !strpbrk(wait->target, "/:( ");
+	return wait->kind == TRACE_WAIT_FILE && is_disk(report, wait->target);
 }
 
-const char *text_wait(const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size)
+const char *text_wait(const struct report *report, const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size)
 {
 	const char *via = *wait->via ? " via " : "", *idle = wait->idle ? " (idle)" : "";
 	char name[256];
 
 	text_name(wait->target, name, sizeof(name));
-	if (wait_is_for_disk(wait))
+	if (wait_is_for_disk(report, wait))
 		snprintf(buffer, size, "disk %s%s%s%s", name, via, wait->via, idle);
-	else if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid)
+	else if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid)
 		snprintf(buffer, size, "another of its threads%s%s%s", via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
 		snprintf(buffer, size, "%s processes%s%s%s", name, via, wait->via, idle);

@@ -637,8 +637,10 @@ static struct verdict by_fault(const struct question *q, const struct frame *fau
 
 	if (file)
 		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, file_path(q->a, file));
-	if (fault->dev)
+	if (fault->dev) {
+		device_learn(q->a, device_name(q->a, fault->dev), fault->dev, false);
 		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, device_name(q->a, fault->dev));
+	}
 	if (q->gap)
 		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	if (woken_by_task(q))

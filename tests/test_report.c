@@ -302,6 +302,33 @@ static void a_disk_is_no_file(void)
 	free(text);
 }
 
+/* A call may be given a path that begins where its process is. */
+static void a_path_without_a_slash_is_no_disk(void)
+{
+	struct trace_block_complete complete = {.dev = VDA, .bytes = 4096, .op = 1, .request = 0xb10c};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 20000);
+	tb_string(tb, TRACE_STRING_DEVICE, VDA, "vda");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_unlink, "unlink");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(tb, 0, 2000, SYS_unlink, 0x1000);
+	tb_sys_path(tb, 0, 2100, SYS_unlink, "lock");
+	tb_switch(tb, 0, 3000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(tb, 0, 6000, 24);
+	tb_event(tb, 0, 6500, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
+	tb_waking(tb, 0, 7000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(tb, 0, 7500, 24);
+	tb_switch(tb, 0, 8000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 9000, 0);
+	text = report_of(tb, "-a --ns");
+	contains(text, "4000 ns for\nthe file lock.");
+	contains(text, "one      file lock\n");
+	contains(text, "vda   lock\n");
+	free(text);
+}
+
 static void disks_have_their_requests_and_times(void)
 {
 	struct trace_block_issue issue = {.dev = 0xfe00000, .bytes = 4096, .request = 0x1000};
@@ -340,6 +367,7 @@ int main(int argc, char **argv)
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
 		CASE(the_table_of_files_names_the_disk),
 		CASE(a_disk_is_no_file),
+		CASE(a_path_without_a_slash_is_no_disk),
 		CASE(disks_have_their_requests_and_times),
 		{NULL, NULL},
 	};
