@@ -13,7 +13,7 @@
 struct grid {
 	const struct report *report;
 	const char *indent;
-	const struct grid_column *columns;
+	struct grid_column columns[MAX_COLUMNS];
 	size_t nr;
 	GPtrArray *cells; /* owned strings, row by row */
 };
@@ -23,7 +23,8 @@ struct grid *grid_new(const struct report *report, const char *indent, const str
 	struct grid *grid = g_new0(struct grid, 1);
 
 	g_assert(nr <= MAX_COLUMNS);
-	*grid = (struct grid){.report = report, .indent = indent, .columns = columns, .nr = nr, .cells = g_ptr_array_new_with_free_func(g_free)};
+	*grid = (struct grid){.report = report, .indent = indent, .nr = nr, .cells = g_ptr_array_new_with_free_func(g_free)};
+	memcpy(grid->columns, columns, nr * sizeof(*columns));
 	return grid;
 }
 

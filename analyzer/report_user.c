@@ -165,8 +165,7 @@ static void put_span(struct grid *grid, const struct report *report, const struc
 	grid_ns(grid, span->interrupted_ns);
 	grid_ns(grid, span->wait_cpu_ns);
 	grid_ns(grid, span->blocked_ns);
-	if (span->kind == TRACE_SPAN_REQUEST)
-		grid_ns(grid, span->queued_ns);
+	grid_ns(grid, span->queued_ns);
 	grid_ns(grid, span->unseen_ns);
 	grid_name(grid, span_name(span, name, sizeof(name)));
 	put_owner(grid, report, span->process, span->pid);
@@ -202,6 +201,53 @@ static void put_stories(const struct report *report, enum trace_span_kind kind)
 		fputs("\n", report->out);
 }
 
+struct span_sums {
+	uint64_t ns, open, unmatched;
+	size_t nr;
+};
+
+static struct span_sums sum_spans(const struct report *report, enum trace_span_kind kind)
+{
+	struct span_sums sums = {0};
+
+	for (size_t i = 0; i < trace_nr_spans(report->user); i++) {
+		const struct trace_span *span = trace_get_span(report->user, i);
+
+		if (!span_shows(report, span, kind))
+			continue;
+		sums.ns += span->elapsed.sum_ns;
+		sums.open += span->open;
+		sums.unmatched += span->unmatched;
+		sums.nr++;
+	}
+	return sums;
+}
+
+/* What has no time: it would not be told at all where nothing was ever finished. */
+static void put_unfinished(const struct report *report, const struct span_sums *sums)
+{
+	if (sums->open)
+		fprintf(report->out, INDENT "%" PRIu64 " had not ended when the trace did.\n", sums->open);
+	if (sums->unmatched)
+		fprintf(report->out, INDENT "%" PRIu64 " ended without a beginning in the trace.\n", sums->unmatched);
+	if (sums->open || sums->unmatched)
+		fputs("\n", report->out);
+}
+
+static struct grid *span_grid(const struct report *report, enum trace_span_kind kind)
+{
+	bool kernel = !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL);
+	enum grid_kind figure = kernel ? GRID_RIGHT : GRID_HIDDEN, rare = kernel ? GRID_RARE : GRID_HIDDEN;
+	enum grid_kind interrupts = has_interrupts(report) ? GRID_RARE : GRID_HIDDEN;
+	const struct grid_column columns[] = {
+		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", figure},
+		{"interrupted", interrupts}, {"for a CPU", figure}, {"for else", figure},
+		{"queued", kind == TRACE_SPAN_REQUEST ? GRID_RIGHT : GRID_HIDDEN}, {"not seen", rare},
+		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+
+	return grid_new(report, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
+}
+
 static void by_span(const struct report *report, enum trace_span_kind kind)
 {
 	static const char *const titles[] = {
@@ -209,48 +255,25 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 		"Requests of programs (from begin to end, on whatever threads; queued: with none):",
 		"Between events of programs (of one thread and provider):",
 	};
-	bool kernel = !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL);
-	enum grid_kind figure = kernel ? GRID_RIGHT : GRID_HIDDEN, rare = kernel ? GRID_RARE : GRID_HIDDEN;
-	enum grid_kind interrupts = has_interrupts(report) ? GRID_RARE : GRID_HIDDEN;
-	const struct grid_column columns[] = {
-		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", figure},
-		{"interrupted", interrupts}, {"for a CPU", figure}, {"for else", figure}, {"queued", GRID_RIGHT}, {"not seen", rare},
-		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
-	const struct grid_column without_queue[] = {
-		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", figure},
-		{"interrupted", interrupts}, {"for a CPU", figure}, {"for else", figure}, {"not seen", rare},
-		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+	struct span_sums sums = sum_spans(report, kind);
 	struct fold fold = fold_begin(report, ROWS);
-	uint64_t whole = 0, open = 0, unmatched = 0;
-	struct grid *grid = NULL;
+	struct grid *grid;
 
-	for (size_t i = 0; i < trace_nr_spans(report->user); i++)
-		if (span_shows(report, trace_get_span(report->user, i), kind))
-			whole += trace_get_span(report->user, i)->elapsed.sum_ns;
+	if (!sums.nr)
+		return;
+	grid_title(report, "", titles[kind]);
+	grid = span_grid(report, kind);
 	for (size_t i = 0; i < trace_nr_spans(report->user); i++) {
 		const struct trace_span *span = trace_get_span(report->user, i);
 
-		if (!span_shows(report, span, kind))
-			continue;
-		open += span->open;
-		unmatched += span->unmatched;
-		if (!fold_shows(&fold, span->elapsed.sum_ns, whole))
-			continue;
-		if (!grid) {
-			grid_title(report, "", titles[kind]);
-			grid = kind == TRACE_SPAN_REQUEST ? grid_new(report, INDENT, columns, 12) : grid_new(report, INDENT, without_queue, 11);
-		}
-		put_span(grid, report, span);
+		if (span_shows(report, span, kind) && span->elapsed.count && fold_shows(&fold, span->elapsed.sum_ns, sums.ns))
+			put_span(grid, report, span);
 	}
-	if (!grid)
-		return;
-	end(grid, report, &fold);
-	if (open)
-		fprintf(report->out, INDENT "%" PRIu64 " had not ended when the trace did.\n", open);
-	if (unmatched)
-		fprintf(report->out, INDENT "%" PRIu64 " ended without a beginning in the trace.\n", unmatched);
-	if (open || unmatched)
-		fputs("\n", report->out);
+	if (fold.shown || fold.left)
+		end(grid, report, &fold);
+	else
+		grid_end(grid, NULL);
+	put_unfinished(report, &sums);
 	put_stories(report, kind);
 }
 

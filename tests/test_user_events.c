@@ -716,6 +716,22 @@ static const char golden_between[] =
 	"  count  time  median  99th %   CPU  for a CPU  for else  name               process\n"
 	"      1  6000    6000    6000  2900        100      3000  shop:paid .. paid  shop (10)\n";
 
+static void scopes_of_which_none_has_ended_are_told(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	char *text;
+
+	emit(s.tb, 0, 1500, close, 10, 0);
+	emit(s.tb, 0, 1600, open, 10, 0);
+	text = report(s.tb, "-a");
+	contains(text, "\n\nScopes of programs (where the time between begin and end went):\n"
+		       "  1 had not ended when the trace did.\n"
+		       "  1 ended without a beginning in the trace.\n\n");
+	free(text);
+	tb_free(s.tb);
+}
+
 static void the_report_tells_where_the_time_in_scopes_went(void)
 {
 	struct tb *tb = shop();
@@ -899,6 +915,7 @@ int main(int argc, char **argv)
 		CASE(after_the_pass_it_is_too_late),
 		CASE(the_times_of_a_thread_add_up_at_every_event),
 		CASE(the_report_tells_where_the_time_in_scopes_went),
+		CASE(scopes_of_which_none_has_ended_are_told),
 		CASE(the_report_tells_interruptions_from_waiting_for_a_cpu),
 		CASE(the_report_tells_what_was_not_seen_of_a_scope),
 		CASE(programs_alone_are_chosen_by_what_they_run),
