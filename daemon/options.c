@@ -171,7 +171,7 @@ static int apply_preload(struct options *options, const char *value, struct trac
 	if (options->preload)
 		return error_set(ret_error, -EINVAL, "--preload takes one list: --preload %s,%s", options->preload, value);
 	options->preload = value;
-	return preload_check(value, ret_error);
+	return 0;
 }
 
 static int apply_control(struct options *options, const char *value, struct trace_error *ret_error)
@@ -456,11 +456,16 @@ static int check_names(const struct options *options, struct trace_error *ret_er
 static int check_together(struct options *options, struct trace_error *ret_error)
 {
 	const struct session_options *session = &options->session;
+	int err = 0;
 
 	if (options->action == ACTION_SET_MASK && !options->selection.begun)
 		return error_set(ret_error, -EINVAL, "-m changes the events to the -e list: give at least one -e");
 	if (options->preload && !session->command)
 		return error_set(ret_error, -EINVAL, "--preload traces a command: -- COMMAND [ARG...]");
+	if (options->preload)
+		err = preload_check(options->preload, ret_error);
+	if (err)
+		return err;
 	if (options->action != ACTION_RECORD)
 		return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
