@@ -433,6 +433,8 @@ struct cpu {
 	bool touched;	    /* since the start or the last gap */
 	bool switched;	    /* there was a switch, at first_switch_ns: from then on who has the CPU is known */
 	uint64_t first_switch_ns;
+	uint64_t last_switch_ns;
+	uint32_t nr_switches; /* at that time: a clock may stand still for some */
 	struct turn before;	 /* and now, since, with so much of it stolen: */
 	uint64_t turn_since, turn_stolen;
 	uint64_t turn_woken; /* so long before it somebody set out to wake who has it, and the CPU was idle; else 0 */
@@ -440,6 +442,7 @@ struct cpu {
 	uint32_t successor;
 	struct trace_cursor *ahead; /* owned: the switches of this CPU to come */
 	uint64_t ahead_ns;
+	uint32_t ahead_nr; /* of the switches at that time */
 	uint32_t ahead_prev;
 	bool ahead_lost; /* a loss comes first */
 	struct nest nest[MAX_NESTED];

@@ -35,13 +35,16 @@ static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_p
 	const struct trace_sched_switch *next = a->cursor ? trace_cursor_foresee(a->cursor, 1) : NULL;
 	uint64_t next_ns = next ? trace_cursor_foresee_ns(a->cursor) : 0;
 
-	if (next_ns <= ns || lost_first(a, ns, next_ns + 1) != UINT64_MAX)
+	if (!next_ns || next_ns < ns || lost_first(a, ns, next_ns + 1) != UINT64_MAX)
 		return false;
 	*ret_prev = next->prev_tid;
 	return true;
 }
 
-/* Move the lookahead of @cpu to its first switch after @ns. Returns false when there is none, or a loss comes before it. */
+/*
+ * Move the lookahead of @cpu to its first switch behind the one at @ns that is at hand; there may be others at the same time. Returns false when there is
+ * none, or a loss comes before it: of those at one time, losses come first.
+ */
 static bool peek(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
@@ -55,18 +58,24 @@ static bool peek(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		if (!cpu->ahead)
 			return false;
 	}
-	if (cpu->ahead_ns + FAR_NS < ns)
-		trace_cursor_seek(cpu->ahead, ns + 1);
-	while (cpu->ahead_ns <= ns) {
+	if (cpu->ahead_ns + FAR_NS < ns) {
+		trace_cursor_seek(cpu->ahead, ns);
+		cpu->ahead_nr = 0;
+	}
+	while (cpu->ahead_ns < ns || (cpu->ahead_ns == ns && cpu->ahead_nr <= cpu->nr_switches)) {
 		event = trace_cursor_next(cpu->ahead);
 		if (!event)
 			return false;
 		cpu->ahead_lost = is_loss_of_cpu(a, event);
 		if (event->id != TRACE_EV_sched_switch && !cpu->ahead_lost)
 			continue;
+		if (event->ts_ns != cpu->ahead_ns)
+			cpu->ahead_nr = 0;
 		cpu->ahead_ns = event->ts_ns;
-		if (!cpu->ahead_lost)
-			cpu->ahead_prev = ((const struct trace_sched_switch *)event->payload)->prev_tid;
+		if (cpu->ahead_lost)
+			continue;
+		cpu->ahead_nr++;
+		cpu->ahead_prev = ((const struct trace_sched_switch *)event->payload)->prev_tid;
 	}
 	return !cpu->ahead_lost;
 }

@@ -477,6 +477,8 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		cpu->switched = true;
 		cpu->first_switch_ns = ns;
 	}
+	cpu->nr_switches = ns == cpu->last_switch_ns ? cpu->nr_switches + 1 : 1;
+	cpu->last_switch_ns = ns;
 	if (is_thread(cpu, cpu->current) && cpu->current->tid != sw->prev_tid)
 		note_exchange(a, cpu->current, sw->prev_tid);
 	if (is_thread(cpu, cpu->current) && cpu->current->tid == sw->prev_tid)
