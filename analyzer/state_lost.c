@@ -179,13 +179,15 @@ bool trace_analysis_sees_wakeups(const struct trace_analysis *a)
 
 enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint32_t id)
 {
+	enum trace_recorded never;
+
 	if (id >= TRACE_EV_MAX)
 		return TRACE_RECORDED_NEVER;
+	never = a->counts[id] ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_NEVER; /* some came all the same, and their time is in the books */
 	if (!a->has_mask)
-		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream ? TRACE_RECORDED_NEVER :
-														       TRACE_RECORDED_ALWAYS;
+		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream ? never : TRACE_RECORDED_ALWAYS;
 	if (!(a->recorded[id / 64] >> id % 64 & 1))
-		return TRACE_RECORDED_NEVER;
+		return never;
 	return a->unrecorded[id / 64] >> id % 64 & 1 ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_ALWAYS;
 }
 

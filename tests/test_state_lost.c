@@ -212,6 +212,22 @@ static void what_was_recorded_for_some_time_was_not_recorded_never(void)
 	case_free(&c);
 }
 
+static void what_came_all_the_same_was_recorded_partly(void)
+{
+	struct analysis_case c = case_new();
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull & ~(1ull << TRACE_EV_irq_entry | 1ull << TRACE_EV_softirq_entry), ~0ull, ~0ull, ~0ull};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_event(c.tb, 0, 1500, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	tb_irq(c.tb, 0, 1600, 7);
+	tb_irq_exit(c.tb, 0, 1700, 7);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_recorded(c.analysis, TRACE_EV_irq_entry), TRACE_RECORDED_PARTLY);
+	CU_ASSERT_EQUAL(trace_analysis_recorded(c.analysis, TRACE_EV_softirq_entry), TRACE_RECORDED_NEVER);
+	case_free(&c);
+}
+
 static void a_halt_tells_nothing_of_system_calls(void)
 {
 	struct analysis_case c = case_new();
@@ -540,6 +556,7 @@ int main(int argc, char **argv)
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
 		CASE(without_system_calls_user_mode_is_not_known),
 		CASE(what_was_recorded_for_some_time_was_not_recorded_never),
+		CASE(what_came_all_the_same_was_recorded_partly),
 		CASE(a_halt_tells_nothing_of_system_calls),
 		CASE(without_system_calls_only_the_first_wait_is_in_a_known_one),
 		CASE(wakeups_are_seen_if_they_were_recorded_whenever_turns_were),
