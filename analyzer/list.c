@@ -372,6 +372,14 @@ static void put_header(struct list *list)
 
 /* ---- who runs ---- */
 
+/* NULL: @event is none, or in this trace it is too short to tell. */
+static const struct trace_sched_switch *switch_of(const struct trace_event *event)
+{
+	bool is_one = event->id == TRACE_EV_sched_switch && event->type->fixed_bytes >= sizeof(struct trace_sched_switch);
+
+	return is_one ? event->payload : NULL;
+}
+
 /* The thread on @cpu when its first event comes: who leaves at the first scheduling change. */
 static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
 {
@@ -387,8 +395,8 @@ static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t 
 	if (!cursor)
 		return NOBODY;
 	event = trace_cursor_next(cursor);
-	if (event && event->id == TRACE_EV_sched_switch)
-		tid = ((const struct trace_sched_switch *)event->payload)->prev_tid;
+	if (event && switch_of(event))
+		tid = switch_of(event)->prev_tid;
 	trace_cursor_free(cursor);
 	return tid;
 }
@@ -412,8 +420,8 @@ static uint32_t who_runs(struct list *list, const struct trace_event *event, uin
 {
 	if (!list->passed)
 		return running;
-	if (event->id == TRACE_EV_sched_switch)
-		return ((const struct trace_sched_switch *)event->payload)->prev_tid;
+	if (switch_of(event))
+		return switch_of(event)->prev_tid;
 	if (running >= TIDS)
 		return NOBODY;
 	if (is_own(event))
@@ -431,7 +439,7 @@ static bool pid_wanted(const struct list *list, const struct trace_event *event,
 {
 	if (list->report->options->pid < 0 || of_process(list, pid))
 		return true;
-	return event->id == TRACE_EV_sched_switch && of_process(list, ((const struct trace_sched_switch *)event->payload)->next_tid);
+	return switch_of(event) && of_process(list, switch_of(event)->next_tid);
 }
 
 static void list_event(struct list *list, const struct trace_event *event, uint32_t nr_cpus)
@@ -444,8 +452,8 @@ static void list_event(struct list *list, const struct trace_event *event, uint3
 		put_line(list, event, tid);
 	if (!running)
 		return;
-	if (event->id == TRACE_EV_sched_switch)
-		*running = ((const struct trace_sched_switch *)event->payload)->next_tid;
+	if (switch_of(event))
+		*running = switch_of(event)->next_tid;
 	else if (event->id == TRACE_EV_trace_lost)
 		*running = NOBODY;
 }

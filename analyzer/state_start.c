@@ -239,7 +239,7 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 		return -12;
 	ret_first->what = FIRST_NOTHING;
 	while (ret_first->what == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
-		if (tells(event, &ret_first->tid)) {
+		if (a->handlers[event->id] && tells(event, &ret_first->tid)) { /* not where it is too short for that */
 			ret_first->what = FIRST_TOLD;
 		} else if (is_loss_of_cpu(a, event)) {
 			ret_first->what = FIRST_LOST;

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "reshape.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+/* ---- apart ---- */
+
+/** struct reader - what is left of a payload; @ok: nothing was missing so far */
+struct reader {
+	unsigned char *at, *end;
+	bool ok;
+};
+
+static unsigned char *take(struct reader *in, size_t bytes)
+{
+	unsigned char *begin = in->at;
+
+	in->ok = in->ok && (size_t)(in->end - in->at) >= bytes;
+	if (!in->ok)
+		return NULL;
+	in->at += bytes;
+	return begin;
+}
+
+static void take_copy(struct reader *in, void *to, size_t bytes)
+{
+	const unsigned char *from = take(in, bytes);
+
+	if (from)
+		memcpy(to, from, bytes);
+}
+
+/* Planes 0 to @nr_planes - 1, into numbers that are @stride apart. */
+static void take_planes(struct reader *in, uint64_t *out, size_t stride, size_t n, unsigned int constant, unsigned int nr_planes)
+{
+	for (unsigned int plane = 0; plane < nr_planes; plane++) {
+		bool same = constant >> plane & 1;
+		const unsigned char *bytes = take(in, same ? 1 : n);
+
+		for (size_t i = 0; bytes && i < n; i++)
+			out[i * stride] |= (uint64_t)bytes[same ? 0 : i] << 8 * plane;
+	}
+}
+
+static void take_column(struct reader *in, uint64_t *out, size_t stride, size_t n)
+{
+	const unsigned char *head = take(in, 2), *dictionary, *indexes, *entries;
+	uint64_t entry;
+
+	if (!head || head[0] != TRACE_COLUMN_DICTIONARY) {
+		if (head)
+			take_planes(in, out, stride, n, head[1], 8);
+		return;
+	}
+	dictionary = take(in, 2);
+	indexes = take(in, n);
+	if (!indexes || dictionary[0] > 7)
+		return;
+	take_planes(in, out, stride, n, head[1], dictionary[0]);
+	entries = take(in, (dictionary[1] + 1u) * 8);
+	for (size_t i = 0; entries && i < n; i++) {
+		if (indexes[i] > dictionary[1])
+			continue;
+		memcpy(&entry, entries + 8 * indexes[i], 8);
+		out[i * stride] |= entry << 8 * dictionary[0];
+	}
+}
+
+/* As docs/FORMAT.md says: none for one payload, 1 for at most 256, 2 for 65536, else 3. */
+static size_t number_planes(size_t payloads)
+{
+	return payloads <= 1 ? 0 : payloads <= 256 ? 1 : payloads <= 65536 ? 2 : 3;
+}
+
+static void take_events(struct reader *in, struct reshape_events *events)
+{
+	const struct trace_columns_type *head = &events->head;
+	const unsigned char *numbers;
+
+	events->words = calloc((size_t)head->payloads * head->words + 1, 8);
+	for (size_t word = 0; word < head->words; word++)
+		take_column(in, events->words + word, head->words, head->payloads);
+	if (head->flags & TRACE_COLUMNS_STRING) {
+		events->lengths = calloc(head->payloads + 1ul, 8);
+		take_column(in, events->lengths, 1, head->payloads);
+	}
+	if (!(head->flags & TRACE_COLUMNS_INDEXES))
+		return;
+	events->number_bytes = number_planes(head->payloads) * head->events;
+	numbers = take(in, events->number_bytes);
+	events->numbers = malloc(events->number_bytes + 1);
+	if (numbers)
+		memcpy(events->numbers, numbers, events->number_bytes);
+}
+
+static void take_texts(struct reader *in, struct reshape_events *events)
+{
+	const unsigned char *texts;
+
+	for (size_t i = 0; events->lengths && i < events->head.payloads; i++)
+		events->text_bytes += events->lengths[i];
+	texts = take(in, events->text_bytes);
+	events->texts = malloc(events->text_bytes + 1);
+	if (texts)
+		memcpy(events->texts, texts, events->text_bytes);
+}
+
+static void events_free(struct reshape_chunk *chunk)
+{
+	for (uint32_t i = 0; chunk->events && i < chunk->head.nr_types; i++) {
+		free(chunk->events[i].words);
+		free(chunk->events[i].lengths);
+		free(chunk->events[i].texts);
+		free(chunk->events[i].numbers);
+	}
+	free(chunk->events);
+	chunk->events = NULL;
+}
+
+static size_t times_bytes(const struct trace_columns_times *clock)
+{
+	size_t bytes = 2 * (size_t)clock->nr_corrections + clock->code_bytes + 8;
+
+	for (size_t i = 0; i < TRACE_TIMES_STREAMS; i++)
+		bytes += clock->bit_bytes[i];
+	return bytes;
+}
+
+static void take_chunk(struct reshape_chunk *chunk)
+{
+	struct reader in = {.at = chunk->raw, .end = chunk->raw + chunk->raw_bytes, .ok = true};
+
+	take_copy(&in, &chunk->head, sizeof(chunk->head));
+	take_copy(&in, &chunk->clock, sizeof(chunk->clock));
+	if (!in.ok || chunk->head.nr_types >= TRACE_EV_MAX)
+		return;
+	chunk->events = calloc(chunk->head.nr_types + 1ul, sizeof(*chunk->events));
+	for (uint32_t i = 0; i < chunk->head.nr_types; i++)
+		take_copy(&in, &chunk->events[i].head, sizeof(chunk->events[i].head));
+	chunk->ids = take(&in, chunk->head.events);
+	for (uint32_t i = 0; i < chunk->head.nr_types && in.ok; i++)
+		take_events(&in, &chunk->events[i]);
+	for (uint32_t i = 0; i < chunk->head.nr_types && in.ok; i++)
+		take_texts(&in, &chunk->events[i]);
+	chunk->times_bytes = times_bytes(&chunk->clock);
+	chunk->times = take(&in, chunk->times_bytes);
+	if (!in.ok)
+		events_free(chunk);
+}
+
+static void unpack(struct reshape_chunk *chunk, const unsigned char *payload)
+{
+	const struct trace_chunk_header *header = &chunk->header;
+
+	chunk->raw_bytes = header->raw_bytes;
+	chunk->raw = malloc(header->raw_bytes + 1ul);
+	if (header->compression == TRACE_COMPRESSION_NONE)
+		memcpy(chunk->raw, payload, header->raw_bytes);
+	else if (ZSTD_decompress(chunk->raw, header->raw_bytes, payload, header->packed_bytes) != header->raw_bytes)
+		abort();
+	if (header->kind == TRACE_CHUNK_EVENTS || header->kind == TRACE_CHUNK_START_STATE)
+		take_chunk(chunk);
+}
+
+struct reshape *reshape_new(const unsigned char *data, size_t bytes)
+{
+	struct reshape *r = calloc(1, sizeof(*r));
+	struct trace_chunk_header header;
+
+	memcpy(&r->header, data, sizeof(r->header));
+	r->complete = true;
+	for (size_t at = r->header.header_bytes; at + sizeof(header) <= bytes; at += header.header_bytes + header.packed_bytes) {
+		memcpy(&header, data + at, sizeof(header));
+		if (memcmp(header.magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES) != 0 || header.kind >= TRACE_CHUNK_INDEX)
+			break;
+		r->chunks = reallocarray(r->chunks, r->nr + 1, sizeof(*r->chunks));
+		r->chunks[r->nr] = (struct reshape_chunk){.header = header};
+		unpack(&r->chunks[r->nr++], data + at + header.header_bytes);
+	}
+	return r;
+}
+
+struct reshape *reshape_free(struct reshape *r)
+{
+	for (size_t i = 0; r && i < r->nr; i++) {
+		events_free(&r->chunks[i]);
+		free(r->chunks[i].raw);
+	}
+	if (r)
+		free(r->chunks);
+	free(r);
+	return NULL;
+}
+
+/* ---- together ---- */
+
+/** struct bytes - grows */
+struct bytes {
+	unsigned char *data;
+	size_t nr, room;
+};
+
+static unsigned char *more(struct bytes *out, size_t bytes)
+{
+	if (out->nr + bytes > out->room) {
+		out->room = 2 * (out->nr + bytes);
+		out->data = realloc(out->data, out->room);
+	}
+	out->nr += bytes;
+	return out->data + out->nr - bytes;
+}
+
+static void put(struct bytes *out, const void *from, size_t bytes)
+{
+	if (bytes)
+		memcpy(more(out, bytes), from, bytes);
+}
+
+static void put_column(struct bytes *out, const uint64_t *from, size_t stride, size_t n)
+{
+	unsigned char *planes = more(out, 2 + 8 * n);
+
+	*planes++ = TRACE_COLUMN_PLAIN;
+	*planes++ = 0;
+	for (unsigned int plane = 0; plane < 8; plane++)
+		for (size_t i = 0; i < n; i++)
+			*planes++ = (unsigned char)(from[i * stride] >> 8 * plane);
+}
+
+static void put_events(struct bytes *out, const struct reshape_events *events)
+{
+	const struct trace_columns_type *head = &events->head;
+
+	for (size_t word = 0; word < head->words; word++)
+		put_column(out, events->words + word, head->words, head->payloads);
+	if (head->flags & TRACE_COLUMNS_STRING)
+		put_column(out, events->lengths, 1, head->payloads);
+	put(out, events->numbers, events->number_bytes);
+}
+
+static void put_payload(struct bytes *out, const struct reshape_chunk *chunk)
+{
+	struct trace_columns_header head = chunk->head;
+
+	head.first_ns = chunk->header.first_ns;
+	head.string_bytes = 0;
+	for (uint32_t i = 0; i < head.nr_types; i++)
+		head.string_bytes += (uint32_t)chunk->events[i].text_bytes;
+	put(out, &head, sizeof(head));
+	put(out, &chunk->clock, sizeof(chunk->clock));
+	for (uint32_t i = 0; i < head.nr_types; i++)
+		put(out, &chunk->events[i].head, sizeof(chunk->events[i].head));
+	put(out, chunk->ids, head.events);
+	for (uint32_t i = 0; i < head.nr_types; i++)
+		put_events(out, &chunk->events[i]);
+	for (uint32_t i = 0; i < head.nr_types; i++)
+		put(out, chunk->events[i].texts, chunk->events[i].text_bytes);
+	put(out, chunk->times, chunk->times_bytes);
+}
+
+/* The payload is at the end of @out, behind the place of its header. */
+static void put_header(struct bytes *out, size_t at, struct trace_chunk_header *header, uint32_t trace_id)
+{
+	const unsigned char *payload = out->data + at + sizeof(*header);
+	size_t bytes = out->nr - at - sizeof(*header);
+
+	memcpy(header->magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+	header->header_bytes = sizeof(*header);
+	header->trace_id = trace_id;
+	header->compression = TRACE_COMPRESSION_NONE;
+	header->raw_bytes = header->packed_bytes = (uint32_t)bytes;
+	header->payload_checksum = XXH3_64bits(payload, bytes);
+	header->checksum = XXH3_64bits(header, offsetof(struct trace_chunk_header, checksum));
+	memcpy(out->data + at, header, sizeof(*header));
+}
+
+static void put_chunk(struct bytes *out, const struct reshape_chunk *chunk, uint32_t trace_id, struct bytes *index)
+{
+	struct trace_index_entry entry = {.offset = out->nr, .header = chunk->header};
+
+	more(out, sizeof(entry.header));
+	if (chunk->events)
+		put_payload(out, chunk);
+	else
+		put(out, chunk->raw, chunk->raw_bytes);
+	put_header(out, entry.offset, &entry.header, trace_id);
+	put(index, &entry, sizeof(entry));
+}
+
+static void put_index(struct bytes *out, const struct bytes *index, uint32_t trace_id)
+{
+	struct trace_end_mark mark = {.trace_id = trace_id, .index_offset = out->nr};
+	size_t most = TRACE_INDEX_ENTRIES * sizeof(struct trace_index_entry);
+
+	for (size_t done = 0; done < index->nr; mark.nr_index_chunks++) {
+		size_t at = out->nr, bytes = index->nr - done < most ? index->nr - done : most;
+		struct trace_chunk_header header = {.kind = TRACE_CHUNK_INDEX};
+
+		more(out, sizeof(header));
+		put(out, index->data + done, bytes);
+		put_header(out, at, &header, trace_id);
+		done += bytes;
+	}
+	memcpy(mark.magic, TRACE_END_MAGIC, TRACE_MAGIC_BYTES);
+	mark.file_bytes = out->nr + sizeof(mark);
+	mark.checksum = XXH3_64bits(&mark, offsetof(struct trace_end_mark, checksum));
+	put(out, &mark, sizeof(mark));
+}
+
+unsigned char *reshape_put(const struct reshape *r, size_t *ret_bytes)
+{
+	struct trace_file_header file = r->header;
+	struct bytes out = {0}, index = {0};
+
+	file.header_bytes = sizeof(file);
+	file.checksum = XXH3_64bits(&file, offsetof(struct trace_file_header, checksum));
+	put(&out, &file, sizeof(file));
+	for (size_t i = 0; i < r->nr; i++)
+		put_chunk(&out, &r->chunks[i], file.trace_id, &index);
+	if (r->complete)
+		put_index(&out, &index, file.trace_id);
+	free(index.data);
+	*ret_bytes = out.nr;
+	return out.data;
+}
+
+/* ---- shapes ---- */
+
+/* Number @nr of the types in this chunk. */
+static struct trace_schema_type *type_in(const struct reshape_chunk *chunk, size_t nr, struct trace_schema_field **ret_fields)
+{
+	struct trace_schema_header head;
+	struct trace_schema_type *type;
+	size_t fields;
+
+	memcpy(&head, chunk->raw, sizeof(head));
+	fields = sizeof(head) + (size_t)head.nr_types * sizeof(*type);
+	if (nr >= head.nr_types || head.type_bytes != sizeof(*type) || fields + (size_t)head.nr_fields * sizeof(**ret_fields) > chunk->raw_bytes)
+		return NULL;
+	type = (struct trace_schema_type *)(chunk->raw + sizeof(head)) + nr;
+	*ret_fields = NULL;
+	if (type->nr_fields && type->first_field <= head.nr_fields && type->nr_fields <= head.nr_fields - type->first_field)
+		*ret_fields = (struct trace_schema_field *)(chunk->raw + fields) + type->first_field;
+	return type;
+}
+
+struct trace_schema_type *reshape_type(const struct reshape *r, size_t nr, struct trace_schema_field **ret_fields)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		struct trace_schema_header head;
+
+		if (r->chunks[i].header.kind != TRACE_CHUNK_SCHEMA || r->chunks[i].raw_bytes < sizeof(head))
+			continue;
+		memcpy(&head, r->chunks[i].raw, sizeof(head));
+		if (nr < head.nr_types)
+			return type_in(&r->chunks[i], nr, ret_fields);
+		nr -= head.nr_types;
+	}
+	return NULL;
+}
+
+struct trace_schema_type *reshape_type_by_id(const struct reshape *r, uint32_t id, struct trace_schema_field **ret_fields)
+{
+	struct trace_schema_type *type;
+
+	for (size_t i = 0; (type = reshape_type(r, i, ret_fields)); i++)
+		if (type->id == id)
+			return type;
+	return NULL;
+}
+
+void reshape_events_resize(struct reshape_events *events, uint32_t words, bool string)
+{
+	struct trace_columns_type *head = &events->head;
+	uint64_t *resized = calloc((size_t)head->payloads * words + 1, 8);
+	size_t kept = words < head->words ? words : head->words;
+
+	for (size_t i = 0; i < head->payloads; i++)
+		memcpy(resized + i * words, events->words + i * head->words, 8 * kept);
+	free(events->words);
+	events->words = resized;
+	head->words = (uint8_t)words;
+	if (string == !!events->lengths)
+		return;
+	free(events->lengths);
+	events->lengths = string ? calloc(head->payloads + 1ul, 8) : NULL;
+	events->text_bytes = 0;
+	head->flags ^= TRACE_COLUMNS_STRING;
+}
+
+void reshape_resize(struct reshape *r, uint32_t id, uint32_t words, bool string)
+{
+	struct trace_schema_field *fields;
+	struct trace_schema_type *type = reshape_type_by_id(r, id, &fields);
+	uint16_t nr = 0;
+
+	if (!type)
+		return;
+	for (; fields && nr < type->nr_fields; nr++) {
+		if (fields[nr].bytes ? fields[nr].offset + fields[nr].bytes > 8 * words : !string)
+			break;
+		if (!fields[nr].bytes)
+			fields[nr].offset = (uint16_t)(8 * words);
+	}
+	type->nr_fields = nr;
+	type->fixed_bytes = (uint16_t)(8 * words);
+	type->has_string = string;
+	for (size_t i = 0; i < r->nr; i++)
+		for (uint32_t j = 0; r->chunks[i].events && j < r->chunks[i].head.nr_types; j++)
+			if (r->chunks[i].events[j].head.id == id)
+				reshape_events_resize(&r->chunks[i].events[j], words, string);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_shapes.c - traces whose events are of other shapes than ours: shorter, longer, with fields elsewhere, with numbers that no kernel has.
+ *
+ * Some, of which it is known what should be said of them; and what fuzz_shapes does with many more, a few times.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <trace/analysis.h>
+
+#include "builder.h"
+#include "image.h"
+#include "shape_edits.h"
+#include "shape_reports.h"
+#include "unit.h"
+
+enum { NR_TRIES = 300, NR_AS_THEY_ARE = 46 };
+
+/* The trace of @tb, which is freed, taken apart. */
+static struct reshape *apart(struct tb *tb)
+{
+	struct image image = image_new(tb, true);
+	struct reshape *r = reshape_new(image.data, image.bytes);
+
+	image_free(&image);
+	tb_free(tb);
+	return r;
+}
+
+/* The same together again; @r is freed. */
+static struct image together(struct reshape *r)
+{
+	size_t bytes;
+	unsigned char *data = reshape_put(r, &bytes);
+	struct image image = image_of(data, bytes);
+
+	free(data);
+	reshape_free(r);
+	return image;
+}
+
+/* Of a chunk's events of this id, which have no string yet and one payload: from now on nothing but this text. */
+static void only_text(struct reshape *r, uint32_t id, const char *text)
+{
+	reshape_resize(r, id, 0, true);
+	for (size_t i = 0; i < r->nr; i++)
+		for (uint32_t j = 0; r->chunks[i].events && j < r->chunks[i].head.nr_types; j++) {
+			struct reshape_events *events = &r->chunks[i].events[j];
+
+			if (events->head.id != id)
+				continue;
+			free(events->texts);
+			events->texts = (unsigned char *)strdup(text);
+			events->lengths[0] = events->text_bytes = strlen(text);
+		}
+}
+
+/* "1" is the number 49. */
+static void an_event_that_is_too_short_tells_nothing_of_the_start(void)
+{
+	struct tb *tb = tb_new();
+	struct image image;
+	struct trace *trace;
+	struct trace_analysis *analysis;
+	struct reshape *r;
+
+	tb_window(tb, 1000, 3000);
+	tb_thread(tb, 49, 49, 1, "asleep", 0, false);
+	tb_exit(tb, 0, 2000, 7, 7, true);
+	r = apart(tb);
+	only_text(r, TRACE_EV_sched_exit, "1");
+	image = together(r);
+	trace = trace_open(image.path, NULL);
+	CU_ASSERT_EQUAL_FATAL(trace_get_info(trace)->events, 1);
+	analysis = trace_analysis_new(trace, NULL, NULL);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
+	CU_ASSERT_PTR_NULL(trace_thread_on_cpu(analysis, 0));
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	image_free(&image);
+}
+
+/* Nor does the list say who runs: nobody knows. */
+static void an_event_that_is_too_short_tells_a_list_nothing(void)
+{
+	struct tb *tb = tb_new();
+	struct image image;
+	struct reshape *r;
+	char *text;
+
+	tb_switch(tb, 0, 1000, 7, 8, TRACE_TASK_RUNNING);
+	tb_irq(tb, 0, 2000, 7);
+	r = apart(tb);
+	only_text(r, TRACE_EV_sched_switch, "1");
+	image = together(r);
+	text = shape_report(image.path, (const char *[]){"-d", "-ft", NULL});
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	CU_ASSERT_PTR_NULL(strstr(text, "49"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "N/A"));
+	free(text);
+	image_free(&image);
+}
+
+static void any_edit(struct reshape *r, struct dice *dice)
+{
+	struct shape_edit edit = shape_edit_random(dice);
+
+	shape_edit(r, &edit);
+}
+
+/* A few of what fuzz_shapes tries for hours; and of the traces as they are each report. What is wrong ends this program. */
+static void of_any_shape_everything_can_be_asked(void)
+{
+	static const struct mood moods[] = {
+		{.noise = 30, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 150, .losses = true, .programs = true},
+		{.noise = 5, .nr_tids = 20, .switches = 60, .sleeps = 30, .nr_events = 150, .streams = true, .programs = true, .moves = true},
+		{.noise = 100, .nr_tids = 8, .nr_events = 150, .masks = true},
+	};
+	struct dice dice = {.state = 1};
+
+	for (uint32_t nr = 0; nr < NR_TRIES; nr += (uint32_t)unit_step(3)) {
+		struct reshape *r = apart(random_story(nr, &moods[nr % 3]));
+		size_t bytes;
+		unsigned char *data;
+
+		for (uint32_t i = 0; i < nr / NR_AS_THEY_ARE * 4 && i < 12; i++)
+			any_edit(r, &dice);
+		data = reshape_put(r, &bytes);
+		shape_look(data, bytes, nr);
+		free(data);
+		reshape_free(r);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		{"an_event_that_is_too_short_tells_nothing_of_the_start", an_event_that_is_too_short_tells_nothing_of_the_start},
+		{"an_event_that_is_too_short_tells_a_list_nothing", an_event_that_is_too_short_tells_a_list_nothing},
+		{"of_any_shape_everything_can_be_asked", of_any_shape_everything_can_be_asked},
+		{NULL, NULL},
+	};
+
+	return unit_main("shapes", cases, argc, argv);
+}
