@@ -19,6 +19,7 @@
 #include "servers_ledger.h"
 
 #define MAX_DEPTH 32u
+#define MAX_CARRIED 256u /* by one message: the latest. Else who takes the tokens of many, as the jobs of make do, has twice as many as the one before, and so on */
 #define MAX_OPEN  64u /* unanswered requests of one connection; more: it never answers */
 
 /* ---- references ---- */
@@ -392,7 +393,9 @@ static bool goes_on(struct trace_servers *s, struct ledger_thread *thread, struc
 static void open_all(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint,
 		     struct ledger_process *sender, struct set *carried, uint64_t from_ino, bool counted)
 {
-	for (uint32_t i = 0; i < (carried ? carried->nr : 1); i++) {
+	uint32_t nr = carried ? carried->nr : 1;
+
+	for (uint32_t i = nr > MAX_CARRIED ? nr - MAX_CARRIED : 0; i < nr; i++) {
 		struct request *parent = carried ? carried->items[i] : NULL, *request;
 
 		if (goes_on(s, thread, parent))

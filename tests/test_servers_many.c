@@ -147,11 +147,50 @@ static void many_clients_sleep_until_their_answers(void)
 	end(&k);
 }
 
+enum { JOB = 2000, NR_JOBS = 40, TOKENS = 7 };
+
+/* @last: whose turn it was */
+static void turn_of(struct case_of_servers *k, uint32_t job, uint32_t *last, uint64_t *ns, uint32_t call, int64_t bytes)
+{
+	tb_switch(k->c.tb, 0, *ns, JOB + *last, JOB + job, TRACE_TASK_RUNNING);
+	tb_sys_enter(k->c.tb, 0, *ns + 1, call, TOKENS, 0, call == SYS_write ? 1 : 64);
+	tb_sys_exit(k->c.tb, 0, *ns + 2, bytes);
+	*last = job;
+	*ns += 10;
+}
+
+/*
+ * Jobs pass tokens round, as those of make do, through one pipe that all have. Who takes one works for whoever gave it back, and for all for whom that
+ * one works; and each takes one of all that there were before: so it would have one request of the first, two of the second, four of the third ... and
+ * of the last more than there is memory for.
+ */
+static void tokens_do_not_multiply(void)
+{
+	struct case_of_servers k = {.c = case_new()};
+	uint64_t ns = 1000;
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < NR_JOBS; i++) {
+		tb_thread(k.c.tb, JOB + i, JOB + i, 1, "job", 0, i == 0);
+		tb_fd(k.c.tb, JOB + i, TOKENS, 9, 700, S_IFIFO | 0600, "pipe:[]");
+	}
+	tb_window(k.c.tb, 1000, 1000 + 20 * NR_JOBS * NR_JOBS);
+	for (uint32_t i = 1; i < NR_JOBS; i++) {
+		for (uint32_t j = 0; j < i; j++)
+			turn_of(&k, j, &last, &ns, SYS_write, 1);
+		turn_of(&k, i, &last, &ns, SYS_read, i);
+	}
+	run_of(&k, tb_open_trace(k.c.tb));
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 0);
+	end(&k);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		{"thousands_of_open_requests_share", thousands_of_open_requests_share},
 		{"many_clients_sleep_until_their_answers", many_clients_sleep_until_their_answers},
+		{"tokens_do_not_multiply", tokens_do_not_multiply},
 		{NULL, NULL},
 	};
 
