@@ -374,6 +374,12 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 		frame->file = file;
 }
 
+/* mlock(), madvise() and the like bring in the pages of a mapping themselves: there is no trap. mmap() has its file already. */
+static bool populates(const struct trace_analysis *a, const struct frame *frame)
+{
+	return frame->kind == FRAME_SYSCALL && (frame_class(a, frame) == CALL_MEMORY || frame_class(a, frame) == CALL_MREMAP);
+}
+
 /* The page that a fault needs. Files that were mapped by exec have no descriptor: then the inode tells. */
 void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -381,7 +387,7 @@ void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	struct trace_thread *thread = current_thread(cpu);
 	struct frame *top = thread ? frame_top(thread) : NULL;
 
-	if (!top || top->kind != FRAME_TRAP)
+	if (!top || (top->kind != FRAME_TRAP && !populates(a, top)))
 		return;
 	top->file = file_of_inode(a, fault->dev, fault->ino);
 	top->dev = fault->dev;

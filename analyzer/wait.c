@@ -11,7 +11,7 @@
  *   signal     the waker had just sent the thread's process a signal: process, via signal
  *   fault      file, if the page belongs to one; otherwise memory or whoever held the lock of the address space
  *   call       by class: the table below. Files on a disk are `file` whoever woke (a kernel thread may do the I/O, another process may have begun
- *              it); pipes, futexes, children: `process`, the waker; sockets: the process at the other end if it is on this machine, else
+ *              it), unless that was another thread in a call on the same file: who reads or writes holds its lock; pipes, futexes, children: `process`, the waker; sockets: the process at the other end if it is on this machine, else
  *              `network`; sleeps: `timeout`.
  *
  * A wakeup by an interrupt names what the interrupt did (timer: timeout; packet: network; disk: file), never who was interrupted. A process that
@@ -329,15 +329,41 @@ static bool is_terminal(const struct question *q, file_idx file)
 	return file_via(q->a, file) == VIA_TTY;
 }
 
+/* The data comes by interrupts and the kernel's threads. A thread that was in a call on the same file itself had that to itself: a large write, a lease. */
+static bool was_kept(const struct question *q, file_idx idx)
+{
+	const struct file *file = &q->a->files[idx], *wakers = &q->a->files[q->waker->file];
+
+	return woken_by_task(q) && !q->pending->cut && !q->waker->worker && q->waker->file && file->ino == wakers->ino && file->dev == wakers->dev;
+}
+
+/* Whoever watches the file has to allow it first (fanotify). */
+static bool was_allowed(const struct question *q)
+{
+	return woken_by_task(q) && !q->pending->cut && q->waker->file &&
+	       strncmp(anonymous_name(file_text(q->a, q->waker->file)), "[fanotify", 9) == 0;
+}
+
+/* A terminal's other end tells that it is one, where the descriptor is not known (of an ioctl() that makes it). */
+static struct verdict by_unknown_file(const struct question *q)
+{
+	return by_waker(q, woken_by_task(q) && is_terminal(q, q->waker->file) ? VIA_TTY : VIA_NONE);
+}
+
 static struct verdict by_file(const struct question *q, file_idx idx)
 {
 	const struct sock *sock;
 
 	if (!idx)
-		return by_waker(q, VIA_NONE);
+		return by_unknown_file(q);
 	switch (q->a->files[idx].mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:
+		if (was_kept(q, idx))
+			return the_waker(q, VIA_LOCK);
+		if (was_allowed(q))
+			return the_waker(q, VIA_INOTIFY);
+		/* fall through */
 	case S_IFLNK:
 	case S_IFBLK:
 		return verdict_of(TRACE_WAIT_FILE, q->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE, file_path(q->a, idx));
@@ -363,6 +389,8 @@ static struct verdict by_path(const struct question *q)
 {
 	if (q->frame->file)
 		return by_file(q, q->frame->file);
+	if (was_allowed(q))
+		return the_waker(q, VIA_INOTIFY); /* or not allowed: then there is no descriptor */
 	if (q->frame->has_path && !q->gap)
 		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, given_path(q));
 	return by_waker(q, VIA_NONE);
@@ -561,11 +589,25 @@ static struct verdict call_sync_all(const struct question *q)
 	return verdict_of(TRACE_WAIT_FILE, VIA_NONE, strings_intern(&q->a->strings, "(all files)"));
 }
 
+#define MAP_ANONYMOUS_FLAG 0x20 /* MAP_ANONYMOUS of x86 */
+
+/* Of which file a call brings the pages in: mmap() was given it, of the others the last page tells. */
+static file_idx populated_file(const struct question *q)
+{
+	const struct frame *frame = q->frame;
+
+	if (frame_class(q->a, frame) != CALL_MMAP)
+		return frame->file;
+	return frame->nr_args == 6 && !(frame->args[3] & MAP_ANONYMOUS_FLAG) ? fd_file(q->thread, (int32_t)frame->args[4]) : 0;
+}
+
 static struct verdict call_memory(const struct question *q)
 {
-	if (!q->pending->cut && !woken_by_task(q) && q->waker->cause == CAUSE_BLOCK)
-		return verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
-	return by_waker(q, VIA_MEMORY);
+	file_idx file = populated_file(q);
+
+	if (q->pending->cut || woken_by_task(q) || q->waker->cause != CAUSE_BLOCK)
+		return by_waker(q, VIA_MEMORY);
+	return file ? by_file(q, file) : verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
 }
 
 static struct verdict call_msync(const struct question *q)

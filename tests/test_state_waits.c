@@ -179,6 +179,44 @@ static void a_ring_waits_for_the_file_of_its_request(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
 }
 
+/* Who writes has the file to itself. Its name does not matter, it may have several. */
+static void who_let_go_of_a_file_is_named(void)
+{
+	static const struct {
+		uint64_t ino;
+		enum trace_wait_kind kind;
+		const char *target, *via;
+		uint32_t pid;
+	} others[] = {{80, TRACE_WAIT_PROCESS, "two", "lock", 20}, {81, TRACE_WAIT_FILE, "/data", "", 0}};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct analysis_case c = begin();
+
+		tb_fd(c.tb, 10, 4, 9, 80, S_IFREG | 0600, "/data");
+		tb_fd(c.tb, 20, 5, 9, others[i].ino, S_IFREG | 0600, "/link");
+		tb_sys_enter(c.tb, 0, 2000, SYS_write, 4, 0, 1);
+		block(&c);
+		tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect(&c, others[i].kind, others[i].target, others[i].pid, others[i].via);
+	}
+}
+
+/* openpty() makes the slave by an ioctl(). */
+static void a_terminal_may_be_known_by_its_other_end(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 20, 5, 8, 2, S_IFCHR | 0666, "/dev/ptmx");
+	tb_sys_enter(c.tb, 0, 2000, SYS_write, 4, 0, 1);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_read, 5, 0, 1);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tty");
+}
+
 static const struct trace_file_use *file_use(const struct analysis_case *c, const char *path)
 {
 	static const struct trace_file_use none;
@@ -994,6 +1032,8 @@ int main(int argc, char **argv)
 		CASE(a_local_connection_names_who_used_it_just_now),
 		CASE(a_packet_from_elsewhere_is_not_of_who_was_interrupted),
 		CASE(a_kworker_wakes_for_who_queued_its_work),
+		CASE(who_let_go_of_a_file_is_named),
+		CASE(a_terminal_may_be_known_by_its_other_end),
 		CASE(a_ring_waits_for_the_file_of_its_request),
 		CASE(a_ring_knows_what_it_opened_into_a_slot),
 		CASE(a_ring_may_close_a_descriptor),

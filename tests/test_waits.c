@@ -557,6 +557,8 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(a_posix_message_queue_names_its_sender, posix_messages, "mqueue")  \
 	PROCESS(flock_names_the_holder, file_lock, "lock")                         \
 	PROCESS(a_record_lock_names_the_holder, record_lock, "lock")               \
+	PROCESS(a_leased_file_names_who_has_it, leased_file, "lock")               \
+	PROCESS(a_watched_file_names_who_lets_it_be_opened, watched_file, "inotify") \
 	PROCESS(waitpid_names_the_child_that_exits, waitpid_any, "waitpid")        \
 	PROCESS(vfork_names_the_child, vfork_waits, "vfork")                       \
 	PROCESS(a_polled_pidfd_names_the_child, pidfd, "pidfd")                    \
@@ -632,6 +634,8 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(a_receive_that_times_out_is_a_timeout, receive_timeout, "timeout", NULL) \
 	KIND(a_32_bit_sleep_is_a_timeout, sleep_by_32_bit_call, "timeout", NULL)   \
 	KIND(a_mapped_file_is_named, mapped_file, "file", "mapped_file-data")      \
+	KIND(a_file_whose_pages_a_call_brings_in_is_named, populated_file, "file", "populated_file-data") \
+	KIND(so_is_one_that_is_mapped_with_its_pages, file_mapped_with_its_pages, "file", "file_mapped_with_its_pages-data") \
 	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")          \
 	FILE_VIA(a_ring_names_the_file, uring_file, "io_uring", "uring_file-data") \
 	FILE_VIA(what_a_ring_opened_into_a_slot_is_known, uring_direct, "io_uring", "uring_direct-data")

@@ -2,8 +2,10 @@
 /* waits_files.c - files by all their names, folders, terminals, devices. */
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -86,6 +88,33 @@ static void mapped_file(void)
 	measure(touch_pages, memory);
 }
 
+static void populate(void *memory)
+{
+	if (madvise(memory, 32 * MIB, MADV_POPULATE_READ))
+		skip(); /* Linux 5.14 */
+}
+
+/* No page fault: the call brings all pages in. */
+static void populated_file(void)
+{
+	void *memory = mmap(NULL, 32 * MIB, PROT_READ, MAP_SHARED, cold_file(), 0);
+
+	require(memory != MAP_FAILED);
+	measure(populate, memory);
+}
+
+static int mapped;
+static void map_populated(void *context)
+{
+	require(mmap(NULL, 32 * MIB, PROT_READ, MAP_SHARED | MAP_POPULATE, mapped, 0) != MAP_FAILED);
+}
+
+static void file_mapped_with_its_pages(void)
+{
+	mapped = cold_file();
+	measure(map_populated, NULL);
+}
+
 static void sync_file(void *fd)
 {
 	require(!fsync(*(int *)fd));
@@ -118,6 +147,78 @@ static void read_by_two(void)
 	close(fd);
 	measure(read_all, fds);
 	waitpid(child, NULL, 0);
+}
+
+/* ---- files that another process has to itself for a while ---- */
+
+static void make_watched(const char *path)
+{
+	close(open(path, O_RDWR | O_CREAT, 0600));
+}
+
+/* The child watches, or holds, the file of @path first, and lets it go after a while. */
+static void wait_for_keeper(void (*keep)(const char *), const char *path)
+{
+	char byte;
+	pid_t child;
+
+	make_watched(path);
+	require(!pipe(ready));
+	child = fork();
+	if (child == 0) {
+		keep(path);
+		_exit(0);
+	}
+	tell("who", child);
+	require(read(ready[0], &byte, 1) == 1);
+	if (byte != 'y')
+		skip();
+	measure(open_fifo_to_write, (void *)path);
+	waitpid(child, NULL, 0);
+}
+
+static void is_ready(bool is)
+{
+	require(write(ready[1], is ? "y" : "n", 1) == 1);
+}
+
+static void allow_after_a_while(const char *path)
+{
+	int fd = fanotify_init(FAN_CLASS_CONTENT, O_RDONLY);
+	struct fanotify_event_metadata event;
+	struct fanotify_response response = {.response = FAN_ALLOW};
+
+	is_ready(fd >= 0 && !fanotify_mark(fd, FAN_MARK_ADD, FAN_OPEN_PERM, AT_FDCWD, path));
+	require(read(fd, &event, sizeof(event)) >= (ssize_t)sizeof(event));
+	sleep_ns(PAUSE_NS);
+	response.fd = event.fd;
+	require(write(fd, &response, sizeof(response)) == sizeof(response));
+	sleep_ns(50 * MS);
+}
+
+static void watched_file(void)
+{
+	wait_for_keeper(allow_after_a_while, scratch_path("watched"));
+}
+
+static void lease_for_a_while(const char *path)
+{
+	int fd = open(path, O_RDONLY), number;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	is_ready(!fcntl(fd, F_SETLEASE, F_RDLCK));
+	sigwait(&set, &number);
+	sleep_ns(PAUSE_NS);
+	require(!fcntl(fd, F_SETLEASE, F_UNLCK));
+	sleep_ns(50 * MS);
+}
+
+static void leased_file(void)
+{
+	wait_for_keeper(lease_for_a_while, scratch_path("leased"));
 }
 
 static pid_t writer;
@@ -238,7 +339,8 @@ static void device_read(void)
 }
 
 const struct scenario file_scenarios[] = {
-	SCENARIO(inotify), SCENARIO(fifo), SCENARIO(terminal_read), SCENARIO(mapped_file), SCENARIO(fsync_file), SCENARIO(read_by_two),
+	SCENARIO(inotify), SCENARIO(fifo), SCENARIO(terminal_read), SCENARIO(mapped_file), SCENARIO(populated_file), SCENARIO(file_mapped_with_its_pages), SCENARIO(fsync_file),
+	SCENARIO(watched_file), SCENARIO(leased_file), SCENARIO(read_by_two),
 	SCENARIO(written_by_kernel), SCENARIO(deleted_file), SCENARIO(renamed_file), SCENARIO(inode_used_again), SCENARIO(chroot_file),
 	SCENARIO(mounted_file), SCENARIO(device_read), {NULL, NULL},
 };
