@@ -597,6 +597,7 @@ struct trace_analysis {
 	uint64_t halted_ns;   /* scheduling changes were not recorded, by the masks in the trace */
 	bool no_wakings;      /* now wakeups are not */
 	bool no_entries;      /* nor entries of system calls */
+	bool no_exits;	      /* nor their exits */
 	bool has_mask;	      /* the trace tells what was recorded */
 	uint64_t recorded[TRACE_MASK_WORDS];   /* at some time until now; of masks in the trace */
 	uint64_t unrecorded[TRACE_MASK_WORDS]; /* for some time not, while scheduling changes were */

@@ -98,6 +98,7 @@ void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	a->has_mask = true;
 	a->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
 	a->no_entries = !is_recorded(event, TRACE_EV_sys_enter);
+	a->no_exits = !is_recorded(event, TRACE_EV_sys_exit);
 	for (uint32_t id = 0; id < TRACE_EV_MAX; id++)
 		if (is_recorded(event, id))
 			a->recorded[id / 64] |= 1ull << id % 64;

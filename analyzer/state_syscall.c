@@ -217,9 +217,16 @@ static const struct trace_sys_enter6 *copy_args(const struct trace_event *event,
 	return enter;
 }
 
-/* What a call does to descriptors is done at its entry where the kernel does it first: another thread may get the number again. */
+static void change_unseen(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
+
+/*
+ * What a call does to descriptors is done at its entry where the kernel does it first: another thread may get the number again. And where nobody will
+ * tell how it ends, what it would do to numbers that were in use is done, too, as if it succeeded: else they would be called what they are no longer.
+ */
 static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
+	if (a->no_exits)
+		change_unseen(a, thread, frame);
 	switch (frame_class(a, frame)) {
 	case CALL_CLOSE:
 		fd_put(a, thread, (int32_t)frame->args[0], 0, false);
@@ -333,6 +340,25 @@ static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread
 {
 	if (frame->args[0] & CLONE_FILES)
 		fds_own(a, thread);
+}
+
+static void change_unseen(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+{
+	switch (frame_class(a, frame)) {
+	case CALL_DUP2:
+		if (frame->nr_args >= 2)
+			effect_dup(a, thread, frame, (int32_t)frame->args[1]);
+		break;
+	case CALL_FCNTL:
+		if ((uint32_t)frame->args[1] == F_SETFD)
+			effect_fcntl(a, thread, frame, 0);
+		break;
+	case CALL_UNSHARE:
+		effect_unshare(a, thread, frame, 0);
+		break;
+	default:
+		break;
+	}
 }
 
 /* Memory that children share is a file without a name to the kernel; every such call makes another. */

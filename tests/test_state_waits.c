@@ -891,6 +891,24 @@ static void an_argument_that_a_call_does_not_have_means_nothing(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 }
 
+/* The ends of calls are not recorded. */
+static void a_number_is_not_what_it_was_before_another_was_put_there(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct analysis_case c = begin();
+
+	mask[TRACE_EV_sys_exit / 64] &= ~(1ull << TRACE_EV_sys_exit % 64);
+	tb_event(c.tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	pipe_fd(&c, 10, 3, 90, O_RDONLY);
+	tb_fd(c.tb, 10, 7, 1, 100, S_IFREG | 0644, "/before");
+	tb_sys_enter(c.tb, 0, 1100, SYS_dup2, 3, 7, -1);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 7, 0, 1);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
 static void calls_that_only_32_bit_programs_have_are_known(void)
 {
 	struct trace_sys_enter6 enter = {.nr = 422, .abi = TRACE_ABI_32, .arg0 = 0x1000};
@@ -1073,6 +1091,7 @@ int main(int argc, char **argv)
 		CASE(a_disk_that_gives_a_kernel_thread_a_job_was_not_waited_for),
 		CASE(children_are_born_into_the_cgroup_and_moved),
 		CASE(calls_of_32_bit_programs_have_their_own_numbers),
+		CASE(a_number_is_not_what_it_was_before_another_was_put_there),
 		CASE(calls_that_only_32_bit_programs_have_are_known),
 		CASE(threads_that_are_woken_to_die_waited_for_the_exit),
 		CASE(unshared_descriptors_are_ones_own),
