@@ -285,43 +285,41 @@ static void verdict(const struct telling *t)
 	g_string_free(s, TRUE);
 }
 
-static void time_line(const struct telling *t, uint64_t ns, uint64_t count, const char *text)
-{
-	struct text time;
-	char *shown = grid_cut(t->report, 8 + 14 + 1 + 7 + 1 + 10 + 2, text);
-
-	fprintf(t->report->out, "\t%14s %7.2f %10" PRIu64 "  %s\n", text_ns(t->report, ns, &time), percent(ns, t->to - t->from), count, shown);
-	g_free(shown);
-}
-
-static void contributor_tables(const struct telling *t)
+static size_t put_contributors(const struct telling *t, size_t first)
 {
 	static const char *const titles[TRACE_NR_CONTRIBUTORS_BY] = {
 		"By command:", "By thread:", "Waits that no other thread ended, for:", "Waited for the holder of a lock:", "Waited for another:",
 		"Waited for a CPU that was taken by:"};
-	long limit = t->report->options->top ? t->report->options->top : ROWS_SHOWN, shown = 0, left = 0;
-	const struct trace_contributor *row, *last = NULL;
+	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"segments", GRID_RIGHT}, {"", GRID_ELASTIC}};
+	const struct trace_contributor *row = trace_critical_path_contributor(t->path, first);
+	enum trace_contributor_by by = row->by;
+	struct fold fold = fold_begin(t->report, ROWS_SHOWN);
+	struct grid *grid = grid_new(t->report, "\t", columns, 4);
 	char text[3 * NAME_BYTES];
+	struct text rest;
+	size_t i = first;
 
-	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)); i++, last = row) {
-		if (!last || last->by != row->by) {
-			if (left)
-				fprintf(t->report->out, "\t%ld more (--top=N shows N).\n", left);
-			if (last)
-				fputs("\n", t->report->out);
-			shown = left = 0;
-			grid_title(t->report, "", titles[row->by]);
-			fprintf(t->report->out, "\t%14s %7s %10s\n", "time", "%", "segments");
-		}
-		if (shown++ >= limit && !(t->report->options->all && !t->report->options->top)) {
-			left++;
+	grid_title(t->report, "", titles[by]);
+	for (; (row = trace_critical_path_contributor(t->path, i)) && row->by == by; i++) {
+		if (!fold_shows_if(&fold, true, row->ns))
 			continue;
-		}
 		row_text(row, text, sizeof(text));
-		time_line(t, row->ns, row->count, text);
+		grid_ns(grid, row->ns);
+		grid_percent(grid, row->ns, t->to - t->from);
+		grid_count(grid, row->count);
+		grid_text(grid, text);
 	}
-	if (left)
-		fprintf(t->report->out, "\t%ld more (--top=N shows N).\n", left);
+	grid_end(grid, fold_rest(&fold, &rest));
+	return i;
+}
+
+static void contributor_tables(const struct telling *t)
+{
+	for (size_t i = 0; trace_critical_path_contributor(t->path, i);) {
+		if (i)
+			fputs("\n", t->report->out);
+		i = put_contributors(t, i);
+	}
 }
 
 static void segment_text(const struct trace_path_segment *s, char *text, size_t size)
@@ -339,27 +337,70 @@ static void segment_text(const struct trace_path_segment *s, char *text, size_t 
 		snprintf(text, size, "%s%s%s", state_name(s->state), *s->name ? " " : "", name);
 }
 
+/*
+ * Segments may be a million: they are written as they come, in columns of fixed widths. Where there is no room for the thread's number and for what it did,
+ * the number goes, and then when it was.
+ */
+#define TIME_WIDTH 14
+#define TID_WIDTH 8
+#define TEXT_WIDTH 20
+struct shape {
+	bool at, tid;
+	size_t before; /* the text */
+};
+
+static struct shape shape_of(const struct report *report)
+{
+	struct shape shape = {.before = 2 + TIME_WIDTH + 2};
+
+	shape.at = !report->width || report->width >= shape.before + TIME_WIDTH + 2 + TEXT_WIDTH;
+	shape.before += shape.at ? TIME_WIDTH + 2 : 0;
+	shape.tid = shape.at && (!report->width || report->width >= shape.before + TID_WIDTH + 2 + TEXT_WIDTH);
+	shape.before += shape.tid ? TID_WIDTH + 2 : 0;
+	return shape;
+}
+
+static void segment_row(const struct report *report, const struct shape *shape, const char *at, const char *ns, const char *tid, const char *text)
+{
+	char *shown = grid_cut(report, shape->before, text);
+
+	if (shape->at)
+		fprintf(report->out, "  %*s", TIME_WIDTH, at);
+	fprintf(report->out, "  %*s", TIME_WIDTH, ns);
+	if (shape->tid)
+		fprintf(report->out, "  %*s", TID_WIDTH, tid);
+	fprintf(report->out, "  %s\n", shown);
+	g_free(shown);
+}
+
 /* Each thread is indented by how many it was reached through. */
+static void segment_line(const struct telling *t, const struct shape *shape, const struct trace_path_segment *s)
+{
+	char text[3 * NAME_BYTES], name[NAME_BYTES], line[5 * NAME_BYTES];
+	struct text at, ns, tid;
+
+	segment_text(s, text, sizeof(text));
+	snprintf(line, sizeof(line), "%*s%s: %s%s%s", (int)(s->depth < 20 ? s->depth * 2 : 40), "", text_comm(trace_thread_comm(s->thread), name, sizeof(name)),
+		 text, s->waiter ? "  <- " : "", s->waited_via);
+	snprintf(tid.bytes, sizeof(tid.bytes), "%u", trace_thread_tid(s->thread));
+	segment_row(t->report, shape, text_ns(t->report, s->from_ns - trace_get_info(t->report->trace)->start_ns, &at),
+		    text_ns(t->report, s->to_ns - s->from_ns, &ns), tid.bytes, line);
+}
+
 static void segment_lines(const struct telling *t)
 {
+	struct shape shape = shape_of(t->report);
 	struct trace_path_segment s;
-	char text[3 * NAME_BYTES], name[NAME_BYTES], line[5 * NAME_BYTES], *shown;
-	struct text begin, time;
-	uint64_t start = trace_get_info(t->report->trace)->start_ns;
 
 	fputs("\n", t->report->out);
 	grid_title(t->report, "", "Segments:");
-	fprintf(t->report->out, "\t%14s %14s %8s  %s\n", "at", "for", "TID", "thread: state");
+	segment_row(t->report, &shape, "at", "for", "TID", "thread: state");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(t->path); i++) {
 		trace_critical_path_segment(t->path, i, &s);
-		segment_text(&s, text, sizeof(text));
-		snprintf(line, sizeof(line), "%*s%s: %s%s%s", (int)(s.depth < 20 ? s.depth * 2 : 40), "",
-			 text_comm(trace_thread_comm(s.thread), name, sizeof(name)), text, s.waiter ? "  <- " : "", s.waited_via);
-		shown = grid_cut(t->report, 8 + 14 + 1 + 14 + 1 + 8 + 2, line);
-		fprintf(t->report->out, "\t%14s %14s %8u  %s\n", text_ns(t->report, s.from_ns - start, &begin),
-			text_ns(t->report, s.to_ns - s.from_ns, &time), trace_thread_tid(s.thread), shown);
-		g_free(shown);
+		segment_line(t, &shape, &s);
 	}
+	if (!shape.tid)
+		grid_line(t->report, "  ", "(no room for: %sTID)", shape.at ? "" : "at, ");
 }
 
 static void tell(const struct report *report, const struct trace_critical_path *path)

@@ -2,11 +2,13 @@
 /* grid.c - tables for people. */
 #include <glib.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 #include "grid.h"
 
 #define MAX_COLUMNS 16
-#define NARROWEST 8 /* an elastic column is not cut below */
+#define NARROWEST 8 /* an elastic column is not cut below, as long as there is anything else that can go */
+#define LEAST 3
 #define EXTRA 20    /* nor an extra one: it goes */
 #define NAME_BYTES 512
 
@@ -81,7 +83,7 @@ void grid_process(struct grid *grid, const char *comm, uint32_t pid)
 
 /* ---- widths, in columns of a terminal ---- */
 
-static size_t display_width(const char *text)
+size_t grid_width(const char *text)
 {
 	size_t width = 0;
 
@@ -96,9 +98,9 @@ static size_t display_width(const char *text)
 static void measure(const struct grid *grid, size_t *widths)
 {
 	for (size_t i = 0; i < grid->nr; i++)
-		widths[i] = display_width(grid->columns[i].heading);
+		widths[i] = grid_width(grid->columns[i].heading);
 	for (size_t i = 0; i < grid->cells->len; i++) {
-		size_t width = display_width(grid->cells->pdata[i]);
+		size_t width = grid_width(grid->cells->pdata[i]);
 
 		if (width > widths[i % grid->nr])
 			widths[i % grid->nr] = width;
@@ -125,7 +127,7 @@ static void leave_out_empty(const struct grid *grid, size_t *widths)
 
 static size_t total(const struct grid *grid, const size_t *widths)
 {
-	size_t sum = display_width(grid->indent);
+	size_t sum = grid_width(grid->indent);
 	bool first = true;
 
 	for (size_t i = 0; i < grid->nr; i++)
@@ -136,10 +138,25 @@ static size_t total(const struct grid *grid, const size_t *widths)
 	return sum;
 }
 
+/* The widest first, to @least. */
+static void narrow(const struct grid *grid, size_t *widths, size_t least)
+{
+	while (total(grid, widths) > grid->report->width) {
+		size_t most = grid->nr;
+
+		for (size_t i = 0; i < grid->nr; i++)
+			if (grid->columns[i].kind == GRID_ELASTIC && widths[i] > least && (most == grid->nr || widths[i] > widths[most]))
+				most = i;
+		if (most == grid->nr)
+			break;
+		widths[most]--;
+	}
+}
+
 /* Width 0: the column is left out. */
 static void fit(const struct grid *grid, size_t *widths)
 {
-	size_t room = grid->report->width, most;
+	size_t room = grid->report->width;
 
 	measure(grid, widths);
 	leave_out_empty(grid, widths);
@@ -151,25 +168,18 @@ static void fit(const struct grid *grid, size_t *widths)
 	for (size_t i = 0; i < grid->nr; i++)
 		if (grid->columns[i].kind == GRID_EXTRA && total(grid, widths) > room)
 			widths[i] = widths[i] + room >= total(grid, widths) + EXTRA ? widths[i] + room - total(grid, widths) : 0;
-	while (total(grid, widths) > room) { /* the widest first */
-		most = grid->nr;
-		for (size_t i = 0; i < grid->nr; i++)
-			if (grid->columns[i].kind == GRID_ELASTIC && widths[i] > NARROWEST && (most == grid->nr || widths[i] > widths[most]))
-				most = i;
-		if (most == grid->nr)
-			break;
-		widths[most]--;
-	}
+	narrow(grid, widths, NARROWEST);
 	for (size_t i = grid->nr; i-- > 1 && total(grid, widths) > room;) /* the first one is what the others are about */
 		if (grid->columns[i].kind == GRID_RIGHT)
 			widths[i] = 0;
+	narrow(grid, widths, LEAST);
 }
 
 /* ---- output ---- */
 
 static const char *skip_width(const char *text, size_t width)
 {
-	while (*text && display_width(text) > width)
+	while (*text && grid_width(text) > width)
 		text = g_utf8_next_char(text);
 	return text;
 }
@@ -178,14 +188,14 @@ static char *cut(const char *text, size_t width)
 {
 	GString *cut = g_string_new(NULL);
 
-	if (display_width(text) <= width)
+	if (grid_width(text) <= width)
 		return g_string_free(g_string_append(cut, text), FALSE);
 	if (*text == '/') {
 		g_string_append(cut, "\xe2\x80\xa6");
 		g_string_append(cut, skip_width(text, width - 1));
 		return g_string_free(cut, FALSE);
 	}
-	for (; *text && display_width(cut->str) < width - 1; text = g_utf8_next_char(text))
+	for (; *text && grid_width(cut->str) < width - 1; text = g_utf8_next_char(text))
 		g_string_append_len(cut, text, g_utf8_next_char(text) - text);
 	g_string_append(cut, "\xe2\x80\xa6");
 	return g_string_free(cut, FALSE);
@@ -199,12 +209,12 @@ char *grid_cut(const struct report *report, size_t before, const char *text)
 /* The words of @text, in as many lines as the terminal takes. */
 static void put_words(const struct report *report, const char *indent, const char *text)
 {
-	size_t left = display_width(indent), at = left;
+	size_t left = grid_width(indent), at = left;
 	char **words = g_strsplit(text, " ", -1);
 
 	for (size_t i = 0; words[i]; i++) {
 		char *word = grid_cut(report, left + 4, words[i]);
-		size_t length = display_width(word);
+		size_t length = grid_width(word);
 
 		if (i && report->width && at + 1 + length > report->width) {
 			fprintf(report->out, "\n%s    ", indent);
@@ -227,10 +237,18 @@ void grid_title(const struct report *report, const char *indent, const char *tex
 	fprintf(report->out, "%s\n", report->colour ? "\033[0m" : "");
 }
 
-void grid_sentence(const struct report *report, const char *text)
+void grid_line(const struct report *report, const char *indent, const char *format, ...)
 {
-	put_words(report, "", text);
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	text = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	fputs(indent, report->out);
+	put_words(report, indent, text);
 	fputs("\n", report->out);
+	g_free(text);
 }
 
 static void put_row(const struct grid *grid, const size_t *widths, const char *const *cells)
@@ -250,7 +268,7 @@ static void put_row(const struct grid *grid, const size_t *widths, const char *c
 			continue;
 		}
 		text = cut(cells[i], widths[i]);
-		blanks = widths[i] > display_width(text) ? widths[i] - display_width(text) : 0;
+		blanks = widths[i] > grid_width(text) ? widths[i] - grid_width(text) : 0;
 		fprintf(grid->report->out, "%*s%s", (int)(owed + (right ? blanks : 0)), "", text);
 		owed = 2 + (right ? 0 : blanks);
 		g_free(text);
@@ -266,12 +284,8 @@ static void put_missing(const struct grid *grid, const size_t *widths)
 	for (size_t i = 0; i < grid->nr; i++)
 		if (!widths[i] && grid->columns[i].kind == GRID_RIGHT)
 			g_string_append_printf(names, "%s%s", names->len ? ", " : "(no room for: ", grid->columns[i].heading);
-	if (names->len) {
-		g_string_append(names, ")");
-		fputs(grid->indent, grid->report->out);
-		put_words(grid->report, grid->indent, names->str);
-		fputs("\n", grid->report->out);
-	}
+	if (names->len)
+		grid_line(grid->report, grid->indent, "%s)", names->str);
 	g_string_free(names, TRUE);
 }
 
@@ -290,14 +304,8 @@ void grid_end(struct grid *grid, const char *rest)
 		put_row(grid, widths, headings);
 	for (size_t i = 0; i + grid->nr <= grid->cells->len; i += grid->nr)
 		put_row(grid, widths, (const char *const *)&grid->cells->pdata[i]);
-	if (rest && *rest) {
-		char *line = g_strdup_printf("(%s)", rest);
-
-		fputs(grid->indent, grid->report->out);
-		put_words(grid->report, grid->indent, line);
-		fputs("\n", grid->report->out);
-		g_free(line);
-	}
+	if (rest && *rest)
+		grid_line(grid->report, grid->indent, "(%s)", rest);
 	put_missing(grid, widths);
 	g_ptr_array_free(grid->cells, TRUE);
 	g_free(grid);

@@ -43,8 +43,10 @@ void grid_process(struct grid *grid, const char *comm, uint32_t pid);
 void grid_end(struct grid *grid, const char *rest);
 /** grid_title() - what stands above a table, bold on a terminal; in as many lines as it takes there, the further ones indented */
 void grid_title(const struct report *report, const char *indent, const char *text);
-/** grid_sentence() - the same, not bold */
-void grid_sentence(const struct report *report, const char *text);
+/** grid_line() - the same, not bold */
+void grid_line(const struct report *report, const char *indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/** grid_width() - of @text in columns of a terminal */
+size_t grid_width(const char *text);
 /** grid_cut() - @text as a terminal has room for it behind @before columns; the caller's to free */
 char *grid_cut(const struct report *report, size_t before, const char *text);
 #endif

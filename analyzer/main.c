@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include "grid.h"
 #include "options.h"
 #include "report.h"
 
@@ -89,16 +90,19 @@ static void warn_damages(const struct trace_analysis *analysis)
 
 static int verify(const struct report *report)
 {
+	struct report there = *report;
 	struct trace_error error = {0};
 
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
 		return complain(error.message);
-	/* Behind JSON it would be none. */
-	fprintf(report->options->json ? stderr : report->out,
-		"verified: every event is accounted for, and the books of %zu process%s and %zu CPU%s balance to the nanosecond\n",
-		trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
-		trace_nr_cpus(report->analysis) == 1 ? "" : "s");
+	if (report->options->json) { /* behind JSON it would be none */
+		there.out = stderr;
+		there.width = 0;
+	}
+	grid_line(&there, "", "verified: every event is accounted for, and the books of %zu process%s and %zu CPU%s balance to the nanosecond",
+		  trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
+		  trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	return 0;
 }
 

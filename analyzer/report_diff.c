@@ -215,18 +215,15 @@ static bool are_sure(const struct diff *diff)
 	return diff->sides[0].command_is_sure && diff->sides[1].command_is_sure;
 }
 
-static void put_side(FILE *out, const struct report *side, char letter)
+static void put_side(const struct report *report, const struct report *side, char letter)
 {
 	char name[256];
-	struct text t;
+	struct text t[2];
 	size_t gaps;
 
-	fprintf(out, "%c: %s, ", letter, text_name(trace_get_info(side->trace)->file, name, sizeof(name)));
-	fputs(text_ns(side, elapsed_ns(side), &t), out);
 	report_lost(side, &gaps);
-	if (gaps)
-		fprintf(out, "; lost: %s", text_lost(side, &t));
-	fputs("\n", out);
+	grid_line(report, "", "%c: %s, %s%s%s", letter, text_name(trace_get_info(side->trace)->file, name, sizeof(name)), text_ns(side, elapsed_ns(side), &t[0]),
+		  gaps ? "; lost: " : "", gaps ? text_lost(side, &t[1]) : "");
 }
 
 static const char *where(bool in_a, bool in_b)
@@ -240,7 +237,7 @@ static bool put_left_out(const struct diff *diff)
 
 	for (int i = 0; i < 2; i++)
 		if (is_left_out(diff->sides[i].trace, TRACE_LEFT_OUT_KERNEL)) {
-			fprintf(diff->sides[0].out, "The kernel was not recorded in %c, only events of programs: it has no processes to compare.\n", "AB"[i]);
+			grid_line(&diff->sides[0], "", "The kernel was not recorded in %c, only events of programs: it has no processes to compare.", "AB"[i]);
 			any = true;
 		}
 	return any;
@@ -253,12 +250,12 @@ static void put_unknown(const struct diff *diff)
 
 	if (!is_compared(diff, Q_USER)) {
 		g_string_printf(s, "System calls were not all recorded %s: what was in the kernel is not known.", where(is_known(a, Q_USER), is_known(b, Q_USER)));
-		grid_sentence(a, s->str);
+		grid_line(a, "", "%s", s->str);
 	}
 	if (!is_compared(diff, Q_INTERRUPTED)) {
 		g_string_printf(s, "Interrupts were not recorded %s: they count there as time on a CPU.",
 				where(is_known(a, Q_INTERRUPTED), is_known(b, Q_INTERRUPTED)));
-		grid_sentence(a, s->str);
+		grid_line(a, "", "%s", s->str);
 	}
 	g_string_free(s, TRUE);
 }
@@ -271,8 +268,8 @@ static void put_verdict(const struct diff *diff)
 	struct text t;
 	uint64_t spans[2];
 
-	put_side(a->out, a, 'A');
-	put_side(a->out, b, 'B');
+	put_side(a, a, 'A');
+	put_side(a, b, 'B');
 	for (int i = 0; i < 2; i++)
 		spans[i] = diff->sides[i].command ? command_ran_ns(&diff->sides[i]) : 0;
 	if (spans[0] && spans[1]) {
@@ -281,12 +278,11 @@ static void put_verdict(const struct diff *diff)
 		g_string_append_printf(s, "%s%s%s for %s in B", are_sure(diff) ? "" : command_words(b), are_sure(diff) ? "" : " ",
 				       text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
 		g_string_append_printf(s, ": %.2f times as long.", (double)spans[1] / (double)spans[0]);
-		grid_sentence(a, s->str);
+		grid_line(a, "", "%s", s->str);
 	}
 	if (of_commands(diff))
-		grid_sentence(a, are_sure(diff) ? "Only the commands and what they started; --all compares everything." :
-				 "Only these processes and what they started; --all compares everything.");
-	grid_sentence(a, "Processes of one name are added up; the greatest differences come first.");
+		grid_line(a, "", "Only %s and what they started; --all compares everything.", are_sure(diff) ? "the commands" : "these processes");
+	grid_line(a, "", "Processes of one name are added up; the greatest differences come first.");
 	if (!put_left_out(diff))
 		put_unknown(diff);
 	fputs("\n", a->out);
@@ -300,11 +296,11 @@ static void put_name(const struct diff *diff, const struct name *name)
 	const struct report *report = &diff->sides[0];
 	struct grid *grid = grid_new(report, "  ", columns, 5);
 	struct fold fold = fold_begin(report, NR_QUANTITIES);
-	char comm[64];
+	char comm[64], title[128];
 
-	fprintf(report->out, "%s%s%s: %" PRIu64 " process%s in A, %" PRIu64 " in B\n", report->colour ? "\033[1m" : "",
-		text_comm(name->comm, comm, sizeof(comm)), report->colour ? "\033[0m" : "", name->nr[0],
-		name->nr[0] == 1 ? "" : "es", name->nr[1]);
+	snprintf(title, sizeof(title), "%s: %" PRIu64 " process%s in A, %" PRIu64 " in B", text_comm(name->comm, comm, sizeof(comm)), name->nr[0],
+		 name->nr[0] == 1 ? "" : "es", name->nr[1]);
+	grid_title(report, "", title);
 	fold.most = NR_QUANTITIES; /* --top is for names */
 	for (int i = 0; i < NR_QUANTITIES; i++) {
 		uint64_t a = name->ns[0][i], b = name->ns[1][i];
@@ -327,7 +323,7 @@ static void put_text(const struct diff *diff)
 		if (fold_shows(&fold, weight(diff, diff->names->pdata[i]), whole))
 			put_name(diff, diff->names->pdata[i]);
 	if (fold.left)
-		fprintf(report->out, "(%zu more name%s less; --all shows them)\n", fold.left, fold.left == 1 ? " differs" : "s differ");
+		grid_line(report, "", "(%zu more name%s less; --all shows them)", fold.left, fold.left == 1 ? " differs" : "s differ");
 }
 
 /* ---- JSON ---- */

@@ -17,10 +17,16 @@ static bool client_wanted(const struct report *report, const struct trace_server
 	return process_wanted(report, server->process);
 }
 
+/* Else nobody knows, and that is not nothing. */
+static bool sees_receiving(const struct report *report)
+{
+	return has_recorded(report, TRACE_EV_softirq_entry);
+}
+
 static void client_table(const struct report *report, const struct trace_server *server)
 {
-	static const struct grid_column columns[] = {{"CPU time", GRID_RIGHT},	  {"exact", GRID_RIGHT},	{"shared", GRID_RIGHT},
-						     {"requests", GRID_RIGHT}, {"receiving", GRID_OPTIONAL}, {"for client", GRID_ELASTIC}};
+	const struct grid_column columns[] = {{"CPU time", GRID_RIGHT}, {"exact", GRID_RIGHT}, {"shared", GRID_RIGHT}, {"requests", GRID_RIGHT},
+					      {"receiving", sees_receiving(report) ? GRID_OPTIONAL : GRID_HIDDEN}, {"for client", GRID_ELASTIC}};
 	struct grid *grid = grid_new(report, "\t\t", columns, sizeof(columns) / sizeof(columns[0]));
 	struct fold fold = fold_begin(report, ROWS);
 	struct text rest;
@@ -58,53 +64,55 @@ static void server_table(const struct report *report)
 		if (!client_wanted(report, server))
 			continue;
 		if (!any)
-			grid_title(report, "", "Servers (receiving: softirq time for their sockets, not in their CPU time):");
+			grid_title(report, "", sees_receiving(report) ? "Servers (receiving: softirq time for their sockets, not in their CPU time):" : "Servers:");
 		any = true;
 		if (!fold_shows(&fold, server->cpu_ns, greatest))
 			continue;
-		fprintf(report->out, "\t%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background\n",
-			text_process(server->comm, server->pid, name, sizeof(name)), text_ns(report, server->cpu_ns, &t),
+		grid_line(report, "\t", "%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background",
+			  text_process(server->comm, server->pid, name, sizeof(name)), text_ns(report, server->cpu_ns, &t),
 			percent(server->exact_ns, server->cpu_ns), percent(server->shared_ns, server->cpu_ns),
 			percent(server->background_ns, server->cpu_ns));
 		client_table(report, server);
 	}
 	if (fold.left)
-		fprintf(report->out, "\t%s\n", fold_rest(&fold, &t));
+		grid_line(report, "\t", "%s", fold_rest(&fold, &t));
 	if (any)
 		fputs("\n", report->out);
 }
 
 /* ---- the clients' side: what the servers did meanwhile ---- */
 
-
-static void part_line(const struct report *report, uint64_t ns, const char *what, const char *name)
+static void part_line(struct grid *grid, uint64_t ns, const char *what, const char *name)
 {
-	struct text t;
+	char *text = g_strconcat(what, name, NULL);
 
-	fprintf(report->out, "\t\t%14s  %s%s\n", text_ns(report, ns, &t), what, name);
+	grid_ns(grid, ns);
+	grid_text(grid, text);
+	g_free(text);
 }
 
-static void left_line(const struct report *report, size_t nr, uint64_t ns)
+static void left_line(struct grid *grid, const struct fold *fold)
 {
-	struct text t;
+	char text[32];
 
-	if (nr)
-		fprintf(report->out, "\t\t%14s  %zu more\n", text_ns(report, ns, &t), nr);
+	snprintf(text, sizeof(text), "%zu", fold->left);
+	if (fold->left)
+		part_line(grid, fold->left_ns, text, " more");
 }
 
-static void blocked_lines(const struct report *report, const struct trace_server_wait *wait)
+static void blocked_lines(struct grid *grid, const struct report *report, const struct trace_server_wait *wait)
 {
 	struct fold fold = fold_begin(report, PART_ROWS);
 	char text[NAME_BYTES + 64];
 
 	for (size_t i = 0; i < wait->nr_waits; i++)
 		if (fold_shows(&fold, wait->waits[i].ns, wait->wait_ns))
-			part_line(report, wait->waits[i].ns, "it waited for ",
+			part_line(grid, wait->waits[i].ns, "it waited for ",
 				  text_wait(report, &wait->waits[i], trace_process_pid(wait->server), text, sizeof(text)));
-	left_line(report, fold.left, fold.left_ns);
+	left_line(grid, &fold);
 }
 
-static void queued_lines(const struct report *report, const struct trace_server_wait *wait)
+static void queued_lines(struct grid *grid, const struct report *report, const struct trace_server_wait *wait)
 {
 	struct fold fold = fold_begin(report, PART_ROWS);
 	char text[NAME_BYTES + 64], name[NAME_BYTES];
@@ -117,30 +125,33 @@ static void queued_lines(const struct report *report, const struct trace_server_
 		text_process(holder->comm, holder->pid, name, sizeof(name));
 		snprintf(text, sizeof(text), holder->pid ? "%s" : "(%s)", name);
 		if (is_idle(holder))
-			part_line(report, holder->ns, "its CPU had to wake up", "");
+			part_line(grid, holder->ns, "its CPU had to wake up", "");
 		else
-			part_line(report, holder->ns, "its CPU was taken by ", text);
+			part_line(grid, holder->ns, "its CPU was taken by ", text);
 	}
-	left_line(report, fold.left, fold.left_ns);
+	left_line(grid, &fold);
 }
 
 static void wait_block(const struct report *report, const struct trace_server_wait *wait)
 {
+	static const struct grid_column columns[] = {{"", GRID_RIGHT}, {"", GRID_ELASTIC}};
+	struct grid *grid = grid_new(report, "\t\t  ", columns, 2);
 	char client[NAME_BYTES], server[NAME_BYTES];
-	struct text t[2];
+	struct text t;
 
-	fprintf(report->out, "\t%s waited %s for %s, %" PRIu64 " time%s:\n",
-		text_process(trace_process_comm(wait->client), trace_process_pid(wait->client), client, sizeof(client)),
-		text_ns(report, wait->wait_ns, &t[0]),
-		text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)), wait->count, wait->count == 1 ? "" : "s");
+	grid_line(report, "\t", "%s waited %s for %s, %" PRIu64 " time%s:",
+		  text_process(trace_process_comm(wait->client), trace_process_pid(wait->client), client, sizeof(client)),
+		  text_ns(report, wait->wait_ns, &t),
+		  text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)), wait->count, wait->count == 1 ? "" : "s");
 	if (wait->for_client_ns)
-		part_line(report, wait->for_client_ns, "it worked for this client", "");
+		part_line(grid, wait->for_client_ns, "it worked for this client", "");
 	if (wait->for_others_ns)
-		part_line(report, wait->for_others_ns, "it worked for others, or for itself", "");
-	blocked_lines(report, wait);
-	queued_lines(report, wait);
+		part_line(grid, wait->for_others_ns, "it worked for others, or for itself", "");
+	blocked_lines(grid, report, wait);
+	queued_lines(grid, report, wait);
 	if (wait->rest_ns)
-		part_line(report, wait->rest_ns, "interrupts, and what is too long ago to be known", "");
+		part_line(grid, wait->rest_ns, "interrupts, and what is too long ago to be known", "");
+	grid_end(grid, NULL);
 }
 
 static void wait_table(const struct report *report)
@@ -162,7 +173,7 @@ static void wait_table(const struct report *report)
 			wait_block(report, wait);
 	}
 	if (fold.left)
-		fprintf(report->out, "\t%s\n", fold_rest(&fold, &t));
+		grid_line(report, "\t", "%s", fold_rest(&fold, &t));
 	if (any)
 		fputs("\n", report->out);
 }

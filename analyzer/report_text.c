@@ -21,23 +21,23 @@
 #define PAGES 10
 #define ROWS 15 /* of each table of a page */
 
-static void seconds(FILE *out, const char *label, uint64_t ns)
+static void seconds(const struct report *report, const char *label, uint64_t ns)
 {
-	fprintf(out, "%s(%" PRIu64 ", %" PRIu64 ")\n", label, ns / 1000000000, ns / 1000 % 1000000);
+	grid_line(report, "", "%s: (%" PRIu64 ", %" PRIu64 ")", label, ns / 1000000000, ns / 1000 % 1000000);
 }
 
-static void share(FILE *out, const char *label, uint64_t ns, uint64_t whole)
+static void share(const struct report *report, const char *label, uint64_t ns, uint64_t whole)
 {
-	fprintf(out, "%s(%" PRIu64 ", %" PRIu64 ") => %2.2f %%\n", label, ns / 1000000000, ns / 1000 % 1000000, percent(ns, whole));
+	grid_line(report, "\t\t", "%s: (%" PRIu64 ", %" PRIu64 ") => %2.2f %%", label, ns / 1000000000, ns / 1000 % 1000000, percent(ns, whole));
 }
 
 /* The same, of what is told by system calls. */
 static void share_if_calls(const struct report *report, const char *label, uint64_t ns, uint64_t whole)
 {
 	if (trace_analysis_sees_calls(report->analysis))
-		share(report->out, label, ns, whole);
+		share(report, label, ns, whole);
 	else
-		fprintf(report->out, "%snot known without system calls\n", label);
+		grid_line(report, "\t\t", "%s: not known without system calls", label);
 }
 
 /* ---- the summary of the original ---- */
@@ -73,19 +73,7 @@ static bool has_turns(const struct report *report)
 }
 
 /* A paragraph of its own. */
-static void put_note(const struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put_note(const struct report *report, const char *format, ...)
-{
-	va_list arguments;
-	char *text;
-
-	va_start(arguments, format);
-	text = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	fputs("\n", report->out);
-	grid_sentence(report, text);
-	g_free(text);
-}
+#define put_note(report, ...) (fputs("\n", (report)->out), grid_line(report, "", __VA_ARGS__))
 
 static void put_unrecorded(const struct report *report)
 {
@@ -114,11 +102,10 @@ static void put_unrecorded(const struct report *report)
 static void put_not_traced(const struct report *report, const char *what, bool first)
 {
 	size_t bytes = 4 * strlen(what) + 1; /* \xNN is the longest */
-	char *name = g_malloc(bytes), *text = g_strdup_printf("Not traced: %s", text_name(what, name, bytes));
+	char *name = g_malloc(bytes);
 
 	fputs(first ? "\n" : "", report->out);
-	grid_sentence(report, text);
-	g_free(text);
+	grid_line(report, "", "Not traced: %s", text_name(what, name, bytes));
 	g_free(name);
 }
 
@@ -152,9 +139,9 @@ static void put_count(const struct report *report, const char *label, const uint
 		recorded = MAX(recorded, trace_analysis_recorded(report->analysis, ids[i]));
 	}
 	if (!nr && recorded == TRACE_RECORDED_NEVER)
-		fprintf(report->out, "\t%s: not recorded\n", label);
+		grid_line(report, "\t", "%s: not recorded", label);
 	else
-		fprintf(report->out, "\t%s: %" PRIu64 "%s\n", label, nr, recorded == TRACE_RECORDED_PARTLY ? ", not recorded all the time" : "");
+		grid_line(report, "\t", "%s: %" PRIu64 "%s", label, nr, recorded == TRACE_RECORDED_PARTLY ? ", not recorded all the time" : "");
 }
 
 void report_summary(struct report *report)
@@ -164,9 +151,9 @@ void report_summary(struct report *report)
 
 	trace_analysis_window(report->analysis, &start, &end);
 	offset = info->start_realtime_ns ? info->start_realtime_ns - info->start_ns : 0;
-	seconds(report->out, "Trace start time: ", start + offset);
-	seconds(report->out, "Trace end time: ", end + offset);
-	seconds(report->out, "Trace duration: ", end - start);
+	seconds(report, "Trace start time", start + offset);
+	seconds(report, "Trace end time", end + offset);
+	seconds(report, "Trace duration", end - start);
 	for (uint32_t id = 0; id < TRACE_EV_MAX; id++) {
 		const struct trace_event_type *type = trace_type_by_id(report->trace, id);
 		uint64_t nr = trace_analysis_count(report->analysis, id);
@@ -176,8 +163,11 @@ void report_summary(struct report *report)
 		events += nr;
 		own += type && type->category == TRACE_CATEGORY_TRACE ? nr : 0;
 	}
-	fprintf(report->out, "\nNumber of occurences of:\n\tEvents: %" PRIu64, events);
-	fprintf(report->out, own ? ", %" PRIu64 " of them of the trace itself\n" : "\n", own);
+	fputs("\nNumber of occurences of:\n", report->out);
+	if (own)
+		grid_line(report, "\t", "Events: %" PRIu64 ", %" PRIu64 " of them of the trace itself", events, own);
+	else
+		grid_line(report, "\t", "Events: %" PRIu64, events);
 	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
 		put_count(report, counted[i].label, counted[i].ids);
 	put_losses(report);
@@ -582,12 +572,13 @@ static void classic_lines(const struct report *report, const struct trace_figure
 
 	snprintf(t[0].bytes, sizeof(t[0].bytes), "%" PRIu64, f->nr_syscalls);
 	snprintf(t[1].bytes, sizeof(t[1].bytes), "%" PRIu64, f->nr_traps);
-	fprintf(report->out, "\t\tNumber of system calls: %s\n\t\tNumber of traps: %s\n", calls ? t[0].bytes : "not recorded", traps ? t[1].bytes : "not recorded");
-	fprintf(report->out, "\t\tQuantity of data read from files: %s\n", calls ? text_bytes(report, f->read_bytes, &t[0]) : "not recorded");
-	fprintf(report->out, "\t\tQuantity of data written to files: %s\n", calls ? text_bytes(report, f->written_bytes, &t[0]) : "not recorded");
-	share_if_calls(report, "\t\tTime executing process code: ", f->user_ns, trace_ns);
-	share(report->out, "\t\tTime running: ", f->user_ns + f->syscall_ns + f->trap_ns, trace_ns);
-	share_if_calls(report, "\t\tTime waiting for I/O: ", io_ns(f), trace_ns);
+	grid_line(report, "\t\t", "Number of system calls: %s", calls ? t[0].bytes : "not recorded");
+	grid_line(report, "\t\t", "Number of traps: %s", traps ? t[1].bytes : "not recorded");
+	grid_line(report, "\t\t", "Quantity of data read from files: %s", calls ? text_bytes(report, f->read_bytes, &t[0]) : "not recorded");
+	grid_line(report, "\t\t", "Quantity of data written to files: %s", calls ? text_bytes(report, f->written_bytes, &t[0]) : "not recorded");
+	share_if_calls(report, "Time executing process code", f->user_ns, trace_ns);
+	share(report, "Time running", f->user_ns + f->syscall_ns + f->trap_ns, trace_ns);
+	share_if_calls(report, "Time waiting for I/O", io_ns(f), trace_ns);
 }
 
 /* Nothing, for a process in no container. */
@@ -598,10 +589,10 @@ static void container_lines(const struct report *report, const struct trace_proc
 	char name[NAME_BYTES];
 
 	if (ns_pid && ns_pid != trace_process_pid(process))
-		fprintf(report->out, "\t\tNumber in its own namespace: %u\n", ns_pid);
+		grid_line(report, "\t\t", "Number in its own namespace: %u", ns_pid);
 	if (*cgroup && strcmp(cgroup, "/") != 0) {
 		text_name(cgroup, name, sizeof(name));
-		fprintf(report->out, "\t\tControl group: %s\n", name);
+		grid_line(report, "\t\t", "Control group: %s", name);
 	}
 }
 
@@ -641,12 +632,12 @@ static void system_page(const struct report *report, const struct trace_figures 
 		system_call_table(report, f);
 		return;
 	}
-	share_if_calls(report, "\t\tTotal process time: ", cpus.user, whole);
-	share_if_calls(report, "\t\tTotal system time: ", cpus.system + cpus.interrupts, whole);
+	share_if_calls(report, "Total process time", cpus.user, whole);
+	share_if_calls(report, "Total system time", cpus.system + cpus.interrupts, whole);
 	if (trace_analysis_is_filtered(report->analysis))
-		fputs("\t\tSystem idle: not known, for whoever did not pass the filter may have run\n", report->out);
+		grid_line(report, "\t\t", "System idle: not known, for whoever did not pass the filter may have run");
 	else
-		share(report->out, "\t\tSystem idle: ", cpus.idle, whole);
+		share(report, "System idle", cpus.idle, whole);
 	system_call_table(report, f);
 }
 
@@ -664,8 +655,10 @@ static bool process_pages(const struct report *report, const struct process_row 
 		else if (!process_page(report, &rows[i], trace_ns))
 			return false;
 	}
-	if (left)
-		fprintf(report->out, "\t(%zu more processes have no page here; --top=%zu shows them, --pid=N one)\n\n", left, shown);
+	if (left) {
+		grid_line(report, "\t", "(%zu more process%s no page here; --all shows all, --pid=N one)", left, left == 1 ? " has" : "es have");
+		fputs("\n", report->out);
+	}
 	return true;
 }
 

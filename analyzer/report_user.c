@@ -176,26 +176,35 @@ static bool span_shows(const struct report *report, const struct trace_span *spa
 	return span->kind == kind && owner_wanted(report, span->process, span->pid);
 }
 
-/* "orders.db: 12.00 ms file orders.db (3 times), ..." for those that waited. */
+/* "shop:pay waited 12.00 ms for file orders.db, 3.00 ms for timeout, ..." */
+static void put_story(const struct report *report, const struct trace_span *span)
+{
+	GString *story = g_string_new(NULL);
+	char text[TEXT_BYTES], name[TEXT_BYTES];
+	struct text ns;
+
+	g_string_append_printf(story, "%s waited", text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
+	for (size_t i = 0; i < span->nr_waits && (i < WAITS || report->options->all); i++)
+		g_string_append_printf(story, "%s %s for %s", i ? "," : "", text_ns(report, span->waits[i].ns, &ns),
+				       text_wait(report, &span->waits[i], span->pid, text, sizeof(text)));
+	if (span->nr_waits > WAITS && !report->options->all)
+		g_string_append_printf(story, ", and for %zu more", span->nr_waits - WAITS);
+	grid_line(report, INDENT, "%s", story->str);
+	g_string_free(story, TRUE);
+}
+
+/* Of those that waited. */
 static void put_stories(const struct report *report, enum trace_span_kind kind)
 {
 	size_t told = 0;
 
 	for (size_t i = 0; i < trace_nr_spans(report->user) && (told < STORIES || report->options->all); i++) {
 		const struct trace_span *span = trace_get_span(report->user, i);
-		char text[TEXT_BYTES], name[TEXT_BYTES];
-		struct text ns;
 
 		if (!span_shows(report, span, kind) || !span->blocked_ns)
 			continue;
 		told++;
-		fprintf(report->out, INDENT "%s waited", text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
-		for (size_t j = 0; j < span->nr_waits && (j < WAITS || report->options->all); j++)
-			fprintf(report->out, "%s %s for %s", j ? "," : "", text_ns(report, span->waits[j].ns, &ns),
-				text_wait(report, &span->waits[j], span->pid, text, sizeof(text)));
-		if (span->nr_waits > WAITS && !report->options->all)
-			fprintf(report->out, ", and for %zu more", span->nr_waits - WAITS);
-		fputs("\n", report->out);
+		put_story(report, span);
 	}
 	if (told)
 		fputs("\n", report->out);
@@ -227,9 +236,9 @@ static struct span_sums sum_spans(const struct report *report, enum trace_span_k
 static void put_unfinished(const struct report *report, const struct span_sums *sums)
 {
 	if (sums->open)
-		fprintf(report->out, INDENT "%" PRIu64 " had not ended when the trace did.\n", sums->open);
+		grid_line(report, INDENT, "%" PRIu64 " had not ended when the trace did.", sums->open);
 	if (sums->unmatched)
-		fprintf(report->out, INDENT "%" PRIu64 " ended without a beginning in the trace.\n", sums->unmatched);
+		grid_line(report, INDENT, "%" PRIu64 " ended without a beginning in the trace.", sums->unmatched);
 	if (sums->open || sums->unmatched)
 		fputs("\n", report->out);
 }

@@ -9,7 +9,7 @@
 #include <glib.h>
 #include <inttypes.h>
 #include <string.h>
-#include "report.h"
+#include "grid.h"
 
 #define NAME_BYTES 256
 #define NAMED 2		/* waits that the verdict names */
@@ -604,14 +604,16 @@ void report_wrapped(const struct report *report, char *text)
 	size_t width = report->width && report->width < LINE_WIDTH ? report->width : LINE_WIDTH, at = 0;
 
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-		size_t length = (size_t)g_utf8_strlen(word, -1);
+		char *shown = grid_cut(report, 0, g_strdelimit(word, TIE, ' '));
+		size_t length = grid_width(shown);
 
 		if (at && at + 1 + length > width) {
 			fputs("\n", report->out);
 			at = 0;
 		}
-		fprintf(report->out, "%s%s", at ? " " : "", g_strdelimit(word, TIE, ' '));
+		fprintf(report->out, "%s%s", at ? " " : "", shown);
 		at += length + (at ? 1 : 0);
+		g_free(shown);
 	}
 	fputs("\n\n", report->out);
 }

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report_servers.c - what the report tells of servers and their clients, and that nothing of any report is wider than the terminal */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "report_case.h"
+#include "servers_case.h"
+#include "unit.h"
+#include "visualizer.h"
+
+/*
+ * A client sends a request, and waits from 1250 to 3002 for the answer. The server works from 1300 on, waits for a disk from 1500 to 2500, and for its CPU
+ * for 300 more. @mask NULL: all was recorded.
+ */
+static struct tb *server_story(const uint64_t *mask)
+{
+	struct trace_sock_send answer = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	struct case_of_servers k = begin();
+	struct tb *tb = k.c.tb;
+
+	if (mask)
+		tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, TRACE_MASK_WORDS * sizeof(*mask), NULL);
+	tb_fd(tb, 30, 8, 1, 300, S_IFREG, "/data");
+	connects(&k, &one, &one_server, 1200);
+	polls(&k, 2, 1220);
+	sends(&k, &one, 1230);
+	tb_sys_enter(tb, 0, 1245, SYS_read, 3, 0, 16);
+	tb_switch(tb, 0, 1250, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	receives(&k, &one_server, 1300);
+	tb_sys_enter(tb, 2, 1400, SYS_read, 8, 0, 16);
+	tb_switch(tb, 2, 1500, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_waking(tb, 2, 2500, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 2, 2800, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 2, 2810, 16);
+	sends(&k, &one_server, 3000);
+	tb_waking(tb, 2, 3002, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 3100, 0, 10, TRACE_TASK_RUNNING);
+	tb_event(tb, 0, 3110, TRACE_EV_sock_recv, &answer, sizeof(answer), NULL);
+	tb_sys_exit(tb, 0, 3200, 16);
+	polls(&k, 2, 3500);
+	finish(&k);
+	return tb;
+}
+
+static void a_server_and_its_clients_are_told(void)
+{
+	char *text = report_of(server_story(NULL), "-a --ns");
+
+	contains(text, "Servers (receiving: softirq time for their sockets, not in their CPU time):\n"
+		       "\tserver (30): 6700 of CPU time, 13.7 % exact, 0.0 % shared, 86.3 % background\n"
+		       "\t\tCPU time  exact  shared  requests  receiving  for client\n"
+		       "\t\t     920    920       0         1          0  client (10)\n");
+	contains(text, "Waiting for servers, and what they did meanwhile:\n"
+		       "\tclient (10) waited 1752 for server (30), 1 time:\n"
+		       "\t\t   402  it worked for this client\n"
+		       "\t\t    50  it worked for others, or for itself\n"
+		       "\t\t  1000  it waited for file /data\n"
+		       "\t\t   300  its CPU had to wake up\n");
+	free(text);
+}
+
+/* To receive for no time is not the same as that nobody knows. */
+static void receiving_is_not_told_where_softirqs_were_not_recorded(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS];
+	char *text;
+
+	memset(mask, 0xff, sizeof(mask));
+	mask[TRACE_EV_softirq_entry / 64] &= ~(1ull << TRACE_EV_softirq_entry % 64);
+	text = report_of(server_story(mask), "-a --ns");
+	contains(text, "Servers:\n"
+		       "\tserver (30): 6700 of CPU time, 13.7 % exact, 0.0 % shared, 86.3 % background\n"
+		       "\t\tCPU time  exact  shared  requests  for client\n");
+	free(text);
+}
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0, width = 0;
+
+	for (; *text; text++) {
+		if (*text == '\n')
+			width = 0;
+		else if (*text == '\t')
+			width += 8 - width % 8;
+		else
+			width += (*text & 0xc0) != 0x80;
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}
+
+static void is_not_wider(const char *options, const char *path, int columns)
+{
+	char number[16], arguments[512], *text;
+
+	snprintf(number, sizeof(number), "%d", columns);
+	snprintf(arguments, sizeof(arguments), "%s %s", options, path);
+	setenv("COLUMNS", number, 1);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	unsetenv("COLUMNS");
+	CU_ASSERT(widest_line(text) <= (size_t)columns);
+	if (widest_line(text) > (size_t)columns)
+		printf("\n--- %s, %d columns:\n%s\n", options, columns, text);
+	free(text);
+}
+
+static void no_report_is_wider_than_the_terminal(void)
+{
+	static const char *const outputs[] = {"-a", "-a --all --ns", "-a --pid=10", "-s", "--verify", "--critical-path=10", "--critical-path=10 --all"};
+	char server_path[] = "/tmp/test_report_servers_XXXXXX", disk_path[] = "/tmp/test_report_servers_XXXXXX", diff[256];
+	const char *paths[] = {trace_path, story_path, server_path, disk_path};
+	struct tb *stories[] = {server_story(NULL), disk_story()};
+
+	for (size_t i = 0; i < 2; i++) {
+		int fd = mkstemp(i ? disk_path : server_path);
+
+		tb_write(stories[i], fd, true);
+		close(fd);
+		tb_free(stories[i]);
+	}
+	for (int columns = 40; columns <= 100; columns += 10)
+		for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+			for (size_t j = 0; j < sizeof(outputs) / sizeof(outputs[0]); j++)
+				is_not_wider(outputs[j], paths[i], columns);
+			snprintf(diff, sizeof(diff), "--diff --all %s", story_path);
+			is_not_wider(diff, paths[i], columns);
+		}
+	unlink(server_path);
+	unlink(disk_path);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(a_server_and_its_clients_are_told),
+		CASE(receiving_is_not_told_where_softirqs_were_not_recorded),
+		CASE(no_report_is_wider_than_the_terminal),
+		{NULL, NULL},
+	};
+
+	return report_main("report_servers", cases, argc, argv);
+}
