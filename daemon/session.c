@@ -163,8 +163,11 @@ static FILE *open_proc(const char *path, struct trace_error *ret_error)
 
 static int close_proc(FILE *proc, const char *path, struct trace_error *ret_error)
 {
-	if (proc && fclose(proc) == EOF)
-		return error_set(ret_error, -errno, "cannot write %s: %s", path, strerror(errno));
+	bool failed = proc && ferror(proc);
+
+	errno = 0;
+	if (proc && (fclose(proc) == EOF || failed))
+		return error_set(ret_error, errno ? -errno : -EIO, "cannot write %s: %s", path, strerror(errno ? errno : EIO));
 	return 0;
 }
 
@@ -183,8 +186,10 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 			return ret_error->code;
 	}
 	session->recording = recording_begin(session->tracer, session->output.fd, &recording_options, ret_error);
-	if (close_proc(recording_options.proc, options->output.proc_path, &error))
+	if (close_proc(recording_options.proc, options->output.proc_path, &error)) {
 		message_warning("%s", error.message); /* the trace does not need it */
+		session->proc_failed = true;
+	}
 	return session->recording ? 0 : ret_error->code;
 }
 
@@ -349,7 +354,7 @@ static int end(struct session *session)
 	requests_close(session); /* who asked us to stop may start the next one now */
 	if (session->command.pid)
 		status = wait_for_command(session);
-	return status ? status : err != 0;
+	return status ? status : err || session->proc_failed;
 }
 
 static void release(struct session *session)

@@ -70,6 +70,7 @@ struct session {
 	size_t nr_waiting;
 	char summary[PROGRESS_SUMMARY_BYTES]; /* of a recording that has ended */
 	struct trace_error end_error;	      /* why it is not all on disk; code 0: it is */
+	bool proc_failed;		      /* the list of processes is not what it should be */
 };
 
 /** session_run() - record as @options say; returns the exit status of the program. Messages are its own. */

@@ -185,6 +185,18 @@ export daemon control visualizer work
 unshare -m bash -uc full_for_a_while >full.out 2>&1
 [ $? -eq 77 ] || check "a disk that is full for a while" test -z "$(cat full.out)"
 
+# a list of processes that the disk has no room for
+list_without_room() {
+	mount -t tmpfs -o size=16k none "$work/full" || exit 77
+	head -c 20k /dev/zero >"$work/full/ballast" 2>/dev/null
+	run -tu100000 t.trace "$work/full/t.proc" 2>err && echo "FAILED: a list of processes that could not be written is exit 1"
+	grep -q "cannot write .*t.proc: No space left" err || echo "FAILED: a list that could not be written is told"
+	"$visualizer" --verify t.trace >/dev/null || echo "FAILED: the trace is whole without the list"
+}
+export -f run list_without_room
+unshare -m bash -uc list_without_room >full.out 2>&1
+[ $? -eq 77 ] || check "a list of processes without room" test -z "$(cat full.out)"
+
 # a disk that takes nothing, a reader that goes
 run -tu200000 - >/dev/full 2>err
 check "disk full is exit 1" test $? -eq 1
