@@ -101,9 +101,17 @@ struct sum {
 	uint64_t user, system, interrupted, wait_cpu, blocked, elapsed;
 	uint64_t among; /* waits of these processes for one another */
 	GHashTable *pids;
-	GArray *waits;	/* struct trace_wait, for others */
-	GArray *holders; /* struct trace_cpu_wait, others that had the CPU; idle, too */
+	GHashTable *waits_by_what;  /* struct wait_sum, owned; its own key */
+	GHashTable *holders_by_pid; /* struct trace_cpu_wait, owned */
+	GArray *waits;	/* when all are added up: struct trace_wait, for others; the longest first */
+	GArray *holders; /* the same: struct trace_cpu_wait, others that had the CPU; idle, too */
 	size_t nr, threads;
+};
+
+/* Processes of one name are one, but for the own threads: pid 0 then, and via "" if they differ in it. */
+struct wait_sum {
+	struct trace_wait wait;
+	bool own;
 };
 
 static bool has_pid(const struct sum *sum, uint32_t pid)
@@ -111,38 +119,45 @@ static bool has_pid(const struct sum *sum, uint32_t pid)
 	return g_hash_table_contains(sum->pids, GUINT_TO_POINTER(pid));
 }
 
-/* Processes of one name are one, but for the own threads: pid 0 then, and via "" if they differ in it. */
-static bool merge_wait(const struct sum *of, struct trace_wait *sum, const struct trace_wait *wait)
+static guint wait_hash(gconstpointer key)
 {
-	if (sum->kind != wait->kind || sum->idle != wait->idle || strcmp(sum->target, wait->target) != 0)
-		return false;
-	if (sum->kind != TRACE_WAIT_PROCESS ? strcmp(sum->via, wait->via) != 0 : has_pid(of, sum->pid) != has_pid(of, wait->pid))
-		return false;
+	const struct wait_sum *sum = key;
+
+	return g_str_hash(sum->wait.target) ^ (guint)sum->wait.kind << 2 ^ (guint)sum->wait.idle << 1 ^ (guint)sum->own;
+}
+
+static gboolean wait_equal(gconstpointer left, gconstpointer right)
+{
+	const struct wait_sum *l = left, *r = right;
+
+	if (l->wait.kind != r->wait.kind || l->wait.idle != r->wait.idle || strcmp(l->wait.target, r->wait.target) != 0)
+		return FALSE;
+	return l->wait.kind != TRACE_WAIT_PROCESS ? strcmp(l->wait.via, r->wait.via) == 0 : l->own == r->own;
+}
+
+static void merge_wait(struct trace_wait *sum, const struct trace_wait *wait)
+{
 	if (sum->pid != wait->pid)
 		sum->pid = 0;
 	if (strcmp(sum->via, wait->via) != 0)
 		sum->via = "";
 	sum->ns += wait->ns;
-	return true;
 }
-
-/* The lists are short: what one process waited for most is at the front of its own. */
-#define MERGED 64
 
 static void sum_waits(struct sum *sum, const struct trace_figures *f)
 {
 	for (size_t i = 0; i < f->nr_waits; i++) {
-		const struct trace_wait *wait = &f->waits[i];
-		guint at = 0;
+		struct wait_sum wait = {f->waits[i], has_pid(sum, f->waits[i].pid)}, *known;
 
-		if (wait->kind == TRACE_WAIT_PROCESS && sum->nr > 1 && has_pid(sum, wait->pid)) {
-			sum->among += wait->ns;
+		if (wait.wait.kind == TRACE_WAIT_PROCESS && sum->nr > 1 && wait.own) {
+			sum->among += wait.wait.ns;
 			continue;
 		}
-		while (at < sum->waits->len && !merge_wait(sum, &g_array_index(sum->waits, struct trace_wait, at), wait))
-			at++;
-		if (at == sum->waits->len && at < MERGED)
-			g_array_append_vals(sum->waits, wait, 1);
+		known = g_hash_table_lookup(sum->waits_by_what, &wait);
+		if (known)
+			merge_wait(&known->wait, &wait.wait);
+		else
+			g_hash_table_add(sum->waits_by_what, g_memdup2(&wait, sizeof(wait)));
 	}
 }
 
@@ -150,16 +165,15 @@ static void sum_holders(struct sum *sum, const struct trace_figures *f)
 {
 	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
 		const struct trace_cpu_wait *holder = &f->wait_cpu_for[i];
-		guint at = 0;
+		struct trace_cpu_wait *known;
 
 		if ((!holder->pid && !is_idle(holder)) || (sum->nr > 1 && has_pid(sum, holder->pid)))
 			continue;
-		while (at < sum->holders->len && g_array_index(sum->holders, struct trace_cpu_wait, at).pid != holder->pid)
-			at++;
-		if (at < sum->holders->len)
-			g_array_index(sum->holders, struct trace_cpu_wait, at).ns += holder->ns;
-		else if (at < MERGED)
-			g_array_append_vals(sum->holders, holder, 1);
+		known = g_hash_table_lookup(sum->holders_by_pid, GUINT_TO_POINTER(holder->pid));
+		if (known)
+			known->ns += holder->ns;
+		else
+			g_hash_table_insert(sum->holders_by_pid, GUINT_TO_POINTER(holder->pid), g_memdup2(holder, sizeof(*holder)));
 	}
 }
 
@@ -167,14 +181,18 @@ static gint order_waits(gconstpointer left, gconstpointer right)
 {
 	const struct trace_wait *l = left, *r = right;
 
-	return l->ns > r->ns ? -1 : l->ns < r->ns;
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	return l->kind != r->kind ? (l->kind < r->kind ? -1 : 1) : strcmp(l->target, r->target);
 }
 
 static gint order_holders(gconstpointer left, gconstpointer right)
 {
 	const struct trace_cpu_wait *l = left, *r = right;
 
-	return l->ns > r->ns ? -1 : l->ns < r->ns;
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	return l->pid < r->pid ? -1 : l->pid > r->pid;
 }
 
 static bool is_chosen(const struct options *options)
@@ -202,23 +220,40 @@ static void sum_add(struct sum *sum, const struct report *report, const struct t
 	trace_figures_free(f);
 }
 
+static void sum_sort(struct sum *sum)
+{
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, sum->waits_by_what);
+	while (g_hash_table_iter_next(&iter, NULL, &value))
+		g_array_append_vals(sum->waits, &((const struct wait_sum *)value)->wait, 1);
+	g_hash_table_iter_init(&iter, sum->holders_by_pid);
+	while (g_hash_table_iter_next(&iter, NULL, &value))
+		g_array_append_vals(sum->holders, value, 1);
+	g_array_sort(sum->waits, order_waits);
+	g_array_sort(sum->holders, order_holders);
+}
+
 static struct sum sum_new(const struct report *report, const GPtrArray *processes)
 {
-	struct sum sum = {.pids = g_hash_table_new(NULL, NULL), .waits = g_array_new(FALSE, FALSE, sizeof(struct trace_wait)),
+	struct sum sum = {.pids = g_hash_table_new(NULL, NULL), .waits_by_what = g_hash_table_new_full(wait_hash, wait_equal, g_free, NULL),
+			  .holders_by_pid = g_hash_table_new_full(NULL, NULL, NULL, g_free), .waits = g_array_new(FALSE, FALSE, sizeof(struct trace_wait)),
 			  .holders = g_array_new(FALSE, FALSE, sizeof(struct trace_cpu_wait)), .nr = processes->len};
 
 	for (guint i = 0; i < processes->len; i++)
 		g_hash_table_add(sum.pids, GUINT_TO_POINTER(trace_process_pid(processes->pdata[i])));
 	for (guint i = 0; i < processes->len; i++)
 		sum_add(&sum, report, processes->pdata[i]);
-	g_array_sort(sum.waits, order_waits);
-	g_array_sort(sum.holders, order_holders);
+	sum_sort(&sum);
 	return sum;
 }
 
 static void sum_clear(struct sum *sum)
 {
 	g_hash_table_destroy(sum->pids);
+	g_hash_table_destroy(sum->waits_by_what);
+	g_hash_table_destroy(sum->holders_by_pid);
 	g_array_free(sum->waits, TRUE);
 	g_array_free(sum->holders, TRUE);
 }

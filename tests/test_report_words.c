@@ -401,10 +401,43 @@ static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
 	free(text);
 }
 
+/* One process waits for a hundred files, another of its name once, and for longer: that is the most, though a hundred others come first. */
+static void the_verdict_adds_up_all_waits(void)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = 2000;
+	char path[32], *text;
+
+	tb_window(tb, 1000, 10000000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_thread(tb, 10, 10, 1, "many", 0, true);
+	tb_thread(tb, 20, 20, 1, "many", 1, true);
+	for (int fd = 3; fd < 103; fd++, ns += 1000) {
+		snprintf(path, sizeof(path), "/data/%d", fd);
+		tb_fd(tb, 10, fd, 8, 500 + (uint64_t)fd, S_IFREG | 0644, path);
+		tb_sys_enter(tb, 0, ns, SYS_read, (uint64_t)fd, 0x1000, 10);
+		tb_switch(tb, 0, ns + 100, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_waking(tb, 0, ns + 500, 10, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, 0, ns + 600, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, ns + 700, 10);
+	}
+	tb_sys_enter(tb, 1, 2000, SYS_nanosleep, 0x1000, 0);
+	tb_switch(tb, 1, 3000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 1, 9003000, 20, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 1, 9004000, 0, 20, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 1, 9005000, 0);
+	text = report_of(tb, "-a --ns --comm=many");
+	join_lines(text);
+	contains(text, "mostly 9000000 ns for a timer.");
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 #define CASE(name) {#name, name}
+		CASE(the_verdict_adds_up_all_waits),
 		CASE(processes_without_a_name_read_well),
 		CASE(who_used_no_cpu_is_said_to_have_used_none),
 		CASE(strange_rows_have_words),
