@@ -92,7 +92,8 @@ static bool of_commands(const struct diff *diff)
 {
 	const struct options *options = diff->sides[0].options;
 
-	return diff->sides[0].command && diff->sides[1].command && !options->all && !options->comm && !options->cgroup;
+	return diff->sides[0].command && diff->sides[1].command && !options->all && options->pid < 0 && !options->comm &&
+	       !options->cgroup;
 }
 
 static bool add_process(struct diff *diff, int side, const struct trace_process *process)

@@ -140,11 +140,34 @@ static void a_comparison_tells_commands_that_are_known_by_their_names_only(void)
 	}
 }
 
+/* Who asks for a process by its number gets it, also where both traces are of commands. */
+static void a_process_that_was_chosen_is_compared_whatever_was_recorded(void)
+{
+	char path[] = "/tmp/test_report_diff_XXXXXX", options[64], *text;
+	struct tb *tbs[] = {make_named(true), make_named(true)};
+	int fd = mkstemp(path);
+
+	for (int i = 0; i < 2; i++) {
+		tb_thread(tbs[i], 50, 50, 1, "cron", 1, true);
+		tb_switch(tbs[i], 1, 1050000, 50, 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	tb_write(tbs[0], fd, true);
+	close(fd);
+	tb_free(tbs[0]);
+	snprintf(options, sizeof(options), "--diff --pid=50 --top=1 %s", path);
+	text = report_of(tbs[1], options);
+	contains(text, "\ncron: 1 process in A, 1 in B\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "Only the commands"));
+	free(text);
+	unlink(path);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 #define CASE(name) {#name, name}
 		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
+		CASE(a_process_that_was_chosen_is_compared_whatever_was_recorded),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_comparison_as_json_has_its_schema),
 		CASE(a_comparison_divides_only_what_both_recorded),
