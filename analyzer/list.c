@@ -487,6 +487,8 @@ static int list_with_state(struct list *list)
 	if (!error)
 		error = trace_analysis_run(list->state, NULL);
 	flush(list);
+	if (!list->report->analysis) /* else it was told already */
+		warn_damages(list->state);
 	trace_analysis_free(list->state);
 	return error;
 }

@@ -13,7 +13,6 @@
 #include "report.h"
 
 #define OUTPUT_BUFFER (1u << 16)
-#define MAX_WARNINGS  5u /* of one kind: --verify tells the rest */
 
 static int complain(const char *message)
 {
@@ -70,22 +69,6 @@ static void warn_losses(const struct trace *trace)
 		fprintf(stderr, "tracevisualizer: warning: %zu more damages like these\n", trace_nr_damages(trace) - MAX_WARNINGS);
 	if (!info->clean_end)
 		fputs("tracevisualizer: warning: the recording was not finished; what came last may be missing\n", stderr);
-}
-
-/* What was found only when the events were read. */
-static void warn_damages(const struct trace_analysis *analysis)
-{
-	size_t nr = trace_analysis_nr_damages(analysis);
-	uint64_t lost = 0;
-
-	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
-		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " event%s; what is touched is shown as unknown (--verify tells more)\n",
-			trace_analysis_get_damage(analysis, i)->cpu, trace_analysis_get_damage(analysis, i)->lost,
-			trace_analysis_get_damage(analysis, i)->lost == 1 ? "" : "s");
-	for (size_t i = MAX_WARNINGS; i < nr; i++)
-		lost += trace_analysis_get_damage(analysis, i)->lost;
-	if (lost)
-		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks cost %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
 }
 
 static int verify(const struct report *report)
@@ -270,6 +253,7 @@ static int open_side(struct report *report, const char *path)
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
 	if (!report->analysis || command_begin(report) < 0 || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
+	warn_damages(report->analysis);
 	return 0;
 }
 

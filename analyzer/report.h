@@ -151,6 +151,9 @@ const char *text_comm(const char *comm, char *buffer, size_t size);
 const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t size);
 /** report_lost() - events that are missing, also in chunks that turned out to be damaged; @ret_gaps: in how many gaps */
 uint64_t report_lost(const struct report *report, size_t *ret_gaps);
+#define MAX_WARNINGS 5u /* of one kind: --verify tells the rest */
+/** warn_damages() - on stderr, after the pass: of what was found only when the events were read */
+void warn_damages(const struct trace_analysis *analysis);
 /** text_lost() - "17 events", "at least 17 events", "nobody knows how many events" */
 const char *text_lost(const struct report *report, struct text *text);
 /** is_left_out() - by the recorder, as a whole: TRACE_LEFT_OUT_... */

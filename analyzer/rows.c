@@ -331,6 +331,21 @@ uint64_t report_lost(const struct report *report, size_t *ret_gaps)
 	return lost;
 }
 
+void warn_damages(const struct trace_analysis *analysis)
+{
+	size_t nr = trace_analysis_nr_damages(analysis);
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
+		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " event%s; what is touched is shown as unknown (--verify tells more)\n",
+			trace_analysis_get_damage(analysis, i)->cpu, trace_analysis_get_damage(analysis, i)->lost,
+			trace_analysis_get_damage(analysis, i)->lost == 1 ? "" : "s");
+	for (size_t i = MAX_WARNINGS; i < nr; i++)
+		lost += trace_analysis_get_damage(analysis, i)->lost;
+	if (lost)
+		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks cost %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
+}
+
 /* Of some gaps it is known that something is missing, and not how much: of a recorder that was killed, of a file that ends too soon. */
 static bool lost_is_least(const struct report *report)
 {
