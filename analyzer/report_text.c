@@ -513,7 +513,7 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
 		char text[NAME_BYTES + 64], name[NAME_BYTES];
 
-		if (!fold_shows(&fold, f->wait_cpu_for[i].ns, f->elapsed_ns))
+		if (!fold_shows(&fold, f->wait_cpu_for[i].ns, f->wait_cpu_ns))
 			continue;
 		text_name(f->wait_cpu_for[i].comm, name, sizeof(name));
 		if (f->wait_cpu_for[i].pid == own_pid)

@@ -157,7 +157,9 @@ struct fold fold_begin(const struct report *report, size_t most)
 
 bool fold_shows_if(struct fold *fold, bool matters, uint64_t ns)
 {
-	if (fold->shown < fold->most && (fold->report->options->all || matters)) {
+	const struct options *options = fold->report->options;
+
+	if (fold->shown < fold->most && (options->all || options->top || matters)) {
 		fold->shown++;
 		return true;
 	}
@@ -179,8 +181,8 @@ const char *fold_rest(const struct fold *fold, struct text *text)
 
 	text->bytes[0] = 0;
 	if (fold->left)
-		snprintf(text->bytes, sizeof(text->bytes), "%zu more row%s, %.30s", fold->left, fold->left == 1 ? "" : "s",
-			 text_ns(fold->report, fold->left_ns, &ns));
+		snprintf(text->bytes, sizeof(text->bytes), "%zu more row%s%s%.30s", fold->left, fold->left == 1 ? "" : "s", fold->left_ns ? ", " : "",
+			 fold->left_ns ? text_ns(fold->report, fold->left_ns, &ns) : "");
 	return text->bytes;
 }
 
@@ -247,9 +249,9 @@ const char *text_ns(const struct report *report, uint64_t ns, struct text *text)
 		snprintf(text->bytes, sizeof(text->bytes), "-");
 	else if (ns < 1000)
 		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64 " ns", ns);
-	else if (ns < 1000000)
+	else if (ns < 999995) /* what would be rounded to 1000.00 is one of the next unit */
 		snprintf(text->bytes, sizeof(text->bytes), "%.2f us", (double)ns / 1e3);
-	else if (ns < 1000000000)
+	else if (ns < 999995000)
 		snprintf(text->bytes, sizeof(text->bytes), "%.2f ms", (double)ns / 1e6);
 	else
 		snprintf(text->bytes, sizeof(text->bytes), "%.3f s", (double)ns / 1e9);
@@ -266,7 +268,7 @@ const char *text_bytes(const struct report *report, uint64_t bytes, struct text 
 		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64 "%s", bytes, report->options->exact ? "" : " B");
 		return text->bytes;
 	}
-	for (; value >= 1024 && unit < 5; unit++)
+	for (; value >= 1023.95 && unit < 5; unit++) /* rounded it is 1024.0 */
 		value /= 1024;
 	snprintf(text->bytes, sizeof(text->bytes), "%.1f %s", value, units[unit]);
 	return text->bytes;

@@ -249,6 +249,90 @@ static void each_size_has_its_unit(void)
 	free(text);
 }
 
+/* What is rounded to a thousand of a unit is one of the next. */
+static void nothing_is_a_thousand_of_its_unit(void)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} sleeps[] = {{999994, "999.99 us"}, {999996, "1.00 ms"}, {999994000, "999.99 ms"}, {999996000, "1.000 s"}};
+
+	for (size_t i = 0; i < sizeof(sleeps) / sizeof(sleeps[0]); i++) {
+		char wanted[64], *text;
+		struct tb *tb = tb_new();
+
+		tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+		tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+		tb_thread(tb, 10, 10, 1, "one", 0, true);
+		tb_fd(tb, 10, 3, 8, 500, S_IFREG | 0644, "/data");
+		tb_sys_enter(tb, 0, 1000, SYS_read, 3, 0x1000, 1 << 20);
+		tb_sys_exit(tb, 0, 1100, (1 << 20) - 1);
+		tb_sys_enter(tb, 0, 1200, SYS_nanosleep, 0x1000, 0);
+		tb_switch(tb, 0, 1300, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_waking(tb, 0, 1300 + sleeps[i].ns, 10, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, 0, 1400 + sleeps[i].ns, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, 1500 + sleeps[i].ns, 0);
+		text = report_of(tb, "-a --pid=10");
+		snprintf(wanted, sizeof(wanted), "  %s  ", sleeps[i].text);
+		contains(text, wanted);
+		contains(text, "Quantity of data read from files: 1.0 MiB\n");
+		free(text);
+	}
+}
+
+/* --top=N is N rows, "instead of those that matter". */
+static void top_shows_small_rows_too(void)
+{
+	static const char *const options[] = {"-a --pid=10 --ns", "-a --pid=10 --ns --top=2"};
+
+	for (int i = 0; i < 2; i++) {
+		struct tb *tb = tb_new();
+		char *text;
+
+		tb_window(tb, 1000, 1001000);
+		tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+		tb_string(tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid");
+		tb_thread(tb, 10, 10, 1, "one", 0, true);
+		tb_fd(tb, 10, 3, 8, 500, S_IFREG | 0644, "/data");
+		tb_fd(tb, 10, 4, 8, 501, S_IFREG | 0644, "/less");
+		tb_sys_enter(tb, 0, 2000, SYS_read, 3, 0x1000, 1 << 20);
+		tb_sys_exit(tb, 0, 702000, 1 << 20);
+		tb_sys_enter(tb, 0, 703000, SYS_read, 4, 0x1000, 10);
+		tb_sys_exit(tb, 0, 704000, 10);
+		tb_sys_enter(tb, 0, 800000, SYS_getpid);
+		tb_sys_exit(tb, 0, 800010, 10);
+		tb_switch(tb, 0, 1001000, 10, 0, TRACE_TASK_RUNNING);
+		text = report_of(tb, options[i]);
+		if (!i)
+			contains(text, "  read\n\t\t  (1 more row, 10)\n");
+		CU_ASSERT_EQUAL(strstr(text, "  getpid\n") != NULL, i);
+		if (!i) /* of files that nobody waited for there is no time to tell */
+			contains(text, "/data\n\t\t  (1 more row)\n");
+		CU_ASSERT_EQUAL(strstr(text, "  /less\n") != NULL, i);
+		free(text);
+	}
+}
+
+/* Rows are small or not of their table's time, not of all the time. */
+static void who_took_the_cpu_is_told_of_short_waits_too(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 10001000);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 20, 20, 1, "two", 0, false);
+	tb_thread(tb, 30, 30, 1, "three", 0, false);
+	tb_switch(tb, 0, 5000, 10, 20, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 8000, 20, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, 10000, 30, 10, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, 10001000, 10, 0, TRACE_TASK_RUNNING);
+	text = report_of(tb, "-a --ns --pid=10");
+	contains(text, "3000  0.03         process 20 two\n");
+	contains(text, "2000  0.02         process 30 three\n");
+	free(text);
+}
+
 /* 500 ns of 100 ms are not worth a row, but a table is. */
 static void a_table_has_a_row_at_least(void)
 {
@@ -364,6 +448,9 @@ int main(int argc, char **argv)
 		CASE(top_and_sort_choose_the_processes),
 		CASE(each_size_has_its_unit),
 		CASE(a_table_has_a_row_at_least),
+		CASE(nothing_is_a_thousand_of_its_unit),
+		CASE(top_shows_small_rows_too),
+		CASE(who_took_the_cpu_is_told_of_short_waits_too),
 		CASE(sections_tell_of_locks_pairs_and_interrupts),
 		CASE(the_table_of_files_names_the_disk),
 		CASE(a_disk_is_no_file),
