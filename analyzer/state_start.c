@@ -67,7 +67,7 @@ void start_outlived(struct trace_thread *thread, uint64_t ns)
 	thread->read_ns = 0;
 }
 
-/* The process of a record about its leader's descriptors; all threads of a process share the table at the start. */
+/* The process of a record about what all its threads have. */
 static struct trace_thread *leader_of(struct trace_analysis *a, uint32_t tgid)
 {
 	struct trace_process *process = process_find(a, tgid);
@@ -78,10 +78,10 @@ static struct trace_thread *leader_of(struct trace_analysis *a, uint32_t tgid)
 static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_start_fd *start = event->payload;
-	struct trace_thread *leader = leader_of(a, start->tgid);
+	struct trace_thread *thread = start->tid ? thread_find(a, start->tid) : leader_of(a, start->tgid);
 
-	if (leader)
-		fd_put(a, leader, start->fd, file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
+	if (thread)
+		fd_put(a, thread, start->fd, file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
 		       start->flags & O_CLOEXEC);
 }
 
@@ -148,7 +148,7 @@ static void load_event(struct trace_analysis *a, const struct trace_event *event
 			loaders[i].load(a, event);
 }
 
-/* Threads share what their leader has; and now that all files are known, the file of the call each was in. */
+/* Threads share what their leader has, but for those that were told to have their own descriptors; and now that all files are known, the file of the call each was in. */
 static void share_with_threads(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
@@ -161,7 +161,8 @@ static void share_with_threads(struct trace_analysis *a)
 			first->memory = memory_new(a);
 		for (struct trace_thread *thread = first; thread; thread = thread->next) {
 			if (thread != first) {
-				thread->fds = fds_ref(first->fds);
+				if (!thread->fds)
+					thread->fds = fds_ref(first->fds);
 				thread->memory = memory_ref(first->memory);
 			}
 			thread->frames[0].file = call_file(a, thread, &thread->frames[0]);

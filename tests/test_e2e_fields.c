@@ -39,6 +39,7 @@
 #define TOO_DEEP      300 /* and no more */
 #define LONG_PATH     3000
 #define PIDFD	      100
+#define NUMBER	      101
 
 /* ---- the program ---- */
 
@@ -416,6 +417,25 @@ static int be_there(char *path)
 	pthread_exit(NULL);
 }
 
+static void *have_own(void *path)
+{
+	need(!unshare(CLONE_FILES) && dup2(open("/dev/null", O_RDONLY), NUMBER) == NUMBER, "descriptors");
+	tell("tid", syscall(SYS_gettid));
+	return outlive(path);
+}
+
+/* Before the recording begins, with a thread that has its own descriptors. */
+static int be_two(char *path)
+{
+	pthread_t thread;
+
+	truth = fopen(path, "we");
+	need(truth && dup2(open(path, O_RDONLY), NUMBER) == NUMBER, path);
+	need(!pthread_create(&thread, NULL, have_own, path), "thread");
+	pthread_join(thread, NULL);
+	return 0;
+}
+
 /* ---- what was recorded of it ---- */
 
 static const char *self;
@@ -678,6 +698,37 @@ static void who_has_lost_its_leader_is_there_with_all_it_has(void)
 	session_end(&s);
 }
 
+static void a_threads_own_descriptors_are_told_apart(void)
+{
+	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	int nr = 0, nr_own = 0;
+	struct trace *start;
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s two %s & while ! grep -q pid %s 2>/dev/null; do sleep 0.1; done; %s/tracedaemon %s -- true 2>%s/stderr", self, s.truth,
+					  s.truth, TRACE_BIN, s.trace, s.folder),
+			      0);
+	start = trace_open(s.trace, NULL);
+	cursor = trace_cursor_new(start, &options, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(cursor);
+	while ((event = trace_cursor_next(cursor))) {
+		const struct trace_start_fd *fd = event->payload;
+
+		if (event->id != TRACE_EV_start_fd || fd->fd != NUMBER || fd->tgid != session_truth(&s, "pid"))
+			continue;
+		nr += fd->tid == 0 && !strcmp(trace_event_string(event), s.truth);
+		nr_own += fd->tid == session_truth(&s, "tid") && !strcmp(trace_event_string(event), "/dev/null");
+	}
+	CU_ASSERT_EQUAL(nr, 1);
+	CU_ASSERT_EQUAL(nr_own, 1);
+	trace_cursor_free(cursor);
+	trace_close(start);
+	session_end(&s);
+}
+
 static const struct unit_case cases[] = {
 	{ "a_lent_priority_is_given_back_for_the_own", a_lent_priority_is_given_back_for_the_own },
 	{ "a_signal_says_whether_the_kernel_made_it", a_signal_says_whether_the_kernel_made_it },
@@ -690,6 +741,7 @@ static const struct unit_case cases[] = {
 	{ "files_without_a_name_are_not_the_root", files_without_a_name_are_not_the_root },
 	{ "a_command_of_bpf_opens_nothing", a_command_of_bpf_opens_nothing },
 	{ "who_has_lost_its_leader_is_there_with_all_it_has", who_has_lost_its_leader_is_there_with_all_it_has },
+	{ "a_threads_own_descriptors_are_told_apart", a_threads_own_descriptors_are_told_apart },
 	{ NULL, NULL },
 };
 
@@ -701,6 +753,8 @@ int main(int argc, char **argv)
 		return do_all(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "be"))
 		return be_there(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "two"))
+		return be_two(argv[2]);
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
 		fprintf(stderr, "test_e2e_fields: needs root and a kernel with BTF\n");
 		return 77;

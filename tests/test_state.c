@@ -1001,6 +1001,30 @@ static void descriptors_follow_dup_close_and_fcntl(void)
 	case_free(&c);
 }
 
+static void a_thread_may_have_had_its_own_descriptors_before(void)
+{
+	struct trace_start_fd own = {.tgid = 10, .tid = 12, .fd = 3, .dev = 1, .ino = 200, .mode = 0100644};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 1, "one", 1, true);
+	tb_thread(c.tb, 12, 10, 1, "one", 2, true);
+	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/a");
+	tb_start(c.tb, 1000, TRACE_EV_start_fd, &own, sizeof(own), "/own");
+	read_on(c.tb, 0, 2000, 3, 1);
+	read_on(c.tb, 1, 2000, 3, 10);
+	read_on(c.tb, 2, 2000, 3, 100);
+	tb_sys_enter(c.tb, 2, 2100, SYS_close, 3);
+	tb_sys_exit(c.tb, 2, 2110, 0);
+	read_on(c.tb, 0, 2200, 3, 1000);
+	for (uint32_t cpu = 0; cpu < 3; cpu++)
+		tb_switch(c.tb, cpu, 9000, 10 + cpu, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/a"), 1011);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/own"), 100);
+	case_free(&c);
+}
+
 static void fork_copies_exec_closes_and_threads_share(void)
 {
 	struct analysis_case c = case_new();
@@ -1080,6 +1104,7 @@ int main(int argc, char **argv)
 		CASE(a_file_of_many_is_used_by_each_for_himself),
 		CASE(calls_to_come_may_be_of_others_and_about_nothing),
 		CASE(descriptors_follow_dup_close_and_fcntl),
+		CASE(a_thread_may_have_had_its_own_descriptors_before),
 		CASE(fork_copies_exec_closes_and_threads_share),
 		{NULL, NULL},
 	};

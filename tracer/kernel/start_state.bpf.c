@@ -163,6 +163,12 @@ static __always_inline void start_socket(void *seq, u32 tgid, u32 fd, struct fil
 	}
 }
 
+/* The kernel shows the descriptors of a process once, and those of threads that have others. Where the first thread has exited it shows them for each thread. */
+static __always_inline bool has_own_files(struct task_struct *task)
+{
+	return task->pid != task->tgid && BPF_CORE_READ(task, group_leader, files);
+}
+
 SEC("iter/task_file")
 int start_fd(struct bpf_iter__task_file *ctx)
 {
@@ -187,6 +193,7 @@ int start_fd(struct bpf_iter__task_file *ctx)
 		record->mode = BPF_CORE_READ(inode, i_mode);
 		record->ino = BPF_CORE_READ(inode, i_ino);
 		record->flags = (file->f_flags & ~O_CLOEXEC) | (word >> (fd % 64) & 1 ? O_CLOEXEC : 0);
+		record->tid = has_own_files(task) ? task->pid : 0;
 		iter_end(buffer, seq, TRACE_EV_start_fd, sizeof(*record), &s->text[place.start], place.bytes);
 	}
 	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFSOCK)
