@@ -335,7 +335,7 @@ void interval_emit(struct trace_analysis *a, const struct trace_interval *interv
 /* An interval off the CPUs may cross gaps: the hook gets the pieces. */
 static void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
 {
-	struct trace_interval piece = *whole, lost = {.thread = whole->thread, .state = TRACE_STATE_BLOCKED, .cpu = -1, .kind = TRACE_WAIT_UNKNOWN};
+	struct trace_interval piece = *whole, lost = {.thread = whole->thread, .state = TRACE_STATE_BLOCKED, .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .via = ""};
 	uint64_t at = whole->from_ns;
 
 	lost.target = "";
@@ -357,7 +357,7 @@ static void emit_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_
 			enum trace_state state)
 {
 	struct trace_interval interval = {
-		.thread = thread, .from_ns = from, .to_ns = to, .state = state, .cpu = (int32_t)cpu->cpu, .target = ""};
+		.thread = thread, .from_ns = from, .to_ns = to, .state = state, .cpu = (int32_t)cpu->cpu, .target = "", .via = ""};
 	const struct frame *call = frame_syscall(thread);
 	const char *type;
 
@@ -538,7 +538,7 @@ static void unknown_add(struct trace_analysis *a, struct trace_thread *thread, u
 void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_interval interval = {.thread = cpu->current, .from_ns = cpu->mark, .to_ns = ns, .state = TRACE_STATE_BLOCKED,
-					  .cpu = -1, .kind = TRACE_WAIT_UNKNOWN};
+					  .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .via = ""};
 
 	if (ns <= cpu->mark)
 		return;
@@ -576,7 +576,7 @@ void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	}
 	if (WATCHED(a, TRACE_STATE_WAIT_CPU) || WATCHED(a, TRACE_STATE_BLOCKED)) {
 		struct trace_interval interval = {.thread = thread, .from_ns = from, .to_ns = ns, .state = TRACE_STATE_WAIT_CPU,
-						  .cpu = (int32_t)thread->cpu, .target = ""};
+						  .cpu = (int32_t)thread->cpu, .target = "", .via = ""};
 
 		emit_pieces(a, &interval);
 	}
@@ -644,7 +644,7 @@ void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64
 void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	struct trace_interval interval = {.thread = thread, .from_ns = thread->since, .to_ns = ns, .state = TRACE_STATE_BLOCKED, .cpu = -1,
-					  .kind = TRACE_WAIT_UNKNOWN};
+					  .kind = TRACE_WAIT_UNKNOWN, .via = ""};
 
 	if (ns <= thread->since)
 		return;

@@ -39,6 +39,7 @@ static void add_interval(void *data, struct trace_analysis *analysis, const stru
 	struct lives *lives = data;
 	size_t i = 0;
 
+	CU_ASSERT(interval->target && interval->via); /* a user's program prints them */
 	while (i < lives->nr && lives->life[i].thread != interval->thread)
 		i++;
 	if (i == lives->nr) {
