@@ -79,7 +79,7 @@ static int verify(const struct report *report)
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
 		return complain(error.message);
-	if (report->options->json) { /* behind JSON it would be none */
+	if (report->options->json || report->options->timeline) { /* behind JSON it would be none */
 		there.out = stderr;
 		there.width = 0;
 	}
@@ -94,7 +94,9 @@ static int print(struct report *report)
 	const struct options *options = report->options;
 	int error = 0;
 
-	if (options->critical_path)
+	if (options->timeline)
+		error = timeline_end(report);
+	else if (options->critical_path)
 		error = report_critical_path(report);
 	else if (options->json)
 		error = report_json(report);
@@ -117,7 +119,7 @@ static int analyze(struct report *report, double *since)
 	struct trace_error error = {0};
 	bool with_servers = options->analyze || options->verify || (options->json && !options->critical_path);
 
-	if (!options->analyze && !options->json && !options->summary && !options->verify && !options->critical_path)
+	if (!options->analyze && !options->json && !options->summary && !options->verify && !options->critical_path && !options->timeline)
 		return 0;
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
 	if (report->analysis && options->critical_path && critical_path_begin(report))
@@ -126,7 +128,7 @@ static int analyze(struct report *report, double *since)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
 	if (report->servers)
 		report->user = trace_user_events_new(report->trace, report->analysis, &error);
-	if (!report->analysis || (with_servers && !report->user) || command_begin(report) < 0 ||
+	if (!report->analysis || (with_servers && !report->user) || command_begin(report) < 0 || (options->timeline && timeline_begin(report) < 0) ||
 	    ((options->analyze || options->json) && blocks_begin(report) < 0) || trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
@@ -223,16 +225,19 @@ static int run(const struct options *options)
 		return complain(error.message);
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
-	result = analyze(&report, &since);
+	result = options->timeline ? open_output(&report) : 0; /* it is written as the analysis goes on */
 	if (!result)
+		result = analyze(&report, &since);
+	if (!result && !options->timeline)
 		result = open_output(&report);
-	if (!result && options->json && !options->critical_path)
+	if (!result && (options->timeline || (options->json && !options->critical_path)))
 		warn_none(&report, 1);
 	if (!result) {
 		result = print(&report);
 		result = close_output(&report) ? 1 : result;
 		phase(&report, "report", &since, options->list ? trace_get_info(trace)->events : 0);
 	}
+	timeline_free(report.timeline);
 	trace_history_free(report.history);
 	trace_servers_free(report.servers);
 	trace_user_events_free(report.user);

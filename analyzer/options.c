@@ -74,6 +74,7 @@ FLAG(help)
 FLAG(version)
 FLAG(all)
 FLAG(diff)
+FLAG(timeline)
 FLAG(exact)
 FLAG(paths)
 
@@ -188,7 +189,8 @@ static const char *set_output(struct options *options, const char *value)
 static const struct option_row rows[] = {
 	{'a', "analyze", NULL, set_analyze, "where the time of every process went"},
 	{0, "json", NULL, set_json, "the same, or --diff, --critical-path, as JSON"},
-	{'d', "dump", NULL, set_list, "list the events"},
+	{'d', "dump", NULL, set_list, "list the events; all states, for a viewer"},
+	{0, "timeline", NULL, set_timeline, ""},
 	{'s', "summary", NULL, set_summary, "times and numbers of events only (default)"},
 	{0, "critical-path", "[=TASK]", set_critical_path, "what it waited for: PID, TID, name, or the command"},
 	{0, "diff", NULL, set_diff, "compare two traces: tracevisualizer --diff A B"},
@@ -332,6 +334,8 @@ static int check_together(const struct options *options)
 		return complain("option", "--from", "has to be before --to");
 	if (options->diff && (options->list || options->verify || options->critical_path))
 		return complain("option", "--diff", "goes with none of -d, --verify and --critical-path");
+	if (options->timeline && (options->list || options->analyze || options->json || options->summary || options->critical_path || options->diff))
+		return complain("option", "--timeline", "is a file of its own: no other report goes with it");
 	return 0;
 }
 
@@ -339,6 +343,7 @@ static int check_together(const struct options *options)
 static void warn_without_effect(const struct options *o)
 {
 	bool listed = o->list && !o->summary, processes = o->diff || ((o->analyze || o->json) && !o->critical_path);
+	bool timed = listed || o->critical_path || o->timeline;
 	const struct {
 		bool given, used;
 		const char *option, *what;
@@ -352,11 +357,11 @@ static void warn_without_effect(const struct options *o)
 		{o->nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
 		{o->paths, listed, "--paths", "it chooses what lists (-d) show"},
 		{o->forgotten, listed, "--forget", "it chooses what lists (-d) show"},
-		{o->from_s > 0, listed || o->critical_path, "--from", "it chooses a time for lists (-d) and --critical-path"},
-		{o->to_s >= 0, listed || o->critical_path, "--to", "it chooses a time for lists (-d) and --critical-path"},
-		{o->pid >= 0, listed || processes, "--pid", "it chooses a process for -a, --json, --diff and lists (-d)"},
-		{o->comm, processes, "--comm", "it chooses processes for -a, --json and --diff"},
-		{o->cgroup, processes, "--cgroup", "it chooses processes for -a, --json and --diff"},
+		{o->from_s > 0, timed, "--from", "it chooses a time for lists (-d), --critical-path and --timeline"},
+		{o->to_s >= 0, timed, "--to", "it chooses a time for lists (-d), --critical-path and --timeline"},
+		{o->pid >= 0, listed || processes || o->timeline, "--pid", "it chooses a process for -a, --json, --diff and lists (-d)"},
+		{o->comm, processes || o->timeline, "--comm", "it chooses processes for -a, --json and --diff"},
+		{o->cgroup, processes || o->timeline, "--cgroup", "it chooses processes for -a, --json and --diff"},
 	};
 
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
@@ -423,7 +428,7 @@ int options_parse(struct options *options, int argc, char **argv)
 	if (!error)
 		error = check_together(options);
 	if (!options->analyze && !options->list && !options->json && !options->verify && !options->critical_path &&
-	    !options->diff)
+	    !options->diff && !options->timeline)
 		options->summary = true;
 	if (!error)
 		warn_without_effect(options);

@@ -21,6 +21,7 @@ struct options {
 	bool critical_path;
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
 	bool diff;
+	bool timeline;
 	bool benchmark; /* -b */
 	bool help;
 	bool version;

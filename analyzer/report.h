@@ -15,6 +15,7 @@
 
 struct process_row;
 struct blocks;
+struct timeline;
 struct report {
 	const struct trace *trace;
 	struct trace_analysis *analysis; /* NULL for lists */
@@ -25,6 +26,7 @@ struct report {
 	bool command_is_sure;		     /* else the first of its name: command_words() */
 	uint64_t command_held_ns;	     /* of its life: it waited until the recording had begun */
 	struct blocks *blocks;		     /* of -a and --json, else NULL */
+	struct timeline *timeline;	     /* of --timeline, else NULL */
 	const struct options *options;
 	FILE *out;
 	bool colour;
@@ -73,6 +75,12 @@ int report_list(struct report *report);
 int critical_path_begin(struct report *report);
 /** report_critical_path() - text, or JSON of schema trace-critical-path/1. 0, -ENOMEM, or 1 after a message */
 int report_critical_path(struct report *report);
+
+/** timeline_begin() - before the pass, in which it is written to @report->out already. 0 or -ENOMEM */
+int timeline_begin(struct report *report);
+/** timeline_end() - after the pass: the rest of it. 0 or -ENOMEM */
+int timeline_end(struct report *report);
+struct timeline *timeline_free(struct timeline *timeline); /* NULL is fine; returns NULL */
 
 /* ---- what text and JSON have in common ---- */
 

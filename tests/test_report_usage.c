@@ -60,7 +60,7 @@ static void options_without_effect_are_told(void)
 	} cases[] = {
 		{"-a -c0", "warning: --cpu has no effect here: it chooses a CPU for lists (-d)\n"},
 		{"-tsched", "warning: --trace has no effect here: "},
-		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d) and --critical-path\n"},
+		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d), --critical-path and --timeline\n"},
 		{"-s --pid=10", "warning: --pid has no effect here: "},
 		{"-d --comm=one", "warning: --comm has no effect here: "},
 		{"-d -s", "warning: -d has no effect here: -s leaves the list out\n"},
@@ -68,6 +68,8 @@ static void options_without_effect_are_told(void)
 		{"-a --critical-path=one --comm=one", "warning: --comm has no effect here: "},
 		{"-a -d -c0 --pid=10 --from=0.00001", NULL},
 		{"--critical-path=one --from=0.00001", NULL},
+		{"--timeline --from=0.00001 --to=0.00002 --pid=10 --comm=one", NULL},
+		{"--timeline --top=1", "warning: --top has no effect here: "},
 		{"--json --comm=one", NULL},
 		{"-d --sort=pid", "warning: --sort has no effect here: "},
 		{"-d --top=2", "warning: --top has no effect here: "},

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_timeline.c - --timeline: the states of all threads over time, for a viewer.
+ *
+ * JSON in the "trace event format", which ui.perfetto.dev and chrome://tracing read. A thread has a track, and each of its intervals a slice on it: what it
+ * did, or waited for. A wakeup is an arrow from the waker's track. A CPU has a track of the threads that had it.
+ *
+ * Everything is written as the pass goes on, so memory does not grow with the trace. Slices of a thread do not come in order, for what a wait was for is
+ * known only after it; viewers sort. Times are microseconds from the start of the trace, with three decimals: no nanosecond is lost.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "json.h"
+#include "report.h"
+
+#define CPU_TRACKS 0 /* the "process" of the tracks of CPUs: nobody has that pid */
+#define NAME_BYTES 4352 /* a path, and some words */
+
+#define SHORT_NAME_BYTES 64 /* of a system call, or an interrupt */
+
+/* Who has a CPU, and since when: intervals of one thread on it make one slice of the CPU. And what it does there: those that are alike are one of the thread. */
+struct turn {
+	const struct trace_thread *thread; /* NULL: nobody that is shown */
+	uint64_t from_ns;
+	uint64_t to_ns;
+	enum trace_state state;
+	uint64_t state_from_ns;
+	char name[SHORT_NAME_BYTES];
+};
+
+struct timeline {
+	const struct report *report;
+	struct json json;
+	uint64_t start_ns; /* of the trace */
+	uint64_t from_ns;  /* what is shown of it */
+	uint64_t to_ns;
+	uint64_t nr_arrows;
+	struct turn *turns; /* owned; of each CPU */
+	size_t nr_turns;
+	bool failed; /* no memory */
+};
+
+/* ---- one event of the format ---- */
+
+static void micros(struct json *json, const char *key, uint64_t ns)
+{
+	json_key(json, key);
+	fprintf(json->out, "%" PRIu64 ".%03u", ns / 1000, (unsigned int)(ns % 1000));
+}
+
+static void event_begin(struct timeline *t, const char *phase, uint32_t pid, uint32_t tid)
+{
+	json_open(&t->json, NULL, "\n{");
+	json_text(&t->json, "ph", phase);
+	json_u64(&t->json, "pid", pid);
+	json_u64(&t->json, "tid", tid);
+}
+
+static void slice_begin(struct timeline *t, uint32_t pid, uint32_t tid, uint64_t from_ns, uint64_t to_ns, const char *category, const char *name)
+{
+	event_begin(t, "X", pid, tid);
+	micros(&t->json, "ts", from_ns - t->start_ns);
+	micros(&t->json, "dur", to_ns - from_ns);
+	json_text(&t->json, "cat", category);
+	json_text(&t->json, "name", name);
+}
+
+static void event_end(struct timeline *t)
+{
+	json_close(&t->json, "}");
+}
+
+/* A name of a track. */
+static void track_named(struct timeline *t, const char *what, uint32_t pid, uint32_t tid, const char *name)
+{
+	event_begin(t, "M", pid, tid);
+	json_text(&t->json, "name", what);
+	json_open(&t->json, "args", "{");
+	json_text(&t->json, "name", name);
+	json_close(&t->json, "}");
+	event_end(t);
+}
+
+/* ---- what an interval is called ---- */
+
+static void wait_name(const struct trace_interval *interval, char *name)
+{
+	const char *kind = trace_wait_kind_name(interval->kind), *via = *interval->via ? " via " : "";
+
+	if (interval->kind == TRACE_WAIT_PROCESS && interval->other)
+		snprintf(name, NAME_BYTES, "%s %s (%u)%s%s", kind, trace_process_comm(interval->other), trace_process_pid(interval->other), via, interval->via);
+	else
+		snprintf(name, NAME_BYTES, "%s%s%s%s%s", kind, *interval->target ? " " : "", interval->target, via, interval->via);
+}
+
+static const char *on_cpu_name(const struct trace_interval *interval)
+{
+	bool is_named = interval->state == TRACE_STATE_SYSCALL || interval->state == TRACE_STATE_INTERRUPTED;
+
+	if (interval->state == TRACE_STATE_TRAP)
+		return "page fault";
+	return is_named && interval->name ? interval->name : trace_state_name(interval->state);
+}
+
+/* ---- CPUs ---- */
+
+static bool is_on_cpu(const struct trace_interval *interval)
+{
+	return interval->cpu >= 0 && interval->state != TRACE_STATE_WAIT_CPU && interval->state != TRACE_STATE_BLOCKED;
+}
+
+static void state_end(struct timeline *t, uint32_t cpu)
+{
+	const struct turn *turn = &t->turns[cpu];
+
+	slice_begin(t, trace_process_pid(trace_thread_process(turn->thread)), trace_thread_tid(turn->thread), turn->state_from_ns, turn->to_ns,
+		    trace_state_name(turn->state), turn->name);
+	json_open(&t->json, "args", "{");
+	json_u64(&t->json, "cpu", cpu);
+	json_close(&t->json, "}");
+	event_end(t);
+}
+
+static void turn_end(struct timeline *t, uint32_t cpu)
+{
+	struct turn *turn = &t->turns[cpu];
+
+	if (!turn->thread)
+		return;
+	state_end(t, cpu);
+	slice_begin(t, CPU_TRACKS, cpu, turn->from_ns, turn->to_ns, "cpu", trace_thread_comm(turn->thread));
+	json_open(&t->json, "args", "{");
+	json_u64(&t->json, "pid", trace_process_pid(trace_thread_process(turn->thread)));
+	json_u64(&t->json, "tid", trace_thread_tid(turn->thread));
+	json_close(&t->json, "}");
+	event_end(t);
+	turn->thread = NULL;
+}
+
+static bool make_room(struct timeline *t, uint32_t cpu)
+{
+	struct turn *bigger = cpu < t->nr_turns ? t->turns : reallocarray(t->turns, cpu + 1ull, sizeof(*bigger));
+
+	if (!bigger)
+		return false;
+	t->turns = bigger;
+	for (; t->nr_turns <= cpu; t->nr_turns++)
+		t->turns[t->nr_turns] = (struct turn){0};
+	return true;
+}
+
+static void turn_goes_on(struct timeline *t, const struct trace_interval *interval, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t cpu = (uint32_t)interval->cpu;
+	const char *name = on_cpu_name(interval);
+	struct turn *turn;
+
+	if (!make_room(t, cpu)) {
+		t->failed = true;
+		return;
+	}
+	turn = &t->turns[cpu];
+	if (turn->thread != interval->thread || turn->to_ns != from_ns) {
+		turn_end(t, cpu);
+		*turn = (struct turn){.thread = interval->thread, .from_ns = from_ns, .state = interval->state, .state_from_ns = from_ns};
+	} else if (turn->state != interval->state || strncmp(turn->name, name, sizeof(turn->name) - 1) != 0) {
+		state_end(t, cpu);
+		turn->state = interval->state;
+		turn->state_from_ns = from_ns;
+	}
+	snprintf(turn->name, sizeof(turn->name), "%s", name);
+	turn->to_ns = to_ns;
+}
+
+/* ---- threads ---- */
+
+static void arrow_end(struct timeline *t, const char *phase, const struct trace_thread *thread, uint64_t ns)
+{
+	event_begin(t, phase, trace_process_pid(trace_thread_process(thread)), trace_thread_tid(thread));
+	micros(&t->json, "ts", ns - t->start_ns);
+	json_u64(&t->json, "id", t->nr_arrows);
+	json_text(&t->json, "cat", "wakeup");
+	json_text(&t->json, "name", "wakes");
+	if (*phase == 'f')
+		json_text(&t->json, "bp", "e"); /* at the slice that begins there, not the next one */
+	event_end(t);
+}
+
+static void arrow(struct timeline *t, const struct trace_interval *interval)
+{
+	if (!interval->waker || interval->to_ns > t->to_ns || !process_wanted(t->report, trace_thread_process(interval->waker)))
+		return;
+	t->nr_arrows++;
+	arrow_end(t, "s", interval->waker, interval->to_ns);
+	arrow_end(t, "f", interval->thread, interval->to_ns);
+}
+
+/* What a thread waits for, a CPU or something else, comes with the CPU, or with who woke it. */
+static void wait_arguments(struct timeline *t, const struct trace_interval *interval)
+{
+	struct json *json = &t->json;
+
+	json_open(json, "args", "{");
+	if (interval->cpu >= 0)
+		json_u64(json, "cpu", (uint32_t)interval->cpu);
+	if (interval->name && interval->state == TRACE_STATE_BLOCKED)
+		json_text(json, "in", interval->name);
+	if (interval->idle)
+		json_bool(json, "idle", true);
+	if (interval->waker) {
+		json_text(json, "woken_by", trace_thread_comm(interval->waker));
+		json_u64(json, "woken_by_tid", trace_thread_tid(interval->waker));
+	}
+	json_close(json, "}");
+}
+
+static void wait_slice(struct timeline *t, const struct trace_interval *interval, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t pid = trace_process_pid(trace_thread_process(interval->thread)), tid = trace_thread_tid(interval->thread);
+	const char *category = trace_state_name(interval->state);
+	char name[NAME_BYTES];
+
+	if (interval->state == TRACE_STATE_BLOCKED)
+		wait_name(interval, name);
+	slice_begin(t, pid, tid, from_ns, to_ns, category, interval->state == TRACE_STATE_BLOCKED ? name : category);
+	wait_arguments(t, interval);
+	event_end(t);
+	if (interval->state == TRACE_STATE_BLOCKED)
+		arrow(t, interval);
+}
+
+static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+{
+	struct timeline *t = data;
+	uint64_t from_ns = MAX(interval->from_ns, t->from_ns), to_ns = MIN(interval->to_ns, t->to_ns);
+
+	if (from_ns >= to_ns || !process_wanted(t->report, trace_thread_process(interval->thread)))
+		return;
+	if (is_on_cpu(interval))
+		turn_goes_on(t, interval, from_ns, to_ns);
+	else
+		wait_slice(t, interval, from_ns, to_ns);
+}
+
+/* ---- before the pass, and after it ---- */
+
+struct timeline *timeline_free(struct timeline *timeline)
+{
+	if (timeline)
+		free(timeline->turns);
+	free(timeline);
+	return NULL;
+}
+
+static uint64_t moment(const struct report *report, double seconds)
+{
+	return trace_get_info(report->trace)->start_ns + (uint64_t)(seconds * 1e9);
+}
+
+int timeline_begin(struct report *report)
+{
+	const struct options *options = report->options;
+	struct timeline *t = calloc(1, sizeof(*t));
+
+	report->timeline = t;
+	if (!t)
+		return -ENOMEM;
+	t->report = report;
+	t->json = (struct json){.out = report->out, .first = true};
+	t->start_ns = trace_get_info(report->trace)->start_ns;
+	t->from_ns = moment(report, options->from_s);
+	t->to_ns = options->to_s >= 0 ? moment(report, options->to_s) : UINT64_MAX;
+	json_open(&t->json, NULL, "{");
+	json_text(&t->json, "displayTimeUnit", "ns");
+	json_open(&t->json, "traceEvents", "[");
+	return trace_analysis_on_interval(report->analysis, on_interval, t);
+}
+
+static void name_threads(struct timeline *t, const struct trace_process *process)
+{
+	uint32_t pid = trace_process_pid(process);
+
+	track_named(t, "process_name", pid, pid, trace_process_comm(process));
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
+		track_named(t, "thread_name", pid, trace_thread_tid(thread), trace_thread_comm(thread));
+}
+
+/* What the host is, and what is not in the picture. */
+static void tell_trace(struct timeline *t)
+{
+	const struct trace_info *info = trace_get_info(t->report->trace);
+
+	json_open(&t->json, "otherData", "{");
+	json_u64(&t->json, "start_ns", info->start_ns);
+	json_u64(&t->json, "lost", info->lost);
+	json_u64(&t->json, "gaps", trace_nr_gaps(t->report->trace) + trace_analysis_nr_damages(t->report->analysis));
+	json_close(&t->json, "}");
+}
+
+int timeline_end(struct report *report)
+{
+	struct timeline *t = report->timeline;
+	char name[32];
+
+	for (uint32_t cpu = 0; cpu < t->nr_turns; cpu++) {
+		turn_end(t, cpu);
+		snprintf(name, sizeof(name), "CPU %u", cpu);
+		track_named(t, "thread_name", CPU_TRACKS, cpu, name);
+	}
+	track_named(t, "process_name", CPU_TRACKS, 0, "CPUs");
+	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
+		if (process_wanted(report, trace_get_process(report->analysis, i)))
+			name_threads(t, trace_get_process(report->analysis, i));
+	json_close(&t->json, "]");
+	tell_trace(t);
+	json_close(&t->json, "}\n");
+	return t->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report_timeline.c - what tracevisualizer tells viewers of time lines */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "report_case.h"
+#include "unit.h"
+#include "visualizer.h"
+
+static json_t *timeline_of(const char *options, const char *path)
+{
+	char arguments[256], *text;
+	json_t *timeline;
+
+	snprintf(arguments, sizeof(arguments), "--timeline %s %s", options, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	timeline = json_loads(text, 0, NULL); /* refuses what is not UTF-8 */
+	CU_ASSERT_PTR_NOT_NULL_FATAL(timeline);
+	free(text);
+	return timeline;
+}
+
+static const char *text_of(const json_t *event, const char *key)
+{
+	const char *text = json_string_value(json_object_get(event, key));
+
+	return text ? text : "";
+}
+
+static long long number_of(const json_t *event, const char *key)
+{
+	return json_integer_value(json_object_get(event, key));
+}
+
+/* Microseconds are told to the nanosecond. */
+static long long ns_of(const json_t *event, const char *key)
+{
+	return (long long)(json_real_value(json_object_get(event, key)) * 1000 + 0.5);
+}
+
+static bool is(const json_t *event, const char *phase, long long pid, long long tid)
+{
+	return strcmp(text_of(event, "ph"), phase) == 0 && number_of(event, "pid") == pid && number_of(event, "tid") == tid;
+}
+
+/* The slice that begins there. */
+static const json_t *slice_at(const json_t *timeline, long long pid, long long tid, long long ns)
+{
+	json_t *event;
+	size_t i;
+
+	json_array_foreach(json_object_get(timeline, "traceEvents"), i, event)
+		if (is(event, "X", pid, tid) && ns_of(event, "ts") == ns)
+			return event;
+	return NULL;
+}
+
+static long long sum_of(const json_t *timeline, long long pid, long long tid)
+{
+	json_t *event;
+	long long sum = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(timeline, "traceEvents"), i, event)
+		sum += is(event, "X", pid, tid) ? ns_of(event, "dur") : 0;
+	return sum;
+}
+
+static void check_slice(const json_t *timeline, long long tid, long long from_ns, long long to_ns, const char *category, const char *name)
+{
+	const json_t *slice = slice_at(timeline, tid, tid, from_ns);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(slice);
+	CU_ASSERT_EQUAL(ns_of(slice, "dur"), to_ns - from_ns);
+	CU_ASSERT_STRING_EQUAL(text_of(slice, "cat"), category);
+	CU_ASSERT_STRING_EQUAL(text_of(slice, "name"), name);
+}
+
+static void a_thread_is_somewhere_all_of_the_time(void)
+{
+	json_t *timeline = timeline_of("", trace_path);
+
+	check_slice(timeline, 10, 0, 2000, "running", "running"); /* in which mode, nobody knows yet */
+	check_slice(timeline, 10, 2000, 3000, "syscall", "read");
+	check_slice(timeline, 10, 3000, 13200, "blocked", "file /da\nta");
+	check_slice(timeline, 10, 13200, 23000, "wait-cpu", "wait-cpu");
+	check_slice(timeline, 10, 26000, 26500, "trap", "page fault");
+	check_slice(timeline, 20, 13000, 13500, "interrupted", "disk");
+	CU_ASSERT_EQUAL(sum_of(timeline, 10, 10), 40000);
+	CU_ASSERT_EQUAL(sum_of(timeline, 20, 20), 40000);
+	CU_ASSERT_STRING_EQUAL(text_of(json_object_get(slice_at(timeline, 10, 10, 3000), "args"), "in"), "read");
+	json_decref(timeline);
+}
+
+/* The interruption belongs to the turn of whom it interrupted; after 30000 nobody has the CPU. */
+static void a_cpu_has_a_track_of_who_had_it(void)
+{
+	json_t *timeline = timeline_of("", trace_path);
+	const json_t *turn = slice_at(timeline, 0, 0, 3000);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(turn);
+	CU_ASSERT_EQUAL(ns_of(turn, "dur"), 20000);
+	CU_ASSERT_STRING_EQUAL(text_of(turn, "name"), "t\"wo\x01\xef\xbf\xbd");
+	CU_ASSERT_EQUAL(number_of(json_object_get(turn, "args"), "tid"), 20);
+	CU_ASSERT_EQUAL(sum_of(timeline, 0, 0), 30000);
+	json_decref(timeline);
+}
+
+static void tracks_have_names(void)
+{
+	json_t *timeline = timeline_of("", story_path), *event;
+	bool one = false, thread = false, cpu = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(timeline, "traceEvents"), i, event) {
+		const char *name = text_of(json_object_get(event, "args"), "name");
+
+		one |= is(event, "M", 10, 10) && strcmp(text_of(event, "name"), "process_name") == 0 && strcmp(name, "one") == 0;
+		thread |= is(event, "M", 30, 31) && strcmp(text_of(event, "name"), "thread_name") == 0 && strcmp(name, "esc\x1b[31m\nlock") == 0;
+		cpu |= is(event, "M", 0, 0) && strcmp(name, "CPU 0") == 0;
+	}
+	CU_ASSERT(one && thread && cpu);
+	json_decref(timeline);
+}
+
+/* 30 writes into the pipe from which 10 reads. */
+static void an_arrow_leads_from_the_waker(void)
+{
+	json_t *timeline = timeline_of("", story_path), *event;
+	const json_t *from = NULL, *to = NULL;
+	size_t i;
+
+	json_array_foreach(json_object_get(timeline, "traceEvents"), i, event) {
+		if (is(event, "s", 30, 30))
+			from = event;
+		if (is(event, "f", 10, 10))
+			to = event;
+	}
+	CU_ASSERT_FATAL(from && to);
+	CU_ASSERT_EQUAL(ns_of(from, "ts"), 40000);
+	CU_ASSERT_EQUAL(ns_of(to, "ts"), 40000);
+	CU_ASSERT_EQUAL(number_of(from, "id"), number_of(to, "id"));
+	CU_ASSERT_STRING_EQUAL(text_of(slice_at(timeline, 10, 10, 2000), "name"), "process esc\x1b[31m\nlock (30) via pipe");
+	json_decref(timeline);
+}
+
+static void a_window_and_a_process_can_be_chosen(void)
+{
+	json_t *timeline = timeline_of("--from=0.000010 --to=0.000020 --pid=10", trace_path);
+	char *text;
+
+	check_slice(timeline, 10, 10000, 13200, "blocked", "file /da\nta");
+	CU_ASSERT_EQUAL(sum_of(timeline, 10, 10), 10000);
+	CU_ASSERT_EQUAL(sum_of(timeline, 20, 20), 0);
+	CU_ASSERT_EQUAL(sum_of(timeline, 0, 0), 0); /* 20 had it */
+	json_decref(timeline);
+	CU_ASSERT_EQUAL(run_on_trace("--timeline --comm=nobody", &text), 0);
+	contains(text, "warning: there is no process here that --pid, --comm and --cgroup ask for");
+	free(text);
+}
+
+static void no_other_report_goes_with_it(void)
+{
+	static const char *const others[] = {"-a", "-d", "-s", "--json", "--critical-path", "--diff"};
+	char *text;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		char options[64];
+
+		snprintf(options, sizeof(options), "--timeline %s %s", others[i], i == 5 ? trace_path : "");
+		CU_ASSERT_EQUAL(run_on_trace(options, &text), 2);
+		contains(text, "--timeline is a file of its own: no other report goes with it");
+		free(text);
+	}
+	CU_ASSERT_EQUAL(run_on_trace("--timeline --verify --output=/dev/null", &text), 0); /* JSON goes where it is, the good news to stderr */
+	contains(text, "balance to the nanosecond");
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+#define CASE(name) {#name, name}
+		CASE(a_thread_is_somewhere_all_of_the_time),
+		CASE(a_cpu_has_a_track_of_who_had_it),
+		CASE(tracks_have_names),
+		CASE(an_arrow_leads_from_the_waker),
+		CASE(a_window_and_a_process_can_be_chosen),
+		CASE(no_other_report_goes_with_it),
+		{NULL, NULL},
+	};
+
+	return report_main("report_timeline", cases, argc, argv);
+}
