@@ -208,9 +208,11 @@ static void put_name(struct list *list, const struct trace_event *event)
 {
 	static const struct name unknown = {"(unknown event)        \t", NAME_WIDTH + 1};
 	const struct name *name = event->id < TRACE_EV_MAX && event->type ? &list->names[event->id] : &unknown;
+	char text[256];
 
 	if (event->id >= TRACE_EV_MAX && event->type) { /* of a program: provider:event */
-		list->used += (size_t)snprintf(list->buffer + list->used, LINE_BYTES / 8, "%-*.*s\t", (int)NAME_WIDTH, 255, event->type->name);
+		list->used += (size_t)snprintf(list->buffer + list->used, LINE_BYTES / 8, "%-*s\t", (int)NAME_WIDTH,
+					       text_name(event->type->name, text, sizeof(text)));
 		return;
 	}
 	memcpy(list->buffer + list->used, name->text, NAME_BYTES);
@@ -223,12 +225,13 @@ static void prepare_names(struct list *list)
 
 	for (size_t i = 0; i < trace_nr_types(trace); i++) {
 		const struct trace_event_type *type = trace_get_type(trace, i);
+		char text[NAME_BYTES - 1];
 		struct name *name;
 
 		if (type->id >= TRACE_EV_MAX)
 			continue;
 		name = &list->names[type->id];
-		name->bytes = (size_t)snprintf(name->text, sizeof(name->text), "%-*.*s\t", (int)NAME_WIDTH, (int)NAME_BYTES - 2, shown_name(type));
+		name->bytes = (size_t)snprintf(name->text, sizeof(name->text), "%-*s\t", (int)NAME_WIDTH, text_name(shown_name(type), text, sizeof(text)));
 	}
 	for (unsigned int i = 0; i < 1000; i++) {
 		char text[8];
@@ -285,10 +288,19 @@ static size_t put_call(struct list *list, const struct trace_event *event)
 	return call_text(list->calls, event, at, path_of, list, name && call_text_makes_fd(list->calls, name));
 }
 
+static void put_symbol(struct list *list, const char *field, const struct trace_symbol *symbol)
+{
+	const char *base = strrchr(symbol->file, '/') ? strrchr(symbol->file, '/') + 1 : symbol->file;
+	char name[61], function[301], file[101];
+
+	list->used += (size_t)snprintf(list->buffer + list->used, 512, "; %s = %s+0x%llx (%s)", text_name(field, name, sizeof(name)),
+				       *symbol->function ? text_name(symbol->function, function, sizeof(function)) : "?",
+				       (unsigned long long)(*symbol->function ? symbol->offset : symbol->file_address), text_name(base, file, sizeof(file)));
+}
+
 /* Behind an event of a program: what its addresses are called. */
 static void put_symbols(struct list *list, const struct trace_event *event, uint32_t tid)
 {
-	const char *base;
 	struct trace_symbol symbol;
 
 	if (event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid))
@@ -301,12 +313,8 @@ static void put_symbols(struct list *list, const struct trace_event *event, uint
 			continue;
 		if (!list->symbols)
 			list->symbols = trace_symbols_new(list->report->trace, NULL);
-		if (!list->symbols || !trace_symbols_find(list->symbols, tid, event->ts_ns, address, &symbol))
-			continue;
-		base = strrchr(symbol.file, '/') ? strrchr(symbol.file, '/') + 1 : symbol.file;
-		list->used += (size_t)snprintf(list->buffer + list->used, 512, "; %.60s = %.300s+0x%llx (%.100s)", field->name,
-					       *symbol.function ? symbol.function : "?",
-					       (unsigned long long)(*symbol.function ? symbol.offset : symbol.file_address), base);
+		if (list->symbols && trace_symbols_find(list->symbols, tid, event->ts_ns, address, &symbol))
+			put_symbol(list, field->name, &symbol);
 	}
 }
 

@@ -133,6 +133,32 @@ static void put_sanitized(struct sink *sink, const char *string)
 	}
 }
 
+/* Of a type's text, which is as anybody wrote it into the file. No character that is whole ends behind it: a '{' or NUL is there. */
+static void put_literal(struct sink *sink, const char *literal, size_t bytes)
+{
+	const unsigned char *text = (const unsigned char *)literal, *end = text + bytes;
+
+	while (text < end) {
+		size_t length = character_bytes(text);
+
+		if (length) {
+			put_bytes(sink, (const char *)text, length);
+		} else {
+			put_bytes(sink, "\\x", 2);
+			put_hex_byte(sink, *text);
+		}
+		text += length ? length : 1;
+	}
+}
+
+static bool is_strange(const char *literal, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (!is_plain((unsigned char)literal[i]))
+			return true;
+	return false;
+}
+
 /* A string of a program in quotation marks, which its own marks and backslashes cannot be mistaken for. */
 static void put_quoted(struct sink *sink, const unsigned char *text, size_t bytes, char mark)
 {
@@ -500,8 +526,12 @@ int text_compile(const struct trace_event_type *type, struct text_template *ret_
 	if (!ret_template->pieces)
 		return -ENOMEM;
 	ret_template->nr = 0;
-	while (*text)
-		ret_template->pieces[ret_template->nr++] = piece_next(type, &text);
+	while (*text) {
+		struct text_piece piece = piece_next(type, &text);
+
+		piece.strange = is_strange(piece.literal, piece.literal_bytes);
+		ret_template->pieces[ret_template->nr++] = piece;
+	}
 	return 0;
 }
 
@@ -514,7 +544,10 @@ int trace_event_format(const struct trace *trace, const struct trace_event *even
 		const struct text_piece *piece = &template->pieces[i];
 		struct value value = { .trace = trace, .event = event, .piece = piece };
 
-		put_bytes(&sink, piece->literal, piece->literal_bytes);
+		if (piece->strange)
+			put_literal(&sink, piece->literal, piece->literal_bytes);
+		else
+			put_bytes(&sink, piece->literal, piece->literal_bytes);
 		if (!piece->field)
 			continue;
 		if (piece->named) {

@@ -4,13 +4,15 @@
 /* text.h - the description of an event: its type's template, taken apart once. */
 #include <trace/reader.h>
 
-/** struct text_piece - literal text, then a field in the form of its kind. @field NULL: no field behind; @named: with its name and = before it */
+/** struct text_piece - literal text, then a field in the form of its kind. @field NULL: no field behind; @named: with its name and = before it; @strange: the literal
+ * is not all printable ASCII */
 struct text_piece {
 	const char *literal;
 	uint32_t literal_bytes;
 	const struct trace_field *field;
 	const struct trace_field *beside; /* SYSCALL: the field "abi"; ADDR: the lower half; or NULL */
 	bool named;
+	bool strange;
 };
 
 struct text_template {

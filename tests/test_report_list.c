@@ -45,6 +45,28 @@ static void calls_show_the_arguments_that_they_have(void)
 	free(text);
 }
 
+/* Whoever writes to a program's memory that it shares, or to a file, chooses them; a terminal would obey. */
+static void names_and_texts_of_events_are_shown_and_not_obeyed(void)
+{
+	static const struct trace_field id = {"i\x1b" "d", 0, 8, true, TRACE_KIND_DEC};
+	struct trace_event_type type = {.name = "shop:\x1b[2J\xff", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &id, .nr_fields = 1,
+					.fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON, .source = ""};
+	struct tb *tb = tb_new();
+	uint16_t plain = tb_user_type(tb, &type), templated;
+	uint64_t value = 5;
+	char *text;
+
+	type.name = "shop:t";
+	type.text = "\x1b]0;t\x07 \xc3\xa9 {i\x1b" "d}\n";
+	templated = tb_user_type(tb, &type);
+	tb_user_event(tb, 0, 1001000, plain, &value, sizeof(value));
+	tb_user_event(tb, 0, 1002000, templated, &value, sizeof(value));
+	text = report_of(tb, "-d -fctpl");
+	contains(text, "\nshop:\\x1b[2J\\xff       \ti\\x1bd=5\n");
+	contains(text, "\nshop:t                 \t\\x1b]0;t\\x07 \xc3\xa9 5\\x0a\n");
+	free(text);
+}
+
 /* The kernel has them at -1. */
 static void deadline_threads_have_their_priority(void)
 {
@@ -132,6 +154,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 #define CASE(name) {#name, name}
 		CASE(deadline_threads_have_their_priority),
+		CASE(names_and_texts_of_events_are_shown_and_not_obeyed),
 		CASE(the_list_has_the_columns_of_the_original),
 		CASE(columns_can_be_left_out),
 		CASE(calls_show_the_arguments_that_they_have),
