@@ -3,6 +3,7 @@
  * user_variant [CASE] - a program with tracepoints that user_variants builds in many ways, as C and as C++, and runs in strange places. It makes
  * 1000 events of each of three kinds, or of what a CASE says.
  */
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <trace/tracepoint.h>
@@ -48,6 +50,20 @@ static int enter_sandbox(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
 }
 
+/* Its children will be in a time namespace that is 1000 s ahead; itself it stays where it is. */
+static int unshare_time(void)
+{
+	static const char offsets[] = "monotonic 1000 0\n";
+	int fd, err = (int)syscall(SYS_unshare, 0x80); /* CLONE_NEWTIME */
+
+	if (err)
+		return err;
+	fd = open("/proc/self/timens_offsets", O_WRONLY);
+	err = write(fd, offsets, sizeof(offsets) - 1) != (ssize_t)sizeof(offsets) - 1;
+	close(fd);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "plain";
@@ -63,6 +79,13 @@ int main(int argc, char **argv)
 			return 77;
 		events(999);
 		syscall(SYS_exit_group, 0);
+	}
+	if (strcmp(what, "unshared") == 0) { /* in a child, whose memory is made with its first event */
+		int status = fork();
+
+		if (status)
+			return waitpid(status, &status, 0) < 0 || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
+		_exit(unshare_time() ? 77 : events(1000));
 	}
 	if (strcmp(what, "full") == 0) { /* more than a ring holds, when its reader has had time to look at it once */
 		struct timespec moment = { 0, 200000000 };
