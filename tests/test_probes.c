@@ -446,6 +446,23 @@ static void a_library_is_found_by_its_name(void)
 	trace_probes_free(mine);
 }
 
+/* What a register held at the entry may be the value, or less than that, or where it is. */
+static void what_a_register_held_at_the_entry_is_computed_with(void)
+{
+	struct trace_probes *probes = added("%s:entered as_it_was one_more there", PROBE_TARGET_ENTRY);
+	const struct trace_probe_argument *arguments;
+
+	CU_ASSERT_EQUAL_FATAL(trace_probes_nr(probes), 1);
+	arguments = trace_probes_get(probes, 0)->arguments;
+	for (size_t i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(arguments[i].start, TRACE_PROBE_REGISTER);
+		CU_ASSERT_EQUAL(arguments[i].base, arguments[0].base);
+		CU_ASSERT_EQUAL(arguments[i].nr_loads, i == 2);
+		CU_ASSERT_EQUAL(arguments[i].offsets[0], i == 1);
+	}
+	trace_probes_free(probes);
+}
+
 /* ---- what is refused ---- */
 
 static void each_mistake_gets_one_line_with_the_way_out(void)
@@ -502,6 +519,7 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay price:f32", -EINVAL, "64 bits"},
 		{TARGET ":pay thread_local_number", -ENOTSUP, "thread-local"},
 		{PROBE_TARGET_OPTIMISED ":difference total", -ENOTSUP, "total: it is computed of several values"},
+		{PROBE_TARGET_ENTRY ":entered shifted", -ENOTSUP, "shifted: its place is too complicated"},
 		{PROBE_TARGET_OPTIMISED ":difference packed->across", -ENOTSUP, "packed->across: this bit field"},
 		{TARGET ":pay a b c d e f g h i j k l m", -EINVAL, "at most 12"},
 		{TARGET ":\"pay", -EINVAL, "quotation"},
@@ -711,6 +729,7 @@ static const struct unit_case cases[] = {
 	{"events_are_named_after_their_place", events_are_named_after_their_place},
 	{"a_function_of_several_names_is_called_by_the_plainest", a_function_of_several_names_is_called_by_the_plainest},
 	{"a_library_is_found_by_its_name", a_library_is_found_by_its_name},
+	{"what_a_register_held_at_the_entry_is_computed_with", what_a_register_held_at_the_entry_is_computed_with},
 	{"each_mistake_gets_one_line_with_the_way_out", each_mistake_gets_one_line_with_the_way_out},
 	{"instructions_end_where_the_next_begins", instructions_end_where_the_next_begins},
 	{"every_instruction_of_a_function_can_be_probed_and_no_other_place", every_instruction_of_a_function_can_be_probed_and_no_other_place},

@@ -221,8 +221,8 @@ static int walk_cfa(struct probe_scope *scope, int depth, struct place *place, s
 
 static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth, struct place *place, struct trace_error *ret_error)
 {
+	Dwarf_Attribute attribute, *location = place->location;
 	bool in_memory = place->in_memory;
-	Dwarf_Attribute attribute;
 	Dwarf_Op *ops;
 	size_t nr;
 	int err;
@@ -230,7 +230,9 @@ static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth,
 	if (!dwarf_attr_integrate(&scope->function, DW_AT_frame_base, &attribute) ||
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1)
 		return error_set(ret_error, -ENOTSUP, "the debug information does not tell where its stack frame is");
+	place->location = &attribute;
 	err = walk(scope, ops, nr, depth, place, ret_error);
+	place->location = location;
 	place->in_memory = in_memory; /* a base that is a register (as clang has it) says where the frame is, not that the value is in one */
 	place->sum += offset;
 	return err;
@@ -249,15 +251,15 @@ static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct pl
 }
 
 /* DW_OP_entry_value(register): what it held when the function was called, which is now if we are there. */
-static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, Dwarf_Attribute *attribute, struct place *place,
-			    struct trace_error *ret_error)
+static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struct place *place, struct trace_error *ret_error)
 {
+	Dwarf_Attribute inner;
 	Dwarf_Addr entry;
 	Dwarf_Op *ops;
 	size_t nr;
 
-	if (dwarf_lowpc(&scope->function, &entry) || entry != scope->address || !attribute ||
-	    dwarf_getlocation_attr(attribute, op, attribute) || dwarf_getlocation(attribute, &ops, &nr) || nr != 1 ||
+	if (dwarf_lowpc(&scope->function, &entry) || entry != scope->address || !place->location ||
+	    dwarf_getlocation_attr(place->location, op, &inner) || dwarf_getlocation(&inner, &ops, &nr) || nr != 1 ||
 	    ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
 		return error_set(ret_error, -ENOTSUP, "it is gone there: the compiler kept it only at the function's entry");
 	return begin_register(place, ops[0].atom - DW_OP_reg0, 0, ret_error);
@@ -295,6 +297,8 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
 		return walk_frame_base(scope, (int64_t)op->number, depth + 1, place, ret_error);
 	case DW_OP_call_frame_cfa:
 		return walk_cfa(scope, depth + 1, place, ret_error);
+	case DW_OP_entry_value: case DW_OP_GNU_entry_value:
+		return walk_entry_value(scope, op, place, ret_error);
 	case DW_OP_addr: case DW_OP_addrx:
 		return walk_address(scope, op, place, ret_error);
 	case DW_OP_plus_uconst:
@@ -350,10 +354,6 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 		return error_set(ret_error, -ENOTSUP, "the compiler keeps it nowhere at this place; try another place in the function, or compile with -O0");
 	place->in_memory = true;
 	place->location = &attribute;
-	if (ops[0].atom == DW_OP_entry_value || ops[0].atom == DW_OP_GNU_entry_value) {
-		place->in_memory = false;
-		return walk_entry_value(scope, &ops[0], &attribute, place, ret_error);
-	}
 	err = walk(scope, ops, nr, 0, place, ret_error);
 	place->location = NULL;
 	return err;
