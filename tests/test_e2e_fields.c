@@ -592,6 +592,21 @@ static void what_was_received_is_no_accepted_connection(void)
 	CU_ASSERT_EQUAL(nr, 1);
 }
 
+/* read_a_file() writes one to its disk first, and the disk's cache. */
+static void what_concerns_no_sector_is_at_none(void)
+{
+	static const uint32_t ids[] = { TRACE_EV_block_issue, TRACE_EV_block_complete };
+	const struct trace_block_issue *request; /* block_complete begins with the same field */
+
+	record();
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		struct search search = search_for(ids[i]);
+
+		while ((request = search_next(&search)))
+			CU_ASSERT_NOT_EQUAL(request->sector, UINT64_MAX);
+	}
+}
+
 static void groups_of_other_hierarchies_are_none(void)
 {
 	const struct trace_cgroup_attach *attach;
@@ -736,6 +751,7 @@ static const struct unit_case cases[] = {
 	{ "one_thread_is_the_last_of_its_process", one_thread_is_the_last_of_its_process },
 	{ "the_orders_of_cached_pages_add_up", the_orders_of_cached_pages_add_up },
 	{ "what_was_received_is_no_accepted_connection", what_was_received_is_no_accepted_connection },
+	{ "what_concerns_no_sector_is_at_none", what_concerns_no_sector_is_at_none },
 	{ "groups_of_other_hierarchies_are_none", groups_of_other_hierarchies_are_none },
 	{ "a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not },
 	{ "files_without_a_name_are_not_the_root", files_without_a_name_are_not_the_root },

@@ -12,6 +12,14 @@ static __always_inline u32 request_dev(struct request *rq)
 	return disk ? (u32)BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor) : 0;
 }
 
+/* A flush, or a command of a driver, is at no sector: ~0 in the kernel, 0 in its tracepoints. */
+static __always_inline u64 request_sector(struct request *rq)
+{
+	u64 sector = rq->__sector;
+
+	return sector == ~0ULL ? 0 : sector;
+}
+
 #define REQUEST_PROGRAM(event, tracepoint)                                                                                       \
 	SEC("event/" #tracepoint)                                                                                               \
 	int BPF_PROG(event, struct request *rq)                                                                                  \
@@ -19,7 +27,7 @@ static __always_inline u32 request_dev(struct request *rq)
 		if (!current_passes())                                                                                           \
 			return 0;                                                                                                \
 		RECORD(event) {                                                                                                  \
-			record->sector = rq->__sector;                                                                           \
+			record->sector = request_sector(rq);                                                                     \
 			record->dev = request_dev(rq);                                                                           \
 			record->bytes = rq->__data_len;                                                                          \
 			record->op = rq->cmd_flags;                                                                              \
@@ -38,7 +46,7 @@ int BPF_PROG(block_complete, struct request *rq, u8 error, unsigned int bytes)
 	if (!current_passes())
 		return 0;
 	RECORD(block_complete) {
-		record->sector = rq->__sector;
+		record->sector = request_sector(rq);
 		record->dev = request_dev(rq);
 		record->bytes = bytes;
 		record->op = rq->cmd_flags;
