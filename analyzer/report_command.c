@@ -62,25 +62,38 @@ uint64_t command_ran_ns(const struct report *report)
 	return trace_process_end_ns(report->command) - trace_process_start_ns(report->command) - report->command_held_ns;
 }
 
-/* For the recorder; in a recording of some processes nobody is known to have the other end of the pipe that held it. */
-static bool is_hold(const struct report *report, const struct trace_wait *wait)
+/*
+ * For the recorder; in a recording of some processes nobody is known to have the other end of the pipe that held it. If events were lost meanwhile, it is not
+ * known for whom it was; but that it was held is.
+ */
+static bool is_hold(const struct report *report, const struct trace_wait *wait, bool lost)
 {
+	if (lost)
+		return wait->kind == TRACE_WAIT_UNKNOWN;
 	if (wait->kind == TRACE_WAIT_PROCESS)
 		return wait->pid == trace_process_ppid(report->command);
 	return wait->kind == TRACE_WAIT_OTHER && strcmp(wait->via, "pipe") == 0;
 }
 
-void command_free_figures(const struct report *report, struct trace_figures *figures)
+static void take_hold(const struct report *report, struct trace_figures *figures, bool lost, uint64_t *left)
 {
-	uint64_t left = report->command_held_ns, taken;
+	uint64_t taken;
 
 	for (size_t i = 0; i < figures->nr_waits; i++) {
-		taken = is_hold(report, &figures->waits[i]) ? MIN(left, figures->waits[i].ns) : 0;
+		taken = is_hold(report, &figures->waits[i], lost) ? MIN(*left, figures->waits[i].ns) : 0;
 		figures->waits[i].ns -= taken;
 		figures->blocked_ns -= taken;
 		figures->elapsed_ns -= taken;
-		left -= taken;
+		*left -= taken;
 	}
+}
+
+void command_free_figures(const struct report *report, struct trace_figures *figures)
+{
+	uint64_t left = report->command_held_ns;
+
+	take_hold(report, figures, false, &left);
+	take_hold(report, figures, true, &left);
 }
 
 GPtrArray *command_family(const struct report *report)

@@ -360,6 +360,20 @@ static struct tb *make_held(void)
 	return tb;
 }
 
+/* Events of another CPU were lost meanwhile: for whom it waited is not known then. */
+static void a_command_did_not_run_while_it_was_held_unseen(void)
+{
+	struct tb *tb = make_held();
+	char *text;
+
+	tb_add(tb, 1, 1030000, trace_heartbeat, NULL, 0);
+	tb_lost(tb, 1, 5);
+	tb_add(tb, 1, 1035000, trace_heartbeat, NULL, 0);
+	text = report_of(tb, "-a");
+	contains(text, "The command ran for 40.00 us: sleep (40) waited 50 % of its 40.00 us for");
+	free(text);
+}
+
 static void a_command_did_not_run_while_it_was_held(void)
 {
 	char path[] = "/tmp/test_report_words_held_XXXXXX", options[64], *text = report_of(make_held(), "-a");
@@ -447,6 +461,7 @@ int main(int argc, char **argv)
 		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
 		CASE(no_name_ends_with_half_a_character),
 		CASE(a_command_did_not_run_while_it_was_held),
+		CASE(a_command_did_not_run_while_it_was_held_unseen),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
 		CASE(waits_of_each_kind_have_words),
