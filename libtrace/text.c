@@ -453,7 +453,7 @@ static void (*const put_kind[TRACE_NR_KINDS])(struct sink *sink, const struct va
 static const struct trace_field *field_named(const struct trace_event_type *type, const char *name, size_t bytes)
 {
 	for (size_t i = 0; i < type->nr_fields; i++)
-		if (strlen(type->fields[i].name) == bytes && !memcmp(type->fields[i].name, name, bytes))
+		if (!strncmp(type->fields[i].name, name, bytes) && !type->fields[i].name[bytes])
 			return &type->fields[i];
 	return NULL;
 }
@@ -479,18 +479,17 @@ static struct text_piece piece_next(const struct trace_event_type *type, const c
 	const char *open = *text;
 
 	while ((open = strchr(open, '{'))) {
-		const char *close = strchr(open, '}');
+		size_t bytes = strcspn(open + 1, "{}");
+		const char *close = open + 1 + bytes;
 
-		if (!close)
-			break;
-		piece.field = field_named(type, open + 1, (size_t)(close - open - 1));
+		piece.field = *close == '}' ? field_named(type, open + 1, bytes) : NULL;
 		if (piece.field) {
 			piece.literal_bytes = (uint32_t)(open - *text);
 			piece.beside = field_beside(type, piece.field);
 			*text = close + 1;
 			return piece;
 		}
-		open++;
+		open = close; /* no further than that is looked for any name: a file may have nothing but braces */
 	}
 	piece.literal_bytes = (uint32_t)strlen(*text);
 	*text += piece.literal_bytes;

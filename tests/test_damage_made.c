@@ -11,6 +11,7 @@
 
 #include "damage_case.h"
 #include "rawfile.h"
+#include "spend.h"
 #include "unit.h"
 
 /* Replace the payload of the first chunk of events by @payload, in a trace without an index. @nr_events 0: as before */
@@ -115,19 +116,22 @@ static void a_table_within_the_files_header_is_refused(void)
 	free(made);
 }
 
-/* A schema of @nr types that all have the same text, of @chars characters. Returns the number of types that are taken. */
-static size_t types_with_one_text(uint32_t nr, size_t chars)
+/* A schema of @nr types that all have the same text, of @chars characters, and the same @nr_fields. Returns the number of types that are taken. */
+static size_t types_with_one_text_of(uint32_t nr, uint16_t nr_fields, const char *text, size_t chars)
 {
 	struct made *made = calloc(1, sizeof(*made));
-	struct trace_schema_header head = { .nr_types = nr, .type_bytes = sizeof(struct trace_schema_type), .field_bytes = sizeof(struct trace_schema_field),
-					    .text_bytes = (uint32_t)chars + 2 };
+	struct trace_schema_header head = { .nr_types = nr, .nr_fields = nr_fields, .type_bytes = sizeof(struct trace_schema_type),
+					    .field_bytes = sizeof(struct trace_schema_field), .text_bytes = (uint32_t)chars + 2 };
 	unsigned char *payload = calloc(1, MADE_MOST_BYTES / 2), *at = mempcpy(payload, &head, sizeof(head));
 	struct trace *trace;
 	size_t taken;
 
 	for (uint32_t i = 0; i < nr; i++)
-		at = mempcpy(at, &(struct trace_schema_type){ .id = (uint16_t)(TRACE_EV_MAX + i), .text = 1 }, sizeof(struct trace_schema_type));
-	memset(at + 1, 'x', chars);
+		at = mempcpy(at, &(struct trace_schema_type){ .id = (uint16_t)(TRACE_EV_MAX + i), .text = 1, .nr_fields = nr_fields, .fixed_bytes = 8 },
+			     sizeof(struct trace_schema_type));
+	for (uint32_t i = 0; i < nr_fields; i++)
+		at = mempcpy(at, &(struct trace_schema_field){ .name = (uint32_t)chars - 7, .bytes = 8 }, sizeof(struct trace_schema_field));
+	memcpy(at + 1, text, chars);
 	made_header(made, sizeof(struct trace_file_header));
 	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_SCHEMA }, payload, (size_t)(at - payload) + head.text_bytes);
 	trace = made_open(made, NULL);
@@ -138,6 +142,30 @@ static size_t types_with_one_text(uint32_t nr, size_t chars)
 	free(payload);
 	free(made);
 	return taken;
+}
+
+static size_t types_with_one_text(uint32_t nr, size_t chars)
+{
+	char *text = malloc(chars);
+	size_t taken;
+
+	memset(text, 'x', chars);
+	taken = types_with_one_text_of(nr, 0, text, chars);
+	free(text);
+	return taken;
+}
+
+/* From each brace on it was looked for the one that closes it, and what is between was compared with the name of each field: that took 20 s. */
+static void a_text_of_braces_is_no_work(void)
+{
+	enum { CHARS = 28000 };
+	char text[CHARS];
+	long long since = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+	memset(text, '{', CHARS);
+	text[CHARS - 1] = '}';
+	CU_ASSERT_EQUAL(types_with_one_text_of(250, 1000, text, CHARS), 250);
+	CU_ASSERT(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - since < 5000 * MS);
 }
 
 /* A small chunk could stand for any number of large types, and to open it would take hours. */
@@ -540,6 +568,7 @@ static void damage_ahead_is_the_same(void)
 
 static const struct unit_case cases[] = {
 	{ "a_table_within_the_files_header_is_refused", a_table_within_the_files_header_is_refused },
+	{ "a_text_of_braces_is_no_work", a_text_of_braces_is_no_work },
 	{ "types_that_share_more_than_a_schema_can_hold_are_refused", types_that_share_more_than_a_schema_can_hold_are_refused },
 	{ "nothing_is_read_of_events_that_are_too_short", nothing_is_read_of_events_that_are_too_short },
 	{ "what_a_file_says_of_losses_does_not_count", what_a_file_says_of_losses_does_not_count },
