@@ -85,6 +85,10 @@ static const struct {
 	{"fs_throttle__limits", 12},    /* 6.1 */
 	{"fault_exit__counted", 3},    /* 6.18 */
 	{"oom_kill", 2},	       /* a number alone once */
+	{"compact_begin", 4},	       /* without struct compact_control, but two page numbers more, before 5.19 */
+	{"compact_end", 5},	       /* the same */
+	{"reclaim_begin__direct", 2},  /* with the control group, in another order, some time after 6.18 */
+	{"reclaim_begin__memcg", 2},   /* the same */
 	{"uring_complete", 3},	       /* 6.18 */
 	{"uring_complete__values", 7}, /* 6.1: values instead of the entry */
 };
