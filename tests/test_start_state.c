@@ -2,6 +2,7 @@
 /* test_start_state.c - the start state as /proc tells it, of threads that this program makes: it is whole whatever they and their files are called. */
 #include "unit.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -127,10 +128,34 @@ static void a_path_is_whole_or_says_that_it_is_not(void)
 	CU_ASSERT_EQUAL(system(command), 0);
 }
 
+static enum trace_abi abi_of(const char *path, int class, int machine)
+{
+	Elf32_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, (unsigned char)class}, .e_machine = (Elf32_Half)machine};
+	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+
+	CU_ASSERT_EQUAL_FATAL(write(fd, &header, sizeof(header)), sizeof(header));
+	close(fd);
+	return tracer_abi_of_program(path);
+}
+
+static void calls_of_32_bit_programs_have_their_own_numbers(void)
+{
+	char path[] = "/var/tmp/start-state-XXXXXX";
+
+	close(mkstemp(path));
+	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS32, EM_386), TRACE_ABI_32);
+	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS32, EM_X86_64), TRACE_ABI_NATIVE); /* x32: the numbers say so themselves */
+	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS64, EM_X86_64), TRACE_ABI_NATIVE);
+	CU_ASSERT_EQUAL(tracer_abi_of_program("/proc/self/exe"), TRACE_ABI_NATIVE);
+	CU_ASSERT_EQUAL(tracer_abi_of_program("/nowhere"), TRACE_ABI_NATIVE);
+	unlink(path);
+}
+
 static const struct unit_case cases[] = {
 	{"a_thread_is_there_whatever_its_name", a_thread_is_there_whatever_its_name},
 	{"descriptors_have_their_flags", descriptors_have_their_flags},
 	{"a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not},
+	{"calls_of_32_bit_programs_have_their_own_numbers", calls_of_32_bit_programs_have_their_own_numbers},
 	{NULL, NULL},
 };
 

@@ -33,6 +33,7 @@ struct end_reader {
 	struct tracer_collector *collector;
 	uint64_t ts_ns; /* of all records */
 	uint64_t stop_ns;
+	enum trace_abi abi; /* of the process that is being read */
 	struct lock locks[MAX_LOCKS];
 	size_t nr_locks;
 };
@@ -40,6 +41,7 @@ struct end_reader {
 /* A thread's call: number, six arguments. */
 struct blocked {
 	uint32_t tgid, tid;
+	enum trace_abi abi;
 	long nr;
 	unsigned long args[6];
 };
@@ -124,7 +126,7 @@ static int fds_of_epoll(const struct blocked *b, int *fds)
 
 static int fds_of(const struct blocked *b, int *fds)
 {
-	switch (b->nr) {
+	switch (b->abi == TRACE_ABI_NATIVE ? b->nr : -1) {
 #ifdef SYS_poll
 	case SYS_poll:
 #endif
@@ -168,7 +170,7 @@ static void read_locks(struct end_reader *reader)
 static uint32_t holder_of(const struct end_reader *reader, const struct blocked *b)
 {
 	for (size_t i = 0; i < reader->nr_locks; i++)
-		if ((b->nr == SYS_flock || b->nr == SYS_fcntl) && reader->locks[i].waiter == b->tgid)
+		if (b->abi == TRACE_ABI_NATIVE && (b->nr == SYS_flock || b->nr == SYS_fcntl) && reader->locks[i].waiter == b->tgid)
 			return reader->locks[i].holder;
 	return 0;
 }
@@ -177,7 +179,7 @@ static uint32_t holder_of(const struct end_reader *reader, const struct blocked 
 
 static int emit_blocked(struct end_reader *reader, const struct blocked *b)
 {
-	struct trace_end_wait wait = {.tid = b->tid, .nr = (int32_t)b->nr, .fd = -1, .pid = holder_of(reader, b),
+	struct trace_end_wait wait = {.tid = b->tid, .nr = (int32_t)b->nr, .abi = b->abi, .fd = -1, .pid = holder_of(reader, b),
 				      .arg0 = b->args[0], .arg1 = b->args[1], .arg2 = b->args[2], .arg3 = b->args[3]};
 	int fds[MAX_FDS], nr = fds_of(b, fds), result = 0;
 
@@ -193,7 +195,7 @@ static int emit_blocked(struct end_reader *reader, const struct blocked *b)
 
 static int visit_thread(struct end_reader *reader, uint32_t tgid, uint32_t tid)
 {
-	struct blocked b = {.tgid = tgid, .tid = tid};
+	struct blocked b = {.tgid = tgid, .tid = tid, .abi = reader->abi};
 	char path[64], line[256];
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", tgid, tid);
@@ -226,6 +228,8 @@ static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tg
 {
 	char path[64];
 
+	snprintf(path, sizeof(path), "/proc/%u/exe", tgid);
+	reader->abi = tracer_abi_of_program(path);
 	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
 	return each_number(reader, tgid, path, visit_thread);
 }

@@ -5,7 +5,9 @@
  */
 #include <ctype.h>
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,17 +92,31 @@ static uint32_t state_of_letter(char letter)
 	return TRACE_TASK_RUNNING;
 }
 
+enum trace_abi tracer_abi_of_program(const char *path)
+{
+	Elf32_Ehdr header; /* what is looked at stands at the same place in that of 64 bits */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_32 = fd >= 0 && pread(fd, &header, sizeof(header), 0) == sizeof(header) && !memcmp(header.e_ident, ELFMAG, SELFMAG) &&
+		     header.e_ident[EI_CLASS] == ELFCLASS32 && (header.e_machine == EM_386 || header.e_machine == EM_ARM); /* not x32 */
+
+	if (fd >= 0)
+		close(fd);
+	return is_32 ? TRACE_ABI_32 : TRACE_ABI_NATIVE;
+}
+
 /* /proc/PID/syscall of a blocked thread: number and arguments; "running", or "-1 ..." outside of system calls. */
 static void fill_syscall(struct trace_start_thread *thread)
 {
 	unsigned long args[4] = {0};
-	char line[256];
+	char line[256], exe[64];
 	long nr;
 
 	thread->nr = -1;
 	if (first_line(line, sizeof(line), "/proc/%u/task/%u/syscall", thread->tgid, thread->tid) &&
 	    sscanf(line, "%ld %lx %lx %lx %lx", &nr, &args[0], &args[1], &args[2], &args[3]) == 5) {
+		snprintf(exe, sizeof(exe), "/proc/%u/exe", thread->tgid);
 		thread->nr = (int32_t)nr;
+		thread->abi = tracer_abi_of_program(exe);
 		thread->arg0 = args[0];
 		thread->arg1 = args[1];
 		thread->arg2 = args[2];

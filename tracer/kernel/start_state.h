@@ -23,6 +23,9 @@ int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, 
 		       const char *text);
 uint64_t tracer_now_ns(void);
 
+/** tracer_abi_of_program() - TRACE_ABI_32 if the file is a 32-bit program of this machine: its calls have other numbers; else, or if nobody may know, native */
+enum trace_abi tracer_abi_of_program(const char *path);
+
 /** tracer_emit_runs() - thread_runs of a thread, as /proc has it; nothing if it is gone */
 int tracer_emit_runs(struct tracer_collector *c, uint32_t tgid, uint32_t tid, uint64_t ts_ns);
 
