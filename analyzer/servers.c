@@ -582,7 +582,7 @@ static bool takes_over(const struct ledger_thread *thread)
 {
 	switch (thread->call) {
 	case CALL_FUTEX:
-		return !thread->lock;
+		return !thread->lock && (!thread->word || !set_any_unanswered(thread->set) || words_have(&thread->rested, thread->word));
 	case CALL_POLL:
 		return !thread->set;
 	case CALL_RECEIVE:
@@ -590,6 +590,37 @@ static bool takes_over(const struct ledger_thread *thread)
 	default:
 		return false;
 	}
+}
+
+/* The two words of a glibc condition are neighbours: it waits at one or the other. */
+bool words_have(const struct words *words, uint64_t word)
+{
+	for (size_t i = 0; i < NR_WORDS; i++)
+		if (words->word[i] && words->word[i] + 4 - word <= 8)
+			return true;
+	return false;
+}
+
+void words_add(struct words *words, uint64_t word)
+{
+	for (size_t i = 0; i < NR_WORDS; i++)
+		if (words->word[i] == word)
+			return;
+	words->word[words->at] = word;
+	words->at = (uint8_t)((words->at + 1) % NR_WORDS);
+}
+
+/*
+ * Both wait there in turns: for a lock that is made of a condition, or of a semaphore (an interpreter's), not for a job. Who hands out jobs does not wait where
+ * they are waited for. From then on it is known as a lock.
+ */
+static bool takes_turns(struct ledger_thread *thread, const struct ledger_thread *waker)
+{
+	if (!thread->word || !words_have(&waker->waited, thread->word))
+		return false;
+	words_add(&thread->process->locks, thread->word);
+	thread->lock = true;
+	return true;
 }
 
 static void on_waking(struct trace_servers *s, const struct trace_event *event)
@@ -624,7 +655,7 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 		signal_wakes(s, waker, thread);
 		return;
 	}
-	if (!waker->set || !takes_over(thread))
+	if (takes_turns(thread, waker) || !waker->set || !takes_over(thread))
 		return;
 	set_assign(&thread->inherited, waker->set);
 	set_put_all(s, &waker->passed, waker->set);

@@ -214,13 +214,20 @@ static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, u
 	if (!(form & FORM_FUTEX))
 		thread->lock = false;
 	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
-		thread->lock = command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED;
+		thread->lock = (command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED) || words_have(&thread->process->locks, args[0]);
 	else if (nr >= 3 && signal_is_wake(args[1]) && !signal_is_private(args[1]))
 		thread->call = CALL_SIGNAL;
 	else
 		thread->call = CALL_NONE; /* it wakes its own threads, or takes a lock */
-	if (thread->call == CALL_FUTEX && !thread->lock)
-		servers_leave_replied(s, thread);
+	if (thread->call != CALL_FUTEX || thread->lock)
+		return;
+	if (nr) {
+		thread->word = args[0];
+		words_add(&thread->waited, args[0]);
+	}
+	servers_leave_replied(s, thread);
+	if (nr && !set_any_unanswered(thread->set))
+		words_add(&thread->rested, args[0]);
 }
 
 static void call_begin(struct trace_servers *s, struct ledger_thread *thread, unsigned int form, const uint64_t *args,
@@ -293,7 +300,7 @@ static void call_forget(struct ledger_thread *thread)
 	thread->endpoint = thread->target = NULL;
 	thread->answer = NULL;
 	thread->waker = NULL;
-	thread->asked = thread->written = 0;
+	thread->asked = thread->written = thread->word = 0;
 	thread->slept = thread->peek = thread->nonblock = thread->lock = thread->handed = thread->idle_read = thread->signalled = false;
 }
 

@@ -32,7 +32,18 @@ struct bill {	      /* row: what an origin cost a process */
 	uint64_t receiving; /* softirq time; not in the process's CPU time */
 };
 
+#define NR_WORDS 4
+
+/* Futexes, the latest few. */
+struct words {
+	uint64_t word[NR_WORDS];
+	uint8_t at; /* the next place */
+};
+bool words_have(const struct words *words, uint64_t word);
+void words_add(struct words *words, uint64_t word);
+
 struct ledger_process {
+	struct words locks; /* at which its threads wait in turns */
 	const struct trace_process *process;
 	uint32_t idx;
 	bool accepted; /* it served a connection that it had accepted, or a queue that others sent to */
@@ -222,6 +233,9 @@ struct ledger_thread {
 	uint64_t wait_from;   /* its last sleep in a call that waits for data, */
 	uint64_t wait_to;     /* until it was woken; 0: it is accounted for, or not over */
 	uint64_t destination; /* datagrams: the socket that the last one went to */
+	uint64_t word;	      /* the futex that the call in progress waits at; 0: none */
+	struct words waited;  /* at which it waited last, other than locks, */
+	struct words rested;  /* and had nothing to do: there it waits for jobs */
 	uint8_t call;
 	struct request *answer; /* that the call in progress answers; of the set */
 	bool tentative;		/* the set was inherited with a wakeup */

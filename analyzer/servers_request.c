@@ -632,6 +632,14 @@ static void resume_connected(struct trace_servers *s, struct ledger_thread *thre
 	set_unref(resumed);
 }
 
+/* The client's request that another thread has read, and this one perhaps taken without waiting. After an answer of its own only one that was really asked since. */
+static struct request *taken_unseen(const struct ledger_thread *thread, const struct endpoint *endpoint, const struct request *again)
+{
+	if ((set_any_unanswered(thread->set) && !thread->tentative) || endpoint->role != ROLE_SERVER || !endpoint->open)
+		return NULL;
+	return again && !endpoint->open->items[0]->counted ? NULL : endpoint->open->items[0];
+}
+
 void request_prepare(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
 {
 	struct request *answer, *again = NULL;
@@ -642,9 +650,8 @@ void request_prepare(struct trace_servers *s, struct ledger_thread *thread, stru
 		answer = correct_order(s, thread, endpoint);
 	if (!answer)
 		again = find_answered(thread->set, thread, endpoint, true); /* one more piece of an answer */
-	if (!answer && !again && (!set_any_unanswered(thread->set) || thread->tentative) && endpoint->role == ROLE_SERVER &&
-	    endpoint->open)
-		believe_answer(s, thread, answer = endpoint->open->items[0]);
+	if (!answer && taken_unseen(thread, endpoint, again))
+		believe_answer(s, thread, answer = taken_unseen(thread, endpoint, again));
 	else if (answer && thread->tentative)
 		believe_answer(s, thread, answer);
 	else if (!answer && endpoint->signal && !set_any_unanswered(thread->set) && (answer = find_answered(thread->process->pending, thread, endpoint, false)))

@@ -171,15 +171,71 @@ static void *connection_thread(void *argument)
 	return NULL;
 }
 
-void loop_thread_per_client(int listening)
+/* The lock of an interpreter: one thread at a time computes, and lets others in now and then. */
+static struct {
+	pthread_mutex_t mutex;
+	pthread_cond_t free;
+	bool taken;
+} interpreter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+
+static void interpreter_enter(void)
+{
+	pthread_mutex_lock(&interpreter.mutex);
+	while (interpreter.taken)
+		pthread_cond_wait(&interpreter.free, &interpreter.mutex);
+	interpreter.taken = true;
+	pthread_mutex_unlock(&interpreter.mutex);
+}
+
+static void interpreter_leave(void)
+{
+	pthread_mutex_lock(&interpreter.mutex);
+	interpreter.taken = false;
+	pthread_cond_signal(&interpreter.free);
+	pthread_mutex_unlock(&interpreter.mutex);
+}
+
+static void *interpreted_thread(void *argument)
+{
+	int fd = (int)(long)argument;
+	struct message m;
+
+	charge_to(the_meter(fd));
+	while (take(fd, &m, sizeof(m)) == sizeof(m)) {
+		struct message part = {.client = m.client, .ms = 1};
+
+		for (uint32_t i = 1; i < (uint32_t)m.ms; i++) {
+			interpreter_enter();
+			bind_meter(0, m.client);
+			spin(MS);
+			interpreter_leave();
+		}
+		work(0, &part);
+		answer(fd);
+	}
+	close(fd);
+	return NULL;
+}
+
+static void thread_per_client(int listening, void *(*serve)(void *))
 {
 	for (;;) {
 		long fd = take_connection(listening);
 		pthread_t thread;
 
-		pthread_create(&thread, NULL, connection_thread, (void *)fd);
+		pthread_create(&thread, NULL, serve, (void *)fd);
 		pthread_detach(thread);
 	}
+}
+
+void loop_thread_per_client(int listening)
+{
+	thread_per_client(listening, connection_thread);
+}
+
+static void loop_interpreter(int listening)
+{
+	thread_per_client(listening, interpreted_thread);
 }
 
 /* The request comes in two pieces, the second one late. */
@@ -272,6 +328,7 @@ SIMPLE(seqpacket_poll, AF_UNIX, SOCK_SEQPACKET, loop_poll)
 SIMPLE(tcp4_sequential, AF_INET, SOCK_STREAM, loop_sequential)
 SIMPLE(tcp4_epoll, AF_INET, SOCK_STREAM, loop_epoll)
 SIMPLE(tcp4_threads, AF_INET, SOCK_STREAM, loop_thread_per_client)
+SIMPLE(interpreter_threads, AF_UNIX, SOCK_STREAM, loop_interpreter)
 SIMPLE(tcp6_poll, AF_INET6, SOCK_STREAM, loop_poll)
 SIMPLE(tcp4_fork, AF_INET, SOCK_STREAM, loop_fork)
 SIMPLE(unix_fork, AF_UNIX, SOCK_STREAM, loop_fork)

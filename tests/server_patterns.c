@@ -375,6 +375,7 @@ static const struct {
 	{"tcp4_sequential", tcp4_sequential},
 	{"tcp4_epoll", tcp4_epoll},
 	{"tcp4_threads", tcp4_threads},
+	{"interpreter_threads", interpreter_threads},
 	{"tcp6_poll", tcp6_poll},
 	{"tcp4_fork", tcp4_fork},
 	{"unix_fork", unix_fork},

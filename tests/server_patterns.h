@@ -158,6 +158,7 @@ void early(int family, int type);
 void wait_for(const char *name);
 void note(const char *name);
 
+void interpreter_threads(void);
 void pool_condvar(void);
 void pool_busy(void);
 void pool_pipe(void);

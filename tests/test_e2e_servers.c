@@ -321,6 +321,7 @@ PATTERN(seqpacket_poll, 4)
 PATTERN(tcp4_sequential, 4)
 PATTERN(tcp4_epoll, 4)
 PATTERN(tcp4_threads, 4)
+PATTERN(interpreter_threads, 4)
 PATTERN(tcp6_poll, 4)
 PATTERN(tcp4_fork, 4)
 PATTERN(unix_fork, 4)
@@ -383,6 +384,7 @@ static const struct unit_case cases[] = {
 	{"tcp4_sequential", tcp4_sequential},
 	{"tcp4_epoll", tcp4_epoll},
 	{"tcp4_threads", tcp4_threads},
+	{"interpreter_threads", interpreter_threads},
 	{"tcp6_poll", tcp6_poll},
 	{"tcp4_fork", tcp4_fork},
 	{"unix_fork", unix_fork},

@@ -535,8 +535,8 @@ static void a_job_goes_on_with_the_wakeup(void)
 	end(&k);
 }
 
-/* A thread of the server's process waits in a call; another one, that works on a request, wakes it. */
-static struct case_of_servers woken_in(uint32_t nr, uint64_t first, uint64_t second, uint64_t third)
+/* A thread of the server's process waits in a call; another one, that works on a request, wakes it. That one has waited at the futex @word before; 0: at none. */
+static struct case_of_servers woken_in_after(uint64_t word, uint32_t nr, uint64_t first, uint64_t second, uint64_t third)
 {
 	struct case_of_servers k = begin();
 
@@ -547,6 +547,10 @@ static struct case_of_servers woken_in(uint32_t nr, uint64_t first, uint64_t sec
 	tb_switch(k.c.tb, 4, 1100, 0, 31, TRACE_TASK_RUNNING);
 	tb_sys_enter(k.c.tb, 4, 1110, nr, first, second, third, 0, 0, 0);
 	tb_switch(k.c.tb, 4, 1120, 31, 0, TRACE_TASK_INTERRUPTIBLE);
+	if (word) {
+		tb_sys_enter(k.c.tb, 2, 1150, SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, 0, 0, 0, 0);
+		tb_sys_exit(k.c.tb, 2, 1160, -ETIMEDOUT);
+	}
 	connects(&k, &one, &one_server, 1200);
 	sends(&k, &one, 1250);
 	receives(&k, &one_server, 1300);
@@ -559,6 +563,11 @@ static struct case_of_servers woken_in(uint32_t nr, uint64_t first, uint64_t sec
 	return k;
 }
 
+static struct case_of_servers woken_in(uint32_t nr, uint64_t first, uint64_t second, uint64_t third)
+{
+	return woken_in_after(0, nr, first, second, third);
+}
+
 static void a_lock_hands_on_nothing(void)
 {
 	static const uint64_t operations[][2] = { { FUTEX_WAIT_PRIVATE, 2 }, { FUTEX_LOCK_PI_PRIVATE, 0 }, { FUTEX_LOCK_PI2_PRIVATE, 0 } };
@@ -568,6 +577,20 @@ static void a_lock_hands_on_nothing(void)
 
 		run(&k);
 		EXACT(&k, 30, 10, 1500 - 1200);
+		end(&k);
+	}
+}
+
+/* The lock of an interpreter is a condition: who lets go of it has waited there too, before the request came. Elsewhere it was a job. */
+static void nor_does_a_condition_at_which_both_wait_in_turns(void)
+{
+	for (uint64_t word = 0x1000; word <= 0x1008; word += 4) {
+		bool is_job = word == 0x1008;
+		struct case_of_servers k = woken_in_after(word, SYS_futex, 0x1000, FUTEX_WAIT_BITSET_PRIVATE, 0);
+
+		polls(&k, 4, 2100);
+		run(&k);
+		EXACT(&k, 30, 10, 1500 - 1200 + (is_job ? 10 + 2100 - 1500 : 0));
 		end(&k);
 	}
 }
@@ -965,6 +988,7 @@ static const struct unit_case cases[] = {
 	{"what_comes_after_a_rest_is_for_nobody", what_comes_after_a_rest_is_for_nobody},
 	{"a_job_goes_on_with_the_wakeup", a_job_goes_on_with_the_wakeup},
 	{"a_lock_hands_on_nothing", a_lock_hands_on_nothing},
+	{"nor_does_a_condition_at_which_both_wait_in_turns", nor_does_a_condition_at_which_both_wait_in_turns},
 	{"a_file_hands_on_nothing", a_file_hands_on_nothing},
 	{"a_job_taken_without_waiting_is_told_by_its_answer", a_job_taken_without_waiting_is_told_by_its_answer},
 	{"a_forked_child_inherits", a_forked_child_inherits},
