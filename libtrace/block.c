@@ -9,6 +9,7 @@
  */
 #include "block.h"
 
+#include "clones.h"
 #include "columns.h"
 #include "lane.h"
 #include "times.h"
@@ -143,19 +144,19 @@ static bool memory_grow(struct block *block, size_t bytes)
 	return block->memory;
 }
 
-/* Types, times and places; then for each type where each event's payload is, and the payloads, each behind its size; for one with strings those
- * twice, with lengths, and with room for the texts. */
+/* Types, times and places; then for each type where each event's payload is, and the payloads; for one with strings those twice, with sizes and lengths, and with
+ * room for the texts. */
 static size_t memory_needed(const struct decoder *decoder)
 {
 	size_t bytes = decoder->head.nr_types * sizeof(struct block_type) + 8 * (size_t)decoder->head.events + round_up_8(decoder->head.events);
 
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++) {
 		const struct trace_columns_type *disk = &decoder->types[i];
-		size_t nr = disk->payloads, payload_bytes = nr * (8 + disk->words * 8u);
+		size_t nr = disk->payloads, payload_bytes = nr * disk->words * 8u;
 
 		bytes += round_up_8(4 * (size_t)disk->events) + payload_bytes;
 		if (disk->flags & TRACE_COLUMNS_STRING)
-			bytes += payload_bytes + nr * 8 + nr * 8;
+			bytes += payload_bytes + nr * (8 + 8 + 8);
 	}
 	return bytes + round_up_8(decoder->head.string_bytes);
 }
@@ -170,15 +171,28 @@ static void *take(struct decoder *decoder, size_t bytes)
 
 /* ---- ids and times ---- */
 
+/* Four at a time, because one that is like the one before would have to wait for it. */
+static void count_places(const unsigned char *places, uint32_t nr, uint32_t *ret_count)
+{
+	uint32_t count[4][TRACE_EV_MAX] = { 0 }, i = 0;
+
+	for (; i + 4 <= nr; i += 4)
+		for (unsigned int k = 0; k < 4; k++)
+			count[k][places[i + k]]++;
+	for (; i < nr; i++)
+		count[0][places[i]]++;
+	for (unsigned int place = 0; place < TRACE_EV_MAX; place++)
+		ret_count[place] = count[0][place] + count[1][place] + count[2][place] + count[3][place];
+}
+
 static int decode_places(struct decoder *decoder)
 {
-	uint32_t nr = decoder->head.events, count[TRACE_EV_MAX] = { 0 };
+	uint32_t nr = decoder->head.events, count[TRACE_EV_MAX];
 
 	if ((size_t)(decoder->end - decoder->at) < nr)
 		return malformed(decoder, "it ends within the ids");
 	decoder->block->places = memcpy(take(decoder, nr), decoder->at, nr);
-	for (uint32_t i = 0; i < nr; i++)
-		count[decoder->at[i]]++;
+	count_places(decoder->at, nr, count);
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++)
 		if (count[i] != decoder->types[i].events)
 			return malformed(decoder, "its ids do not add up");
@@ -221,18 +235,15 @@ static inline uint32_t place_of(const struct decoder *decoder, const void *paylo
 	return (uint32_t)((uint64_t)((const unsigned char *)payload - decoder->block->memory) / 8);
 }
 
-/* Each payload behind its size: where it is, in @ret_places. */
+/* Where each payload is, in @ret_places. */
 static int decode_plain(struct decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
 {
-	size_t stride = disk->words + 1u;
-	uint64_t *words = take(decoder, disk->payloads * stride * 8);
-	uint32_t place = place_of(decoder, words + 1);
+	uint64_t *words = take(decoder, (size_t)disk->payloads * disk->words * 8);
+	uint32_t place = place_of(decoder, words);
 
-	for (size_t i = 0; i < disk->payloads; i++) {
-		words[i * stride] = disk->words * 8u;
-		ret_places[i] = place + (uint32_t)(i * stride);
-	}
-	return decode_fixed(decoder, disk, words + 1, stride);
+	for (uint32_t i = 0; i < disk->payloads; i++)
+		ret_places[i] = place + i * disk->words;
+	return decode_fixed(decoder, disk, words, disk->words);
 }
 
 /* Size, fixed payload, text and NUL of each payload behind each other, at multiples of 8. */
@@ -266,23 +277,28 @@ static int decode_strings(struct decoder *decoder, const struct trace_columns_ty
 	return 0;
 }
 
-/* From the places of payloads to those of events, which the planes of indexes tell. */
+/* From the places of payloads to those of events, which the planes of indexes tell; one payload needs none. Returns the highest index. */
+TRACE_CLONES static uint32_t join_planes(const unsigned char *planes, unsigned int nr_planes, size_t nr, uint32_t *ret_indexes)
+{
+	uint32_t highest = 0;
+
+	memset(ret_indexes, 0, 4 * nr);
+	for (unsigned int plane = 0; plane < nr_planes; plane++)
+		for (size_t i = 0; i < nr; i++)
+			ret_indexes[i] |= (uint32_t)planes[plane * nr + i] << (8 * plane);
+	for (size_t i = 0; i < nr; i++)
+		highest = highest > ret_indexes[i] ? highest : ret_indexes[i];
+	return highest;
+}
+
 static int decode_indexes(struct decoder *decoder, const struct trace_columns_type *disk, const uint32_t *places, uint32_t *ret_places)
 {
 	unsigned int nr_planes = lane_index_planes(disk->payloads);
-	const unsigned char *planes = decoder->at;
 	size_t nr = disk->events;
-	uint32_t highest = 0;
 
 	if ((size_t)(decoder->end - decoder->at) < nr_planes * nr)
 		return malformed(decoder, "it ends within the numbers of payloads");
-	memset(ret_places, 0, 4 * nr);
-	for (unsigned int plane = 0; plane < nr_planes; plane++)
-		for (size_t i = 0; i < nr; i++)
-			ret_places[i] |= (uint32_t)planes[plane * nr + i] << (8 * plane);
-	for (size_t i = 0; i < nr; i++)
-		highest = highest > ret_places[i] ? highest : ret_places[i];
-	if (highest >= disk->payloads)
+	if (join_planes(decoder->at, nr_planes, nr, ret_places) >= disk->payloads)
 		return malformed(decoder, "it has the number of a payload that is not there");
 	for (size_t i = 0; i < nr; i++)
 		ret_places[i] = places[ret_places[i]];
@@ -300,8 +316,15 @@ static int decode_type(struct decoder *decoder, const struct trace_columns_type 
 			return -ENOMEM;
 		places = (uint32_t *)decoder->tables->memory;
 	}
-	*type = (struct block_type){ .next = of_events, .end = of_events + disk->events, .memory = decoder->block->memory, .type = schema_type(decoder->schema, disk->id), .id = disk->id };
-	error = disk->flags & TRACE_COLUMNS_STRING ? decode_strings(decoder, disk, places) : decode_plain(decoder, disk, places);
+	*type = (struct block_type){ .next = of_events, .end = of_events + disk->events, .memory = decoder->block->memory, .sizes = (unsigned char *)&type->fixed_bytes,
+				     .type = schema_type(decoder->schema, disk->id), .id = disk->id, .fixed_bytes = disk->words * 8u };
+	if (disk->flags & TRACE_COLUMNS_STRING) {
+		type->sizes = decoder->block->memory;
+		type->sizes_mask = SIZE_MAX;
+		error = decode_strings(decoder, disk, places);
+	} else {
+		error = decode_plain(decoder, disk, places);
+	}
 	if (!error && places != of_events)
 		error = decode_indexes(decoder, disk, places, of_events);
 	return error;

@@ -391,7 +391,7 @@ static struct trace *bombs_open(struct bombs *bombs)
 	struct trace *trace = trace_open(bombs->file->path, NULL);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
-	CU_ASSERT(trace_get_info(trace)->file_bytes < 64 << 10);
+	CU_ASSERT(trace_get_info(trace)->file_bytes < 80 << 10);
 	close(bombs->file->fd);
 	trace_writer_free(bombs->file->writer);
 	free(bombs->file);
@@ -430,7 +430,7 @@ static void chunks_that_are_too_much_at_a_time_are_refused(void)
 	trace = bombs_open(&bombs);
 	nr = go_through(trace, &lost, &error);
 	CU_ASSERT_EQUAL(nr + lost, 20 * BOMB_EVENTS);
-	CU_ASSERT(nr >= 10 * BOMB_EVENTS && nr < 16 * BOMB_EVENTS); /* of 20 MiB each, so that they take a fourth of a GiB */
+	CU_ASSERT(nr >= 10 * BOMB_EVENTS && nr < 16 * BOMB_EVENTS); /* of 17 MiB each, so that they take a fourth of a GiB */
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "more events at one time than any recorder"));
 	trace_close(trace);
 }
@@ -446,7 +446,7 @@ static struct trace *bombs_behind_each_other(uint32_t nr)
 
 static void chunks_that_are_too_much_together_are_refused(void)
 {
-	uint32_t nr_chunks = 220; /* of 20 MiB each */
+	uint32_t nr_chunks = 255; /* of 17 MiB each */
 	struct trace_error error = { 0 };
 	struct trace *trace;
 	uint64_t lost, nr;
@@ -456,7 +456,7 @@ static void chunks_that_are_too_much_together_are_refused(void)
 	trace = bombs_behind_each_other(nr_chunks);
 	nr = go_through(trace, &lost, &error);
 	CU_ASSERT_EQUAL(nr + lost, (uint64_t)nr_chunks * BOMB_EVENTS);
-	CU_ASSERT(nr >= 205ull * BOMB_EVENTS && nr < 220ull * BOMB_EVENTS);
+	CU_ASSERT(nr >= 235ull * BOMB_EVENTS && nr < 245ull * BOMB_EVENTS);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "stands for more events than any recorder"));
 	trace_close(trace);
 }
