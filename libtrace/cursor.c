@@ -6,8 +6,8 @@
  * the next chunk of the timeline joins when its first time is not after the top's next event, so that a chunk is decoded
  * as late as can be, and overlap of any two is merged. Gaps join in the same way, each as a single event at its end.
  *
- * Most steps need no heap: the top keeps its turn while its next event is earlier than `turn_ends_ns`, the earliest time
- * at which anything else, in the heap or still to come, has to say something.
+ * What comes from the heap are batches: of all lanes that have some, the events up to a time at which nothing else joins, some hundreds. Which lane is next is
+ * found for all of them at once, by merging numbers (merge.h): a branch for each event would be wrong for every other one.
  *
  * A chunk that cannot be decoded becomes a gap of its own, in this cursor only: the trace itself does not change.
  */
@@ -15,22 +15,28 @@
 #include "trace.h"
 
 #include "error.h"
+#include "merge.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace/user_memory.h>
 
 enum {
 	DECODED_BEFORE_AHEAD = 4, /* chunks */
 	DECODE_AHEAD_MOST = 64,
 	LANES_COLD = 12, /* of so many streams the next events no longer stay in the cache until their turn comes */
+	REACH_FIRST = 64,
+	REACH_LEAST = 16,
+	REACH_MOST = 4096,
+	BATCH_LEAST = 512, /* events, and BATCH_OF_LANE for each lane: less, and what is done once for each batch tells */
+	BATCH_OF_LANE = 16,
 };
 
 /**
  * struct lane - a chunk in progress, or a gap
  * @ts_ns: time of its next event. @rank: 0 a gap, else place in the timeline + 1: decides when all else is equal
  * @lost: payload of a gap's event
+ * @end, @number: the first event of the block that is not in the batch, and its place among the lanes of that
  */
 struct lane {
 	uint64_t ts_ns;
@@ -38,6 +44,8 @@ struct lane {
 	uint32_t cpu;
 	uint32_t stream;
 	struct block block; /* the first fields of it are in the same line of the cache */
+	uint32_t end;
+	uint32_t number;
 	struct lane *next_free;
 	struct trace_trace_lost lost;
 } __attribute__((aligned(64)));
@@ -46,6 +54,27 @@ struct lane {
 struct head {
 	uint64_t ts_ns;
 	struct lane *lane; /* owned */
+};
+
+/**
+ * struct batch - what is delivered next
+ * @key: of the next event: its time after @first_ns, and in the lowest @number_bits the number of its lane; UINT64_MAX ends it
+ * @lanes: by number, which is their order at equal times. They are not in the heap meanwhile. @taken: the same, by the times of their first events
+ * @ends: of those, how many events there are up to the end of each
+ * @reach: events of a lane, at most
+ */
+struct batch {
+	const uint64_t *key;
+	uint64_t first_ns;
+	uint64_t number_mask;
+	unsigned int number_bits;
+	uint32_t reach;
+	size_t nr;
+	size_t room;
+	struct lane **lanes; /* owned, with the lanes */
+	struct lane **taken; /* owned */
+	size_t *ends;	     /* owned */
+	struct merge merge;
 };
 
 struct trace_cursor {
@@ -61,8 +90,8 @@ struct trace_cursor {
 	size_t next_chunk; /* in the timeline */
 	size_t next_gap;   /* in trace->gaps_by_end */
 	uint64_t next_join_ns; /* before it nothing joins the heap */
-	uint64_t turn_ends_ns;
-	struct lane *top; /* whose turn it is; in the heap too */
+	struct batch batch;
+	struct lane *top; /* whose event it was; in the batch */
 	struct head *heap; /* owned */
 	size_t nr_heap;
 	size_t heap_room;
@@ -141,7 +170,7 @@ static void lane_free(struct trace_cursor *cursor, struct lane *lane)
 	cursor->free_lanes = lane;
 }
 
-/* Consumes @lane. */
+/* Consumes @lane. The memory is there for one that was taken. */
 static int heap_push(struct trace_cursor *cursor, struct lane *lane)
 {
 	struct head head = { lane->ts_ns, lane };
@@ -158,11 +187,13 @@ static int heap_push(struct trace_cursor *cursor, struct lane *lane)
 	return 0;
 }
 
-static void heap_pop(struct trace_cursor *cursor)
+static struct lane *heap_take(struct trace_cursor *cursor)
 {
-	lane_free(cursor, cursor->heap[0].lane);
+	struct lane *lane = cursor->heap[0].lane;
+
 	if (--cursor->nr_heap)
 		heap_down(cursor, cursor->heap[cursor->nr_heap]);
+	return lane;
 }
 
 /* ---- filters ---- */
@@ -363,8 +394,6 @@ static int join_due(struct trace_cursor *cursor)
 	return error;
 }
 
-/* ---- turns ---- */
-
 static void find_next_join(struct trace_cursor *cursor)
 {
 	uint64_t chunk_ns = next_chunk_ns(cursor), gap_ns = next_gap_ns(cursor);
@@ -372,37 +401,253 @@ static void find_next_join(struct trace_cursor *cursor)
 	cursor->next_join_ns = chunk_ns < gap_ns ? chunk_ns : gap_ns;
 }
 
-/*
- * What @lane has next is to be fetched during the turn before its own. The asm, which is empty, is an effect: to gcc (12.2) a function that has no other than to
- * prefetch is pure, and its calls are left out.
- */
-static inline void expect(const struct lane *lane)
-{
-	const struct block *block = &lane->block;
-	const struct block_type *types = block->types;
+/* ---- batches ---- */
 
-	if (!lane->rank)
-		return;
-	for (uint32_t i = 0; i < 4; i++)
-		__builtin_prefetch(block->ts_ns + block->at + 8 * i);
-	__builtin_prefetch(block->places + block->at);
-	for (uint32_t i = 0; i < block->nr_types && i < 4; i++)
-		__builtin_prefetch(types[i].next);
-	__asm__ volatile("");
+static const uint64_t no_keys = UINT64_MAX;
+
+static bool batch_grow(struct batch *batch, size_t nr)
+{
+	size_t room = 2 * nr;
+	void *lanes, *taken, *ends;
+
+	if (nr <= batch->room)
+		return true;
+	lanes = realloc(batch->lanes, room * sizeof(*batch->lanes));
+	batch->lanes = lanes ? lanes : batch->lanes;
+	taken = realloc(batch->taken, room * sizeof(*batch->taken));
+	batch->taken = taken ? taken : batch->taken;
+	ends = realloc(batch->ends, room * sizeof(*batch->ends));
+	batch->ends = ends ? ends : batch->ends;
+	if (!lanes || !taken || !ends)
+		return false;
+	batch->room = room;
+	return true;
 }
 
-static inline uint64_t turn_end(const struct trace_cursor *cursor)
+static void batch_release(struct batch *batch)
 {
-	uint64_t end = cursor->last_ns < cursor->next_join_ns ? cursor->last_ns : cursor->next_join_ns;
-	const struct head *next = cursor->heap + 1;
+	merge_release(&batch->merge);
+	free(batch->lanes);
+	free(batch->taken);
+	free(batch->ends);
+}
 
-	if (cursor->nr_heap < 2)
-		return end;
-	if (cursor->nr_heap > 2)
-		next += next[1].ts_ns < next->ts_ns;
-	if (cursor->nr_heap >= LANES_COLD)
-		expect(next->lane);
-	return next->ts_ns < end ? next->ts_ns : end;
+/* Until when a batch may go for the sake of @lane: for some events, and for all that are at the time of its next. */
+static uint64_t reach_ns(const struct batch *batch, const struct lane *lane)
+{
+	const struct block *block = &lane->block;
+	size_t end = (size_t)block->at + batch->reach;
+
+	if (!lane->rank)
+		return UINT64_MAX;
+	while (end < block->nr && block->ts_ns[end] == lane->ts_ns)
+		end += batch->reach;
+	return end < block->nr ? block->ts_ns[end] - 1 : UINT64_MAX;
+}
+
+/* Takes lanes out of the heap, as long as they have events up to @until_ns, which each of them brings nearer, but not before its own next event. Returns it. */
+static uint64_t take_lanes(struct trace_cursor *cursor, uint64_t until_ns)
+{
+	struct batch *batch = &cursor->batch;
+
+	while (cursor->nr_heap && cursor->heap[0].ts_ns <= until_ns) {
+		struct lane *lane = heap_take(cursor);
+		uint64_t reach = reach_ns(batch, lane);
+
+		until_ns = reach < until_ns ? reach : until_ns;
+		lane->number = (uint32_t)batch->nr;
+		batch->lanes[batch->nr] = batch->taken[batch->nr] = lane;
+		batch->nr++;
+	}
+	return until_ns;
+}
+
+/* Of two gaps at the same place, the one that was taken first. */
+static int compare_lanes(const void *a, const void *b)
+{
+	const struct lane *lane_a = *(struct lane *const *)a, *lane_b = *(struct lane *const *)b;
+
+	if (lane_before(lane_a, lane_b))
+		return -1;
+	return lane_before(lane_b, lane_a) || lane_a->number > lane_b->number ? 1 : -1;
+}
+
+static void number_lanes(struct batch *batch)
+{
+	if (batch->nr > 1)
+		qsort(batch->lanes, batch->nr, sizeof(batch->lanes[0]), compare_lanes);
+	for (uint32_t i = 0; i < batch->nr; i++)
+		batch->lanes[i]->number = i;
+}
+
+/* The first event of @lane, whose next is not, behind @until_ns. */
+static uint32_t end_in_batch(const struct lane *lane, uint32_t reach, uint64_t until_ns)
+{
+	const struct block *block = &lane->block;
+	uint32_t low = block->at + 1, high = block->nr;
+
+	if (high - low > reach && block->ts_ns[low + reach] > until_ns)
+		high = low + reach;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (block->ts_ns[middle] > until_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* How many events of the batch @lane has that the cursor wants. */
+static size_t nr_of_lane(const struct trace_cursor *cursor, const struct lane *lane)
+{
+	const struct block *block = &lane->block;
+	size_t nr = 0;
+
+	if (!lane->rank)
+		return 1;
+	if (cursor->all_events)
+		return lane->end - block->at;
+	for (uint32_t i = block->at; i < lane->end; i++)
+		nr += wants_id(cursor, block->types[block->places[i]].id);
+	return nr;
+}
+
+static inline uint64_t key_of(const struct batch *batch, uint64_t ts_ns, uint64_t number)
+{
+	return (ts_ns - batch->first_ns) << batch->number_bits | number;
+}
+
+/* merge_write_fn: of the events that nr_of_lane() counts. */
+static void write_keys(const void *context, size_t run, uint64_t *ret_keys)
+{
+	const struct trace_cursor *cursor = context;
+	const struct batch *batch = &cursor->batch;
+	const struct lane *lane = batch->taken[run];
+	const struct block *block = &lane->block;
+
+	if (!lane->rank)
+		*ret_keys = key_of(batch, lane->ts_ns, lane->number);
+	else if (cursor->all_events)
+		for (uint32_t i = block->at; i < lane->end; i++)
+			*ret_keys++ = key_of(batch, block->ts_ns[i], lane->number);
+	else
+		for (uint32_t i = block->at; i < lane->end; i++)
+			if (wants_id(cursor, block->types[block->places[i]].id))
+				*ret_keys++ = key_of(batch, block->ts_ns[i], lane->number);
+}
+
+/* So many events in a batch that what is done once for it does not tell, and so few that their keys stay in the cache. @by_reach: it could have had more */
+static void adapt_reach(struct batch *batch, size_t nr, bool by_reach)
+{
+	size_t least = BATCH_LEAST + batch->nr * BATCH_OF_LANE;
+
+	if (nr < least && by_reach && batch->reach < REACH_MOST)
+		batch->reach *= 2;
+	else if (nr > 4 * least && batch->reach > REACH_LEAST)
+		batch->reach /= 2;
+}
+
+static int merge_batch(struct trace_cursor *cursor, uint64_t until_ns, size_t *ret_nr)
+{
+	struct batch *batch = &cursor->batch;
+	const uint64_t *keys;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < batch->nr; i++) {
+		struct lane *lane = batch->taken[i];
+
+		if (lane->rank)
+			lane->end = end_in_batch(lane, batch->reach, until_ns);
+		batch->ends[i] = nr += nr_of_lane(cursor, lane);
+	}
+	keys = merge_runs(&batch->merge, batch->ends, batch->nr, write_keys, cursor);
+	if (!keys)
+		return -ENOMEM;
+	batch->key = keys;
+	*ret_nr = nr;
+	return 0;
+}
+
+/* The heap is not empty, and what is due has joined it. For times a key has room for hours at least, however many lanes there are. */
+static int make_batch(struct trace_cursor *cursor)
+{
+	uint64_t first_ns = cursor->heap[0].ts_ns, until_ns = cursor->next_join_ns - 1 < cursor->last_ns ? cursor->next_join_ns - 1 : cursor->last_ns, most_ns, end_ns;
+	struct batch *batch = &cursor->batch;
+	size_t nr = 0;
+	int error;
+
+	if (!batch_grow(batch, cursor->nr_heap))
+		return -ENOMEM;
+	batch->first_ns = first_ns;
+	batch->number_bits = 64u - (unsigned int)__builtin_clzll(cursor->nr_heap);
+	batch->number_mask = (1ull << batch->number_bits) - 1;
+	most_ns = (UINT64_MAX >> batch->number_bits) - 1;
+	if (until_ns < first_ns) /* both are the last that there is */
+		until_ns = first_ns;
+	if (until_ns - first_ns > most_ns)
+		until_ns = first_ns + most_ns;
+	end_ns = take_lanes(cursor, until_ns);
+	number_lanes(batch);
+	error = merge_batch(cursor, end_ns, &nr);
+	adapt_reach(batch, nr, end_ns < until_ns);
+	return error;
+}
+
+/* All of the batch was delivered: its lanes go back, or have ended. */
+static void end_batch(struct trace_cursor *cursor)
+{
+	struct batch *batch = &cursor->batch;
+
+	for (size_t i = 0; i < batch->nr; i++)
+		if (batch->lanes[i]->rank && lane_settle(cursor, batch->lanes[i]))
+			heap_push(cursor, batch->lanes[i]);
+		else
+			lane_free(cursor, batch->lanes[i]);
+	batch->nr = 0;
+	batch->key = &no_keys;
+	cursor->top = NULL;
+}
+
+/* False: there are no more events, or cursor->error says why. */
+static __attribute__((noinline)) bool next_batch(struct trace_cursor *cursor)
+{
+	if (cursor->error)
+		return false;
+	end_batch(cursor);
+	if (!cursor->nr_heap || cursor->heap[0].ts_ns >= cursor->next_join_ns) {
+		cursor->error = join_due(cursor);
+		find_next_join(cursor);
+	}
+	if (!cursor->error && cursor->nr_heap)
+		cursor->error = make_batch(cursor);
+	if (cursor->error)
+		error_set(&cursor->why, cursor->error, "%s: no memory to go on reading", cursor->trace->path);
+	return cursor->batch.nr && !cursor->error;
+}
+
+/* ---- events ---- */
+
+static inline struct lane *lane_of_key(const struct batch *batch, uint64_t key)
+{
+	return batch->lanes[key & batch->number_mask];
+}
+
+/*
+ * What the lane of the event after the next has is to be fetched meanwhile. The asm, which is empty, is an effect: to gcc (12.2) a function that has no other than
+ * to prefetch is pure, and its calls are left out.
+ */
+static inline void expect(const struct batch *batch)
+{
+	const struct lane *lane;
+
+	if (batch->key[0] == UINT64_MAX || batch->key[1] == UINT64_MAX)
+		return;
+	lane = lane_of_key(batch, batch->key[1]);
+	if (lane->rank)
+		__builtin_prefetch(lane->block.types[lane->block.places[lane->block.at]].next);
+	__asm__ volatile("");
 }
 
 static const struct trace_event *event_of_gap(struct trace_cursor *cursor, const struct lane *lane)
@@ -417,72 +662,44 @@ static const struct trace_event *event_of_gap(struct trace_cursor *cursor, const
 	return &cursor->event;
 }
 
-static inline const struct trace_event *event_of_chunk(struct trace_cursor *cursor, struct lane *lane)
+static inline const struct trace_event *event_of_chunk(struct trace_cursor *cursor, struct lane *lane, uint64_t ts_ns)
 {
 	struct block *block = &lane->block;
-	struct block_type *type = &block->types[block->places[block->at]];
+	struct block_type *type = &block->types[block->places[block->at++]];
 	struct trace_event *event = &cursor->event;
 
-	event->ts_ns = block->ts_ns[block->at++];
+	event->ts_ns = ts_ns;
+	event->cpu = lane->cpu;
+	event->stream = lane->stream;
 	event->id = type->id;
 	event->type = type->type;
 	event->payload = block_step(type, &event->payload_bytes);
 	return event;
 }
 
-/* The lane whose turn it was has moved on: put the heap in order again. */
-static void turn_over(struct trace_cursor *cursor)
-{
-	struct lane *lane = cursor->top;
-
-	cursor->top = NULL;
-	if (!lane)
-		return;
-	if (lane->rank && lane_settle(cursor, lane))
-		heap_down(cursor, (struct head){ lane->ts_ns, lane });
-	else
-		heap_pop(cursor);
-}
-
-static const struct trace_event *next_turn(struct trace_cursor *cursor)
-{
-	struct lane *lane;
-
-	if (cursor->error)
-		return NULL;
-	turn_over(cursor);
-	if (!cursor->nr_heap || cursor->heap[0].ts_ns >= cursor->next_join_ns) {
-		cursor->error = join_due(cursor);
-		find_next_join(cursor);
-	}
-	if (cursor->error) {
-		error_set(&cursor->why, cursor->error, "%s: no memory to go on reading", cursor->trace->path);
-		return NULL;
-	}
-	if (!cursor->nr_heap)
-		return NULL;
-	lane = cursor->top = cursor->heap[0].lane;
-	cursor->turn_ends_ns = turn_end(cursor);
-	cursor->event.cpu = lane->cpu;
-	cursor->event.stream = lane->stream;
-	return lane->rank ? event_of_chunk(cursor, lane) : event_of_gap(cursor, lane);
-}
-
 const struct trace_event *trace_cursor_next(struct trace_cursor *cursor)
 {
-	struct lane *lane = cursor->top;
+	struct batch *batch = &cursor->batch;
+	uint64_t key = *batch->key, ts_ns;
+	const struct trace_event *event;
+	struct lane *lane;
 
-	if (lane && lane->rank) {
-		struct block *block = &lane->block;
-
-		while (block->at < block->nr && block->ts_ns[block->at] < cursor->turn_ends_ns) {
-			const struct trace_event *event = event_of_chunk(cursor, lane);
-
-			if (cursor->all_events || wants_id(cursor, event->id))
-				return event;
-		}
+	if (key == UINT64_MAX) {
+		if (!next_batch(cursor))
+			return NULL;
+		key = *batch->key;
 	}
-	return next_turn(cursor);
+	batch->key++;
+	lane = cursor->top = lane_of_key(batch, key);
+	if (batch->nr >= LANES_COLD)
+		expect(batch);
+	if (!lane->rank)
+		return event_of_gap(cursor, lane);
+	ts_ns = batch->first_ns + (key >> batch->number_bits);
+	event = event_of_chunk(cursor, lane, ts_ns);
+	while (!cursor->all_events && !wants_id(cursor, event->id))
+		event = event_of_chunk(cursor, lane, ts_ns);
+	return event;
 }
 
 static inline const void *payload_ahead(const struct block_type *type, uint32_t distance)
@@ -511,11 +728,20 @@ const void *trace_cursor_foresee_id(const struct trace_cursor *cursor, uint32_t 
 	return NULL;
 }
 
+/* Is one of the events that @lane still has of @stream, and not behind @until_ns? */
+static bool lane_has(const struct lane *lane, uint32_t stream, uint64_t until_ns)
+{
+	return lane->rank && lane->stream == stream && lane->block.at < lane->block.nr && lane->block.ts_ns[lane->block.at] <= until_ns;
+}
+
 /* Chunks of one stream overlap a little where writers nest, and by any length in a file that was made up. */
 static bool has_other_chunk(const struct trace_cursor *cursor, uint32_t stream, uint64_t until_ns)
 {
+	for (size_t i = 0; i < cursor->batch.nr; i++)
+		if (cursor->batch.lanes[i] != cursor->top && lane_has(cursor->batch.lanes[i], stream, until_ns))
+			return true;
 	for (size_t i = 0; i < cursor->nr_heap; i++)
-		if (cursor->heap[i].lane != cursor->top && cursor->heap[i].lane->rank && cursor->heap[i].lane->stream == stream && cursor->heap[i].ts_ns <= until_ns)
+		if (cursor->heap[i].ts_ns <= until_ns && lane_has(cursor->heap[i].lane, stream, until_ns))
 			return true;
 	for (size_t i = cursor->next_chunk; i < cursor->timeline->nr && cursor->timeline->spans[i].first_ns <= until_ns; i++)
 		if (cursor->timeline->spans[i].stream == stream)
@@ -552,14 +778,22 @@ static size_t gap_at(const struct trace *trace, uint64_t ts_ns)
 	return low;
 }
 
+static void drop_lanes(struct trace_cursor *cursor)
+{
+	while (cursor->nr_heap)
+		lane_free(cursor, cursor->heap[--cursor->nr_heap].lane);
+	while (cursor->batch.nr)
+		lane_free(cursor, cursor->batch.lanes[--cursor->batch.nr]);
+	cursor->batch.key = &no_keys;
+	cursor->top = NULL;
+}
+
 int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns)
 {
 	cursor->ahead = ahead_free(cursor->ahead);
 	cursor->nr_decoded = 0;
 	cursor->decoded_bytes = 0;
-	while (cursor->nr_heap)
-		lane_free(cursor, cursor->heap[--cursor->nr_heap].lane);
-	cursor->top = NULL;
+	drop_lanes(cursor);
 	cursor->error = 0;
 	cursor->from_ns = ts_ns;
 	cursor->next_chunk = timeline_at(cursor->timeline, ts_ns);
@@ -593,6 +827,7 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 	cursor->decode_ahead = options->decode_ahead < DECODE_AHEAD_MOST ? options->decode_ahead : DECODE_AHEAD_MOST;
 	cursor->damaged = options->damaged;
 	cursor->damaged_data = options->damaged_data;
+	cursor->batch.reach = REACH_FIRST;
 	cursor->all_events = !options->mask;
 	if (options->mask)
 		memcpy(cursor->mask, options->mask, sizeof(cursor->mask));
@@ -629,8 +864,7 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor)
 	if (!cursor)
 		return NULL;
 	ahead_free(cursor->ahead);
-	while (cursor->nr_heap)
-		lane_free(cursor, cursor->heap[--cursor->nr_heap].lane);
+	drop_lanes(cursor);
 	while (cursor->free_lanes) {
 		struct lane *lane = cursor->free_lanes;
 
@@ -640,90 +874,9 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor)
 	}
 	pool_free(cursor->pool);
 	unpacker_release(&cursor->unpacker);
+	batch_release(&cursor->batch);
 	free(cursor->heap);
 	free(cursor->cpus);
 	free(cursor);
 	return NULL;
-}
-
-/* ---- fields ---- */
-
-/* A number of @bytes at @at. Each size is a move of its own: a copy of a variable size would be a call. */
-static inline uint64_t number_at(const unsigned char *at, size_t bytes)
-{
-	uint64_t word;
-	uint32_t half;
-	uint16_t quarter;
-
-	switch (bytes) {
-	case 8:
-		memcpy(&word, at, 8);
-		return word;
-	case 4:
-		memcpy(&half, at, 4);
-		return half;
-	case 2:
-		memcpy(&quarter, at, 2);
-		return quarter;
-	default:
-		return *at;
-	}
-}
-
-uint64_t trace_event_u64(const struct trace_event *event, const struct trace_field *field)
-{
-	uint64_t value;
-
-	if (!field || field->bytes == 0)
-		return 0;
-	value = number_at((const unsigned char *)event->payload + field->offset, field->bytes);
-	if (field->is_signed && field->bytes < 8) {
-		unsigned int shift = 64 - 8 * field->bytes;
-
-		value = (uint64_t)((int64_t)(value << shift) >> shift);
-	}
-	return value;
-}
-
-double trace_event_double(const struct trace_event *event, const struct trace_field *field)
-{
-	uint64_t bits = trace_event_u64(event, field);
-	uint32_t low = (uint32_t)bits;
-	double number;
-	float half;
-
-	if (!field || field->kind != TRACE_KIND_FLOAT)
-		return field && field->is_signed ? (double)(int64_t)bits : (double)bits;
-	if (field->bytes == 8) {
-		memcpy(&number, &bits, sizeof(number));
-		return number;
-	}
-	memcpy(&half, &low, sizeof(half));
-	return half;
-}
-
-const char *trace_event_string(const struct trace_event *event)
-{
-	bool has_one = event->type->has_string && !type_has_references(event->type);
-
-	return has_one ? (const char *)event->payload + event->type->fixed_bytes : "";
-}
-
-const void *trace_event_bytes(const struct trace_event *event, const struct trace_field *field, size_t *ret_bytes)
-{
-	size_t payload_bytes = event->payload_bytes - event->type->has_string; /* without the NUL */
-	struct user_reference reference;
-
-	*ret_bytes = 0;
-	if (field && field->bytes == 0 && event->type->has_string) {
-		*ret_bytes = strlen(trace_event_string(event));
-		return trace_event_string(event);
-	}
-	if (!field || !field_is_reference(field))
-		return NULL;
-	memcpy(&reference, (const unsigned char *)event->payload + field->offset, sizeof(reference));
-	if ((size_t)reference.offset + reference.bytes > payload_bytes)
-		return NULL;
-	*ret_bytes = reference.bytes;
-	return (const unsigned char *)event->payload + reference.offset;
 }
