@@ -819,7 +819,7 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 	cursor->timeline = trace_timeline(trace, options->start_state ? TRACE_CHUNK_START_STATE : TRACE_CHUNK_EVENTS, ret_error);
 	if (!cursor->timeline)
 		return -1;
-	cursor->pool = pool_new();
+	cursor->pool = pool_new(options->decode_ahead);
 	if (!cursor->pool)
 		return error_set(ret_error, -ENOMEM, "%s: no memory for a cursor", trace->path);
 	cursor->last_ns = options->to_ns ? options->to_ns - 1 : UINT64_MAX;

@@ -9,7 +9,7 @@
 
 enum {
 	HUGE_BYTES = 2 << 20,
-	HUGE_LEAST_BYTES = 4 << 20, /* of a piece: what a few streams need is in those before */
+	HUGE_LEAST_BYTES = 4 << 20, /* of a piece: what one stream needs is in those before */
 	HUGE_MOST_BYTES = 32 << 20,
 	FIRST_PIECE_BYTES = 256 << 10, /* most cursors are for a few events */
 	LAST_PIECE_BYTES = 16 << 20,
@@ -36,7 +36,7 @@ struct unused {
  * struct pool - everything under @lock
  * @at: what is left of the last piece
  * @huge_bytes: of large pages so far. With all of 120 MB in them events cost a quarter less, but where the host of a virtual machine had not given it that
- *	memory yet, the first 10 million cost twice as much: so neither for a few streams nor for all that many have
+ *	memory yet, the first 10 million cost twice as much: so neither for one stream nor for all that many have
  */
 struct pool {
 	pthread_mutex_t lock;
@@ -44,11 +44,12 @@ struct pool {
 	unsigned char *at;
 	size_t left;
 	size_t next_bytes; /* of the next piece */
+	size_t second_bytes;
 	size_t huge_bytes;
 	struct unused *unused[NR_SIZES];
 };
 
-struct pool *pool_new(void)
+struct pool *pool_new(bool several)
 {
 	struct pool *pool = calloc(1, sizeof(*pool));
 
@@ -56,6 +57,7 @@ struct pool *pool_new(void)
 		return NULL;
 	pthread_mutex_init(&pool->lock, NULL);
 	pool->next_bytes = FIRST_PIECE_BYTES;
+	pool->second_bytes = several ? HUGE_LEAST_BYTES : 2 * FIRST_PIECE_BYTES;
 	return pool;
 }
 
@@ -112,7 +114,9 @@ static bool piece_new(struct pool *pool, size_t bytes)
 	pool->pieces = piece;
 	pool->at = piece->memory;
 	pool->left = room;
-	if (pool->next_bytes < LAST_PIECE_BYTES)
+	if (pool->next_bytes == FIRST_PIECE_BYTES)
+		pool->next_bytes = pool->second_bytes;
+	else if (pool->next_bytes < LAST_PIECE_BYTES)
 		pool->next_bytes *= 2;
 	return true;
 }

@@ -251,7 +251,7 @@ static void memory_of_a_pool_is_used_again(void)
 {
 	enum { NR = 60 };
 	static const size_t near[3] = { (size_t)-1, 0, 1 };
-	struct pool *pool = pool_new();
+	struct pool *pool = pool_new(false);
 	unsigned char *memory[3 * NR];
 	size_t rooms[3 * NR], nr = 0;
 

@@ -589,6 +589,7 @@ int main(int argc, char **argv)
 
 	if (!mkdtemp(folder))
 		return 1;
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* what was freed raises it: memory of its own counts with all that aligns it */
 	status = unit_main("memory of the analysis", cases, argc, argv);
 	rmdir(folder);
 	return status;
