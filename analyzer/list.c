@@ -27,11 +27,21 @@ struct name {
 	size_t bytes;
 };
 
+/** struct list_cpu - @running: the thread on it; NOBODY: not known. @lost_from_ns, @lost_to_ns: scheduling changes of it are missing between; 0: of none */
+struct list_cpu {
+	uint64_t lost_from_ns;
+	uint64_t lost_to_ns;
+	uint32_t running;
+};
+
 struct list {
 	struct report *report;
 	char *buffer; /* owned */
 	size_t used;
-	uint32_t *running; /* owned: by CPU, the thread on it; NOBODY: not known */
+	struct list_cpu *cpus; /* owned */
+	uint64_t now_ns;       /* of the event */
+	uint64_t next_gap_ns;  /* when the next gap begins, */
+	size_t next_gap;       /* which is that */
 	uint8_t *passed;   /* owned: a bit for each thread that left an event of its own; NULL: no filter chose whom to record */
 	uint64_t mask[ID_WORDS]; /* events to be shown, those of programs too */
 	struct name names[TRACE_EV_MAX]; /* by event id */
@@ -388,6 +398,55 @@ static const struct trace_sched_switch *switch_of(const struct trace_event *even
 	return is_one ? event->payload : NULL;
 }
 
+/* Are scheduling changes of the CPU missing? Those that the kernel skipped are told of only afterwards, and are few. */
+static bool is_loss_of_cpu(uint32_t stream, uint32_t cpu, uint32_t cause)
+{
+	return stream == 2 * cpu && cause != TRACE_GAP_MISSED;
+}
+
+static bool is_lost(const struct trace_event *event)
+{
+	const struct trace_trace_lost *lost = event->payload;
+
+	return event->id == TRACE_EV_trace_lost && is_loss_of_cpu(lost->stream, event->cpu, lost->cause);
+}
+
+/*
+ * What is missing is told by a trace_lost event at its end. The events of other rings in the time before, those of structure (fork, exec, open ...) above all, are not
+ * of whom the last scheduling change brought in. Of gaps within one another, or one behind the other, the list needs the hull.
+ */
+static void note_gap(void *data, const struct trace_gap *gap)
+{
+	struct list *list = data;
+	struct list_cpu *cpu;
+
+	if (gap->cpu >= trace_get_info(list->report->trace)->nr_cpus || !is_loss_of_cpu(gap->stream, gap->cpu, gap->cause))
+		return;
+	cpu = &list->cpus[gap->cpu];
+	if (cpu->lost_to_ns < list->now_ns || cpu->lost_from_ns > gap->start_ns)
+		cpu->lost_from_ns = gap->start_ns;
+	if (cpu->lost_to_ns < gap->end_ns)
+		cpu->lost_to_ns = gap->end_ns;
+}
+
+static void set_next_gap(struct list *list)
+{
+	const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
+
+	list->next_gap_ns = gap ? gap->start_ns : UINT64_MAX;
+}
+
+/* Gaps that begin before the event, and are not over. */
+static void pass_gaps(struct list *list)
+{
+	for (; list->next_gap_ns < list->now_ns; list->next_gap++, set_next_gap(list)) {
+		const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
+
+		if (gap->end_ns >= list->now_ns)
+			note_gap(list, gap);
+	}
+}
+
 /* The thread on @cpu when its first event comes: who leaves at the first scheduling change. */
 static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
 {
@@ -402,7 +461,8 @@ static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t 
 	cursor = trace_cursor_new(trace, &options, NULL);
 	if (!cursor)
 		return NOBODY;
-	event = trace_cursor_next(cursor);
+	while ((event = trace_cursor_next(cursor)) && !switch_of(event) && !is_lost(event))
+		;
 	if (event && switch_of(event))
 		tid = switch_of(event)->prev_tid;
 	trace_cursor_free(cursor);
@@ -452,18 +512,20 @@ static bool pid_wanted(const struct list *list, const struct trace_event *event,
 
 static void list_event(struct list *list, const struct trace_event *event, uint32_t nr_cpus)
 {
-	uint32_t *running = event->cpu < nr_cpus ? &list->running[event->cpu] : NULL;
+	struct list_cpu *cpu = event->cpu < nr_cpus ? &list->cpus[event->cpu] : NULL;
 	bool shown = event->id / 64 >= ID_WORDS || (list->mask[event->id / 64] >> event->id % 64 & 1);
-	uint32_t tid = who_runs(list, event, running ? *running : NOBODY);
+	uint32_t tid;
 
+	list->now_ns = event->ts_ns;
+	if (event->ts_ns > list->next_gap_ns)
+		pass_gaps(list);
+	if (cpu && ((event->ts_ns > cpu->lost_from_ns && event->ts_ns < cpu->lost_to_ns) || is_lost(event)))
+		cpu->running = NOBODY;
+	tid = who_runs(list, event, cpu ? cpu->running : NOBODY);
 	if (shown && pid_wanted(list, event, tid))
 		put_line(list, event, tid);
-	if (!running)
-		return;
-	if (switch_of(event))
-		*running = switch_of(event)->next_tid;
-	else if (event->id == TRACE_EV_trace_lost)
-		*running = NOBODY;
+	if (cpu && switch_of(event))
+		cpu->running = switch_of(event)->next_tid;
 }
 
 /* With -y: the same events from within an analysis. The window and the CPUs are chosen here, for the state needs all events. */
@@ -481,6 +543,11 @@ static void list_hook(void *data, struct trace_analysis *analysis, const struct 
 		list_event(list, event, info->nr_cpus);
 }
 
+static void list_damage(void *list, struct trace_analysis *analysis, const struct trace_gap *gap)
+{
+	note_gap(list, gap);
+}
+
 static int list_with_state(struct list *list)
 {
 	const struct trace_info *info = trace_get_info(list->report->trace);
@@ -490,8 +557,10 @@ static int list_with_state(struct list *list)
 	if (!list->state)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < info->nr_cpus; i++)
-		list->running[i] = first_running(list->report->trace, i, info->start_ns + (uint64_t)(list->report->options->from_s * 1e9));
+		list->cpus[i].running = first_running(list->report->trace, i, info->start_ns + (uint64_t)(list->report->options->from_s * 1e9));
 	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
+	if (!error)
+		error = trace_analysis_on_damage(list->state, list_damage, list);
 	if (!error)
 		error = trace_analysis_run(list->state, NULL);
 	flush(list);
@@ -507,7 +576,7 @@ static int list_events(struct list *list)
 	const struct trace_info *info = trace_get_info(list->report->trace);
 	uint32_t cpu = (uint32_t)options->cpu;
 	struct trace_cursor_options window = {
-		.size = sizeof(window), .from_ns = info->start_ns + (uint64_t)(options->from_s * 1e9), .decode_ahead = 4};
+		.size = sizeof(window), .from_ns = info->start_ns + (uint64_t)(options->from_s * 1e9), .decode_ahead = 4, .damaged = note_gap, .damaged_data = list};
 	struct trace_error error;
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
@@ -521,7 +590,7 @@ static int list_events(struct list *list)
 		window.nr_cpus = 1;
 	}
 	for (uint32_t i = 0; i < info->nr_cpus; i++)
-		list->running[i] = first_running(list->report->trace, i, window.from_ns);
+		list->cpus[i].running = first_running(list->report->trace, i, window.from_ns);
 	cursor = trace_cursor_new(list->report->trace, &window, NULL);
 	if (!cursor)
 		return -ENOMEM;
@@ -563,13 +632,14 @@ int report_list(struct report *report)
 	if (!info->start_realtime_ns)
 		list.offset_ns = 0;
 	list.buffer = malloc(BUFFER_BYTES);
-	list.running = calloc(info->nr_cpus + 1, sizeof(*list.running));
+	list.cpus = calloc(info->nr_cpus + 1, sizeof(*list.cpus));
 	list.calls = call_texts_new(report->trace);
 	if (filtered)
 		list.passed = calloc(TIDS / 8, 1);
-	error = list.buffer && list.running && list.calls && (list.passed || !filtered) ? 0 : -ENOMEM;
+	error = list.buffer && list.cpus && list.calls && (list.passed || !filtered) ? 0 : -ENOMEM;
 	if (!error) {
 		prepare_names(&list);
+		set_next_gap(&list);
 		put_header(&list);
 		error = report->options->paths ? list_with_state(&list) : list_events(&list);
 	}
@@ -577,7 +647,7 @@ int report_list(struct report *report)
 		fputs("tracevisualizer: the trace has no event to list that was asked for; tracevisualizer -s tells how many there are, and what was not recorded\n",
 		      stderr);
 	free(list.buffer);
-	free(list.running);
+	free(list.cpus);
 	free(list.passed);
 	call_texts_free(list.calls);
 	trace_symbols_free(list.symbols);

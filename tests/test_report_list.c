@@ -118,6 +118,51 @@ static void a_list_of_some_processes_names_nobody_who_may_have_left(void)
 	free(text);
 }
 
+/* Scheduling changes are missing from 2000 to 9000, and events of a program later. */
+static struct tb *gap_story(void)
+{
+	static const struct trace_event_type type = {.name = "shop:sold", .classic = "NONE", .program = "NONE", .text = "", .doc = "", .source = "",
+						     .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
+	struct trace_sched_exit exit = {.tid = 20, .tgid = 20};
+	struct tb *tb = tb_new();
+	uint16_t sold = tb_user_type(tb, &type);
+	uint64_t seller = 10;
+
+	tb_switch(tb, 0, 1000, 1, 10, TRACE_TASK_RUNNING);
+	tb_structural_event(tb, 0, 1500, TRACE_EV_sched_exit, &exit, sizeof(exit), NULL);
+	tb_sys_enter(tb, 0, 2000, SYS_getpid);
+	tb_lost(tb, 0, 5);
+	tb_structural_event(tb, 0, 5000, TRACE_EV_sched_exit, &exit, sizeof(exit), NULL);
+	tb_sys_exit(tb, 0, 9000, 0);
+	tb_switch(tb, 0, 10000, 20, 10, TRACE_TASK_RUNNING);
+	tb_user_event(tb, 0, 10500, sold, &seller, sizeof(seller));
+	tb_user_lost(tb, 0, 7);
+	tb_user_event(tb, 0, 11000, sold, &seller, sizeof(seller));
+	tb_sys_enter(tb, 0, 12000, SYS_getppid);
+	return tb;
+}
+
+/* What comes in that time is not of 10, who ran before; what a program lost takes nobody off the CPU. */
+static void a_list_names_nobody_where_scheduling_changes_are_missing(void)
+{
+	for (int with_paths = 0; with_paths < 2; with_paths++) {
+		char *text = report_of(gap_story(), with_paths ? "-d -y -fctls" : "-d -fctls");
+
+		contains(text, "Sched change           \t1 \t\n"
+			       "Process                \t10 \t\n"
+			       "Syscall entry          \t10 \t\n"
+			       "Process                \tN/A \t\n"
+			       "trace_lost             \tN/A \t\n"
+			       "Syscall exit           \tN/A \t\n"
+			       "Sched change           \tN/A \t\n"
+			       "shop:sold              \t10 \t\n"
+			       "trace_lost             \t10 \t\n"
+			       "shop:sold              \t10 \t\n"
+			       "Syscall entry          \t10 \t\n");
+		free(text);
+	}
+}
+
 static void a_window_and_omitted_events(void)
 {
 	char *text;
@@ -160,6 +205,7 @@ int main(int argc, char **argv)
 		CASE(calls_show_the_arguments_that_they_have),
 		CASE(one_process_comes_with_the_change_that_brings_it_in),
 		CASE(a_list_of_some_processes_names_nobody_who_may_have_left),
+		CASE(a_list_names_nobody_where_scheduling_changes_are_missing),
 		CASE(a_window_and_omitted_events),
 		CASE(a_list_that_would_be_empty_says_why),
 		{NULL, NULL},
