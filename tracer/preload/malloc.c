@@ -6,7 +6,8 @@
  * allocate; what it gets then comes out of an arena of ours and is never given back.
  *
  * An allocation is recorded when it is done, a release before it is done: so a pointer's events are in order although another thread may get
- * the same memory at once. Recording needs no memory and does not come back here.
+ * the same memory at once. Not so those of realloc(), which is both, and whose result is not known before: docs/PROBES.md says so. Recording needs no
+ * memory and does not come back here.
  */
 #include <errno.h>
 #include <malloc.h>
