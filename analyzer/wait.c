@@ -653,8 +653,17 @@ static struct verdict call_poll(const struct question *q)
 	return v;
 }
 
+/* io_getevents(): no ring of io_uring, and its requests are not followed. What the waker acted on tells, or the disk. */
+static struct verdict call_aio(const struct question *q)
+{
+	struct verdict v = call_poll(q);
+
+	v.idle &= v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK; /* a database that waits for its disk has work */
+	return v;
+}
+
 static struct verdict (*const by_class[NR_CALL_CLASSES])(const struct question *) = {
-	[CALL_OTHER] = call_other,	 [CALL_ACCEPT] = call_accept,	[CALL_AIO] = call_uring,
+	[CALL_OTHER] = call_other,	 [CALL_ACCEPT] = call_accept,	[CALL_AIO] = call_aio,
 	[CALL_BIND] = call_on_file,	 [CALL_BRK] = call_memory,	[CALL_CLOSE] = call_on_file,
 	[CALL_CLOSE_RANGE] = call_other, [CALL_CONNECT] = call_on_file, [CALL_DUP] = call_on_file,
 	[CALL_DUP2] = call_on_file,	 [CALL_EPOLL_CTL] = call_other, [CALL_EPOLL_WAIT] = call_poll,

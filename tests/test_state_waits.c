@@ -203,6 +203,22 @@ static void who_let_go_of_a_file_is_named(void)
 	}
 }
 
+/* libaio: the kernel's older way. */
+static void asynchronous_io_is_no_ring(void)
+{
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_io_getevents, "io_getevents");
+	tb_fd(c.tb, 10, 4, 9, 80, PIPE_MODE, "pipe:[80]");
+	tb_fd(c.tb, 20, 5, 9, 80, PIPE_MODE, "pipe:[80]");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_getevents, 0, 1, 1);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
 /* openpty() makes the slave by an ioctl(). */
 static void a_terminal_may_be_known_by_its_other_end(void)
 {
@@ -1052,6 +1068,7 @@ int main(int argc, char **argv)
 		CASE(a_kworker_wakes_for_who_queued_its_work),
 		CASE(who_let_go_of_a_file_is_named),
 		CASE(a_terminal_may_be_known_by_its_other_end),
+		CASE(asynchronous_io_is_no_ring),
 		CASE(a_ring_waits_for_the_file_of_its_request),
 		CASE(a_ring_knows_what_it_opened_into_a_slot),
 		CASE(a_ring_may_close_a_descriptor),
