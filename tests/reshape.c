@@ -277,7 +277,16 @@ static void put_header(struct bytes *out, size_t at, struct trace_chunk_header *
 	memcpy(out->data + at, header, sizeof(*header));
 }
 
-static void put_chunk(struct bytes *out, const struct reshape_chunk *chunk, uint32_t trace_id, struct bytes *index)
+static void put_entry(struct bytes *index, struct trace_index_entry entry, const struct reshape_lie *lie)
+{
+	if (lie->is_told && lie->chunk == index->nr / sizeof(entry)) {
+		memcpy((unsigned char *)&entry + lie->at % (sizeof(entry) - sizeof(lie->value)), &lie->value, sizeof(lie->value));
+		entry.header.checksum = XXH3_64bits(&entry.header, offsetof(struct trace_chunk_header, checksum));
+	}
+	put(index, &entry, sizeof(entry));
+}
+
+static void put_chunk(struct bytes *out, const struct reshape_chunk *chunk, uint32_t trace_id, struct bytes *index, const struct reshape_lie *lie)
 {
 	struct trace_index_entry entry = {.offset = out->nr, .header = chunk->header};
 
@@ -287,7 +296,7 @@ static void put_chunk(struct bytes *out, const struct reshape_chunk *chunk, uint
 	else
 		put(out, chunk->raw, chunk->raw_bytes);
 	put_header(out, entry.offset, &entry.header, trace_id);
-	put(index, &entry, sizeof(entry));
+	put_entry(index, entry, lie);
 }
 
 static void put_index(struct bytes *out, const struct bytes *index, uint32_t trace_id)
@@ -319,7 +328,7 @@ unsigned char *reshape_put(const struct reshape *r, size_t *ret_bytes)
 	file.checksum = XXH3_64bits(&file, offsetof(struct trace_file_header, checksum));
 	put(&out, &file, sizeof(file));
 	for (size_t i = 0; i < r->nr; i++)
-		put_chunk(&out, &r->chunks[i], file.trace_id, &index);
+		put_chunk(&out, &r->chunks[i], file.trace_id, &index, &r->lie);
 	if (r->complete)
 		put_index(&out, &index, file.trace_id);
 	free(index.data);

@@ -42,6 +42,11 @@ struct reshape {
 	struct reshape_chunk *chunks; /* owned */
 	size_t nr;
 	bool complete; /* with an index and an end mark, as it is at first */
+	struct reshape_lie {
+		bool is_told;
+		uint64_t chunk, value;
+		size_t at;
+	} lie; /* what the index tells of that chunk, in place of these 8 bytes of its entry */
 };
 
 /** reshape_new() - take apart the trace in these @bytes at @data, which a writer of ours has made; index and table are left out */

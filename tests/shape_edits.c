@@ -212,6 +212,11 @@ static void edit_file(struct reshape *r, const struct shape_edit *edit)
 		*(edit->field & 1 ? &r->header.start_ns : &r->header.start_realtime_ns) = edit->value;
 }
 
+static void edit_index(struct reshape *r, const struct shape_edit *edit)
+{
+	r->lie = (struct reshape_lie){.is_told = true, .chunk = edit->where % r->nr, .at = edit->field, .value = edit->value};
+}
+
 static void edit_places(struct reshape *r, const struct shape_edit *edit)
 {
 	struct reshape_chunk *one = chunk_of(r, edit), *other = &r->chunks[edit->which % r->nr], chunk = *one;
@@ -223,7 +228,7 @@ static void edit_places(struct reshape *r, const struct shape_edit *edit)
 /* Some more than once: they are the likely ones. */
 static void (*const edits[])(struct reshape *r, const struct shape_edit *edit) = {
 	edit_word, edit_field, edit_field, edit_all,  edit_text,   edit_size, edit_schema_field, edit_schema_type,
-	edit_event, edit_order, edit_time, edit_header, edit_raw, edit_file, edit_places, edit_word,
+	edit_event, edit_order, edit_time, edit_header, edit_raw, edit_file, edit_places, edit_index,
 };
 enum { NR_EDITS = sizeof(edits) / sizeof(edits[0]) };
 
