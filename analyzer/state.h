@@ -599,6 +599,7 @@ struct trace_analysis {
 	bool no_entries;      /* nor entries of system calls */
 	bool no_exits;	      /* nor their exits */
 	bool has_mask;	      /* the trace tells what was recorded */
+	bool sees_opens;      /* what opens and closes is recorded: as the last mask tells */
 	uint64_t recorded[TRACE_MASK_WORDS];   /* at some time until now; of masks in the trace */
 	uint64_t unrecorded[TRACE_MASK_WORDS]; /* for some time not, while scheduling changes were */
 	bool filtered;	      /* only events of some processes were recorded: state_filtered.c */
@@ -717,6 +718,8 @@ uint64_t books_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns);
 
 /** forget_unused() - files and sockets that nobody has and that nobody asked for lately */
 void forget_unused(struct trace_analysis *a);
+/** forget_opened() - which files the descriptors and the mappings of all threads are of: they may have been closed unseen, and opened again */
+void forget_opened(struct trace_analysis *a);
 
 /* ---- state_lost.c ---- */
 

@@ -136,3 +136,16 @@ void forget_unused(struct trace_analysis *a)
 	if (a->until_sweep < SWEEP_LEAST)
 		a->until_sweep = SWEEP_LEAST;
 }
+
+void forget_opened(struct trace_analysis *a)
+{
+	for (uint32_t page = 0; page < MAX_TID / TID_PAGE; page++)
+		for (uint32_t i = 0; a->pages[page] && i < TID_PAGE; i++) {
+			struct trace_thread *thread = a->pages[page][i];
+
+			if (thread && thread->fds)
+				thread->fds->nr = 0;
+			if (thread && thread->memory)
+				thread->memory->nr = 0;
+		}
+}

@@ -22,7 +22,8 @@
  *
  * Where scheduling changes were not recorded, because the recording was halted or somebody took them away, it is the same on all CPUs: the masks that
  * stand in the trace tell from when until when. Where only wakeups were not, it is not known of a thread that slept when it began to wait for a CPU:
- * from its last change to the next that time is unknown (state_sched.c).
+ * from its last change to the next that time is unknown (state_sched.c). And where system calls and opened files were not, descriptors may have been closed and
+ * opened again: from the mask on with which they are recorded again, those that were known before are of no known file.
  *
  * Lost structural events (fork, exec, open ... have a ring of their own) do not move any thread's time. They may leave a
  * descriptor without a name. A program that the kernel skipped now and then (cause MISSED) lost single
@@ -91,11 +92,25 @@ static bool is_recorded(const struct trace_event *event, uint32_t id)
 	return words[id / 64] >> id % 64 & 1;
 }
 
+/* Whatever changes which file a descriptor is. */
+static bool has_opens(const struct trace_event *event)
+{
+	static const uint32_t ids[] = {TRACE_EV_fs_open, TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (!is_recorded(event, ids[i]))
+			return false;
+	return true;
+}
+
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	bool turns = is_recorded(event, TRACE_EV_sched_switch);
 
+	if (a->has_mask && !a->sees_opens && has_opens(event))
+		forget_opened(a);
 	a->has_mask = true;
+	a->sees_opens = has_opens(event);
 	a->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
 	a->no_entries = !is_recorded(event, TRACE_EV_sys_enter);
 	a->no_exits = !is_recorded(event, TRACE_EV_sys_exit);

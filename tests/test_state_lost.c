@@ -243,6 +243,41 @@ static void a_halt_tells_nothing_of_system_calls(void)
 	case_free(&c);
 }
 
+/* Descriptor 3 of thread 10 reads what is in 200 ns, from @ns on; nothing else runs there. */
+static void reads_3(struct analysis_case *c, uint64_t ns)
+{
+	tb_sys_enter(c->tb, 0, ns, SYS_read, 3, 0, 100);
+	tb_switch(c->tb, 0, ns, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_waking(c->tb, 0, ns + 200, 10, TRACE_CONTEXT_SOFTIRQ);
+	tb_switch(c->tb, 0, ns + 200, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, ns + 200, 100);
+}
+
+static void what_may_have_been_opened_while_nobody_looked_is_no_known_file(void)
+{
+	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, no_calls[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct analysis_case c = case_new();
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		no_calls[ids[i] / 64] &= ~(1ull << ids[i] % 64);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/old");
+	tb_event(c.tb, 0, 1500, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	reads_3(&c, 2000);
+	tb_event(c.tb, 0, 3000, TRACE_EV_trace_mask, all, sizeof(all), NULL); /* nothing new */
+	reads_3(&c, 4000);
+	tb_event(c.tb, 0, 5000, TRACE_EV_trace_mask, no_calls, sizeof(no_calls), NULL);
+	tb_event(c.tb, 0, 6000, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	reads_3(&c, 7000); /* another file, whose name nobody knows */
+	tb_open(c.tb, 0, 8000, 3, 1, 101, 0100644, "/new");
+	reads_3(&c, 9000);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/old", 0, ""), 400);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/new", 0, ""), 200);
+	case_free(&c);
+}
+
 /* Of the call that it was in at the start it is known until it runs again. */
 static void without_system_calls_only_the_first_wait_is_in_a_known_one(void)
 {
@@ -558,6 +593,7 @@ int main(int argc, char **argv)
 		CASE(what_was_recorded_for_some_time_was_not_recorded_never),
 		CASE(what_came_all_the_same_was_recorded_partly),
 		CASE(a_halt_tells_nothing_of_system_calls),
+		CASE(what_may_have_been_opened_while_nobody_looked_is_no_known_file),
 		CASE(without_system_calls_only_the_first_wait_is_in_a_known_one),
 		CASE(wakeups_are_seen_if_they_were_recorded_whenever_turns_were),
 		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
