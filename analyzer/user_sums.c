@@ -95,11 +95,14 @@ void times_add(struct trace_times *to, const struct trace_times *t)
 
 enum { USER, SYSCALL, TRAP, INTERRUPTED, WAIT_CPU, BLOCKED, NR_PARTS };
 
+/* Of two totals of 64 bits: what a file says of a time may be longer than 63. */
+typedef __int128 difference;
+
 /* Takes up to @ns from the parts from @first on, before @end, but leaves each what it has at @least. Returns what is still missing. */
-static int64_t take(int64_t *parts, const int64_t *least, int first, int end, int64_t ns)
+static difference take(difference *parts, const difference *least, int first, int end, difference ns)
 {
 	for (int i = first; i < end; i++) {
-		int64_t much = parts[i] > least[i] ? parts[i] - least[i] : 0;
+		difference much = parts[i] > least[i] ? parts[i] - least[i] : 0;
 
 		much = much < ns ? much : ns;
 		parts[i] -= much;
@@ -115,17 +118,17 @@ static int64_t take(int64_t *parts, const int64_t *least, int first, int end, in
  */
 static struct trace_times times_since(const struct trace_times *now, const struct trace_times *before, uint64_t known_ns)
 {
-	int64_t least[NR_PARTS] = {[BLOCKED] = (int64_t)known_ns}, parts[NR_PARTS] = {
-		[USER] = (int64_t)(now->user_ns - before->user_ns),
-		[SYSCALL] = (int64_t)(now->syscall_ns - before->syscall_ns),
-		[TRAP] = (int64_t)(now->trap_ns - before->trap_ns),
-		[INTERRUPTED] = (int64_t)(now->interrupted_ns - before->interrupted_ns),
-		[WAIT_CPU] = (int64_t)(now->wait_cpu_ns - before->wait_cpu_ns),
-		[BLOCKED] = (int64_t)(now->blocked_ns - before->blocked_ns),
+	difference least[NR_PARTS] = {[BLOCKED] = known_ns}, parts[NR_PARTS] = {
+		[USER] = (difference)now->user_ns - before->user_ns,
+		[SYSCALL] = (difference)now->syscall_ns - before->syscall_ns,
+		[TRAP] = (difference)now->trap_ns - before->trap_ns,
+		[INTERRUPTED] = (difference)now->interrupted_ns - before->interrupted_ns,
+		[WAIT_CPU] = (difference)now->wait_cpu_ns - before->wait_cpu_ns,
+		[BLOCKED] = (difference)now->blocked_ns - before->blocked_ns,
 	};
 
 	for (int i = 0; i < NR_PARTS; i++) {
-		int64_t missing = parts[i] < least[i] ? least[i] - parts[i] : 0;
+		difference missing = parts[i] < least[i] ? least[i] - parts[i] : 0;
 
 		parts[i] += missing;
 		missing = i < WAIT_CPU ? take(parts, least, USER, WAIT_CPU, missing) : take(parts, least, WAIT_CPU, NR_PARTS, missing);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/analysis.h>
+#include <trace/user_events.h>
 
 #include "builder.h"
 #include "image.h"
@@ -101,6 +102,45 @@ static void an_event_that_is_too_short_tells_a_list_nothing(void)
 	image_free(&image);
 }
 
+/* Longer than 63 bits: the difference of two of its times was taken for a negative one. */
+static void three_hundred_years_between_two_events_of_a_program_balance(void)
+{
+	static const struct trace_field id = {"id", 8, 8, true, TRACE_KIND_DEC};
+	struct trace_event_type type = {.name = "shop:met", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &id, .nr_fields = 1,
+					.fixed_bytes = 16, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .source = ""};
+	uint64_t payload[2] = {10, 1}, later = (1ull << 63) + 5000;
+	struct tb *tb = tb_new();
+	uint16_t met = tb_user_type(tb, &type);
+	struct trace *trace;
+	struct trace_analysis *analysis;
+	struct trace_user_events *user;
+
+	tb_window(tb, 1000, later + 1000);
+	tb_thread(tb, 10, 10, 1, "shop", 0, true);
+	tb_user_event(tb, 0, 1500, met, payload, sizeof(payload));
+	tb_sys_enter(tb, 0, 1600, 0, 0);
+	tb_switch(tb, 0, 1700, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 4700, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 4800, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 4900, 0);
+	tb_sys_enter(tb, 0, 5100, 0, 0); /* and what this waits for is not told until it returns */
+	tb_switch(tb, 0, 5200, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_cut(tb, 0);
+	tb_user_cut(tb, 0);
+	tb_waking(tb, 0, later - 2000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, later - 1000, 0, 10, TRACE_TASK_RUNNING);
+	tb_user_event(tb, 0, later, met, payload, sizeof(payload));
+	trace = tb_open_trace(tb);
+	analysis = trace_analysis_new(trace, NULL, NULL);
+	user = trace_user_events_new(trace, analysis, NULL);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_user_events_verify(user, NULL), 0);
+	trace_user_events_free(user);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static void any_edit(struct reshape *r, struct dice *dice)
 {
 	struct shape_edit edit = shape_edit_random(dice);
@@ -137,6 +177,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		{"an_event_that_is_too_short_tells_nothing_of_the_start", an_event_that_is_too_short_tells_nothing_of_the_start},
 		{"an_event_that_is_too_short_tells_a_list_nothing", an_event_that_is_too_short_tells_a_list_nothing},
+		{"three_hundred_years_between_two_events_of_a_program_balance", three_hundred_years_between_two_events_of_a_program_balance},
 		{"of_any_shape_everything_can_be_asked", of_any_shape_everything_can_be_asked},
 		{NULL, NULL},
 	};
