@@ -445,16 +445,44 @@ static uint64_t reach_ns(const struct batch *batch, const struct lane *lane)
 	return end < block->nr ? block->ts_ns[end] - 1 : UINT64_MAX;
 }
 
-/* Takes lanes out of the heap, as long as they have events up to @until_ns, which each of them brings nearer, but not before its own next event. Returns it. */
+/* The first event of @lane, whose next is not, behind @until_ns. */
+static uint32_t end_in_batch(const struct lane *lane, uint32_t reach, uint64_t until_ns)
+{
+	const struct block *block = &lane->block;
+	uint32_t low = block->at + 1, high = block->nr;
+
+	if (high - low > reach && block->ts_ns[low + reach] > until_ns)
+		high = low + reach;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (block->ts_ns[middle] > until_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/*
+ * Takes lanes out of the heap, as long as they have events up to @until_ns, which each of them brings nearer, but not before its own next event; and until enough
+ * have come that are before those of all lanes that remain, as where each has many in a row. Returns how near it is then.
+ */
 static uint64_t take_lanes(struct trace_cursor *cursor, uint64_t until_ns)
 {
 	struct batch *batch = &cursor->batch;
+	uint32_t in_a_row = 0;
 
 	while (cursor->nr_heap && cursor->heap[0].ts_ns <= until_ns) {
 		struct lane *lane = heap_take(cursor);
 		uint64_t reach = reach_ns(batch, lane);
 
 		until_ns = reach < until_ns ? reach : until_ns;
+		if (lane->rank && cursor->nr_heap && cursor->heap[0].ts_ns <= until_ns && cursor->heap[0].ts_ns > lane->ts_ns) {
+			in_a_row += end_in_batch(lane, batch->reach, cursor->heap[0].ts_ns - 1) - lane->block.at;
+			if (in_a_row >= BATCH_LEAST)
+				until_ns = cursor->heap[0].ts_ns - 1;
+		}
 		lane->number = (uint32_t)batch->nr;
 		batch->lanes[batch->nr] = batch->taken[batch->nr] = lane;
 		batch->nr++;
@@ -478,25 +506,6 @@ static void number_lanes(struct batch *batch)
 		qsort(batch->lanes, batch->nr, sizeof(batch->lanes[0]), compare_lanes);
 	for (uint32_t i = 0; i < batch->nr; i++)
 		batch->lanes[i]->number = i;
-}
-
-/* The first event of @lane, whose next is not, behind @until_ns. */
-static uint32_t end_in_batch(const struct lane *lane, uint32_t reach, uint64_t until_ns)
-{
-	const struct block *block = &lane->block;
-	uint32_t low = block->at + 1, high = block->nr;
-
-	if (high - low > reach && block->ts_ns[low + reach] > until_ns)
-		high = low + reach;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (block->ts_ns[middle] > until_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
 }
 
 /* How many events of the batch @lane has that the cursor wants. */
