@@ -162,6 +162,8 @@ static void a_text_of_braces_is_no_work(void)
 	char text[CHARS];
 	long long since = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
+	if (unit_step(2) > 1)
+		return; /* a sanitizer goes through all of a text wherever a part of it is looked at */
 	memset(text, '{', CHARS);
 	text[CHARS - 1] = '}';
 	CU_ASSERT_EQUAL(types_with_one_text_of(250, 1000, text, CHARS), 250);
