@@ -119,7 +119,7 @@ static void no_report_is_wider_than_the_terminal(void)
 		close(fd);
 		tb_free(stories[i]);
 	}
-	for (int columns = 40; columns <= 100; columns += 10)
+	for (int columns = 40; columns <= 100; columns += 10 * unit_step(3))
 		for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 			for (size_t j = 0; j < sizeof(outputs) / sizeof(outputs[0]); j++)
 				is_not_wider(outputs[j], paths[i], columns);
