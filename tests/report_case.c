@@ -165,3 +165,19 @@ struct tb *disk_story(void)
 	tb_switch(tb, 0, 20000, 10, 0, TRACE_TASK_RUNNING);
 	return tb;
 }
+
+size_t widest_line(const char *text)
+{
+	size_t widest = 0, width = 0;
+
+	for (; *text; text++) {
+		if (*text == '\n')
+			width = 0;
+		else if (*text == '\t')
+			width += 8 - width % 8;
+		else
+			width += (*text & 0xc0) != 0x80;
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}

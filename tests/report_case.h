@@ -21,6 +21,8 @@ int run_on_trace(const char *options, char **ret_text);
 char *report_of(struct tb *tb, const char *options);
 /** join_lines() - for sentences, wherever the lines are broken */
 void join_lines(char *text);
+/** widest_line() - columns on a terminal */
+size_t widest_line(const char *text);
 
 /* ---- traces that several tests want ---- */
 

@@ -143,22 +143,6 @@ static void sections_tell_of_locks_pairs_and_interrupts(void)
 
 /* ---- as wide as the terminal ---- */
 
-static size_t widest_line(const char *text)
-{
-	size_t widest = 0, width = 0;
-
-	for (; *text; text++) {
-		if (*text == '\n')
-			width = 0;
-		else if (*text == '\t')
-			width += 8 - width % 8;
-		else if ((*text & 0xc0) != 0x80)
-			width++;
-		widest = width > widest ? width : widest;
-	}
-	return widest;
-}
-
 static void nothing_is_wider_than_the_terminal(void)
 {
 	char *text;

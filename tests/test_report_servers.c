@@ -74,22 +74,6 @@ static void receiving_is_not_told_where_softirqs_were_not_recorded(void)
 	free(text);
 }
 
-static size_t widest_line(const char *text)
-{
-	size_t widest = 0, width = 0;
-
-	for (; *text; text++) {
-		if (*text == '\n')
-			width = 0;
-		else if (*text == '\t')
-			width += 8 - width % 8;
-		else
-			width += (*text & 0xc0) != 0x80;
-		widest = width > widest ? width : widest;
-	}
-	return widest;
-}
-
 static void is_not_wider(const char *options, const char *path, int columns)
 {
 	char number[16], arguments[512], *text;
