@@ -11,7 +11,8 @@
  *   signal     the waker had just sent the thread's process a signal: process, via signal
  *   fault      file, if the page belongs to one; otherwise memory or whoever held the lock of the address space
  *   call       by class: the table below. Files on a disk are `file` whoever woke (a kernel thread may do the I/O, another process may have begun
- *              it), unless that was another thread in a call on the same file: who reads or writes holds its lock; pipes, futexes, children: `process`, the waker; sockets: the process at the other end if it is on this machine, else
+ *              it), unless that was another thread in a call on the same file: who reads or writes holds its lock; pipes, futexes,
+ *              children: `process`, the waker; sockets: the process at the other end if it is on this machine, else
  *              `network`; sleeps: `timeout`.
  *
  * A wakeup by an interrupt names what the interrupt did (timer: timeout; packet: network; disk: file), never who was interrupted. A process that

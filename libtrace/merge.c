@@ -64,7 +64,10 @@ static inline size_t merge_one(const uint64_t *a, const uint64_t *b, size_t of_a
 	return of_a + is_a;
 }
 
-/* Two runs that UINT64_MAX ends, most often one behind the other where many take turns. Each key has to wait for the one before: so the second half is merged together with the first. */
+/*
+ * Two runs that UINT64_MAX ends; where many take turns, most often one behind the other. Each key has to wait for the one before: so the second half is merged
+ * together with the first.
+ */
 static void merge_two(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b, uint64_t *ret_keys)
 {
 	size_t nr = nr_a + nr_b, half = nr / 2, first = 0, second;
