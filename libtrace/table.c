@@ -9,9 +9,13 @@
 #include "trace.h"
 
 #include "checksum.h"
+#include "pages.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* Of so many bytes of the table, that of 40 GB of trace, the pages are asked for at once: a lying root does not bring more into memory. */
+#define TABLE_AHEAD_BYTES (64u << 20)
 
 /** struct walk - through the table. @end: of the chunk before */
 struct walk {
@@ -152,6 +156,7 @@ int table_load(struct trace *trace, const struct trace_end_mark *mark, uint64_t 
 	trace->table.index_entries = walk.root.index_entries;
 	trace->table.headers_at = mark->index_offset + walk.root.header_bytes + offsetof(struct trace_index_entry, header);
 	at = walk.root.offset;
+	pages_look_at(trace->data + at, stop - at < TABLE_AHEAD_BYTES ? stop - at : TABLE_AHEAD_BYTES);
 	for (uint32_t i = 0; !error && i < walk.root.nr_chunks; i++) {
 		uint32_t bytes;
 		const unsigned char *entries = plain_chunk(trace, at, TRACE_CHUNK_TABLE, stop, &bytes);
