@@ -4,7 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "books_turns.h"
+#include "handlers.h"
 #include "state.h"
+#include "state_lost.h"
+#include "state_start.h"
+#include "state_syscall.h"
 
 static const struct {
 	uint32_t id;

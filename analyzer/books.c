@@ -14,8 +14,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "books_turns.h"
 #include "latency.h"
 #include "state.h"
+#include "state_lost.h"
+#include "state_syscall.h"
+#include "wait.h"
 
 /* Smaller ones are lent by a desk. */
 void books_give_rows(struct trace_analysis *a, const struct table *table, size_t row_bytes)

@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "books_turns.h"
 #include "latency.h"
 #include "state.h"
 

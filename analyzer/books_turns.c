@@ -30,6 +30,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "books_turns.h"
 #include "state.h"
 
 #define NEAR 16u

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "state.h"
+#include "wait.h"
 
 static bool is_row(const struct lock_row *row, const struct lock_row *wanted)
 {

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "books_turns.h"
 #include "latency.h"
 #include "state.h"
+#include "wait.h"
 
 const char *trace_state_name(enum trace_state state)
 {

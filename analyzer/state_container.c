@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* state_container.c - the control group of each process. Children are born into their parent's. */
+#include "handlers.h"
 #include "state.h"
 
 struct cgroup_row {

@@ -7,7 +7,9 @@
  * And which block device has the file of a path: the one that its file system is on, or better, that was seen to serve it.
  */
 #include <string.h>
+#include "handlers.h"
 #include "state.h"
+#include "state_syscall.h"
 
 static void caused(struct cpu *cpu, enum cause cause, uint64_t detail)
 {

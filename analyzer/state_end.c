@@ -9,6 +9,8 @@
  */
 #include <stdlib.h>
 #include "state.h"
+#include "state_start.h"
+#include "state_syscall.h"
 
 static void add_fd(struct trace_analysis *a, struct end_wait *end, int32_t fd)
 {

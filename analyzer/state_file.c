@@ -11,7 +11,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include "handlers.h"
 #include "state.h"
+#include "state_socket.h"
+#include "state_syscall.h"
 
 struct idx_row {
 	uint64_t key;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "state.h"
+#include "state_lost.h"
 
 struct pid_row {
 	uint64_t key;

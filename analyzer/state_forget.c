@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "state.h"
+#include "state_socket.h"
 
 #define SWEEP_LEAST 16384u
 

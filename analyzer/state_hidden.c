@@ -22,7 +22,11 @@
  * without a trace.
  */
 #include <string.h>
+#include "books_turns.h"
 #include "state.h"
+#include "state_lost.h"
+#include "state_syscall.h"
+#include "wait.h"
 
 #define FAR_NS 20000000u /* further than this it is cheaper to seek */
 

@@ -6,6 +6,7 @@
  * later it is ignored. An entry without its exit ends when an outer one ends, or at the next scheduling change.
  */
 #include <stdio.h>
+#include "handlers.h"
 #include "state.h"
 
 void irq_flush(struct cpu *cpu)

@@ -33,7 +33,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "books_turns.h"
+#include "handlers.h"
 #include "state.h"
+#include "state_lost.h"
+#include "state_syscall.h"
 
 static bool is_structural(uint32_t stream, uint32_t cpu)
 {

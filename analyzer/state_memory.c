@@ -2,6 +2,7 @@
 /* state_memory.c - which file is mapped where, for page faults; and threads that must free memory before they get some. */
 #include <stdlib.h>
 #include <string.h>
+#include "handlers.h"
 #include "state.h"
 
 #define MAX_MAPPINGS (1u << 20)

@@ -22,7 +22,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <linux/sched.h>
+#include "books_turns.h"
+#include "handlers.h"
 #include "state.h"
+#include "state_lost.h"
+#include "state_start.h"
+#include "state_syscall.h"
+#include "wait.h"
 
 #define SOFTIRQ_NET_RX 3 /* include/linux/interrupt.h */
 

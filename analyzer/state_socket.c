@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include "handlers.h"
 #include "state.h"
+#include "state_socket.h"
+#include "state_syscall.h"
 
 #define TCP_LISTEN 10 /* also of unix sockets */
 

@@ -12,7 +12,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include "books_turns.h"
 #include "state.h"
+#include "state_lost.h"
+#include "state_socket.h"
+#include "state_start.h"
+#include "state_syscall.h"
 
 static void load_thread(struct trace_analysis *a, const struct trace_event *event)
 {

@@ -11,8 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <linux/sched.h>
+#include "handlers.h"
 #include "latency.h"
 #include "state.h"
+#include "state_start.h"
+#include "state_syscall.h"
 
 #define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
 #define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */

@@ -7,7 +7,9 @@
  * That a fault was a major one may be told by a second event right behind that of its end.
  */
 #include <string.h>
+#include "handlers.h"
 #include "state.h"
+#include "state_syscall.h"
 
 static struct trace_thread *current_user_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {

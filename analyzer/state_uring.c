@@ -11,7 +11,9 @@
  */
 #include <stdio.h>
 #include <sys/stat.h>
+#include "handlers.h"
 #include "state.h"
+#include "state_syscall.h"
 
 #define URING_FIXED_FILE 1 /* REQ_F_FIXED_FILE: "fd" counts registered files */
 #define URING_CQE_SKIP	 64 /* REQ_F_CQE_SKIP */

@@ -7,6 +7,7 @@
  * of the process; if neither, the thread had moved to another CPU just then, and the id finds it.
  */
 #include <string.h>
+#include "handlers.h"
 #include "state.h"
 
 struct stream_row {

@@ -5,6 +5,7 @@
  * So a wakeup by a kworker is the queuer's (a terminal hands its input on this way). Work that an interrupt or a timer queued is nobody's;
  * work that other work queued is for whom that was done.
  */
+#include "handlers.h"
 #include "state.h"
 
 struct work_row {

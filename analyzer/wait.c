@@ -42,6 +42,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "state.h"
+#include "state_lost.h"
+#include "state_socket.h"
+#include "state_start.h"
+#include "state_syscall.h"
+#include "wait.h"
 
 static const char *const via_names[NR_VIAS] = {
 	"", "waitpid", "pipe", "unix", "tcp", "udp", "futex", "signal", "eventfd", "ptrace", "vfork", "fork", "lock", "semaphore",

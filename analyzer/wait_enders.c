@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "state.h"
+#include "state_socket.h"
 
 struct ender {
 	uint64_t what; /* CHILDREN: pid of the parent; OTHER_ENDS: inode; SHARERS: file_idx; REQUESTS: process_idx */
