@@ -524,7 +524,6 @@ static void hooks_see_the_state_and_the_intervals(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(a_read_of_a_disk_file_waits_for_the_file),
 		CASE(an_open_waits_for_the_path_known_at_its_exit),
 		CASE(a_failed_stat_waits_for_the_path_it_asked_for),

@@ -154,7 +154,6 @@ static void events_and_counters_are_counted(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(a_scope_is_divided_as_the_program_measured_it),
 		CASE(a_request_is_followed_from_thread_to_thread),
 		CASE(events_and_counters_are_counted),

@@ -421,7 +421,6 @@ static void disks_have_their_requests_and_times(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(the_summary_has_the_labels_of_the_original),
 		CASE(a_process_page_is_as_expected),
 		CASE(the_verdict_and_the_tables_of_one_process_come_first),

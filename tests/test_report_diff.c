@@ -165,7 +165,6 @@ static void a_process_that_was_chosen_is_compared_whatever_was_recorded(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
 		CASE(a_process_that_was_chosen_is_compared_whatever_was_recorded),
 		CASE(two_traces_are_compared_by_name),

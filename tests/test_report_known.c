@@ -350,7 +350,6 @@ static void of_whom_a_filter_left_out_nothing_is_told(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(a_damaged_chunk_is_told_in_every_output),
 		CASE(losses_that_nobody_counted_are_no_number),
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),

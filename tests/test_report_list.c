@@ -197,7 +197,6 @@ static void a_list_that_would_be_empty_says_why(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(deadline_threads_have_their_priority),
 		CASE(names_and_texts_of_events_are_shown_and_not_obeyed),
 		CASE(the_list_has_the_columns_of_the_original),

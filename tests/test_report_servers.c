@@ -117,7 +117,6 @@ static void no_report_is_wider_than_the_terminal(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(a_server_and_its_clients_are_told),
 		CASE(receiving_is_not_told_where_softirqs_were_not_recorded),
 		CASE(no_report_is_wider_than_the_terminal),

@@ -181,7 +181,6 @@ static void no_other_report_goes_with_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(a_thread_is_somewhere_all_of_the_time),
 		CASE(a_cpu_has_a_track_of_who_had_it),
 		CASE(tracks_have_names),

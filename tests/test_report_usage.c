@@ -227,7 +227,6 @@ static void a_trace_is_never_written_over(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(wrong_usage_is_one_line_and_status_2),
 		CASE(options_without_effect_are_told),
 		CASE(whom_nobody_knows_is_told_beside_json),

@@ -450,7 +450,6 @@ static void the_verdict_adds_up_all_waits(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(the_verdict_adds_up_all_waits),
 		CASE(processes_without_a_name_read_well),
 		CASE(who_used_no_cpu_is_said_to_have_used_none),

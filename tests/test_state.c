@@ -1064,7 +1064,6 @@ static void fork_copies_exec_closes_and_threads_share(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(user_syscall_and_trap_are_told_apart),
 		CASE(what_the_host_took_is_of_the_turn_and_else_of_the_turn_before),
 		CASE(no_more_was_taken_than_there_was),

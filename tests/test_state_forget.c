@@ -218,7 +218,6 @@ static void hooks_are_told_once_of_each_pipe_that_is_gone(void)
 	case_free(&c);
 }
 
-#define CASE(name) {#name, name}
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {

@@ -581,7 +581,6 @@ static void after_a_hidden_thread_events_are_its_successors(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(a_gap_makes_the_running_thread_unknown),
 		CASE(while_the_recording_is_halted_nothing_is_known),
 		CASE(a_recording_without_scheduling_changes_knows_nothing),

@@ -1053,7 +1053,6 @@ static void whom_many_wait_for_until_the_end_is_looked_up(void)
 	}
 }
 
-#define CASE(name) {#name, name}
 
 int main(int argc, char **argv)
 {

@@ -192,7 +192,6 @@ static void a_string_that_is_taken_is_kept_once(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(rows_are_found_until_they_are_removed),
 		CASE(what_is_not_there_can_be_removed),
 		CASE(lent_rows_are_used_and_not_freed),

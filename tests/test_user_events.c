@@ -891,7 +891,6 @@ static void the_json_has_all_of_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-#define CASE(name) {#name, name}
 		CASE(events_are_counted_by_process_with_the_time_between_them),
 		CASE(counters_have_their_extremes_and_mean),
 		CASE(a_scope_is_divided_into_what_its_thread_did),

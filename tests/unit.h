@@ -4,7 +4,7 @@
 /*
  * unit.h - the main() of a CUnit test. tests/tally counts the test cases in the summary that this prints.
  *
- *   static const struct unit_case cases[] = { { "shares_add_up_to_elapsed", shares_add_up }, { NULL, NULL } };
+ *   static const struct unit_case cases[] = {CASE(shares_add_up_to_elapsed), {NULL, NULL}};
  *   int main(int argc, char **argv) { return unit_main("decompose", cases, argc, argv); }
  *
  * With arguments only the cases of these names are run. Without TRACE_TEST_THIN in the environment searches are whole.
@@ -17,6 +17,7 @@ struct unit_case {
 	const char *name; /* the claim */
 	void (*run)(void);
 };
+#define CASE(name) {#name, name}
 
 /**
  * unit_step() - how far a search goes from one place to the next
