@@ -55,4 +55,11 @@ static inline void signal_to(struct analysis_case *c, uint64_t ts_ns, uint32_t t
 
 	tb_event(c->tb, 1, ts_ns, TRACE_EV_signal_generate, &generate, sizeof(generate), NULL);
 }
+
+static inline void pipe_fd(struct analysis_case *c, uint32_t tgid, int fd, uint64_t ino, uint32_t flags)
+{
+	struct trace_start_fd start = {.tgid = tgid, .fd = fd, .dev = 12, .mode = PIPE_MODE, .ino = ino, .flags = flags};
+
+	tb_start(c->tb, 1000, TRACE_EV_start_fd, &start, sizeof(start), "pipe:");
+}
 #endif

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state_waits_end.c - what a wait was for whose end nobody saw: the trace was over before it, or who ended it leaves no events.
+ *
+ * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
+ */
+#include <time.h>
+#include "state_waits_case.h"
+#include "unit.h"
+
+/* ---- waits that nothing ended ---- */
+
+static void until_the_end(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 6000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c->tb, 1, 9000, 20, 0, TRACE_TASK_RUNNING);
+	case_run(c);
+}
+
+static void a_wait_until_the_end_names_the_only_child(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "child", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "child", 40, "waitpid");
+}
+
+static void a_wait_until_the_end_names_the_child_that_was_asked_for(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "first", 1, false);
+	tb_thread(c.tb, 41, 41, 10, "second", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, 41, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "second", 41, "waitpid");
+}
+
+/* In a container children have other numbers. */
+static void a_child_may_be_asked_for_by_the_number_that_its_parent_knows(void)
+{
+	struct trace_start_thread child = {.tid = 41, .tgid = 41, .ppid = 10, .ns_tid = 2, .ns_tgid = 2, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "first", 1, false);
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &child, sizeof(child), "second");
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, 2, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "second", 41, "waitpid");
+}
+
+static void a_wait_until_the_end_for_any_child_is_for_several(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "first", 1, false);
+	tb_thread(c.tb, 41, 41, 10, "second", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "waitpid");
+}
+
+static void a_wait_without_children_is_other(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_OTHER, "wait4", 0, "waitpid");
+}
+
+static void a_read_until_the_end_names_who_holds_the_other_end(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 1, "reader too", 1, false);
+	pipe_fd(&c, 10, 3, 90, O_RDONLY);
+	pipe_fd(&c, 20, 4, 90, O_WRONLY);
+	pipe_fd(&c, 40, 5, 90, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+/* What the waiter has of it does not count, however many descriptors the others have is one. */
+static void a_read_until_the_end_is_for_several_if_others_hold_the_other_end(void)
+{
+	for (int several = 0; several < 2; several++) {
+		struct analysis_case c = begin();
+
+		tb_thread(c.tb, 40, 40, 1, "writer too", 1, false);
+		pipe_fd(&c, 10, 3, 90, O_RDONLY);
+		pipe_fd(&c, 10, 4, 90, O_WRONLY);
+		pipe_fd(&c, 20, 4, 90, O_WRONLY);
+		pipe_fd(&c, 20, 5, 90, O_WRONLY);
+		pipe_fd(&c, 40, 5, several ? 90 : 91, O_WRONLY);
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+		until_the_end(&c);
+		expect(&c, TRACE_WAIT_PROCESS, several ? "several" : "two", several ? 0 : 20, "pipe");
+	}
+}
+
+static void a_private_futex_until_the_end_is_the_own_process(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 128, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "futex");
+}
+
+/* A join waits so: the kernel wakes as if the memory were shared. */
+static void a_futex_in_own_memory_is_the_own_process(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "futex");
+}
+
+static void a_futex_in_shared_memory_names_who_shares_it(void)
+{
+	static const uint32_t tgids[] = {10, 20};
+	struct analysis_case c = begin();
+
+	for (size_t i = 0; i < 2; i++) {
+		struct trace_start_map map = {.tgid = tgids[i], .dev = 1, .ino = 77, .start = 0x1000 << i, .end = 0x2000 << i};
+
+		tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/dev/shm/x");
+	}
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "futex");
+}
+
+static void memory_that_is_shared_by_fork_is_known(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 1100, SYS_mmap, 0, 4096, 3, 0x21, -1, 0); /* MAP_SHARED | MAP_ANONYMOUS */
+	tb_sys_exit(c.tb, 0, 1200, 0x5000);
+	tb_sys_enter(c.tb, 0, 1300, SYS_fork);
+	tb_fork(c.tb, 0, 1400, 10, 30, 30, "child");
+	tb_sys_exit(c.tb, 0, 1500, 30);
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x5010, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "child", 30, "futex");
+}
+
+/* What is read at the end. */
+static void end_wait(struct analysis_case *c, uint32_t tid, int nr, int fd, uint32_t holder, uint64_t arg0, uint64_t arg1)
+{
+	struct trace_end_wait wait = {.tid = tid, .nr = nr, .fd = fd, .pid = holder, .arg0 = arg0, .arg1 = arg1, .complete = fd >= 0 || !arg1};
+
+	tb_start(c->tb, 9000, TRACE_EV_end_wait, &wait, sizeof(wait), NULL);
+}
+
+static void a_poll_until_the_end_is_for_what_its_descriptors_are(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	tb_fd(c.tb, 10, 6, 14, 1, S_IFREG, "/not a thing that one waits for");
+	end_wait(&c, 10, SYS_poll, 5, 0, 0x700, 1);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+static void a_poll_of_different_things_until_the_end_is_for_several(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	tb_fd(c.tb, 10, 6, 14, 1, 0, "[eventfd]");
+	end_wait(&c, 10, SYS_poll, 5, 0, 0x700, 2);
+	end_wait(&c, 10, SYS_poll, 6, 0, 0x700, 2);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 2, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "poll");
+}
+
+static void a_poll_of_nothing_is_a_sleep(void)
+{
+	struct analysis_case c = begin();
+
+	end_wait(&c, 10, SYS_poll, -1, 0, 0x700, 0);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
+}
+
+/* Of where the program wants its events no more is recorded with the call than that it wants them somewhere; what is read at the end has the address. */
+static void a_call_is_known_at_the_end_without_its_addresses(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	end_wait(&c, 10, SYS_epoll_wait, 5, 0, 4, 0x7f0000001000);
+	tb_sys_enter(c.tb, 0, 2000, SYS_epoll_wait, 4, 0x7f0000001000, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+/* A moment after the end it was in the next one. */
+static void what_was_read_of_another_call_does_not_count(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	end_wait(&c, 10, SYS_poll, 5, 0, 0x800, 1);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_OTHER, "poll", 0, "poll");
+}
+
+static void a_lock_until_the_end_names_its_holder(void)
+{
+	struct analysis_case c = begin();
+
+	end_wait(&c, 10, SYS_flock, -1, 20, 3, 2);
+	tb_sys_enter(c.tb, 0, 2000, SYS_flock, 3, 2);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
+}
+
+static void a_call_that_was_not_seen_may_be_read_at_the_end(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 50, 50, 1, "sleeper", 0, false);
+	end_wait(&c, 50, SYS_nanosleep, -1, 0, 0x10, 0x20);
+	until_the_end(&c);
+	c.two = trace_figures_free(c.two);
+	c.two = trace_process_figures(c.analysis, case_process(&c, 50));
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_TIMEOUT, "", 0, ""), 8000);
+	case_free(&c);
+}
+
+/* A flight recorder reads the state after the events: what a thread is in then, it may not have been in before. */
+static void what_was_read_after_a_call_was_over_does_not_count_for_it(void)
+{
+	static const uint64_t read[] = {2000, 8000};
+
+	for (int i = 0; i < 2; i++) {
+		struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_nanosleep, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct analysis_case c = case_new();
+
+		tb_start(c.tb, read[i], TRACE_EV_start_thread, &start, sizeof(start), "one");
+		tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+		tb_sys_enter(c.tb, 1, 1500, SYS_kill, 10, SIGUSR1, 0);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), i ? 0 : 5000);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, ""), i ? 5000 : 0);
+		case_free(&c);
+	}
+}
+
+static void a_ring_until_the_end_waits_for_its_requests(void)
+{
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 5}, done = {.req = 0xf10, .opcode = 22, .fd = 6};
+	struct trace_uring_complete complete = {.req = 0xf10, .res = 1};
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	pipe_fd(&c, 10, 6, 91, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_event(c.tb, 0, 2100, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	tb_event(c.tb, 0, 2200, TRACE_EV_uring_submit, &done, sizeof(done), NULL);
+	tb_event(c.tb, 0, 2300, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring");
+}
+
+/* 70 leaves no events: whatever happened on its CPU until the next one, its end of the wait too, was not seen. The call returns @ret. */
+static void end_unseen(struct analysis_case *c, int64_t ret)
+{
+	block(c);
+	tb_switch(c->tb, 0, 5000, 0, 70, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, 6000, ret);
+	tb_switch(c->tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(c);
+}
+
+#define UNSEEN_NS 2000 /* of the wait; and then 1000 in which it is not known when it ended */
+
+static void a_wait_that_ended_unseen_is_unknown(void)
+{
+	static const int64_t interrupted = -4;
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "child", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	end_unseen(&c, interrupted);
+	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
+}
+
+static void the_result_may_tell_what_ended_a_wait_unseen(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "child", 1, false);
+	tb_thread(c.tb, 41, 41, 10, "other", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	end_unseen(&c, 40);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "child", 40, "waitpid"), UNSEEN_NS);
+	case_free(&c);
+
+	c = begin();
+	pipe_fd(&c, 10, 3, 90, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+	end_unseen(&c, 1);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "several", 0, "pipe"), UNSEEN_NS); /* one that cannot be told */
+	case_free(&c);
+}
+
+static void a_wait_since_the_start_may_end_unseen(void)
+{
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct analysis_case c = case_new();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_switch(c.tb, 0, 5000, 0, 70, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6000, -110);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 4000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 1000);
+	case_free(&c);
+}
+
+static void a_result_may_tell_that_time_was_up(void)
+{
+	static const struct {
+		int nr;
+		int64_t ret;
+	} calls[] = {{SYS_futex, -110}, {SYS_poll, 0}, {SYS_select, 0}, {SYS_epoll_wait, 0}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = begin();
+
+		tb_sys_enter(c.tb, 0, 2000, (uint32_t)calls[i].nr, 0x1000, 0, 1);
+		end_unseen(&c, calls[i].ret);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), UNSEEN_NS);
+		case_free(&c);
+	}
+}
+
+/* Its CPU had nothing else to do: it must have slept until somebody unseen woke it. */
+static void who_is_switched_in_by_an_idle_cpu_was_woken_unseen(void)
+{
+	struct analysis_case c = begin();
+
+	tb_window(c.tb, 1000, 9000000);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 5003000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 5004000, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000000);
+	case_free(&c);
+}
+
+/* ---- many ---- */
+
+#define MANY 5000u
+
+/* Each has the writing end of the next one's pipe, shares memory with another, and is the child of the one before. */
+static void one_of_many(struct analysis_case *c, uint32_t nr)
+{
+	struct trace_start_map map = {.tgid = 100 + nr, .dev = 1, .ino = 7000 + nr / 2, .start = 0x1000, .end = 0x2000};
+	char path[32];
+
+	tb_thread(c->tb, 100 + nr, 100 + nr, 99 + nr, "many", 0, !nr);
+	pipe_fd(c, 100 + nr, 3, 90 + nr, O_RDONLY);
+	pipe_fd(c, 100 + nr, 500, 80, O_RDONLY); /* its table of descriptors is large */
+	pipe_fd(c, 100 + nr, 4, 90 + (nr + 1) % MANY, O_WRONLY);
+	snprintf(path, sizeof(path), "/dev/shm/%u", nr / 2);
+	tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), path);
+}
+
+/* All of them wait in @call. Returns the CPU time of the analysis. */
+static double time_of_many(struct analysis_case *c, uint32_t call, uint64_t arg0)
+{
+	struct timespec begin, end;
+
+	*c = case_new();
+	tb_window(c->tb, 1000, 10000 + 1000ull * MANY);
+	for (uint32_t i = 0; i < MANY; i++) {
+		uint64_t ns = 2000 + 1000ull * i;
+
+		one_of_many(c, i);
+		tb_sys_enter(c->tb, 0, ns, call, arg0, 0, 0);
+		tb_switch(c->tb, 0, ns + 500, 100 + i, i + 1 < MANY ? 101 + i : 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	c->trace = tb_open_trace(c->tb);
+	c->analysis = trace_analysis_new(c->trace, NULL, NULL);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c->analysis, NULL), 0);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	return (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+}
+
+/* For each of thousands of waits that nothing ended all processes were looked through: 20 times as long as for those that tell by themselves, sleeps. */
+static void whom_many_wait_for_until_the_end_is_looked_up(void)
+{
+	static const struct {
+		uint32_t call, arg0, pid;
+		const char *via;
+	} calls[] = {{SYS_read, 3, 100 + 4, "pipe"}, {SYS_futex, 0x1010, 100 + 4, "futex"}, {SYS_wait4, -1u, 100 + 6, "waitpid"}};
+	struct analysis_case c;
+	double sleeps = time_of_many(&c, SYS_nanosleep, 0x10), waits;
+
+	case_free(&c);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		waits = time_of_many(&c, calls[i].call, calls[i].arg0);
+		c.one = trace_process_figures(c.analysis, case_process(&c, 100 + 5));
+		CU_ASSERT_PTR_NOT_NULL_FATAL(c.one);
+		CU_ASSERT(case_wait(c.one, TRACE_WAIT_PROCESS, "many", calls[i].pid, calls[i].via) > 0);
+		CU_ASSERT(waits < 8 * sleeps);
+		if (waits >= 8 * sleeps)
+			printf("\n%s: %.3f s, sleeps %.3f s\n", calls[i].via, waits, sleeps);
+		case_free(&c);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_wait_until_the_end_names_the_only_child),
+		CASE(a_wait_until_the_end_names_the_child_that_was_asked_for),
+		CASE(a_wait_until_the_end_for_any_child_is_for_several),
+		CASE(a_child_may_be_asked_for_by_the_number_that_its_parent_knows),
+		CASE(a_wait_without_children_is_other),
+		CASE(a_read_until_the_end_names_who_holds_the_other_end),
+		CASE(a_read_until_the_end_is_for_several_if_others_hold_the_other_end),
+		CASE(a_private_futex_until_the_end_is_the_own_process),
+		CASE(a_futex_in_own_memory_is_the_own_process),
+		CASE(a_futex_in_shared_memory_names_who_shares_it),
+		CASE(memory_that_is_shared_by_fork_is_known),
+		CASE(a_poll_until_the_end_is_for_what_its_descriptors_are),
+		CASE(a_poll_of_different_things_until_the_end_is_for_several),
+		CASE(who_is_switched_in_by_an_idle_cpu_was_woken_unseen),
+		CASE(a_poll_of_nothing_is_a_sleep),
+		CASE(a_call_is_known_at_the_end_without_its_addresses),
+		CASE(what_was_read_of_another_call_does_not_count),
+		CASE(a_lock_until_the_end_names_its_holder),
+		CASE(a_call_that_was_not_seen_may_be_read_at_the_end),
+		CASE(what_was_read_after_a_call_was_over_does_not_count_for_it),
+		CASE(a_ring_until_the_end_waits_for_its_requests),
+		CASE(a_wait_that_ended_unseen_is_unknown),
+		CASE(the_result_may_tell_what_ended_a_wait_unseen),
+		CASE(a_result_may_tell_that_time_was_up),
+		CASE(a_wait_since_the_start_may_end_unseen),
+		CASE(whom_many_wait_for_until_the_end_is_looked_up),
+		{NULL, NULL},
+	};
+
+	return unit_main("waits without an end", cases, argc, argv);
+}
