@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state_threads.c - threads and processes are born, call exec, exit and give their numbers to others.
+ *
+ * Traces begin at 1000 and end at 9000 unless a test says otherwise; thread 10 is "one", 20 is "two". All times are ns.
+ */
+#include "analysis_case.h"
+#include "unit.h"
+
+static void a_child_begins_at_its_fork(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_sched_wakeup_new wakeup = {.tid = 20, .target_cpu = 1};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_fork);
+	tb_fork(c.tb, 0, 2500, 10, 20, 20, "one");
+	tb_event(c.tb, 0, 2600, TRACE_EV_sched_wakeup_new, &wakeup, sizeof(wakeup), NULL);
+	tb_sys_exit(c.tb, 0, 2700, 20);
+	tb_switch(c.tb, 1, 3000, 0, 20, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 3100, 0);
+	tb_exec(c.tb, 1, 3500, 20, "/bin/two");
+	tb_comm(c.tb, 1, 3500, 20, "two");
+	tb_exit(c.tb, 1, 5000, 20, 20, true);
+	tb_switch(c.tb, 1, 6000, 20, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 3500);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_PROCESS, "one", 10, "fork"), 100);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 400);
+	CU_ASSERT_EQUAL(c.two->syscall_ns, 100);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 20)), "two");
+	CU_ASSERT_STRING_EQUAL(trace_process_exe(case_process(&c, 20)), "/bin/two");
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 10);
+	CU_ASSERT_EQUAL(trace_process_end_ns(case_process(&c, 20)), 6000);
+	case_free(&c);
+}
+
+static void a_reused_number_is_another_process(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "first");
+	tb_switch(c.tb, 1, 2500, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 3000, 20, 0, TRACE_TASK_DEAD);
+	tb_free_thread(c.tb, 1, 3100, 20);
+	tb_fork(c.tb, 0, 4000, 10, 20, 20, "second");
+	tb_switch(c.tb, 1, 4500, 0, 20, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 3);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(trace_get_process(c.analysis, 1)), "first");
+	CU_ASSERT_EQUAL(trace_process_end_ns(trace_get_process(c.analysis, 1)), 3000);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(trace_get_process(c.analysis, 2)), "second");
+	CU_ASSERT_EQUAL(trace_process_start_ns(trace_get_process(c.analysis, 2)), 4000);
+	for (uint32_t i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(trace_thread_index(trace_next_thread(trace_get_process(c.analysis, i), NULL)), i);
+	case_free(&c);
+}
+
+/* The kernel frees a thread some time after it was waited for; its number may be another's by then. */
+static void a_number_that_is_freed_may_be_anothers_already(void)
+{
+	struct analysis_case c = case_new();
+	const struct trace_process *process;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "first");
+	tb_switch(c.tb, 1, 2500, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 3000, 20, 0, TRACE_TASK_DEAD);
+	tb_fork(c.tb, 0, 3100, 10, 20, 20, "second");
+	tb_switch(c.tb, 1, 3200, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 3300, 20, 0, TRACE_TASK_DEAD);
+	tb_fork(c.tb, 0, 3400, 10, 20, 20, "third");
+	tb_switch(c.tb, 1, 4000, 0, 20, TRACE_TASK_RUNNING);
+	tb_free_thread(c.tb, 0, 4100, 20); /* the first */
+	tb_free_thread(c.tb, 0, 4200, 20); /* the second */
+	tb_exit(c.tb, 1, 5900, 20, 20, true);
+	tb_switch(c.tb, 1, 6000, 20, 0, TRACE_TASK_DEAD);
+	tb_free_thread(c.tb, 0, 6100, 20);
+	tb_fork(c.tb, 0, 7000, 10, 20, 20, "fourth");
+	tb_switch(c.tb, 1, 7100, 0, 20, TRACE_TASK_RUNNING);
+	tb_free_thread(c.tb, 0, 8000, 20); /* itself: how it ended was not seen */
+	case_run(&c);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(c.analysis), 5);
+	process = trace_get_process(c.analysis, 3);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "third");
+	CU_ASSERT_EQUAL(trace_process_start_ns(process), 3400);
+	CU_ASSERT_EQUAL(trace_process_end_ns(process), 6000);
+	process = trace_get_process(c.analysis, 4);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "fourth");
+	CU_ASSERT_EQUAL(trace_process_end_ns(process), 8000);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 1); /* as it was on its CPU */
+	case_free(&c);
+}
+
+/* Whoever waits for it is told before it leaves its CPU. */
+static void who_exits_may_leave_its_cpu_when_its_number_is_anothers(void)
+{
+	struct analysis_case c = case_new();
+	const struct trace_process *process;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "first");
+	tb_switch(c.tb, 1, 2500, 0, 20, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 1, 2900, 20, 20, true);
+	tb_fork(c.tb, 0, 3000, 10, 20, 20, "second");
+	tb_switch(c.tb, 1, 3100, 20, 0, TRACE_TASK_DEAD);
+	tb_free_thread(c.tb, 0, 3200, 20);
+	tb_switch(c.tb, 1, 4000, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 6000, 20, 0, TRACE_TASK_DEAD);
+	case_run(&c);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(c.analysis), 3);
+	CU_ASSERT_EQUAL(trace_process_end_ns(trace_get_process(c.analysis, 1)), 3100);
+	process = trace_get_process(c.analysis, 2);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "second");
+	CU_ASSERT_EQUAL(trace_process_start_ns(process), 3000);
+	CU_ASSERT_EQUAL(trace_process_end_ns(process), 6000);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+/* Behind a gap nobody knows who was freed in it. */
+static void a_number_that_was_freed_in_a_gap_is_not_waited_for(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "first");
+	tb_switch(c.tb, 1, 2500, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 3000, 20, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 3100, 10, 0, TRACE_TASK_RUNNING);
+	tb_lost(c.tb, 0, 3);
+	tb_fork(c.tb, 0, 4000, 10, 20, 20, "second");
+	tb_free_thread(c.tb, 0, 5000, 20);
+	case_run(&c);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(c.analysis), 3);
+	CU_ASSERT_EQUAL(trace_process_end_ns(trace_get_process(c.analysis, 2)), 5000);
+	case_free(&c);
+}
+
+/* The memory of a dead thread's rows is the next one's. */
+static void what_is_known_of_the_dead_stays_when_others_come(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint64_t at = 2000 + 1000 * i;
+
+		tb_fork(c.tb, 0, at, 10, 20 + i, 20 + i, "short");
+		tb_switch(c.tb, 1, at + 100, 0, 20 + i, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 1, at + 110, 0);
+		for (uint32_t n = 0; n <= i; n++) {
+			tb_sys_enter(c.tb, 1, at + 200 + 20 * n, i == 1 ? SYS_pause : SYS_getpid);
+			tb_sys_exit(c.tb, 1, at + 210 + 20 * n + i, 0);
+		}
+		tb_switch(c.tb, 1, at + 500, 20 + i, 0, TRACE_TASK_DEAD);
+	}
+	case_run(&c);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct trace_figures *f = trace_process_figures(c.analysis, case_process(&c, 20 + i));
+		const struct trace_call *call = case_call(f, i == 1 ? "pause" : "getpid");
+
+		CU_ASSERT_EQUAL(f->nr_syscalls, i + 1 + 1); /* and the fork that it came out of */
+		CU_ASSERT_EQUAL(call->calls, i + 1);
+		CU_ASSERT_EQUAL(call->p50_ns, 10 + i);
+		trace_figures_free(f);
+	}
+	case_free(&c);
+}
+
+static void a_thread_that_the_start_state_knew_too_early_begins_at_its_fork(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_start_thread late = {.tid = 20, .tgid = 20, .ppid = 10, .nr = -1, .state = 1};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_start(c.tb, 4000, TRACE_EV_start_thread, &late, sizeof(late), "two");
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "two");
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 7000);
+	case_free(&c);
+}
+
+static void a_threads_time_is_its_processes(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 1, "worker", 1, true);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 5000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 16000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 5000);
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 10)), 2);
+	case_free(&c);
+}
+
+static void exec_from_a_thread_takes_the_leaders_number(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_sched_exec exec = {.tid = 10, .old_tid = 11};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 1, false);
+	tb_thread(c.tb, 11, 10, 1, "worker", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_execve, 0, 0, 0);
+	tb_event(c.tb, 0, 3000, TRACE_EV_sched_exec, &exec, sizeof(exec), "/bin/two");
+	tb_sys_exit(c.tb, 0, 3100, 0);
+	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_RUNNING); /* it is 10 now */
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 1);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 2000 + 8000);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 1900);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1100);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+/* Thread 11 calls exec, and so 10, the leader, has to die; from then on 11 is 10, and 10 is 11. */
+static void exec_from_worker(struct analysis_case *c)
+{
+	tb_thread(c->tb, 10, 10, 1, "one", 1, true);
+	tb_thread(c->tb, 11, 10, 1, "worker", 0, true);
+	tb_sys_enter(c->tb, 0, 2000, SYS_execve, 0, 0, 0);
+	tb_switch(c->tb, 0, 2100, 11, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_exit(c->tb, 1, 2200, 10, 10, false);
+	tb_waking(c->tb, 1, 2300, 11, TRACE_CONTEXT_TASK);
+}
+
+static void exec_ends(struct analysis_case *c)
+{
+	struct trace_sched_exec exec = {.tid = 10, .old_tid = 11};
+
+	tb_event(c->tb, 0, 4000, TRACE_EV_sched_exec, &exec, sizeof(exec), "/bin/two");
+	tb_sys_exit(c->tb, 0, 4100, 0);
+	tb_free_thread(c->tb, 1, 4200, 11); /* the old leader */
+	tb_switch(c->tb, 0, 5000, 10, 0, TRACE_TASK_DEAD);
+	case_run(c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c->analysis), 1);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c->analysis), 0);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(c, 10)), "two");
+	CU_ASSERT_STRING_EQUAL(trace_process_exe(case_process(c, 10)), "/bin/two");
+	CU_ASSERT_EQUAL(case_wait(c->one, TRACE_WAIT_UNKNOWN, "", 0, ""), 0);
+}
+
+static void the_name_that_exec_gives_is_its_processes_also_from_a_thread(void)
+{
+	struct analysis_case c = case_new();
+
+	exec_from_worker(&c);
+	tb_switch(c.tb, 1, 2400, 10, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 2500, 0, 11, TRACE_TASK_RUNNING);
+	tb_comm(c.tb, 0, 3000, 10, "two");
+	exec_ends(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 1400 + 4000);
+	case_free(&c);
+}
+
+static void a_thread_may_leave_its_cpu_under_its_new_number_before_exec_is_told(void)
+{
+	struct analysis_case c = case_new();
+
+	exec_from_worker(&c);
+	tb_switch(c.tb, 1, 2400, 10, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 2500, 0, 11, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 2600, 10, 0, TRACE_TASK_RUNNING); /* before it has its name */
+	tb_switch(c.tb, 0, 2700, 0, 10, TRACE_TASK_RUNNING);
+	tb_comm(c.tb, 0, 3000, 10, "two");
+	tb_switch(c.tb, 0, 3200, 10, 0, TRACE_TASK_UNINTERRUPTIBLE); /* and while the program is loaded */
+	tb_waking(c.tb, 1, 3300, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 3400, 0, 10, TRACE_TASK_RUNNING);
+	exec_ends(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 1400 + 4000);
+	CU_ASSERT_EQUAL(case_call(c.one, "execve")->elapsed_ns, 2100);
+	case_free(&c);
+}
+
+static void the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads_number(void)
+{
+	struct analysis_case c = case_new();
+
+	exec_from_worker(&c);
+	tb_switch(c.tb, 0, 2400, 0, 11, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 2500, 11, 0, TRACE_TASK_DEAD); /* it was 10 */
+	tb_comm(c.tb, 0, 3000, 10, "two");
+	exec_ends(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 1500 + 4000);
+	case_free(&c);
+}
+
+static void the_old_leader_may_leave_its_cpu_after_exec_is_told(void)
+{
+	struct analysis_case c = case_new();
+
+	exec_from_worker(&c);
+	tb_switch(c.tb, 0, 2400, 0, 11, TRACE_TASK_RUNNING);
+	tb_comm(c.tb, 0, 3000, 10, "two");
+	tb_switch(c.tb, 1, 4050, 11, 0, TRACE_TASK_DEAD); /* it was 10 */
+	exec_ends(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 3050 + 4000);
+	case_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_child_begins_at_its_fork),
+		CASE(a_reused_number_is_another_process),
+		CASE(a_number_that_is_freed_may_be_anothers_already),
+		CASE(who_exits_may_leave_its_cpu_when_its_number_is_anothers),
+		CASE(a_number_that_was_freed_in_a_gap_is_not_waited_for),
+		CASE(what_is_known_of_the_dead_stays_when_others_come),
+		CASE(a_thread_that_the_start_state_knew_too_early_begins_at_its_fork),
+		CASE(a_threads_time_is_its_processes),
+		CASE(exec_from_a_thread_takes_the_leaders_number),
+		CASE(the_name_that_exec_gives_is_its_processes_also_from_a_thread),
+		CASE(a_thread_may_leave_its_cpu_under_its_new_number_before_exec_is_told),
+		CASE(the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads_number),
+		CASE(the_old_leader_may_leave_its_cpu_after_exec_is_told),
+		{NULL, NULL},
+	};
+
+	return unit_main("threads", cases, argc, argv);
+}
