@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_critical_path.c - each rule of the walk on a trace of a few events, and its promises on random traces.
+ * test_critical_path.c - each rule of the walk on a trace of a few events.
  *
  * A path is compared as text, a line for each segment:
  *
@@ -11,41 +11,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <trace/critical_path.h>
-#include "analysis_case.h"
-#include "builder.h"
+#include "critical_path_case.h"
 #include "unit.h"
-
-struct path_case {
-	struct analysis_case c;
-	struct trace_history *history;
-	struct trace_critical_path *path;
-	char text[8192];
-};
-
-static struct path_case path_new(void)
-{
-	struct path_case p = {.c = case_new()};
-
-	return p;
-}
-
-static void path_analyze_with(struct path_case *p, const struct trace_history_options *options)
-{
-	struct trace_error error = {0};
-
-	p->c.trace = tb_open_trace(p->c.tb);
-	p->c.analysis = trace_analysis_new(p->c.trace, NULL, &error);
-	p->history = trace_history_new(p->c.analysis, options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(p->history);
-	CU_ASSERT_EQUAL(trace_analysis_run(p->c.analysis, &error), 0);
-	CU_ASSERT_EQUAL(trace_analysis_verify(p->c.analysis, &error), 0);
-}
-
-static void path_analyze(struct path_case *p)
-{
-	path_analyze_with(p, NULL);
-}
 
 /* The @nth thread that had this number. */
 static const struct trace_thread *thread_of(const struct path_case *p, uint32_t tid, int nth)
@@ -106,13 +73,6 @@ static void path_is(struct path_case *p, uint32_t tid, const char *expected)
 	CU_ASSERT_STRING_EQUAL(p->text, expected);
 }
 
-static void path_free(struct path_case *p)
-{
-	trace_critical_path_free(p->path);
-	trace_history_free(p->history);
-	case_free(&p->c);
-}
-
 static uint64_t contributed(const struct path_case *p, enum trace_contributor_by by, uint32_t pid, enum trace_state state, const char *target)
 {
 	const struct trace_contributor *row;
@@ -121,13 +81,6 @@ static uint64_t contributed(const struct path_case *p, enum trace_contributor_by
 		if (row->by == by && row->pid == pid && row->state == state && strcmp(row->target, target) == 0)
 			return row->ns;
 	return 0;
-}
-
-static void wakeup_new(struct tb *tb, uint32_t cpu, uint64_t ns, uint32_t tid)
-{
-	struct trace_sched_wakeup_new event = {.tid = tid, .target_cpu = (uint16_t)cpu};
-
-	tb_event(tb, cpu, ns, TRACE_EV_sched_wakeup_new, &event, sizeof(event), NULL);
 }
 
 /* A timer's softirq on an idle CPU wakes @tid, which runs there at once. */
@@ -782,196 +735,6 @@ static void the_command_is_the_recorders_child(void)
 	path_free(&p);
 }
 
-/* ---- random traces ---- */
-
-#define NR_TIDS 10
-#define NR_CPUS 3
-#define NR_EVENTS 3000
-
-static uint64_t dice;
-
-static uint32_t below(uint32_t n)
-{
-	uint64_t x = dice += 0x9e3779b97f4a7c15ULL; /* splitmix64 */
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-	return (uint32_t)((x ^ x >> 31) % n);
-}
-
-/* A machine that may be impossible now and then: @noise percent of the switches and wakeups are not checked. */
-static void random_trace(struct tb *tb, uint32_t noise, bool losses)
-{
-	static const uint32_t calls[] = {SYS_read, SYS_write, SYS_wait4, SYS_futex, SYS_nanosleep, SYS_poll, SYS_fork};
-	uint32_t running[NR_CPUS] = {0}, parent, tid, cpu;
-	uint64_t ns = 1000;
-
-	for (int i = 0; i < NR_EVENTS; i++) {
-		cpu = below(NR_CPUS);
-		tid = 1 + below(NR_TIDS);
-		ns += below(4) ? below(40) : 0;
-		for (uint32_t other = 0; other < NR_CPUS && below(100) >= noise; other++)
-			if (running[other] == tid)
-				tid = 0;
-		if (losses && below(400) == 0)
-			tb_lost(tb, cpu, 1 + below(5));
-		switch (below(9)) {
-		case 0:
-		case 1:
-			tb_switch(tb, cpu, ns, running[cpu], tid, below(3) ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
-			running[cpu] = tid;
-			break;
-		case 2:
-		case 3:
-			tb_waking(tb, cpu, ns, tid, below(4) ? TRACE_CONTEXT_TASK : TRACE_CONTEXT_SOFTIRQ);
-			break;
-		case 4:
-			tb_sys_enter(tb, cpu, ns, calls[below(7)], 0, 0, 0);
-			break;
-		case 5:
-			tb_sys_exit(tb, cpu, ns, 0);
-			break;
-		case 6:
-			tb_softirq(tb, cpu, ns, below(10));
-			break;
-		case 7:
-			tb_softirq_exit(tb, cpu, ns, below(10));
-			break;
-		default:
-			parent = running[cpu];
-			if (below(10) || !parent || !tid || parent == tid)
-				break;
-			tb_fork(tb, cpu, ns, parent, tid, tid, "child");
-			wakeup_new(tb, cpu, ns, tid);
-		}
-	}
-}
-
-static void check_all_paths(struct path_case *p)
-{
-	uint64_t start, end;
-
-	trace_analysis_window(p->c.analysis, &start, &end);
-	for (size_t i = 0; i < trace_nr_processes(p->c.analysis); i++)
-		for (const struct trace_thread *t = NULL; (t = trace_next_thread(trace_get_process(p->c.analysis, i), t));)
-			for (int window = 0; window < 3; window++) {
-				uint64_t from = window ? start + below((uint32_t)(end - start)) : 0, to = window ? from + below(20000) : UINT64_MAX;
-				struct trace_error error = {0};
-				struct trace_critical_path *path = trace_critical_path_new(p->history, t, from, to, &error);
-
-				CU_ASSERT(path || error.code == -EINVAL);
-				CU_ASSERT_NOT_EQUAL(error.code, -E2BIG);
-				if (path)
-					CU_ASSERT_EQUAL(trace_critical_path_verify(path, &error), 0);
-				if (path && error.code)
-					printf("%s\n", error.message);
-				trace_critical_path_free(path);
-			}
-}
-
-static void random_traces(uint32_t noise, bool losses)
-{
-	struct trace_history_options options = {.size = sizeof(options)};
-
-	for (uint64_t seed = 1; seed <= 12; seed++) {
-		struct path_case p = {.c = {.tb = tb_new()}};
-
-		dice = seed * 1000 + noise;
-		options.max_intervals = seed % 3 ? 0 : 2500; /* every third one becomes coarse on its way */
-		random_trace(p.c.tb, noise, losses);
-		path_analyze_with(&p, &options);
-		check_all_paths(&p);
-		path_free(&p);
-	}
-}
-
-static void random_paths_add_up_to_the_window(void)
-{
-	random_traces(0, false);
-}
-
-static void impossible_paths_add_up_to_the_window(void)
-{
-	random_traces(50, false);
-}
-
-static void paths_through_gaps_add_up_to_the_window(void)
-{
-	random_traces(5, true);
-}
-
-/* The next stretch of one thread in one state from segment *@at on, whatever it did on the CPU and whoever had it. */
-static bool next_stretch(const struct trace_critical_path *path, size_t *at, struct trace_path_segment *ret_stretch)
-{
-	struct trace_path_segment s;
-
-	if (*at >= trace_critical_path_nr_segments(path))
-		return false;
-	trace_critical_path_segment(path, (*at)++, ret_stretch);
-	if (ret_stretch->state != TRACE_STATE_WAIT_CPU && ret_stretch->state != TRACE_STATE_BLOCKED)
-		ret_stretch->state = TRACE_STATE_RUNNING;
-	for (; *at < trace_critical_path_nr_segments(path); (*at)++) {
-		trace_critical_path_segment(path, *at, &s);
-		if (s.state != TRACE_STATE_WAIT_CPU && s.state != TRACE_STATE_BLOCKED)
-			s.state = TRACE_STATE_RUNNING;
-		if (s.thread != ret_stretch->thread || s.state != ret_stretch->state || s.waiter != ret_stretch->waiter ||
-		    s.state == TRACE_STATE_BLOCKED)
-			break;
-		ret_stretch->to_ns = s.to_ns;
-	}
-	return true;
-}
-
-static void compare_paths(const struct trace_critical_path *fine, const struct trace_critical_path *coarse)
-{
-	struct trace_path_segment one, two;
-	size_t at[2] = {0};
-
-	while (next_stretch(fine, &at[0], &one)) {
-		CU_ASSERT_FATAL(next_stretch(coarse, &at[1], &two));
-		CU_ASSERT_PTR_EQUAL(one.thread, two.thread);
-		CU_ASSERT_PTR_EQUAL(one.waiter, two.waiter);
-		CU_ASSERT_EQUAL(one.state, two.state);
-		CU_ASSERT_EQUAL(one.from_ns, two.from_ns);
-		CU_ASSERT_EQUAL(one.to_ns, two.to_ns);
-	}
-	CU_ASSERT_FALSE(next_stretch(coarse, &at[1], &two));
-}
-
-static void a_coarse_path_is_the_same_path(void)
-{
-	struct trace_history_options options = {.size = sizeof(options)};
-
-	for (uint64_t seed = 1; seed <= 6; seed++) {
-		struct path_case p = {.c = {.tb = tb_new()}};
-		struct trace_history *coarse;
-
-		dice = seed;
-		random_trace(p.c.tb, 0, false);
-		p.c.trace = tb_open_trace(p.c.tb);
-		p.c.analysis = trace_analysis_new(p.c.trace, NULL, NULL);
-		p.history = trace_history_new(p.c.analysis, NULL, NULL);
-		options.max_intervals = 1900 + 50 * seed;
-		coarse = trace_history_new(p.c.analysis, &options, NULL);
-		CU_ASSERT_EQUAL(trace_analysis_run(p.c.analysis, NULL), 0);
-		CU_ASSERT_FALSE(trace_history_is_coarse(p.history));
-		CU_ASSERT(trace_history_is_coarse(coarse));
-		for (size_t i = 0; i < trace_nr_processes(p.c.analysis); i++)
-			for (const struct trace_thread *t = NULL; (t = trace_next_thread(trace_get_process(p.c.analysis, i), t));) {
-				struct trace_critical_path *one = trace_critical_path_new(p.history, t, 0, UINT64_MAX, NULL);
-				struct trace_critical_path *two = trace_critical_path_new(coarse, t, 0, UINT64_MAX, NULL);
-
-				CU_ASSERT_EQUAL(one != NULL, two != NULL);
-				if (one && two)
-					compare_paths(one, two);
-				trace_critical_path_free(one);
-				trace_critical_path_free(two);
-			}
-		trace_history_free(coarse);
-		path_free(&p);
-	}
-}
-
 static const struct unit_case cases[] = {
 	{"running_is_its_own_path", running_is_its_own_path},
 	{"a_sleep_stays_a_sleep", a_sleep_stays_a_sleep},
@@ -994,10 +757,6 @@ static const struct unit_case cases[] = {
 	{"misuse_is_told", misuse_is_told},
 	{"the_command_may_be_what_a_thread_execs", the_command_may_be_what_a_thread_execs},
 	{"the_command_is_the_recorders_child", the_command_is_the_recorders_child},
-	{"random_paths_add_up_to_the_window", random_paths_add_up_to_the_window},
-	{"impossible_paths_add_up_to_the_window", impossible_paths_add_up_to_the_window},
-	{"paths_through_gaps_add_up_to_the_window", paths_through_gaps_add_up_to_the_window},
-	{"a_coarse_path_is_the_same_path", a_coarse_path_is_the_same_path},
 	{NULL, NULL},
 };
 
