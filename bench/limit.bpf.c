@@ -4,27 +4,20 @@
  *
  * clock_*: on a system call's entry and exit; they know the time, and no more. busy_*: the same on all that the busy machine of bench/run
  * records. record_*: on entry and exit, they also leave a record of 16 bytes in a ring of their CPU, as anything must that may be
- * interrupted by another of its kind: an add that reserves and an add that commits, with nothing looked at: no filter, no end of the ring, nobody
- * who reads it.
+ * interrupted by another of its kind: an add that reserves and an add that commits, with nothing looked at: no filter, no end of the ring. limit.c
+ * reads it, as somebody must: a line of memory that another CPU has read costs more to write again than one that nobody wants.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-#define RING_BYTES (1 << 20)
-
-struct ring {
-	__u64 position;
-	__u64 pad0[7];
-	__u64 commit;
-	__u64 pad1[7];
-	__u64 words[RING_BYTES / 8 + 2];
-};
+#include "limit_ring.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1); /* limit.c: of each CPU */
 	__type(key, __u32);
-	__type(value, struct ring);
+	__type(value, struct limit_ring);
 } rings SEC(".maps");
 
 volatile __u64 time_ns;
@@ -57,12 +50,12 @@ KNOW_THE_TIME(busy_timer, timer_expire_entry)
 static __always_inline void record(__u64 value)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct limit_ring *ring = bpf_map_lookup_elem(&rings, &cpu);
 	__u64 position;
 
 	if (!ring)
 		return;
-	position = __sync_fetch_and_add(&ring->position, 16) & (RING_BYTES - 16);
+	position = __sync_fetch_and_add(&ring->position, 16) & (LIMIT_RING_BYTES - 16);
 	ring->words[position / 8 + 1] = value;
 	ring->words[position / 8] = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&ring->commit, 16);

@@ -4,7 +4,7 @@
  *
  *	limit attached			names all that BPF programs are attached to now, one on a line: tracepoints, and page-faults-min, page-faults-maj, the perf events
  *	limit on NAME,... COMMAND	runs COMMAND while a program that reads the clock, and does nothing else, is attached to each of them
- *	limit OBJECT KIND COMMAND	the same with the programs of OBJECT (limit.bpf.o) of one kind (clock, busy, record)
+ *	limit OBJECT KIND COMMAND	the same with the programs of OBJECT (limit.bpf.o) of one kind (clock, busy, record); what they record is read, and forgotten
  *
  * The exit status is the command's.
  */
@@ -14,14 +14,19 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "limit_ring.h"
 
 /* The perf events of a fault's end: there is no tracepoint everywhere. */
 static const struct faults {
@@ -148,14 +153,63 @@ static int run_with_clocks(char *names, char **command)
 
 /* ---- OBJECT KIND ---- */
 
+/** struct reader - of all rings. @read: of each, the bytes that were */
+struct reader {
+	const struct limit_ring *rings; /* as long as the process */
+	int nr;
+	__u64 *read; /* owned, as long as the process */
+};
+
+static __u64 read_new(const struct limit_ring *ring, __u64 *read)
+{
+	__u64 end = __atomic_load_n(&ring->commit, __ATOMIC_ACQUIRE), sum = 0;
+
+	for (; *read < end; *read += 16)
+		sum += ring->words[(*read & (LIMIT_RING_BYTES - 16)) / 8];
+	return sum;
+}
+
+/* Until the process ends. */
+static void *read_rings(void *argument)
+{
+	const struct timespec nap = {0, 1000000};
+	struct reader *reader = argument;
+	volatile __u64 seen;
+
+	for (;;) {
+		for (int cpu = 0; cpu < reader->nr; cpu++)
+			seen = read_new(&reader->rings[cpu], &reader->read[cpu]);
+		(void)seen;
+		nanosleep(&nap, NULL);
+	}
+	return NULL;
+}
+
+/* Its look at all pages is what maps them: as with the daemon, no program meets one that nobody has seen. */
+static bool reader_start(struct reader *reader, int map)
+{
+	size_t bytes;
+	pthread_t thread;
+	void *memory;
+
+	reader->nr = libbpf_num_possible_cpus();
+	bytes = (size_t)reader->nr * sizeof(*reader->rings);
+	memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, map, 0);
+	reader->rings = memory;
+	reader->read = calloc((size_t)reader->nr, sizeof(*reader->read));
+	return memory != MAP_FAILED && reader->read && pthread_create(&thread, NULL, read_rings, reader) == 0;
+}
+
 static int run_with_kind(const char *path, const char *kind, char **command)
 {
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
 	struct bpf_map *rings = object ? bpf_object__find_map_by_name(object, "rings") : NULL;
 	struct bpf_program *program;
+	static struct reader reader; /* its thread outlives this call */
 	int result;
 
-	if (!rings || bpf_map__set_max_entries(rings, (unsigned int)libbpf_num_possible_cpus()) || bpf_object__load(object)) {
+	if (!rings || bpf_map__set_max_entries(rings, (unsigned int)libbpf_num_possible_cpus()) || bpf_object__load(object) ||
+	    !reader_start(&reader, bpf_map__fd(rings))) {
 		fprintf(stderr, "limit: %s cannot be loaded\n", path);
 		return 1;
 	}
