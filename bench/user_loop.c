@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * user_loop CASE COUNT [THREADS] - what an event of a program costs it, in nanoseconds of its CPU time. Its rings are emptied by a thread of its
- * own, which only takes and releases. Cases: empty, tsc, marker (write(2) to trace_marker), disabled, none, one, four, text.
+ * own, which only takes and releases. Cases: empty, tsc, clock (clock_gettime), marker (write(2) to trace_marker), disabled, none, one, four, text.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -31,6 +31,14 @@ static void run_tsc(long count)
 #endif
 		__asm__ volatile("" : "+r"(sum));
 	}
+}
+
+static void run_clock(long count)
+{
+	struct timespec ts;
+
+	for (long i = 0; i < count; i++)
+		clock_gettime(CLOCK_MONOTONIC, &ts);
 }
 
 static void run_marker(long count)
@@ -123,7 +131,7 @@ static void *empty_rings(void *argument)
 
 int main(int argc, char **argv)
 {
-	static const struct user_loop loops[] = { { "empty", run_empty }, { "tsc", run_tsc }, { "marker", run_marker }, { "disabled", run_disabled },
+	static const struct user_loop loops[] = { { "empty", run_empty }, { "tsc", run_tsc }, { "clock", run_clock }, { "marker", run_marker }, { "disabled", run_disabled },
 						  { "none", run_none }, { "one", run_one }, { "four", run_four }, { "text", run_text }, { NULL, NULL } };
 	struct user_memory *memory = find_memory();
 	unsigned long long lost = 0;
