@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The flight recorder of the kernel's events, on a tracer made of memory: a snapshot holds the latest events, and what is missing is counted. */
+#include "daemon_case.h"
+#include "flight.h"
+#include "flight_notes.h"
+#include "unit.h"
+
+static struct found snapshot(struct bench *bench, struct flight *flight, struct flight_result *ret_result)
+{
+	char path[] = "/tmp/test_daemon.XXXXXX";
+	int fd = mkstemp(path);
+	struct found found;
+
+	CU_ASSERT_EQUAL(flight_snapshot(flight, fd, 1, ret_result, &bench->error), 0);
+	close(fd);
+	found = read_back(path);
+	unlink(path);
+	return found;
+}
+
+static void a_snapshot_holds_the_latest_events(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct found found;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 99; i++)
+		fake_switch(bench.tracer, 0);
+	fake_delay(bench.tracer, 0); /* held back until the snapshot */
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 100);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	for (int i = 0; i < 100000; i++)
+		CU_ASSERT(fake_switch(bench.tracer, 0));
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT(found.switches[0] > 1000);
+	CU_ASSERT_EQUAL(found.switches[0] + result.overwritten, 100100);
+	CU_ASSERT_EQUAL(found.lost, result.overwritten);
+	CU_ASSERT_EQUAL(found.waits, 1);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	CU_ASSERT(found.clean_end);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/* Nothing comes behind it in the snapshot that could tell what is missing. */
+static void a_writer_that_is_inside_the_last_subbuffer_hides_no_loss(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct found found;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 10; i++)
+		fake_switch(bench.tracer, 0);
+	fake_hold(bench.tracer, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 0);
+	CU_ASSERT_EQUAL(result.overwritten, 10);
+	CU_ASSERT_EQUAL(found.lost, 10);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	fake_release(bench.tracer, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 11);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/* The kernel opens a sub-buffer and counts a loss while the recorder, which begins anew, reads the one counter and then the other. */
+static void a_loss_while_a_reset_looks_is_none_after_it(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	trace_u64 *discarded = &tracer_get_ring(bench.tracer, 0)->ring.control->discarded;
+	struct flight_result result;
+	struct found found;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	*discarded = 5;
+	flight_reset(flight);
+	*discarded = 3; /* what the first sub-buffer notes, as if opened before */
+	for (int i = 0; i < 10; i++)
+		fake_switch(bench.tracer, 0);
+	*discarded = 5;
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 10);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+static void structural_events_outlive_the_others(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct found found;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 5000; i++) {
+		CU_ASSERT(fake_exec(bench.tracer, 1, "/bin/true"));
+		if (i % 50 == 0)
+			flight_drain(flight);
+	}
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.execs, 5000);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+static void a_reset_forgets(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct found found;
+
+	for (int i = 0; i < 50000; i++)
+		fake_switch(bench.tracer, 0);
+	fake_exec(bench.tracer, 0, "/bin/true");
+	flight_mark(flight, "before");
+	fake_delay(bench.tracer, 0);
+	flight_reset(flight);
+	flight_mark(flight, "after");
+	for (int i = 0; i < 7; i++)
+		fake_switch(bench.tracer, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 7);
+	CU_ASSERT_EQUAL(found.execs, 0);
+	CU_ASSERT_EQUAL(found.marks, 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	for (int i = 0; i < 99993; i++) /* more than there is room for: what was forgotten was not overwritten */
+		fake_switch(bench.tracer, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0] + result.overwritten, 100000);
+	CU_ASSERT_EQUAL(found.lost, result.overwritten);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/* A script that marks each of its requests; what is recorded from then on must be known all the same, and how many marks there were. */
+static void a_flight_recorder_s_notes_are_there_or_counted(void)
+{
+	static const uint64_t masks[2][TRACE_MASK_WORDS] = {{1}, {2}};
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct found found;
+	char text[400];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (int i = 0; i < 200; i++)
+		flight_mark(flight, text);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.marks, 200);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	flight_select(flight, "a:*");
+	CU_ASSERT_EQUAL(flight_set_mask(flight, masks[0], &bench.error), 0);
+	for (int i = 0; i < 5000; i++)
+		flight_mark(flight, text);
+	flight_select(flight, "b:*");
+	CU_ASSERT_EQUAL(flight_set_mask(flight, masks[1], &bench.error), 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT(found.marks > 2000 && found.marks < 3000); /* a megabyte */
+	CU_ASSERT_EQUAL(found.masks, 2);
+	CU_ASSERT_EQUAL(found.selects, 2);
+	CU_ASSERT_EQUAL(found.marks + found.lost, 5200 + 1); /* the first mask, which held until the second, is lost, too */
+	CU_ASSERT_EQUAL(result.overwritten, found.lost);
+	CU_ASSERT(found.loss_end_ns < found.last_mark_ns);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_reset(flight);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.marks, 0);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+static void what_the_kernel_missed_stands_in_each_snapshot(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight;
+	struct flight_result result;
+	struct found found;
+
+	fake_miss(bench.tracer, TRACE_EV_sys_enter, 7); /* before the beginning */
+	flight = flight_begin(bench.tracer, NULL, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	fake_miss(bench.tracer, TRACE_EV_sys_enter, 3);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.missed, 3);
+	CU_ASSERT_EQUAL(found.lost, 3);
+	fake_miss(bench.tracer, TRACE_EV_sys_exit, 4);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.missed, 7);
+	CU_ASSERT_EQUAL(found.lost, 7);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_reset(flight);
+	CU_ASSERT_EQUAL(snapshot(&bench, flight, &result).lost, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/** struct told - what flight_notes_write() says */
+struct told {
+	uint64_t blocks;
+	uint64_t missed[TRACE_EV_MAX];
+	uint64_t last_ns;
+};
+
+static int tell(void *context, const struct block *block, uint64_t lost)
+{
+	struct told *told = context;
+
+	told->blocks++;
+	CU_ASSERT(block->base_ns >= told->last_ns);
+	told->last_ns = block->base_ns;
+	for (size_t at = 0; at < block->bytes;) {
+		const struct trace_record *record = (const struct trace_record *)(block->data + at);
+		const struct trace_trace_missed *missed = (const struct trace_trace_missed *)(record + 1);
+
+		if (record->id == TRACE_EV_trace_missed)
+			told->missed[missed->event] += missed->count;
+		at += record->words * 8u;
+	}
+	return 0;
+}
+
+/* Days of them take no more memory than an hour. */
+static void what_the_kernel_missed_is_added_up_when_it_is_old(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight_notes *notes = flight_notes_new();
+	struct flight_notes_totals totals;
+	struct told told = {0};
+
+	flight_notes_reset(notes, bench.tracer);
+	fake_miss(bench.tracer, TRACE_EV_sched_fork, 11);
+	for (int i = 0; i < 3000; i++) {
+		fake_miss(bench.tracer, TRACE_EV_sys_enter, 1);
+		fake_miss(bench.tracer, TRACE_EV_sys_exit, 2);
+		flight_notes_missed(notes, bench.tracer);
+	}
+	CU_ASSERT_EQUAL(flight_notes_write(notes, tell, &told, &totals), 0);
+	CU_ASSERT_EQUAL(totals.missed, 9011);
+	CU_ASSERT_EQUAL(totals.lost, 0);
+	CU_ASSERT_EQUAL(told.missed[TRACE_EV_sched_fork], 11);
+	CU_ASSERT_EQUAL(told.missed[TRACE_EV_sys_enter], 3000);
+	CU_ASSERT_EQUAL(told.missed[TRACE_EV_sys_exit], 6000);
+	CU_ASSERT(told.blocks <= 4096);
+	flight_notes_free(notes);
+	bench_free(&bench);
+}
+
+static void snapshots_beside_running_producers_are_whole(void)
+{
+	struct flight_result result;
+	struct flight *flight;
+	struct bench bench;
+	struct found found;
+
+	setenv("TRACE_FAKE_EVENTS", "100000000", 1);
+	bench = bench_new(true);
+	unsetenv("TRACE_FAKE_EVENTS");
+	flight = flight_begin(bench.tracer, NULL, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 10; i++) {
+		usleep(5000);
+		found = snapshot(&bench, flight, &result);
+		CU_ASSERT_EQUAL(found.disorder, 0);
+		CU_ASSERT_EQUAL(found.verify, 0);
+	}
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_snapshot_holds_the_latest_events),
+		CASE(a_writer_that_is_inside_the_last_subbuffer_hides_no_loss),
+		CASE(a_loss_while_a_reset_looks_is_none_after_it),
+		CASE(structural_events_outlive_the_others),
+		CASE(a_reset_forgets),
+		CASE(a_flight_recorder_s_notes_are_there_or_counted),
+		CASE(what_the_kernel_missed_stands_in_each_snapshot),
+		CASE(what_the_kernel_missed_is_added_up_when_it_is_old),
+		CASE(snapshots_beside_running_producers_are_whole),
+		{NULL, NULL},
+	};
+
+	return unit_main("flight recorder", cases, argc, argv);
+}
