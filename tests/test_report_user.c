@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_report_user.c - what tracevisualizer tells of programs' own events: their scopes, counters and requests, in the report, the list and the JSON.
+ *
+ * The shop of user_events_case.h.
+ */
+#include <jansson.h>
+#include <unistd.h>
+#include "unit.h"
+#include "user_events_case.h"
+#include "visualizer.h"
+
+static char *report(struct tb *tb, const char *options)
+{
+	char path[] = "/tmp/test_user_events_XXXXXX", arguments[256], *text;
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	snprintf(arguments, sizeof(arguments), "%s %s", options, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	unlink(path);
+	return text;
+}
+
+static struct tb *shop(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT), queue = event_type(s.tb, "shop:queue", TRACE_ROLE_COUNTER);
+
+	emit(s.tb, 0, 1400, paid, 10, 0);
+	emit(s.tb, 0, 1500, open, 10, 0);
+	emit(s.tb, 0, 1600, take, 10, 5);
+	emit(s.tb, 0, 1700, queue, 10, 3);
+	read_orders(s.tb);
+	emit(s.tb, 0, 6500, done, 10, 5);
+	emit(s.tb, 0, 7000, close, 10, 0);
+	emit(s.tb, 0, 7400, paid, 10, 0);
+	emit(s.tb, 0, 7500, open, 10, 0);
+	return s.tb;
+}
+
+static const char golden[] =
+	"Scopes of programs (where the time between begin and end went):\n"
+	"  count  time  median  99th %   CPU  for a CPU  for else  name           process\n"
+	"      1  5500    5500    5500  2400        100      3000  shop:checkout  shop (10)\n"
+	"\n"
+	"  1 had not ended when the trace did.\n"
+	"\n"
+	"  shop:checkout waited 3000 for file /orders.db\n"
+	"\n"
+	"Requests of programs (from begin to end, on whatever threads; queued: with none):\n"
+	"  count  time  median  99th %   CPU  for a CPU  for else  queued  name        process\n"
+	"      1  4900    4900    4900  1800        100      3000       0  shop:order  shop (10)\n"
+	"\n"
+	"  shop:order waited 3000 for file /orders.db\n"
+	"\n";
+
+static const char golden_between[] =
+	"Between events of programs (of one thread and provider):\n"
+	"  count  time  median  99th %   CPU  for a CPU  for else  name               process\n"
+	"      1  6000    6000    6000  2900        100      3000  shop:paid .. paid  shop (10)\n";
+
+static void scopes_of_which_none_has_ended_are_told(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	char *text;
+
+	emit(s.tb, 0, 1500, close, 10, 0);
+	emit(s.tb, 0, 1600, open, 10, 0);
+	text = report(s.tb, "-a");
+	contains(text, "\n\nScopes of programs (where the time between begin and end went):\n"
+		       "  1 had not ended when the trace did.\n"
+		       "  1 ended without a beginning in the trace.\n\n");
+	free(text);
+	tb_free(s.tb);
+}
+
+static void the_report_tells_where_the_time_in_scopes_went(void)
+{
+	struct tb *tb = shop();
+	char *text = report(tb, "-a --ns");
+
+	contains(text, golden);
+	contains(text, golden_between);
+	contains(text, "  samples  lowest  mean  highest  last  counter     process\n"
+		       "        1       3     3        3     3  shop:queue  shop (10)\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "shop:checkout.begin")); /* counted as scopes */
+	free(text);
+	text = report(tb, "-a --ns --pid=999");
+	CU_ASSERT_PTR_NULL(strstr(text, "shop:checkout"));
+	free(text);
+	text = report(tb, "--verify");
+	contains(text, "verified");
+	free(text);
+	tb_free(tb);
+}
+
+/* Each in a column of its own, so that the columns add up to the time. */
+static void the_report_tells_interruptions_from_waiting_for_a_cpu(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	char *text;
+
+	emit(s.tb, 0, 1500, open, 10, 0);
+	read_orders(s.tb);
+	tb_vector(s.tb, 0, 6500, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(s.tb, 0, 6570, TRACE_VECTOR_LOCAL_TIMER);
+	emit(s.tb, 0, 7000, close, 10, 0);
+	text = report(s.tb, "-a --ns");
+	contains(text, "  count  time  median  99th %   CPU  interrupted  for a CPU  for else  name           process\n"
+		       "      1  5500    5500    5500  2330           70        100      3000  shop:checkout  shop (10)\n");
+	free(text);
+	tb_free(s.tb);
+}
+
+static void the_report_tells_what_was_not_seen_of_a_scope(void)
+{
+	struct tb *tb = tb_new();
+	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t take = event_type(tb, "shop:b.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(tb, "shop:b.end", TRACE_ROLE_REQUEST_END);
+	char *text;
+
+	stream(tb, 0, 10);
+	emit(tb, 0, 1500, open, 10, 0);
+	emit(tb, 0, 1600, take, 10, 5);
+	emit(tb, 0, 6600, done, 10, 5);
+	emit(tb, 0, 7000, close, 10, 0);
+	text = report(tb, "-a --ns");
+	contains(text, "  count  time  median  99th %  CPU  for a CPU  for else  not seen  name    process\n"
+		       "      1  5500    5500    5500    0          0         0      5500  shop:a  shop (10)\n");
+	contains(text, "  count  time  median  99th %  CPU  for a CPU  for else  queued  not seen  name    process\n"
+		       "      1  5000    5000    5000    0          0         0       0      5000  shop:b  shop (10)\n");
+	free(text);
+	text = report(tb, "--json");
+	contains(text, "\"name\":\"shop:a\",\"from\":\"\",\"pid\":10,\"comm\":\"shop\"");
+	free(text);
+	tb_free(tb);
+}
+
+/* Without the right to record the kernel there are no processes, but there are programs, and they have names and numbers. */
+static void programs_alone_are_chosen_by_what_they_run(void)
+{
+	struct tb *tb = tb_new();
+	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
+	static const char *const theirs[] = {"-a --ns --comm=shop", "-a --ns --pid=10", "-a --ns"};
+	char *text;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
+	stream(tb, 0, 10);
+	emit(tb, 0, 1500, open, 10, 0);
+	emit(tb, 0, 7000, close, 10, 0);
+	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+		text = report(tb, theirs[i]);
+		CU_ASSERT_PTR_EQUAL(strstr(text, "The kernel was not recorded, only events of programs: "), text);
+		contains(text, "  count  time  median  99th %  name    process\n"
+			       "      1  5500    5500    5500  shop:a  shop (10)\n");
+		contains(text, "Scheduling changes: not recorded\n");
+		CU_ASSERT_PTR_NULL(strstr(text, "No process"));
+		CU_ASSERT_PTR_NULL(strstr(text, "% busy"));
+		CU_ASSERT_PTR_NULL(strstr(text, "CPUs (%"));
+		free(text);
+	}
+	text = report(tb, "-a --comm=nobody");
+	contains(text, "No program that has events here is called nobody;\nwithout --pid,");
+	CU_ASSERT_PTR_NULL(strstr(text, "shop"));
+	free(text);
+	text = report(tb, "--json");
+	contains(text, "\"sees_wakeups\":false,\"sees_calls\":false,\"sees_traps\":false,\"sees_interrupts\":false,");
+	free(text);
+	tb_free(tb);
+	tb = tb_new();
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
+	text = report(tb, "-a");
+	contains(text, " There are none.\n");
+	contains(text, "\tScheduling changes: not recorded\n"); /* and what else is to be said of what is missing */
+	free(text);
+	tb_free(tb);
+}
+
+static size_t nr_lines(const char *text, const char *with)
+{
+	size_t nr = 0;
+
+	for (; (text = strstr(text, with)); text += strlen(with))
+		nr++;
+	return nr;
+}
+
+static void the_list_has_the_events_of_programs_that_are_asked_for(void)
+{
+	static const struct {
+		const char *options;
+		size_t nr; /* of eight */
+	} cases[] = {{"-d", 8}, {"-d -tsched", 0}, {"-d -tuser", 8}, {"-d -ouser", 0}, {"-d -tshop:paid", 2}, {"-d -oshop:paid", 6}, {"-d '-tshop:*'", 8},
+		     {"-d '-tshop:q*' -tsched", 1}, {"-d -tshop:checkout", 3}, {"-d -tshop:checkout.end", 1}, {"-d '-oshop:*'", 0}};
+	struct tb *tb = shop();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = report(tb, cases[i].options);
+
+		CU_ASSERT_EQUAL(nr_lines(text, "\tshop:") + nr_lines(text, " shop:"), cases[i].nr);
+		CU_ASSERT_EQUAL(nr_lines(text, "Sched change") > 0, strcmp(cases[i].options, "-d") == 0 || strstr(cases[i].options, "sched") || strstr(cases[i].options, "-o"));
+		if (nr_lines(text, "\tshop:") + nr_lines(text, " shop:") != cases[i].nr)
+			printf("\n%s\n%s\n", cases[i].options, text);
+		free(text);
+	}
+	tb_free(tb);
+}
+
+static void the_json_has_all_of_it(void)
+{
+	struct tb *tb = shop();
+	char *text = report(tb, "--json");
+	json_error_t error;
+	json_t *root = json_loads(text, 0, &error), *spans = json_object_get(root, "spans"), *first = json_array_get(spans, 0);
+	json_int_t sum = 0;
+
+	CU_ASSERT_EQUAL(json_array_size(spans), 3);
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(root, "user_events")), 6);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "name")), "shop:checkout");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "kind")), "scope");
+	for (size_t i = 0; i < 7; i++)
+		sum += json_integer_value(json_object_get(first, (const char *const[]){"user_ns", "system_ns", "interrupted_ns", "wait_cpu_ns", "blocked_ns",
+										       "queued_ns", "unseen_ns"}[i]));
+	CU_ASSERT_EQUAL(sum, 5500);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(first, "sum_ns")), 5500);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(json_object_get(first, "waits"), 0), "target")), "/orders.db");
+	json_decref(root);
+	free(text);
+	tb_free(tb);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(the_report_tells_where_the_time_in_scopes_went),
+		CASE(scopes_of_which_none_has_ended_are_told),
+		CASE(the_report_tells_interruptions_from_waiting_for_a_cpu),
+		CASE(the_report_tells_what_was_not_seen_of_a_scope),
+		CASE(programs_alone_are_chosen_by_what_they_run),
+		CASE(the_list_has_the_events_of_programs_that_are_asked_for),
+		CASE(the_json_has_all_of_it),
+		{NULL, NULL},
+	};
+
+	return unit_main("report user", cases, argc, argv);
+}
