@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_user_flight_hostile.c - the flight recorder beside programs that die, that cannot overwrite, or that write nonsense, and a recording after a recorder
+ * that was killed.
+ */
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include "recording.h"
+#include "user_flight_case.h"
+
+/* ---- the dead ---- */
+
+/* A program of its own that records @nr events, and one that it never finishes, and is killed. */
+static void live_and_die(struct plane *plane, int nr, bool in_a_record)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+		uint16_t id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+
+		offer(&program);
+		while (!__atomic_load_n(&program.memory->overwrite, __ATOMIC_ACQUIRE))
+			usleep(100);
+		record(&program, 3, id, 0, nr);
+		if (in_a_record)
+			fake_program_write(&program, 3, id, &(struct { uint32_t tid; int32_t n; }){ 42, 0 }, 8, true);
+		kill(getpid(), SIGKILL);
+	}
+	do {
+		plane_look(plane);
+		usleep(200);
+	} while (waitpid(child, &status, WNOHANG) == 0);
+	plane_look(plane);
+}
+
+static void what_the_dead_left_is_kept(void)
+{
+	struct plane plane;
+	struct found found;
+
+	plane_begin(&plane, NULL, 0, 0);
+	live_and_die(&plane, 100, false);
+	live_and_die(&plane, 50000, true);
+	live_and_die(&plane, 7, true);
+	CU_ASSERT_EQUAL(plane_programs(&plane), 0);
+	for (int i = 0; i < 2; i++) {
+		found = snapshot(&plane);
+		CU_ASSERT_EQUAL(found.announced, 3);
+		CU_ASSERT_EQUAL(found.breaks + found.late_gaps, 0);
+		CU_ASSERT_TRUE(found.events > 1107);
+		CU_ASSERT_EQUAL(found.events + found.overwritten, 50107);
+		CU_ASSERT_EQUAL(found.discarded, 2); /* what they were in when they died */
+	}
+	flight_reset(plane.flight);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events + found.lost + found.announced, 0);
+	plane_end(&plane);
+}
+
+/* Of more dead than there is room for the latest are kept; the others are counted, and a mark says so. */
+static void the_dead_are_kept_within_bounds(void)
+{
+	struct plane plane;
+	struct found found;
+	uint64_t events = 0;
+
+	plane_begin(&plane, NULL, 100000, 0);
+	for (int i = 0; i < 12; i++) {
+		live_and_die(&plane, 1000 + i, false);
+		events += (uint64_t)(1000 + i);
+	}
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.last, 1010);
+	CU_ASSERT_TRUE(found.events >= 4000 && found.events < 8000);
+	CU_ASSERT_EQUAL(found.events + found.overwritten, events);
+	CU_ASSERT_EQUAL(found.discarded, 0);
+	plane_end(&plane);
+	plane_begin(&plane, NULL, 0, 5);
+	for (int i = 0; i < 300; i++) /* more than are looked through at once */
+		live_and_die(&plane, 10, false);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events, 50);
+	CU_ASSERT_EQUAL(found.events + found.overwritten, 3000);
+	CU_ASSERT_EQUAL(found.marks, 1);
+	CU_ASSERT_EQUAL(found.lost, 2950);
+	plane_end(&plane);
+}
+
+/* ---- others ---- */
+
+/* An older libtracer cannot overwrite: a snapshot holds its oldest events, and makes room for others. */
+static void programs_that_cannot_overwrite_keep_their_oldest(void)
+{
+	struct plane plane;
+	struct fake_program program;
+	struct found found;
+	uint64_t kept;
+	uint16_t id;
+
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, true);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 0, id, 0, 20000);
+	found = snapshot(&plane);
+	kept = found.events;
+	CU_ASSERT_TRUE(kept > 1000 && kept < 10000);
+	CU_ASSERT_EQUAL(found.first, 0);
+	CU_ASSERT_EQUAL(found.breaks, 0);
+	CU_ASSERT_EQUAL(found.discarded, 20000 - kept);
+	record(&program, 0, id, 20000, 20100);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events, 100);
+	CU_ASSERT_EQUAL(found.first, 20000);
+	CU_ASSERT_EQUAL(found.discarded, 20000 - kept);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+static bool nobody_hurries(void *context)
+{
+	return false;
+}
+
+/* A recording after a flight that ended, or was killed: it has the program's events from its beginning, and all of them. */
+static void a_recording_follows(bool killed)
+{
+	struct recording_options options = { .level = 1 };
+	struct users_options users_options = { 0 };
+	struct fake_program program;
+	struct recording *recording;
+	struct selection selection = { 0 };
+	struct trace_error error;
+	struct users *users;
+	struct plane plane;
+	struct found found;
+	char path[64];
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+	uint16_t id;
+	pid_t child;
+
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	child = fork(); /* who has the memory, too, and can be found */
+	if (!child) {
+		if (!killed)
+			for (;;)
+				pause();
+		plane_begin(&plane, NULL, 0, 0);
+		offer(&program);
+		plane_look(&plane);
+		for (;;)
+			pause();
+	}
+	if (killed) {
+		while (!__atomic_load_n(&program.memory->overwrite, __ATOMIC_ACQUIRE))
+			usleep(100);
+		record(&program, 0, id, 0, 50000);
+		record(&program, 1, id, 0, 3);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		CU_ASSERT_EQUAL(program.memory->overwrite, 1);
+		child = fork();
+		if (!child)
+			for (;;)
+				pause();
+	} else {
+		plane_begin(&plane, NULL, 0, 0);
+		record(&program, 0, id, 0, 50000);
+		record(&program, 1, id, 0, 3);
+		plane_end(&plane);
+		CU_ASSERT_EQUAL(program.memory->overwrite, 0);
+	}
+	users_options.selection = &selection;
+	users = users_new(&users_options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(users);
+	options.users = users;
+	usleep(1000);
+	recording = recording_begin(NULL, fd, &options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	CU_ASSERT_EQUAL(program.memory->overwrite, 0);
+	for (int i = 0; i < 20; i++) {
+		record(&program, 0, id, i * 1000, i * 1000 + 1000);
+		recording_flush(recording);
+	}
+	CU_ASSERT_EQUAL(recording_end(recording, nobody_hurries, NULL, &error), 0);
+	recording_free(recording);
+	users_free(users);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	found = read_trace(path);
+	CU_ASSERT_EQUAL(found.events, 20000);
+	CU_ASSERT_EQUAL(found.breaks + found.lost, 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(fd);
+	fake_program_free(&program);
+}
+
+static void a_recording_follows_a_flight(void)
+{
+	a_recording_follows(false);
+}
+
+static void a_recording_follows_a_flight_that_was_killed(void)
+{
+	a_recording_follows(true);
+}
+
+/* ---- hostile memory ---- */
+
+/* What it spoils stays in its own streams, and the books hold all the same: trace_verify(). */
+static void nonsense_spoils_the_program_s_own_events_only(void)
+{
+	size_t rings = 4096 + 4096 + FAKE_REGISTRY;
+	struct plane plane;
+
+	for (unsigned int seed = 0; seed < 60; seed++) {
+		const struct {
+			size_t begin, end;
+		} places[] = { { rings, rings + 256 }, { rings + 4096, rings + 4096 + 64 }, { rings, rings + 4096 + FAKE_SUBBUF }, { 8192, 8192 + 96 },
+			       { 4096 + 512, 8192 } };
+		struct fake_program bad, good;
+		struct found found;
+		uint16_t bad_id, good_id;
+
+		srandom(seed);
+		plane_begin(&plane, NULL, 0, 0);
+		good = board(&plane, SUBBUF_CLOCK_TSC, false);
+		bad = board(&plane, seed % 2 ? SUBBUF_CLOCK_TSC : SUBBUF_CLOCK_MONOTONIC, seed % 5 == 4);
+		good_id = fake_program_event(&good, "good", "event", USER_ROLE_EVENT, one_number);
+		bad_id = fake_program_event(&bad, "bad", "event", USER_ROLE_EVENT, one_number);
+		record(&good, 0, good_id, 0, 2000);
+		record(&bad, 0, bad_id, 0, 300 << seed % 6);
+		for (int i = 0; i < 3; i++) {
+			fake_program_spoil(&bad, places[(seed + (unsigned)i) % 5].begin, places[(seed + (unsigned)i) % 5].end, 1 + (int)(seed % 7));
+			found = snapshot(&plane);
+			CU_ASSERT_EQUAL(found.others, 2000);
+			if (i == 1 && seed % 3 == 0)
+				flight_mark(plane.flight, "spoiled");
+		}
+		flight_reset(plane.flight);
+		found = snapshot(&plane);
+		CU_ASSERT_EQUAL(found.others, 0);
+		plane_end(&plane);
+		munmap(bad.data, rings + FAKE_RINGS * (4096 + FAKE_SUBBUF * FAKE_SUBBUFS));
+		close(bad.fd);
+		fake_program_free(&good);
+	}
+}
+
+/* A ring that says that it came round, and of which nothing was ever written, is not read: that would take our memory. */
+static void holes_are_not_read(void)
+{
+	struct plane plane;
+	struct fake_program program;
+	struct subbuf_ring ring;
+	struct stat before, after;
+	struct found found;
+	uint16_t id;
+
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 0, id, 0, 5);
+	ring = fake_program_ring(&program, 0);
+	ring.control->position += 1ull << 40;
+	fstat(program.fd, &before);
+	found = snapshot(&plane);
+	fstat(program.fd, &after);
+	CU_ASSERT_EQUAL(found.events, 0);
+	CU_ASSERT_TRUE(found.lost >= 1);
+	CU_ASSERT_EQUAL(before.st_blocks, after.st_blocks);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+static const struct unit_case cases[] = {
+	CASE(what_the_dead_left_is_kept),
+	CASE(the_dead_are_kept_within_bounds),
+	CASE(programs_that_cannot_overwrite_keep_their_oldest),
+	CASE(a_recording_follows_a_flight),
+	CASE(a_recording_follows_a_flight_that_was_killed),
+	CASE(nonsense_spoils_the_program_s_own_events_only),
+	CASE(holes_are_not_read),
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return flight_main("user flight, hostile", cases, argc, argv);
+}
