@@ -101,13 +101,14 @@ GPtrArray *command_family(const struct report *report)
 	const struct trace_process *root = report->command;
 	GPtrArray *list = g_ptr_array_new();
 	GHashTable *pids = g_hash_table_new(NULL, NULL);
+	uint64_t start_ns = trace_process_start_ns(root); /* all of its threads are asked */
 
 	g_ptr_array_add(list, (gpointer)root);
 	g_hash_table_add(pids, GUINT_TO_POINTER(trace_process_pid(root)));
 	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) { /* parents come before their children */
 		const struct trace_process *process = trace_get_process(report->analysis, i);
 
-		if (process == root || !trace_nr_threads(process) || trace_process_start_ns(process) < trace_process_start_ns(root) ||
+		if (process == root || !trace_nr_threads(process) || trace_process_start_ns(process) < start_ns ||
 		    !g_hash_table_contains(pids, GUINT_TO_POINTER(trace_process_ppid(process))))
 			continue;
 		g_ptr_array_add(list, (gpointer)process);

@@ -58,6 +58,7 @@ struct cpu {
 	uint64_t ahead_ns;
 	uint32_t ahead_nr; /* of the switches at that time */
 	uint32_t ahead_prev;
+	uint32_t ahead_seeks;
 	bool ahead_lost; /* a loss comes first */
 	struct nest nest[MAX_NESTED];
 	uint64_t irq_ns; /* irq + softirq, for the waiters */

@@ -204,23 +204,6 @@ void file_forget(struct trace_analysis *a, file_idx idx)
 	a->free_file = idx;
 }
 
-bool file_connects(const struct trace_analysis *a, file_idx one, file_idx other)
-{
-	const struct file *left, *right;
-	const struct sock *sock;
-
-	if (!one || !other)
-		return false;
-	left = &a->files[one];
-	right = &a->files[other];
-	if ((left->mode & S_IFMT) != (right->mode & S_IFMT))
-		return false;
-	if (S_ISFIFO(left->mode))
-		return left->ino == right->ino && left->dev == right->dev && ((left->mode ^ right->mode) & FILE_WRITE_END);
-	sock = sock_of_file(a, one);
-	return sock && sock->peer_ino && sock->peer_ino == right->ino;
-}
-
 uint32_t file_mode(uint32_t mode, uint32_t flags)
 {
 	return mode | (S_ISFIFO(mode) && (flags & O_ACCMODE) == O_WRONLY ? FILE_WRITE_END : 0);

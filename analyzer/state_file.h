@@ -44,8 +44,6 @@ void file_forget(struct trace_analysis *a, file_idx file);
 /** file_has_other_end() - is the other end of this pipe known, too? */
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
-/** file_connects() - are these the two ends of one pipe or of two connected sockets? */
-bool file_connects(const struct trace_analysis *a, file_idx one, file_idx other);
 /** file_opened() - the file behind a descriptor, as the kernel tells of it; @flags as in open(2) */
 file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags);
 /** file_mode() - the mode of an open file, from that of its inode and the flags of open(2) */

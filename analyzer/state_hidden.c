@@ -29,6 +29,7 @@
 #include "wait.h"
 
 #define FAR_NS 20000000u /* further than this it is cheaper to seek */
+#define SEEKS_AT_ONCE 64u /* after so many it has to be twice as far: to seek takes long where many chunks overlap, as in a file that was made up */
 
 /*
  * Mostly the next switch is in the same chunk, which is decoded already: a cursor for each CPU that reads ahead would decode it again. Returns false where it is not,
@@ -43,6 +44,13 @@ static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_p
 		return false;
 	*ret_prev = next->prev_tid;
 	return true;
+}
+
+static bool is_far(const struct cpu *cpu, uint64_t ns)
+{
+	uint32_t doubled = cpu->ahead_seeks / SEEKS_AT_ONCE;
+
+	return ns > cpu->ahead_ns && ns - cpu->ahead_ns > (uint64_t)FAR_NS << (doubled < 32 ? doubled : 32);
 }
 
 /*
@@ -62,7 +70,8 @@ static bool peek(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		if (!cpu->ahead)
 			return false;
 	}
-	if (cpu->ahead_ns + FAR_NS < ns) {
+	if (is_far(cpu, ns)) {
+		cpu->ahead_seeks++;
 		trace_cursor_seek(cpu->ahead, ns);
 		cpu->ahead_nr = 0;
 	}

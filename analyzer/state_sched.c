@@ -29,6 +29,7 @@
 #include "state_start.h"
 #include "state_syscall.h"
 #include "wait.h"
+#include "wait_enders.h"
 
 #define SOFTIRQ_NET_RX 3 /* include/linux/interrupt.h */
 
@@ -140,6 +141,7 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 		process->first = thread;
 	process->last = thread;
 	process->nr_threads++;
+	process->nr_living++;
 	return thread;
 }
 
@@ -233,6 +235,7 @@ void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 		return;
 	thread_close(a, thread, ns);
 	thread->place = PLACE_DEAD;
+	thread->process->nr_living--;
 	thread->end_ns = ns;
 	thread->fds = fds_unref(thread->fds);
 	thread->memory = memory_unref(thread->memory);
@@ -565,31 +568,16 @@ static bool waits_for_many(const struct trace_analysis *a, struct trace_thread *
 	return class == CALL_POLL || class == CALL_SELECT || class == CALL_EPOLL_WAIT;
 }
 
-/* Who has both ends of a pipe open never sees it closed. */
-static bool has_both_ends(const struct trace_analysis *a, const struct trace_thread *thread, file_idx pipe)
-{
-	for (uint32_t i = 0; S_ISFIFO(a->files[pipe].mode) && i < thread->fds->nr; i++)
-		if (file_connects(a, pipe, fd_file(thread, i)))
-			return true;
-	return false;
-}
-
-/* Who exits closes its files: the other end of one of them is what the poller was told of. */
+/* Who exits closes its files: the other end of one of them is what the poller was told of. Who has both ends of a pipe open never sees it closed. */
 static void note_exit(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller, struct waker *waker)
 {
-	bool closes = dead->fds && dead->fds->refs == 1;
-
-	for (uint32_t i = 0; poller->fds && i < poller->fds->nr && !waker->file; i++) {
-		file_idx file = fd_file(poller, i);
-
-		if (!file)
-			continue;
-		if (file_via(a, file) == VIA_PIDFD)
+	if (!poller->fds)
+		return;
+	if (dead->fds && dead->fds->refs == 1)
+		waker->file = ender_closed(a, dead, poller);
+	for (uint32_t i = 0; i < poller->fds->nr && !waker->file; i++)
+		if (file_via(a, fd_file(poller, i)) == VIA_PIDFD)
 			waker->via = VIA_PIDFD;
-		for (uint32_t j = 0; closes && j < dead->fds->nr && !waker->file; j++)
-			if (file_connects(a, file, fd_file(dead, j)) && !has_both_ends(a, poller, file))
-				waker->file = fd_file(dead, j);
-	}
 }
 
 static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_sched_waking *waking,

@@ -207,6 +207,7 @@ struct first {
 	enum { FIRST_NOTHING, FIRST_TOLD, FIRST_LOST } what;
 	uint32_t tid;	  /* TOLD */
 	uint64_t lost_ns; /* LOST: before anything was told, from then on */
+	struct trace_thread *running; /* not TOLD: that the start state, read before any loss, saw running there; NULL: none */
 };
 
 /* Who leaves at the first scheduling change was there; so was who forks, calls exec or exits before. */
@@ -256,15 +257,16 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 	return 0;
 }
 
-/* The thread that the start state, read before @before_ns, saw running on a CPU. */
-static struct trace_thread *seen_running(const struct trace_analysis *a, uint32_t cpu, uint64_t before_ns)
+static void find_running(const struct trace_analysis *a, struct first *firsts)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
-			if (thread->place == PLACE_OFF_AT_START && thread->cpu == cpu && (thread->flags & THREAD_RAN_AT_START) &&
-			    thread->read_ns <= before_ns)
-				return thread;
-	return NULL;
+		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+			struct first *first = &firsts[thread->cpu];
+
+			if (thread->place == PLACE_OFF_AT_START && (thread->flags & THREAD_RAN_AT_START) && !first->running &&
+			    (first->what != FIRST_LOST || thread->read_ns <= first->lost_ns))
+				first->running = thread;
+		}
 }
 
 static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct first *first)
@@ -274,7 +276,7 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 	if (first->what == FIRST_TOLD)
 		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);
 	else
-		put_on_cpu(a, cpu, seen_running(a, cpu->cpu, first->what == FIRST_LOST ? first->lost_ns : UINT64_MAX));
+		put_on_cpu(a, cpu, first->running);
 	books_log(a, cpu, a->start_ns);
 }
 
@@ -301,6 +303,7 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
 		if (firsts[i].what == FIRST_TOLD)
 			find_current(a, &a->cpus[i], &firsts[i]);
+	find_running(a, firsts);
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
 		if (firsts[i].what != FIRST_TOLD)
 			find_current(a, &a->cpus[i], &firsts[i]);

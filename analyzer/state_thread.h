@@ -180,6 +180,7 @@ struct trace_process {
 	struct strings *strings; /* borrowed */
 	struct trace_thread *first, *last;
 	size_t nr_threads;
+	size_t nr_living;
 };
 /* Processes that stand for nobody in particular; real ones follow. */
 enum { PROCESS_IDLE = 0, PROCESS_INTERRUPTS, PROCESS_SEVERAL, PROCESS_UNKNOWN, NR_PSEUDO_PROCESSES };

@@ -115,14 +115,6 @@ static struct verdict by_socket(const struct question *q, const struct sock *soc
 
 /* ---- nothing ended it ---- */
 
-static bool lives(const struct trace_process *process)
-{
-	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-		if (thread->place != PLACE_DEAD)
-			return true;
-	return false;
-}
-
 /* wait4(), waitpid(), waitid(): the child that was named, or the only one. */
 static uint32_t awaited_child(const struct question *q)
 {
@@ -152,7 +144,7 @@ static uint32_t lock_holder(const struct question *q)
 	const struct end_wait *end = end_wait_of(q->a, q->thread, q->frame);
 	const struct trace_process *holder = end && end->holder ? process_find(q->a, end->holder) : NULL;
 
-	return holder && lives(holder) ? holder->idx : (uint32_t)PROCESS_UNKNOWN;
+	return holder && holder->nr_living ? holder->idx : (uint32_t)PROCESS_UNKNOWN;
 }
 
 static uint32_t told_by_call(const struct question *q, enum via via)

@@ -19,12 +19,10 @@ struct ender {
 	uint32_t who;  /* process_idx; REQUESTS: file_idx */
 };
 
-static void tell(struct trace_analysis *a, struct enders *enders, struct ender ender)
+static void add(struct trace_analysis *a, struct enders *enders, struct ender ender)
 {
 	struct ender *bigger;
 
-	if (!a->closing && (ender.what != enders->asked_what || ender.more != enders->asked_more))
-		return;
 	if (enders->nr >= enders->room) {
 		size_t room = enders->room ? enders->room * 2 : 64;
 
@@ -37,6 +35,12 @@ static void tell(struct trace_analysis *a, struct enders *enders, struct ender e
 		enders->room = room;
 	}
 	enders->list[enders->nr++] = ender;
+}
+
+static void tell(struct trace_analysis *a, struct enders *enders, struct ender ender)
+{
+	if (a->closing || (ender.what == enders->asked_what && ender.more == enders->asked_more))
+		add(a, enders, ender);
 }
 
 /* ---- what there is ---- */
@@ -144,19 +148,12 @@ static void look(struct trace_analysis *a, enum ender_kind kind, struct enders *
 	enders->whole = a->closing;
 }
 
-/* The number of the first answer, if there is one: see answers(). */
-static size_t ask(struct trace_analysis *a, enum ender_kind kind, uint64_t what, uint64_t more)
+static size_t first_of(const struct enders *enders, uint64_t what, uint64_t more)
 {
-	struct enders *enders = &a->enders[kind];
 	const struct ender least = {what, more, 0};
-	size_t low = 0, high;
+	size_t low = 0, high = enders->nr;
 
-	if (!enders->whole) {
-		enders->asked_what = what;
-		enders->asked_more = more;
-		look(a, kind, enders);
-	}
-	for (high = enders->nr; low < high;) {
+	while (low < high) {
 		size_t middle = (low + high) / 2;
 
 		if (order(&enders->list[middle], &least) < 0)
@@ -165,6 +162,19 @@ static size_t ask(struct trace_analysis *a, enum ender_kind kind, uint64_t what,
 			high = middle;
 	}
 	return low;
+}
+
+/* The number of the first answer, if there is one: see answers(). */
+static size_t ask(struct trace_analysis *a, enum ender_kind kind, uint64_t what, uint64_t more)
+{
+	struct enders *enders = &a->enders[kind];
+
+	if (!enders->whole) {
+		enders->asked_what = what;
+		enders->asked_more = more;
+		look(a, kind, enders);
+	}
+	return first_of(enders, what, more);
 }
 
 static bool answers(const struct enders *enders, size_t at, uint64_t what, uint64_t more)
@@ -211,6 +221,51 @@ file_idx ender_request(struct trace_analysis *a, const struct trace_process *pro
 	size_t at = ask(a, ENDER_REQUESTS, process->idx, 0) + nr;
 
 	return answers(&a->enders[ENDER_REQUESTS], at, process->idx, 0) ? a->enders[ENDER_REQUESTS].list[at].who : 0;
+}
+
+/* ---- ends of pipes and sockets ---- */
+
+/* By the number of the descriptor. */
+static void sort_ends(struct trace_analysis *a, const struct trace_thread *thread, struct enders *ret_ends)
+{
+	for (uint32_t i = 0; i < thread->fds->nr; i++) {
+		const struct file *file = &a->files[fd_file(thread, i)];
+
+		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
+			add(a, ret_ends, (struct ender){file->ino, which_end(file, false), i});
+	}
+	sort(ret_ends);
+}
+
+/* Where the other end of @idx is in @ends; ends->nr: nowhere. */
+static size_t other_end(const struct trace_analysis *a, const struct enders *ends, file_idx idx)
+{
+	const struct file *file = &a->files[idx];
+	const struct sock *sock = S_ISSOCK(file->mode) ? sock_of_file(a, idx) : NULL;
+	uint64_t ino = S_ISFIFO(file->mode) ? file->ino : sock ? sock->peer_ino : 0, which = which_end(file, true);
+	size_t at = first_of(ends, ino, which);
+
+	return idx && (S_ISFIFO(file->mode) || ino) && answers(ends, at, ino, which) ? at : ends->nr;
+}
+
+file_idx ender_closed(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller)
+{
+	struct enders closed = {0}, own = {0};
+	file_idx found = 0;
+
+	sort_ends(a, dead, &closed);
+	if (closed.nr)
+		sort_ends(a, poller, &own);
+	for (uint32_t i = 0; closed.nr && i < poller->fds->nr && !found; i++) {
+		file_idx file = fd_file(poller, i);
+		size_t at = other_end(a, &closed, file);
+
+		if (at < closed.nr && !(S_ISFIFO(a->files[file].mode) && other_end(a, &own, file) < own.nr))
+			found = fd_file(dead, closed.list[at].who);
+	}
+	free(closed.list);
+	free(own.list);
+	return found;
 }
 
 void enders_free(struct trace_analysis *a)

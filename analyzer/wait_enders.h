@@ -28,5 +28,7 @@ uint32_t ender_holder(struct trace_analysis *a, const struct trace_process *self
 uint32_t ender_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file);
 /** ender_request() - the @nr-th file on which @process has requests of io_uring in progress; 0: there are not so many */
 file_idx ender_request(struct trace_analysis *a, const struct trace_process *process, size_t nr);
+/** ender_closed() - the end of a pipe or a socket that @dead closes, of which @poller has the other; of a pipe @poller has not both. 0: none */
+file_idx ender_closed(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller);
 void enders_free(struct trace_analysis *a);
 #endif

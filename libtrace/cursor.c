@@ -30,6 +30,7 @@ enum {
 	REACH_MOST = 4096,
 	BATCH_LEAST = 512, /* events, and BATCH_OF_LANE for each lane: less, and what is done once for each batch tells */
 	BATCH_OF_LANE = 16,
+	LOOKED_AT_MOST = 1024, /* other chunks, for the sake of one event */
 };
 
 /**
@@ -743,9 +744,13 @@ static bool lane_has(const struct lane *lane, uint32_t stream, uint64_t until_ns
 	return lane->rank && lane->stream == stream && lane->block.at < lane->block.nr && lane->block.ts_ns[lane->block.at] <= until_ns;
 }
 
-/* Chunks of one stream overlap a little where writers nest, and by any length in a file that was made up. */
-static bool has_other_chunk(const struct trace_cursor *cursor, uint32_t stream, uint64_t until_ns)
+/* Chunks of one stream overlap a little where writers nest, and by any length in a file that was made up. There are few streams, or it may have one. */
+static bool may_have_other_chunk(const struct trace_cursor *cursor, uint32_t stream, uint64_t until_ns)
 {
+	size_t last = cursor->next_chunk + LOOKED_AT_MOST;
+
+	if (cursor->batch.nr + cursor->nr_heap > LOOKED_AT_MOST)
+		return true;
 	for (size_t i = 0; i < cursor->batch.nr; i++)
 		if (cursor->batch.lanes[i] != cursor->top && lane_has(cursor->batch.lanes[i], stream, until_ns))
 			return true;
@@ -753,7 +758,7 @@ static bool has_other_chunk(const struct trace_cursor *cursor, uint32_t stream, 
 		if (cursor->heap[i].ts_ns <= until_ns && lane_has(cursor->heap[i].lane, stream, until_ns))
 			return true;
 	for (size_t i = cursor->next_chunk; i < cursor->timeline->nr && cursor->timeline->spans[i].first_ns <= until_ns; i++)
-		if (cursor->timeline->spans[i].stream == stream)
+		if (i == last || cursor->timeline->spans[i].stream == stream)
 			return true;
 	return false;
 }
@@ -766,7 +771,7 @@ uint64_t trace_cursor_foresee_ns(const struct trace_cursor *cursor)
 		return 0;
 	for (uint32_t i = lane->block.at; i < lane->block.nr; i++)
 		if (lane->block.places[i] == lane->block.places[lane->block.at - 1])
-			return has_other_chunk(cursor, lane->stream, lane->block.ts_ns[i]) ? 0 : lane->block.ts_ns[i];
+			return may_have_other_chunk(cursor, lane->stream, lane->block.ts_ns[i]) ? 0 : lane->block.ts_ns[i];
 	return 0;
 }
 

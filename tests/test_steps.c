@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_steps.c - what large traces cost, in steps instead of time.
+ *
+ * This program has the reader, the analysis and tracevisualizer as a part of its own, built so that each branch of them calls a function here: that counts. The same
+ * story is told with so many threads, files or chunks, with twice and with four times as many. Each time there are twice as many more the steps that come on top
+ * double, if each costs the same, and are four times as many where each is looked for among all others.
+ */
+#include <linux/sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <trace/format.h>
+#include <trace/writer.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+int visualizer_main(int argc, char **argv);					  /* tracevisualizer's */
+void __sanitizer_cov_trace_pc(void) __attribute__((visibility("default"))); /* the compiler has it called */
+
+static __thread uint64_t steps; /* of this thread: those that decode ahead do not count */
+
+void __sanitizer_cov_trace_pc(void)
+{
+	steps++;
+}
+
+/* ---- a trace ---- */
+
+enum { ONE = 100, OTHER = 200, MANY = 1000, BLOCK_BYTES = 1 << 20, NR_STREAMS = 4, START = NR_STREAMS - 1 };
+
+/** struct story - a trace in the making. @ns: of its last event */
+struct story {
+	struct trace_writer *writer;
+	struct trace_source streams[NR_STREAMS];
+	uint64_t ns;
+	int fd;
+};
+
+static void flush(struct story *story, struct trace_source *stream)
+{
+	if (stream->bytes)
+		trace_writer_write(story->writer, trace_writer_pack(story->writer, stream, NULL), NULL);
+	stream->bytes = 0;
+	stream->nr_records = 0;
+	stream->seq++;
+}
+
+static void add(struct story *story, struct trace_source *stream, uint64_t ns, uint16_t id, const void *payload, size_t bytes, const char *text)
+{
+	size_t text_bytes = text ? strlen(text) + 1 : 0, all = (bytes + text_bytes + 7) & ~7ul;
+	struct trace_record record = {.time = (uint32_t)ns, .id = id, .words = (uint8_t)(1 + all / 8)};
+	unsigned char *at;
+
+	if (stream->bytes + 8 + all > BLOCK_BYTES)
+		flush(story, stream);
+	if (!stream->bytes)
+		stream->base_ns = ns;
+	at = memset((unsigned char *)stream->records + stream->bytes, 0, 8 + all);
+	memcpy(mempcpy(mempcpy(at, &record, 8), payload, bytes), text ? text : "", text_bytes);
+	stream->bytes += 8 + all;
+	stream->nr_records++;
+}
+
+/* On CPU @of, as the next event of all. */
+#define EVENT(story, of, name, text, ...) \
+	add(story, &(story)->streams[of], ++(story)->ns, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, sizeof(struct trace_##name), text)
+/* What was there at the start, or is still there at the end. */
+#define BEFORE(story, name, text, ...) \
+	add(story, &(story)->streams[START], 1000, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, sizeof(struct trace_##name), text)
+
+static void thread(struct story *story, uint32_t tid, uint32_t tgid, int32_t call)
+{
+	BEFORE(story, start_thread, "thread", .tid = tid, .tgid = tgid, .ppid = 1, .nr = call, .state = TRACE_TASK_INTERRUPTIBLE);
+}
+
+static void run(struct story *story, uint32_t cpu, uint32_t from, uint32_t to)
+{
+	EVENT(story, cpu, sched_switch, NULL, .prev_tid = from, .next_tid = to, .prev_state = TRACE_TASK_INTERRUPTIBLE, .next_prio = 120);
+}
+
+static void enter(struct story *story, uint32_t cpu, uint32_t call, uint64_t first)
+{
+	EVENT(story, cpu, sys_enter3, NULL, .nr = call, .arg0 = first, .arg1 = 1, .arg2 = 1);
+}
+
+static void leave(struct story *story, uint32_t cpu, int64_t result)
+{
+	EVENT(story, cpu, sys_exit, NULL, .ret = result);
+}
+
+static struct story story_begin(void)
+{
+	static const struct {
+		int nr;
+		const char *name;
+	} calls[] = {{SYS_flock, "flock"}, {SYS_poll, "poll"}, {SYS_exit_group, "exit_group"}, {SYS_read, "read"}, {SYS_write, "write"}};
+	struct story story = {.ns = 2000, .fd = memfd_create("story", MFD_CLOEXEC)};
+
+	story.writer = trace_writer_new(story.fd, &(struct trace_writer_options){.size = sizeof(struct trace_writer_options), .start_ns = 1000}, NULL);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		trace_writer_string(story.writer, TRACE_STRING_SYSCALL, (uint64_t)calls[i].nr, calls[i].name);
+	for (uint32_t i = 0; i < NR_STREAMS; i++)
+		story.streams[i] = (struct trace_source){.records = malloc(BLOCK_BYTES), .seq = 1, .stream = 2 * i, .cpu = i, .kind = TRACE_CHUNK_EVENTS};
+	story.streams[START].stream = 0xffff0000;
+	story.streams[START].cpu = 0;
+	story.streams[START].kind = TRACE_CHUNK_START_STATE;
+	return story;
+}
+
+/* Returns the steps of all that tracevisualizer does for a report. */
+static uint64_t story_end(struct story *story, const char *option)
+{
+	char path[64], name[] = "tracevisualizer", asked[16], *arguments[] = {name, asked, path, NULL};
+	int out = dup(STDOUT_FILENO), nothing = memfd_create("report", MFD_CLOEXEC);
+	uint64_t since;
+
+	for (uint32_t i = 0; i < NR_STREAMS; i++) {
+		flush(story, &story->streams[i]);
+		free((void *)story->streams[i].records);
+	}
+	trace_writer_statistics(story->writer, NULL, 0, story->ns + 1000, NULL);
+	trace_writer_finish(story->writer, NULL);
+	trace_writer_free(story->writer);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", story->fd);
+	snprintf(asked, sizeof(asked), "%s", option);
+	fflush(stdout);
+	dup2(nothing, STDOUT_FILENO);
+	since = steps;
+	CU_ASSERT_EQUAL(visualizer_main(3, arguments), 0);
+	since = steps - since;
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	close(nothing);
+	close(story->fd);
+	return since;
+}
+
+/** tell_fn - @nr of whatever it is about */
+typedef void (*tell_fn)(struct story *story, uint32_t nr);
+
+static uint64_t steps_of(tell_fn tell, uint32_t nr, const char *option)
+{
+	struct story story = story_begin();
+
+	tell(&story, nr);
+	return story_end(&story, option);
+}
+
+static void each_costs_the_same(tell_fn tell, uint32_t nr, const char *option)
+{
+	uint64_t few = steps_of(tell, nr, option), more = steps_of(tell, 2 * nr, option), many = steps_of(tell, 4 * nr, option);
+
+	CU_ASSERT(more - few > nr); /* they are counted */
+	CU_ASSERT(many - more < 3 * (more - few));
+	if (many - more >= 3 * (more - few))
+		printf("%u, %u and %u take %llu, %llu and %llu steps\n", nr, 2 * nr, 4 * nr, (unsigned long long)few, (unsigned long long)more, (unsigned long long)many);
+}
+
+/* ---- stories ---- */
+
+/* Each chunk is a stream of its own, begins before the first of them has ended, and brings a thread that was not seen before. */
+static void tell_of_overlap(struct story *story, uint32_t nr)
+{
+	unsigned char records[128];
+
+	thread(story, ONE, ONE, -1);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct trace_source stream = {.records = records, .seq = 1, .stream = 1000 + i, .kind = TRACE_CHUNK_EVENTS};
+
+		for (uint32_t k = 0; k < 2; k++)
+			add(story, &stream, 2000 + 10 * (i + (uint64_t)k * nr), TRACE_EV_sched_switch,
+			    &(struct trace_sched_switch){.prev_tid = MANY + i + k * nr, .next_tid = MANY + 1 + i + k * nr, .next_prio = 120}, sizeof(struct trace_sched_switch), NULL);
+		flush(story, &stream);
+	}
+	story->ns = 2000 + 20ull * nr;
+}
+
+static void chunks_may_overlap(void)
+{
+	each_costs_the_same(tell_of_overlap, 4000, "-a");
+}
+
+static void fork_thread(struct story *story, uint32_t tid, uint32_t tgid)
+{
+	EVENT(story, 0, sched_fork, "thread", .parent_tid = ONE, .tid = tid, .tgid = tgid,
+	      .clone_flags = tid == tgid ? 0 : CLONE_THREAD | CLONE_VM | CLONE_FILES);
+}
+
+/* The last one of its threads is alive; and as many processes wait for a lock that it has. */
+static void tell_of_a_lock(struct story *story, uint32_t nr)
+{
+	thread(story, ONE, ONE, -1);
+	run(story, 0, 0, ONE);
+	EVENT(story, 0, sched_exit, NULL, .tid = ONE, .tgid = ONE);
+	for (uint32_t i = 0; i < nr; i++) {
+		fork_thread(story, MANY + i, ONE);
+		if (i + 1 < nr)
+			EVENT(story, 0, sched_free, NULL, .tid = MANY + i);
+	}
+	EVENT(story, 0, sched_switch, NULL, .prev_tid = ONE, .prev_state = TRACE_TASK_DEAD, .next_prio = 120);
+	for (uint32_t i = 0; i < nr; i++) {
+		thread(story, MANY + nr + i, MANY + nr + i, SYS_flock);
+		add(story, &story->streams[START], 1000, TRACE_EV_end_wait, &(struct trace_end_wait){.tid = MANY + nr + i, .nr = SYS_flock, .pid = ONE, .fd = -1},
+		    sizeof(struct trace_end_wait), NULL);
+	}
+}
+
+static void a_lock_s_holder_has_many_dead_threads(void)
+{
+	each_costs_the_same(tell_of_a_lock, 2000, "-a");
+}
+
+/* The command has many threads, and started as many processes. */
+static void tell_of_a_family(struct story *story, uint32_t nr)
+{
+	trace_writer_string(story->writer, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "make");
+	thread(story, ONE, ONE, -1);
+	run(story, 0, 0, ONE);
+	EVENT(story, 0, sched_exec, "/usr/bin/make", .tid = ONE, .old_tid = ONE);
+	for (uint32_t i = 0; i < nr; i++) {
+		fork_thread(story, MANY + i, ONE);
+		fork_thread(story, MANY + nr + i, MANY + nr + i);
+	}
+}
+
+static void a_command_has_threads_and_children(void)
+{
+	each_costs_the_same(tell_of_a_family, 2000, "-a");
+}
+
+/* Both have so many pipes open, of which none is the other's. */
+static void tell_of_pipes(struct story *story, uint32_t nr)
+{
+	thread(story, ONE, ONE, -1);
+	thread(story, OTHER, OTHER, -1);
+	for (uint32_t i = 0; i < nr; i++) {
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = ONE, .fd = (int)i, .dev = 9, .ino = MANY + i, .mode = S_IFIFO | 0600);
+		BEFORE(story, start_fd, "pipe:[2]", .tgid = OTHER, .fd = (int)i, .dev = 9, .ino = MANY + nr + i, .mode = S_IFIFO | 0600);
+	}
+	run(story, 0, 0, ONE);
+	enter(story, 0, SYS_poll, 1);
+	run(story, 0, ONE, OTHER);
+	enter(story, 0, SYS_exit_group, 0);
+	EVENT(story, 0, sched_exit, NULL, .tid = OTHER, .tgid = OTHER, .group_dead = 1);
+	EVENT(story, 0, sched_waking, NULL, .tid = ONE);
+	run(story, 0, OTHER, ONE);
+	leave(story, 0, 1);
+}
+
+static void who_polls_and_who_exits_have_many_files(void)
+{
+	each_costs_the_same(tell_of_pipes, 2000, "-a");
+}
+
+/* All were running at the start, on as many CPUs, of which no event tells. */
+static void tell_of_cpus(struct story *story, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		BEFORE(story, start_thread, "busy", .tid = MANY + i, .tgid = MANY + i, .ppid = 1, .nr = -1, .cpu = nr - 1 - i, .running = 1);
+	story->streams[0].cpu = nr - 1;
+	EVENT(story, 0, trace_heartbeat, NULL, .realtime_ns = 0);
+}
+
+static void who_runs_on_many_cpus_is_known_from_the_start(void)
+{
+	each_costs_the_same(tell_of_cpus, 2000, "-a");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(chunks_may_overlap),
+		CASE(a_lock_s_holder_has_many_dead_threads),
+		CASE(a_command_has_threads_and_children),
+		CASE(who_polls_and_who_exits_have_many_files),
+		CASE(who_runs_on_many_cpus_is_known_from_the_start),
+		{NULL, NULL},
+	};
+
+	return unit_main("steps", cases, argc, argv);
+}
