@@ -8,7 +8,7 @@ struct cpu;
 struct trace_analysis;
 struct trace_event;
 
-/* ---- state_sched.c, state_container.c ---- */
+/* ---- state_sched.c, state_life.c, state_container.c ---- */
 
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);

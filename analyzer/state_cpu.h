@@ -70,6 +70,12 @@ struct cpu {
 	struct turns *turns; /* owned; what more is known of them; NULL: nobody waited for many: books_turns.c */
 };
 
+/** is_thread() - is @thread, which @cpu has, known and not the idle one? */
+static inline bool is_thread(const struct cpu *cpu, const struct trace_thread *thread)
+{
+	return thread && thread != &cpu->idle;
+}
+
 /* ---- state_irq.c ---- */
 
 static inline uint64_t nest_key(const struct nest *nest)

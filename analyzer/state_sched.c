@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_sched.c - threads: born, woken, switched in and out, renamed, dead.
+ * state_sched.c - threads: woken, switched in and out. How they are born, renamed and die: state_life.c.
  *
  * A thread's way:   NEW --wakeup_new--> QUEUED --switch in--> ON_CPU --switch out--> QUEUED (still runnable)
  *                                         ^                     |
@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <linux/sched.h>
 #include "books_turns.h"
 #include "handlers.h"
 #include "state.h"
@@ -96,7 +95,7 @@ void process_set_comm(struct trace_thread *thread, const char *comm)
 
 /* ---- threads ---- */
 
-static struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
+struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
 {
 	struct trace_thread ***page = &a->pages[tid / TID_PAGE];
 
@@ -184,11 +183,6 @@ struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
 	return thread;
 }
 
-static bool is_thread(const struct cpu *cpu, const struct trace_thread *thread)
-{
-	return thread && thread != &cpu->idle;
-}
-
 /* The frame that was prepared for a thread of unknown mode becomes true: it was in the kernel. */
 static void was_in_kernel(struct trace_analysis *a, struct trace_thread *thread)
 {
@@ -273,8 +267,7 @@ void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	books_log(a, cpu, ns);
 }
 
-/* A thread turns out to be on a CPU although it was believed elsewhere: close its time until now. */
-static void found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	uint64_t lost = lost_first(a, thread->since, ns);
 
@@ -290,45 +283,6 @@ static void found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, 
 	frames_pop(a, thread, ns, 0, 0);
 	thread->place = PLACE_LOST;
 	thread_mode_unknown(thread, ns);
-}
-
-/* ---- numbers that change ---- */
-
-static void exchange_numbers(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid)
-{
-	struct trace_thread **slot = thread_slot(a, tid), *leader = slot ? *slot : NULL;
-
-	if (!slot)
-		return;
-	*thread_slot(a, thread->tid) = leader;
-	if (leader)
-		leader->tid = thread->tid;
-	*slot = thread;
-	thread->tid = tid;
-}
-
-/*
- * A thread other than the leader calls exec: when the leader is gone, the kernel gives the thread its number, and it the thread's. The event of the
- * exec comes when the program is loaded, which may take long. Until then the new numbers are seen all the same: in the thread's name, and when the
- * thread, or the leader for the last time, leaves a CPU. @tid: such a number, where @current was expected.
- */
-static void note_exchange(struct trace_analysis *a, struct trace_thread *current, uint32_t tid)
-{
-	struct trace_thread *other = thread_find(a, tid), *caller, *leader;
-	struct frame *frame;
-
-	if (tid == current->process->pid) {
-		caller = current;
-		leader = other;
-	} else if (current->tid == current->process->pid && other && other->process == current->process) {
-		caller = other;
-		leader = current;
-	} else {
-		return;
-	}
-	frame = frame_syscall(caller);
-	if (frame && frame_class(a, frame) == CALL_EXEC && (!leader || leader->place == PLACE_DEAD || (leader->flags & THREAD_EXITING)))
-		exchange_numbers(a, caller, current->process->pid);
 }
 
 /* ---- switch ---- */
@@ -440,7 +394,7 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->has_early)
 			books_queued(a, thread, ns, NULL);
 		else
-			found_on_cpu(a, thread, ns);
+			thread_found_on_cpu(a, thread, ns);
 		break;
 	case PLACE_LOST:
 		books_unknown(a, thread, ns);
@@ -448,7 +402,7 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 			thread_mode_unknown(thread, ns);
 		break;
 	default:
-		found_on_cpu(a, thread, ns);
+		thread_found_on_cpu(a, thread, ns);
 	}
 	if (!(thread->flags & THREAD_KERNEL))
 		forget_call(a, thread, ns);
@@ -489,7 +443,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->nr_switches = ns == cpu->last_switch_ns ? cpu->nr_switches + 1 : 1;
 	cpu->last_switch_ns = ns;
 	if (is_thread(cpu, cpu->current) && cpu->current->tid != sw->prev_tid)
-		note_exchange(a, cpu->current, sw->prev_tid);
+		thread_note_exchange(a, cpu->current, sw->prev_tid);
 	if (is_thread(cpu, cpu->current) && cpu->current->tid == sw->prev_tid)
 		prev = cpu->current; /* if it exits its number may be another's already */
 	else
@@ -501,7 +455,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	} else {
 		cpu_evict(a, cpu, ns);
 		if (is_thread(cpu, prev))
-			found_on_cpu(a, prev, ns);
+			thread_found_on_cpu(a, prev, ns);
 	}
 	cpu->touched = true;
 	cpu->cause = CAUSE_NONE;
@@ -742,204 +696,4 @@ void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 		turns_queue(&a->cpus[migrate->to_cpu], thread, ns, books_cpu_irq(&a->cpus[migrate->to_cpu], ns));
 	}
 	thread->cpu = migrate->to_cpu;
-}
-
-/* ---- birth ---- */
-
-static void inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent, uint64_t flags)
-{
-	child->fds = flags & CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
-	child->memory = flags & CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
-}
-
-/* A child returns from its parent's system call: it begins inside it. */
-static void begin_in_call(struct trace_thread *child, struct trace_thread *parent, uint64_t ns)
-{
-	const struct frame *call = frame_syscall(parent);
-
-	thread_mode_unknown(child, ns);
-	child->flags &= ~THREAD_MODE_UNKNOWN;
-	if (child->flags & THREAD_KERNEL)
-		return;
-	if (call)
-		child->frames[0].call = call->call;
-	child->depth = 1;
-}
-
-static struct trace_process *process_of_child(struct trace_analysis *a, const struct trace_sched_fork *fork, const struct trace_thread *parent)
-{
-	struct trace_process *process;
-
-	if ((fork->clone_flags & CLONE_THREAD) && fork->tgid != fork->tid)
-		return parent ? parent->process : process_get(a, fork->tgid);
-	process = process_new(a, fork->tid);
-	if (!process)
-		return NULL;
-	process->uid = fork->uid;
-	process->kernel = fork->kthread;
-	if (parent) {
-		process->ppid = fork->clone_flags & CLONE_PARENT ? parent->process->ppid : parent->process->pid;
-		process->exe = parent->process->exe;
-		process->cgroup = parent->process->cgroup;
-		process->cgroup_path = parent->process->cgroup_path;
-	}
-	process->ns_pid = fork->ns_tid;
-	return process;
-}
-
-/* The start state is read after the first events: it may know a thread before its fork is told. */
-static bool born_after_all(struct trace_thread *thread, uint64_t ns)
-{
-	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->place != PLACE_OFF_AT_START)
-		return false;
-	thread->start_ns = thread->since = ns;
-	thread->read_ns = 0;
-	thread->flags &= ~(THREAD_FROM_START | THREAD_MODE_UNKNOWN);
-	thread->place = PLACE_NEW;
-	thread->depth = 0;
-	thread->fds = fds_unref(thread->fds);
-	thread->memory = memory_unref(thread->memory);
-	return true;
-}
-
-/*
- * The number of @old is another's. Who is waited for gives it back at once, maybe before leaving its CPU for the last time, and is freed some time
- * after that. Returns how many sched_free of that number are to come before the one that counts.
- */
-static int8_t pass_number_on(struct trace_analysis *a, struct trace_thread *old, uint64_t ns)
-{
-	bool exits = old->place == PLACE_DEAD || (old->flags & THREAD_EXITING);
-	uint64_t since = old->place == PLACE_DEAD ? old->end_ns : ns;
-
-	if (old->place == PLACE_ON_CPU && !exits)
-		found_on_cpu(a, old, ns); /* its end was not seen */
-	if (old->place != PLACE_ON_CPU)
-		thread_end(a, old, ns);
-	if (!exits || lost_first(a, since, ns + 1) != UINT64_MAX)
-		return 0;
-	return old->unfreed < INT8_MAX ? (int8_t)(old->unfreed + 1) : INT8_MAX;
-}
-
-void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
-{
-	const struct trace_sched_fork *fork = event->payload;
-	struct trace_thread *parent = thread_get(a, fork->parent_tid), *child;
-	char comm[16] = "";
-	int8_t unfreed;
-
-	if (!fork->tid || fork->tid >= MAX_TID || fork->tid == fork->parent_tid)
-		return;
-	if (parent && parent->place == PLACE_DEAD)
-		parent = NULL;
-	child = thread_find(a, fork->tid);
-	if (!child || !born_after_all(child, ns)) {
-		unfreed = child ? pass_number_on(a, child, ns) : 0;
-		child = thread_new(a, fork->tid, process_of_child(a, fork, parent), ns);
-		if (child)
-			child->unfreed = unfreed;
-	}
-	if (!child)
-		return;
-	if (fork->kthread)
-		child->flags |= THREAD_KERNEL;
-	child->flags |= THREAD_VISIBLE;
-	child->cpu = cpu->cpu;
-	child->task_state = TASK_STATE_NEW;
-	if (parent) {
-		books_cpu(a, cpu, ns);
-		inherit(a, child, parent, fork->clone_flags);
-		begin_in_call(child, parent, ns);
-		if (fork->clone_flags & CLONE_VFORK)
-			parent->flags |= THREAD_VFORK;
-	} else {
-		thread_mode_unknown(child, ns);
-	}
-	if (child->flags & THREAD_FILTERED) {
-		child->place = PLACE_LOST;
-		child->depth = 0;
-	}
-	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	process_set_comm(child, comm);
-}
-
-/* ---- exec, names, death ---- */
-
-/* The numbers were not seen to change before the event: the leader is gone, unseen or not. */
-static void take_over(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid, uint64_t ns)
-{
-	struct trace_thread *leader = thread_find(a, tid);
-
-	if (leader && leader->place == PLACE_ON_CPU)
-		found_on_cpu(a, leader, ns);
-	if (leader)
-		thread_end(a, leader, ns);
-	exchange_numbers(a, thread, tid);
-}
-
-void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
-{
-	const struct trace_sched_exec *exec = event->payload;
-	struct trace_thread *thread = thread_find(a, exec->tid);
-
-	if (!thread || thread != cpu->current) /* else it has its new number already */
-		thread = thread_find(a, exec->old_tid);
-	if (!thread || thread->place == PLACE_DEAD)
-		thread = thread_find(a, exec->tid);
-	if (!thread || thread->place == PLACE_DEAD || !exec->tid || exec->tid >= MAX_TID)
-		return;
-	if (thread->tid != exec->tid)
-		take_over(a, thread, exec->tid, ns);
-	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
-	thread->process->uid = exec->uid;
-	fds_exec(a, thread);
-	memory_unref(thread->memory);
-	thread->memory = memory_new(a);
-}
-
-void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
-{
-	const struct trace_sched_exit *exit = event->payload;
-	struct trace_thread *thread = thread_find(a, exit->tid);
-
-	if (thread)
-		thread->flags |= THREAD_EXITING;
-}
-
-/* The number may be used again, if it is not already. A thread that is still believed alive died unseen. */
-void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
-{
-	const struct trace_sched_free *gone = event->payload;
-	struct trace_thread *thread = thread_find(a, gone->tid);
-
-	if (!thread)
-		return;
-	if (thread->unfreed > 0) {
-		thread->unfreed--;
-		return;
-	}
-	thread->unfreed = -1;
-	if (thread->place == PLACE_DEAD)
-		return;
-	if (thread->place == PLACE_ON_CPU)
-		found_on_cpu(a, thread, ns);
-	thread_end(a, thread, ns);
-}
-
-void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
-{
-	const struct trace_sched_comm *name = event->payload;
-	struct trace_thread *thread;
-	char comm[16] = "";
-
-	if (is_thread(cpu, cpu->current) && cpu->current->tid != name->tid)
-		note_exchange(a, cpu->current, name->tid);
-	thread = thread_find(a, name->tid);
-	if (!thread || thread->place == PLACE_DEAD)
-		return;
-	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	process_set_comm(thread, comm);
-	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)
-		return;
-	books_cpu(a, cpu, ns); /* it was made in its submitter's call, and is in none from now on */
-	frames_pop(a, thread, ns, 0, 0);
 }

@@ -193,8 +193,12 @@ struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid);
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns);
 /** thread_living() - as thread_get(), but a dead one's number was given again, unseen */
 struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid);
+/** thread_slot() - where the living thread of this id, less than MAX_TID, is kept; NULL: out of memory */
+struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid);
 /** thread_evict() - a thread that is believed on a CPU is elsewhere: its time there is unknown since the last closing */
 void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** thread_found_on_cpu() - a thread turns out to be on a CPU although it was believed elsewhere: close its time until now */
+void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** thread_close() - at the end of the trace: close the last interval */
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
@@ -242,6 +246,11 @@ static inline void thread_prefetch_rows(const struct trace_analysis *a, uint32_t
 		line_prefetch(&thread->desk->latencies[thread->nr_latencies]);
 	line_prefetch(thread->process);
 }
+
+/* ---- state_life.c ---- */
+
+/** thread_note_exchange() - @tid was seen where @current was expected: has exec given it, or its leader, the other's number? */
+void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current, uint32_t tid);
 
 /* ---- state_container.c ---- */
 

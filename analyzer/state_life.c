@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_life.c - how threads and processes are born, call exec, change their names and numbers, and die.
+ *
+ * A number means one thread at a time, but not the same all the time: it is given again, sometimes before the thread that had it has left its CPU
+ * for the last time, and exec gives a thread the number of its leader.
+ */
+#include <string.h>
+#include <linux/sched.h>
+#include "handlers.h"
+#include "state.h"
+#include "state_lost.h"
+#include "state_syscall.h"
+
+/* ---- numbers that change ---- */
+
+static void exchange_numbers(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid)
+{
+	struct trace_thread **slot = thread_slot(a, tid), *leader = slot ? *slot : NULL;
+
+	if (!slot)
+		return;
+	*thread_slot(a, thread->tid) = leader;
+	if (leader)
+		leader->tid = thread->tid;
+	*slot = thread;
+	thread->tid = tid;
+}
+
+/*
+ * A thread other than the leader calls exec: when the leader is gone, the kernel gives the thread its number, and it the thread's. The event of the
+ * exec comes when the program is loaded, which may take long. Until then the new numbers are seen all the same: in the thread's name, and when the
+ * thread, or the leader for the last time, leaves a CPU. @tid: such a number, where @current was expected.
+ */
+void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current, uint32_t tid)
+{
+	struct trace_thread *other = thread_find(a, tid), *caller, *leader;
+	struct frame *frame;
+
+	if (tid == current->process->pid) {
+		caller = current;
+		leader = other;
+	} else if (current->tid == current->process->pid && other && other->process == current->process) {
+		caller = other;
+		leader = current;
+	} else {
+		return;
+	}
+	frame = frame_syscall(caller);
+	if (frame && frame_class(a, frame) == CALL_EXEC && (!leader || leader->place == PLACE_DEAD || (leader->flags & THREAD_EXITING)))
+		exchange_numbers(a, caller, current->process->pid);
+}
+
+/* ---- birth ---- */
+
+static void inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent, uint64_t flags)
+{
+	child->fds = flags & CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
+	child->memory = flags & CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
+}
+
+/* A child returns from its parent's system call: it begins inside it. */
+static void begin_in_call(struct trace_thread *child, struct trace_thread *parent, uint64_t ns)
+{
+	const struct frame *call = frame_syscall(parent);
+
+	thread_mode_unknown(child, ns);
+	child->flags &= ~THREAD_MODE_UNKNOWN;
+	if (child->flags & THREAD_KERNEL)
+		return;
+	if (call)
+		child->frames[0].call = call->call;
+	child->depth = 1;
+}
+
+static struct trace_process *process_of_child(struct trace_analysis *a, const struct trace_sched_fork *fork, const struct trace_thread *parent)
+{
+	struct trace_process *process;
+
+	if ((fork->clone_flags & CLONE_THREAD) && fork->tgid != fork->tid)
+		return parent ? parent->process : process_get(a, fork->tgid);
+	process = process_new(a, fork->tid);
+	if (!process)
+		return NULL;
+	process->uid = fork->uid;
+	process->kernel = fork->kthread;
+	if (parent) {
+		process->ppid = fork->clone_flags & CLONE_PARENT ? parent->process->ppid : parent->process->pid;
+		process->exe = parent->process->exe;
+		process->cgroup = parent->process->cgroup;
+		process->cgroup_path = parent->process->cgroup_path;
+	}
+	process->ns_pid = fork->ns_tid;
+	return process;
+}
+
+/* The start state is read after the first events: it may know a thread before its fork is told. */
+static bool born_after_all(struct trace_thread *thread, uint64_t ns)
+{
+	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->place != PLACE_OFF_AT_START)
+		return false;
+	thread->start_ns = thread->since = ns;
+	thread->read_ns = 0;
+	thread->flags &= ~(THREAD_FROM_START | THREAD_MODE_UNKNOWN);
+	thread->place = PLACE_NEW;
+	thread->depth = 0;
+	thread->fds = fds_unref(thread->fds);
+	thread->memory = memory_unref(thread->memory);
+	return true;
+}
+
+/*
+ * The number of @old is another's. Who is waited for gives it back at once, maybe before leaving its CPU for the last time, and is freed some time
+ * after that. Returns how many sched_free of that number are to come before the one that counts.
+ */
+static int8_t pass_number_on(struct trace_analysis *a, struct trace_thread *old, uint64_t ns)
+{
+	bool exits = old->place == PLACE_DEAD || (old->flags & THREAD_EXITING);
+	uint64_t since = old->place == PLACE_DEAD ? old->end_ns : ns;
+
+	if (old->place == PLACE_ON_CPU && !exits)
+		thread_found_on_cpu(a, old, ns); /* its end was not seen */
+	if (old->place != PLACE_ON_CPU)
+		thread_end(a, old, ns);
+	if (!exits || lost_first(a, since, ns + 1) != UINT64_MAX)
+		return 0;
+	return old->unfreed < INT8_MAX ? (int8_t)(old->unfreed + 1) : INT8_MAX;
+}
+
+void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_fork *fork = event->payload;
+	struct trace_thread *parent = thread_get(a, fork->parent_tid), *child;
+	char comm[16] = "";
+	int8_t unfreed;
+
+	if (!fork->tid || fork->tid >= MAX_TID || fork->tid == fork->parent_tid)
+		return;
+	if (parent && parent->place == PLACE_DEAD)
+		parent = NULL;
+	child = thread_find(a, fork->tid);
+	if (!child || !born_after_all(child, ns)) {
+		unfreed = child ? pass_number_on(a, child, ns) : 0;
+		child = thread_new(a, fork->tid, process_of_child(a, fork, parent), ns);
+		if (child)
+			child->unfreed = unfreed;
+	}
+	if (!child)
+		return;
+	if (fork->kthread)
+		child->flags |= THREAD_KERNEL;
+	child->flags |= THREAD_VISIBLE;
+	child->cpu = cpu->cpu;
+	child->task_state = TASK_STATE_NEW;
+	if (parent) {
+		books_cpu(a, cpu, ns);
+		inherit(a, child, parent, fork->clone_flags);
+		begin_in_call(child, parent, ns);
+		if (fork->clone_flags & CLONE_VFORK)
+			parent->flags |= THREAD_VFORK;
+	} else {
+		thread_mode_unknown(child, ns);
+	}
+	if (child->flags & THREAD_FILTERED) {
+		child->place = PLACE_LOST;
+		child->depth = 0;
+	}
+	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
+	process_set_comm(child, comm);
+}
+
+/* ---- exec, names, death ---- */
+
+/* The numbers were not seen to change before the event: the leader is gone, unseen or not. */
+static void take_over(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid, uint64_t ns)
+{
+	struct trace_thread *leader = thread_find(a, tid);
+
+	if (leader && leader->place == PLACE_ON_CPU)
+		thread_found_on_cpu(a, leader, ns);
+	if (leader)
+		thread_end(a, leader, ns);
+	exchange_numbers(a, thread, tid);
+}
+
+void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_exec *exec = event->payload;
+	struct trace_thread *thread = thread_find(a, exec->tid);
+
+	if (!thread || thread != cpu->current) /* else it has its new number already */
+		thread = thread_find(a, exec->old_tid);
+	if (!thread || thread->place == PLACE_DEAD)
+		thread = thread_find(a, exec->tid);
+	if (!thread || thread->place == PLACE_DEAD || !exec->tid || exec->tid >= MAX_TID)
+		return;
+	if (thread->tid != exec->tid)
+		take_over(a, thread, exec->tid, ns);
+	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
+	thread->process->uid = exec->uid;
+	fds_exec(a, thread);
+	memory_unref(thread->memory);
+	thread->memory = memory_new(a);
+}
+
+void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_exit *exit = event->payload;
+	struct trace_thread *thread = thread_find(a, exit->tid);
+
+	if (thread)
+		thread->flags |= THREAD_EXITING;
+}
+
+/* The number may be used again, if it is not already. A thread that is still believed alive died unseen. */
+void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_free *gone = event->payload;
+	struct trace_thread *thread = thread_find(a, gone->tid);
+
+	if (!thread)
+		return;
+	if (thread->unfreed > 0) {
+		thread->unfreed--;
+		return;
+	}
+	thread->unfreed = -1;
+	if (thread->place == PLACE_DEAD)
+		return;
+	if (thread->place == PLACE_ON_CPU)
+		thread_found_on_cpu(a, thread, ns);
+	thread_end(a, thread, ns);
+}
+
+void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_comm *name = event->payload;
+	struct trace_thread *thread;
+	char comm[16] = "";
+
+	if (is_thread(cpu, cpu->current) && cpu->current->tid != name->tid)
+		thread_note_exchange(a, cpu->current, name->tid);
+	thread = thread_find(a, name->tid);
+	if (!thread || thread->place == PLACE_DEAD)
+		return;
+	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
+	process_set_comm(thread, comm);
+	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)
+		return;
+	books_cpu(a, cpu, ns); /* it was made in its submitter's call, and is in none from now on */
+	frames_pop(a, thread, ns, 0, 0);
+}
