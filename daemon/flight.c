@@ -22,6 +22,8 @@
 #define FLIGHT_QUEUE_BYTES     (64u << 20)
 /* What the kernel missed is asked of each program in a system call, as in recording.c; a snapshot asks anyway. */
 #define FLIGHT_MISSED_NS       5000000000ull
+/* Writers that are in the middle of their records when a snapshot begins are waited for so long in all, as at the end of a recording. */
+#define FLIGHT_STRAGGLER_MS    1000
 
 /** struct saved - a sub-buffer of structural events, copied out. @lost: header.lost of it */
 struct saved {
@@ -38,6 +40,7 @@ struct saved {
  * struct flight_ring - one ring
  * @forgotten: sub-buffers up to this one do not count any more, with @records_before; the other two: the counters at that time
  * @dropped: records that left the history because it was full
+ * @last: of the snapshot that is being written, the last sub-buffer that belongs to it; @records: up to there, ever; @held_up: a writer is inside
  */
 struct flight_ring {
 	const struct tracer_ring *source; /* borrowed from the tracer */
@@ -46,6 +49,9 @@ struct flight_ring {
 	uint64_t discarded_before;
 	uint64_t filtered_before;
 	uint64_t dropped;
+	uint64_t last;
+	uint64_t records;
+	bool held_up;
 };
 
 struct flight {
@@ -206,7 +212,9 @@ struct snapshot {
 	struct trace_stream_stats *stats; /* owned */
 	size_t nr_stats;
 	struct subbuf_header *scratch;	  /* owned */
+	int patience;
 	uint64_t start_ns;
+	uint64_t end_ns;
 	uint64_t events;
 	uint64_t overwritten;
 	uint64_t missed; /* events of programs that never had a ring */
@@ -282,24 +290,33 @@ static uint64_t missing_before(const struct flight_ring *ring, uint64_t seq, uin
 	return records > known ? records - known : 0;
 }
 
+/* The same of all of the snapshot. A ring that has come round meanwhile knows less by now than when it was closed. */
+static uint64_t missing_at_end(const struct flight_ring *ring, uint64_t stored)
+{
+	int patience = 0;
+
+	if (ring_newest(&ring->source->ring) <= ring->last + ring->source->ring.nr_subbufs)
+		return missing_before(ring, ring->last + 1, stored, &patience);
+	return ring->records > ring->records_before + stored ? ring->records - ring->records_before - stored : 0;
+}
+
 static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
 	struct subbuf_header *copy = snapshot->scratch;
-	uint64_t stored = 0, blocks = 0, overwritten = 0, before, newest;
+	uint64_t stored = 0, blocks = 0, overwritten = 0, before;
 	struct trace_source source;
-	int err = 0, patience = RING_PATIENCE;
-	bool skipped = false;
+	uint64_t oldest = ring_oldest(&ring->source->ring, ring->forgotten);
+	bool skipped = oldest > ring->last && ring->last > ring->forgotten;
+	int err = 0;
 
-	subbuf_flush(&ring->source->ring);
-	newest = ring_newest(&ring->source->ring);
-	for (uint64_t seq = ring_oldest(&ring->source->ring, ring->forgotten); !err && seq <= newest; seq++) {
-		if (!ring_wait_until_complete(&ring->source->ring, seq, &patience) || !ring_copy(&ring->source->ring, seq, copy)) {
+	for (uint64_t seq = oldest; !err && seq <= ring->last; seq++) {
+		if (!ring_wait_until_complete(&ring->source->ring, seq, &snapshot->patience) || !ring_copy(&ring->source->ring, seq, copy)) {
 			skipped = true; /* overwritten meanwhile; or a writer is stuck in it */
 			continue;
 		}
 		if (skipped || !blocks) {
-			before = missing_before(ring, seq, stored, &patience);
+			before = missing_before(ring, seq, stored, &snapshot->patience);
 			skipped = ring_newest(&ring->source->ring) >= seq + ring->source->ring.nr_subbufs;
 			if (skipped)
 				continue; /* it came round while that was counted: what was before is not certain, and this one is gone, too */
@@ -315,7 +332,7 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 		stored += source.nr_records;
 	}
 	if (skipped) /* nothing comes behind them that could tell */
-		overwritten = missing_before(ring, newest + 1, stored, &patience);
+		overwritten = missing_at_end(ring, stored);
 	return err ? err : settle(snapshot, idx, stored, overwritten);
 }
 
@@ -326,6 +343,10 @@ static int push_history(struct snapshot *snapshot, size_t idx)
 	struct trace_source source;
 	int err = 0;
 
+	for (uint64_t seq = ring->source->ring.control->consumed + 1; seq <= ring->last; seq++)
+		if (!ring_wait_until_complete(&ring->source->ring, seq, &snapshot->patience))
+			break;
+	flight_drain(snapshot->flight);
 	for (const struct saved *saved = snapshot->flight->history; !err && saved; saved = saved->next) {
 		if (saved->ring != idx)
 			continue;
@@ -338,23 +359,57 @@ static int push_history(struct snapshot *snapshot, size_t idx)
 		err = push(snapshot, &source);
 		stored += saved->nr_records;
 	}
-	return err ? err : settle(snapshot, idx, stored, ring->dropped);
+	return err ? err : settle(snapshot, idx, stored, ring->dropped + missing_at_end(ring, stored + ring->dropped));
 }
 
+static int push_ring(struct snapshot *snapshot, size_t idx)
+{
+	return overwrites(&snapshot->flight->rings[idx]) ? push_overwriting_ring(snapshot, idx) : push_history(snapshot, idx);
+}
+
+/* What a writer holds up comes last: what is complete may be overwritten while we wait. */
 static int push_rings(struct snapshot *snapshot)
 {
 	struct flight *flight = snapshot->flight;
 	int err = 0;
 
+	for (size_t i = 0; !err && i < flight->nr_rings; i++)
+		if (!flight->rings[i].held_up)
+			err = push_ring(snapshot, i);
+	for (size_t i = 0; !err && i < flight->nr_rings; i++)
+		if (flight->rings[i].held_up)
+			err = push_ring(snapshot, i);
+	return err;
+}
+
+static bool is_held_up(const struct flight_ring *ring)
+{
+	uint64_t seq = overwrites(ring) ? ring_oldest(&ring->source->ring, ring->forgotten) : ring->source->ring.control->consumed + 1;
+
+	while (seq <= ring->last && subbuf_complete(&ring->source->ring, seq))
+		seq++;
+	return seq <= ring->last;
+}
+
+/*
+ * All rings are closed at one moment, with which the snapshot ends: what came later on one CPU, while another's was copied, would have the former's last
+ * state last until then, for nobody knows what followed. Nor is it waited for: nobody completes the sub-buffer that the next event opens, before it is full.
+ */
+static void close_rings(struct snapshot *snapshot)
+{
+	struct flight *flight = snapshot->flight;
+	int patience = 0;
+
 	if (flight->tracer)
 		tracer_settle(flight->tracer);
+	note_missed(flight);
+	snapshot->end_ns = clock_now();
 	for (size_t i = 0; i < flight->nr_rings; i++)
-		if (!overwrites(&flight->rings[i]))
-			subbuf_flush(&flight->rings[i].source->ring);
-	flight_drain(flight);
-	for (size_t i = 0; !err && i < flight->nr_rings; i++)
-		err = overwrites(&flight->rings[i]) ? push_overwriting_ring(snapshot, i) : push_history(snapshot, i);
-	return err;
+		flight->rings[i].last = ring_close(&flight->rings[i].source->ring);
+	for (size_t i = 0; i < flight->nr_rings; i++) {
+		flight->rings[i].records = ring_records_before(&flight->rings[i].source->ring, flight->rings[i].last + 1, &patience);
+		flight->rings[i].held_up = is_held_up(&flight->rings[i]);
+	}
 }
 
 static int push_user_block(void *context, const struct trace_source *source)
@@ -483,13 +538,13 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 }
 
 /* The machine as it is now: what exists, and what threads wait for. */
-static int push_state(struct snapshot *snapshot, uint64_t end_ns, struct trace_error *ret_error)
+static int push_state(struct snapshot *snapshot, struct trace_error *ret_error)
 {
 	struct tracer *tracer = snapshot->flight->tracer;
 	uint64_t blocks;
 	int err = !tracer ? 0 : start_state_push(tracer, snapshot->writer, snapshot->thread, NULL, &blocks, ret_error);
 
-	return err || !tracer ? err : end_state_push(tracer, snapshot->writer, snapshot->thread, end_ns, blocks, ret_error);
+	return err || !tracer ? err : end_state_push(tracer, snapshot->writer, snapshot->thread, snapshot->end_ns, blocks, ret_error);
 }
 
 /** struct lack - on its way into the snapshot: the next text's number */
@@ -516,33 +571,42 @@ static void describe_lack(struct snapshot *snapshot)
 		users_tell_lack(snapshot->flight->users, describe_one, &lack);
 }
 
-static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_error)
+/*
+ * Programs first, so that nothing of theirs is younger than the end. What threads wait for is read at once, for it belongs to that moment; and then,
+ * before anything else, the rings: they are overwritten meanwhile.
+ */
+static int push_all(struct snapshot *snapshot, struct trace_error *ret_error)
 {
-	uint64_t end_ns;
-	int err;
+	int err = push_users(snapshot);
 
-	err = push_rings(snapshot); /* first of all: this races with the recorder */
-	if (!err)
-		err = push_users(snapshot);
-	note_missed(snapshot->flight);
-	end_ns = clock_now();
+	if (!err) {
+		close_rings(snapshot);
+		if (push_state(snapshot, ret_error))
+			return ret_error->code;
+		err = push_rings(snapshot);
+	}
 	if (!err)
 		err = push_notes(snapshot);
+	return err ? error_set(ret_error, err, "no memory for the snapshot's blocks") : 0;
+}
+
+static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_error)
+{
+	int err = push_all(snapshot, ret_error);
+
 	if (err)
-		return error_set(ret_error, err, "no memory for the snapshot's blocks");
-	err = push_state(snapshot, end_ns, ret_error);
+		return err;
 	writer_thread_stop(snapshot->thread);
 	describe_lack(snapshot);
+	err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)
-		err = writer_thread_error(snapshot->thread, ret_error);
-	if (!err)
-		err = trace_writer_statistics(snapshot->writer, snapshot->stats, snapshot->nr_stats, end_ns, ret_error);
+		err = trace_writer_statistics(snapshot->writer, snapshot->stats, snapshot->nr_stats, snapshot->end_ns, ret_error);
 	return err ? err : trace_writer_finish(snapshot->writer, ret_error);
 }
 
 int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result, struct trace_error *ret_error)
 {
-	struct snapshot snapshot = {.flight = flight};
+	struct snapshot snapshot = {.flight = flight, .patience = FLIGHT_STRAGGLER_MS};
 	struct trace_writer_totals totals;
 	int err = snapshot_begin(&snapshot, fd, level, ret_error);
 

@@ -47,6 +47,9 @@ bool ring_copy(const struct subbuf_ring *ring, uint64_t seq, struct subbuf_heade
 /** ring_records_before() - as subbuf_records_before(), once it is exact */
 uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *patience);
 
+/** ring_close() - close the sub-buffer in use. Returns the last one that is closed; behind it the next may have been opened already */
+uint64_t ring_close(const struct subbuf_ring *ring);
+
 /** ring_forget() - close the sub-buffer in use; all up to the one whose number is returned is past. @ret_records: how many records that were */
 uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The flight recorder of the kernel's events, on a tracer made of memory: a snapshot holds the latest events, and what is missing is counted. */
+#include <pthread.h>
 #include "daemon_case.h"
 #include "flight.h"
 #include "flight_notes.h"
@@ -66,6 +67,85 @@ static void a_writer_that_is_inside_the_last_subbuffer_hides_no_loss(void)
 	fake_release(bench.tracer, 0);
 	found = snapshot(&bench, flight, &result);
 	CU_ASSERT_EQUAL(found.switches[0], 11);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/* The ring is not written to behind the last of its sub-buffers that was closed. */
+static bool is_closed(const struct tracer *tracer, size_t ring)
+{
+	const struct subbuf_ring *of = &tracer_get_ring(tracer, ring)->ring;
+
+	return (__atomic_load_n(&of->control->position, __ATOMIC_ACQUIRE) & SUBBUF_OFFSET_MASK) >= of->subbuf_bytes;
+}
+
+/* Goes on when both CPUs' rings are closed, which the snapshot does before it waits for who is inside. */
+static void *record_when_closed(void *context)
+{
+	struct tracer *tracer = context;
+
+	for (int i = 0; i < 50000 && !(is_closed(tracer, 0) && is_closed(tracer, 2)); i++)
+		usleep(100);
+	for (uint32_t i = 0; i < 10; i++)
+		fake_switch(tracer, i % FAKE_CPUS);
+	fake_release(tracer, 0);
+	return NULL;
+}
+
+/* What comes while another CPU is read is not in the snapshot, nor waited for. */
+static void a_snapshot_ends_at_one_moment_on_all_cpus(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct found found;
+	pthread_t recorder;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (uint32_t i = 0; i < 20; i++)
+		fake_switch(bench.tracer, i % FAKE_CPUS);
+	fake_hold(bench.tracer, 0);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&recorder, NULL, record_when_closed, bench.tracer), 0);
+	found = snapshot(&bench, flight, &result);
+	pthread_join(recorder, NULL);
+	CU_ASSERT_EQUAL(found.switches[0], 11);
+	CU_ASSERT_EQUAL(found.switches[1], 10);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.waits, 1);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.switches[0], 16);
+	CU_ASSERT_EQUAL(found.switches[1], 15);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/* A fork, say, whose program is preempted in the midst of its record: what stands beside it cannot be read yet. */
+static void a_structural_event_that_is_not_finished_hides_no_loss(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	const struct subbuf_ring *ring = &tracer_get_ring(bench.tracer, 1)->ring;
+	const trace_u64 unfinished = SUBBUF_COMMIT_RECORD + 8;
+	struct flight_result result;
+	struct found found;
+	trace_u64 *commit;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 10; i++)
+		CU_ASSERT(fake_exec(bench.tracer, 0, "/bin/true"));
+	commit = &subbuf_slot(ring, ring->control->position >> SUBBUF_OFFSET_BITS)->commit;
+	*commit -= unfinished;
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.execs, 0);
+	CU_ASSERT_EQUAL(found.lost, 9);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	*commit += unfinished;
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.execs, 10);
 	CU_ASSERT_EQUAL(found.lost, 0);
 	CU_ASSERT_EQUAL(found.verify, 0);
 	flight_free(flight);
@@ -293,6 +373,8 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_snapshot_holds_the_latest_events),
 		CASE(a_writer_that_is_inside_the_last_subbuffer_hides_no_loss),
+		CASE(a_snapshot_ends_at_one_moment_on_all_cpus),
+		CASE(a_structural_event_that_is_not_finished_hides_no_loss),
 		CASE(a_loss_while_a_reset_looks_is_none_after_it),
 		CASE(structural_events_outlive_the_others),
 		CASE(a_reset_forgets),
