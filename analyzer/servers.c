@@ -29,7 +29,7 @@
 
 /* ---- threads and processes ---- */
 
-static struct ledger_process *process_of(struct trace_servers *s, const struct trace_process *process)
+struct ledger_process *servers_process_of(struct trace_servers *s, const struct trace_process *process)
 {
 	struct pointer_row *row = table_add(&s->processes, sizeof(*row), (uintptr_t)process);
 	struct ledger_process **bigger, *made;
@@ -84,7 +84,7 @@ struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct tr
 
 	if (known || !thread || trace_thread_is_kernel(thread))
 		return known;
-	process = process_of(s, trace_thread_process(thread));
+	process = servers_process_of(s, trace_thread_process(thread));
 	made = process && make_room(s, trace_thread_index(thread)) ? calloc(1, sizeof(*made)) : NULL;
 	if (!made) {
 		s->failed = -ENOMEM;
@@ -219,155 +219,6 @@ void servers_leave_replied(struct trace_servers *s, struct ledger_thread *thread
 	set_drop_replied(s, &thread->set);
 	if (thread->log)
 		log_set(s, thread);
-}
-
-/* ---- gaps ---- */
-
-static void gap_find(struct trace_servers *s)
-{
-	uint32_t streams = 2 * trace_get_info(s->trace)->nr_cpus;
-
-	s->next_gap_ns = UINT64_MAX;
-	for (; s->next_gap < trace_nr_gaps(s->trace) && s->next_gap_ns == UINT64_MAX; s->next_gap++) {
-		const struct trace_gap *gap = trace_get_gap(s->trace, s->next_gap);
-
-		/* A program that the kernel skipped now and then, and programs' own buffers: see analyzer/state_lost.c. */
-		if (gap->cause == TRACE_GAP_MISSED || gap->stream >= streams)
-			continue;
-		s->next_gap_ns = gap->start_ns;
-		s->next_gap_end = gap->end_ns;
-	}
-}
-
-static bool is_user(const struct trace_servers *s, uint32_t stream)
-{
-	return stream >= 2 * trace_get_info(s->trace)->nr_cpus;
-}
-
-/* The next one known before, and the next damage. */
-static void user_gap_find(struct trace_servers *s)
-{
-	const struct trace_gap *gap, *damage;
-
-	while ((gap = trace_get_gap(s->trace, s->next_user_gap)) && !is_user(s, gap->stream))
-		s->next_user_gap++;
-	while ((damage = trace_analysis_get_damage(s->analysis, s->next_damage)) && !is_user(s, damage->stream))
-		s->next_damage++;
-	s->next_user_gap_ns = gap ? gap->start_ns : UINT64_MAX;
-	if (damage && damage->start_ns < s->next_user_gap_ns)
-		s->next_user_gap_ns = damage->start_ns;
-}
-
-/* Events of a program are missing: it may have gone on to another request. */
-static void user_lose(struct trace_servers *s, uint32_t stream, uint64_t until_ns)
-{
-	uint32_t pid = trace_stream_pid(s->analysis, stream);
-	const struct trace_thread *leader = pid ? trace_find_thread(s->analysis, pid) : NULL;
-	struct ledger_process *process = leader ? process_of(s, trace_thread_process(leader)) : NULL;
-
-	if (process)
-		explicit_lose(s, process, until_ns);
-}
-
-/* What stands at the begin of the gap is from before it. */
-static void user_gaps_pass(struct trace_servers *s, uint64_t ns)
-{
-	while (ns > s->next_user_gap_ns) {
-		const struct trace_gap *gap = trace_get_gap(s->trace, s->next_user_gap);
-
-		if (gap && gap->start_ns == s->next_user_gap_ns)
-			s->next_user_gap++;
-		else
-			gap = trace_analysis_get_damage(s->analysis, s->next_damage++);
-		user_lose(s, gap->stream, gap->end_ns);
-		user_gap_find(s);
-	}
-}
-
-static void forget_all(struct trace_servers *s)
-{
-	s->epoch++;
-	ring_forget(s);
-	explicit_forget(s);
-	packets_forget(s);
-	for (uint32_t i = 0; i < s->nr_threads; i++) {
-		struct ledger_thread *thread = s->threads[i];
-
-		if (!thread)
-			continue;
-		servers_charge(s, thread);
-		set_assign(&thread->set, NULL);
-		set_assign(&thread->incoming, NULL);
-		set_assign(&thread->inherited, NULL);
-		set_assign(&thread->outgoing, NULL);
-		set_assign(&thread->passed, NULL);
-		set_assign(&thread->arrived, NULL);
-		set_assign(&thread->answered, NULL);
-		set_assign(&thread->got, NULL);
-		thread->answer = NULL;
-		thread->ring_made = NULL;
-		thread->call = CALL_NONE;
-		thread->recovered = false;
-		thread->slept_ns = 0;
-	}
-	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));) {
-		struct endpoint *endpoint = row->pointer;
-
-		set_assign(&endpoint->open, NULL);
-		set_assign(&endpoint->awaiting, NULL);
-		set_assign(&endpoint->connect_set, NULL);
-	}
-	for (struct birth *birth = NULL; (birth = table_next(&s->births, sizeof(*birth), birth));)
-		set_assign(&birth->set, NULL);
-	for (uint32_t i = 0; i < s->nr_processes; i++)
-		set_assign(&s->by_idx[i]->pending, NULL);
-}
-
-/* A gap is known from its beginning on: what comes in between is from other CPUs, and may depend on what is missing. */
-static void gap_begin(struct trace_servers *s, uint64_t end_ns)
-{
-	if (!s->gap_until)
-		forget_all(s);
-	if (end_ns >= s->gap_until)
-		s->gap_until = end_ns + 1; /* the event at its end is the loss itself */
-}
-
-static void gaps_pass(struct trace_servers *s, uint64_t ns)
-{
-	while (ns >= s->next_gap_ns && s->next_gap_ns != UINT64_MAX) {
-		gap_begin(s, s->next_gap_end);
-		gap_find(s);
-	}
-	if (s->gap_until && ns >= s->gap_until) {
-		s->gap_until = 0;
-		forget_all(s);
-	}
-}
-
-/* The end of a gap: what a program's events from elsewhere began inside of it is as little known. */
-static void on_lost(struct trace_servers *s, const struct trace_event *event)
-{
-	const struct trace_trace_lost *lost = event->payload;
-
-	if (is_user(s, lost->stream))
-		user_lose(s, lost->stream, event->ts_ns);
-}
-
-/* What was not recorded until now, or will not be from now on, is a gap. The first mask of a trace held from its beginning on. */
-static void on_mask(struct trace_servers *s, const struct trace_event *event)
-{
-	uint64_t changed = 0;
-
-	for (int i = 0; i < TRACE_MASK_WORDS; i++) {
-		uint64_t now;
-
-		memcpy(&now, (const uint64_t *)event->payload + i, sizeof(now));
-		changed |= (now ^ s->recorded[i]) & s->wanted[i];
-		s->recorded[i] = now;
-	}
-	if (changed && s->masked)
-		forget_all(s);
-	s->masked = true;
 }
 
 /* ---- sockets ---- */
@@ -698,7 +549,7 @@ static struct ledger_process *process_of_tgid(struct trace_servers *s, uint32_t 
 {
 	const struct trace_thread *leader = trace_find_thread(s->analysis, tgid);
 
-	return leader && !trace_thread_is_kernel(leader) ? process_of(s, trace_thread_process(leader)) : NULL;
+	return leader && !trace_thread_is_kernel(leader) ? servers_process_of(s, trace_thread_process(leader)) : NULL;
 }
 
 static void start_socket(struct trace_servers *s, const struct trace_start_socket *start)
@@ -764,11 +615,7 @@ static void on_damage(void *data, struct trace_analysis *analysis, const struct 
 
 	if (!s->started)
 		start_load(s);
-	gaps_pass(s, trace_analysis_now(analysis));
-	if (!is_user(s, gap->stream))
-		gap_begin(s, gap->end_ns);
-	else
-		user_gap_find(s);
+	gaps_damage(s, gap);
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
@@ -781,7 +628,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	if (event->ts_ns >= s->next_gap_ns || s->gap_until)
 		gaps_pass(s, event->ts_ns);
 	if (event->ts_ns > s->next_user_gap_ns)
-		user_gaps_pass(s, event->ts_ns);
+		gaps_user_pass(s, event->ts_ns);
 	if (event->id >= TRACE_EV_MAX) {
 		explicit_event(s, event);
 		return;
@@ -848,10 +695,10 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		packet_sent(s, event);
 		break;
 	case TRACE_EV_trace_mask:
-		on_mask(s, event);
+		gaps_mask(s, event);
 		break;
 	case TRACE_EV_trace_lost:
-		on_lost(s, event);
+		gaps_lost(s, event);
 		break;
 	case TRACE_EV_sched_wakeup_new:
 		born = trace_find_thread(analysis, ((const struct trace_sched_wakeup_new *)event->payload)->tid);
@@ -893,8 +740,7 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	servers_prepare_calls(s);
 	if (packets_prepare(s) < 0)
 		goto fail;
-	gap_find(s);
-	user_gap_find(s);
+	gaps_prepare(s);
 	error = trace_analysis_on_event(analysis, mask, on_event, s);
 	if (!error)
 		error = trace_analysis_on_interval_of(analysis, 1u << TRACE_STATE_BLOCKED, log_interval, s);

@@ -3,7 +3,8 @@
 #define ANALYZER_SERVERS_LEDGER_H
 /*
  * servers_ledger.h - what servers.c (threads, bills), servers_request.c (who works for whom), servers_set.c (on what), servers_channel.c (whose bytes
- * these are), servers_packet.c (the network's softirq), servers_ring.c (io_uring) share. The mechanism: docs/SERVERS.md.
+ * these are), servers_packet.c (the network's softirq), servers_ring.c (io_uring), servers_gaps.c (what is forgotten) share. The mechanism:
+ * docs/SERVERS.md.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -447,6 +448,8 @@ void servers_replace_set(struct trace_servers *s, struct ledger_thread *thread, 
 struct spent servers_spent(const struct trace_servers *s, const struct ledger_thread *thread);
 /** servers_leave_replied() - a rest: bill until now, and leave what is answered */
 void servers_leave_replied(struct trace_servers *s, struct ledger_thread *thread);
+/** servers_process_of() - made if it was never seen; NULL: out of memory */
+struct ledger_process *servers_process_of(struct trace_servers *s, const struct trace_process *process);
 /** servers_thread_of() - made if it was never seen; NULL for kernel threads */
 struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct trace_thread *thread);
 struct ledger_thread *servers_find_thread(const struct trace_servers *s, const struct trace_thread *thread);
@@ -499,6 +502,20 @@ void explicit_event(struct trace_servers *s, const struct trace_event *event);
 void explicit_forget(struct trace_servers *s);
 /** explicit_lose() - of @process events are missing, from before now until @until_ns: what its threads work on is not known */
 void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint64_t until_ns);
+
+/* ---- servers_gaps.c ---- */
+
+void gaps_prepare(struct trace_servers *s);
+/** gaps_pass() - gaps in the kernel's events begin, or end, before an event at @ns. Called if it is next_gap_ns or later, or gap_until is not 0 */
+void gaps_pass(struct trace_servers *s, uint64_t ns);
+/** gaps_user_pass() - the same of programs' own events: if it is later than next_user_gap_ns */
+void gaps_user_pass(struct trace_servers *s, uint64_t ns);
+/** gaps_damage() - @gap was not known before: its chunk could not be read when its turn came, now */
+void gaps_damage(struct trace_servers *s, const struct trace_gap *gap);
+/** gaps_lost() - a trace_lost, at the end of its gap: what a program's events from elsewhere began inside of it is as little known */
+void gaps_lost(struct trace_servers *s, const struct trace_event *event);
+/** gaps_mask() - a trace_mask: what was not recorded until now, or will not be, is a gap. The first one of a trace held from its beginning on */
+void gaps_mask(struct trace_servers *s, const struct trace_event *event);
 
 /* ---- servers_wait.c ---- */
 
