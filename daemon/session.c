@@ -213,7 +213,7 @@ static int begin_control(struct session *session, struct trace_error *ret_error)
 	struct trace_error error = {0};
 
 	session->control = control_listen(session->options->session.control_path, &error);
-	if (!session->control && (session->flight || session->options->session.control_path)) {
+	if (!session->control && (session->options->tracer.overwrite || session->options->session.control_path)) {
 		*ret_error = error;
 		return error.code;
 	}
@@ -252,14 +252,14 @@ static int begin(struct session *session, struct trace_error *ret_error)
 {
 	int err = begin_command(session, ret_error);
 
+	if (!err) /* before all that takes time, or has something to say: it may be refused */
+		err = begin_control(session, ret_error);
 	if (!err)
 		err = begin_tracer(session, ret_error);
 	if (!err)
 		err = begin_users(session, ret_error);
 	if (!err)
 		err = session->options->tracer.overwrite ? begin_flight(session, ret_error) : begin_recording(session, ret_error);
-	if (!err)
-		err = begin_control(session, ret_error);
 	if (err)
 		return err;
 	session->flush = flush_init(session->options->session.flush_ns);

@@ -275,6 +275,7 @@ expect 0 "" run -v
 check "-v" grep -q "Trace Mode" out
 expect 0 "" run -m -efs
 expect 1 "belongs to another daemon" run -ts1 other.trace
+check "a refusal is one line" test "$(wc -l <err)" -eq 1
 expect 1 "t.trace is just being written by another recording and is not replaced" "$daemon" --control "$work/second" -tu100000 t.trace
 expect 2 "unknown command nowplease" ask stop nowplease
 expect 2 "unknown command bogus" ask halt bogus
