@@ -171,13 +171,14 @@ struct reshape *reshape_new(const unsigned char *data, size_t bytes)
 	struct trace_chunk_header header;
 
 	memcpy(&r->header, data, sizeof(r->header));
-	r->complete = true;
+	r->complete = r->has_table = true;
+	r->stride = sizeof(struct trace_table_entry);
 	for (size_t at = r->header.header_bytes; at + sizeof(header) <= bytes; at += header.header_bytes + header.packed_bytes) {
 		memcpy(&header, data + at, sizeof(header));
 		if (memcmp(header.magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES) != 0 || header.kind >= TRACE_CHUNK_INDEX)
 			break;
 		r->chunks = reallocarray(r->chunks, r->nr + 1, sizeof(*r->chunks));
-		r->chunks[r->nr] = (struct reshape_chunk){.header = header};
+		r->chunks[r->nr] = (struct reshape_chunk){.header = header, .frame = {.compression = header.compression, .times = 1}};
 		unpack(&r->chunks[r->nr++], data + at + header.header_bytes);
 	}
 	return r;
@@ -261,8 +262,28 @@ static void put_payload(struct bytes *out, const struct reshape_chunk *chunk)
 	put(out, chunk->times, chunk->times_bytes);
 }
 
-/* The payload is at the end of @out, behind the place of its header. */
-static void put_header(struct bytes *out, size_t at, struct trace_chunk_header *header, uint32_t trace_id)
+/* The payload at the end of @out, from @at on, as a frame. */
+static void put_frame(struct bytes *out, size_t at, const struct reshape_frame *frame)
+{
+	size_t bytes = out->nr - at, room = ZSTD_compressBound(bytes);
+	unsigned char *packed = malloc(room);
+
+	if (frame->compression == TRACE_COMPRESSION_ZSTD)
+		bytes = ZSTD_compress(packed, room, out->data + at, bytes, 1);
+	else
+		memcpy(packed, out->data + at, bytes);
+	out->nr = at;
+	for (uint32_t i = 0; i < frame->times; i++)
+		put(out, packed, bytes);
+	free(packed);
+	bytes = out->nr - at;
+	if (bytes)
+		out->data[at + frame->flipped % bytes] ^= frame->bits;
+	out->nr -= frame->missing < bytes ? frame->missing : bytes;
+}
+
+/* The payload is at the end of @out, behind the place of its header, and was of @raw_bytes. */
+static void put_header(struct bytes *out, size_t at, struct trace_chunk_header *header, uint32_t trace_id, size_t raw_bytes)
 {
 	const unsigned char *payload = out->data + at + sizeof(*header);
 	size_t bytes = out->nr - at - sizeof(*header);
@@ -270,17 +291,22 @@ static void put_header(struct bytes *out, size_t at, struct trace_chunk_header *
 	memcpy(header->magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
 	header->header_bytes = sizeof(*header);
 	header->trace_id = trace_id;
-	header->compression = TRACE_COMPRESSION_NONE;
-	header->raw_bytes = header->packed_bytes = (uint32_t)bytes;
+	header->raw_bytes = (uint32_t)raw_bytes;
+	header->packed_bytes = (uint32_t)bytes;
 	header->payload_checksum = XXH3_64bits(payload, bytes);
 	header->checksum = XXH3_64bits(header, offsetof(struct trace_chunk_header, checksum));
 	memcpy(out->data + at, header, sizeof(*header));
 }
 
+static void lie_about(const struct reshape_lie *lie, void *entry, size_t bytes)
+{
+	memcpy((unsigned char *)entry + lie->at % (bytes - sizeof(lie->value) + 1), &lie->value, sizeof(lie->value));
+}
+
 static void put_entry(struct bytes *index, struct trace_index_entry entry, const struct reshape_lie *lie)
 {
 	if (lie->is_told && lie->chunk == index->nr / sizeof(entry)) {
-		memcpy((unsigned char *)&entry + lie->at % (sizeof(entry) - sizeof(lie->value)), &lie->value, sizeof(lie->value));
+		lie_about(lie, &entry, sizeof(entry));
 		entry.header.checksum = XXH3_64bits(&entry.header, offsetof(struct trace_chunk_header, checksum));
 	}
 	put(index, &entry, sizeof(entry));
@@ -289,14 +315,66 @@ static void put_entry(struct bytes *index, struct trace_index_entry entry, const
 static void put_chunk(struct bytes *out, const struct reshape_chunk *chunk, uint32_t trace_id, struct bytes *index, const struct reshape_lie *lie)
 {
 	struct trace_index_entry entry = {.offset = out->nr, .header = chunk->header};
+	size_t raw_bytes;
 
 	more(out, sizeof(entry.header));
 	if (chunk->events)
 		put_payload(out, chunk);
 	else
 		put(out, chunk->raw, chunk->raw_bytes);
-	put_header(out, entry.offset, &entry.header, trace_id);
+	raw_bytes = out->nr - entry.offset - sizeof(entry.header);
+	put_frame(out, entry.offset + sizeof(entry.header), &chunk->frame);
+	entry.header.compression = chunk->frame.compression;
+	put_header(out, entry.offset, &entry.header, trace_id, raw_bytes + chunk->frame.more);
 	put_entry(index, entry, lie);
+}
+
+/* A chunk of these @bytes, as they are; in the @index, if there is one. */
+static void put_plain(struct bytes *out, uint16_t kind, const void *payload, size_t bytes, uint32_t trace_id, struct bytes *index)
+{
+	struct trace_index_entry entry = {.offset = out->nr, .header = {.kind = kind}};
+
+	more(out, sizeof(entry.header));
+	put(out, payload, bytes);
+	put_header(out, entry.offset, &entry.header, trace_id, bytes);
+	if (index)
+		put(index, &entry, sizeof(entry));
+}
+
+static struct trace_table_entry table_entry(const struct trace_index_entry *index)
+{
+	const struct trace_chunk_header *header = &index->header;
+	bool lost = header->lost_before || header->lost_write || header->missed || header->lost_inside || (header->flags & TRACE_CHUNK_FLAG_JUMP);
+
+	return (struct trace_table_entry){.offset = index->offset, .seq = header->seq, .first_ns = header->first_ns, .last_ns = header->last_ns,
+					  .events_before = header->events_before, .events = header->events, .stream = header->stream, .cpu = header->cpu,
+					  .raw_bytes = header->raw_bytes, .packed_bytes = header->packed_bytes, .kind = header->kind,
+					  .encoding = header->encoding, .flags = lost ? TRACE_TABLE_LOSS : 0};
+}
+
+/* Of the chunks that are in the @index so far. */
+static void put_table(struct bytes *out, const struct reshape *r, struct bytes *index)
+{
+	size_t nr = index->nr / sizeof(struct trace_index_entry), done = 0;
+	struct trace_table_root root = {.offset = out->nr, .nr_entries = nr, .entry_bytes = (uint32_t)r->stride, .header_bytes = sizeof(struct trace_chunk_header),
+					.index_entries = TRACE_INDEX_ENTRIES};
+
+	for (; done < nr; root.nr_chunks++) {
+		struct bytes entries = {0};
+
+		for (size_t end = done + TRACE_TABLE_ENTRIES; done < nr && done < end; done++) {
+			struct trace_table_entry entry = table_entry((const struct trace_index_entry *)index->data + done);
+
+			if (r->table_lie.is_told && r->table_lie.chunk == done)
+				lie_about(&r->table_lie, &entry, sizeof(entry));
+			memcpy(memset(more(&entries, r->stride), 0, r->stride), &entry, sizeof(entry));
+		}
+		put_plain(out, TRACE_CHUNK_TABLE, entries.data, entries.nr, r->header.trace_id, index);
+		free(entries.data);
+	}
+	if (r->root_lie.is_told)
+		lie_about(&r->root_lie, &root, sizeof(root));
+	put_plain(out, TRACE_CHUNK_ROOT, &root, sizeof(root), r->header.trace_id, index);
 }
 
 static void put_index(struct bytes *out, const struct bytes *index, uint32_t trace_id)
@@ -305,12 +383,9 @@ static void put_index(struct bytes *out, const struct bytes *index, uint32_t tra
 	size_t most = TRACE_INDEX_ENTRIES * sizeof(struct trace_index_entry);
 
 	for (size_t done = 0; done < index->nr; mark.nr_index_chunks++) {
-		size_t at = out->nr, bytes = index->nr - done < most ? index->nr - done : most;
-		struct trace_chunk_header header = {.kind = TRACE_CHUNK_INDEX};
+		size_t bytes = index->nr - done < most ? index->nr - done : most;
 
-		more(out, sizeof(header));
-		put(out, index->data + done, bytes);
-		put_header(out, at, &header, trace_id);
+		put_plain(out, TRACE_CHUNK_INDEX, index->data + done, bytes, trace_id, NULL);
 		done += bytes;
 	}
 	memcpy(mark.magic, TRACE_END_MAGIC, TRACE_MAGIC_BYTES);
@@ -329,6 +404,8 @@ unsigned char *reshape_put(const struct reshape *r, size_t *ret_bytes)
 	put(&out, &file, sizeof(file));
 	for (size_t i = 0; i < r->nr; i++)
 		put_chunk(&out, &r->chunks[i], file.trace_id, &index, &r->lie);
+	if (r->complete && r->has_table)
+		put_table(&out, r, &index);
 	if (r->complete)
 		put_index(&out, &index, file.trace_id);
 	free(index.data);

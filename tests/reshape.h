@@ -5,7 +5,7 @@
  * reshape.h - a trace file taken apart, to be changed, and put together again with sizes and checksums that are right.
  *
  * What a writer of ours would never make: events of another size than the catalogue's, fields elsewhere, numbers that no kernel has. Columns are plain when
- * they are put together, nothing is compressed, and there is no table.
+ * they are put together. What was compressed is again, and the table is made anew: of both it can be said what is wrong with them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,10 +25,31 @@ struct reshape_events {
 	size_t number_bytes;
 };
 
+/** struct reshape_lie - in place of what is at @at, or, counted from the end, beyond it */
+struct reshape_lie {
+	bool is_told;
+	uint64_t chunk, value;
+	size_t at;
+};
+
+/**
+ * struct reshape_frame - how a payload stands in the file
+ * @compression: TRACE_COMPRESSION_ZSTD: it is compressed; another: it is as it is, but said to be that
+ * @more: of the bytes before that its header tells so many more. @missing: so many of the last bytes of the frame are not there. @times: it is there so often
+ * @flipped, @bits: a byte of it with other bits
+ */
+struct reshape_frame {
+	uint16_t compression;
+	uint32_t more, missing, times;
+	size_t flipped;
+	unsigned char bits;
+};
+
 struct reshape_chunk {
 	struct trace_chunk_header header;
 	unsigned char *raw; /* owned: its payload as it was, before compression. Of the events that does not count */
 	size_t raw_bytes;
+	struct reshape_frame frame;
 	struct reshape_events *events; /* owned; NULL: of another kind, or damaged */
 	struct trace_columns_header head;
 	struct trace_columns_times clock;
@@ -42,14 +63,14 @@ struct reshape {
 	struct reshape_chunk *chunks; /* owned */
 	size_t nr;
 	bool complete; /* with an index and an end mark, as it is at first */
-	struct reshape_lie {
-		bool is_told;
-		uint64_t chunk, value;
-		size_t at;
-	} lie; /* what the index tells of that chunk, in place of these 8 bytes of its entry */
+	bool has_table; /* likewise */
+	size_t stride;	/* of its entries */
+	struct reshape_lie lie;	      /* what the index tells of that chunk, in place of these 8 bytes of its entry */
+	struct reshape_lie table_lie; /* what the table does */
+	struct reshape_lie root_lie;  /* and what is told of the table; @chunk does not matter */
 };
 
-/** reshape_new() - take apart the trace in these @bytes at @data, which a writer of ours has made; index and table are left out */
+/** reshape_new() - take apart the trace in these @bytes at @data, which a writer of ours has made; its index and table are left out */
 struct reshape *reshape_new(const unsigned char *data, size_t bytes);
 struct reshape *reshape_free(struct reshape *r); /* NULL is fine; returns NULL */
 

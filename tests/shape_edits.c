@@ -217,6 +217,52 @@ static void edit_index(struct reshape *r, const struct shape_edit *edit)
 	r->lie = (struct reshape_lie){.is_told = true, .chunk = edit->where % r->nr, .at = edit->field, .value = edit->value};
 }
 
+/* Where it was compressed, or said to be. */
+static void edit_frame(struct reshape *r, const struct shape_edit *edit)
+{
+	struct reshape_frame *frame = &chunk_of(r, edit)->frame;
+
+	switch (edit->field % 6) {
+	case 0:
+		frame->compression = edit->value & 1 ? TRACE_COMPRESSION_ZSTD : TRACE_COMPRESSION_NONE;
+		break;
+	case 1:
+		frame->compression = (uint16_t)edit->value;
+		break;
+	case 2:
+		frame->more = (uint32_t)edit->value;
+		break;
+	case 3:
+		frame->missing = edit->which % 64;
+		break;
+	case 4:
+		frame->times = edit->which % 4;
+		break;
+	default:
+		frame->flipped = edit->which & 1 ? edit->which >> 1 & 15 : edit->which; /* its beginning says what follows */
+		frame->bits = (unsigned char)edit->value;
+	}
+}
+
+static void edit_table(struct reshape *r, const struct shape_edit *edit)
+{
+	struct reshape_lie lie = {.is_told = true, .chunk = edit->where % r->nr, .at = edit->field >> 2, .value = edit->value};
+
+	switch (edit->field % 4) {
+	case 0:
+		r->has_table = edit->value & 1;
+		break;
+	case 1:
+		r->stride = sizeof(struct trace_table_entry) + edit->which % 64;
+		break;
+	case 2:
+		r->root_lie = lie;
+		break;
+	default:
+		r->table_lie = lie;
+	}
+}
+
 static void edit_places(struct reshape *r, const struct shape_edit *edit)
 {
 	struct reshape_chunk *one = chunk_of(r, edit), *other = &r->chunks[edit->which % r->nr], chunk = *one;
@@ -229,6 +275,7 @@ static void edit_places(struct reshape *r, const struct shape_edit *edit)
 static void (*const edits[])(struct reshape *r, const struct shape_edit *edit) = {
 	edit_word, edit_field, edit_field, edit_all,  edit_text,   edit_size, edit_schema_field, edit_schema_type,
 	edit_event, edit_order, edit_time, edit_header, edit_raw, edit_file, edit_places, edit_index,
+	edit_frame, edit_table, edit_table,
 };
 enum { NR_EDITS = sizeof(edits) / sizeof(edits[0]) };
 

@@ -40,6 +40,44 @@ static struct image together(struct reshape *r)
 	return image;
 }
 
+/* What all else here begins with: what was not changed is a trace without a fault, with a table and compressed as it was. */
+static void what_is_not_changed_is_whole(void)
+{
+	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400, .programs = true};
+	struct reshape *r = apart(random_story(1, &mood));
+	struct image image;
+	char *text;
+
+	CU_ASSERT_TRUE(r->complete && r->has_table);
+	r->stride += 8; /* of a later version */
+	image = together(r);
+	text = shape_report(image.path, (const char *[]){"--verify", NULL});
+	CU_ASSERT_PTR_NOT_NULL(text);
+	free(text);
+	image_free(&image);
+}
+
+/* The table says that the first chunk is longer: where it stands does not agree with that. */
+static void a_table_that_lies_is_not_believed(void)
+{
+	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400};
+	struct reshape *r = apart(random_story(1, &mood)), *lies = apart(random_story(1, &mood));
+	struct image image[2];
+	struct trace *trace[2];
+
+	lies->table_lie = (struct reshape_lie){.is_told = true, .at = offsetof(struct trace_table_entry, raw_bytes), .value = 1ull << 40 | 1};
+	image[0] = together(r);
+	image[1] = together(lies);
+	for (int i = 0; i < 2; i++)
+		trace[i] = trace_open(image[i].path, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace[1]);
+	CU_ASSERT_EQUAL(trace_get_info(trace[1])->events, trace_get_info(trace[0])->events);
+	for (int i = 0; i < 2; i++) {
+		trace_close(trace[i]);
+		image_free(&image[i]);
+	}
+}
+
 /* Of a chunk's events of this id, which have no string yet and one payload: from now on nothing but this text. */
 static void only_text(struct reshape *r, uint32_t id, const char *text)
 {
@@ -175,6 +213,8 @@ static void of_any_shape_everything_can_be_asked(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
+		CASE(what_is_not_changed_is_whole),
+		CASE(a_table_that_lies_is_not_believed),
 		{"an_event_that_is_too_short_tells_nothing_of_the_start", an_event_that_is_too_short_tells_nothing_of_the_start},
 		{"an_event_that_is_too_short_tells_a_list_nothing", an_event_that_is_too_short_tells_a_list_nothing},
 		{"three_hundred_years_between_two_events_of_a_program_balance", three_hundred_years_between_two_events_of_a_program_balance},
