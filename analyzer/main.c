@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -300,6 +301,7 @@ int main(int argc, char **argv)
 	int result;
 
 	occupy_streams();
+	signal(SIGXFSZ, SIG_IGN); /* what may not become so large fails like a full disk */
 	result = options_parse(&options, argc, argv);
 	if (!result && options.help)
 		options_help(stdout);

@@ -72,7 +72,7 @@ static bool is_no_trace(const char *beginning, size_t bytes)
 	       !memmem(beginning, bytes, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
 }
 
-static int copy_all(int from, int to)
+static int copy_all(int from, int to, bool *ret_is_read)
 {
 	char *buffer = malloc(TRACE_SEARCHED_BYTES);
 	bool ends = false, begun = false;
@@ -82,6 +82,7 @@ static int copy_all(int from, int to)
 		ssize_t bytes = read_all(from, buffer, TRACE_SEARCHED_BYTES);
 
 		error = bytes < 0 ? (int)bytes : write_all(to, buffer, (size_t)bytes);
+		*ret_is_read = bytes >= 0;
 		ends = bytes < (ssize_t)TRACE_SEARCHED_BYTES || (!begun && is_no_trace(buffer, (size_t)bytes));
 		begun = true;
 	}
@@ -92,14 +93,17 @@ static int copy_all(int from, int to)
 static int spool(int from, const char *name, struct trace_error *ret_error)
 {
 	int fd = temporary_file(), error;
+	bool is_read = true;
 
 	if (fd < 0)
 		return error_set(ret_error, fd, "%s: cannot make a temporary file to hold the trace: %s; set TMPDIR to a folder with room",
 				 name, strerror(-fd));
-	error = copy_all(from, fd);
+	error = copy_all(from, fd, &is_read);
 	if (!error)
 		return fd;
 	close(fd);
+	if (!is_read)
+		return error_set(ret_error, error, "%s: cannot read the trace: %s", name, strerror(-error));
 	return error_set(ret_error, error, "%s: cannot copy the trace to a temporary file: %s; set TMPDIR to a folder with room", name,
 			 strerror(-error));
 }

@@ -135,6 +135,31 @@ static void closed_streams_are_nobodys_files(void)
 	unlink(path);
 }
 
+/* Of a file as of what comes from a pipe: which is copied, to be mapped. */
+static void a_limit_of_size_is_told_like_a_full_disk(void)
+{
+	char arguments[512], *text;
+
+	snprintf(arguments, sizeof(arguments), "--version >/dev/null; ulimit -f 1; " TRACE_BIN "/tracevisualizer -d --output=%s.out %s 2>&1; status=$?; rm %s.out; exit $status; :",
+		 trace_path, story_path, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	contains(text, ".out could not be written completely: File too large");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--version >/dev/null; ulimit -f 1; cat %s | TMPDIR=/tmp " TRACE_BIN "/tracevisualizer -a - 2>&1; exit $?; :", story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	contains(text, "standard input: cannot copy the trace to a temporary file: File too large; set TMPDIR to a folder with room");
+	free(text);
+}
+
+static void nothing_to_read_is_no_full_disk(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(visualizer_run("-a - 2>&1 <&-; exit $?; :", &text), 1);
+	contains(text, "standard input: cannot read the trace: Bad file descriptor\n");
+	free(text);
+}
+
 static void help_fits_a_screen(void)
 {
 	char *text;
@@ -233,6 +258,8 @@ int main(int argc, char **argv)
 		CASE(closed_streams_are_nobodys_files),
 		CASE(failures_name_the_cause_and_status_is_1),
 		CASE(a_trace_is_never_written_over),
+		CASE(a_limit_of_size_is_told_like_a_full_disk),
+		CASE(nothing_to_read_is_no_full_disk),
 		CASE(help_fits_a_screen),
 		CASE(old_positionals_and_a_pipe_work),
 		{NULL, NULL},
