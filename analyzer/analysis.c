@@ -18,6 +18,14 @@ static const struct {
 } handlers[] = {
 #define HANDLER(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
 	HANDLER(trace_mask, on_trace_mask),
+	HANDLER(start_again, on_start_again),
+	HANDLER(start_thread, on_start_thread),
+	HANDLER(start_exe, on_start_told),
+	HANDLER(start_files, on_start_told),
+	HANDLER(start_fd, on_start_told),
+	HANDLER(start_socket, on_start_told),
+	HANDLER(start_map, on_start_told),
+	HANDLER(start_cgroup, on_start_told),
 	HANDLER(sys_enter, on_sys_enter),
 	HANDLER(sys_enter3, on_sys_enter),
 	HANDLER(sys_enter6, on_sys_enter),
@@ -354,6 +362,12 @@ static void expect(const struct trace_analysis *a, const struct trace_cursor *cu
 	}
 }
 
+/* Of whoever has the CPU; not the recorder's own word. */
+static bool is_of_cpu(uint32_t id)
+{
+	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_again;
+}
+
 static void handle(struct trace_analysis *a, const struct trace_event *event)
 {
 	uint64_t ns = event->ts_ns;
@@ -374,7 +388,7 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 		return;
 	}
 	a->counts[event->id]++;
-	if (event->cpu < a->nr_cpus && a->cpus[event->cpu].hidden && event->id >= TRACE_EV_sys_enter)
+	if (event->cpu < a->nr_cpus && a->cpus[event->cpu].hidden && is_of_cpu(event->id))
 		hidden_leave(a, &a->cpus[event->cpu], ns);
 	hooks_event(a, event);
 	handler = a->handlers[event->id];

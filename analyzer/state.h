@@ -124,6 +124,7 @@ struct trace_analysis {
 	bool no_entries;      /* nor entries of system calls */
 	bool no_exits;	      /* nor their exits */
 	bool has_mask;	      /* the trace tells what was recorded */
+	uint64_t again_ns;    /* the start state is being told again, since then; 0: it is not */
 	bool sees_opens;      /* what opens and closes is recorded: as the last mask tells */
 	uint64_t recorded[TRACE_MASK_WORDS];   /* at some time until now; of masks in the trace */
 	uint64_t unrecorded[TRACE_MASK_WORDS]; /* for some time not, while scheduling changes were */

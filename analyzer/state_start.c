@@ -19,19 +19,12 @@
 #include "state_start.h"
 #include "state_syscall.h"
 
-static void load_thread(struct trace_analysis *a, const struct trace_event *event)
+void start_describe(struct trace_thread *thread, const struct trace_event *event)
 {
 	const struct trace_start_thread *start = event->payload;
-	struct trace_process *process;
-	struct trace_thread *thread;
+	struct trace_process *process = thread->process;
 	char comm[16] = "";
 
-	if (!start->tid || start->tid >= MAX_TID || thread_find(a, start->tid))
-		return;
-	process = process_get(a, start->tgid);
-	thread = process ? thread_new(a, start->tid, process, a->start_ns) : NULL;
-	if (!thread)
-		return;
 	if (start->flags & TRACE_THREAD_KERNEL)
 		thread->flags |= THREAD_KERNEL;
 	if (start->flags & TRACE_THREAD_HIDDEN)
@@ -41,24 +34,45 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	process->uid = start->uid;
 	process->cgroup = start->cgroup;
 	process->ns_pid = start->ns_tgid;
-	thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
-	thread->task_state = start->running ? TRACE_TASK_RUNNING : start->state;
-	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
-	thread->read_ns = event->ts_ns;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	process_set_comm(thread, comm);
-	thread_mode_unknown(thread, a->start_ns);
-	thread->flags |= THREAD_FROM_START | (start->running ? THREAD_RAN_AT_START : 0);
-	if (start->nr >= 0) {
-		struct frame *frame = &thread->frames[0];
+}
 
-		frame->call = call_idx((uint32_t)start->nr, start->abi);
-		frame->args[0] = start->arg0;
-		frame->args[1] = start->arg1;
-		frame->args[2] = start->arg2;
-		frame->args[3] = start->arg3;
-		frame->nr_args = 4;
-	}
+void start_place(struct trace_thread *thread, const struct trace_event *event, uint64_t since)
+{
+	const struct trace_start_thread *start = event->payload;
+	struct frame *frame = &thread->frames[0];
+
+	thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
+	thread->task_state = start->running ? TRACE_TASK_RUNNING : start->state;
+	thread->read_ns = event->ts_ns;
+	thread_mode_unknown(thread, since);
+	thread->flags |= THREAD_FROM_START | (start->running ? THREAD_RAN_AT_START : 0);
+	if (start->nr < 0)
+		return;
+	frame->call = call_idx((uint32_t)start->nr, start->abi);
+	frame->args[0] = start->arg0;
+	frame->args[1] = start->arg1;
+	frame->args[2] = start->arg2;
+	frame->args[3] = start->arg3;
+	frame->nr_args = 4;
+}
+
+static void load_thread(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_start_thread *start = event->payload;
+	struct trace_process *process;
+	struct trace_thread *thread;
+
+	if (!start->tid || start->tid >= MAX_TID || thread_find(a, start->tid))
+		return;
+	process = process_get(a, start->tgid);
+	thread = process ? thread_new(a, start->tid, process, a->start_ns) : NULL;
+	if (!thread)
+		return;
+	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
+	start_describe(thread, event);
+	start_place(thread, event, a->start_ns);
 }
 
 /*
@@ -72,12 +86,56 @@ void start_outlived(struct trace_thread *thread, uint64_t ns)
 	thread->read_ns = 0;
 }
 
-/* The process of a record about what all its threads have. */
-static struct trace_thread *leader_of(struct trace_analysis *a, uint32_t tgid)
+struct trace_thread *start_owner(const struct trace_analysis *a, const struct trace_process *process)
+{
+	struct trace_thread *leader = thread_find(a, process->pid), *thread = process->first;
+
+	if (leader && leader->process == process && leader->place != PLACE_DEAD)
+		return leader;
+	while (thread && thread->place == PLACE_DEAD)
+		thread = thread->next;
+	return thread;
+}
+
+/* The same of a record about what all threads of a process have. */
+static struct trace_thread *leader_of(const struct trace_analysis *a, uint32_t tgid)
 {
 	struct trace_process *process = process_find(a, tgid);
 
-	return process ? process->first : NULL;
+	return process ? start_owner(a, process) : NULL;
+}
+
+/* @thread, and if it stands for its process all that have the same descriptors, have these. */
+static void use_table(struct trace_thread *thread, struct fd_table *fds)
+{
+	bool is_leader = thread->tid == thread->process->pid;
+	const struct fd_table *old = thread->fds;
+
+	for (struct trace_thread *t = is_leader ? thread->process->first : thread; t; t = is_leader ? t->next : NULL)
+		if (t->fds == old && t->place != PLACE_DEAD) {
+			fds_unref(t->fds);
+			t->fds = fds_ref(fds);
+		}
+}
+
+static void load_files(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_start_files *start = event->payload;
+	struct trace_thread *thread = thread_find(a, start->tid), *as = thread_find(a, start->as);
+	struct fd_table *own;
+
+	if (!thread || !as || thread->place == PLACE_DEAD || as->place == PLACE_DEAD)
+		return;
+	if (thread == as) {
+		own = fds_copy(a, NULL);
+		fds_unref(thread->fds);
+		thread->fds = own;
+		return;
+	}
+	if (!as->fds)
+		as->fds = fds_copy(a, NULL);
+	if (as->fds && thread->fds != as->fds)
+		use_table(thread, as->fds);
 }
 
 static void load_fd(struct trace_analysis *a, const struct trace_event *event)
@@ -85,7 +143,7 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 	const struct trace_start_fd *start = event->payload;
 	struct trace_thread *thread = start->tid ? thread_find(a, start->tid) : leader_of(a, start->tgid);
 
-	if (thread)
+	if (thread && thread->place != PLACE_DEAD)
 		fd_put(a, thread, start->fd, file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
 		       start->flags & O_CLOEXEC);
 }
@@ -136,6 +194,7 @@ static const struct {
 } loaders[] = {
 	{TRACE_EV_start_thread, sizeof(struct trace_start_thread), load_thread},
 	{TRACE_EV_start_exe, sizeof(struct trace_start_exe), load_exe},
+	{TRACE_EV_start_files, sizeof(struct trace_start_files), load_files},
 	{TRACE_EV_start_fd, sizeof(struct trace_start_fd), load_fd},
 	{TRACE_EV_start_socket, sizeof(struct trace_start_socket), load_socket},
 	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
@@ -144,31 +203,36 @@ static const struct {
 	{TRACE_EV_thread_runs, sizeof(struct trace_thread_runs), hidden_load},
 };
 
+void start_told(struct trace_analysis *a, const struct trace_event *event)
+{
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+		if (loaders[i].id == event->id && event->type && event->type->fixed_bytes >= loaders[i].bytes)
+			loaders[i].load(a, event);
+}
+
 static void load_event(struct trace_analysis *a, const struct trace_event *event)
 {
 	if (event->id < TRACE_EV_MAX)
 		a->counts[event->id]++;
-	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
-		if (loaders[i].id == event->id && event->type && event->type->fixed_bytes >= loaders[i].bytes)
-			loaders[i].load(a, event);
+	start_told(a, event);
 }
 
 /* Threads share what their leader has, but for those that were told to have their own descriptors; and now that all files are known, the file of the call each was in. */
 static void share_with_threads(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
-		struct trace_thread *first = a->processes[i]->first;
+		struct trace_thread *owner = start_owner(a, a->processes[i]);
 
 		cgroup_put(a, a->processes[i], a->processes[i]->cgroup);
-		if (first && !first->fds)
-			first->fds = fds_copy(a, NULL);
-		if (first && !first->memory)
-			first->memory = memory_new(a);
-		for (struct trace_thread *thread = first; thread; thread = thread->next) {
-			if (thread != first) {
+		if (owner && !owner->fds)
+			owner->fds = fds_copy(a, NULL);
+		if (owner && !owner->memory)
+			owner->memory = memory_new(a);
+		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+			if (thread != owner) {
 				if (!thread->fds)
-					thread->fds = fds_ref(first->fds);
-				thread->memory = memory_ref(first->memory);
+					thread->fds = fds_ref(owner->fds);
+				thread->memory = memory_ref(owner->memory);
 			}
 			thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
 		}

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_STATE_START_H
 #define ANALYZER_STATE_START_H
-/* state_start.h - what the recorder read before the first event (state_start.c) and after the last one (state_end.c). */
+/* state_start.h - what the recorder read before the first event (state_start.c), after a pause (state_again.c), and after the last event (state_end.c). */
 #include <stdint.h>
 
 struct frame;
 struct trace_analysis;
 struct trace_error;
 struct trace_event;
+struct trace_process;
 struct trace_thread;
 
 int start_load(struct trace_analysis *a, struct trace_error *ret_error);
+/** start_describe() - from its start_thread: what @thread was called, and whose it was */
+void start_describe(struct trace_thread *thread, const struct trace_event *event);
+/** start_place() - where it was, and in which system call, from @since on; it is off the CPUs, as far as is known */
+void start_place(struct trace_thread *thread, const struct trace_event *event, uint64_t since);
+/** start_owner() - the thread whose descriptors and memory are the process's: the leader; when that is gone, any other; NULL: none lives */
+struct trace_thread *start_owner(const struct trace_analysis *a, const struct trace_process *process);
+/** start_told() - what a record of the start state says */
+void start_told(struct trace_analysis *a, const struct trace_event *event);
 /** start_outlived() - a system call of @thread begins or ends: the one that the start state told of may have been a later one */
 void start_outlived(struct trace_thread *thread, uint64_t ns);
 

@@ -157,6 +157,7 @@ struct trace_thread { /* in the order of how often it is needed; threads begin o
 	uint8_t *packed;       /* owned: books_packed.c */
 	uint64_t start_ns;
 	uint64_t end_ns;
+	uint64_t told_ns; /* when the start state was read again, the last time it was in it; 0: never */
 	char comm[16];
 	int8_t unfreed; /* how many threads had its number before, of which no sched_free has come; -1: its own has */
 };
@@ -197,7 +198,7 @@ struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid);
 struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid);
 /** thread_evict() - a thread that is believed on a CPU is elsewhere: its time there is unknown since the last closing */
 void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-/** thread_found_on_cpu() - a thread turns out to be on a CPU although it was believed elsewhere: close its time until now */
+/** thread_found_on_cpu() - a thread turns out to be on a CPU, or to have been, although it was believed elsewhere: close its time until now */
 void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** thread_close() - at the end of the trace: close the last interval */

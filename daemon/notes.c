@@ -40,6 +40,26 @@ void notes_select(struct notes *notes, const char *text)
 	add(notes, TRACE_EV_trace_select, NULL, 0, text);
 }
 
+void notes_again(struct notes *notes, bool done)
+{
+	struct trace_start_again note = {.done = done};
+
+	add(notes, TRACE_EV_start_again, &note, sizeof(note), NULL);
+}
+
+int notes_record(struct notes *notes, const struct trace_record *record, size_t bytes, uint64_t ts_ns, struct trace_writer *writer,
+		 struct writer_thread *thread)
+{
+	int err;
+
+	if (!block_fits(&notes->block, bytes, ts_ns))
+		notes_push(notes, writer, thread);
+	err = block_add(&notes->block, record, bytes, ts_ns);
+	if (err)
+		notes->lost++;
+	return err;
+}
+
 void notes_missed(struct notes *notes, const struct tracer *tracer)
 {
 	struct trace_trace_missed note = {0};

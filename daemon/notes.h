@@ -6,6 +6,7 @@
  *
  * Notes are collected in memory; notes_push() packs what there is. One thread.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <trace/tracer.h>
 #include <trace/writer.h>
@@ -38,6 +39,12 @@ void notes_mask(struct notes *notes, const uint64_t mask[TRACE_MASK_WORDS]);
 void notes_heartbeat(struct notes *notes, const struct clock_sample *now);
 void notes_mark(struct notes *notes, const char *text);
 void notes_select(struct notes *notes, const char *text);
+
+/** notes_again() - the state of the machine follows, or (@done) that was all of it */
+void notes_again(struct notes *notes, bool done);
+/** notes_record() - one of its records; those before it go to the writer if there is no room. 0 or -ENOMEM */
+int notes_record(struct notes *notes, const struct trace_record *record, size_t bytes, uint64_t ts_ns, struct trace_writer *writer,
+		 struct writer_thread *thread);
 
 /** notes_missed() - how often the kernel skipped a program since the last call; a note for each event where it did */
 void notes_missed(struct notes *notes, const struct tracer *tracer);

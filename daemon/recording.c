@@ -211,15 +211,43 @@ uint32_t recording_flush(struct recording *recording)
 	return fill;
 }
 
+/* Is an event recorded again that tells of threads, descriptors or mappings? Then what it would have told is not known. */
+static bool was_blind(const uint64_t before[TRACE_MASK_WORDS], const uint64_t now[TRACE_MASK_WORDS])
+{
+	static const uint16_t ids[] = {TRACE_EV_sys_enter,  TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit,
+				       TRACE_EV_fs_open,    TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit,
+				       TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_sched_switch, TRACE_EV_sock_endpoints,
+				       TRACE_EV_uring_close};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (now[ids[i] / 64] & ~before[ids[i] / 64] & 1ull << ids[i] % 64)
+			return true;
+	return false;
+}
+
+static void read_again(struct recording *recording)
+{
+	struct trace_error error;
+
+	if (start_state_again(recording->tracer, recording->writer, recording->thread, &recording->notes, &error))
+		message_warning("the state after the pause is incomplete: %s", error.message);
+}
+
 int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
 {
-	uint64_t now[TRACE_MASK_WORDS];
-	int err = recording->tracer ? tracer_set_mask(recording->tracer, mask, ret_error) : 0;
+	uint64_t before[TRACE_MASK_WORDS], now[TRACE_MASK_WORDS];
+	int err;
 
-	if (err || !recording->tracer)
+	if (!recording->tracer)
+		return 0;
+	tracer_get_mask(recording->tracer, before);
+	err = tracer_set_mask(recording->tracer, mask, ret_error);
+	if (err)
 		return err;
 	tracer_get_mask(recording->tracer, now);
 	notes_mask(&recording->notes, now);
+	if (was_blind(before, now))
+		read_again(recording);
 	notes_push(&recording->notes, recording->writer, recording->thread);
 	return 0;
 }

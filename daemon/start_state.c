@@ -87,6 +87,34 @@ int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct 
 	return err;
 }
 
+/** struct again - the state goes among the notes */
+struct again {
+	struct trace_writer *writer;
+	struct writer_thread *thread;
+	struct notes *notes;
+};
+
+static int emit_again(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
+{
+	struct again *again = context;
+
+	return notes_record(again->notes, record, bytes, ts_ns, again->writer, again->thread);
+}
+
+int start_state_again(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, struct notes *notes, struct trace_error *ret_error)
+{
+	struct again again = {.writer = writer, .thread = thread, .notes = notes};
+	int err;
+
+	notes_again(notes, false);
+	notes_push(notes, writer, thread); /* what follows was read later than any note that comes meanwhile */
+	err = tracer_start_state(tracer, emit_again, &again, ret_error);
+	notes_push(notes, writer, thread);
+	if (!err)
+		notes_again(notes, true);
+	return err;
+}
+
 int end_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, uint64_t ts_ns, uint64_t blocks,
 		   struct trace_error *ret_error)
 {

@@ -9,6 +9,7 @@
 #include <trace/tracer.h>
 #include <trace/writer.h>
 
+#include "notes.h"
 #include "writer_thread.h"
 
 /**
@@ -19,6 +20,9 @@
  */
 int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, FILE *proc, uint64_t *ret_blocks,
 		     struct trace_error *ret_error);
+
+/** start_state_again() - the same once more, among the notes, because what changes it is recorded again after a pause */
+int start_state_again(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, struct notes *notes, struct trace_error *ret_error);
 
 /** end_state_push() - what threads waited for at @ts_ns, the end; @blocks: of the start state, whose numbers go on */
 int end_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, uint64_t ts_ns, uint64_t blocks,

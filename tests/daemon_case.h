@@ -53,6 +53,8 @@ struct found {
 	uint64_t execs;
 	uint64_t marks;
 	uint64_t masks;
+	uint64_t again[2]; /* the start state told again: begun, done */
+	uint64_t threads; /* of it */
 	uint64_t selects;
 	uint64_t missed;
 	uint64_t lost;
@@ -93,6 +95,9 @@ static inline struct found read_back(const char *path)
 		if (event->id == TRACE_EV_trace_mark)
 			found.last_mark_ns = event->ts_ns;
 		found.masks += event->id == TRACE_EV_trace_mask;
+		found.threads += event->id == TRACE_EV_start_thread;
+		if (event->id == TRACE_EV_start_again)
+			found.again[((const struct trace_start_again *)event->payload)->done]++;
 		found.selects += event->id == TRACE_EV_trace_select;
 		if (event->id == TRACE_EV_trace_missed)
 			found.missed += ((const struct trace_trace_missed *)event->payload)->count;

@@ -387,6 +387,30 @@ static void marks_and_masks_stand_in_the_trace(void)
 	bench_free(&bench);
 }
 
+static void after_a_pause_the_state_is_read_again(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {1}, other[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct found found;
+
+	other[TRACE_EV_softirq_raise / 64] &= ~(1ull << TRACE_EV_softirq_raise % 64);
+	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_set_mask(recording, other, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0); /* of what is open, that tells nothing */
+	recording_mark(recording, "until here");
+	CU_ASSERT_EQUAL(recording_set_mask(recording, none, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0);
+	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.again[0], 2);
+	CU_ASSERT_EQUAL(found.again[1], 2);
+	CU_ASSERT_EQUAL(found.threads, 2);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
 /* /dev/full takes nothing after the header; the daemon lives, says so, and counts. */
 static void a_full_disk_is_told_and_counted(void)
 {
@@ -552,6 +576,7 @@ static const struct unit_case cases[] = {
 	{"without_memory_nothing_is_said_to_be_on_disk", without_memory_nothing_is_said_to_be_on_disk},
 	{"a_trace_that_was_cut_off_is_readable", a_trace_that_was_cut_off_is_readable},
 	{"marks_and_masks_stand_in_the_trace", marks_and_masks_stand_in_the_trace},
+	{"after_a_pause_the_state_is_read_again", after_a_pause_the_state_is_read_again},
 	{"a_full_disk_is_told_and_counted", a_full_disk_is_told_and_counted},
 	{"a_stalled_reader_stops_neither_the_drain_nor_the_end", a_stalled_reader_stops_neither_the_drain_nor_the_end},
 	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},

@@ -63,6 +63,13 @@ struct tracer_iter_process {
 };
 enum { TRACER_PROCESS_FOLLOWED = 1, TRACER_PROCESS_DESCENDS, TRACER_PROCESS_STRANGER };
 
+/* What start_files writes. @files: the address of the table of descriptors; it goes no further than the loader */
+struct tracer_iter_files {
+	unsigned int tid;
+	unsigned int tgid;
+	unsigned long long files;
+};
+
 /* What the start-state iterators write: this, then the payload with its string. @bytes counts what follows. */
 struct tracer_iter_record {
 	unsigned int bytes;

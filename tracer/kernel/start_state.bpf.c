@@ -31,18 +31,24 @@ static __always_inline void *iter_begin(struct iter_buffer **ret_buffer)
 	return b->payload;
 }
 
-/* Hand over the payload of @payload_bytes and, if @text, its string: two writes, so that nothing is copied together. */
-static __always_inline void iter_end(struct iter_buffer *b, void *seq, u32 id, u32 payload_bytes, const char *text,
-				     u32 text_bytes)
+/* Hand over the payload of @payload_bytes, true since @ts_ns, and, if @text, its string: two writes, so that nothing is copied together. */
+static __always_inline void iter_end_at(struct iter_buffer *b, void *seq, u32 id, u32 payload_bytes, const char *text,
+					u32 text_bytes, u64 ts_ns)
 {
 	b->head.bytes = payload_bytes + text_bytes;
 	b->head.id = id;
-	b->head.ts_ns = bpf_ktime_get_ns();
+	b->head.ts_ns = ts_ns;
 	bpf_seq_write(seq, b, sizeof(b->head) + payload_bytes);
 	barrier_var(text_bytes);
 	text_bytes &= 2047;
 	if (text && text_bytes)
 		bpf_seq_write(seq, text, text_bytes);
+}
+
+static __always_inline void iter_end(struct iter_buffer *b, void *seq, u32 id, u32 payload_bytes, const char *text,
+				     u32 text_bytes)
+{
+	iter_end_at(b, seq, id, payload_bytes, text, text_bytes, bpf_ktime_get_ns());
 }
 
 #define ITER_RECORD(event)                                                                                                       \
@@ -169,6 +175,41 @@ static __always_inline bool has_own_files(struct task_struct *task)
 	return task->pid != task->tgid && BPF_CORE_READ(task, group_leader, files);
 }
 
+/* Who has a table of descriptors: each process, and its threads with another one. The loader tells who has the same. Those of the kernel all have one. */
+SEC("iter/task")
+int start_files(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct tracer_iter_record head = {.bytes = sizeof(struct tracer_iter_files), .id = TRACE_EV_start_files};
+	struct tracer_iter_files files = {0};
+	struct files_struct *leaders;
+
+	if (!task || (task->flags & PF_KTHREAD))
+		return 0;
+	files.files = (u64)BPF_CORE_READ(task, files);
+	leaders = BPF_CORE_READ(task, group_leader, files);
+	if (!files.files || (task->pid != task->tgid && (!leaders || (u64)leaders == files.files)))
+		return 0;
+	files.tid = task->pid;
+	files.tgid = task->tgid;
+	head.ts_ns = bpf_ktime_get_ns();
+	bpf_seq_write(ctx->meta->seq, &head, sizeof(head));
+	bpf_seq_write(ctx->meta->seq, &files, sizeof(files));
+	return 0;
+}
+
+/* Is @fd of @task this file, now? Since it was looked up, it may have been closed, and opened again. */
+static __always_inline bool is_still(struct task_struct *task, u32 fd, struct file *file, unsigned long *ret_cloexec_bits)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **files = FIELD(table, fd), *now = NULL;
+	unsigned long *bits = FIELD(table, close_on_exec);
+
+	bpf_probe_read_kernel(ret_cloexec_bits, sizeof(*ret_cloexec_bits), bits + fd / 64);
+	bpf_probe_read_kernel(&now, sizeof(now), files + fd);
+	return fd < FIELD(table, max_fds) && now == file;
+}
+
 SEC("iter/task_file")
 int start_fd(struct bpf_iter__task_file *ctx)
 {
@@ -180,12 +221,15 @@ int start_fd(struct bpf_iter__task_file *ctx)
 	unsigned long word = 0;
 	struct inode *inode;
 	u32 fd = ctx->fd;
+	u64 ts_ns;
 
 	if (!task || !file || !s)
 		return 0;
 	inode = file->f_inode;
 	place = file_path(s, file);
-	bpf_probe_read_kernel(&word, sizeof(word), BPF_CORE_READ(task, files, fdt, close_on_exec) + fd / 64);
+	ts_ns = bpf_ktime_get_ns(); /* before it is looked at: whatever changes it after that is told by a later event */
+	if (!is_still(task, fd, file, &word))
+		return 0;
 	ITER_RECORD(start_fd) {
 		record->tgid = task->tgid;
 		record->fd = fd;
@@ -194,7 +238,7 @@ int start_fd(struct bpf_iter__task_file *ctx)
 		record->ino = BPF_CORE_READ(inode, i_ino);
 		record->flags = (file->f_flags & ~O_CLOEXEC) | (word >> (fd % 64) & 1 ? O_CLOEXEC : 0);
 		record->tid = has_own_files(task) ? task->pid : 0;
-		iter_end(buffer, seq, TRACE_EV_start_fd, sizeof(*record), &s->text[place.start], place.bytes);
+		iter_end_at(buffer, seq, TRACE_EV_start_fd, sizeof(*record), &s->text[place.start], place.bytes, ts_ns);
 	}
 	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFSOCK)
 		start_socket(seq, task->tgid, fd, file);

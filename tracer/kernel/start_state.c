@@ -2,6 +2,7 @@
 /* start_state.c - reads the output of the iterators, and what only /proc tells, into start-state records. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,40 @@ static void remember_thread(struct tracer_collector *c, const struct trace_start
 	c->cgroup_tids[c->nr_cgroups++] = thread->tid;
 }
 
+/* ---- who has the same descriptors ---- */
+
+static int by_address(const void *left, const void *right)
+{
+	const struct tracer_iter_files *l = left, *r = right;
+
+	return l->files < r->files ? -1 : l->files > r->files;
+}
+
+/* The first one met with a table stands for it. Of that one itself nothing need be said, but that it is a thread apart from its process. */
+static int emit_files(struct tracer_collector *c, const struct tracer_iter_files *files, uint64_t ts_ns)
+{
+	struct tracer_iter_files **place = tsearch(files, &c->tables, by_address), *own;
+	struct trace_start_files payload = {.tid = files->tid};
+
+	if (!place)
+		return -ENOMEM;
+	if (*place == files) {
+		own = malloc(sizeof(*own));
+		if (!own) {
+			tdelete(files, &c->tables, by_address);
+			return -ENOMEM;
+		}
+		*own = *files;
+		*place = own;
+		if (files->tid == files->tgid)
+			return 0;
+	}
+	payload.as = (*place)->tid;
+	return tracer_emit_record(c, TRACE_EV_start_files, ts_ns, &payload, sizeof(payload), NULL);
+}
+
+/* ---- reading iterators ---- */
+
 /* The fixed part of the payload of the events that iterators make. */
 static size_t payload_bytes_of(uint32_t id)
 {
@@ -67,6 +102,8 @@ static size_t payload_bytes_of(uint32_t id)
 		return sizeof(struct trace_start_thread);
 	case TRACE_EV_start_exe:
 		return sizeof(struct trace_start_exe);
+	case TRACE_EV_start_files:
+		return sizeof(struct tracer_iter_files);
 	case TRACE_EV_start_fd:
 		return sizeof(struct trace_start_fd);
 	case TRACE_EV_start_socket:
@@ -78,6 +115,22 @@ static size_t payload_bytes_of(uint32_t id)
 	}
 }
 
+static int emit_one(struct tracer_collector *c, const struct tracer_iter_record *head, const unsigned char *payload, size_t fixed)
+{
+	struct tracer_iter_files files;
+	char text[TRACER_PATH_BYTES + 1];
+
+	if (head->id == TRACE_EV_start_files) {
+		memcpy(&files, payload, sizeof(files));
+		return emit_files(c, &files, head->ts_ns);
+	}
+	if (head->id == TRACE_EV_start_thread)
+		remember_thread(c, (const void *)payload);
+	memcpy(text, payload + fixed, head->bytes - fixed);
+	text[head->bytes - fixed] = '\0';
+	return tracer_emit_record(c, head->id, head->ts_ns, payload, fixed, head->bytes > fixed ? text : NULL);
+}
+
 /* Consume whole records of @buffer; the rest stays. Returns the bytes used, or the negative result of emit. */
 static ssize_t emit_buffer(struct tracer_collector *c, const unsigned char *buffer, size_t bytes)
 {
@@ -86,7 +139,6 @@ static ssize_t emit_buffer(struct tracer_collector *c, const unsigned char *buff
 	while (bytes - used >= sizeof(struct tracer_iter_record)) {
 		struct tracer_iter_record head;
 		size_t fixed;
-		char text[TRACER_PATH_BYTES + 1];
 		int result;
 
 		memcpy(&head, buffer + used, sizeof(head));
@@ -95,12 +147,7 @@ static ssize_t emit_buffer(struct tracer_collector *c, const unsigned char *buff
 		fixed = payload_bytes_of(head.id);
 		if (!fixed || head.bytes < fixed || head.bytes - fixed > TRACER_PATH_BYTES)
 			return -EBADMSG;
-		memcpy(text, buffer + used + sizeof(head) + fixed, head.bytes - fixed);
-		text[head.bytes - fixed] = '\0';
-		if (head.id == TRACE_EV_start_thread)
-			remember_thread(c, (const void *)(buffer + used + sizeof(head)));
-		result = tracer_emit_record(c, head.id, head.ts_ns, buffer + used + sizeof(head), fixed,
-					    head.bytes > fixed ? text : NULL);
+		result = emit_one(c, &head, buffer + used + sizeof(head), fixed);
 		if (result)
 			return result;
 		used += sizeof(head) + head.bytes;
@@ -227,7 +274,8 @@ static int emit_irq(void *context, unsigned int irq, const char *name)
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error)
 {
 	struct bpf_program *passes[] = {tracer->skeleton->progs.start_thread, tracer->skeleton->progs.start_exe,
-					tracer->skeleton->progs.start_fd, tracer->skeleton->progs.start_map};
+					tracer->skeleton->progs.start_files, tracer->skeleton->progs.start_fd,
+					tracer->skeleton->progs.start_map};
 	struct tracer_collector *c = calloc(1, sizeof(*c));
 	int result = c ? 0 : -ENOMEM;
 
@@ -244,6 +292,8 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 		result = emit_cgroup(c, i);
 	if (!result)
 		result = tracer_each_interrupt(emit_irq, c);
+	if (c)
+		tdestroy(c->tables, free);
 	free(c);
 	return result ? error_set(ret_error, result, "cannot read the state of the system: %s", strerror(-result)) : 0;
 }

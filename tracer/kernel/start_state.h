@@ -7,7 +7,7 @@
 #define TRACER_MAX_TID	   (1u << 22) /* the kernel's limit for pid_max */
 #define TRACER_MAX_CGROUPS 4096
 
-/** struct tracer_collector - where records go, which threads are known already, which control groups were met */
+/** struct tracer_collector - where records go, which threads are known already, which control groups and tables of descriptors were met */
 struct tracer_collector {
 	tracer_emit_fn emit;
 	void *context;
@@ -15,6 +15,7 @@ struct tracer_collector {
 	uint64_t cgroups[TRACER_MAX_CGROUPS];
 	uint32_t cgroup_tids[TRACER_MAX_CGROUPS];
 	size_t nr_cgroups;
+	void *tables; /* owned: tsearch() of struct tracer_iter_files, one for each table of descriptors */
 	uint64_t begin_ns; /* when the iterators began; 0: they did not run */
 };
 

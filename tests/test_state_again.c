@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_state_again.c - the start state, read once more after a pause: it is believed, and nothing is counted twice. And who shares descriptors. As in test_state.c. */
+#include <fcntl.h>
+#include <linux/sched.h>
+#include "analysis_case.h"
+#include "unit.h"
+
+#define ALL_OF_IT {~0ull, ~0ull, ~0ull, ~0ull}
+
+/* Nothing is recorded from @from to @to; then the state is told until tell_end(). */
+static void pause_recording(struct analysis_case *c, uint64_t from, uint64_t to)
+{
+	uint64_t all[TRACE_MASK_WORDS] = ALL_OF_IT, none[TRACE_MASK_WORDS] = {1ull << TRACE_EV_trace_mask};
+
+	tb_event(c->tb, 0, 1000, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	tb_event(c->tb, 0, from, TRACE_EV_trace_mask, none, sizeof(none), NULL);
+	tb_event(c->tb, 0, to, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	tb_add(c->tb, 0, to, start_again, NULL, .done = 0);
+}
+
+static void tell_thread(struct analysis_case *c, uint64_t ns, uint32_t tid, uint32_t tgid, uint64_t born_ns, int nr, const char *comm)
+{
+	tb_add(c->tb, 0, ns, start_thread, comm, .tid = tid, .tgid = tgid, .ppid = 1, .nr = nr, .state = TRACE_TASK_INTERRUPTIBLE, .start_ns = born_ns);
+}
+
+static void tell_fd(struct analysis_case *c, uint64_t ns, uint32_t tgid, int fd, uint64_t ino, const char *path)
+{
+	tb_add(c->tb, 0, ns, start_fd, path, .tgid = tgid, .fd = fd, .dev = 1, .ino = ino, .mode = 0100644);
+}
+
+static void tell_end(struct analysis_case *c, uint64_t ns)
+{
+	tb_add(c->tb, 0, ns, start_again, NULL, .done = 1);
+}
+
+/* @tid, which CPU 0 has, reads 100 bytes. */
+static void reads(struct analysis_case *c, uint64_t ns, int fd)
+{
+	tb_sys_enter(c->tb, 0, ns, SYS_read, (uint64_t)fd, 1, 100);
+	tb_sys_exit(c->tb, 0, ns + 10, 100);
+}
+
+static uint64_t read_bytes(const struct trace_figures *f, const char *path)
+{
+	for (size_t i = 0; f && i < f->nr_files; i++)
+		if (strcmp(f->files[i].path, path) == 0)
+			return f->files[i].read_bytes;
+	return 0;
+}
+
+static void what_is_open_after_a_pause_has_its_name_again(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/same");
+	tb_fd(c.tb, 10, 4, 1, 101, 0100644, "/old");
+	tb_fd(c.tb, 10, 5, 1, 102, 0100644, "/closed");
+	pause_recording(&c, 2000, 4000);
+	tell_thread(&c, 4010, 10, 10, 1, -1, "one");
+	tell_fd(&c, 4020, 10, 3, 100, "/same");
+	tell_fd(&c, 4020, 10, 4, 103, "/new");
+	tell_end(&c, 4030);
+	tb_switch(c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+	for (int fd = 3; fd <= 5; fd++)
+		reads(&c, 5000 + 100 * (uint64_t)fd, fd);
+	case_run(&c);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/same"), 100);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/new"), 100);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/old"), 0);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/closed"), 0);
+	CU_ASSERT_EQUAL(c.one->nr_files, 2);
+	case_free(&c);
+}
+
+/* What was opened while the state was being read is told by its own event, before or after. */
+static void what_is_opened_meanwhile_is_what_the_later_of_both_says(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	pause_recording(&c, 2000, 4000);
+	tb_switch(c.tb, 0, 4005, 0, 10, TRACE_TASK_RUNNING);
+	tb_open(c.tb, 0, 4010, 3, 1, 100, 0100644, "/first");
+	tb_open(c.tb, 0, 4010, 4, 1, 100, 0100644, "/first");
+	tell_thread(&c, 4015, 10, 10, 1, -1, "one");
+	tell_fd(&c, 4020, 10, 3, 101, "/second");
+	tell_fd(&c, 4020, 10, 5, 102, "/third");
+	tb_sys_enter(c.tb, 0, 4025, SYS_close, 5);
+	tb_sys_exit(c.tb, 0, 4026, 0);
+	tell_end(&c, 4030);
+	for (int fd = 3; fd <= 5; fd++)
+		reads(&c, 5000 + 100 * (uint64_t)fd, fd);
+	case_run(&c);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/second"), 100);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/first"), 100);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/third"), 0);
+	case_free(&c);
+}
+
+/* The one sleeps in a call, the other is not there any more, the third is new, and so is the fourth, which has the number of one that ended. */
+static void who_ended_in_a_pause_is_gone_and_who_began_is_there(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_figures *third, *old;
+	const struct trace_process *process;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_thread(c.tb, 40, 40, 1, "four", 0, false);
+	tb_sys_enter(c.tb, 1, 1500, SYS_pause);
+	tb_switch(c.tb, 1, 1600, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 0, 1500, SYS_nanosleep, 1, 0);
+	tb_switch(c.tb, 0, 1600, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	pause_recording(&c, 2000, 4000);
+	tell_thread(&c, 4010, 10, 10, 1, SYS_nanosleep, "one");
+	tell_thread(&c, 4011, 30, 30, 3000, SYS_pause, "three");
+	tell_thread(&c, 4012, 31, 30, 3500, SYS_pause, "three");
+	tell_thread(&c, 4013, 40, 40, 3600, SYS_pause, "new four");
+	tell_end(&c, 4030);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 5);
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 20)), 1);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 3000);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 2000 + 400); /* nobody knows what its pause ended with */
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 400 + 5000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 2000);
+	process = case_process(&c, 30);
+	third = trace_process_figures(c.analysis, process);
+	CU_ASSERT_EQUAL(trace_nr_threads(process), 2);
+	CU_ASSERT_EQUAL(third->elapsed_ns, 6000 + 5500);
+	trace_figures_free(third);
+	process = case_process(&c, 40); /* the first of that number */
+	old = trace_process_figures(c.analysis, process);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "four");
+	CU_ASSERT_EQUAL(old->elapsed_ns, 3000);
+	trace_figures_free(old);
+	case_free(&c);
+}
+
+/* It slept in one call before and sleeps in another one now: between the two it did something. */
+static void who_is_elsewhere_after_a_pause_was_somewhere_in_between(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 1500, SYS_nanosleep, 1, 0);
+	tb_switch(c.tb, 0, 1600, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	pause_recording(&c, 2000, 4000);
+	tell_thread(&c, 4100, 10, 10, 1, SYS_pause, "one");
+	tell_end(&c, 4200);
+	tb_waking(c.tb, 0, 7000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 7100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 7200, -4);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_call(c.one, "pause")->calls, 1);
+	CU_ASSERT_EQUAL(case_call(c.one, "nanosleep")->calls, 1);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 8000);
+	CU_ASSERT_EQUAL(c.one->blocked_ns, 400 + 2100 + 2900);
+	case_free(&c);
+}
+
+/* The state was read while a child was being made: its fork tells of it. */
+static void a_thread_that_is_being_made_begins_at_its_fork(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	pause_recording(&c, 2000, 4000);
+	tb_switch(c.tb, 0, 4005, 0, 10, TRACE_TASK_RUNNING);
+	tell_thread(&c, 4010, 10, 10, 1, -1, "one");
+	tb_add(c.tb, 0, 4011, start_thread, "one", .tid = 20, .tgid = 20, .ppid = 10, .nr = -1, .state = 0x800, .start_ns = 4009);
+	tb_fork(c.tb, 0, 4020, 10, 20, 20, "two");
+	tell_end(&c, 4030);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 4980);
+	case_free(&c);
+}
+
+/* The recorder could not read all of it: who was not told may be there. */
+static void nobody_is_gone_as_long_as_not_all_is_told(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	pause_recording(&c, 2000, 4000);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 8000);
+	case_free(&c);
+}
+
+/* Without an announcement the records are of no pause: nothing is believed. */
+static void records_that_nobody_announced_change_nothing(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/right");
+	tell_thread(&c, 2000, 10, 10, 1, SYS_pause, "wrong");
+	tell_fd(&c, 2001, 10, 3, 101, "/wrong");
+	tell_end(&c, 2002);
+	reads(&c, 3000, 3);
+	case_run(&c);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/right"), 100);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 10)), "one");
+	case_free(&c);
+}
+
+/* ---- who shares ---- */
+
+static void tell_files(struct analysis_case *c, uint64_t ns, uint32_t tid, uint32_t as)
+{
+	struct trace_start_files files = {.tid = tid, .as = as};
+
+	if (ns)
+		tb_event(c->tb, 0, ns, TRACE_EV_start_files, &files, sizeof(files), NULL);
+	else
+		tb_start(c->tb, 1000, TRACE_EV_start_files, &files, sizeof(files), NULL);
+}
+
+/* Thread 20 opens 3 and closes 4, then thread 10 reads both. */
+static void one_opens_another_reads(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 5000, 0, 20, TRACE_TASK_RUNNING);
+	tb_open(c->tb, 0, 5100, 3, 1, 101, 0100644, "/opened");
+	tb_sys_enter(c->tb, 0, 5200, SYS_close, 4);
+	tb_sys_exit(c->tb, 0, 5210, 0);
+	tb_switch(c->tb, 0, 5300, 20, 10, TRACE_TASK_RUNNING);
+	reads(c, 5400, 3);
+	reads(c, 5500, 4);
+}
+
+static void two_processes_that_shared_descriptors_before_do_so_on(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_thread(c.tb, 21, 20, 1, "two", 0, false);
+	tell_files(&c, 0, 20, 10);
+	for (uint32_t pid = 10; pid <= 20; pid += 10)
+		tb_fd(c.tb, pid, 4, 1, 100, 0100644, "/closed");
+	one_opens_another_reads(&c);
+	tb_switch(c.tb, 0, 6000, 10, 21, TRACE_TASK_RUNNING);
+	reads(&c, 6100, 3);
+	case_run(&c);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/opened"), 100);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/closed"), 0);
+	CU_ASSERT_EQUAL(read_bytes(c.two, "/opened"), 100);
+	case_free(&c);
+}
+
+/* Also one that has nothing open, of which no start_fd tells. */
+static void a_thread_that_had_descriptors_of_its_own_keeps_them(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	tb_thread(c.tb, 20, 10, 1, "apart", 0, false);
+	tell_files(&c, 0, 20, 20);
+	tb_fd(c.tb, 10, 3, 1, 99, 0100644, "/own");
+	tb_fd(c.tb, 10, 4, 1, 100, 0100644, "/kept");
+	one_opens_another_reads(&c);
+	case_run(&c);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/own"), 100);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/kept"), 100);
+	CU_ASSERT_EQUAL(read_bytes(c.one, "/opened"), 0);
+	case_free(&c);
+}
+
+/* Who shared before the pause does not any more; and the other way round. */
+static void who_shares_may_change_in_a_pause(void)
+{
+	for (int shares_before = 0; shares_before <= 1; shares_before++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+		tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+		if (shares_before)
+			tell_files(&c, 0, 20, 10);
+		pause_recording(&c, 2000, 4000);
+		tell_thread(&c, 4010, 10, 10, 1, SYS_pause, "one");
+		tell_thread(&c, 4011, 20, 20, 1, SYS_pause, "two");
+		if (!shares_before)
+			tell_files(&c, 4012, 20, 10);
+		for (uint32_t pid = 10; pid <= 20; pid += 10) {
+			tell_fd(&c, 4013, pid, 3, 99, "/own");
+			tell_fd(&c, 4013, pid, 4, 100, "/kept");
+		}
+		tell_end(&c, 4030);
+		one_opens_another_reads(&c);
+		case_run(&c);
+		CU_ASSERT_EQUAL(read_bytes(c.one, "/own"), shares_before ? 100 : 0);
+		CU_ASSERT_EQUAL(read_bytes(c.one, "/kept"), shares_before ? 100 : 0);
+		CU_ASSERT_EQUAL(read_bytes(c.one, "/opened"), shares_before ? 0 : 100);
+		case_free(&c);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(what_is_open_after_a_pause_has_its_name_again),
+		CASE(what_is_opened_meanwhile_is_what_the_later_of_both_says),
+		CASE(who_ended_in_a_pause_is_gone_and_who_began_is_there),
+		CASE(who_is_elsewhere_after_a_pause_was_somewhere_in_between),
+		CASE(a_thread_that_is_being_made_begins_at_its_fork),
+		CASE(nobody_is_gone_as_long_as_not_all_is_told),
+		CASE(records_that_nobody_announced_change_nothing),
+		CASE(two_processes_that_shared_descriptors_before_do_so_on),
+		CASE(a_thread_that_had_descriptors_of_its_own_keeps_them),
+		CASE(who_shares_may_change_in_a_pause),
+		{NULL, NULL},
+	};
+
+	return unit_main("state_again", cases, argc, argv);
+}
