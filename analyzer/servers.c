@@ -527,23 +527,62 @@ static void on_fork(struct trace_servers *s, const struct trace_event *event)
 	birth->parent = known;
 }
 
+/* Its first event: from now on it has a mark. */
+static void on_wakeup_new(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sched_wakeup_new *wakeup = event->payload;
+
+	servers_thread_of(s, trace_find_thread(s->analysis, wakeup->tid));
+}
+
 /* ---- before the pass ---- */
 
 static const struct {
 	uint32_t id;
 	uint32_t bytes; /* of the struct that is read */
+	servers_handler_fn handler;
 } wanted_events[] = {
-#define WANTED(event)                                                                                                            \
-	{                                                                                                                        \
-		TRACE_EV_##event, sizeof(struct trace_##event)                                                                   \
-	}
-	WANTED(sys_enter),    WANTED(sys_enter3), WANTED(sys_enter6),	    WANTED(sys_exit), WANTED(sock_endpoints),
-	WANTED(sock_send),    WANTED(sock_recv),  WANTED(sock_ready),	    WANTED(fs_open),  WANTED(sched_switch),
-	WANTED(sched_waking), WANTED(sched_fork), WANTED(sched_wakeup_new), WANTED(softirq_entry), WANTED(softirq_exit),
-	WANTED(net_rx),	      WANTED(net_tx),	WANTED(sock_state),	    WANTED(uring_submit), WANTED(uring_complete), WANTED(uring_file),
-	WANTED(uring_open),   WANTED(uring_enter), WANTED(trace_mask),
+#define WANTED(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
+	WANTED(sys_enter, servers_on_enter),
+	WANTED(sys_enter3, servers_on_enter),
+	WANTED(sys_enter6, servers_on_enter),
+	WANTED(sys_exit, servers_on_exit),
+	WANTED(sock_endpoints, on_endpoints),
+	WANTED(sock_send, on_send),
+	WANTED(sock_recv, on_receive),
+	WANTED(sock_ready, on_ready),
+	WANTED(sock_state, on_state),
+	WANTED(fs_open, on_open),
+	WANTED(uring_enter, ring_looked),
+	WANTED(uring_submit, ring_submit),
+	WANTED(uring_complete, ring_complete),
+	WANTED(uring_file, ring_file),
+	WANTED(uring_open, ring_open),
+	WANTED(sched_switch, on_switch),
+	WANTED(sched_waking, on_waking),
+	WANTED(sched_fork, on_fork),
+	WANTED(sched_wakeup_new, on_wakeup_new),
+	WANTED(softirq_entry, packets_softirq),
+	WANTED(softirq_exit, packets_softirq),
+	WANTED(net_rx, packet_received),
+	WANTED(net_tx, packet_sent),
+	WANTED(trace_mask, gaps_mask),
 #undef WANTED
 };
+
+/* An event whose struct is shorter in this trace than the one we know is left alone: it is from an older writer. */
+static void handlers_prepare(struct trace_servers *s)
+{
+	for (size_t i = 0; i < sizeof(wanted_events) / sizeof(wanted_events[0]); i++) {
+		const struct trace_event_type *type = trace_type_by_id(s->trace, wanted_events[i].id);
+
+		if (!type || type->fixed_bytes < wanted_events[i].bytes)
+			continue;
+		s->wanted[wanted_events[i].id / 64] |= 1ull << wanted_events[i].id % 64;
+		s->handlers[wanted_events[i].id] = wanted_events[i].handler;
+	}
+	s->wanted[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
+}
 
 static struct ledger_process *process_of_tgid(struct trace_servers *s, uint32_t tgid)
 {
@@ -621,7 +660,6 @@ static void on_damage(void *data, struct trace_analysis *analysis, const struct 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	struct trace_servers *s = data;
-	const struct trace_thread *born;
 
 	if (!s->started)
 		start_load(s);
@@ -633,80 +671,8 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		explicit_event(s, event);
 		return;
 	}
-	switch (event->id) {
-	case TRACE_EV_sys_enter:
-	case TRACE_EV_sys_enter3:
-	case TRACE_EV_sys_enter6:
-		servers_on_enter(s, event);
-		break;
-	case TRACE_EV_sys_exit:
-		servers_on_exit(s, event);
-		break;
-	case TRACE_EV_sock_endpoints:
-		on_endpoints(s, event);
-		break;
-	case TRACE_EV_sock_send:
-		on_send(s, event);
-		break;
-	case TRACE_EV_sock_recv:
-		on_receive(s, event);
-		break;
-	case TRACE_EV_sock_ready:
-		on_ready(s, event);
-		break;
-	case TRACE_EV_sock_state:
-		on_state(s, event);
-		break;
-	case TRACE_EV_fs_open:
-		on_open(s, event);
-		break;
-	case TRACE_EV_uring_enter:
-		ring_looked(s, event);
-		break;
-	case TRACE_EV_uring_submit:
-		ring_submit(s, event);
-		break;
-	case TRACE_EV_uring_complete:
-		ring_complete(s, event);
-		break;
-	case TRACE_EV_uring_file:
-		ring_file(s, event);
-		break;
-	case TRACE_EV_uring_open:
-		ring_open(s, event);
-		break;
-	case TRACE_EV_sched_switch:
-		on_switch(s, event);
-		break;
-	case TRACE_EV_sched_waking:
-		on_waking(s, event);
-		break;
-	case TRACE_EV_sched_fork:
-		on_fork(s, event);
-		break;
-	case TRACE_EV_softirq_entry:
-	case TRACE_EV_softirq_exit:
-		packets_softirq(s, event);
-		break;
-	case TRACE_EV_net_rx:
-		packet_received(s, event);
-		break;
-	case TRACE_EV_net_tx:
-		packet_sent(s, event);
-		break;
-	case TRACE_EV_trace_mask:
-		gaps_mask(s, event);
-		break;
-	case TRACE_EV_trace_lost:
-		gaps_lost(s, event);
-		break;
-	case TRACE_EV_sched_wakeup_new:
-		born = trace_find_thread(analysis, ((const struct trace_sched_wakeup_new *)event->payload)->tid);
-		servers_thread_of(s, born);
-		break;
-	default:
-		break;
-	}
+	if (s->handlers[event->id])
+		s->handlers[event->id](s, event);
 }
 
 int servers_fail(struct trace_error *ret_error, int code, const char *message)
@@ -721,22 +687,17 @@ int servers_fail(struct trace_error *ret_error, int code, const char *message)
 struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error)
 {
 	struct trace_servers *s = calloc(1, sizeof(*s));
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	uint64_t mask[TRACE_MASK_WORDS];
 	int error = -ENOMEM;
 
 	if (!s)
 		goto fail;
 	s->trace = trace;
 	s->analysis = analysis;
-	for (size_t i = 0; i < sizeof(wanted_events) / sizeof(wanted_events[0]); i++) {
-		const struct trace_event_type *type = trace_type_by_id(trace, wanted_events[i].id);
-
-		if (type && type->fixed_bytes >= wanted_events[i].bytes)
-			mask[wanted_events[i].id / 64] |= 1ull << wanted_events[i].id % 64;
-	}
-	mask[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
-	memcpy(s->wanted, mask, sizeof(mask));
+	handlers_prepare(s);
+	memcpy(mask, s->wanted, sizeof(mask));
 	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64; /* made by the reader: it is in no mask of the recording */
+	s->handlers[TRACE_EV_trace_lost] = gaps_lost;
 	servers_prepare_calls(s);
 	if (packets_prepare(s) < 0)
 		goto fail;

@@ -293,6 +293,8 @@ struct packet {
 
 #define MAX_HANDED 16u /* over to a CPU that receives already, at once */
 
+typedef void (*servers_handler_fn)(struct trace_servers *s, const struct trace_event *event);
+
 struct trace_servers {
 	const struct trace *trace;
 	struct trace_analysis *analysis;
@@ -300,6 +302,7 @@ struct trace_servers {
 	bool started, finished, masked;
 	uint64_t wanted[TRACE_MASK_WORDS];   /* events that the requests depend on */
 	uint64_t recorded[TRACE_MASK_WORDS]; /* once @masked: which are recorded now */
+	servers_handler_fn handlers[TRACE_EV_MAX];
 	uint32_t epoch;
 	size_t next_gap;
 	uint64_t gap_until;
