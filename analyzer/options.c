@@ -172,6 +172,7 @@ static const char *set_sort(struct options *options, const char *value)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i], value) == 0) {
 			options->sort = (enum sort_key)i;
+			options->sorted = true;
 			return NULL;
 		}
 	return "is not a key to sort by: elapsed, cpu, user, system, wait, wait-cpu, pid or name";
@@ -350,7 +351,7 @@ static void warn_without_effect(const struct options *o)
 	} choices[] = {
 		{o->analyze, !o->critical_path && !o->diff, "-a", "--critical-path and --diff are reports of their own"},
 		{o->list, listed, "-d", "-s leaves the list out"},
-		{o->sort != SORT_ELAPSED, processes && !o->diff, "--sort", "it orders processes for -a and --json"},
+		{o->sorted, processes && !o->diff, "--sort", "it orders processes for -a and --json"},
 		{o->top, processes || o->critical_path, "--top", "it chooses how many rows -a, --json, --diff and --critical-path have"},
 		{o->cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
 		{o->nr_traced, listed, "--trace", "it chooses events for lists (-d)"},

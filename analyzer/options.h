@@ -41,6 +41,7 @@ struct options {
 	unsigned int forgotten; /* enum list_column */
 	long top;		/* 0: all */
 	enum sort_key sort;
+	bool sorted; /* --sort was given */
 	bool all;
 	bool exact; /* --ns */
 	const char *output;

@@ -101,6 +101,10 @@ struct process_row {
 	const struct trace_process *process;
 	uint64_t elapsed_ns, user_ns, system_ns, interrupted_ns, wait_cpu_ns, blocked_ns;
 	struct trace_wait worst; /* the longest of its waits; ns 0: none */
+	enum trace_wait_kind worst_kind; /* of what it waited for most, all targets added up, */
+	uint64_t worst_kind_ns;		 /* and how long that was; rests left out */
+	bool only_own;			 /* the processes that it waited for are itself */
+	bool of_command;	 /* the command that was recorded, or started by it, where these come first */
 	bool folded;		 /* too little to matter: one line for all of them, unless --all */
 };
 
@@ -109,6 +113,8 @@ struct process_row {
 bool comm_is(const char *comm, const char *name);
 /** process_wanted() - is it one of those that --pid, --comm and --cgroup ask for? */
 bool process_wanted(const struct report *report, const struct trace_process *process);
+/** command_comes_first() - with all that it started, in the text, unless an order or some processes were asked for */
+bool command_comes_first(const struct report *report);
 /** process_rows() - those that the options ask for, sorted; owned by the caller. NULL: out of memory */
 struct process_row *process_rows(const struct report *report, size_t *ret_nr);
 

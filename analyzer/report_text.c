@@ -251,6 +251,28 @@ static void times_cells(struct grid *grid, const struct report *report, const st
 	grid_ns(grid, row->blocked_ns);
 }
 
+/* One thing, or things of one kind; where none of them is half of it, which part the longest is. */
+static const char *most_of_it(const struct report *report, const struct process_row *row, char *text, size_t size)
+{
+	static const char *const kinds[TRACE_NR_WAIT_KINDS] = {
+		[TRACE_WAIT_FILE] = "files",	      [TRACE_WAIT_PROCESS] = "several processes", [TRACE_WAIT_NETWORK] = "the network",
+		[TRACE_WAIT_TIMEOUT] = "timeout",     [TRACE_WAIT_DEVICE] = "devices",		  [TRACE_WAIT_MEMORY] = "memory",
+		[TRACE_WAIT_STOPPED] = "stopped",     [TRACE_WAIT_OTHER] = "the end of calls",	  [TRACE_WAIT_UNKNOWN] = "something not seen",
+		[TRACE_WAIT_KERNEL] = "the kernel",   [TRACE_WAIT_QUOTA] = "quota",
+	};
+	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
+	int used = 0;
+
+	if (!row->worst.ns)
+		return "";
+	if (row->worst.ns < row->blocked_ns / 2 && row->worst_kind_ns >= row->blocked_ns / 2)
+		return row->worst_kind == TRACE_WAIT_PROCESS && row->only_own ? "others of its threads" : kinds[row->worst_kind];
+	if (row->worst.ns < row->blocked_ns / 2)
+		used = snprintf(text, size, "%.0f %%: ", percent(row->worst.ns, row->blocked_ns));
+	text_wait(report, &row->worst, trace_process_pid(row->process), text + used, size - (size_t)used);
+	return text;
+}
+
 static void process_line(struct grid *grid, const struct report *report, const struct process_row *row)
 {
 	char text[2 * NAME_BYTES];
@@ -262,7 +284,7 @@ static void process_line(struct grid *grid, const struct report *report, const s
 	grid_text(grid, pid.bytes);
 	times_cells(grid, report, row);
 	grid_text(grid, text_comm(trace_process_comm(row->process), text, sizeof(text)));
-	grid_text(grid, row->worst.ns ? text_wait(report, &row->worst, trace_process_pid(row->process), text, sizeof(text)) : "");
+	grid_text(grid, most_of_it(report, row, text, sizeof(text)));
 }
 
 /* Many short-lived processes of one name may be too small to matter each, and be most of the work together. */
@@ -355,11 +377,12 @@ static void process_table(const struct report *report, const struct process_row 
 	GHashTable *crowds = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	uint64_t cpu_ns;
 	struct crowd left;
-	char rest[128] = "";
+	char rest[128] = "", title[128];
 	struct text t;
 
-	grid_title(report, "", calls ? "Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for else):" :
-				       "Processes (time on a CPU; waiting: for a CPU, for else):");
+	snprintf(title, sizeof(title), "Processes%s (%s; waiting: for a CPU, for else):", command_comes_first(report) ? ", the command's first" : "",
+		 calls ? "CPU time: in programs, in the kernel" : "time on a CPU");
+	grid_title(report, "", title);
 	for (size_t i = 0; i < nr; i++) {
 		if (!rows[i].folded && shown < most) {
 			process_line(grid, report, &rows[i]);

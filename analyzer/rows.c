@@ -47,7 +47,10 @@ static int compare(const void *left, const void *right, void *data)
 {
 	const struct process_row *l = left, *r = right;
 	const enum sort_key *key = data;
-	int order = 0;
+	int order = (int)r->of_command - (int)l->of_command;
+
+	if (order)
+		return order;
 
 	switch (*key) {
 	case SORT_ELAPSED:
@@ -91,6 +94,26 @@ static uint64_t weight_ns(const struct trace_figures *f)
 	return ns;
 }
 
+static void find_worst(const struct trace_figures *f, struct process_row *row)
+{
+	uint64_t ns[TRACE_NR_WAIT_KINDS] = {0};
+
+	if (!f->nr_waits)
+		return;
+	row->worst = f->waits[0];
+	row->only_own = true;
+	for (size_t i = 0; i < f->nr_waits; i++) {
+		ns[f->waits[i].kind] += f->waits[i].idle ? 0 : f->waits[i].ns;
+		row->only_own &= f->waits[i].kind != TRACE_WAIT_PROCESS || f->waits[i].pid == trace_process_pid(row->process);
+	}
+	for (int kind = 0; kind < TRACE_NR_WAIT_KINDS; kind++) {
+		if (ns[kind] <= row->worst_kind_ns)
+			continue;
+		row->worst_kind = (enum trace_wait_kind)kind;
+		row->worst_kind_ns = ns[kind];
+	}
+}
+
 static bool fill(const struct report *report, const struct trace_process *process, struct process_row *row)
 {
 	struct trace_figures *f = trace_process_figures(report->analysis, process);
@@ -107,12 +130,32 @@ static bool fill(const struct report *report, const struct trace_process *proces
 		.wait_cpu_ns = f->wait_cpu_ns,
 		.blocked_ns = f->blocked_ns,
 	};
-	if (f->nr_waits)
-		row->worst = f->waits[0];
+	find_worst(f, row);
 	trace_analysis_window(report->analysis, &start, &end);
 	row->folded = !weight_ns(f) || (!report->options->top && percent(weight_ns(f), end - start) < WORTH_A_ROW);
 	trace_figures_free(f);
 	return true;
+}
+
+/* Who recorded a command asks about it: a daemon of three threads that sleeps all of the time has three times its elapsed time. */
+bool command_comes_first(const struct report *report)
+{
+	const struct options *options = report->options;
+
+	return report->command && !options->sorted && !options->json && options->pid < 0 && !options->comm && !options->cgroup;
+}
+
+static void mark_command(const struct report *report, struct process_row *rows, size_t nr)
+{
+	GPtrArray *family = command_family(report);
+	GHashTable *members = g_hash_table_new(NULL, NULL);
+
+	for (guint i = 0; i < family->len; i++)
+		g_hash_table_add(members, g_ptr_array_index(family, i));
+	for (size_t i = 0; i < nr; i++)
+		rows[i].of_command = g_hash_table_contains(members, rows[i].process);
+	g_hash_table_destroy(members);
+	g_ptr_array_free(family, TRUE);
 }
 
 struct process_row *process_rows(const struct report *report, size_t *ret_nr)
@@ -139,6 +182,8 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 		return NULL;
 	if ((key == SORT_USER || key == SORT_SYSTEM) && !trace_analysis_sees_calls(report->analysis))
 		key = SORT_CPU; /* which of the two it was is not known */
+	if (command_comes_first(report))
+		mark_command(report, list, nr);
 	g_qsort_with_data(list, (gint)nr, sizeof(*list), compare, &key);
 	*ret_nr = nr;
 	return list;

@@ -269,6 +269,39 @@ static void what_is_not_the_greater_half_is_not_most_of_it(void)
 	free(text);
 }
 
+static void other_call(struct tb *tb, uint64_t at_ns, uint64_t call)
+{
+	tb_sys_enter(tb, 0, at_ns, call, 0x1000, 0, 0);
+	tb_switch(tb, 0, at_ns, 40, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, at_ns + 3000, 40, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, at_ns + 3000, 0, 40, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, at_ns + 3000, 0);
+}
+
+/* 4 us of quota, and 3 for each of two calls: a stranger must not read that most was quota. Of three kinds none may be half. */
+static void the_longest_wait_is_not_called_most_of_them(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 21000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_msgrcv, "msgrcv");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 40, 40, 1, "limited", 0, true);
+	tb_add(tb, 0, 2000, sched_quota, NULL, .tid = 40);
+	tb_switch(tb, 0, 2000, 40, 0, TRACE_TASK_RUNNING);
+	tb_add(tb, 0, 6000, sched_quota, NULL, .tid = 40, .over = 1, .ns = 4000);
+	tb_switch(tb, 0, 6000, 0, 40, TRACE_TASK_RUNNING);
+	other_call(tb, 7000, SYS_futex);
+	other_call(tb, 11000, SYS_msgrcv);
+	text = report_of(tb, "-a");
+	contains(text, "  limited  the end of calls\n");
+	free(text);
+	text = report_of(make_thirds(), "-a --pid=10");
+	contains(text, "  one      43 %: timeout\n");
+	free(text);
+}
+
 /* Its thread 10 waits for its thread 11, by a futex, and then 11 for a process of the same name. */
 static void own_threads_are_no_processes_of_the_same_name(void)
 {
@@ -328,6 +361,38 @@ static void the_verdict_is_about_the_command_and_what_it_started(void)
 		       "kernel). It and the 1 process that it started used 100.00 us of CPU, 1.00 CPUs at a time, most by\n"
 		       "cc1 (41) with 70.00 us; they waited 15.00 us for a CPU.\n\nIn 100.00 us");
 	free(text);
+}
+
+static void check_order(const char *text, const char *first, const char *then)
+{
+	const char *at = strstr(text, first), *behind = strstr(text, then);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(behind);
+	CU_ASSERT(at < behind);
+}
+
+/* Who is there all the time has the longest elapsed time, and nobody asked about it. */
+static void the_command_and_what_it_started_come_first(void)
+{
+	static const char *const options[] = {"-a", "-a --sort=elapsed"};
+
+	for (int i = 0; i < 2; i++) {
+		struct tb *tb = make_named(true);
+		char *text;
+
+		tb_thread(tb, 50, 50, 1, "daemon", 1, true);
+		tb_fork(tb, 0, 1005000, 40, 41, 41, "cc1");
+		tb_switch(tb, 0, 1010000, 40, 41, TRACE_TASK_RUNNING);
+		tb_switch(tb, 0, 1098000, 41, 40, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(tb, 1, 1099000, 50, 0, TRACE_TASK_INTERRUPTIBLE);
+		text = report_of(tb, options[i]);
+		contains(text, i ? "Processes (CPU" : "Processes, the command's first (CPU");
+		check_order(text, i ? "  daemon" : "  make", i ? "  make" : "  cc1");
+		check_order(text, i ? "  make" : "  cc1", i ? "  cc1" : "  daemon");
+		check_order(text, i ? "Process (50," : "Process (41,", i ? "Process (41," : "Process (50,");
+		free(text);
+	}
 }
 
 /* The recorder lets the command go when it has begun to record: 60 us in which it waits for nobody's sake but the recorder's. */
@@ -455,7 +520,9 @@ int main(int argc, char **argv)
 		CASE(who_used_no_cpu_is_said_to_have_used_none),
 		CASE(strange_rows_have_words),
 		CASE(the_verdict_is_about_the_command_and_what_it_started),
+		CASE(the_command_and_what_it_started_come_first),
 		CASE(what_is_not_the_greater_half_is_not_most_of_it),
+		CASE(the_longest_wait_is_not_called_most_of_them),
 		CASE(own_threads_are_no_processes_of_the_same_name),
 		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
 		CASE(no_name_ends_with_half_a_character),
