@@ -659,6 +659,8 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	thread->cpu = cpu->cpu;
 	thread->queued_irq = books_irq_at(cpu, ns, until);
 	books_queued(a, thread, ns, NULL);
+	thread->place = PLACE_QUEUED; /* until the switch, some ten ns later */
+	turns_queue(cpu, thread, ns, books_cpu_irq(cpu, ns));
 }
 
 /*
