@@ -395,6 +395,10 @@ static int take_positionals(struct options *options, const char **words, int nr)
 		return nr > 1 ? 0 : complain("option", "--diff", "needs two traces");
 	}
 	options->proc = nr > 1 ? words[1] : NULL;
+	if (options->proc && options->critical_path && !options->critical_task && access(words[0], F_OK) != 0) {
+		fprintf(stderr, "tracevisualizer: '%s' is no trace; if it is whose path is wanted: --critical-path=%s\n", words[0], words[0]);
+		return 2;
+	}
 	if (options->proc && options_is_trace(options->proc)) {
 		fprintf(stderr, "tracevisualizer: '%s' is another trace; one at a time, or --diff %s %s\n", words[1], words[0], words[1]);
 		return 2;

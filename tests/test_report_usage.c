@@ -34,6 +34,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"--comm= t", "'' is not a name"},
 		{"--cgroup '' t", "'' is not the path of a control group"},
 		{"--critical-path= t", "'' is no process, thread or name"},
+		{"--critical-path one t", "'one' is no trace; if it is whose path is wanted: --critical-path=one"},
 		{"-d -c0 -c1 t", "'1' is the second one, and there can be one only"},
 		{"-a -p1 --pid=2 t", "'2' is the second one"},
 		{"-a --comm=a --comm b t", "'b' is the second one"},
