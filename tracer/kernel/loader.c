@@ -256,8 +256,6 @@ struct tracer *tracer_free(struct tracer *tracer)
 			munmap(tracer->maps[i], tracer->map_bytes[i]);
 	tracer_bpf__destroy(tracer->skeleton);
 	btf__free(tracer->types);
-	for (size_t i = 0; i < tracer->nr_not_traced; i++)
-		free(tracer->not_traced[i]);
 	free(tracer->rings);
 	free(tracer);
 	return NULL;

@@ -11,6 +11,7 @@
 
 #define TRACER_MAX_PROGRAMS   160
 #define TRACER_MAX_NOT_TRACED 512
+#define TRACER_NOTE_BYTES     512 /* of a line about what is not traced */
 
 /**
  * struct tracer_program - one BPF program and what it is attached by
@@ -44,7 +45,7 @@ struct tracer {
 	uint32_t nr_cpus;
 	struct tracer_program programs[TRACER_MAX_PROGRAMS];
 	size_t nr_programs;
-	char *not_traced[TRACER_MAX_NOT_TRACED]; /* owned */
+	char not_traced[TRACER_MAX_NOT_TRACED][TRACER_NOTE_BYTES]; /* here, so that a lack of memory is told, too */
 	size_t nr_not_traced;
 };
 
@@ -55,7 +56,7 @@ int tracer_silent(enum libbpf_print_level level, const char *format, va_list arg
 void tracer_list_programs(struct tracer *tracer);
 int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error);
 void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *program);
-/** tracer_note() - one more line of tracer_not_traced(), unless it is there already */
+/** tracer_note() - one more line of tracer_not_traced(), below TRACER_NOTE_BYTES, unless it is there already */
 void tracer_note(struct tracer *tracer, const char *text);
 bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
 

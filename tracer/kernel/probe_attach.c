@@ -242,7 +242,7 @@ static const char *user_reason(int err)
 
 static void note(struct tracer *tracer, const struct trace_probe *probe, int err)
 {
-	char text[512];
+	char text[TRACER_NOTE_BYTES];
 
 	snprintf(text, sizeof(text), "%s: %s", probe->type->name, probe->in_kernel ? kernel_reason(err) : user_reason(err));
 	tracer_note(tracer, text);

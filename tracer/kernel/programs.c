@@ -429,7 +429,7 @@ void tracer_note(struct tracer *tracer, const char *text)
 		if (strcmp(tracer->not_traced[i], text) == 0)
 			return;
 	if (tracer->nr_not_traced < TRACER_MAX_NOT_TRACED)
-		tracer->not_traced[tracer->nr_not_traced++] = strdup(text);
+		snprintf(tracer->not_traced[tracer->nr_not_traced++], TRACER_NOTE_BYTES, "%s", text);
 }
 
 int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
