@@ -513,6 +513,26 @@ static void unshared_descriptors_are_ones_own(void)
 	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "pipe");
 }
 
+/* Its first argument is a descriptor, here of the number that CLONE_FILES has; it shares descriptors as before. */
+static void who_enters_a_namespace_has_the_descriptors_that_it_had(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_setns, "setns");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 1, "worker", 1, true);
+	pipe_fd(&c, 10, 4, 90, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 1100, SYS_setns, CLONE_FILES, 0);
+	tb_sys_exit(c.tb, 0, 1200, 0);
+	tb_sys_enter(c.tb, 1, 1300, SYS_dup2, 4, 3);
+	tb_sys_exit(c.tb, 1, 1400, 3);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* what the other put there */
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "pipe");
+}
+
 /* The tracer records three arguments of dup2, which has two. */
 static void an_argument_that_a_call_does_not_have_means_nothing(void)
 {
@@ -644,6 +664,7 @@ int main(int argc, char **argv)
 		CASE(calls_that_only_32_bit_programs_have_are_known),
 		CASE(threads_that_are_woken_to_die_waited_for_the_exit),
 		CASE(unshared_descriptors_are_ones_own),
+		CASE(who_enters_a_namespace_has_the_descriptors_that_it_had),
 		CASE(an_argument_that_a_call_does_not_have_means_nothing),
 		CASE(a_connection_that_failed_names_who_was_asked),
 		CASE(what_comes_after_a_death_is_added_to_its_books),
