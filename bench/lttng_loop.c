@@ -32,6 +32,6 @@ int main(int argc, char **argv)
 	begin = now_ns();
 	for (long i = 0; i < count; i++)
 		lttng_ust_tracepoint(bench, number, (int)i);
-	printf("%.2f\n", (now_ns() - begin) / (double)count);
+	printf("%.3f\n", (now_ns() - begin) / (double)count);
 	return 0;
 }

@@ -142,8 +142,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "user_loop: this process has no memory for events\n");
 		return 1;
 	}
-	memset((unsigned char *)memory + memory->flags_offset, argc > 1 && strcmp(argv[1], "disabled") != 0, memory->max_events);
-	pthread_create(&thread, NULL, empty_rings, memory);
+	if (argc > 1 && strcmp(argv[1], "disabled") != 0 && strcmp(argv[1], "empty") != 0) { /* else no thread beside the loop, as LTTng's has none */
+		memset((unsigned char *)memory + memory->flags_offset, 1, memory->max_events);
+		pthread_create(&thread, NULL, empty_rings, memory);
+	}
 	result = user_loop_main(argc, argv, loops);
 	for (unsigned int n = 0; n < memory->nr_rings; n++)
 		lost += ((struct subbuf_control *)((unsigned char *)memory + memory->rings_offset + n * memory->ring_stride))->discarded;
