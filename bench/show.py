@@ -67,7 +67,7 @@ def markdown(rows):
 # ---- the plot ----
 
 COLOURS = {"write": "#1f77b4", "iterate": "#2ca02c", "analyse": "#d62728", "bytes": "#7f7f7f"}
-CURVE_WIDTH, CURVE_HEIGHT, ROW_HEIGHT = 330, 300, 18
+CURVE_WIDTH, CURVE_HEIGHT, ROW_HEIGHT = 345, 300, 18
 
 
 def escaped(words):
@@ -106,7 +106,7 @@ def plot_bars(rows, top):
 def plot_curve(name, lines, left, top):
     """ns and bytes an event, against the first point: flat is what they should be"""
     xs = [point[0] for point in lines["write"]]
-    parts = [f'<text x="{left}" y="{top + 20}">an event, by number of {name} (1 = the first)</text>']
+    parts = [f'<text x="{left}" y="{top + 20}">an event, by {name} (1 = the first)</text>']
     for level in (0.5, 1, 2, 4, 8):
         y = top + 160 - 35 * math.log2(level)
         parts.append(f'<path d="M{left} {y}h270" stroke="#ddd"/><text x="{left - 25}" y="{y + 4}">{level:g}</text>')
@@ -131,7 +131,7 @@ def plot(rows, curves):
     """an SVG image. rows: those with a bar are drawn; curves: {name: {figure: [[x, y], ...]}}, may be empty"""
     rows = [row for row in rows if row.bar]
     top = 40 + len(rows) * ROW_HEIGHT
-    width, height = max(1200, len(curves) * CURVE_WIDTH), top + (CURVE_HEIGHT if curves else 0)
+    width, height = max(1200, len(curves) * CURVE_WIDTH + 20), top + (CURVE_HEIGHT if curves else 0)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
              '<rect width="100%" height="100%" fill="white"/>', *plot_bars(rows, 0)]
     for place, (name, lines) in enumerate(curves.items()):
