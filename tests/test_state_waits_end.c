@@ -4,7 +4,6 @@
  *
  * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
  */
-#include <time.h>
 #include "state_waits_case.h"
 #include "unit.h"
 
@@ -373,7 +372,7 @@ static void who_is_switched_in_by_an_idle_cpu_was_woken_unseen(void)
 
 /* ---- many ---- */
 
-#define MANY 5000u
+#define MANY 500u
 
 /* Each has the writing end of the next one's pipe, shares memory with another, and is the child of the one before. */
 static void one_of_many(struct analysis_case *c, uint32_t nr)
@@ -389,11 +388,9 @@ static void one_of_many(struct analysis_case *c, uint32_t nr)
 	tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), path);
 }
 
-/* All of them wait in @call. Returns the CPU time of the analysis. */
-static double time_of_many(struct analysis_case *c, uint32_t call, uint64_t arg0)
+/* All of them wait in @call, until the end. */
+static void run_many(struct analysis_case *c, uint32_t call, uint64_t arg0)
 {
-	struct timespec begin, end;
-
 	*c = case_new();
 	tb_window(c->tb, 1000, 10000 + 1000ull * MANY);
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -405,31 +402,23 @@ static double time_of_many(struct analysis_case *c, uint32_t call, uint64_t arg0
 	}
 	c->trace = tb_open_trace(c->tb);
 	c->analysis = trace_analysis_new(c->trace, NULL, NULL);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
 	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c->analysis, NULL), 0);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-	return (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
 }
 
-/* For each of thousands of waits that nothing ended all processes were looked through: 20 times as long as for those that tell by themselves, sleeps. */
-static void whom_many_wait_for_until_the_end_is_looked_up(void)
+/* What that costs is told by test_steps. */
+static void whom_each_of_many_waits_for_until_the_end_is_told(void)
 {
 	static const struct {
 		uint32_t call, arg0, pid;
 		const char *via;
 	} calls[] = {{SYS_read, 3, 100 + 4, "pipe"}, {SYS_futex, 0x1010, 100 + 4, "futex"}, {SYS_wait4, -1u, 100 + 6, "waitpid"}};
 	struct analysis_case c;
-	double sleeps = time_of_many(&c, SYS_nanosleep, 0x10), waits;
 
-	case_free(&c);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		waits = time_of_many(&c, calls[i].call, calls[i].arg0);
+		run_many(&c, calls[i].call, calls[i].arg0);
 		c.one = trace_process_figures(c.analysis, case_process(&c, 100 + 5));
 		CU_ASSERT_PTR_NOT_NULL_FATAL(c.one);
 		CU_ASSERT(case_wait(c.one, TRACE_WAIT_PROCESS, "many", calls[i].pid, calls[i].via) > 0);
-		CU_ASSERT(waits < 8 * sleeps);
-		if (waits >= 8 * sleeps)
-			printf("\n%s: %.3f s, sleeps %.3f s\n", calls[i].via, waits, sleeps);
 		case_free(&c);
 	}
 }
@@ -462,7 +451,7 @@ int main(int argc, char **argv)
 		CASE(the_result_may_tell_what_ended_a_wait_unseen),
 		CASE(a_result_may_tell_that_time_was_up),
 		CASE(a_wait_since_the_start_may_end_unseen),
-		CASE(whom_many_wait_for_until_the_end_is_looked_up),
+		CASE(whom_each_of_many_waits_for_until_the_end_is_told),
 		{NULL, NULL},
 	};
 

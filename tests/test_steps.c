@@ -6,6 +6,7 @@
  * story is told with so many threads, files or chunks, with twice and with four times as many. Each time there are twice as many more the steps that come on top
  * double, if each costs the same, and are four times as many where each is looked for among all others.
  */
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static struct story story_begin(void)
 	static const struct {
 		int nr;
 		const char *name;
-	} calls[] = {{SYS_flock, "flock"}, {SYS_poll, "poll"}, {SYS_exit_group, "exit_group"}, {SYS_read, "read"}, {SYS_write, "write"}};
+	} calls[] = {{SYS_flock, "flock"}, {SYS_poll, "poll"}, {SYS_exit_group, "exit_group"}, {SYS_read, "read"}, {SYS_write, "write"}, {SYS_futex, "futex"}, {SYS_wait4, "wait4"}};
 	struct story story = {.ns = 2000, .fd = memfd_create("story", MFD_CLOEXEC)};
 
 	story.writer = trace_writer_new(story.fd, &(struct trace_writer_options){.size = sizeof(struct trace_writer_options), .start_ns = 1000}, NULL);
@@ -272,6 +273,48 @@ static void who_runs_on_many_cpus_is_known_from_the_start(void)
 	each_costs_the_same(tell_of_cpus, 2000, "-a");
 }
 
+/* Each has the writing end of the next one's pipe, shares memory with another, and is the child of the one before; all wait in @call, until the end. */
+static void tell_of_waits(struct story *story, uint32_t nr, uint32_t call, uint64_t first)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/dev/shm/%u", i / 2);
+		BEFORE(story, start_thread, "many", .tid = MANY + i, .tgid = MANY + i, .ppid = MANY + i - 1, .nr = -1, .state = TRACE_TASK_INTERRUPTIBLE);
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = MANY + i, .fd = 3, .dev = 9, .ino = i, .mode = S_IFIFO | 0600, .flags = O_RDONLY);
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = MANY + i, .fd = 4, .dev = 9, .ino = (i + 1) % nr, .mode = S_IFIFO | 0600, .flags = O_WRONLY);
+		BEFORE(story, start_fd, "pipe:[2]", .tgid = MANY + i, .fd = 500, .dev = 9, .ino = nr, .mode = S_IFIFO | 0600, .flags = O_RDONLY); /* its table is large */
+		BEFORE(story, start_map, path, .tgid = MANY + i, .dev = 1, .ino = i / 2, .start = 0x1000, .end = 0x2000);
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		run(story, 0, i ? MANY + i - 1 : 0, MANY + i);
+		enter(story, 0, call, first);
+	}
+	run(story, 0, MANY + nr - 1, 0);
+}
+
+static void tell_of_reads(struct story *story, uint32_t nr)
+{
+	tell_of_waits(story, nr, SYS_read, 3);
+}
+
+static void tell_of_futexes(struct story *story, uint32_t nr)
+{
+	tell_of_waits(story, nr, SYS_futex, 0x1010);
+}
+
+static void tell_of_children(struct story *story, uint32_t nr)
+{
+	tell_of_waits(story, nr, SYS_wait4, (uint32_t)-1);
+}
+
+static void whom_many_wait_for_until_the_end_is_looked_up(void)
+{
+	each_costs_the_same(tell_of_reads, 1000, "-a");
+	each_costs_the_same(tell_of_futexes, 1000, "-a");
+	each_costs_the_same(tell_of_children, 1000, "-a");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -280,6 +323,7 @@ int main(int argc, char **argv)
 		CASE(a_command_has_threads_and_children),
 		CASE(who_polls_and_who_exits_have_many_files),
 		CASE(who_runs_on_many_cpus_is_known_from_the_start),
+		CASE(whom_many_wait_for_until_the_end_is_looked_up),
 		{NULL, NULL},
 	};
 
