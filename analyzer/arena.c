@@ -3,12 +3,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include "../libtrace/pages.h"
 #include "table.h"
 
 #define FIRST_PIECE_BYTES (32u << 10) /* most recordings have some hundred threads */
 #define LAST_PIECE_BYTES (4u << 20)
-#define HUGE_BYTES (2u << 20)
 #define HUGE_MOST_BYTES (24u << 20) /* 10,000 threads; where the host of a virtual machine has to find the memory first, a large page costs more than it gains */
 
 struct arena_rows { /* that were given back */
@@ -23,11 +22,11 @@ struct arena_piece { /* the first line of it */
 static bool piece_new(struct arena *arena)
 {
 	size_t bytes = arena->bytes < FIRST_PIECE_BYTES ? FIRST_PIECE_BYTES : arena->bytes < LAST_PIECE_BYTES ? arena->bytes : LAST_PIECE_BYTES;
-	struct arena_piece *piece = aligned_alloc(bytes < HUGE_BYTES ? CACHE_LINE : HUGE_BYTES, bytes);
+	struct arena_piece *piece = aligned_alloc(bytes < PAGES_LARGE ? CACHE_LINE : PAGES_LARGE, bytes);
 
 	if (!piece)
 		return false;
-	if (bytes >= HUGE_BYTES && arena->bytes < HUGE_MOST_BYTES)
+	if (bytes >= PAGES_LARGE && arena->bytes < HUGE_MOST_BYTES)
 		madvise(piece, bytes, MADV_HUGEPAGE);
 	piece->next = arena->pieces;
 	arena->pieces = piece;

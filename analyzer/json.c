@@ -94,12 +94,6 @@ void json_bool(struct json *json, const char *key, bool value)
 	fputs(value ? "true" : "false", json->out);
 }
 
-void json_i64(struct json *json, const char *key, int64_t value)
-{
-	json_key(json, key);
-	fprintf(json->out, "%" PRId64, value);
-}
-
 void json_double(struct json *json, const char *key, double value)
 {
 	char text[G_ASCII_DTOSTR_BUF_SIZE]; /* a point, whatever the locale */

@@ -23,7 +23,6 @@ void json_string(struct json *json, const char *text);
 void json_u64(struct json *json, const char *key, uint64_t value);
 /** json_known() - null unless it is @known */
 void json_known(struct json *json, const char *key, uint64_t value, bool known);
-void json_i64(struct json *json, const char *key, int64_t value);
 void json_text(struct json *json, const char *key, const char *value);
 /** json_double() - null when it is not a number, or infinite */
 void json_double(struct json *json, const char *key, double value);

@@ -13,7 +13,6 @@
 #include "servers_ledger.h"
 
 #define FUTEX_LOCK_CONTENDED 2 /* the value that a lock of the C library waits on; its condition variables do not */
-#define FUTEX_COMMAND	     127
 
 /* Where the arguments of a call are that matter. */
 enum call_form {
@@ -209,7 +208,7 @@ static void receive_flags(struct ledger_thread *thread, unsigned int form, const
 static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, unsigned int form, const uint64_t *args,
 			unsigned int nr)
 {
-	uint32_t command = nr >= 3 ? (uint32_t)args[1] & FUTEX_COMMAND : FUTEX_WAIT;
+	uint32_t command = nr >= 3 ? (uint32_t)args[1] & (uint32_t)FUTEX_CMD_MASK : FUTEX_WAIT;
 
 	if (!(form & FORM_FUTEX))
 		thread->lock = false;

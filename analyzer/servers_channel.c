@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "servers_ledger.h"
 
-#define TCP_LISTEN   10 /* also of unix sockets */
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 

@@ -550,7 +550,6 @@ bool signal_is_wake(uint64_t operation);
 
 /* ---- servers_packet.c ---- */
 
-#define SOFTIRQ_NET_RX 3 /* include/linux/interrupt.h */
 int packets_prepare(struct trace_servers *s);
 void packets_end(struct trace_servers *s); /* the pass is over */
 void packets_free(struct trace_servers *s);

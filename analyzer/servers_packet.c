@@ -20,6 +20,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "kernel_numbers.h"
 #include "servers_ledger.h"
 
 #define ETHERNET      14 /* bytes of a header that is there at net_tx, not at net_rx */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kernel_numbers.h"
 #include "servers_ledger.h"
 
 static uint64_t cpu_of(const struct trace_servers *s, const struct trace_process *process)

@@ -20,11 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "servers_ledger.h"
 
-#define FIXED_FILE    1	 /* REQ_F_FIXED_FILE: the descriptor counts registered files */
-#define NO_SLOT	      UINT32_MAX
-#define CQE_MORE      2	 /* IORING_CQE_F_MORE */
+#define NO_SLOT	        UINT32_MAX
 #define ENTER_GETEVENTS 1 /* IORING_ENTER_GETEVENTS */
 
 enum { OP_ACCEPT = 13, OP_CONNECT = 16, OP_SOCKET = 45 };
@@ -503,7 +502,7 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_uring_submit *submit = event->payload;
 	struct ledger_thread *thread = servers_current_thread(s, event), *user = thread ? user_of(s, thread) : NULL;
 	bool has_fd = submit->opcode < sizeof(purposes) && ((purposes[submit->opcode] & (SENDS | RECEIVES)) || submit->opcode == OP_CONNECT || submit->opcode == OP_ACCEPT);
-	bool fixed = submit->flags & FIXED_FILE;
+	bool fixed = submit->flags & URING_FIXED_FILE;
 	struct endpoint *endpoint = NULL;
 	struct ring_op *op;
 
@@ -701,7 +700,7 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event)
 	set_assign(&op->user->got, NULL);
 	if (!(purpose(op) & (RECEIVES | WAITS)))
 		arrives(s, op->user, op->set, complete->position);
-	if (!(complete->flags & CQE_MORE))
+	if (!(complete->flags & URING_CQE_MORE))
 		op_free(s, op);
 }
 

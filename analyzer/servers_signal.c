@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include "servers_ledger.h"
 
-#define FUTEX_COMMAND 127
 #define MAX_ANNOUNCED 256u /* to a process, and not answered; more: it never answers the oldest */
 #define EVENTFD	      "[eventfd"
 
@@ -157,7 +156,7 @@ bool signal_is_private(uint64_t operation)
 
 bool signal_is_wake(uint64_t operation)
 {
-	uint32_t command = (uint32_t)operation & FUTEX_COMMAND;
+	uint32_t command = (uint32_t)operation & (uint32_t)FUTEX_CMD_MASK;
 
 	return command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
+#include "../libtrace/pages.h"
 #include "handlers.h"
 #include "state.h"
 #include "state_socket.h"
@@ -34,20 +34,17 @@ static uint64_t identity_key(const struct file *file, const char *path)
 	return hash_u64(inode_key(file->dev, file->ino) + (text_hash(path) << 32) + file->mode);
 }
 
-#define HUGE_BYTES (2u << 20)
-
 /* Room for @max of them; @files is released. Each read goes to another of many: so they are in large pages, if the kernel has some. */
 static struct file *files_more(struct file *files, uint32_t nr, uint32_t max)
 {
 	size_t bytes = max * sizeof(*files);
 	struct file *bigger;
 
-	if (bytes < HUGE_BYTES)
+	if (bytes < PAGES_LARGE)
 		return reallocarray(files, max, sizeof(*files));
-	bigger = aligned_alloc(HUGE_BYTES, bytes);
+	bigger = pages_large(bytes);
 	if (!bigger)
 		return NULL;
-	madvise(bigger, bytes, MADV_HUGEPAGE);
 	memcpy(bigger, files, nr * sizeof(*files));
 	free(files);
 	return bigger;

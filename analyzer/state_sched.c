@@ -23,14 +23,13 @@
 #include <sys/stat.h>
 #include "books_turns.h"
 #include "handlers.h"
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_lost.h"
 #include "state_start.h"
 #include "state_syscall.h"
 #include "wait.h"
 #include "wait_enders.h"
-
-#define SOFTIRQ_NET_RX 3 /* include/linux/interrupt.h */
 
 struct idx_row {
 	uint64_t key;

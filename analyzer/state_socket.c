@@ -12,11 +12,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "handlers.h"
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_socket.h"
 #include "state_syscall.h"
-
-#define TCP_LISTEN 10 /* also of unix sockets */
 
 struct idx_row {
 	uint64_t key;

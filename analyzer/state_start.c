@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "books_turns.h"
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_lost.h"
 #include "state_socket.h"
@@ -156,7 +157,7 @@ static void load_socket(struct trace_analysis *a, const struct trace_event *even
 	if (!leader)
 		return;
 	sock_start(a, start, leader->process->idx);
-	if (start->state == 10 && leader->fds) /* TCP_LISTEN */
+	if (start->state == TCP_LISTEN && leader->fds)
 		leader->fds->nr_listening++;
 }
 

@@ -12,12 +12,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include "handlers.h"
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_syscall.h"
-
-#define URING_FIXED_FILE 1 /* REQ_F_FIXED_FILE: "fd" counts registered files */
-#define URING_CQE_SKIP	 64 /* REQ_F_CQE_SKIP */
-#define CQE_MORE	 2 /* IORING_CQE_F_MORE */
 
 struct request_row {
 	uint64_t key; /* address of the request */
@@ -124,7 +121,7 @@ void on_uring_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		file_count_read(a, row->thread, row->file, (uint64_t)complete->res);
 	if (complete->res >= 0 && (operation(row->opcode) & WRITES))
 		file_count_written(a, row->thread, row->file, (uint64_t)complete->res);
-	if (!(complete->flags & CQE_MORE))
+	if (!(complete->flags & URING_CQE_MORE))
 		row->thread = NULL;
 }
 

@@ -2,11 +2,10 @@
 /* table.c - rows by key, and strings kept once. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include "../libtrace/pages.h"
 #include "table.h"
 
 #define TABLE_FIRST_CAPACITY 4u
-#define HUGE_BYTES (2u << 20)
 #define FREED_AHEAD 8u
 
 /*
@@ -18,14 +17,10 @@ static void *rows_new(uint32_t capacity, size_t row_bytes)
 	size_t bytes = capacity * row_bytes;
 	void *rows;
 
-	if (bytes < HUGE_BYTES)
+	if (bytes < PAGES_LARGE)
 		return calloc(capacity, row_bytes);
-	bytes = (bytes + HUGE_BYTES - 1) & ~(size_t)(HUGE_BYTES - 1);
-	rows = aligned_alloc(HUGE_BYTES, bytes);
-	if (!rows)
-		return NULL;
-	madvise(rows, bytes, MADV_HUGEPAGE);
-	return memset(rows, 0, bytes);
+	rows = pages_large(bytes);
+	return rows ? memset(rows, 0, bytes) : NULL;
 }
 
 static uint64_t *free_row(const struct table *table, size_t row_bytes, uint64_t key)

@@ -54,14 +54,13 @@ int probe_describe(const struct trace_probes *probes, struct trace_writer *write
 
 /* ---- which are on ---- */
 
-#define PROBE_NAMES	 4
-#define PROBE_NAME_BYTES 256
+#define PROBE_NAMES 4
 
 /** struct names - what patterns may call a probe */
 struct names {
 	size_t nr;
 	const char *names[PROBE_NAMES];
-	char texts[PROBE_NAMES][PROBE_NAME_BYTES];
+	char texts[PROBE_NAMES][TRACE_PROBE_NAME_BYTES];
 };
 
 static void add_name(struct names *names, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -71,7 +70,7 @@ static void add_name(struct names *names, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(names->texts[names->nr], PROBE_NAME_BYTES, format, arguments);
+	vsnprintf(names->texts[names->nr], TRACE_PROBE_NAME_BYTES, format, arguments);
 	va_end(arguments);
 	names->names[names->nr] = names->texts[names->nr];
 	names->nr++;

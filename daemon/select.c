@@ -11,7 +11,7 @@
 
 #define SELECT_SUGGESTIONS 3
 
-/* ltt.md 1.2: -eCORE, and the classes that had a name but no events of their own here, or that are always on */
+/* The original toolkit's: -eCORE, and the classes that had a name but no events of their own here, or that are always on */
 static const char *const select_core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT", "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
 static const char *const select_accepted[] = {"START", "CHMSK", "HEARTBEAT", "CSTM", "NEWEV"};
 

@@ -41,7 +41,7 @@ static const char *record_text(const struct trace_record *record, size_t bytes, 
 	return (const char *)record + offset;
 }
 
-/* ltt.md 1.4: "PID: %d; PPID: %d; NAME: %s" and "IRQ: %d; NAME: %s". Threads are not listed. */
+/* As the original toolkit had it: "PID: %d; PPID: %d; NAME: %s" and "IRQ: %d; NAME: %s". Threads are not listed. */
 static void print_proc(FILE *proc, const struct trace_record *record, size_t bytes)
 {
 	const struct trace_start_thread *thread = (const void *)(record + 1);

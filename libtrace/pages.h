@@ -2,7 +2,7 @@
 #ifndef LIBTRACE_PAGES_H
 #define LIBTRACE_PAGES_H
 /*
- * pages.h - memory whose pages are there before it is used.
+ * pages.h - memory whose pages are there before it is used, or are large ones.
  *
  * A page that is touched for the first time costs 0.5 to 4 us, which may be more than all that is done with it. What is going to be used anyhow is cheaper
  * to have at once, and in large pages if the system gives them.
@@ -40,16 +40,28 @@ static inline void pages_look_at(const void *data, size_t bytes)
 	madvise((void *)begin, (uintptr_t)data + bytes - begin, MADV_POPULATE_READ);
 }
 
+/** pages_large() - @bytes of memory for free(): of so many that they fill a large page in such pages, if the system gives them. NULL: there is none */
+static inline void *pages_large(size_t bytes)
+{
+	size_t whole = (bytes + PAGES_LARGE - 1) & ~(size_t)(PAGES_LARGE - 1);
+	void *memory;
+
+	if (bytes < PAGES_LARGE)
+		return malloc(bytes);
+	memory = aligned_alloc(PAGES_LARGE, whole);
+	if (memory)
+		madvise(memory, whole, MADV_HUGEPAGE);
+	return memory;
+}
+
 /** pages_ready() - at least @bytes of memory, ready, for free(). NULL: there is none */
 static inline void *pages_ready(size_t bytes)
 {
 	size_t whole = (bytes + PAGES_LARGE - 1) & ~(size_t)(PAGES_LARGE - 1);
-	void *memory = aligned_alloc(PAGES_LARGE, whole);
+	void *memory = pages_large(whole);
 
-	if (!memory)
-		return NULL;
-	madvise(memory, whole, MADV_HUGEPAGE);
-	madvise(memory, whole, MADV_POPULATE_WRITE);
+	if (memory)
+		madvise(memory, whole, MADV_POPULATE_WRITE);
 	return memory;
 }
 

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+
+#include "pages.h"
 
 enum {
-	HUGE_BYTES = 2 << 20,
 	HUGE_LEAST_BYTES = 4 << 20, /* of a piece: what one stream needs is in those before */
 	HUGE_MOST_BYTES = 32 << 20,
 	FIRST_PIECE_BYTES = 256 << 10, /* most cursors are for a few events */
@@ -101,7 +101,7 @@ static bool piece_new(struct pool *pool, size_t bytes)
 		return false;
 	while (room < bytes)
 		room *= 2;
-	piece->memory = room < HUGE_LEAST_BYTES ? malloc(room) : aligned_alloc(HUGE_BYTES, room);
+	piece->memory = room < HUGE_LEAST_BYTES ? malloc(room) : aligned_alloc(PAGES_LARGE, room);
 	if (!piece->memory) {
 		free(piece);
 		return false;

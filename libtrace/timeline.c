@@ -8,16 +8,15 @@
 #include "trace.h"
 
 #include "error.h"
+#include "pages.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
 	TIMELINE_GROUP = 64,	/* chunks */
 	MOVES_PER_CHUNK = 64,	/* more, and sorting is cheaper */
-	HUGE_BYTES = 2 << 20,	/* a large page of memory */
 };
 
 static inline bool is_after(const struct span *x, const struct span *y)
@@ -34,20 +33,6 @@ static int compare_spans(const void *a, const void *b)
 	if (x->cpu != y->cpu)
 		return x->cpu < y->cpu ? -1 : 1;
 	return x->idx < y->idx ? -1 : x->idx > y->idx;
-}
-
-/* Fresh memory costs a fault for each page of it: so few and large ones, where the kernel has them. */
-static void *memory_new(size_t bytes)
-{
-	size_t rounded = (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
-	void *memory;
-
-	if (bytes < HUGE_BYTES)
-		return malloc(bytes);
-	memory = aligned_alloc(HUGE_BYTES, rounded);
-	if (memory)
-		madvise(memory, rounded, MADV_HUGEPAGE);
-	return memory;
 }
 
 /* ---- all chunks of a kind ---- */
@@ -114,7 +99,7 @@ static struct timeline *timeline_new(size_t room)
 
 	if (!timeline)
 		return NULL;
-	timeline->spans = memory_new((room + 1) * sizeof(*timeline->spans));
+	timeline->spans = pages_large((room + 1) * sizeof(*timeline->spans));
 	timeline->latest_ns = malloc((room / TIMELINE_GROUP + 1) * sizeof(*timeline->latest_ns));
 	return timeline->spans && timeline->latest_ns ? timeline : timeline_free(timeline);
 }

@@ -10,11 +10,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include "../analyzer/kernel_numbers.h"
 #include "analysis_case.h"
 
 #define BLOCKED_NS 3000
 #define PIPE_MODE (S_IFIFO | 0600)
-#define SOFTIRQ_NET_RX 3
 
 static inline struct analysis_case begin(void)
 {

@@ -17,6 +17,7 @@ extern "C" {
 /* Bounds of a probe. Arguments beyond are refused; strings are cut at their limit, and at what a record can hold. */
 #define TRACE_PROBE_MAX_ARGUMENTS 12
 #define TRACE_PROBE_MAX_LOADS	  7 /* memory accesses on the way to one argument: a->b->c is three */
+#define TRACE_PROBE_NAME_BYTES	  256 /* of a function, event or argument as the user writes it; C++ names are long */
 #define TRACE_PROBE_STRING_BYTES  256 /* of a string, unless string[N] says otherwise */
 #define TRACE_PROBE_MAX_STRING_BYTES 1000
 #define TRACE_PROBE_MAX_PLACES	  4096 /* of one recording */

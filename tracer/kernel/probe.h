@@ -20,8 +20,6 @@
 #include <trace/probes.h>
 #include "../../libtrace/error.h"
 
-#define PROBE_NAME_BYTES 256 /* of a function, event or argument as the user writes it; C++ names are long */
-
 /* ---- probe_spec.c ---- */
 
 enum probe_kind {
@@ -38,8 +36,8 @@ enum probe_moment {
 
 /** struct probe_argument_text - "name=expression:type", each "" if not given, but the expression */
 struct probe_argument_text {
-	char name[PROBE_NAME_BYTES];
-	char expression[PROBE_NAME_BYTES];
+	char name[TRACE_PROBE_NAME_BYTES];
+	char expression[TRACE_PROBE_NAME_BYTES];
 	char type[32];
 };
 
@@ -53,11 +51,11 @@ struct probe_argument_text {
 struct probe_spec {
 	enum probe_kind kind;
 	enum probe_moment moment;
-	char event[PROBE_NAME_BYTES];
+	char event[TRACE_PROBE_NAME_BYTES];
 	char file[4096];
 	pid_t pid;
-	char provider[PROBE_NAME_BYTES];
-	char function[PROBE_NAME_BYTES];
+	char provider[TRACE_PROBE_NAME_BYTES];
+	char function[TRACE_PROBE_NAME_BYTES];
 	uint64_t address;
 	uint64_t offset;
 	bool has_address;

@@ -717,7 +717,7 @@ static int about(const char *expression, int err, struct trace_error *ret_error)
 	if (!err || !ret_error || strstr(ret_error->message, expression) == ret_error->message)
 		return err;
 	snprintf(reason, sizeof(reason), "%s", ret_error->message);
-	return error_set(ret_error, err, "%s: %.*s", expression, (int)sizeof(reason) - PROBE_NAME_BYTES, reason);
+	return error_set(ret_error, err, "%s: %.*s", expression, (int)sizeof(reason) - TRACE_PROBE_NAME_BYTES, reason);
 }
 
 int probe_scope_variable(struct probe_scope *scope, const char *expression, struct probe_field *ret_field, struct trace_error *ret_error)
@@ -725,7 +725,7 @@ int probe_scope_variable(struct probe_scope *scope, const char *expression, stru
 	size_t stars = strspn(expression, "*"), chars = strcspn(expression + stars, "-.[");
 	struct path path = {0};
 	Dwarf_Die variable;
-	char name[PROBE_NAME_BYTES];
+	char name[TRACE_PROBE_NAME_BYTES];
 	int err;
 
 	snprintf(name, sizeof(name), "%.*s", (int)chars, expression + stars);

@@ -11,11 +11,11 @@ struct entry {
 	struct trace_probe probe;
 	struct trace_event_type type;
 	struct trace_field fields[TRACE_PROBE_MAX_ARGUMENTS];
-	char names[TRACE_PROBE_MAX_ARGUMENTS][PROBE_NAME_BYTES];
-	char name[2 * PROBE_NAME_BYTES];
-	char doc[PROBE_NAME_BYTES];
-	char source[PROBE_NAME_BYTES];
-	char function[PROBE_NAME_BYTES];
+	char names[TRACE_PROBE_MAX_ARGUMENTS][TRACE_PROBE_NAME_BYTES];
+	char name[2 * TRACE_PROBE_NAME_BYTES];
+	char doc[TRACE_PROBE_NAME_BYTES];
+	char source[TRACE_PROBE_NAME_BYTES];
+	char function[TRACE_PROBE_NAME_BYTES];
 	char file[];
 };
 
@@ -121,9 +121,9 @@ static void name_event(struct entry *entry, const struct probe_spec *spec, const
 	if (entry->probe.at_return && entry->type.role == TRACE_ROLE_EVENT && !*spec->event)
 		suffix = ".return";
 	if (strchr(spec->event, ':'))
-		snprintf(entry->name, sizeof(entry->name), "%.*s%s", PROBE_NAME_BYTES - 1, spec->event, suffix);
+		snprintf(entry->name, sizeof(entry->name), "%.*s%s", TRACE_PROBE_NAME_BYTES - 1, spec->event, suffix);
 	else
-		snprintf(entry->name, sizeof(entry->name), "%.*s:%.*s%s", PROBE_NAME_BYTES - 8, provider, PROBE_NAME_BYTES - 8,
+		snprintf(entry->name, sizeof(entry->name), "%.*s:%.*s%s", TRACE_PROBE_NAME_BYTES - 8, provider, TRACE_PROBE_NAME_BYTES - 8,
 			 *spec->event ? spec->event : name, suffix);
 	for (char *at = entry->name; *at; at++)
 		if (strchr(" ,*?[]", *at))
@@ -135,7 +135,7 @@ static void name_event(struct entry *entry, const struct probe_spec *spec, const
 /* An expression as a name, as tracepoint() has it: order->id is order_id, $arg1 is arg1. What occurs twice gets a number. */
 static void name_field(struct entry *entry, uint32_t idx, const char *expression)
 {
-	char *name = entry->names[idx], *at = name, *end = name + PROBE_NAME_BYTES - 8;
+	char *name = entry->names[idx], *at = name, *end = name + TRACE_PROBE_NAME_BYTES - 8;
 	unsigned int number = 1;
 	size_t chars;
 
@@ -247,7 +247,7 @@ static int add_parameters(struct entry *entry, struct function_place *place, con
 		return no_scope(place, text->expression, ret_error);
 	for (unsigned int n = 0; (name = probe_scope_parameter(scope, n)); n++)
 		if (add_variable(entry, place, text, name, name, &error))
-			snprintf(entry->doc, sizeof(entry->doc), "without %.*s", PROBE_NAME_BYTES - 16, error.message);
+			snprintf(entry->doc, sizeof(entry->doc), "without %.*s", TRACE_PROBE_NAME_BYTES - 16, error.message);
 	return 0;
 }
 
@@ -315,7 +315,7 @@ static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const 
 {
 	struct function_place place = {.elf = elf, .spec = spec, .address = address};
 	struct entry *entry = new_entry(probes, file, ret_error);
-	char provider[PROBE_NAME_BYTES];
+	char provider[TRACE_PROBE_NAME_BYTES];
 	int err = 0;
 
 	if (!entry)
@@ -348,10 +348,10 @@ static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const 
 static int add_function(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, const char *file, const char *name,
 			uint64_t address, struct trace_error *ret_error)
 {
-	char text[PROBE_NAME_BYTES];
+	char text[TRACE_PROBE_NAME_BYTES];
 	int err = 0;
 
-	snprintf(text, sizeof(text), spec->offset ? "%.*s+0x%llx" : "%.*s", PROBE_NAME_BYTES - 24, name, (unsigned long long)spec->offset);
+	snprintf(text, sizeof(text), spec->offset ? "%.*s+0x%llx" : "%.*s", TRACE_PROBE_NAME_BYTES - 24, name, (unsigned long long)spec->offset);
 	if (spec->offset && spec->moment != PROBE_ENTRY)
 		return error_set(ret_error, -EINVAL, "%s: a return belongs to a function, not to a place inside of it: leave out the offset", text);
 	if (elf && (spec->offset || spec->has_address)) /* not where a symbol says that a function begins */
@@ -493,7 +493,7 @@ static int add_all_operands(struct entry *entry, struct static_search *search, c
 			return error_set(search->ret_error, -EINVAL, "%s: %s", entry->name, error.message);
 		snprintf(name, sizeof(name), "arg%u", n);
 		if (result < 0)
-			snprintf(entry->doc, sizeof(entry->doc), "static probe; without %s: %.*s", name, PROBE_NAME_BYTES - 64, error.message);
+			snprintf(entry->doc, sizeof(entry->doc), "static probe; without %s: %.*s", name, TRACE_PROBE_NAME_BYTES - 64, error.message);
 		else if (add_field(entry, name, &field, search->ret_error))
 			return -EINVAL;
 	}

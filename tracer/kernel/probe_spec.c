@@ -266,7 +266,7 @@ static int parse_argument(const char *begin, const char *end, struct probe_argum
 	if (colon && !take(argument->type, sizeof(argument->type), colon + 1, end))
 		return error_set(ret_error, -EINVAL, "\"%.40s\" is not a type: s32, u64, x64, ptr, bool, char, string, string[64], bytes[16]", colon + 1);
 	if (!take(argument->expression, sizeof(argument->expression), expression, colon ? colon : end))
-		return error_set(ret_error, -EINVAL, "%.40s...: an argument has at most %d characters", begin, PROBE_NAME_BYTES - 1);
+		return error_set(ret_error, -EINVAL, "%.40s...: an argument has at most %d characters", begin, TRACE_PROBE_NAME_BYTES - 1);
 	if (!*argument->expression)
 		return error_set(ret_error, -EINVAL, "\"%.*s\": which argument? [NAME=]EXPRESSION[:TYPE]", (int)(end - begin), begin);
 	if (colon && !*argument->type)
