@@ -471,6 +471,17 @@ __attribute__((format(printf, 2, 3))) static int violation(struct trace_error *r
 	return -EBADMSG;
 }
 
+/* No violation: it is not known whether the books balance. */
+static int out_of_memory(struct trace_error *ret_error)
+{
+	if (ret_error) {
+		ret_error->code = -ENOMEM;
+		snprintf(ret_error->message, sizeof(ret_error->message),
+			 "out of memory to verify the books of the threads; stop other programs or analyze on a larger machine");
+	}
+	return -ENOMEM;
+}
+
 static uint64_t sum_column(const struct table *table, size_t row_bytes, size_t column)
 {
 	const uint64_t *row = NULL;
@@ -517,7 +528,7 @@ static int verify_thread(const struct trace_analysis *a, const struct trace_thre
 {
 	struct books scratch = {0};
 	const struct books *books = books_of(a, thread, &scratch);
-	int error = books ? verify_books(thread, books, ret_error) : violation(ret_error, "out of memory");
+	int error = books ? verify_books(thread, books, ret_error) : out_of_memory(ret_error);
 
 	books_clear(&scratch);
 	return error;

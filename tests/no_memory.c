@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * no_memory.c - before a program by LD_PRELOAD: there is no memory for its NO_MEMORY_AT-th allocation, nor, with NO_MEMORY_AFTER, for any after it.
- * The file NO_MEMORY_TOLD is created when it comes to that.
+ * The file NO_MEMORY_TOLD is created when it comes to that. Or within a test: no_memory.h.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "no_memory.h"
 
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t nr, size_t bytes);
@@ -24,6 +26,18 @@ static void __attribute__((constructor)) begin(void)
 	fails_at = at ? atol(at) : 0;
 	fails_after = getenv("NO_MEMORY_AFTER");
 	nr_allocations = 0; /* those of the loader and of getenv() do not count */
+}
+
+void no_memory_at(long nr, bool and_after)
+{
+	fails_at = nr;
+	fails_after = and_after;
+	__atomic_store_n(&nr_allocations, 0, __ATOMIC_RELAXED);
+}
+
+bool no_memory_struck(void)
+{
+	return fails_at && __atomic_load_n(&nr_allocations, __ATOMIC_RELAXED) >= fails_at;
 }
 
 static bool fails(void)

@@ -158,7 +158,7 @@ int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_
 /**
  * trace_analysis_verify() - after the pass: do all books balance?
  * Every thread, every process, every CPU, each set of rows against its total, and the threads' CPU time against the CPUs'.
- * Returns 0, or -EBADMSG with the first violation in @ret_error, to the nanosecond.
+ * Returns 0; -EBADMSG with the first violation in @ret_error, to the nanosecond; -ENOMEM.
  */
 int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error);
 

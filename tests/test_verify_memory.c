@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_verify_memory.c - whoever verifies the books without memory for it says just that: no books are called wrong, no trace damaged. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <trace/analysis.h>
+#include <trace/servers.h>
+#include <trace/user_events.h>
+#include "no_memory.h"
+#include "random_story.h"
+#include "unit.h"
+
+/** struct verified - a trace with what is made of it in one pass */
+struct verified {
+	struct trace *trace;
+	struct trace_analysis *analysis;
+	struct trace_servers *servers;
+	struct trace_user_events *user;
+};
+
+/* Threads die, so their books are packed; others are in calls, and take turns for a CPU: what they wait for is added up for who asks. */
+static struct trace *a_trace(void)
+{
+	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 40, .sleeps = 20, .cuts = 2, .nr_events = 600, .losses = true, .programs = true, .moves = true};
+	struct tb *tb = random_story(3, &mood);
+	struct trace *trace = tb_open_trace(tb);
+
+	tb_free(tb);
+	return trace;
+}
+
+static struct verified verified_new(void)
+{
+	struct verified v = {.trace = a_trace()};
+
+	v.analysis = trace_analysis_new(v.trace, NULL, NULL);
+	v.servers = trace_servers_new(v.trace, v.analysis, NULL);
+	v.user = trace_user_events_new(v.trace, v.analysis, NULL);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(v.analysis, NULL), 0);
+	return v;
+}
+
+static void verified_free(struct verified *v)
+{
+	trace_user_events_free(v->user);
+	trace_servers_free(v->servers);
+	trace_analysis_free(v->analysis);
+	trace_close(v->trace);
+}
+
+static int verify_analysis(struct verified *v, struct trace_error *ret_error)
+{
+	return trace_analysis_verify(v->analysis, ret_error);
+}
+
+static int verify_servers(struct verified *v, struct trace_error *ret_error)
+{
+	return trace_servers_verify(v->servers, ret_error);
+}
+
+static int verify_user(struct verified *v, struct trace_error *ret_error)
+{
+	return trace_user_events_verify(v->user, ret_error);
+}
+
+static int verify_trace(struct verified *v, struct trace_error *ret_error)
+{
+	return trace_verify(v->trace, ret_error);
+}
+
+/* False: it takes less than @at allocations. @ret_refused: it has said that there is no memory */
+static bool without_memory(int (*verify)(struct verified *, struct trace_error *), long at, bool and_after, bool *ret_refused)
+{
+	struct verified v = verified_new();
+	struct trace_error error = {0};
+	bool struck;
+	int result;
+
+	no_memory_at(at, and_after);
+	result = verify(&v, &error);
+	struck = no_memory_struck();
+	no_memory_at(0, false);
+	CU_ASSERT(result == 0 || (struck && result == -ENOMEM && error.code == -ENOMEM && strstr(error.message, "memory")));
+	if (result && result != -ENOMEM)
+		printf("\n    no memory for allocation %ld: %d: %s\n", at, result, error.message);
+	*ret_refused = result != 0;
+	verified_free(&v);
+	return struck;
+}
+
+static void no_memory_is_no_violation(int (*verify)(struct verified *, struct trace_error *))
+{
+	for (int and_after = 0; and_after < 2; and_after++) {
+		unsigned int refused = 0;
+		bool refuses;
+
+		for (long at = 1; without_memory(verify, at, and_after, &refuses); at++)
+			refused += refuses;
+		CU_ASSERT(refused > 0);
+	}
+}
+
+static void without_memory_no_thread_s_books_are_wrong(void)
+{
+	no_memory_is_no_violation(verify_analysis);
+}
+
+static void without_memory_no_server_s_bill_is_wrong(void)
+{
+	no_memory_is_no_violation(verify_servers);
+}
+
+static void without_memory_no_span_is_wrong(void)
+{
+	no_memory_is_no_violation(verify_user);
+}
+
+static void without_memory_no_chunk_is_damaged(void)
+{
+	no_memory_is_no_violation(verify_trace);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(without_memory_no_thread_s_books_are_wrong),
+		CASE(without_memory_no_server_s_bill_is_wrong),
+		CASE(without_memory_no_span_is_wrong),
+		CASE(without_memory_no_chunk_is_damaged),
+		{NULL, NULL},
+	};
+
+	return unit_main("verify without memory", cases, argc, argv);
+}
