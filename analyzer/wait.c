@@ -489,8 +489,6 @@ static struct verdict would_end(const struct question *q, file_idx file)
 	struct question its = *q;
 	struct verdict v;
 
-	if (!file)
-		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	frame.file = file;
 	its.frame = &frame;
 	v = by_file(&its, file);
@@ -782,13 +780,8 @@ static struct verdict decide(struct trace_analysis *a, struct trace_thread *thre
 		return the_waker(&q, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)
 		return io_worker(&q);
-	if (!top) {
-		struct verdict v = by_waker(&q, VIA_NONE);
-
-		if (v.kind == TRACE_WAIT_OTHER) /* on its way back to user mode: work that others left to it */
-			v = verdict_of(TRACE_WAIT_KERNEL, VIA_NONE, strings_intern(&a->strings, "work"));
-		return v;
-	}
+	if (!top)
+		return by_waker(&q, VIA_NONE);
 	return top->kind == FRAME_TRAP ? by_fault(&q, top) : by_class[frame_class(a, q.frame)](&q);
 }
 

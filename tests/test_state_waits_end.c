@@ -184,6 +184,36 @@ static void a_poll_of_different_things_until_the_end_is_for_several(void)
 	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "poll");
 }
 
+/* An epoll within a poll, and a number that is not known. */
+static void what_does_not_tell_does_not_make_several_of_a_poll(void)
+{
+	static const int orders[][3] = {{5, 6, 99}, {99, 6, 5}, {6, 5, 99}};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		struct analysis_case c = begin();
+
+		pipe_fd(&c, 10, 5, 90, O_RDONLY);
+		pipe_fd(&c, 20, 1, 90, O_WRONLY);
+		tb_fd(c.tb, 10, 6, 14, 1, 0, "anon_inode:[eventpoll]");
+		for (int j = 0; j < 3; j++)
+			end_wait(&c, 10, SYS_poll, orders[i][j], 0, 0x700, 3);
+		tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 3, 0);
+		until_the_end(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+	}
+}
+
+static void a_poll_of_nothing_that_tells_is_other(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 6, 14, 1, 0, "anon_inode:[eventpoll]");
+	end_wait(&c, 10, SYS_poll, 6, 0, 0x700, 1);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_OTHER, "poll", 0, "poll");
+}
+
 static void a_poll_of_nothing_is_a_sleep(void)
 {
 	struct analysis_case c = begin();
@@ -278,6 +308,37 @@ static void a_ring_until_the_end_waits_for_its_requests(void)
 	tb_event(c.tb, 0, 2300, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
 	until_the_end(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring");
+}
+
+static void a_ring_without_requests_is_other(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_OTHER, "io_uring_enter", 0, "io_uring");
+}
+
+/* What two has for writing only is no other end of what "one" writes to; nor is a pipe of the same number on another device. */
+static void who_has_the_same_end_of_a_pipe_does_not_end_a_wait_for_it(void)
+{
+	static const struct {
+		uint32_t flags;
+		uint32_t dev;
+		const char *target;
+		uint32_t pid;
+	} twos[] = {{O_RDONLY, 12, "two", 20}, {O_WRONLY, 12, "several", 0}, {O_RDONLY, 11, "several", 0}};
+
+	for (size_t i = 0; i < sizeof(twos) / sizeof(twos[0]); i++) {
+		struct trace_start_fd start = {.tgid = 20, .fd = 1, .dev = twos[i].dev, .mode = PIPE_MODE, .ino = 90, .flags = twos[i].flags};
+		struct analysis_case c = begin();
+
+		pipe_fd(&c, 10, 5, 90, O_WRONLY);
+		tb_start(c.tb, 1000, TRACE_EV_start_fd, &start, sizeof(start), "pipe:");
+		tb_sys_enter(c.tb, 0, 2000, SYS_write, 5, 0, 1);
+		until_the_end(&c);
+		expect(&c, TRACE_WAIT_PROCESS, twos[i].target, twos[i].pid, "pipe");
+	}
 }
 
 /* 70 leaves no events: whatever happened on its CPU until the next one, its end of the wait too, was not seen. The call returns @ret. */
@@ -440,6 +501,8 @@ int main(int argc, char **argv)
 		CASE(a_poll_until_the_end_is_for_what_its_descriptors_are),
 		CASE(a_poll_of_different_things_until_the_end_is_for_several),
 		CASE(who_is_switched_in_by_an_idle_cpu_was_woken_unseen),
+		CASE(what_does_not_tell_does_not_make_several_of_a_poll),
+		CASE(a_poll_of_nothing_that_tells_is_other),
 		CASE(a_poll_of_nothing_is_a_sleep),
 		CASE(a_call_is_known_at_the_end_without_its_addresses),
 		CASE(what_was_read_of_another_call_does_not_count),
@@ -447,6 +510,8 @@ int main(int argc, char **argv)
 		CASE(a_call_that_was_not_seen_may_be_read_at_the_end),
 		CASE(what_was_read_after_a_call_was_over_does_not_count_for_it),
 		CASE(a_ring_until_the_end_waits_for_its_requests),
+		CASE(a_ring_without_requests_is_other),
+		CASE(who_has_the_same_end_of_a_pipe_does_not_end_a_wait_for_it),
 		CASE(a_wait_that_ended_unseen_is_unknown),
 		CASE(the_result_may_tell_what_ended_a_wait_unseen),
 		CASE(a_result_may_tell_that_time_was_up),

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state_waits_files.c - what a wait was for, by the thing that the call was about: files, sockets, memory, locks.
+ *
+ * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
+ */
+#include <sys/mman.h>
+#include "state_waits_case.h"
+#include "unit.h"
+
+#define DISK 8
+
+static void by_disk(struct analysis_case *c)
+{
+	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
+
+	block(c);
+	tb_irq(c->tb, 1, 5000, 7);
+	tb_event(c->tb, 1, 5900, TRACE_EV_block_complete, &done, sizeof(done), NULL);
+	wake(c, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(c->tb, 1, 6050, 7);
+	finish(c);
+}
+
+/* Two is in @call on its descriptor 5. */
+static void by_two(struct analysis_case *c, uint32_t call)
+{
+	block(c);
+	tb_sys_enter(c->tb, 1, 5000, call, 5, 0, 1);
+	wake(c, TRACE_CONTEXT_TASK);
+	finish(c);
+}
+
+static void by_timer(struct analysis_case *c)
+{
+	block(c);
+	tb_vector(c->tb, 1, 5000, TRACE_VECTOR_LOCAL_TIMER);
+	wake(c, TRACE_CONTEXT_HARDIRQ);
+	tb_vector_exit(c->tb, 1, 6050, TRACE_VECTOR_LOCAL_TIMER);
+	finish(c);
+}
+
+/* ---- files ---- */
+
+/* Who writes may have to wait for the pages of another file, that of the file system's log. */
+static void pages_that_are_written_back_are_their_files(void)
+{
+	static const struct {
+		uint64_t ino;
+		const char *path;
+	} files[] = {{81, "/log"}, {82, "/data"}}; /* nobody has opened 82 */
+
+	for (size_t i = 0; i < 2; i++) {
+		struct trace_fs_writeback_wait wait = {.dev = 9, .ino = files[i].ino};
+		struct analysis_case c = begin();
+
+		tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/data");
+		tb_fd(c.tb, 20, 4, 9, 81, S_IFREG | 0600, "/log");
+		tb_sys_enter(c.tb, 0, 2000, SYS_write, 3, 0, 1);
+		tb_event(c.tb, 0, 2500, TRACE_EV_fs_writeback_wait, &wait, sizeof(wait), NULL);
+		by_disk(&c);
+		expect(&c, TRACE_WAIT_FILE, files[i].path, 0, "");
+	}
+}
+
+static void who_watches_a_file_has_to_allow_its_opening(void)
+{
+	static const bool is_open[] = {true, false};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct analysis_case c = begin();
+
+		tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/data");
+		tb_fd(c.tb, 20, 5, 14, 1, 0, "anon_inode:[fanotify]");
+		if (is_open[i])
+			tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+		else
+			tb_sys_enter(c.tb, 0, 2000, SYS_open, 1, 0, 0);
+		if (!is_open[i])
+			tb_sys_path(c.tb, 0, 2010, SYS_open, "/data");
+		by_two(&c, SYS_write);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "inotify");
+	}
+}
+
+static void who_reads_a_timer_waits_for_the_time(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 3, 14, 1, 0, "anon_inode:[timerfd]");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 8);
+	by_two(&c, SYS_getpid); /* whoever the interrupt met */
+	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
+}
+
+/* That it was opened was lost: there is the path that the program gave, and what it is nobody told. */
+static void a_file_may_be_known_by_its_path_alone(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 1100, SYS_open, 0, 0, 0);
+	tb_sys_path(c.tb, 0, 1110, SYS_open, "/data");
+	tb_sys_exit(c.tb, 0, 1200, 3);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+	by_disk(&c);
+	expect(&c, TRACE_WAIT_FILE, "/data", 0, "");
+}
+
+/* sendfile(out, in), splice(in, offset, out): a disk is what the file waits for, and the rest is the pipe's. */
+static void between_two_files_what_ended_it_tells_which(void)
+{
+	static const uint32_t calls[] = {SYS_sendfile, SYS_splice};
+
+	for (size_t i = 0; i < 2; i++) {
+		for (int disk = 0; disk < 2; disk++) {
+			struct analysis_case c = begin();
+
+			tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
+			tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/data");
+			pipe_fd(&c, 10, 4, 90, O_WRONLY);
+			if (calls[i] == SYS_sendfile)
+				tb_sys_enter(c.tb, 0, 2000, SYS_sendfile, 4, 3, 0, 100);
+			else
+				tb_sys_enter(c.tb, 0, 2000, SYS_splice, 3, 0, 4, 0, 100, 0);
+			if (disk)
+				by_disk(&c);
+			else
+				by_two(&c, SYS_read);
+			expect(&c, disk ? TRACE_WAIT_FILE : TRACE_WAIT_PROCESS, disk ? "/data" : "two", disk ? 0 : 20, disk ? "" : "pipe");
+		}
+	}
+}
+
+static void of_two_files_one_may_not_be_known(void)
+{
+	for (int first = 0; first < 2; first++) {
+		struct analysis_case c = begin();
+
+		tb_fd(c.tb, 10, first ? 3 : 4, 9, 80, S_IFREG | 0600, "/data");
+		tb_sys_enter(c.tb, 0, 2000, SYS_sendfile, 3, 4, 0, 100);
+		by_disk(&c);
+		expect(&c, TRACE_WAIT_FILE, "/data", 0, "");
+	}
+}
+
+static void what_is_sent_from_a_file_was_read_of_it(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/in");
+	tb_fd(c.tb, 10, 4, 9, 81, S_IFREG | 0600, "/out");
+	tb_sys_enter(c.tb, 0, 2000, SYS_sendfile, 4, 3, 0, 100);
+	tb_sys_exit(c.tb, 0, 2100, 70);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL_FATAL(c.one->nr_files, 2);
+	for (size_t i = 0; i < 2; i++) {
+		bool in = strcmp(c.one->files[i].path, "/in") == 0;
+
+		CU_ASSERT_EQUAL(c.one->files[i].read_bytes, in ? 70 : 0);
+		CU_ASSERT_EQUAL(c.one->files[i].reads, in);
+		CU_ASSERT_EQUAL(c.one->files[i].written_bytes, in ? 0 : 70);
+		CU_ASSERT_EQUAL(c.one->files[i].writes, !in);
+	}
+	case_free(&c);
+}
+
+static void a_sync_of_everything_waits_for_all_files(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_sync);
+	by_disk(&c);
+	expect(&c, TRACE_WAIT_FILE, "(all files)", 0, "");
+}
+
+static void a_mapping_that_is_synced_is_its_file(void)
+{
+	struct trace_start_map map = {.tgid = 10, .dev = 9, .ino = 80, .start = 0x1000, .end = 0x3000};
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_msync, "msync");
+	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/mapped");
+	tb_sys_enter(c.tb, 0, 2000, SYS_msync, 0x2000, 0x1000, MS_SYNC);
+	by_disk(&c);
+	expect(&c, TRACE_WAIT_FILE, "/mapped", 0, "");
+}
+
+/* ---- sockets ---- */
+
+static void connection(struct analysis_case *c, uint16_t family, uint16_t type)
+{
+	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = family, .type = type, .protocol = 6,
+					  .remote_port = 80, .remote_lo = 0x0200000affff0000ull};
+
+	tb_fd(c->tb, 10, 3, 9, 500, S_IFSOCK | 0777, "socket:[500]");
+	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+}
+
+/* SO_RCVTIMEO. But the timer that ends connect() is that of the kernel, which asks again and again: it waits for who does not answer. */
+static void a_socket_whose_time_is_up_was_waited_for_only_by_connect(void)
+{
+	struct analysis_case c = begin();
+
+	connection(&c, AF_INET, SOCK_STREAM);
+	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+	by_timer(&c);
+	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
+
+	c = begin();
+	connection(&c, AF_INET, SOCK_STREAM);
+	tb_sys_enter(c.tb, 0, 2000, SYS_connect, 3, 0, 16);
+	by_timer(&c);
+	expect(&c, TRACE_WAIT_NETWORK, "10.0.0.2:80", 0, "");
+}
+
+static void sockets_are_waited_for_by_the_way_that_they_go(void)
+{
+	static const struct {
+		uint16_t family, type;
+		const char *via;
+	} sockets[] = {{AF_UNIX, SOCK_STREAM, "unix"}, {AF_INET, SOCK_STREAM, "tcp"}, {AF_INET6, SOCK_DGRAM, "udp"}, {AF_NETLINK, SOCK_RAW, "socket"}};
+
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++) {
+		struct analysis_case c = begin();
+
+		connection(&c, sockets[i].family, sockets[i].type);
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+		by_two(&c, SYS_write);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, sockets[i].via);
+	}
+}
+
+/* A program that is the other end of a tunnel writes packets into a device; one that writes to a file while it wakes does not. */
+static void packets_from_a_tunnel_are_the_networks(void)
+{
+	static const struct {
+		uint32_t mode;
+		enum trace_wait_kind kind;
+		const char *target, *via;
+		uint32_t pid;
+	} files[] = {{S_IFCHR | 0600, TRACE_WAIT_NETWORK, "10.0.0.2:80", "", 0}, {S_IFREG | 0600, TRACE_WAIT_PROCESS, "two", "tcp", 20}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct analysis_case c = begin();
+
+		connection(&c, AF_INET, SOCK_STREAM);
+		tb_fd(c.tb, 20, 5, 9, 81, files[i].mode, "/dev/net/tun");
+		tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+		by_two(&c, SYS_write);
+		expect(&c, files[i].kind, files[i].target, files[i].pid, files[i].via);
+	}
+}
+
+/* The poller knows its descriptors, we do not: but what its waker wrote to is a socket. */
+static void a_poll_is_for_the_socket_that_its_waker_used(void)
+{
+	struct trace_start_socket sock = {.tgid = 20, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 20, 5, 9, 500, S_IFSOCK | 0777, "socket:[500]");
+	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+	by_two(&c, SYS_sendto);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
+}
+
+/* accept() of a 32-bit program is one of the calls that are in socketcall(). */
+static void a_32_bit_program_that_accepts_rests(void)
+{
+	static const struct {
+		uint64_t number;
+		bool idle;
+	} calls[] = {{5 /* accept */, true}, {18 /* accept4 */, true}, {10 /* recv */, false}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct trace_sys_enter3 enter = {.nr = 102, .abi = TRACE_ABI_32, .arg0 = calls[i].number, .arg1 = 1};
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL_32, 102, "socketcall");
+		tb_event(c.tb, 0, 2000, TRACE_EV_sys_enter3, &enter, sizeof(enter), NULL);
+		by_two(&c, SYS_connect);
+		CU_ASSERT_EQUAL(c.one->waits[0].idle, calls[i].idle);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "");
+	}
+}
+
+/* ---- locks ---- */
+
+/* ipc() has the call that it makes before its arguments, and in the upper half which version of it: those up to 4 are of semaphores. */
+static void semaphores_of_32_bit_programs_are_in_ipc(void)
+{
+	static const struct {
+		uint64_t call;
+		const char *via, *lock;
+	} calls[] = {{0x10001 /* semop */, "semaphore", "semaphore 5"}, {4 /* semtimedop */, "semaphore", "semaphore 5"}, {11 /* msgsnd */, "mqueue", NULL}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct trace_sys_enter6 enter = {.nr = 117, .abi = TRACE_ABI_32, .arg0 = calls[i].call, .arg1 = 5};
+		struct analysis_case c = begin();
+		struct trace_lock_wait *locks;
+		size_t nr = 0;
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL_32, 117, "ipc");
+		tb_event(c.tb, 0, 2000, TRACE_EV_sys_enter6, &enter, sizeof(enter), NULL);
+		by_two(&c, SYS_semop);
+		locks = trace_lock_waits(c.analysis, &nr);
+		CU_ASSERT_EQUAL_FATAL(nr, calls[i].lock ? 1 : 0);
+		if (nr)
+			CU_ASSERT_STRING_EQUAL(locks[0].path, calls[i].lock);
+		free(locks);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, calls[i].via);
+	}
+}
+
+static void one_waits(struct analysis_case *c, uint64_t ns, uint64_t for_ns, uint32_t call, uint64_t arg0, uint64_t arg1)
+{
+	tb_sys_enter(c->tb, 0, ns, call, arg0, arg1, 0);
+	tb_switch(c->tb, 0, ns + 10, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c->tb, 1, ns + 10 + for_ns, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c->tb, 0, ns + 20 + for_ns, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, ns + 30 + for_ns, 0);
+}
+
+/* Those that took as long: files by their paths, then futexes by their addresses. */
+static void the_lock_that_was_waited_for_longest_comes_first(void)
+{
+	static const struct {
+		const char *path;
+		uint64_t address, ns, count;
+	} rows[] = {{"/b", 0, 600, 1}, {"", 0x9000, 500, 2}, {"/a", 0, 300, 1}, {"/c", 0, 300, 1}, {"/d", 0, 300, 1},
+		    {"", 0x1000, 300, 1}, {"", 0x2000, 300, 1}, {"", 0x3000, 300, 1}, {"", 0x800, 200, 1}};
+	struct analysis_case c = begin();
+	struct trace_lock_wait *locks;
+	size_t nr = 0;
+
+	for (int i = 0; i < 4; i++) {
+		char path[] = {'/', (char)('a' + i), '\0'};
+
+		tb_fd(c.tb, 10, 3 + i, 9, 80 + (uint64_t)i, S_IFREG | 0600, path);
+	}
+	one_waits(&c, 1100, 300, SYS_futex, 0x3000, 0);
+	one_waits(&c, 1500, 300, SYS_flock, 6, 2);
+	one_waits(&c, 1900, 300, SYS_futex, 0x1000, 0);
+	one_waits(&c, 2300, 250, SYS_futex, 0x9000, 0);
+	one_waits(&c, 2700, 300, SYS_flock, 3, 2);
+	one_waits(&c, 3100, 600, SYS_flock, 4, 2);
+	one_waits(&c, 3800, 300, SYS_flock, 5, 2);
+	one_waits(&c, 4200, 200, SYS_futex, 0x800, 0);
+	one_waits(&c, 4600, 300, SYS_futex, 0x2000, 0);
+	one_waits(&c, 5000, 250, SYS_futex, 0x9000, 0);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	locks = trace_lock_waits(c.analysis, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, sizeof(rows) / sizeof(rows[0]));
+	for (size_t i = 0; i < nr; i++) {
+		CU_ASSERT_STRING_EQUAL(locks[i].path, rows[i].path);
+		CU_ASSERT_STRING_EQUAL(locks[i].via, *rows[i].path ? "lock" : "futex");
+		CU_ASSERT_EQUAL(locks[i].address, rows[i].address);
+		CU_ASSERT_EQUAL(locks[i].ns, rows[i].ns);
+		CU_ASSERT_EQUAL(locks[i].count, rows[i].count);
+		CU_ASSERT_EQUAL(trace_process_pid(locks[i].waiter), 10);
+		CU_ASSERT_EQUAL(trace_process_pid(locks[i].holder), 20);
+	}
+	free(locks);
+	case_free(&c);
+}
+
+/* ---- others ---- */
+
+static void who_is_traced_waits_for_its_tracer(void)
+{
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_ptrace, "ptrace");
+	tb_sys_enter(c.tb, 0, 2000, SYS_ptrace, 7, 40, 0, 0);
+	by_two(&c, SYS_kill);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "ptrace");
+}
+
+static void a_wait_in_no_call_is_for_who_ended_it(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 2100, 10);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "");
+
+	c = begin();
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 2100, 10);
+	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(pages_that_are_written_back_are_their_files),
+		CASE(who_watches_a_file_has_to_allow_its_opening),
+		CASE(who_reads_a_timer_waits_for_the_time),
+		CASE(a_file_may_be_known_by_its_path_alone),
+		CASE(between_two_files_what_ended_it_tells_which),
+		CASE(of_two_files_one_may_not_be_known),
+		CASE(what_is_sent_from_a_file_was_read_of_it),
+		CASE(a_sync_of_everything_waits_for_all_files),
+		CASE(a_mapping_that_is_synced_is_its_file),
+		CASE(a_socket_whose_time_is_up_was_waited_for_only_by_connect),
+		CASE(sockets_are_waited_for_by_the_way_that_they_go),
+		CASE(packets_from_a_tunnel_are_the_networks),
+		CASE(a_poll_is_for_the_socket_that_its_waker_used),
+		CASE(a_32_bit_program_that_accepts_rests),
+		CASE(semaphores_of_32_bit_programs_are_in_ipc),
+		CASE(the_lock_that_was_waited_for_longest_comes_first),
+		CASE(who_is_traced_waits_for_its_tracer),
+		CASE(a_wait_in_no_call_is_for_who_ended_it),
+		{NULL, NULL},
+	};
+
+	return unit_main("waits for files", cases, argc, argv);
+}
