@@ -422,10 +422,8 @@ static void on_switch(struct trace_servers *s, const struct trace_event *event)
 	if (!sw->next_tid)
 		packets_rest(s, event->cpu);
 	thread = comes ? servers_find_thread(s, comes) : NULL;
-	if (thread && thread->log) {
-		log_runs(thread, event->cpu);
-		log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, comes), LOG_CPU);
-	}
+	if (thread && thread->log)
+		log_runs(s, thread, event->ts_ns, event->cpu);
 }
 
 /* A wait that ends because another thread of the process has a job for this one. */
@@ -490,7 +488,7 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 	if (!thread)
 		return;
 	if (thread->log)
-		log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, woken), LOG_QUEUED);
+		log_woken(s, thread, event->ts_ns);
 	if (thread->slept && !thread->wait_to)
 		thread->wait_to = event->ts_ns;
 	if (waking->context != TRACE_CONTEXT_TASK || in_interrupt(s, event))

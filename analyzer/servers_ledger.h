@@ -244,6 +244,7 @@ struct ledger_thread {
 	bool signalled;		/* it woke another process in this call */
 	bool idle_read;		/* slept in a receive although all its requests are from elsewhere */
 	bool slept;		/* in this call */
+	bool woken_early;	/* while it was on its CPU: servers_wait.c */
 	bool peek, nonblock, lock;
 	bool recovered; /* the call that it was in at the start, or at the end of a gap, was looked up, or it has begun another since */
 	/* io_uring: servers_ring.c */
@@ -527,8 +528,10 @@ void log_set(struct trace_servers *s, struct ledger_thread *thread);
 /** log_put() - its state changes; LOG_SAME: only its set */
 void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state);
 void log_believe(struct ledger_thread *thread);
-/** log_runs() - it was queued until now, for @cpu */
-void log_runs(struct ledger_thread *thread, uint32_t cpu);
+/** log_woken() - @thread, which has a log, is woken: queued from now on, or it was on its CPU still */
+void log_woken(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns);
+/** log_runs() - and is on @cpu from now on */
+void log_runs(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint32_t cpu);
 /** log_interval() - what a thread was blocked on has been decided: a trace_interval_fn */
 void log_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval);
 void log_free(struct ledger_thread *thread);

@@ -10,7 +10,7 @@
  *
  * The waits are named. What a thread was blocked on is decided when its system call ends, by the analysis (analyzer/wait.c): it
  * comes as an interval, and goes to the entry that began then. An answer that is sent in the call that had blocked comes too early
- * for that: then it is the call that is named. Who had the CPU that it was queued for, the analysis tells too.
+ * for that: then it is the call that is named, if there is a known one. Who had the CPU that it was queued for, the analysis tells too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -165,10 +165,35 @@ void log_free(struct ledger_thread *thread)
 	free(thread->log);
 }
 
-void log_runs(struct ledger_thread *thread, uint32_t cpu)
+void log_woken(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns)
 {
-	if (thread->log->nr && log_at(thread, thread->log->nr - 1)->state == LOG_QUEUED)
-		log_at(thread, thread->log->nr - 1)->cpu = (uint16_t)cpu;
+	uint64_t nr = thread->log->nr;
+
+	if (nr && log_at(thread, nr - 1)->state == LOG_CPU)
+		thread->woken_early = true;
+	else
+		log_put(s, thread, ns, trace_thread_cpu_ns(s->analysis, thread->thread), LOG_QUEUED);
+}
+
+/* It was on its way off the CPU when it was woken: so it did not wait for anything else since it left. */
+static void log_was_queued(struct ledger_thread *thread)
+{
+	uint64_t oldest = log_oldest(thread);
+
+	for (uint64_t i = thread->log->nr; i > oldest && log_at(thread, i - 1)->state == LOG_BLOCKED; i--)
+		log_at(thread, i - 1)->state = LOG_QUEUED;
+}
+
+void log_runs(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint32_t cpu)
+{
+	uint64_t oldest = log_oldest(thread);
+
+	if (thread->woken_early)
+		log_was_queued(thread);
+	thread->woken_early = false;
+	for (uint64_t i = thread->log->nr; i > oldest && log_at(thread, i - 1)->state == LOG_QUEUED; i--)
+		log_at(thread, i - 1)->cpu = (uint16_t)cpu;
+	log_put(s, thread, ns, trace_thread_cpu_ns(s->analysis, thread->thread), LOG_CPU);
 }
 
 /* ---- what it waited for ---- */
@@ -220,13 +245,11 @@ void log_interval(void *data, struct trace_analysis *analysis, const struct trac
 			      .kind = (uint8_t)interval->kind,
 			      .idle = interval->idle};
 
-	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->ns >= interval->from_ns; i--) {
+	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->ns >= interval->from_ns; i--) { /* more than one, if its set changed meanwhile */
 		struct log_entry *entry = log_at(thread, i - 1);
 
-		if (entry->state == LOG_BLOCKED && entry->ns == interval->from_ns) {
+		if (entry->state == LOG_BLOCKED && entry->ns < interval->to_ns)
 			entry->cause = cause_intern(s, &cause);
-			break;
-		}
 	}
 }
 
@@ -293,15 +316,20 @@ static void add_holder(void *data, const struct trace_process *process, uint64_t
 	add_part(queued->s, queued->parts, (uintptr_t)process, ns);
 }
 
+/* What is not decided yet: the end of the call that it is in. In a page fault there is none, nor where the call began unseen. */
+static uint32_t cause_undecided(struct trace_servers *s, const struct ledger_thread *server)
+{
+	const char *call = trace_thread_syscall(s->analysis, server->thread);
+	bool is_known = call && strcmp(call, TRACE_CALL_NOT_SEEN) != 0;
+
+	return cause_intern(s, &(struct cause){.target = is_known ? call : "", .via = "", .kind = is_known ? TRACE_WAIT_OTHER : TRACE_WAIT_UNKNOWN});
+}
+
 static void add_blocked(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
 			const struct log_entry *entry, uint64_t ns)
 {
-	struct cause call = {.target = trace_thread_syscall(s->analysis, server->thread), .via = "", .kind = TRACE_WAIT_OTHER};
-	uint32_t cause = entry->cause;
+	uint32_t cause = entry->cause ? entry->cause : cause_undecided(s, server);
 
-	call.target = call.target ? call.target : "";
-	if (!cause)
-		cause = cause_intern(s, &call);
 	if (cause)
 		add_part(s, &row->blocked, cause, ns);
 	row->wait.server_waited_ns += ns;

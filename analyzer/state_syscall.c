@@ -137,7 +137,7 @@ void calls_prepare(struct trace_analysis *a)
 		call_learn(a, &a->calls[i], trace_string(a->trace, TRACE_STRING_SYSCALL, i), i, first);
 		call_learn(a, &a->calls[NR_CALLS + i], trace_string(a->trace, TRACE_STRING_SYSCALL_32, i), i, first);
 	}
-	a->calls[CALL_UNKNOWN].name = strings_intern(&a->strings, "(not seen)");
+	a->calls[CALL_UNKNOWN].name = strings_intern(&a->strings, TRACE_CALL_NOT_SEEN);
 }
 
 uint32_t call_idx(uint32_t nr, uint32_t abi)

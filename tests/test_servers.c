@@ -586,99 +586,6 @@ static void a_client_elsewhere_is_an_address(void)
 	end(&k);
 }
 
-/* ---- the client's side ---- */
-
-static void the_pieces_of_a_wait_tell_what_the_server_did(void)
-{
-	struct case_of_servers k = begin();
-	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
-	const struct trace_server_wait *wait;
-
-	connects(&k, &two, &two_server, 1200);
-	connects(&k, &one, &one_server, 1220);
-	polls(&k, 2, 1240);
-	sends(&k, &two, 1260);
-	receives(&k, &two_server, 1300); /* at work for 20 */
-	sends(&k, &one, 1350);
-	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
-	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-	sends(&k, &two_server, 2000);
-	polls(&k, 2, 2200);
-	receives(&k, &one_server, 2300);
-	tb_sys_enter(k.c.tb, 2, 2500, SYS_nanosleep, 0, 0);
-	tb_switch(k.c.tb, 2, 2600, 30, 0, TRACE_TASK_INTERRUPTIBLE);
-	tb_waking(k.c.tb, 2, 3600, 30, TRACE_CONTEXT_HARDIRQ);
-	tb_switch(k.c.tb, 2, 3900, 0, 30, TRACE_TASK_RUNNING);
-	tb_sys_exit(k.c.tb, 2, 3910, 0);
-	tb_sys_enter(k.c.tb, 2, 4000, SYS_write, 4, 0, 16);
-	tb_waking(k.c.tb, 2, 4002, 10, TRACE_CONTEXT_TASK);
-	event.ino = 201;
-	tb_event(k.c.tb, 2, 4005, TRACE_EV_sock_send, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 2, 4010, 16);
-	tb_switch(k.c.tb, 0, 4100, 0, 10, TRACE_TASK_RUNNING);
-	event.ino = 101;
-	tb_event(k.c.tb, 0, 4110, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 0, 4120, 16);
-	run(&k);
-	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
-	wait = trace_get_server_wait(k.servers, 0);
-	CU_ASSERT_EQUAL(trace_process_pid(wait->client), 10);
-	CU_ASSERT_EQUAL(trace_process_pid(wait->server), 30);
-	CU_ASSERT_EQUAL(wait->count, 1);
-	CU_ASSERT_EQUAL(wait->wait_ns, 4002 - 1400);
-	CU_ASSERT_EQUAL(wait->server_waited_ns, 1000);
-	CU_ASSERT_EQUAL(wait->server_wait_cpu_ns, 300);
-	CU_ASSERT(wait->for_client_ns >= 390 && wait->for_client_ns <= 410); /* from the receive on, which took 10 */
-	CU_ASSERT_EQUAL(wait->for_others_ns + wait->for_client_ns, 4002 - 1400 - 1300);
-	CU_ASSERT_EQUAL(wait->rest_ns, 0);
-	CU_ASSERT_PTR_NULL(trace_get_server_wait(k.servers, 1));
-	end(&k);
-}
-
-static void what_the_server_waited_for_is_named(void)
-{
-	struct case_of_servers k = begin();
-	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
-	const struct trace_server_wait *wait;
-
-	tb_fd(k.c.tb, 30, 9, 8, 900, S_IFREG | 0600, "/data");
-	connects(&k, &one, &one_server, 1220);
-	polls(&k, 2, 1240);
-	sends(&k, &one, 1350);
-	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
-	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-	receives(&k, &one_server, 1500);
-	tb_sys_enter(k.c.tb, 2, 1600, SYS_read, 9, 0, 16); /* the disk, then the CPU that 20 has */
-	tb_switch(k.c.tb, 2, 1700, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
-	tb_switch(k.c.tb, 1, 1800, 20, 0, TRACE_TASK_INTERRUPTIBLE);
-	tb_switch(k.c.tb, 2, 1900, 0, 20, TRACE_TASK_RUNNING);
-	tb_waking(k.c.tb, 2, 2000, 30, TRACE_CONTEXT_HARDIRQ);
-	tb_switch(k.c.tb, 2, 2400, 20, 30, TRACE_TASK_INTERRUPTIBLE);
-	tb_sys_exit(k.c.tb, 2, 2410, 16);
-	tb_sys_enter(k.c.tb, 2, 2500, SYS_write, 4, 0, 16);
-	tb_waking(k.c.tb, 2, 2502, 10, TRACE_CONTEXT_TASK);
-	event.ino = 201;
-	tb_event(k.c.tb, 2, 2505, TRACE_EV_sock_send, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 2, 2510, 16);
-	tb_switch(k.c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
-	event.ino = 101;
-	tb_event(k.c.tb, 0, 2610, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 0, 2620, 16);
-	tb_switch(k.c.tb, 1, 8000, 0, 20, TRACE_TASK_RUNNING);
-	run(&k);
-	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
-	wait = trace_get_server_wait(k.servers, 0);
-	CU_ASSERT_EQUAL(wait->server_waited_ns, 300);
-	CU_ASSERT_EQUAL_FATAL(wait->nr_waits, 1);
-	CU_ASSERT_EQUAL(wait->waits[0].kind, TRACE_WAIT_FILE);
-	CU_ASSERT_STRING_EQUAL(wait->waits[0].target, "/data");
-	CU_ASSERT_EQUAL(wait->waits[0].ns, 300);
-	CU_ASSERT_EQUAL_FATAL(wait->nr_wait_cpu_for, 1);
-	CU_ASSERT_EQUAL(wait->wait_cpu_for[0].pid, 20);
-	CU_ASSERT_EQUAL(wait->wait_cpu_for[0].ns, 400);
-	end(&k);
-}
-
 /* ---- the whole ---- */
 
 static void it_has_to_be_made_before_the_pass(void)
@@ -826,8 +733,6 @@ static const struct unit_case cases[] = {
 	{"tcp_positions_may_wrap", tcp_positions_may_wrap},
 	{"what_tcp_had_on_its_way_is_nobodys", what_tcp_had_on_its_way_is_nobodys},
 	{"a_client_elsewhere_is_an_address", a_client_elsewhere_is_an_address},
-	{"the_pieces_of_a_wait_tell_what_the_server_did", the_pieces_of_a_wait_tell_what_the_server_did},
-	{"what_the_server_waited_for_is_named", what_the_server_waited_for_is_named},
 	{"a_connection_made_for_a_request_carries_it", a_connection_made_for_a_request_carries_it},
 	{"closed_connections_are_forgotten", closed_connections_are_forgotten},
 	{"who_has_listened_is_not_forgotten_with_its_number", who_has_listened_is_not_forgotten_with_its_number},

@@ -204,7 +204,8 @@ const struct trace_process *trace_thread_process(const struct trace_thread *thre
 bool trace_thread_is_kernel(const struct trace_thread *thread);
 uint64_t trace_thread_start_ns(const struct trace_thread *thread); /* birth, or start of the trace */
 uint64_t trace_thread_end_ns(const struct trace_thread *thread);   /* death, or end of the trace; 0 while it lives */
-/** trace_thread_syscall() - name of the system call that @thread is in, NULL if none */
+/** trace_thread_syscall() - name of the system call that @thread is in, TRACE_CALL_NOT_SEEN if its entry was not, NULL if it is in none, or in a page fault */
+#define TRACE_CALL_NOT_SEEN "(not seen)"
 const char *trace_thread_syscall(const struct trace_analysis *analysis, const struct trace_thread *thread);
 /** trace_thread_syscall_arg() - argument @idx of that call as recorded: of some addresses only TRACE_ARG_ADDRESS; 0 if it was not */
 uint64_t trace_thread_syscall_arg(const struct trace_thread *thread, unsigned int idx);

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_servers_waits.c - the client's side: what a server did while its client waited for it. */
+#include "servers_case.h"
+#include "unit.h"
+
+static void the_pieces_of_a_wait_tell_what_the_server_did(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	const struct trace_server_wait *wait;
+
+	connects(&k, &two, &two_server, 1200);
+	connects(&k, &one, &one_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &two, 1260);
+	receives(&k, &two_server, 1300); /* at work for 20 */
+	sends(&k, &one, 1350);
+	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	sends(&k, &two_server, 2000);
+	polls(&k, 2, 2200);
+	receives(&k, &one_server, 2300);
+	tb_sys_enter(k.c.tb, 2, 2500, SYS_nanosleep, 0, 0);
+	tb_switch(k.c.tb, 2, 2600, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(k.c.tb, 2, 3600, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(k.c.tb, 2, 3900, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 3910, 0);
+	tb_sys_enter(k.c.tb, 2, 4000, SYS_write, 4, 0, 16);
+	tb_waking(k.c.tb, 2, 4002, 10, TRACE_CONTEXT_TASK);
+	event.ino = 201;
+	tb_event(k.c.tb, 2, 4005, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 4010, 16);
+	tb_switch(k.c.tb, 0, 4100, 0, 10, TRACE_TASK_RUNNING);
+	event.ino = 101;
+	tb_event(k.c.tb, 0, 4110, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 4120, 16);
+	run(&k);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
+	wait = trace_get_server_wait(k.servers, 0);
+	CU_ASSERT_EQUAL(trace_process_pid(wait->client), 10);
+	CU_ASSERT_EQUAL(trace_process_pid(wait->server), 30);
+	CU_ASSERT_EQUAL(wait->count, 1);
+	CU_ASSERT_EQUAL(wait->wait_ns, 4002 - 1400);
+	CU_ASSERT_EQUAL(wait->server_waited_ns, 1000);
+	CU_ASSERT_EQUAL(wait->server_wait_cpu_ns, 300);
+	CU_ASSERT(wait->for_client_ns >= 390 && wait->for_client_ns <= 410); /* from the receive on, which took 10 */
+	CU_ASSERT_EQUAL(wait->for_others_ns + wait->for_client_ns, 4002 - 1400 - 1300);
+	CU_ASSERT_EQUAL(wait->rest_ns, 0);
+	CU_ASSERT_PTR_NULL(trace_get_server_wait(k.servers, 1));
+	end(&k);
+}
+
+static void what_the_server_waited_for_is_named(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	const struct trace_server_wait *wait;
+
+	tb_fd(k.c.tb, 30, 9, 8, 900, S_IFREG | 0600, "/data");
+	connects(&k, &one, &one_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1350);
+	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	receives(&k, &one_server, 1500);
+	tb_sys_enter(k.c.tb, 2, 1600, SYS_read, 9, 0, 16); /* the disk, then the CPU that 20 has */
+	tb_switch(k.c.tb, 2, 1700, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_switch(k.c.tb, 1, 1800, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 1900, 0, 20, TRACE_TASK_RUNNING);
+	tb_waking(k.c.tb, 2, 2000, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(k.c.tb, 2, 2400, 20, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(k.c.tb, 2, 2410, 16);
+	tb_sys_enter(k.c.tb, 2, 2500, SYS_write, 4, 0, 16);
+	tb_waking(k.c.tb, 2, 2502, 10, TRACE_CONTEXT_TASK);
+	event.ino = 201;
+	tb_event(k.c.tb, 2, 2505, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 2510, 16);
+	tb_switch(k.c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
+	event.ino = 101;
+	tb_event(k.c.tb, 0, 2610, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 2620, 16);
+	tb_switch(k.c.tb, 1, 8000, 0, 20, TRACE_TASK_RUNNING);
+	run(&k);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
+	wait = trace_get_server_wait(k.servers, 0);
+	CU_ASSERT_EQUAL(wait->server_waited_ns, 300);
+	CU_ASSERT_EQUAL_FATAL(wait->nr_waits, 1);
+	CU_ASSERT_EQUAL(wait->waits[0].kind, TRACE_WAIT_FILE);
+	CU_ASSERT_STRING_EQUAL(wait->waits[0].target, "/data");
+	CU_ASSERT_EQUAL(wait->waits[0].ns, 300);
+	CU_ASSERT_EQUAL_FATAL(wait->nr_wait_cpu_for, 1);
+	CU_ASSERT_EQUAL(wait->wait_cpu_for[0].pid, 20);
+	CU_ASSERT_EQUAL(wait->wait_cpu_for[0].ns, 400);
+	end(&k);
+}
+
+/* Its wakeup comes before the switch: it was on its way off the CPU, which 20 then has. */
+static void a_server_that_was_woken_before_it_had_left_waited_for_its_cpu(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	const struct trace_server_wait *wait;
+
+	connects(&k, &one, &one_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1350);
+	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	receives(&k, &one_server, 1500);
+	tb_sys_enter(k.c.tb, 2, 1600, SYS_nanosleep, 0, 0);
+	tb_waking(k.c.tb, 3, 1690, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(k.c.tb, 2, 1700, 30, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 2000, 20, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(k.c.tb, 2, 2010, 0);
+	tb_sys_enter(k.c.tb, 2, 2500, SYS_write, 4, 0, 16);
+	tb_waking(k.c.tb, 2, 2502, 10, TRACE_CONTEXT_TASK);
+	event.ino = 201;
+	tb_event(k.c.tb, 2, 2505, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 2510, 16);
+	tb_switch(k.c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
+	event.ino = 101;
+	tb_event(k.c.tb, 0, 2610, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 2620, 16);
+	run(&k);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
+	wait = trace_get_server_wait(k.servers, 0);
+	CU_ASSERT_EQUAL(wait->server_waited_ns, 0);
+	CU_ASSERT_EQUAL(wait->nr_waits, 0);
+	CU_ASSERT_EQUAL(wait->server_wait_cpu_ns, 300);
+	CU_ASSERT_EQUAL(wait->for_client_ns + wait->for_others_ns, 2502 - 1400 - 300);
+	CU_ASSERT_EQUAL_FATAL(wait->nr_wait_cpu_for, 1);
+	CU_ASSERT_EQUAL(wait->wait_cpu_for[0].pid, 20);
+	end(&k);
+}
+
+/*
+ * The client, who polls, is woken from elsewhere when the answer has been there for a while. By then the server is in a page fault, of which nobody knows
+ * yet what it waits for; or, @in_call, in a call whose entry was not seen, nor how it came to the other CPU.
+ */
+static const struct trace_server_wait *waits_still(struct case_of_servers *k, bool in_call)
+{
+	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
+
+	connects(k, &one, &one_server, 1220);
+	polls(k, 2, 1240);
+	sends(k, &one, 1350);
+	tb_sys_enter(k->c.tb, 0, 1370, SYS_poll, 0, 1, 1000);
+	tb_switch(k->c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	receives(k, &one_server, 1500);
+	sends(k, &one_server, 1600);
+	if (in_call) {
+		tb_switch(k->c.tb, 2, 1690, 30, 0, TRACE_TASK_RUNNING);
+		tb_switch(k->c.tb, 3, 1690, 40, 0, TRACE_TASK_RUNNING);
+		tb_switch(k->c.tb, 3, 1700, 30, 0, TRACE_TASK_RUNNING);
+		tb_switch(k->c.tb, 3, 1710, 0, 30, TRACE_TASK_RUNNING);
+	} else {
+		tb_fault(k->c.tb, 2, 1700, 0x7000, true);
+	}
+	tb_switch(k->c.tb, in_call ? 3 : 2, 1800, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_waking(k->c.tb, 3, 2000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(k->c.tb, 0, 2010, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(k->c.tb, 0, 2020, 1);
+	tb_sys_enter(k->c.tb, 0, 2030, SYS_read, 3, 0, 16);
+	tb_event(k->c.tb, 0, 2040, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, 0, 2050, 16);
+	tb_waking(k->c.tb, 2, 3000, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(k->c.tb, 2, 3010, 0, 30, TRACE_TASK_RUNNING);
+	run(k);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k->servers), 1);
+	return trace_get_server_wait(k->servers, 0);
+}
+
+static void what_a_server_waits_for_without_a_call_is_not_known_yet(void)
+{
+	for (int in_call = 0; in_call < 2; in_call++) {
+		struct case_of_servers k = begin();
+		const struct trace_server_wait *wait = waits_still(&k, in_call);
+
+		CU_ASSERT_EQUAL(wait->wait_ns, 2000 - 1400);
+		CU_ASSERT_EQUAL(wait->server_waited_ns, 2000 - 1800);
+		CU_ASSERT_EQUAL_FATAL(wait->nr_waits, 1);
+		CU_ASSERT_EQUAL(wait->waits[0].kind, TRACE_WAIT_UNKNOWN);
+		CU_ASSERT_STRING_EQUAL(wait->waits[0].target, "");
+		end(&k);
+	}
+}
+
+/* Events of a program are missing: from then on its thread, which waits for the disk, works on nothing that is known. It waits for the same. */
+static void a_server_s_wait_is_one_although_its_requests_change(void)
+{
+	static const struct trace_sock_send sent = {.ino = 201, .ret = 16, .family = AF_UNIX}, got = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	static const struct trace_field fields[] = {{.name = "tid", .offset = 0, .bytes = 4, .kind = TRACE_KIND_TID}, {.name = "id", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC}};
+	struct trace_event_type type = {.name = "shop:order.begin", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = fields, .nr_fields = 2, .fixed_bytes = 16,
+					.category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = TRACE_ROLE_REQUEST_BEGIN, .source = ""};
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM + 2, .pid = 30, .cpu = 2}, other = {.stream = TB_USER_STREAM + 3, .pid = 30, .cpu = 3};
+	uint64_t seventh[] = {30, 7}, of_another[] = {40, 8};
+	struct case_of_servers k = begin();
+	const struct trace_server_wait *wait;
+	uint16_t take = tb_user_type(k.c.tb, &type);
+
+	tb_event(k.c.tb, 2, 1010, TRACE_EV_user_stream, &stream, sizeof(stream), "server");
+	tb_event(k.c.tb, 3, 1010, TRACE_EV_user_stream, &other, sizeof(other), "server");
+	tb_fd(k.c.tb, 30, 9, 8, 900, S_IFREG | 0600, "/data");
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	tb_sys_enter(k.c.tb, 0, 1270, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 0, 1280, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	receives(&k, &one_server, 1400);
+	tb_user_event(k.c.tb, 2, 1700, take, seventh, sizeof(seventh));
+	tb_sys_enter(k.c.tb, 2, 1710, SYS_read, 9, 0, 16);
+	tb_switch(k.c.tb, 2, 1720, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_user_event(k.c.tb, 3, 1750, take, of_another, sizeof(of_another));
+	tb_user_lost(k.c.tb, 3, 2);
+	polls(&k, 1, 1800);
+	tb_waking(k.c.tb, 2, 2000, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(k.c.tb, 2, 2010, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 2020, 16);
+	tb_user_event(k.c.tb, 3, 2900, take, of_another, sizeof(of_another));
+	tb_sys_enter(k.c.tb, 2, 3000, SYS_write, 4, 0, 16);
+	tb_waking(k.c.tb, 2, 3002, 10, TRACE_CONTEXT_TASK);
+	tb_event(k.c.tb, 2, 3005, TRACE_EV_sock_send, &sent, sizeof(sent), NULL);
+	tb_sys_exit(k.c.tb, 2, 3010, 16);
+	tb_switch(k.c.tb, 0, 3020, 0, 10, TRACE_TASK_RUNNING);
+	tb_event(k.c.tb, 0, 3030, TRACE_EV_sock_recv, &got, sizeof(got), NULL);
+	tb_sys_exit(k.c.tb, 0, 3040, 16);
+	polls(&k, 2, 3500);
+	run(&k);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
+	wait = trace_get_server_wait(k.servers, 0);
+	CU_ASSERT_EQUAL_FATAL(wait->nr_waits, 1);
+	CU_ASSERT_STRING_EQUAL(wait->waits[0].target, "/data");
+	CU_ASSERT_EQUAL(wait->waits[0].ns, 2000 - 1720);
+	end(&k);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(the_pieces_of_a_wait_tell_what_the_server_did),
+		CASE(what_the_server_waited_for_is_named),
+		CASE(a_server_that_was_woken_before_it_had_left_waited_for_its_cpu),
+		CASE(what_a_server_waits_for_without_a_call_is_not_known_yet),
+		CASE(a_server_s_wait_is_one_although_its_requests_change),
+		{NULL, NULL},
+	};
+
+	return unit_main("servers_waits", cases, argc, argv);
+}
