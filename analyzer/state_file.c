@@ -314,6 +314,12 @@ void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last)
 		thread->fds->files[fd] = 0;
 }
 
+void fd_cloexec_range(struct trace_thread *thread, uint64_t first, uint64_t last)
+{
+	for (uint64_t fd = first; thread->fds && fd < thread->fds->nr && fd <= last; fd++)
+		fd_set_cloexec(thread, (int64_t)fd, true);
+}
+
 /* ---- events ---- */
 
 static struct trace_thread *current_thread(struct cpu *cpu)

@@ -64,6 +64,7 @@ struct fd_table { /* shared by CLONE_FILES */
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec);
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec);
+void fd_cloexec_range(struct trace_thread *thread, uint64_t first, uint64_t last);
 void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last);
 struct fd_table *fds_ref(struct fd_table *fds);
 struct fd_table *fds_unref(struct fd_table *fds);

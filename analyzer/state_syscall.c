@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <linux/sched.h>
 #include "handlers.h"
@@ -64,6 +65,7 @@ static const uint8_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_ACCEPT] = CALL_HAS_FD,
 	[CALL_BIND] = CALL_HAS_FD,
 	[CALL_CLOSE] = CALL_HAS_FD,
+	[CALL_CLOSE_RANGE] = CALL_HAS_EFFECT,
 	[CALL_CONNECT] = CALL_HAS_FD,
 	[CALL_DUP] = CALL_HAS_FD | CALL_HAS_EFFECT,
 	[CALL_DUP2] = CALL_HAS_FD | CALL_HAS_EFFECT,
@@ -72,7 +74,7 @@ static const uint8_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_FCNTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
 	[CALL_FD_META] = CALL_HAS_FD,
 	[CALL_GETDENTS] = CALL_HAS_FD,
-	[CALL_IOCTL] = CALL_HAS_FD,
+	[CALL_IOCTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
 	[CALL_MMAP] = CALL_HAS_EFFECT,
 	[CALL_MREMAP] = CALL_HAS_EFFECT,
 	[CALL_MUNMAP] = CALL_HAS_EFFECT,
@@ -315,10 +317,19 @@ string_id frame_path(struct trace_analysis *a, struct trace_thread *thread)
 
 /* ---- effects of a successful return ---- */
 
+/* The kernel takes 32 bits of each number. */
+static void effect_close_range(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	if (frame->args[2] & RANGE_CLOEXEC)
+		fd_cloexec_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
+}
+
 static void effect_dup(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	bool cloexec = frame_class(a, frame) == CALL_DUP2 && frame->nr_args >= 3 && (frame->args[2] & O_CLOEXEC);
+	bool is_2 = frame_class(a, frame) == CALL_DUP2, cloexec = is_2 && frame->nr_args >= 3 && (frame->args[2] & O_CLOEXEC);
 
+	if (is_2 && (int32_t)frame->args[0] == ret) /* what exec does to it stays, too */
+		return;
 	if (!frame->fd_seen)
 		fd_put(a, thread, ret, frame->file, cloexec);
 }
@@ -331,6 +342,14 @@ static void effect_fcntl(struct trace_analysis *a, struct trace_thread *thread, 
 		fd_set_cloexec(thread, (int32_t)frame->args[0], frame->args[2] & FD_CLOEXEC);
 	else if ((command == F_DUPFD || command == DUPFD_CLOEXEC) && !frame->fd_seen)
 		fd_put(a, thread, ret, frame->file, command == DUPFD_CLOEXEC);
+}
+
+static void effect_ioctl(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	uint32_t command = (uint32_t)frame->args[1];
+
+	if (command == FIOCLEX || command == FIONCLEX)
+		fd_set_cloexec(thread, (int32_t)frame->args[0], command == FIOCLEX);
 }
 
 static void effect_open(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -348,6 +367,9 @@ static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread
 static void change_unseen(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
 	switch (frame_class(a, frame)) {
+	case CALL_CLOSE_RANGE:
+		effect_close_range(a, thread, frame, 0);
+		break;
 	case CALL_DUP2:
 		if (frame->nr_args >= 2)
 			effect_dup(a, thread, frame, (int32_t)frame->args[1]);
@@ -355,6 +377,9 @@ static void change_unseen(struct trace_analysis *a, struct trace_thread *thread,
 	case CALL_FCNTL:
 		if ((uint32_t)frame->args[1] == F_SETFD)
 			effect_fcntl(a, thread, frame, 0);
+		break;
+	case CALL_IOCTL:
+		effect_ioctl(a, thread, frame, 0);
 		break;
 	case CALL_UNSHARE:
 		effect_unshare(a, thread, frame, 0);
@@ -436,9 +461,11 @@ static void effect_splice(struct trace_analysis *a, struct trace_thread *thread,
 }
 
 static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct trace_thread *, const struct frame *, int64_t) = {
+	[CALL_CLOSE_RANGE] = effect_close_range,
 	[CALL_DUP] = effect_dup,
 	[CALL_DUP2] = effect_dup,
 	[CALL_FCNTL] = effect_fcntl,
+	[CALL_IOCTL] = effect_ioctl,
 	[CALL_MMAP] = effect_mmap,
 	[CALL_MREMAP] = effect_mremap,
 	[CALL_MUNMAP] = effect_munmap,
@@ -454,9 +481,6 @@ static void syscall_effect(struct trace_analysis *a, struct trace_thread *thread
 	const struct call *call = &a->calls[frame->call];
 	uint64_t bytes = call->flags & CALL_MESSAGES ? 0 : (uint64_t)ret;
 
-	if (call->class == CALL_CLOSE_RANGE && ret == 0 && (frame->args[2] & RANGE_CLOEXEC))
-		for (uint64_t fd = frame->args[0]; thread->fds && fd < thread->fds->nr && fd <= (uint32_t)frame->args[1]; fd++)
-			fd_set_cloexec(thread, (int64_t)fd, true);
 	if (ret < 0 && ret >= -4095)
 		return;
 	if (call->flags & CALL_HAS_EFFECT)

@@ -4,8 +4,10 @@
  *
  * Traces begin at 1000 and end at 9000 unless a test says otherwise; thread 10 is "one", 20 is "two". All times are ns.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <sys/ioctl.h>
 #include "analysis_case.h"
 #include "unit.h"
 
@@ -306,6 +308,44 @@ static void fork_copies_exec_closes_and_threads_share(void)
 	case_free(&c);
 }
 
+static void call(struct tb *tb, uint64_t ts_ns, uint32_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, int64_t ret)
+{
+	tb_sys_enter(tb, 0, ts_ns, nr, arg0, arg1, arg2);
+	tb_sys_exit(tb, 0, ts_ns + 10, ret);
+}
+
+static void exec_closes_what_it_was_told_to_by_any_call(void)
+{
+	static const bool kept[] = {[3] = false, [4] = false, [5] = true, [6] = true, [7] = false, [8] = false, [9] = true, [10] = true};
+	struct analysis_case c = case_new();
+	char path[16];
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	for (int fd = 3; fd <= 10; fd++) {
+		snprintf(path, sizeof(path), "/%d", fd);
+		tb_fd(c.tb, 10, fd, 1, 100 + (uint64_t)fd, 0100644, path);
+	}
+	call(c.tb, 2000, SYS_fcntl, 3, F_SETFD, FD_CLOEXEC, 0);
+	call(c.tb, 2100, SYS_dup2, 3, 3, 0, 3); /* changes nothing */
+	call(c.tb, 2200, SYS_ioctl, 4, FIOCLEX, 0, 0);
+	call(c.tb, 2300, SYS_fcntl, 5, F_SETFD, FD_CLOEXEC, 0);
+	call(c.tb, 2400, SYS_ioctl, 5, FIONCLEX, 0, 0);
+	call(c.tb, 2500, SYS_ioctl, 6, FIOCLEX, 0, -EBADF);
+	call(c.tb, 2600, SYS_close_range, 0x700000007, 0x100000008, 4, 0); /* CLOSE_RANGE_CLOEXEC; the kernel takes 32 bits */
+	call(c.tb, 2700, SYS_dup2, 9, 9, 0, 9);
+	call(c.tb, 2800, SYS_close_range, 10, 11, 4, -EINVAL);
+	tb_exec(c.tb, 0, 3000, 10, "/bin/one");
+	for (int fd = 3; fd <= 10; fd++)
+		read_on(c.tb, 0, 4000 + 100 * (uint64_t)fd, fd, fd);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	for (int fd = 3; fd <= 10; fd++) {
+		snprintf(path, sizeof(path), "/%d", fd);
+		CU_ASSERT_EQUAL(bytes_read_from(c.one, path), kept[fd] ? (uint64_t)fd : 0);
+	}
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -315,6 +355,7 @@ int main(int argc, char **argv)
 		CASE(descriptors_follow_dup_close_and_fcntl),
 		CASE(a_thread_may_have_had_its_own_descriptors_before),
 		CASE(fork_copies_exec_closes_and_threads_share),
+		CASE(exec_closes_what_it_was_told_to_by_any_call),
 		{NULL, NULL},
 	};
 

@@ -270,6 +270,17 @@ static void duplicated_over(void)
 	AGAIN(a, b);
 }
 
+/* That changes nothing: what exec is to close stays so. */
+static void duplicated_onto_itself(void)
+{
+	int a = file_of("a", O_CLOEXEC), b = file_of("b", 0);
+
+	require(dup2(a, a) == a && dup2(b, b) == b);
+	put(a, 117);
+	table();
+	AGAIN(b);
+}
+
 static void duplicated_for_this_program(void)
 {
 	int a = file_of("a", 0);
@@ -477,6 +488,20 @@ static void closed_by_range(void)
 	table();
 }
 
+static void marked_by_range(void)
+{
+	int a = file_of("a", 0);
+
+	for (int i = 40; i < 50; i++)
+		require(dup2(a, i) == i);
+	if (syscall(SYS_close_range, 42, 45, CLOSE_RANGE_CLOEXEC))
+		skip();
+	require(!syscall(SYS_close_range, 0x700000000ul + 47, 0x100000000ul + 48, CLOSE_RANGE_CLOEXEC));
+	put(43, 145);
+	table();
+	AGAIN(41, 46, 49);
+}
+
 static void marked_to_the_last(void)
 {
 	int a = file_of("a", 0), b = file_of("b", 0);
@@ -486,6 +511,16 @@ static void marked_to_the_last(void)
 	put(b, 147);
 	table();
 	AGAIN(a);
+}
+
+static void marked_by_ioctl(void)
+{
+	int a = file_of("a", 0), b = file_of("b", O_CLOEXEC);
+
+	require(!ioctl(a, FIOCLEX) && !ioctl(b, FIONCLEX));
+	put(a, 149);
+	table();
+	AGAIN(b);
 }
 
 static void marked_by_fcntl(void)
