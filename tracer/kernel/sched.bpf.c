@@ -304,10 +304,27 @@ int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_bin
 	return 0;
 }
 
+volatile bool state_is_told; /* the state at the start has been read: who goes from now on has a name */
+
+static __always_inline void record_name(struct task_struct *task, const char *comm)
+{
+	RECORD_STRUCTURAL(sched_comm, 16) {
+		u64 *text = (u64 *)(record + 1);
+
+		record->tid = task->pid;
+		record->pad = 0;
+		text[0] = text[1] = 0;
+		bpf_probe_read_kernel_str(text, 16, comm);
+		COMMIT(sched_comm);
+	}
+}
+
 static __always_inline void exited(struct task_struct *task, bool group_dead)
 {
 	if (!current_passes())
 		return;
+	if (!state_is_told && event_wanted(TRACE_EV_sched_comm))
+		record_name(task, task->comm);
 	RECORD_STRUCTURAL(sched_exit, 0) {
 		record->tid = task->pid;
 		record->tgid = task->tgid;
@@ -399,17 +416,8 @@ int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
 SEC("event/task_rename")
 int BPF_PROG(sched_comm, struct task_struct *task, const char *comm)
 {
-	if (!either_passes(task))
-		return 0;
-	RECORD_STRUCTURAL(sched_comm, 16) {
-		u64 *text = (u64 *)(record + 1);
-
-		record->tid = task->pid;
-		record->pad = 0;
-		text[0] = text[1] = 0;
-		bpf_probe_read_kernel_str(text, 16, comm);
-		COMMIT(sched_comm);
-	}
+	if (either_passes(task))
+		record_name(task, comm);
 	return 0;
 }
 

@@ -292,6 +292,8 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 		result = emit_cgroup(c, i);
 	if (!result)
 		result = tracer_each_interrupt(emit_irq, c);
+	/* Nobody reads it before a snapshot of what is overwritten: of who goes until then the name is told, with what else is left of him. */
+	tracer->skeleton->bss->state_is_told = !tracer->options.overwrite;
 	if (c)
 		tdestroy(c->tables, free);
 	free(c);
