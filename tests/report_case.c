@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report_case.h"
+#include <jansson.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -106,6 +107,31 @@ char *report_of(struct tb *tb, const char *options)
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	unlink(path);
 	return text;
+}
+
+void json_has(const char *report, const char *key, const char *wanted)
+{
+	char *quoted = strdup(wanted), *found;
+	json_t *json, *is, *expected;
+
+	for (char *c = quoted; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	json = json_loads(report, 0, NULL);
+	expected = json_loads(quoted, 0, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(expected);
+	is = json_object_get(json, key);
+	json_object_del(is, "file");
+	CU_ASSERT(json_equal(is, expected));
+	if (!json_equal(is, expected)) {
+		found = json_dumps(is, JSON_PRESERVE_ORDER);
+		printf("\n--- wanted:\n%s\n--- in:\n%s\n", quoted, found);
+		free(found);
+	}
+	json_decref(json);
+	json_decref(expected);
+	free(quoted);
 }
 
 void join_lines(char *text)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_report.c - what a report of tracevisualizer looks like: its sections and tables, and how wide they are */
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -212,6 +213,44 @@ static void titles_and_paths_are_not_wider_than_the_terminal(void)
 }
 
 /* ---- rows ---- */
+
+/* e computes, b is in a system call and dies early, c sleeps, d waits for its CPU. */
+static void every_key_sorts_by_what_it_says(void)
+{
+	static const struct {
+		const char *key, *order;
+	} keys[] = {{"elapsed", "edcb"}, {"cpu", "bedc"}, {"user", "ebdc"}, {"system", "bdce"},
+		    {"wait", "cdbe"}, {"wait-cpu", "debc"}, {"pid", "ecdb"}, {"name", "bcde"}};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		char options[64], order[64] = "", *text;
+		struct tb *tb = tb_new();
+		json_t *report, *process;
+		size_t j;
+
+		tb_window(tb, 1000, 9000);
+		tb_string(tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid");
+		tb_thread(tb, 5, 5, 1, "e", 0, true);
+		tb_thread(tb, 30, 30, 1, "b", 1, true);
+		tb_thread(tb, 20, 20, 1, "d", 0, false);
+		tb_thread(tb, 10, 10, 1, "c", 2, true);
+		tb_sys_enter(tb, 1, 1100, SYS_getpid);
+		tb_sys_exit(tb, 1, 7000, 30);
+		tb_exit(tb, 1, 8000, 30, 30, true);
+		tb_switch(tb, 1, 8100, 30, 0, TRACE_TASK_DEAD);
+		tb_waking(tb, 0, 2000, 20, TRACE_CONTEXT_TASK);
+		tb_switch(tb, 0, 6500, 5, 20, TRACE_TASK_RUNNING);
+		tb_switch(tb, 2, 1500, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		snprintf(options, sizeof(options), "--json --sort=%s", keys[i].key);
+		text = report_of(tb, options);
+		report = json_loads(text, 0, NULL);
+		json_array_foreach(json_object_get(report, "processes"), j, process)
+			strncat(order, json_string_value(json_object_get(process, "comm")), 1);
+		CU_ASSERT_STRING_EQUAL(order, keys[i].order);
+		json_decref(report);
+		free(text);
+	}
+}
 
 static void top_and_sort_choose_the_processes(void)
 {
@@ -428,6 +467,7 @@ int main(int argc, char **argv)
 		CASE(a_narrow_terminal_has_fewer_numbers_and_is_told_so),
 		CASE(titles_and_paths_are_not_wider_than_the_terminal),
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
+		CASE(every_key_sorts_by_what_it_says),
 		CASE(top_and_sort_choose_the_processes),
 		CASE(each_size_has_its_unit),
 		CASE(a_table_has_a_row_at_least),

@@ -59,6 +59,22 @@ static void a_server_and_its_clients_are_told(void)
 	free(text);
 }
 
+static void the_json_tells_of_servers_and_what_they_did_meanwhile(void)
+{
+	char *text = report_of(server_story(NULL), "--json");
+
+	json_has(text, "servers", "[{'pid': 30, 'comm': 'server', 'cpu_ns': 6700, 'exact_ns': 920, 'shared_ns': 0, 'background_ns': 5780, 'softirq_ns': 0,"
+				  "  'clients': [{'pid': 10, 'comm': 'client', 'address': '', 'cpu_ns': 920, 'exact_ns': 920, 'shared_ns': 0,"
+				  "               'requests': 1, 'softirq_ns': 0, 'interrupted_ns': 0}]}]");
+	json_has(text, "server_waits", "[{'client_pid': 10, 'client_comm': 'client', 'server_pid': 30, 'server_comm': 'server', 'count': 1,"
+				       "  'wait_ns': 1752, 'for_client_ns': 402, 'for_others_ns': 50, 'server_waited_ns': 1000,"
+				       "  'server_wait_cpu_ns': 300, 'rest_ns': 0,"
+				       "  'server_waits': [{'kind': 'file', 'target': '/data', 'pid': 0, 'comm': '', 'via': '', 'idle': false,"
+				       "                    'ns': 1000, 'count': 1, 'device': ''}],"
+				       "  'server_wait_cpu_for': [{'pid': 0, 'comm': 'idle', 'ns': 300}]}]");
+	free(text);
+}
+
 /* To receive for no time is not the same as that nobody knows. */
 static void receiving_is_not_told_where_softirqs_were_not_recorded(void)
 {
@@ -118,6 +134,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_server_and_its_clients_are_told),
+		CASE(the_json_tells_of_servers_and_what_they_did_meanwhile),
 		CASE(receiving_is_not_told_where_softirqs_were_not_recorded),
 		CASE(no_report_is_wider_than_the_terminal),
 		{NULL, NULL},
