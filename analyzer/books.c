@@ -421,7 +421,7 @@ static enum trace_state running_state(const struct trace_analysis *a, const stru
 	while (depth && a->no_fault_exit && thread->frames[depth - 1].kind == FRAME_TRAP)
 		depth--; /* without its end, a fault's time cannot be told from what follows it */
 	if (!depth)
-		return TRACE_STATE_USER;
+		return thread->flags & THREAD_IO_WORKER ? TRACE_STATE_SYSCALL : TRACE_STATE_USER; /* it never leaves the kernel */
 	return thread->frames[depth - 1].kind == FRAME_TRAP ? TRACE_STATE_TRAP : TRACE_STATE_SYSCALL;
 }
 

@@ -156,7 +156,7 @@ void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
 	struct frame *frame = &thread->frames[0];
 
 	thread->depth = 0;
-	if (thread->flags & THREAD_KERNEL)
+	if (thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER))
 		return;
 	thread->flags |= THREAD_MODE_UNKNOWN;
 	memset(frame, 0, sizeof(*frame));

@@ -378,6 +378,33 @@ static void who_is_traced_waits_for_its_tracer(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "ptrace");
 }
 
+/* The worker does for its process what that would have waited for itself. It may be older than the trace. */
+static void a_ring_waits_for_what_its_worker_waited_for(void)
+{
+	struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_DEVICE, DISK, "vda");
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "iou-wrk-10");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_waking(c.tb, 0, 2500, 11, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 2700, 20, 11, TRACE_TASK_RUNNING);
+	block(&c);
+	tb_switch(c.tb, 1, 3500, 11, 20, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(c.tb, 1, 5000, 7);
+	tb_event(c.tb, 1, 5050, TRACE_EV_block_complete, &done, sizeof(done), NULL);
+	tb_waking(c.tb, 1, 5100, 11, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(c.tb, 1, 5200, 7);
+	tb_switch(c.tb, 1, 5500, 20, 11, TRACE_TASK_RUNNING);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "vda", 0, ""), 1600); /* the worker's */
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1100 + 800 + 3500); /* its time is the kernel's, and it is in no call that ever ends */
+	CU_ASSERT_EQUAL(c.one->nr_syscalls_rows, 1);
+	expect(&c, TRACE_WAIT_FILE, "vda", 0, "io_uring");
+}
+
 static void a_wait_in_no_call_is_for_who_ended_it(void)
 {
 	struct analysis_case c = begin();
@@ -418,6 +445,7 @@ int main(int argc, char **argv)
 		CASE(semaphores_of_32_bit_programs_are_in_ipc),
 		CASE(the_lock_that_was_waited_for_longest_comes_first),
 		CASE(who_is_traced_waits_for_its_tracer),
+		CASE(a_ring_waits_for_what_its_worker_waited_for),
 		CASE(a_wait_in_no_call_is_for_who_ended_it),
 		{NULL, NULL},
 	};
