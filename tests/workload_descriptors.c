@@ -389,6 +389,22 @@ static void timed(void)
 	AGAIN(-1);
 }
 
+static void of_a_terminal(void)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
+
+	if (master < 0)
+		skip();
+	require(!unlockpt(master));
+	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0)
+		skip();
+	put(slave, 133);
+	take(master, 65);
+	table();
+	AGAIN(-1);
+}
+
 /* ---- from others ---- */
 
 /* Each of @nr messages brings @each descriptors, of files a, b, c ... */
@@ -444,6 +460,30 @@ static void by_message(void)
 	put(fds[1], 5);
 	table();
 	AGAIN(fds[0], fds[1]);
+}
+
+#define NR_MESSAGES 5
+static void by_messages(void)
+{
+	union {
+		char bytes[CMSG_SPACE(4 * sizeof(int))];
+		struct cmsghdr header;
+	} controls[NR_MESSAGES];
+	struct iovec part = {.iov_base = buffer, .iov_len = 1};
+	struct mmsghdr messages[NR_MESSAGES] = {0};
+	int by[2], fds[2];
+
+	for (int i = 0; i < NR_MESSAGES; i++)
+		messages[i].msg_hdr = (struct msghdr){.msg_iov = &part, .msg_iovlen = 1, .msg_control = &controls[i], .msg_controllen = sizeof(controls[i])};
+	sent_by_child(by, NR_MESSAGES - 1, 2);
+	require(recvmmsg(by[0], messages, NR_MESSAGES, MSG_CMSG_CLOEXEC | MSG_DONTWAIT, NULL) == NR_MESSAGES - 1);
+	for (int i = 0; i < NR_MESSAGES - 1; i++) {
+		memcpy(fds, CMSG_DATA(&controls[i].header), sizeof(fds));
+		put(fds[0], 137 + 10 * (size_t)i);
+		put(fds[1], 139 + 10 * (size_t)i);
+	}
+	table();
+	AGAIN(-1);
 }
 
 static void taken_from_another(void)

@@ -51,6 +51,8 @@ enum {
 	SYSCALL_SOCKETCALL = 1 << 11, /* socketcall() of 32-bit programs: arg0 is the call, arg1 points to its arguments */
 	SYSCALL_RING = 1 << 12,	      /* arg0 is a ring of io_uring, arg3 tells how */
 	SYSCALL_BPF = 1 << 13,	      /* arg0 is the command of bpf(): few return a descriptor */
+	SYSCALL_MESSAGES = 1 << 14,   /* arg1 points to messages, as many as it returns, which may bring descriptors */
+	SYSCALL_IOCTL = 1 << 15,      /* arg1 is the command of ioctl(): few return a descriptor */
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING, /* more to record at the entry than numbers */
 };
 

@@ -232,7 +232,7 @@ static __noinline void note_preemption(struct subbuf_control *control)
 }
 
 /* Calls whose exit has more to tell than the result, and mostly not before something else has happened. */
-#define SYSCALL_NOT_HELD (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF))
+#define SYSCALL_NOT_HELD (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF | SYSCALL_IOCTL))
 
 /* Is there nothing held still? What is, whose exit was not seen, gets its record first. */
 static __always_inline bool may_hold(struct subbuf_control *control, u32 cpu)
@@ -374,58 +374,66 @@ struct user_cmsghdr_32 {
 #define MAX_RIGHTS 253	       /* SCM_MAX_FD */
 #define MAX_CONTROL_MESSAGES 8 /* before the descriptors come at most a time or three, the sender's credentials and its label */
 
-static __always_inline bool read_control(u64 message, bool is_32, struct user_control *ret_control)
-{
+/* What is read of a message, by sys_exit: not on the stack, of which there is little left where several messages are looked at. */
+struct rights_text {
+	struct user_control control;
 	struct user_control_32 short_control;
+	struct user_cmsghdr header;
+	struct user_cmsghdr_32 short_header;
+	s32 fd;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rights_text);
+} rights_scratch SEC(".maps");
 
+static __always_inline bool read_control(struct rights_text *s, u64 message, bool is_32)
+{
 	if (!is_32)
-		return !bpf_probe_read_user(ret_control, sizeof(*ret_control), (void *)(message + MSGHDR_CONTROL));
-	if (bpf_probe_read_user(&short_control, sizeof(short_control), (void *)(message + MSGHDR_CONTROL_32)))
+		return !bpf_probe_read_user(&s->control, sizeof(s->control), (void *)(message + MSGHDR_CONTROL));
+	if (bpf_probe_read_user(&s->short_control, sizeof(s->short_control), (void *)(message + MSGHDR_CONTROL_32)))
 		return false;
-	*ret_control = (struct user_control){ short_control.control, short_control.control_bytes };
+	s->control = (struct user_control){ s->short_control.control, s->short_control.control_bytes };
 	return true;
 }
 
-static __always_inline bool read_cmsghdr(u64 at, bool is_32, struct user_cmsghdr *ret_header)
+static __always_inline bool read_cmsghdr(struct rights_text *s, u64 at, bool is_32)
 {
-	struct user_cmsghdr_32 short_header;
-
 	if (!is_32)
-		return !bpf_probe_read_user(ret_header, sizeof(*ret_header), (void *)at);
-	if (bpf_probe_read_user(&short_header, sizeof(short_header), (void *)at))
+		return !bpf_probe_read_user(&s->header, sizeof(s->header), (void *)at);
+	if (bpf_probe_read_user(&s->short_header, sizeof(s->short_header), (void *)at))
 		return false;
-	*ret_header = (struct user_cmsghdr){ short_header.bytes, short_header.level, short_header.type };
+	s->header = (struct user_cmsghdr){ s->short_header.bytes, s->short_header.level, s->short_header.type };
 	return true;
 }
 
 /* Descriptors that came with a message. msg_controllen says by now how much the kernel has put there. */
 static __always_inline void record_rights(u64 message, bool is_32)
 {
-	u32 header_bytes = is_32 ? sizeof(struct user_cmsghdr_32) : sizeof(struct user_cmsghdr), word = is_32 ? 4 : 8, nr = 0;
-	struct user_cmsghdr header;
-	struct user_control control;
+	u32 header_bytes = is_32 ? sizeof(struct user_cmsghdr_32) : sizeof(struct user_cmsghdr), word = is_32 ? 4 : 8, nr = 0, zero = 0;
+	struct rights_text *s = bpf_map_lookup_elem(&rights_scratch, &zero);
 	u64 at, end;
 
-	if (!read_control(message, is_32, &control))
+	if (!s || !read_control(s, message, is_32))
 		return;
-	at = control.control;
-	end = at + control.control_bytes;
+	at = s->control.control;
+	end = at + s->control.control_bytes;
 	for (u32 i = 0; i < MAX_CONTROL_MESSAGES && !nr; i++) {
-		if (at + header_bytes + sizeof(s32) > end || !read_cmsghdr(at, is_32, &header) || header.bytes < header_bytes)
+		if (at + header_bytes + sizeof(s32) > end || !read_cmsghdr(s, at, is_32) || s->header.bytes < header_bytes)
 			return;
-		if (header.level == SOL_SOCKET && header.type == SCM_RIGHTS)
-			nr = (header.bytes - header_bytes) / sizeof(s32);
+		if (s->header.level == SOL_SOCKET && s->header.type == SCM_RIGHTS)
+			nr = (s->header.bytes - header_bytes) / sizeof(s32);
 		else
-			at += (header.bytes + word - 1) & ~((u64)word - 1);
+			at += (s->header.bytes + word - 1) & ~((u64)word - 1);
 	}
+	at += header_bytes;
 	for (u32 i = 0; i < MAX_RIGHTS && i < nr; i++) {
-		s32 fd = -1;
-
-		bpf_probe_read_user(&fd, sizeof(fd), (void *)(at + header_bytes + i * sizeof(fd)));
-		if (fd < 0)
+		if (bpf_probe_read_user(&s->fd, sizeof(s->fd), (void *)(at + i * sizeof(s32))) || s->fd < 0)
 			break;
-		record_fd(fd);
-		record_endpoints(fd);
+		record_fd(s->fd);
+		record_endpoints(s->fd);
 	}
 }
 
@@ -441,6 +449,34 @@ __noinline int record_message_32(u64 message)
 {
 	if (event_wanted(TRACE_EV_fs_open))
 		record_rights(message, true);
+	return 0;
+}
+
+/* Only these bring descriptors: so of all others no message is looked at. */
+__noinline int is_unix_socket(u32 fd)
+{
+	u32 cloexec = 0;
+	struct file *file = file_of_fd(fd, &cloexec);
+	struct socket *socket;
+
+	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return 0;
+	socket = FIELD(file, private_data);
+	return BPF_CORE_READ(socket, sk, __sk_common.skc_family) == AF_UNIX;
+}
+
+#define MMSGHDR_BYTES	 64 /* struct mmsghdr, recvmmsg(2) */
+#define MMSGHDR_BYTES_32 32
+#define MAX_MESSAGES	 1024 /* UIO_MAXIOV */
+
+/* Messages that were received at once. Not those of socketcall(): for that there is no stack left, and it is long since 32-bit programs called it so. */
+__noinline int record_messages(u64 message, u32 nr, u32 is_32)
+{
+	for (u32 i = 0; i < MAX_MESSAGES && i < nr; i++)
+		if (is_32)
+			record_message_32(message + i * MMSGHDR_BYTES_32);
+		else
+			record_message(message + i * MMSGHDR_BYTES);
 	return 0;
 }
 
@@ -490,10 +526,31 @@ static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
 	 COMMAND(19 /* BTF_GET_FD_BY_ID */) | COMMAND(28 /* LINK_CREATE */) | COMMAND(30 /* LINK_GET_FD_BY_ID */) |                  \
 	 COMMAND(32 /* ENABLE_STATS */) | COMMAND(33 /* ITER_CREATE */) | COMMAND(36 /* TOKEN_CREATE */))
 
+/* Commands of ioctl(), Linux 6.18, whose result is a descriptor. To name one that is none does no harm: what is told is what there is under the number. */
+static __always_inline bool makes_descriptor(u32 command)
+{
+	switch (command) {
+	case 0x5441: /* TIOCGPTPEER */
+	case 0x894c: /* SIOCGSKNS */
+	case 0x3b6a: /* VFIO_GROUP_GET_DEVICE_FD */
+	case 0xaa00: /* USERFAULTFD_IOC_NEW */
+	case 0xae01: /* KVM_CREATE_VM */
+	case 0xae41: /* KVM_CREATE_VCPU */
+	case 0xaece: /* KVM_GET_STATS_FD */
+	case 0xb701: /* NS_GET_USERNS */
+	case 0xb702: /* NS_GET_PARENT */
+		return true;
+	default:
+		return command >= 0xff01 && command <= 0xff0a; /* PIDFD_GET_CGROUP_NAMESPACE to PIDFD_GET_UTS_NAMESPACE */
+	}
+}
+
 static __always_inline bool is_descriptor(struct pt_regs *regs, u32 abi, u32 action)
 {
 	u32 command = SYSCALL_ARG(regs, abi, 0);
 
+	if (action & SYSCALL_IOCTL)
+		return makes_descriptor(SYSCALL_ARG(regs, abi, 1));
 	return !(action & SYSCALL_BPF) || (command < 64 && (BPF_FD_COMMANDS >> command & 1));
 }
 
@@ -519,6 +576,8 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_message_32((u32)SYSCALL_ARG(regs, abi, 1));
 	else if ((action & SYSCALL_RIGHTS) && ret >= 0)
 		record_message(SYSCALL_ARG(regs, abi, 1));
+	if ((action & SYSCALL_MESSAGES) && ret > 0 && is_unix_socket(SYSCALL_ARG(regs, abi, 0)))
+		record_messages(SYSCALL_ARG(regs, abi, 1), ret, abi == TRACE_ABI_32);
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
 		record_socketcall_exit(regs, ret);
 }

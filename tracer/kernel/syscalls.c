@@ -27,12 +27,13 @@ static const struct {
 	{"OPEN", SYSCALL_NEW_FD},	{"FD_NEW", SYSCALL_NEW_FD},	{"PIPE", SYSCALL_PIPE},
 	{"SOCKET", SYSCALL_NEW_SOCKET}, {"ACCEPT", SYSCALL_NEW_SOCKET}, {"SOCKETPAIR", SYSCALL_SOCKETPAIR},
 	{"BIND", SYSCALL_ENDPOINTS},	{"CONNECT", SYSCALL_ENDPOINTS},	{"URING_ENTER", SYSCALL_RING},
+	{"IOCTL", SYSCALL_NEW_FD | SYSCALL_IOCTL},
 };
 
 /* Descriptors come with messages, too (SCM_RIGHTS). */
-static bool brings_descriptors(const struct syscall_row *row)
+static unsigned short action_of_messages(const char *name)
 {
-	return strcmp(row->name, "recvmsg") == 0;
+	return strcmp(name, "recvmsg") == 0 ? SYSCALL_RIGHTS : strncmp(name, "recvmmsg", 8) == 0 ? SYSCALL_MESSAGES : 0;
 }
 
 static unsigned short action_of(const struct syscall_row *row)
@@ -45,8 +46,7 @@ static unsigned short action_of(const struct syscall_row *row)
 	for (size_t i = 0; i < sizeof(class_actions) / sizeof(class_actions[0]); i++)
 		if (strcmp(row->class, class_actions[i].class) == 0)
 			action |= class_actions[i].action;
-	if (brings_descriptors(row))
-		action |= SYSCALL_RIGHTS;
+	action |= action_of_messages(row->name);
 	if (strcmp(row->name, "bpf") == 0)
 		action |= SYSCALL_BPF;
 	return action;
@@ -67,7 +67,7 @@ void tracer_syscall_actions(unsigned short actions[2][TRACER_NR_SYSCALLS])
 			const char *name = syscall_names[abi][nr];
 			const struct syscall_row *row = name ? find_row(name) : NULL;
 
-			actions[abi][nr] = row ? action_of(row) : SYSCALL_ARGS_6;
+			actions[abi][nr] = row ? action_of(row) : SYSCALL_ARGS_6 | (name ? action_of_messages(name) : 0);
 			if (name && strcmp(name, "socketcall") == 0)
 				actions[abi][nr] = SYSCALL_ARGS_3 | SYSCALL_SOCKETCALL;
 		}
