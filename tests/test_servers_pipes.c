@@ -544,6 +544,37 @@ static void what_children_tell_their_parent_is_what_it_is_at(void)
 	CU_ASSERT(memory_for_children(14) <= 14 * memory_for_children(1)); /* with a sanitizer, which does not count memory, both are 0 */
 }
 
+/* It sleeps until its child tells it something, and the child works for the same client: what it does then is for that one as before. */
+static void who_hears_from_its_child_goes_on_with_what_it_is_at(void)
+{
+	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302}, ends = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
+				parent = {.cpu = 2, .fd = 8, .ino = 302, .peer = 301};
+	struct trace_sock_send got = {.ino = 302, .ret = 16, .family = AF_UNIX};
+	struct case_of_servers k = begin();
+
+	make(&k, &ends, 1100, SYS_socketpair, 302);
+	make(&k, &parent, 1120, SYS_socketpair, 301);
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_fork(k.c.tb, 2, 1400, 30, 50, 50, "child");
+	tb_switch(k.c.tb, 4, 1410, 0, 50, TRACE_TASK_RUNNING);
+	sends(&k, &child, 1420);
+	receives(&k, &parent, 1440);
+	tb_sys_enter(k.c.tb, 2, 1500, SYS_read, 8, 0, 16);
+	tb_switch(k.c.tb, 2, 1510, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	sends(&k, &child, 1600);
+	tb_waking(k.c.tb, 4, 1606, 30, TRACE_CONTEXT_TASK);
+	tb_switch(k.c.tb, 2, 1700, 0, 30, TRACE_TASK_RUNNING);
+	tb_event(k.c.tb, 2, 1705, TRACE_EV_sock_recv, &got, sizeof(got), NULL);
+	tb_sys_exit(k.c.tb, 2, 1710, 16);
+	polls(&k, 2, 2600); /* there was no answer yet: that would tell by itself whom it was for */
+	run(&k);
+	EXACT(&k, 30, 10, (1510 - 1200) + (2600 - 1700));
+	REQUESTS(&k, 30, 10, 1);
+	end(&k);
+}
+
 static const struct unit_case cases[] = {
 	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
 	{"two_pipes_are", two_pipes_are},
@@ -563,6 +594,7 @@ static const struct unit_case cases[] = {
 	{"what_is_announced_and_never_answered_is_forgotten", what_is_announced_and_never_answered_is_forgotten},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"what_children_tell_their_parent_is_what_it_is_at", what_children_tell_their_parent_is_what_it_is_at},
+	{"who_hears_from_its_child_goes_on_with_what_it_is_at", who_hears_from_its_child_goes_on_with_what_it_is_at},
 	{NULL, NULL},
 };
 

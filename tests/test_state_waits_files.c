@@ -186,6 +186,23 @@ static void a_mapping_that_is_synced_is_its_file(void)
 	expect(&c, TRACE_WAIT_FILE, "/mapped", 0, "");
 }
 
+/* close_range(3, 4, 0), and with CLOSE_RANGE_CLOEXEC, which closes nothing before the next program. */
+static void a_range_that_is_closed_is_nothing_any_more(void)
+{
+	for (int cloexec = 0; cloexec < 2; cloexec++)
+		for (int fd = 2; fd <= 5; fd++) {
+			bool closed = !cloexec && fd >= 3 && fd <= 4;
+			struct analysis_case c = begin();
+
+			tb_fd(c.tb, 10, fd, 9, 80, S_IFREG | 0600, "/data");
+			tb_sys_enter(c.tb, 0, 1100, SYS_close_range, 3, 4, cloexec ? 4 : 0);
+			tb_sys_exit(c.tb, 0, 1200, 0);
+			tb_sys_enter(c.tb, 0, 2000, SYS_read, (uint64_t)fd, 0, 1);
+			by_two(&c, SYS_getpid);
+			expect(&c, closed ? TRACE_WAIT_PROCESS : TRACE_WAIT_FILE, closed ? "two" : "/data", closed ? 20 : 0, "");
+		}
+}
+
 /* ---- sockets ---- */
 
 static void connection(struct analysis_case *c, uint16_t family, uint16_t type)
@@ -249,6 +266,23 @@ static void packets_from_a_tunnel_are_the_networks(void)
 		tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
 		by_two(&c, SYS_write);
 		expect(&c, files[i].kind, files[i].target, files[i].pid, files[i].via);
+	}
+}
+
+/* A connection that is used already does not make a server of who has it: its poll is no rest. */
+static void only_who_listens_rests_in_a_poll(void)
+{
+	for (int listens = 0; listens < 2; listens++) {
+		struct trace_sock_endpoints ends = {.fd = 4, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .state = listens ? 10 : 1};
+		struct analysis_case c = begin();
+
+		tb_sys_enter(c.tb, 0, 1100, listens ? SYS_listen : SYS_connect, 4, 1, 0);
+		tb_event(c.tb, 0, 1150, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+		tb_sys_exit(c.tb, 0, 1200, 0);
+		tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+		by_two(&c, SYS_connect);
+		CU_ASSERT_EQUAL(c.one->waits[0].idle, listens);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "poll");
 	}
 }
 
@@ -437,9 +471,11 @@ int main(int argc, char **argv)
 		CASE(what_is_sent_from_a_file_was_read_of_it),
 		CASE(a_sync_of_everything_waits_for_all_files),
 		CASE(a_mapping_that_is_synced_is_its_file),
+		CASE(a_range_that_is_closed_is_nothing_any_more),
 		CASE(a_socket_whose_time_is_up_was_waited_for_only_by_connect),
 		CASE(sockets_are_waited_for_by_the_way_that_they_go),
 		CASE(packets_from_a_tunnel_are_the_networks),
+		CASE(only_who_listens_rests_in_a_poll),
 		CASE(a_poll_is_for_the_socket_that_its_waker_used),
 		CASE(a_32_bit_program_that_accepts_rests),
 		CASE(semaphores_of_32_bit_programs_are_in_ipc),
