@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/io_uring.h>
 #include <linux/openat2.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -244,6 +245,45 @@ static void by_symbolic_link(void)
 	fd = open(link, O_RDWR);
 	put(fd, 111);
 	table();
+}
+
+/* One request, and its result: there is room for no more. */
+static int by_ring(int ring, const struct io_uring_params *p, struct io_uring_sqe request)
+{
+	size_t sq_bytes = p->sq_off.array + p->sq_entries * 4, cq_bytes = p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe);
+	char *sq = mmap(NULL, sq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	char *cq = mmap(NULL, cq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_CQ_RING);
+	struct io_uring_sqe *entries = mmap(NULL, sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
+	uint32_t head;
+
+	require(sq != MAP_FAILED && cq != MAP_FAILED && entries != MAP_FAILED);
+	entries[0] = request;
+	*(uint32_t *)(sq + p->sq_off.array) = 0;
+	head = *(uint32_t *)(cq + p->cq_off.head);
+	__atomic_fetch_add((uint32_t *)(sq + p->sq_off.tail), 1, __ATOMIC_RELEASE);
+	require(syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1);
+	__atomic_store_n((uint32_t *)(cq + p->cq_off.head), head + 1, __ATOMIC_RELEASE);
+	return ((struct io_uring_cqe *)(cq + p->cq_off.cqes))[head & *(uint32_t *)(cq + p->cq_off.ring_mask)].res;
+}
+
+static void opened_by_ring(void)
+{
+	struct io_uring_params p = {0};
+	int ring = (int)syscall(SYS_io_uring_setup, 1, &p), fd;
+
+	if (ring < 0)
+		skip();
+	fd = by_ring(ring, &p, (struct io_uring_sqe){.opcode = IORING_OP_OPENAT, .fd = AT_FDCWD, .addr = (uintptr_t)path_of("a"), .len = 0600,
+						     .open_flags = O_RDWR | O_CREAT | O_CLOEXEC});
+	require(fd >= 0);
+	put(fd, 167);
+	table();
+	require(by_ring(ring, &p, (struct io_uring_sqe){.opcode = IORING_OP_CLOSE, .fd = fd}) == 0);
+	table();
+	require(by_ring(ring, &p, (struct io_uring_sqe){.opcode = IORING_OP_OPENAT, .fd = AT_FDCWD, .addr = (uintptr_t)path_of("b"), .len = 0600,
+							.open_flags = O_RDWR | O_CREAT}) == fd);
+	put(fd, 9);
+	AGAIN(fd);
 }
 
 /* ---- moved ---- */
