@@ -214,6 +214,18 @@ static void titles_and_paths_are_not_wider_than_the_terminal(void)
 
 /* ---- rows ---- */
 
+static void the_summary_tells_the_time_of_day(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 5001000000, 7002000000); /* it begins at 1 700 000 000 s: see builder.c */
+	tb_switch(tb, 0, 6000000000, 0, 10, TRACE_TASK_RUNNING);
+	text = report_of(tb, "-s");
+	contains(text, "Trace start time: (1700000000, 0)\nTrace end time: (1700000002, 1000)\nTrace duration: (2, 1000)\n");
+	free(text);
+}
+
 /* e computes, b is in a system call and dies early, c sleeps, d waits for its CPU. */
 static void every_key_sorts_by_what_it_says(void)
 {
@@ -467,6 +479,7 @@ int main(int argc, char **argv)
 		CASE(a_narrow_terminal_has_fewer_numbers_and_is_told_so),
 		CASE(titles_and_paths_are_not_wider_than_the_terminal),
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
+		CASE(the_summary_tells_the_time_of_day),
 		CASE(every_key_sorts_by_what_it_says),
 		CASE(top_and_sort_choose_the_processes),
 		CASE(each_size_has_its_unit),

@@ -222,6 +222,9 @@ static void the_json_has_all_of_it(void)
 
 	CU_ASSERT_EQUAL(json_array_size(spans), 3);
 	CU_ASSERT_EQUAL(json_array_size(json_object_get(root, "user_events")), 6);
+	contains(text, "{\"name\":\"shop:checkout.begin\",\"role\":\"begin\",\"pid\":10,\"comm\":\"shop\",\"count\":2,\"first_ns\":1500,\"last_ns\":7500,"
+		       "\"interval\":{\"count\":1,\"sum_ns\":6000,\"min_ns\":6000,\"p50_ns\":6000,\"p99_ns\":6000,\"max_ns\":6000}}");
+	contains(text, "\"max_ns\":0},\"last\":3,\"lowest\":3,\"highest\":3,\"mean\":3}"); /* the counter has more */
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "name")), "shop:checkout");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "kind")), "scope");
 	for (size_t i = 0; i < 7; i++)
