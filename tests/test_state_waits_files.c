@@ -203,6 +203,41 @@ static void a_range_that_is_closed_is_nothing_any_more(void)
 		}
 }
 
+/* Since Linux 6.9 it is a regular file of a file system of its own. */
+static void a_pidfd_is_no_file(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 3, 15, 77, S_IFREG | 0600, "[pidfs]");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+	by_two(&c, SYS_exit_group);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pidfd");
+}
+
+/* mmap() with MAP_POPULATE has its file; of madvise() the page tells that it asks for. Of neither where there is none. */
+static void memory_that_a_call_brings_in_is_its_files(void)
+{
+	static const struct {
+		uint32_t call, flags;
+		bool page;
+		enum trace_wait_kind kind;
+	} calls[] = {{SYS_madvise, 0, true, TRACE_WAIT_FILE}, {SYS_madvise, 0, false, TRACE_WAIT_MEMORY},
+		     {SYS_mmap, MAP_PRIVATE, false, TRACE_WAIT_FILE}, {SYS_mmap, MAP_PRIVATE | MAP_ANONYMOUS, false, TRACE_WAIT_MEMORY}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct trace_fs_fault fault = {.dev = 9, .ino = 80};
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_madvise, "madvise");
+		tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/data");
+		tb_sys_enter(c.tb, 0, 2000, calls[i].call, 0, 4096, 3, calls[i].flags, 3, 0);
+		if (calls[i].page)
+			tb_event(c.tb, 0, 2500, TRACE_EV_fs_fault, &fault, sizeof(fault), NULL);
+		by_disk(&c);
+		expect(&c, calls[i].kind, calls[i].kind == TRACE_WAIT_FILE ? "/data" : "", 0, "");
+	}
+}
+
 /* ---- sockets ---- */
 
 static void connection(struct analysis_case *c, uint16_t family, uint16_t type)
@@ -472,6 +507,8 @@ int main(int argc, char **argv)
 		CASE(a_sync_of_everything_waits_for_all_files),
 		CASE(a_mapping_that_is_synced_is_its_file),
 		CASE(a_range_that_is_closed_is_nothing_any_more),
+		CASE(a_pidfd_is_no_file),
+		CASE(memory_that_a_call_brings_in_is_its_files),
 		CASE(a_socket_whose_time_is_up_was_waited_for_only_by_connect),
 		CASE(sockets_are_waited_for_by_the_way_that_they_go),
 		CASE(packets_from_a_tunnel_are_the_networks),
