@@ -58,6 +58,15 @@ struct ledger_thread *servers_find_thread(const struct trace_servers *s, const s
 	return idx < s->nr_threads ? s->threads[idx] : NULL;
 }
 
+struct ledger_thread *servers_touch_thread(struct trace_servers *s, const struct trace_thread *thread)
+{
+	struct ledger_thread *known = servers_find_thread(s, thread);
+
+	if (known)
+		gaps_touch(s, known);
+	return known;
+}
+
 static bool make_room(struct trace_servers *s, uint32_t idx)
 {
 	uint32_t nr = s->nr_threads ? s->nr_threads : 64;
@@ -78,7 +87,7 @@ static bool make_room(struct trace_servers *s, uint32_t idx)
 
 struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct trace_thread *thread)
 {
-	struct ledger_thread *known = thread ? servers_find_thread(s, thread) : NULL, *made;
+	struct ledger_thread *known = thread ? servers_touch_thread(s, thread) : NULL, *made;
 	struct ledger_process *process;
 	struct birth *birth;
 
@@ -93,6 +102,7 @@ struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct tr
 	made->thread = thread;
 	made->process = process;
 	s->threads[trace_thread_index(thread)] = made;
+	gaps_touch(s, made);
 	birth = table_find(&s->births, sizeof(*birth), trace_thread_tid(thread) + 1ull);
 	if (birth) {
 		made->set = birth->set;
@@ -415,13 +425,13 @@ static void on_switch(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_sched_switch *sw = event->payload;
 	const struct trace_thread *leaves = trace_thread_on_cpu(s->analysis, event->cpu),
 				  *comes = trace_find_thread(s->analysis, sw->next_tid);
-	struct ledger_thread *thread = leaves && trace_thread_tid(leaves) == sw->prev_tid ? servers_find_thread(s, leaves) : NULL;
+	struct ledger_thread *thread = leaves && trace_thread_tid(leaves) == sw->prev_tid ? servers_touch_thread(s, leaves) : NULL;
 
 	if (thread)
 		leave_cpu(s, event, thread);
 	if (!sw->next_tid)
 		packets_rest(s, event->cpu);
-	thread = comes ? servers_find_thread(s, comes) : NULL;
+	thread = comes ? servers_touch_thread(s, comes) : NULL;
 	if (thread && thread->log)
 		log_runs(s, thread, event->ts_ns, event->cpu);
 }
@@ -476,7 +486,7 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sched_waking *waking = event->payload;
 	const struct trace_thread *woken = trace_find_thread(s->analysis, waking->tid);
-	struct ledger_thread *thread = woken ? servers_find_thread(s, woken) : NULL, *waker;
+	struct ledger_thread *thread = woken ? servers_touch_thread(s, woken) : NULL, *waker;
 
 	if (!woken || trace_thread_is_kernel(woken))
 		return;
@@ -753,6 +763,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));)
 		endpoint_free(row->pointer); /* when no request knows them any more */
 	free(s->retired);
+	free(s->touched);
 	free(s->by_idx);
 	free(s->origins);
 	free(s->origin_stamps);

@@ -271,8 +271,10 @@ static void call_begin(struct trace_servers *s, struct ledger_thread *thread, un
 		break;
 	case CALL_CONNECT:
 		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
-		if (thread->endpoint)
+		if (thread->endpoint) {
 			set_assign(&thread->endpoint->connect_set, thread->set);
+			gaps_hold(s, thread->endpoint);
+		}
 		break;
 	case CALL_FUTEX:
 		futex_begin(s, thread, form, args, nr);
@@ -482,7 +484,7 @@ void servers_on_exit(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sys_exit *exit = event->payload;
 	const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, event->cpu);
-	struct ledger_thread *thread = on_cpu ? servers_find_thread(s, on_cpu) : NULL;
+	struct ledger_thread *thread = on_cpu ? servers_touch_thread(s, on_cpu) : NULL;
 
 	if (thread && !thread->call)
 		servers_call_recover(s, thread);

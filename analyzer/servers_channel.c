@@ -255,6 +255,7 @@ void endpoint_empty(struct endpoint *endpoint)
 
 void endpoint_free(struct endpoint *endpoint)
 {
+	gaps_let_go(endpoint);
 	free(endpoint->channel.ranges);
 	free(endpoint);
 }

@@ -6,8 +6,10 @@
  * the requests that it names it works on (servers_explicit.c). A chunk that turns out to be damaged in the pass is a gap that was not known before, and
  * so is the time in which events that are needed were not recorded.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "servers_ledger.h"
+#include "state_ran.h"
 
 static void gap_find(struct trace_servers *s)
 {
@@ -70,44 +72,139 @@ void gaps_user_pass(struct trace_servers *s, uint64_t ns)
 	}
 }
 
+/* ---- what there is to forget ---- */
+
+static bool touched_reserve(struct trace_servers *s)
+{
+	uint32_t room = s->max_touched ? 2 * s->max_touched : 64;
+	struct ledger_thread **bigger;
+
+	if (s->nr_touched < s->max_touched)
+		return true;
+	bigger = reallocarray(s->touched, room, sizeof(struct ledger_thread *));
+	if (!bigger) {
+		s->failed = -12; /* ENOMEM */
+		return false;
+	}
+	s->touched = bigger;
+	s->max_touched = room;
+	return true;
+}
+
+void gaps_touch(struct trace_servers *s, struct ledger_thread *thread)
+{
+	if (thread->touched || !touched_reserve(s))
+		return;
+	s->touched[s->nr_touched++] = thread;
+	thread->touched = true;
+}
+
+void gaps_hold(struct trace_servers *s, struct endpoint *endpoint)
+{
+	if (endpoint->held_place)
+		return;
+	endpoint->next_held = s->held;
+	endpoint->held_place = &s->held;
+	if (s->held)
+		s->held->held_place = &endpoint->next_held;
+	s->held = endpoint;
+}
+
+void gaps_let_go(struct endpoint *endpoint)
+{
+	if (!endpoint->held_place)
+		return;
+	*endpoint->held_place = endpoint->next_held;
+	if (endpoint->next_held)
+		endpoint->next_held->held_place = endpoint->held_place;
+	endpoint->held_place = NULL;
+	endpoint->next_held = NULL;
+}
+
+static void thread_forget(struct trace_servers *s, struct ledger_thread *thread)
+{
+	servers_charge(s, thread);
+	set_assign(&thread->set, NULL);
+	set_assign(&thread->incoming, NULL);
+	set_assign(&thread->inherited, NULL);
+	set_assign(&thread->outgoing, NULL);
+	set_assign(&thread->passed, NULL);
+	set_assign(&thread->arrived, NULL);
+	set_assign(&thread->answered, NULL);
+	set_assign(&thread->got, NULL);
+	thread->answer = NULL;
+	thread->ring_made = NULL;
+	thread->call = CALL_NONE;
+	thread->recovered = false;
+	thread->slept_ns = 0;
+}
+
+static int by_index(const void *left, const void *right)
+{
+	const struct ledger_thread *const *l = left, *const *r = right;
+	uint32_t one = trace_thread_index((*l)->thread), two = trace_thread_index((*r)->thread);
+
+	return one < two ? -1 : one > two;
+}
+
+/* Of the others nothing has changed since the last time. In a fixed order: each bill may leave an odd ns to the next. */
+static void threads_forget(struct trace_servers *s)
+{
+	if (s->nr_touched)
+		qsort(s->touched, s->nr_touched, sizeof(struct ledger_thread *), by_index);
+	for (uint32_t i = 0; i < s->nr_touched; i++) {
+		thread_forget(s, s->touched[i]);
+		s->touched[i]->touched = false;
+	}
+	s->nr_touched = 0;
+}
+
+/* Who has run, and was not touched, worked for nobody; from now on that is not to be billed any more. */
+static void has_run(void *data, const struct trace_thread *thread)
+{
+	struct ledger_thread *known = servers_find_thread(data, thread);
+
+	if (known && !known->touched)
+		servers_charge(data, known);
+}
+
+static void endpoints_forget(struct trace_servers *s)
+{
+	while (s->held) {
+		struct endpoint *endpoint = s->held;
+
+		set_assign(&endpoint->open, NULL);
+		set_assign(&endpoint->awaiting, NULL);
+		set_assign(&endpoint->connect_set, NULL);
+		gaps_let_go(endpoint);
+	}
+}
+
+static void processes_forget(struct trace_servers *s)
+{
+	for (struct ledger_process *process = s->announced; process; process = process->next_announced) {
+		set_assign(&process->pending, NULL);
+		process->announced = false;
+	}
+	s->announced = NULL;
+}
+
+/* There may be thousands of gaps, and of threads and connections of which each touches a few. */
 static void forget_all(struct trace_servers *s)
 {
 	s->epoch++;
 	ring_forget(s);
 	explicit_forget(s);
 	packets_forget(s);
-	for (uint32_t i = 0; i < s->nr_threads; i++) {
-		struct ledger_thread *thread = s->threads[i];
-
-		if (!thread)
-			continue;
-		servers_charge(s, thread);
-		set_assign(&thread->set, NULL);
-		set_assign(&thread->incoming, NULL);
-		set_assign(&thread->inherited, NULL);
-		set_assign(&thread->outgoing, NULL);
-		set_assign(&thread->passed, NULL);
-		set_assign(&thread->arrived, NULL);
-		set_assign(&thread->answered, NULL);
-		set_assign(&thread->got, NULL);
-		thread->answer = NULL;
-		thread->ring_made = NULL;
-		thread->call = CALL_NONE;
-		thread->recovered = false;
-		thread->slept_ns = 0;
-	}
-	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));) {
-		struct endpoint *endpoint = row->pointer;
-
-		set_assign(&endpoint->open, NULL);
-		set_assign(&endpoint->awaiting, NULL);
-		set_assign(&endpoint->connect_set, NULL);
-	}
+	ran_take(s->analysis, has_run, s);
+	threads_forget(s);
+	endpoints_forget(s);
 	for (struct birth *birth = NULL; (birth = table_next(&s->births, sizeof(*birth), birth));)
 		set_assign(&birth->set, NULL);
-	for (uint32_t i = 0; i < s->nr_processes; i++)
-		set_assign(&s->by_idx[i]->pending, NULL);
+	processes_forget(s);
 }
+
+/* ---- gaps ---- */
 
 /* A gap is known from its beginning on: what comes in between is from other CPUs, and may depend on what is missing. */
 static void gap_begin(struct trace_servers *s, uint64_t end_ns)

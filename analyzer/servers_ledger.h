@@ -56,6 +56,8 @@ struct ledger_process {
 	uint64_t deliveries;
 	uint64_t unnamed_until; /* some of its own events are missing */
 	struct set *pending; /* announced to it by a signal, and not answered */
+	bool announced;	     /* it is in trace_servers.announced: it may have some, */
+	struct ledger_process *next_announced; /* as others */
 	uint64_t stamp;	     /* trace_servers.stamp of when it was counted last as a client */
 	struct table bills;
 };
@@ -158,6 +160,7 @@ struct endpoint {
 	struct ledger_process *owner;			  /* who used it last; of a pipe: who reads it */
 	struct ledger_process *sender;			  /* of the last request */
 	const struct ledger_process *talk_from, *talk_to; /* noted last */
+	struct endpoint *next_held, **held_place;	  /* in trace_servers.held, if one of these is not empty; NULL: it is not */
 	struct set *connect_set;			  /* what the thread that connected worked on */
 	struct set *awaiting;				  /* what was asked for here as a client */
 	struct set *open;				  /* requests that came in here and are not answered, oldest first */
@@ -246,6 +249,7 @@ struct ledger_thread {
 	bool slept;		/* in this call */
 	bool woken_early;	/* while it was on its CPU: servers_wait.c */
 	bool peek, nonblock, lock;
+	bool touched;	/* it is in trace_servers.touched */
 	bool recovered; /* the call that it was in at the start, or at the end of a gap, was looked up, or it has begun another since */
 	/* io_uring: servers_ring.c */
 	bool has_ring;
@@ -319,10 +323,14 @@ struct trace_servers {
 	uint32_t talks;			 /* pairs so far */
 	struct ledger_thread **threads;	 /* owned, and each; by trace_thread_index(); NULL: not known */
 	uint32_t nr_threads;
+	struct ledger_thread **touched;	 /* owned, the array; those of which anything has changed since all was forgotten, or may have: servers_gaps.c */
+	uint32_t nr_touched, max_touched;
 	struct table processes;		 /* pointer -> struct ledger_process */
 	struct ledger_process **by_idx;	 /* owned */
 	uint32_t nr_processes;
+	struct ledger_process *announced; /* the first */
 	struct table endpoints; /* inode -> struct endpoint */
+	struct endpoint *held;	/* the first of those that hold sets */
 	struct table tuples;
 	struct endpoint **retired; /* owned, the array */
 	uint32_t nr_retired, max_retired, sweep_at;
@@ -456,7 +464,9 @@ void servers_leave_replied(struct trace_servers *s, struct ledger_thread *thread
 struct ledger_process *servers_process_of(struct trace_servers *s, const struct trace_process *process);
 /** servers_thread_of() - made if it was never seen; NULL for kernel threads */
 struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct trace_thread *thread);
+/** servers_find_thread() - of which nothing is to be changed; servers_touch_thread(): of which something may be. NULL: it was never seen */
 struct ledger_thread *servers_find_thread(const struct trace_servers *s, const struct trace_thread *thread);
+struct ledger_thread *servers_touch_thread(struct trace_servers *s, const struct trace_thread *thread);
 /** servers_current_thread() - on the CPU of @event; NULL: none, or a kernel thread */
 struct ledger_thread *servers_current_thread(struct trace_servers *s, const struct trace_event *event);
 int servers_fail(struct trace_error *ret_error, int code, const char *message);
@@ -510,6 +520,11 @@ void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint
 /* ---- servers_gaps.c ---- */
 
 void gaps_prepare(struct trace_servers *s);
+/** gaps_touch() - something of @thread is about to change: it is to be forgotten with the next gap. Whoever finds a thread other than by servers.c has to tell */
+void gaps_touch(struct trace_servers *s, struct ledger_thread *thread);
+/** gaps_hold() - @endpoint has got a set, other than of its channel: the same; gaps_let_go(): it has none any more */
+void gaps_hold(struct trace_servers *s, struct endpoint *endpoint);
+void gaps_let_go(struct endpoint *endpoint);
 /** gaps_pass() - gaps in the kernel's events begin, or end, before an event at @ns. Called if it is next_gap_ns or later, or gap_until is not 0 */
 void gaps_pass(struct trace_servers *s, uint64_t ns);
 /** gaps_user_pass() - the same of programs' own events: if it is later than next_user_gap_ns */

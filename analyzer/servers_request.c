@@ -370,6 +370,7 @@ static struct request *request_open(struct trace_servers *s, struct ledger_threa
 		if (endpoint->open && endpoint->open->nr >= MAX_OPEN)
 			set_remove(s, &endpoint->open, endpoint->open->items[0]);
 		set_put(s, &endpoint->open, request);
+		gaps_hold(s, endpoint);
 	}
 	set_put(s, &thread->incoming, request);
 	if (endpoint->accepted)
@@ -706,5 +707,6 @@ void request_send(struct trace_servers *s, struct ledger_thread *thread, struct 
 		thread->answer = NULL;
 	} else if (endpoint->role == ROLE_CLIENT) {
 		set_assign(&endpoint->awaiting, thread->set);
+		gaps_hold(s, endpoint);
 	}
 }

@@ -232,8 +232,10 @@ static struct ledger_thread *user_of(struct trace_servers *s, struct ledger_thre
 {
 	const struct trace_thread *leader;
 
-	if (!is_worker(thread))
+	if (!is_worker(thread)) {
+		gaps_touch(s, thread); /* it may be another than the event's */
 		return thread;
+	}
 	if (thread->parent && thread->parent->process == thread->process)
 		return user_of(s, thread->parent);
 	leader = trace_find_thread(s->analysis, trace_process_pid(thread->process->process));
@@ -519,8 +521,10 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 	op->polled = thread != user;
 	if (endpoint && op->opcode == OP_ACCEPT)
 		endpoint->owner = user->process;
-	if (endpoint && op->opcode == OP_CONNECT)
+	if (endpoint && op->opcode == OP_CONNECT) {
 		set_assign(&endpoint->connect_set, user->set);
+		gaps_hold(s, endpoint);
+	}
 	if (endpoint && (purpose(op) & SENDS) && endpoint->kind != ENDPOINT_DATAGRAM)
 		prepare(s, op);
 	if (!endpoint && !fixed && (purpose(op) & RECEIVES) && brings_nothing(s, user, (uint64_t)submit->fd))
@@ -574,6 +578,7 @@ bool ring_sends(struct trace_servers *s, struct ledger_thread *thread, struct en
 		return false;
 	if (ret <= 0)
 		return true;
+	gaps_touch(s, user);
 	prepare(s, op);
 	before = user->endpoint;
 	outgoing = user->outgoing;
@@ -584,8 +589,10 @@ bool ring_sends(struct trace_servers *s, struct ledger_thread *thread, struct en
 	if (channel_out(endpoint))
 		channel_send(s, channel_out(endpoint), user, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)ret, position);
 	request_send(s, user, endpoint);
-	if (endpoint->role == ROLE_CLIENT && !op->answer)
+	if (endpoint->role == ROLE_CLIENT && !op->answer) {
 		set_assign(&endpoint->awaiting, op->set);
+		gaps_hold(s, endpoint);
+	}
 	user->endpoint = before;
 	user->outgoing = outgoing;
 	user->answer = answer;
@@ -610,6 +617,7 @@ bool ring_receives(struct trace_servers *s, struct ledger_thread *thread, struct
 	if (!op && (!user || (user == thread && thread->call != CALL_RING)))
 		return false;
 	user = op ? op->user : user;
+	gaps_touch(s, user);
 	incoming = user->incoming;
 	asked = user->asked;
 	slept_ns = user->slept_ns;
@@ -681,6 +689,7 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event)
 			label(user, user->got, complete->position);
 		return;
 	}
+	gaps_touch(s, op->user);
 	if (thread && op->endpoint && op->endpoint->kind == ENDPOINT_PIPE)
 		pipe_transfer(s, thread, op, complete->res);
 	else if (op->opcode == OP_ACCEPT && complete->res >= 0 && made)
@@ -689,6 +698,7 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event)
 		made->is_new = made->channel.in_step = true;
 	if (op->opcode == OP_CONNECT && made && made->kind != ENDPOINT_DATAGRAM) {
 		set_assign(&made->connect_set, op->set);
+		gaps_hold(s, made);
 		made->role = ROLE_CLIENT;
 		if (made->peer)
 			made->peer->role = ROLE_SERVER;

@@ -99,6 +99,11 @@ static void announce(struct trace_servers *s, struct ledger_process *process, co
 	for (uint32_t i = 0; incoming && i < incoming->nr; i++)
 		if (!incoming->items[i]->replied)
 			set_put_latest(s, &process->pending, incoming->items[i], MAX_ANNOUNCED);
+	if (!process->pending || process->announced)
+		return;
+	process->announced = true;
+	process->next_announced = s->announced;
+	s->announced = process;
 }
 
 void signal_wakes(struct trace_servers *s, struct ledger_thread *waker, struct ledger_thread *woken)

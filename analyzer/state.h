@@ -72,6 +72,7 @@ struct trace_analysis {
 	struct trace_process **processes;	/* owned, and each with its threads */
 	uint32_t nr_processes, max_processes;
 	uint32_t nr_threads;
+	struct trace_thread *ran; /* who is on a CPU, or was since that was asked last: state_ran.h */
 	struct arena arena; /* of threads, desks and processes */
 	struct desk *free_desks; /* in it */
 	struct file_use *free_uses; /* the same */
@@ -139,6 +140,19 @@ struct trace_analysis {
 	uint32_t later_uses_pos;
 	uint64_t sink[16]; /* rows that found no memory */
 };
+
+/** cpu_take() - @thread, not an idle one, is on @cpu from now on */
+static inline void cpu_take(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread)
+{
+	thread->place = PLACE_ON_CPU;
+	thread->cpu = cpu->cpu;
+	cpu->current = thread;
+	if (thread->ran)
+		return;
+	thread->ran = true;
+	thread->next_ran = a->ran;
+	a->ran = thread;
+}
 
 /** interval_emit() - to the interval hooks */
 void interval_emit(struct trace_analysis *a, const struct trace_interval *interval);

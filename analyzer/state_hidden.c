@@ -254,11 +254,11 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		books_unknown(a, next, ns);
 		if (next->place == PLACE_LOST && !(next->flags & THREAD_MODE_UNKNOWN))
 			thread_mode_unknown(next, ns);
-		next->place = PLACE_ON_CPU;
-		next->cpu = cpu->cpu;
+		cpu_take(a, cpu, next);
 		next->has_early = false;
+	} else {
+		cpu->current = next;
 	}
-	cpu->current = next;
 	books_log(a, cpu, ns);
 }
 

@@ -26,6 +26,7 @@
 #include "kernel_numbers.h"
 #include "state.h"
 #include "state_lost.h"
+#include "state_ran.h"
 #include "state_start.h"
 #include "state_syscall.h"
 #include "wait.h"
@@ -405,10 +406,8 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 	}
 	if (!(thread->flags & THREAD_KERNEL))
 		forget_call(a, thread, ns);
-	thread->place = PLACE_ON_CPU;
-	thread->cpu = cpu->cpu;
+	cpu_take(a, cpu, thread);
 	thread->has_early = false;
-	cpu->current = thread;
 	if (!thread->desk)
 		desk_get(a, thread);
 }
@@ -426,6 +425,21 @@ struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid)
 		thread_mode_unknown(thread, a->now);
 	}
 	return thread;
+}
+
+void ran_take(struct trace_analysis *a, ran_fn fn, void *data)
+{
+	struct trace_thread *thread = a->ran, *next;
+
+	a->ran = NULL;
+	for (; thread; thread = next) {
+		next = thread->next_ran;
+		thread->ran = thread->place == PLACE_ON_CPU;
+		thread->next_ran = thread->ran ? a->ran : NULL;
+		if (thread->ran)
+			a->ran = thread;
+		fn(data, thread);
+	}
 }
 
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

@@ -262,9 +262,7 @@ static void put_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 {
 	if (!thread || thread->place != PLACE_OFF_AT_START)
 		return;
-	thread->place = PLACE_ON_CPU;
-	thread->cpu = cpu->cpu;
-	cpu->current = thread;
+	cpu_take(a, cpu, thread);
 }
 
 /* What the events of a CPU tell of who is on it when they begin. */

@@ -125,8 +125,9 @@ struct trace_thread { /* in the order of how often it is needed; threads begin o
 	uint8_t depth; /* frames in use */
 	uint8_t nr_pending;
 	uint8_t nr_latencies;
-	bool in_spell;	     /* spell is what it was charged for last, and is not in its books yet */
-	bool has_early;	     /* a wakeup came while it was still on the CPU */
+	bool in_spell : 1;   /* spell is what it was charged for last, and is not in its books yet */
+	bool has_early : 1;  /* a wakeup came while it was still on the CPU */
+	bool ran;	     /* it is in trace_analysis.ran */
 	uint32_t cpu;	     /* it runs on, is queued for, or ran on last */
 	uint64_t since;	     /* off the CPUs: in this place since */
 	uint64_t queued_ns;  /* when it was QUEUED last; what follows is of that moment, if since is that, too */
@@ -150,6 +151,7 @@ struct trace_thread { /* in the order of how often it is needed; threads begin o
 	struct waker early; /* if has_early */
 	struct table uses; /* use_row: what belongs into books.files, until it is asked for or the thread is dead */
 	struct trace_thread *next; /* of the process */
+	struct trace_thread *next_ran; /* if @ran */
 	struct trace_thread *work_for; /* kworker: who queued the work that it does; NULL: nobody known */
 	char *path;	    /* owned: what the last call that was given a path was given */
 	uint32_t path_room;

@@ -315,6 +315,34 @@ static void whom_many_wait_for_until_the_end_is_looked_up(void)
 	each_costs_the_same(tell_of_children, 1000, "-a");
 }
 
+/* As many threads that have read and are dead, and pipes, and then as many gaps, in which CPU 1 had nothing to do. */
+static void tell_of_gaps(struct story *story, uint32_t nr)
+{
+	thread(story, ONE, ONE, SYS_poll);
+	for (uint32_t i = 0; i < nr; i++) {
+		thread(story, MANY + i, MANY + i, -1);
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = ONE, .fd = (int)i, .dev = 9, .ino = MANY + i, .mode = S_IFIFO | 0600);
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		run(story, 0, 0, MANY + i);
+		enter(story, 0, SYS_read, 3);
+		EVENT(story, 0, sched_exit, NULL, .tid = MANY + i, .tgid = MANY + i, .group_dead = 1);
+		EVENT(story, 0, sched_switch, NULL, .prev_tid = MANY + i, .prev_state = TRACE_TASK_DEAD, .next_prio = 120);
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		for (int k = 0; k < 3; k++) /* the end of a gap, nothing, the beginning of the next */
+			run(story, 1, 0, 0);
+		flush(story, &story->streams[1]);
+		story->streams[1].lost_total++;
+	}
+	run(story, 1, 0, 0);
+}
+
+static void a_gap_costs_what_it_spoils(void)
+{
+	each_costs_the_same(tell_of_gaps, 2000, "-a");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -323,6 +351,7 @@ int main(int argc, char **argv)
 		CASE(a_command_has_threads_and_children),
 		CASE(who_polls_and_who_exits_have_many_files),
 		CASE(who_runs_on_many_cpus_is_known_from_the_start),
+		CASE(a_gap_costs_what_it_spoils),
 		CASE(whom_many_wait_for_until_the_end_is_looked_up),
 		{NULL, NULL},
 	};
