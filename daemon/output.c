@@ -3,7 +3,7 @@
  * What these lines guard against (CVE-2025-27591, CVE-2024-45770, CVE-2021-24032): a root daemon that follows a planted link,
  * writes through a hard link, or creates a file that others may read before its mode is set. So the file is always
  * created, exclusively, with its final mode; an old trace of ours is replaced by it, never opened and truncated, which also spares
- * a reader that has it mapped. And not before the recording has begun: what fails early must not cost anybody the last one.
+ * a reader that has it mapped. It is not replaced before the recording has begun: what fails early must not cost anybody the last one.
  */
 #include "output.h"
 
@@ -97,6 +97,8 @@ static int create_failed(const char *path, int err, struct trace_error *ret_erro
 
 	if (err == -ENOENT)
 		advice = "; create its directory first";
+	else if (err == -EISDIR)
+		advice = "; name a file in it";
 	else if (err == -EACCES || err == -EROFS || err == -ENOSPC || err == -EDQUOT)
 		advice = "; name a file elsewhere";
 	return error_set(ret_error, err, "cannot create %s: %s%s", path, strerror(-err), advice);

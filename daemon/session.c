@@ -40,18 +40,22 @@ static int take_signals(int *ret_fd, sigset_t *ret_old_mask)
 
 /* ---- begin ---- */
 
-static int begin_command(struct session *session, struct trace_error *ret_error)
+static int begin_signals(struct session *session, sigset_t *ret_old_mask, struct trace_error *ret_error)
 {
-	sigset_t old_mask;
-	int err = take_signals(&session->signal_fd, &old_mask);
+	int err = take_signals(&session->signal_fd, ret_old_mask);
 
-	if (err)
-		return error_set(ret_error, err, "cannot take signals: %s", strerror(-err));
+	return err ? error_set(ret_error, err, "cannot take signals: %s", strerror(-err)) : 0;
+}
+
+static int begin_command(struct session *session, const sigset_t *old_mask, struct trace_error *ret_error)
+{
+	int err;
+
 	if (!session->options->session.command)
 		return 0;
 	err = preload_begin(session->options->preload, ret_error);
 	if (!err)
-		err = command_spawn(&session->command, session->options->session.command, &old_mask, ret_error);
+		err = command_spawn(&session->command, session->options->session.command, old_mask, ret_error);
 	preload_end();
 	return err;
 }
@@ -178,8 +182,6 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 						     .probes = session->probes, .selection = &session->selection, .filter = &session->filter, .users = session->users};
 	struct trace_error error;
 
-	if (output_open(&session->output, options->output.path, OUTPUT_TRACE, ret_error))
-		return ret_error->code;
 	if (options->output.proc_path) {
 		recording_options.proc = open_proc(options->output.proc_path, ret_error);
 		if (!recording_options.proc)
@@ -248,10 +250,23 @@ static void tell_begun(struct session *session)
 		message_note("another daemon runs; control this one with --control %s", socket);
 }
 
+/* A trace that cannot be written is told before anything is started or attached, and alone. The last one stays until output_commit(). */
+static int begin_output(struct session *session, struct trace_error *ret_error)
+{
+	if (session->options->tracer.overwrite)
+		return 0;
+	return output_open(&session->output, session->options->output.path, OUTPUT_TRACE, ret_error);
+}
+
 static int begin(struct session *session, struct trace_error *ret_error)
 {
-	int err = begin_command(session, ret_error);
+	sigset_t old_mask;
+	int err = begin_signals(session, &old_mask, ret_error);
 
+	if (!err) /* not before signals are taken: one that kills would leave the file behind */
+		err = begin_output(session, ret_error);
+	if (!err)
+		err = begin_command(session, &old_mask, ret_error);
 	if (!err) /* before all that takes time, or has something to say: it may be refused */
 		err = begin_control(session, ret_error);
 	if (!err)

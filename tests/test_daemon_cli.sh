@@ -197,6 +197,25 @@ export -f run list_without_room
 unshare -m bash -uc list_without_room >full.out 2>&1
 [ $? -eq 77 ] || check "a list of processes without room" test -z "$(cat full.out)"
 
+# a trace that cannot be written is told in one line, before anything is started or attached, and leaves nothing behind
+mkdir folder
+unwritable() { # unwritable PATTERN TRACE
+	local nobody=4194305 # above what a process can be: asked for only when the tracer begins
+	expect 1 "$1" run "$2" -- touch started
+	check "$2: one line" test "$(wc -l <err)" -eq 1
+	check "$2: the command has not run" test ! -e started
+	expect 1 "$1" run --background -ts1 "$2"
+	check "$2: one line of what would have run in the background" test "$(wc -l <err)" -eq 1
+	expect 1 "$1" run -P$nobody -ts1 "$2"
+}
+unwritable "missing/t.trace: No such file.*; create its directory first" missing/t.trace
+unwritable "folder is a directory; name a file in it" folder
+unwritable "folder/: Is a directory; name a file in it" folder/
+unwritable "t.proc/t.trace: Not a directory" t.proc/t.trace
+check "nothing is left of them" test -z "$(ls -A folder)"
+expect 1 "no process 4194305" run -P4194305 -ts1 folder/t.trace
+check "what began in vain leaves no file" test -z "$(ls -A folder)"
+
 # a disk that takes nothing, a reader that goes
 run -tu200000 - >/dev/full 2>err
 check "disk full is exit 1" test $? -eq 1
