@@ -18,6 +18,7 @@
  *   SUBBUF_NOW(w)                      optional: the time of the record to be written, when that is not SUBBUF_CLOCK()
  *   SUBBUF_OPEN_CLOCK(w, ret_ns)       optional: SUBBUF_CLOCK() for whoever opens a sub-buffer, with CLOCK_MONOTONIC of the same instant, or 0
  *   SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation)  optional: how to call subbuf_reserve_slow() out of line
+ *   SUBBUF_RESERVE_TRY(w, size, position, ret_reservation)   optional: the same for subbuf_reserve_try()
  *   struct subbuf_writer               with the members control, subbuf_bytes, nr_subbufs_log2, overwrite, cpu, producer, clock
  *
  * Writers of one ring may interrupt or preempt each other anywhere, in any order: nothing here assumes that
@@ -172,72 +173,81 @@ SUBBUF_INLINE int subbuf_reserved(trace_u64 position, trace_u32 size, trace_u64 
 
 #define SUBBUF_NO_POSITION (~0ULL)
 
-/* The whole of reserving: close, open, expire, discard. @position: what an add for this record returned already, or
- * SUBBUF_NO_POSITION. Out of line in programs: it runs once per sub-buffer. */
-SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 size, trace_u64 position,
-				      struct subbuf_reservation *ret_reservation)
+/**
+ * subbuf_reserve_try() - close a sub-buffer, open the next, or add to the one that is open; once
+ * @position: what an add for this record returned already, or SUBBUF_NO_POSITION
+ * Returns 1 with @ret_reservation filled in; 0: all sub-buffers are full; -1: another writer came between, and the next try will see what it has done.
+ */
+SUBBUF_INLINE int subbuf_reserve_try(const struct subbuf_writer *w, trace_u32 size, trace_u64 position, struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_control *control = w->control;
 	struct subbuf_header *header;
 	trace_u64 seq, now, open_ns, base, commit, lost;
 	trace_u32 offset;
 
-	ret_reservation->completed = 0;
-	for (int i = 0; i < SUBBUF_TRIES; i++) {
-		if (position == SUBBUF_NO_POSITION && (SUBBUF_LOAD(&control->position) & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
-			position = SUBBUF_ADD(&control->position, size);
-		if (position != SUBBUF_NO_POSITION) {
-			seq = position >> SUBBUF_OFFSET_BITS;
-			offset = position & SUBBUF_OFFSET_MASK;
-			position = SUBBUF_NO_POSITION;
-			if (offset + size <= w->subbuf_bytes) {
-				header = SUBBUF_HEADER(w, seq);
-				if (!header)
-					return 0;
-				SUBBUF_PRELIMINARY(w, seq, offset, size);
-				if (offset + size == w->subbuf_bytes)
-					SUBBUF_STORE(&header->end, offset + size); /* we fill it: we close it */
-				now = SUBBUF_NOW(w);
-				/* [R3] pairs with [W1]. A header that is not open yet is being opened now: our time is next to its base. */
-				base = SUBBUF_LOAD(&header->seq) == seq ? SUBBUF_LOAD(&header->base) : now;
-				if ((now - base) >> 32 == 0)
-					return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, now, ret_reservation);
-				/* The kernel's fast clock may step back by some ns when its rate is changed. */
-				if ((trace_s64)(now - base) < 0)
-					return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, base, ret_reservation);
-				ret_reservation->completed |= subbuf_expire(w, header, seq, offset, size);
-				continue;
-			}
-			if (offset < w->subbuf_bytes)
-				ret_reservation->completed |= subbuf_close(w, seq, offset);
-		}
-		position = SUBBUF_LOAD(&control->position);
-		if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes) {
-			position = SUBBUF_NO_POSITION;
-			continue;
-		}
-		seq = (position >> SUBBUF_OFFSET_BITS) + 1;
-		header = SUBBUF_HEADER(w, seq);
-		if (!header)
-			return 0;
-		commit = SUBBUF_LOAD(&header->commit);
-		if (!subbuf_slot_free(w, commit, seq)) {
-			if (SUBBUF_LOAD(&control->position) == position)
-				break;
-			position = SUBBUF_NO_POSITION; /* it is in use because somebody opened it meanwhile, for us too */
-			continue;
-		}
-		lost = SUBBUF_LOAD(&control->discarded);
-		now = SUBBUF_OPEN_CLOCK(w, &open_ns);
-		offset = sizeof(struct subbuf_header);
-		if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | (offset + size)) == position) {
+	if (position == SUBBUF_NO_POSITION && (SUBBUF_LOAD(&control->position) & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
+		position = SUBBUF_ADD(&control->position, size);
+	if (position != SUBBUF_NO_POSITION) {
+		seq = position >> SUBBUF_OFFSET_BITS;
+		offset = position & SUBBUF_OFFSET_MASK;
+		if (offset + size <= w->subbuf_bytes) {
+			header = SUBBUF_HEADER(w, seq);
+			if (!header)
+				return 0;
 			SUBBUF_PRELIMINARY(w, seq, offset, size);
-			subbuf_open(w, header, seq, now, open_ns, commit, lost);
-			return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, now, ret_reservation);
+			if (offset + size == w->subbuf_bytes)
+				SUBBUF_STORE(&header->end, offset + size); /* we fill it: we close it */
+			now = SUBBUF_NOW(w);
+			/* [R3] pairs with [W1]. A header that is not open yet is being opened now: our time is next to its base. */
+			base = SUBBUF_LOAD(&header->seq) == seq ? SUBBUF_LOAD(&header->base) : now;
+			if ((now - base) >> 32 == 0)
+				return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, now, ret_reservation);
+			/* The kernel's fast clock may step back by some ns when its rate is changed. */
+			if ((trace_s64)(now - base) < 0)
+				return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, base, ret_reservation);
+			ret_reservation->completed |= subbuf_expire(w, header, seq, offset, size);
+			return -1;
 		}
+		if (offset < w->subbuf_bytes)
+			ret_reservation->completed |= subbuf_close(w, seq, offset);
+	}
+	position = SUBBUF_LOAD(&control->position);
+	if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
+		return -1;
+	seq = (position >> SUBBUF_OFFSET_BITS) + 1;
+	header = SUBBUF_HEADER(w, seq);
+	if (!header)
+		return 0;
+	commit = SUBBUF_LOAD(&header->commit);
+	if (!subbuf_slot_free(w, commit, seq))
+		return SUBBUF_LOAD(&control->position) == position ? 0 : -1; /* or it is in use because somebody opened it meanwhile, for us too */
+	lost = SUBBUF_LOAD(&control->discarded);
+	now = SUBBUF_OPEN_CLOCK(w, &open_ns);
+	offset = sizeof(struct subbuf_header);
+	if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | (offset + size)) != position)
+		return -1;
+	SUBBUF_PRELIMINARY(w, seq, offset, size);
+	subbuf_open(w, header, seq, now, open_ns, commit, lost);
+	return subbuf_reserved(seq << SUBBUF_OFFSET_BITS | offset, size, now, ret_reservation);
+}
+
+#ifndef SUBBUF_RESERVE_TRY
+#define SUBBUF_RESERVE_TRY subbuf_reserve_try
+#endif
+
+/* The whole of reserving, a discarded record included. @position: as subbuf_reserve_try() has it. Out of line in programs: it runs once per sub-buffer. */
+SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 size, trace_u64 position, struct subbuf_reservation *ret_reservation)
+{
+	int reserved = -1;
+
+	ret_reservation->completed = 0;
+	for (int i = 0; i < SUBBUF_TRIES && reserved < 0; i++) {
+		reserved = SUBBUF_RESERVE_TRY(w, size, position, ret_reservation);
 		position = SUBBUF_NO_POSITION;
 	}
-	SUBBUF_ADD(&control->discarded, 1);
+	if (reserved > 0)
+		return 1;
+	SUBBUF_ADD(&w->control->discarded, 1);
 	return 0;
 }
 

@@ -92,13 +92,17 @@ static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u
 }
 
 /*
- * The rare case is a function of its own, global so that it is verified once and not with each program; it finds the ring again,
- * for pointers do not come through. Two, so that the kind of ring is a constant: older verifiers do not see that the size goes
+ * The rare case is a function of its own, and one try of it another, global so that the verifier goes through each once and not wherever it is called; each finds the ring again,
+ * for pointers do not come through. Two of both, so that the kind of ring is a constant: older verifiers do not see that the size goes
  * with the map. @at: the time of the record; 0: now
  */
 struct subbuf_reservation;
+int reserve_try(u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation);
+int reserve_try_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
 int reserve_slow(u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation);
 int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
+#define SUBBUF_RESERVE_TRY(w, size, position, ret_reservation)                                                                  \
+	((w)->structural ? reserve_try_structural(size, position, ret_reservation) : reserve_try(size, position, (w)->at, ret_reservation))
 
 #include "../subbuf_write.h"
 
@@ -132,6 +136,26 @@ __noinline int wake_daemon(void)
 
 	/* An irq_work wakes the poller: this is safe in every context a tracepoint runs in. No room = it is awake. */
 	return bpf_ringbuf_output(&wakeups, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
+}
+
+static __always_inline int reserve_try_in(bool structural, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
+{
+	struct subbuf_writer w;
+
+	if (!ret_reservation || !ring_of_cpu(&w, structural))
+		return 0;
+	w.at = at;
+	return subbuf_reserve_try(&w, size, position, ret_reservation);
+}
+
+__noinline int reserve_try(u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
+{
+	return reserve_try_in(false, size, position, at, ret_reservation);
+}
+
+__noinline int reserve_try_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation)
+{
+	return reserve_try_in(true, size, position, 0, ret_reservation);
 }
 
 static __always_inline int reserve_slow_in(bool structural, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
