@@ -380,6 +380,8 @@ struct rights_text {
 	struct user_control_32 short_control;
 	struct user_cmsghdr header;
 	struct user_cmsghdr_32 short_header;
+	u64 at, end; /* what is to be looked at next, and where the message ends */
+	u32 nr;	     /* descriptors that have been found */
 	s32 fd;
 };
 struct {
@@ -409,32 +411,60 @@ static __always_inline bool read_cmsghdr(struct rights_text *s, u64 at, bool is_
 	return true;
 }
 
+/* One part of what came with a message. Returns 1 at the end, or where the descriptors are: at s->at. Steps are functions, because of those the verifier takes one, and of a loop each. */
+static __always_inline long find_rights_step(struct rights_text *s, bool is_32)
+{
+	u32 header_bytes = is_32 ? sizeof(struct user_cmsghdr_32) : sizeof(struct user_cmsghdr), word = is_32 ? 4 : 8;
+
+	if (s->at + header_bytes + sizeof(s32) > s->end || !read_cmsghdr(s, s->at, is_32) || s->header.bytes < header_bytes)
+		return 1;
+	if (s->header.level == SOL_SOCKET && s->header.type == SCM_RIGHTS) {
+		s->nr = (s->header.bytes - header_bytes) / sizeof(s32);
+		s->at += header_bytes;
+		return 1;
+	}
+	s->at += (s->header.bytes + word - 1) & ~((u64)word - 1);
+	return 0;
+}
+
+static long find_rights(u32 index, struct rights_text **context)
+{
+	return find_rights_step(*context, false);
+}
+
+static long find_rights_32(u32 index, struct rights_text **context)
+{
+	return find_rights_step(*context, true);
+}
+
+/* One descriptor that came. Returns 1 when it is none. */
+static long record_right(u32 index, struct rights_text **context)
+{
+	struct rights_text *s = *context;
+
+	if (bpf_probe_read_user(&s->fd, sizeof(s->fd), (void *)(s->at + index * sizeof(s32))) || s->fd < 0)
+		return 1;
+	record_fd(s->fd);
+	record_endpoints(s->fd);
+	return 0;
+}
+
 /* Descriptors that came with a message. msg_controllen says by now how much the kernel has put there. */
 static __always_inline void record_rights(u64 message, bool is_32)
 {
-	u32 header_bytes = is_32 ? sizeof(struct user_cmsghdr_32) : sizeof(struct user_cmsghdr), word = is_32 ? 4 : 8, nr = 0, zero = 0;
+	u32 zero = 0;
 	struct rights_text *s = bpf_map_lookup_elem(&rights_scratch, &zero);
-	u64 at, end;
 
 	if (!s || !read_control(s, message, is_32))
 		return;
-	at = s->control.control;
-	end = at + s->control.control_bytes;
-	for (u32 i = 0; i < MAX_CONTROL_MESSAGES && !nr; i++) {
-		if (at + header_bytes + sizeof(s32) > end || !read_cmsghdr(s, at, is_32) || s->header.bytes < header_bytes)
-			return;
-		if (s->header.level == SOL_SOCKET && s->header.type == SCM_RIGHTS)
-			nr = (s->header.bytes - header_bytes) / sizeof(s32);
-		else
-			at += (s->header.bytes + word - 1) & ~((u64)word - 1);
-	}
-	at += header_bytes;
-	for (u32 i = 0; i < MAX_RIGHTS && i < nr; i++) {
-		if (bpf_probe_read_user(&s->fd, sizeof(s->fd), (void *)(at + i * sizeof(s32))) || s->fd < 0)
-			break;
-		record_fd(s->fd);
-		record_endpoints(s->fd);
-	}
+	s->at = s->control.control;
+	s->end = s->at + s->control.control_bytes;
+	s->nr = 0;
+	if (is_32)
+		bpf_loop(MAX_CONTROL_MESSAGES, find_rights_32, &s, 0);
+	else
+		bpf_loop(MAX_CONTROL_MESSAGES, find_rights, &s, 0);
+	bpf_loop(s->nr < MAX_RIGHTS ? s->nr : MAX_RIGHTS, record_right, &s, 0);
 }
 
 /* The results mean nothing. Global functions, verified once, with a stack of their own. */
@@ -469,14 +499,29 @@ __noinline int is_unix_socket(u32 fd)
 #define MMSGHDR_BYTES_32 32
 #define MAX_MESSAGES	 1024 /* UIO_MAXIOV */
 
+/* Not by record_message(): of functions that call each other there may be eight, and these are. */
+static long record_one_message(u32 index, u64 *message)
+{
+	record_rights(*message + index * MMSGHDR_BYTES, false);
+	return 0;
+}
+
+static long record_one_message_32(u32 index, u64 *message)
+{
+	record_rights(*message + index * MMSGHDR_BYTES_32, true);
+	return 0;
+}
+
 /* Messages that were received at once. Not those of socketcall(): for that there is no stack left, and it is long since 32-bit programs called it so. */
 __noinline int record_messages(u64 message, u32 nr, u32 is_32)
 {
-	for (u32 i = 0; i < MAX_MESSAGES && i < nr; i++)
-		if (is_32)
-			record_message_32(message + i * MMSGHDR_BYTES_32);
-		else
-			record_message(message + i * MMSGHDR_BYTES);
+	nr = nr < MAX_MESSAGES ? nr : MAX_MESSAGES;
+	if (!event_wanted(TRACE_EV_fs_open))
+		return 0;
+	if (is_32)
+		bpf_loop(nr, record_one_message_32, &message, 0);
+	else
+		bpf_loop(nr, record_one_message, &message, 0);
 	return 0;
 }
 
