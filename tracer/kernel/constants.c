@@ -22,6 +22,7 @@
 static _Thread_local struct {
 	const struct tracer_bpf *skeleton;
 	const struct btf *kernel;
+	const struct bpf_program *last;
 } loading;
 
 static bool is_jump(const struct bpf_insn *insn)
@@ -135,6 +136,7 @@ static int prepare_program(struct bpf_program *program, struct bpf_prog_load_opt
 	char type[128];
 	int id;
 
+	loading.last = program;
 	snprintf(type, sizeof(type), "btf_trace_%s", bpf_program__section_name(program) + strlen(EVENT_SECTION));
 	id = btf__find_by_name_kind(loading.kernel, type, BTF_KIND_TYPEDEF);
 	if (id < 0)
@@ -164,5 +166,11 @@ int tracer_load_skeleton(struct tracer_bpf *skeleton, const struct btf *kernel)
 {
 	loading.skeleton = skeleton;
 	loading.kernel = kernel;
+	loading.last = NULL;
 	return tracer_bpf__load(skeleton);
+}
+
+const struct bpf_program *tracer_program_loaded_last(void)
+{
+	return loading.last;
 }

@@ -82,6 +82,7 @@ void tracer_make_ready(const struct tracer *tracer);
 /* constants.c */
 struct tracer_bpf *tracer_open_programs(void); /* NULL with errno set when that fails */
 int tracer_load_skeleton(struct tracer_bpf *skeleton, const struct btf *kernel);
+const struct bpf_program *tracer_program_loaded_last(void); /* by this thread, of those on tracepoints: where tracer_load_skeleton() failed, if at a program. NULL: none was */
 int tracer_fold_constants(struct bpf_insn *insns, size_t nr, int map, const void *constants, size_t nr_bytes); /* @map: the descriptor that instructions have for it */
 
 /* percpu.c */

@@ -4,7 +4,7 @@
  *
  * A program belongs to the events whose catalogue entry names it; a program called NAME__variant belongs where NAME does. What
  * the kernel does not have is found out in two steps: a tracepoint without a type in the kernel's BTF is not even tried; and if
- * loading all programs together fails, each is tried alone and the refused ones are left out.
+ * loading all programs together fails, those that are refused alone are left out.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -261,13 +261,9 @@ static int reopen(struct tracer *tracer)
 	return 0;
 }
 
-int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
+/* No program would load, or too few: returns @result, with the reason. 0: it may be some that this kernel refuses. */
+static int hopeless(const struct tracer *tracer, int result, struct trace_error *ret_error)
 {
-	int result = tracer_load_skeleton(tracer->skeleton, tracer->types);
-	size_t refused = 0;
-
-	if (!result)
-		return 0;
 	if (result == -ENOMEM)
 		return error_set(
 			ret_error, result,
@@ -285,22 +281,46 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_probe_read_kernel, NULL) == 0)
 		return error_set(ret_error, -EPERM,
 				   "the kernel does not let BPF programs read its memory: it was booted with lockdown=confidentiality, or is older than 5.5");
-	for (size_t i = 0; i < tracer->nr_programs; i++) {
-		struct tracer_program *p = &tracer->programs[i];
+	return 0;
+}
 
-		if (p->unavailable[0] || loads_alone(tracer, bpf_program__name(p->program)))
-			continue;
-		snprintf(p->unavailable, sizeof(p->unavailable), "this kernel refuses the program %s",
-			 bpf_program__name(p->program));
-		refused++;
+/* Returns whether the kernel refuses it. */
+static bool leave_out_if_refused(const struct tracer *tracer, struct tracer_program *p)
+{
+	const char *name = bpf_program__name(p->program);
+
+	if (p->unavailable[0] || loads_alone(tracer, name))
+		return false;
+	snprintf(p->unavailable, sizeof(p->unavailable), "this kernel refuses the program %s", name);
+	return true;
+}
+
+/* What the kernel refuses is left out from now on; returns how many there are. Most often it is the one at which loading stopped, and no other need be tried. */
+static size_t leave_out_refused(struct tracer *tracer)
+{
+	const struct bpf_program *stopped = tracer_program_loaded_last();
+	size_t refused = 0;
+
+	for (size_t i = 0; i < tracer->nr_programs; i++)
+		if (tracer->programs[i].program == stopped && leave_out_if_refused(tracer, &tracer->programs[i]))
+			return 1;
+	for (size_t i = 0; i < tracer->nr_programs; i++)
+		refused += leave_out_if_refused(tracer, &tracer->programs[i]);
+	return refused;
+}
+
+int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
+{
+	int result, reason;
+
+	while ((result = tracer_load_skeleton(tracer->skeleton, tracer->types))) {
+		reason = hopeless(tracer, result, ret_error);
+		if (reason)
+			return reason;
+		if (!leave_out_refused(tracer) || reopen(tracer))
+			return error_set(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)", strerror(-result));
 	}
-	if (!refused || reopen(tracer))
-		return error_set(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
-				   strerror(-result));
-	result = tracer_load_skeleton(tracer->skeleton, tracer->types);
-	return result ? error_set(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
-				    strerror(-result))
-		      : 0;
+	return 0;
 }
 
 /* ---- attaching ---- */
