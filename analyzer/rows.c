@@ -94,6 +94,16 @@ static uint64_t weight_ns(const struct trace_figures *f)
 	return ns;
 }
 
+/* Is there anything that is known of it? Of whom a filter left out there is not. */
+static bool is_known(const struct trace_figures *f)
+{
+	uint64_t unknown_ns = 0;
+
+	for (size_t i = 0; i < f->nr_waits; i++)
+		unknown_ns += f->waits[i].kind == TRACE_WAIT_UNKNOWN ? f->waits[i].ns : 0;
+	return unknown_ns < f->elapsed_ns;
+}
+
 static void find_worst(const struct trace_figures *f, struct process_row *row)
 {
 	uint64_t ns[TRACE_NR_WAIT_KINDS] = {0};
@@ -133,6 +143,8 @@ static bool fill(const struct report *report, const struct trace_process *proces
 	find_worst(f, row);
 	trace_analysis_window(report->analysis, &start, &end);
 	row->folded = !weight_ns(f) || (!report->options->top && percent(weight_ns(f), end - start) < WORTH_A_ROW);
+	if (trace_analysis_is_filtered(report->analysis) && is_known(f)) /* it was asked for */
+		row->folded = false;
 	trace_figures_free(f);
 	return true;
 }

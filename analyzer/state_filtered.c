@@ -6,7 +6,7 @@
  * switches to and from those that pass: what they did before, in between and after was not recorded, and neither who had a CPU
  * until somebody came to it who passes. All their time is unknown, and so is that of CPUs, also when they seem to become idle.
  *
- * Which processes pass, the trace does not say in so many words; but any thread that passes and runs leaves an event that nobody else could:
+ * Which processes pass, the trace says only of one that was chosen by its number; but any thread that passes and runs leaves an event that nobody else could:
  * a system call, a fault, an interrupt in its time. They are looked for before the pass; what holds for one thread of a process holds for all of them.
  */
 #include <errno.h>
@@ -48,6 +48,15 @@ static void passes(struct scan *scan, uint32_t tid)
 
 	if (tid)
 		books_row(scan->a, &scan->a->passing, sizeof(struct pid_row), (row ? row->pid : tid) + 1ull);
+}
+
+/* It may do nothing all the time. */
+static void chosen_passes(struct scan *scan)
+{
+	const char *chosen = trace_string(scan->a->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
+
+	if (chosen)
+		passes(scan, (uint32_t)strtoul(chosen, NULL, 10));
 }
 
 /* Made in the time of whoever is on the CPU, and of nobody else. The scheduler's, and signals, may be about another thread that passes. */
@@ -151,8 +160,10 @@ int filtered_prepare(struct trace_analysis *a)
 		error = scan_all(&scan, true, scan_start);
 	if (!error)
 		error = scan_all(&scan, false, scan_event);
-	if (!error)
+	if (!error) {
 		scan_rest(&scan);
+		chosen_passes(&scan);
+	}
 	scan_free(&scan);
 	return error;
 }

@@ -78,6 +78,19 @@ static void add_filter(struct trace_writer *writer, uint64_t number, const struc
 	trace_writer_string(writer, TRACE_STRING_NOT_TRACED, number, text);
 }
 
+/* A process that does nothing leaves no event by which it could be told from those that the filter left out. */
+static void add_chosen(struct trace_writer *writer, struct tracer *tracer, const struct tracer_options *filter)
+{
+	bool by_pid_alone = filter->filter_pid > 0 && filter->filter_pgrp <= 0 && filter->filter_uid < 0 && filter->filter_gid < 0;
+	pid_t number = by_pid_alone ? tracer_number(tracer, filter->filter_pid) : 0;
+	char text[16];
+
+	if (!number)
+		return;
+	snprintf(text, sizeof(text), "%d", (int)number);
+	add_info(writer, TRACE_INFO_CHOSEN, text);
+}
+
 int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, const struct tracer_options *filter,
 		       struct trace_error *ret_error)
 {
@@ -95,8 +108,10 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	tracer_strings(add_string, writer, NULL); /* without a name a number is shown as one */
 	for (size_t i = 0; tracer && (text = tracer_not_traced(tracer, i)); i++)
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, i, text);
-	if (tracer && filters(filter))
+	if (tracer && filters(filter)) {
 		add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+		add_chosen(writer, tracer, filter);
+	}
 	if (filters(filter))
 		add_filter(writer, nr - 1, filter);
 	return trace_writer_flush_strings(writer, ret_error);

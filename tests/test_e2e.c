@@ -458,6 +458,22 @@ static void a_uid_filter_keeps_other_users_out(void)
 	session_end(&s);
 }
 
+/* It was asleep before the recording, and is when that ends: no event tells of it. */
+static void a_chosen_process_that_only_sleeps_is_known(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("sleep 60 & echo pid $! >%s; sleep 0.2; %s/tracedaemon --quiet -tu300000 -P$! %s; kill $!", s.truth, bin, s.trace), 0);
+	s.report = session_load(&s, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
+	s.process = json_process(s.report, session_truth(&s, "pid"));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.process);
+	CU_ASSERT(json_number(s.process, "elapsed_ns") >= 300000000);
+	CU_ASSERT_EQUAL(json_number(json_row(s.process, "waits", "kind", "timeout"), "ns"), json_number(s.process, "elapsed_ns"));
+	session_end(&s);
+}
+
 /* A shell, the workload that it starts, and the workload's twenty children: all of them, and nobody else. */
 static void following_a_command_includes_its_descendants(void)
 {
@@ -587,6 +603,7 @@ static const struct unit_case cases[] = {
 	{"losses_are_counted_and_books_stay_balanced", losses_are_counted_and_books_stay_balanced},
 	{"a_killed_recording_stays_readable", a_killed_recording_stays_readable},
 	{"a_uid_filter_keeps_other_users_out", a_uid_filter_keeps_other_users_out},
+	{"a_chosen_process_that_only_sleeps_is_known", a_chosen_process_that_only_sleeps_is_known},
 	{"following_a_command_includes_its_descendants", following_a_command_includes_its_descendants},
 	{"the_daemon_does_not_record_itself", the_daemon_does_not_record_itself},
 	{"only_the_asked_events_are_recorded", only_the_asked_events_are_recorded},

@@ -324,6 +324,23 @@ static struct tb *make_filtered(void)
 	return tb;
 }
 
+/* It sleeps all the time, as another does that was not asked for. */
+static void whom_a_filter_chose_has_a_row(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 41000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_thread_in(tb, 10, 10, 1, "ten", 0, false, SYS_clock_nanosleep);
+	tb_thread_in(tb, 50, 50, 1, "other", 1, false, SYS_clock_nanosleep);
+	text = report_of(tb, "-a");
+	contains(text, "   10       1  40.00 us   0.00 ");
+	contains(text, " (1 more, of whom nothing is known: they did not pass the filter; --all shows them)");
+	free(text);
+}
+
 static void of_whom_a_filter_left_out_nothing_is_told(void)
 {
 	char *text = report_of(make_filtered(), "-a");
@@ -362,6 +379,7 @@ int main(int argc, char **argv)
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
 		CASE(without_scheduling_no_time_is_told),
 		CASE(the_number_of_events_is_that_of_the_trace),
+		CASE(whom_a_filter_chose_has_a_row),
 		CASE(of_whom_a_filter_left_out_nothing_is_told),
 		{NULL, NULL},
 	};

@@ -150,6 +150,22 @@ static void whom_a_filter_lets_pass_may_never_leave_its_cpu(void)
 	case_free(&c);
 }
 
+/* Both sleep all the time, and leave no event. */
+static void whom_a_filter_chose_by_its_number_may_do_nothing(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_thread_in(c.tb, 10, 10, 1, "one", 0, false, SYS_clock_nanosleep);
+	tb_thread_in(c.tb, 20, 20, 1, "two", 1, false, SYS_clock_nanosleep);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 0);
+	CU_ASSERT_EQUAL(c.one->blocked_ns, 8000);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 8000);
+	case_free(&c);
+}
+
 static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
 {
 	struct analysis_case c = case_new();
@@ -587,6 +603,7 @@ int main(int argc, char **argv)
 		CASE(of_a_kernel_that_was_not_recorded_nothing_is_known),
 		CASE(whom_a_filter_leaves_out_is_unknown),
 		CASE(whom_a_filter_lets_pass_may_never_leave_its_cpu),
+		CASE(whom_a_filter_chose_by_its_number_may_do_nothing),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
 		CASE(without_system_calls_user_mode_is_not_known),
 		CASE(what_was_recorded_for_some_time_was_not_recorded_never),
