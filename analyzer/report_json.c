@@ -88,8 +88,8 @@ static void put_trace(struct json *json, const struct report *report)
 
 static void put_cpus(struct json *json, const struct report *report)
 {
-	bool calls = trace_analysis_sees_calls(report->analysis);
-	bool irqs = has_recorded(report, TRACE_EV_irq_entry) || has_recorded(report, TRACE_EV_vector_entry);
+	bool switches = has_recorded(report, TRACE_EV_sched_switch), calls = switches && trace_analysis_sees_calls(report->analysis);
+	bool irqs = switches && (has_recorded(report, TRACE_EV_irq_entry) || has_recorded(report, TRACE_EV_vector_entry));
 	struct trace_cpu_figures f;
 
 	json_open(json, "cpus", "[");
@@ -97,12 +97,12 @@ static void put_cpus(struct json *json, const struct report *report)
 		trace_cpu_figures(report->analysis, i, &f);
 		json_open(json, NULL, "{");
 		json_u64(json, "cpu", f.cpu);
-		json_u64(json, "cpu_ns", f.user_ns + f.system_ns);
+		json_known(json, "cpu_ns", f.user_ns + f.system_ns, switches);
 		json_known(json, "user_ns", f.user_ns, calls);
 		json_known(json, "system_ns", f.system_ns, calls);
 		json_known(json, "irq_ns", f.irq_ns, irqs);
-		json_known(json, "softirq_ns", f.softirq_ns, has_recorded(report, TRACE_EV_softirq_entry));
-		json_known(json, "idle_ns", f.idle_ns, !trace_analysis_is_filtered(report->analysis));
+		json_known(json, "softirq_ns", f.softirq_ns, switches && has_recorded(report, TRACE_EV_softirq_entry));
+		json_known(json, "idle_ns", f.idle_ns, switches && !trace_analysis_is_filtered(report->analysis));
 		json_u64(json, "unknown_ns", f.unknown_ns);
 		json_close(json, "}");
 	}

@@ -601,7 +601,10 @@ static void classic_lines(const struct report *report, const struct trace_figure
 	grid_line(report, "\t\t", "Quantity of data written to files: %s", calls ? text_bytes(report, f->written_bytes, &t[0]) : "not recorded");
 	share_if_calls(report, "Time executing process code", f->user_ns, trace_ns);
 	share(report, "Time running", f->user_ns + f->syscall_ns + f->trap_ns, trace_ns);
-	share_if_calls(report, "Time waiting for I/O", io_ns(f), trace_ns);
+	if (trace_analysis_sees_wakeups(report->analysis))
+		share_if_calls(report, "Time waiting for I/O", io_ns(f), trace_ns);
+	else
+		grid_line(report, "\t\t", "Time waiting for I/O: not known without wakeups");
 }
 
 /* Nothing, for a process in no container. */

@@ -119,7 +119,7 @@ void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context
 	waker->detail = cpu->cause_detail;
 	if (waker->cause != CAUSE_NONE)
 		return;
-	waker->cause = CAUSE_KERNEL;
+	waker->cause = top || trace_analysis_sees_interrupts(a) ? CAUSE_KERNEL : CAUSE_UNSEEN;
 	if (top && top->type == NEST_SOFTIRQ && top->number < 10) {
 		waker->cause = softirq_causes[top->number];
 	} else if (top && top->type == NEST_IRQ) {

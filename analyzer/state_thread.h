@@ -71,7 +71,7 @@ struct frame {
 };
 
 /* What a wakeup's waker, or the interrupt that made it, was doing. */
-enum cause { CAUSE_NONE, CAUSE_BLOCK, CAUSE_NETWORK, CAUSE_TIMER, CAUSE_SOCKET, CAUSE_DEVICE, CAUSE_KERNEL, CAUSE_RCU };
+enum cause { CAUSE_NONE, CAUSE_BLOCK, CAUSE_NETWORK, CAUSE_TIMER, CAUSE_SOCKET, CAUSE_DEVICE, CAUSE_KERNEL, CAUSE_RCU, CAUSE_UNSEEN /* an interrupt of which no more is known: none was recorded */ };
 struct waker {
 	uint64_t ns; /* 0: no waker seen */
 	struct trace_thread *thread; /* TASK context only */

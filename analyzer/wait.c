@@ -241,6 +241,8 @@ static struct verdict by_waker_alone(const struct question *q, enum via via)
 		return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, RCU_NAME));
 	case CAUSE_KERNEL:
 		return verdict_of(TRACE_WAIT_KERNEL, via, (string_id)q->waker->detail);
+	case CAUSE_UNSEEN:
+		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	default:
 		return q->waker->thread ? by_kernel_thread(q, via) : other_call(q, via);
 	}

@@ -179,6 +179,39 @@ static void a_report_without_system_calls_does_not_divide_time_on_a_cpu(void)
 	free(text);
 }
 
+static void without_scheduling_changes_no_time_of_a_cpu_is_told(void)
+{
+	static const char *const unknown[] = {"cpu_ns", "user_ns", "system_ns", "irq_ns", "softirq_ns", "idle_ns"};
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct tb *tb = tb_new();
+	json_t *root, *cpu;
+	char *text;
+
+	mask[TRACE_EV_sched_switch / 64] &= ~(1ull << TRACE_EV_sched_switch % 64);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	tb_sys_enter(tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(tb, 0, 3000, 10);
+	text = report_of(tb, "--json");
+	root = json_loads(text, 0, NULL);
+	cpu = json_array_get(json_object_get(root, "cpus"), 0);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		CU_ASSERT_TRUE(json_is_null(json_object_get(cpu, unknown[i])));
+	json_decref(root);
+	free(text);
+}
+
+static void without_wakeups_no_time_for_io_is_told(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text;
+
+	mask[TRACE_EV_sched_waking / 64] &= ~(1ull << TRACE_EV_sched_waking % 64);
+	text = report_of(make_masked(mask), "-a --pid=10");
+	contains(text, "Time waiting for I/O: not known without wakeups\n");
+	free(text);
+}
+
 static void a_path_on_cpus_is_divided_only_if_calls_were_recorded(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -376,6 +409,8 @@ int main(int argc, char **argv)
 		CASE(what_was_not_recorded_is_not_zero),
 		CASE(events_of_a_damaged_chunk_are_told_once),
 		CASE(a_halt_at_the_end_does_not_take_wakeups_away),
+		CASE(without_scheduling_changes_no_time_of_a_cpu_is_told),
+		CASE(without_wakeups_no_time_for_io_is_told),
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
 		CASE(without_scheduling_no_time_is_told),
 		CASE(the_number_of_events_is_that_of_the_trace),

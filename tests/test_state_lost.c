@@ -188,6 +188,27 @@ static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
 	case_free(&c);
 }
 
+/* An interrupt woke it, as the wakeup says: a timer's, a disk's, whose is told by events of interrupts only. */
+static void without_interrupts_what_woke_is_not_known(void)
+{
+	for (int recorded = 0; recorded < 2; recorded++) {
+		struct analysis_case c = case_new();
+		uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+
+		if (!recorded)
+			mask[TRACE_EV_irq_entry / 64] &= ~(1ull << TRACE_EV_irq_entry % 64);
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_event(c.tb, 0, 1500, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+		tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_waking(c.tb, 0, 5000, 10, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+		case_run(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), recorded ? 0 : 3000);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_KERNEL, "interrupt", 0, ""), recorded ? 3000 : 0);
+		case_free(&c);
+	}
+}
+
 static void without_system_calls_user_mode_is_not_known(void)
 {
 	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit, TRACE_EV_fs_open};
@@ -605,6 +626,7 @@ int main(int argc, char **argv)
 		CASE(whom_a_filter_lets_pass_may_never_leave_its_cpu),
 		CASE(whom_a_filter_chose_by_its_number_may_do_nothing),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
+		CASE(without_interrupts_what_woke_is_not_known),
 		CASE(without_system_calls_user_mode_is_not_known),
 		CASE(what_was_recorded_for_some_time_was_not_recorded_never),
 		CASE(what_came_all_the_same_was_recorded_partly),
