@@ -67,8 +67,8 @@ static void put_median(struct grid *grid, const struct trace_latency *latency)
 		grid_ns(grid, latency->p50_ns);
 		grid_ns(grid, latency->p99_ns);
 	} else {
-		grid_text(grid, "");
-		grid_text(grid, "");
+		grid_text(grid, "-");
+		grid_text(grid, "-");
 	}
 }
 
@@ -176,14 +176,33 @@ static bool span_shows(const struct report *report, const struct trace_span *spa
 	return span->kind == kind && owner_wanted(report, span->process, span->pid);
 }
 
-/* "shop:pay waited 12.00 ms for file orders.db, 3.00 ms for timeout, ..." */
+static bool has_namesake(const struct report *report, const struct trace_span *span)
+{
+	char name[TEXT_BYTES], other_name[TEXT_BYTES];
+
+	span_name(span, name, sizeof(name));
+	for (size_t i = 0; i < trace_nr_spans(report->user); i++) {
+		const struct trace_span *other = trace_get_span(report->user, i);
+
+		if (other != span && span_shows(report, other, span->kind) && strcmp(span_name(other, other_name, sizeof(other_name)), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "shop:pay waited 12.00 ms for file orders.db, 3.00 ms for timeout, ..."; "shop:pay of shop (17) waited ..." where others have one, too */
 static void put_story(const struct report *report, const struct trace_span *span)
 {
 	GString *story = g_string_new(NULL);
-	char text[TEXT_BYTES], name[TEXT_BYTES];
+	char text[TEXT_BYTES], name[TEXT_BYTES], owner[COMM_BYTES];
 	struct text ns;
 
-	g_string_append_printf(story, "%s waited", text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
+	g_string_append(story, text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
+	if (has_namesake(report, span)) {
+		owner_name(report, span->process, span->pid, owner);
+		g_string_append_printf(story, " of %s (%u)", text_name(owner, text, sizeof(text)), span->process ? trace_process_pid(span->process) : span->pid);
+	}
+	g_string_append(story, " waited");
 	for (size_t i = 0; i < span->nr_waits && (i < WAITS || report->options->all); i++)
 		g_string_append_printf(story, "%s %s for %s", i ? "," : "", text_ns(report, span->waits[i].ns, &ns),
 				       text_wait(report, &span->waits[i], span->pid, text, sizeof(text)));

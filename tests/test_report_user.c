@@ -63,6 +63,36 @@ static const char golden_between[] =
 	"  count  time  median  99th %   CPU  for a CPU  for else  name               process\n"
 	"      1  6000    6000    6000  2900        100      3000  shop:paid .. paid  shop (10)\n";
 
+/* Process 20 takes the CPU of 11 and waits within a scope of the same name. */
+static void of_scopes_with_one_name_is_told_whose_waited(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
+	char *text;
+
+	tb_thread(s.tb, 20, 20, 1, "till", 1, false);
+	emit(s.tb, 0, 1500, open, 10, 0);
+	read_orders(s.tb);
+	emit(s.tb, 0, 7000, close, 10, 0);
+	emit(s.tb, 0, 7100, paid, 10, 0);
+	tb_switch(s.tb, 1, 7500, 11, 20, TRACE_TASK_INTERRUPTIBLE);
+	stream_at(s.tb, 1, 7600, 20);
+	emit(s.tb, 1, 8000, open, 20, 0);
+	tb_sys_enter(s.tb, 1, 8500, SYS_pause);
+	tb_switch(s.tb, 1, 9000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(s.tb, 0, 12000, 20, TRACE_CONTEXT_TASK);
+	tb_switch(s.tb, 1, 12000, 0, 20, TRACE_TASK_RUNNING);
+	tb_sys_exit(s.tb, 1, 12500, -4);
+	emit(s.tb, 1, 13000, close, 20, 0);
+	text = report(s.tb, "-a --ns");
+	contains(text, "\n  shop:checkout of shop (10) waited 3000 for file /orders.db\n");
+	contains(text, "\n  shop:checkout of till (20) waited 3000 for process 10 shop\n");
+	contains(text, "\n      1  52632           -       -  shop:paid  shop (10)\n"); /* no gap */
+	free(text);
+	tb_free(s.tb);
+}
+
 static void scopes_of_which_none_has_ended_are_told(void)
 {
 	struct story s = begin();
@@ -242,6 +272,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(the_report_tells_where_the_time_in_scopes_went),
+		CASE(of_scopes_with_one_name_is_told_whose_waited),
 		CASE(scopes_of_which_none_has_ended_are_told),
 		CASE(the_report_tells_interruptions_from_waiting_for_a_cpu),
 		CASE(the_report_tells_what_was_not_seen_of_a_scope),
