@@ -10,6 +10,8 @@
 #include "message.h"
 #include "text.h"
 
+#define PROGRESS_EVENTS_MIN 1000 /* for how many bytes one takes */
+
 static uint64_t events_per_second(struct progress *progress, const struct recording_status *status, uint64_t now_ns)
 {
 	uint64_t since_ns = now_ns - (progress->shown_ns ? progress->shown_ns : status->start_ns);
@@ -75,14 +77,23 @@ static void report_losses(const struct recording *recording, const struct record
 		message_warning("%s lost because what a program left in its buffers made no sense", text_events(status->not_understood).s);
 }
 
+/* The header of the file and the texts in it are kilobytes: shared among a few events they say nothing of what an event costs. */
+static struct text bytes_per_event(const struct recording_status *status)
+{
+	struct text out = {""};
+
+	if (status->events >= PROGRESS_EVENTS_MIN)
+		snprintf(out.s, sizeof(out.s), " (%.1f B/event)", (double)status->file_bytes / (double)status->events);
+	return out;
+}
+
 void progress_print_summary(const struct recording_status *status, const char *path, uint64_t elapsed_ns,
 			    char text[static PROGRESS_SUMMARY_BYTES])
 {
 	struct text lost = text_count(all_lost(status));
 
-	snprintf(text, PROGRESS_SUMMARY_BYTES, "%.300s: %s, %s (%.1f B/event), %s, %s lost", path, text_events(status->events).s,
-		 text_bytes(status->file_bytes).s, status->events ? (double)status->file_bytes / (double)status->events : 0.0,
-		 text_seconds(elapsed_ns).s, all_lost(status) ? lost.s : "nothing");
+	snprintf(text, PROGRESS_SUMMARY_BYTES, "%.300s: %s, %s%s, %s, %s lost", path, text_events(status->events).s, text_bytes(status->file_bytes).s,
+		 bytes_per_event(status).s, text_seconds(elapsed_ns).s, all_lost(status) ? lost.s : "nothing");
 }
 
 void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,

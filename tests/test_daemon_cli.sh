@@ -91,6 +91,7 @@ check "the list has an event" grep -q "^sched_switch .*sched:sched_switch" out
 
 # time, summary, files
 expect 0 "t.trace: .* events, .* lost" run -ts1 t.trace t.proc
+check "what an event takes" grep -q " events, .* ([0-9.]* B/event), .* lost" err
 check "next command" grep -q "next: tracevisualizer -a t.trace" err
 check "mode 0600" test "$(stat -c %a t.trace)" = 600
 check "process list" grep -qx "PID: 1; PPID: 0; NAME: init" t.proc
@@ -110,6 +111,7 @@ check "an older trace stays if the socket fails" cmp -s t.trace kept.trace
 expect 1 "is not a socket and is not replaced" "$daemon" --control words -tu100000 kept.trace
 check "the socket costs nobody a file" grep -qx precious words
 check "and nothing is left beside it" test -z "$(ls kept.trace.* words.lock 2>/dev/null)"
+expect 0 "few.trace: [1-9][0-9]* events, [0-9.]* kB, .* s, nothing lost$" env TRACE_FAKE_EVENTS=10 "$daemon" --control "$work/control" -tu100000 few.trace
 run -tu100000 - >piped 2>err
 check "stdout" cmp -s -n 8 piped t.trace
 
