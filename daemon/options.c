@@ -224,7 +224,7 @@ static int apply_flight_recorder(struct options *options, const char *value, str
 static int set_action(struct options *options, enum action action, struct trace_error *ret_error)
 {
 	if (options->action != ACTION_RECORD && options->action != action)
-		return error_set(ret_error, -EINVAL, "one of -m -p -v -j -q at a time");
+		return error_set(ret_error, -EINVAL, "one of -m -p -v -j -q --list at a time");
 	options->action = action;
 	return 0;
 }
@@ -452,6 +452,27 @@ static int check_names(const struct options *options, struct trace_error *ret_er
 	return 0;
 }
 
+static const char *action_letter(enum action action)
+{
+	static const char *const letters[] = {
+		[ACTION_LIST] = "--list",     [ACTION_PRINT_MASK] = "-p", [ACTION_SET_MASK] = "-m",
+		[ACTION_STATUS] = "-v",	      [ACTION_SNAPSHOT] = "-j",	  [ACTION_STOP] = "-q",
+	};
+
+	return letters[action];
+}
+
+/* Who asks for a recording and for something else has one of the two in mind; nobody knows which. */
+static int check_action(const struct options *options, struct trace_error *ret_error)
+{
+	const struct session_options *session = &options->session;
+
+	if (session->background)
+		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: one at a time",
+				 options->tracer.overwrite ? "-k" : "--background", action_letter(options->action));
+	return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
+}
+
 /* Options that are fine alone but not together. */
 static int check_together(struct options *options, struct trace_error *ret_error)
 {
@@ -467,7 +488,7 @@ static int check_together(struct options *options, struct trace_error *ret_error
 	if (err)
 		return err;
 	if (options->action != ACTION_RECORD)
-		return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
+		return check_action(options, ret_error);
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
 		return error_set(ret_error, -EINVAL, "--follow whom? Give -PPID, or -- COMMAND");
 	if (session->background && session->command)

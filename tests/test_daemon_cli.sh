@@ -74,6 +74,9 @@ expect 2 "unknown option -Z" run -Z
 expect 2 "near ones: .*sched_switch" run -esched_swich t
 expect 2 "is not a time" run -tsx t
 expect 2 "one name too many" run a b c d
+expect 2 "^tracedaemon: -k begins a recording and -j does not: one at a time$" run -j -k
+check "a contradiction is one line" test "$(wc -l <err)" = 1
+expect 2 "--background begins a recording and -q does not" run --background -q
 expect 2 "the name of the trace is empty" run -tu100000 ""
 expect 2 "the trace and the list of processes cannot be the same file" run -tu100000 - -
 expect 2 "the second one, and only one can be chosen; --follow adds" run -tu100000 -P1 -P2 t
