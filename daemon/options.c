@@ -477,6 +477,7 @@ static int check_action(const struct options *options, struct trace_error *ret_e
 static int check_together(struct options *options, struct trace_error *ret_error)
 {
 	const struct session_options *session = &options->session;
+	char word[200];
 	int err = 0;
 
 	if (options->action == ACTION_SET_MASK && !options->selection.begun)
@@ -497,7 +498,7 @@ static int check_together(struct options *options, struct trace_error *ret_error
 	if (options->tracer.overwrite && options->output.path)
 		return error_set(ret_error, -EINVAL,
 				  "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
-				  options->output.path);
+				  text_shell(options->output.path, word, sizeof(word)) ? word : "TRACE");
 	return 0;
 }
 

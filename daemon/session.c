@@ -17,6 +17,8 @@
 #include "probe.h"
 #include "text.h"
 
+#define SESSION_WORD_BYTES 900 /* of a command that is advised: with what is said around it a message has room for it */
+
 /* ---- signals ---- */
 
 /* SIGHUP stays ignored for who was started by nohup. A full disk or a gone reader is an error of write(2), not a signal. */
@@ -316,6 +318,14 @@ static int check_output(struct session *session, bool *ret_found)
 	return err;
 }
 
+static void tell_next(const char *path)
+{
+	char word[SESSION_WORD_BYTES];
+
+	if (text_shell(path, word, sizeof(word)))
+		message_note("next: tracevisualizer -a %s", word);
+}
+
 static int end_recording(struct session *session)
 {
 	uint64_t elapsed_ns = clock_now() - session->start_ns;
@@ -340,7 +350,7 @@ static int end_recording(struct session *session)
 	progress_print_summary(&status, session->output.path, elapsed_ns, session->summary);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
 	if (found)
-		message_note("next: tracevisualizer -a %s", session->output.path);
+		tell_next(session->output.path);
 	return err ? err : removed;
 }
 

@@ -70,6 +70,51 @@ struct text text_trace_name(void)
 	return out;
 }
 
+/* ---- words for a shell ---- */
+
+static bool is_plain(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%";
+
+	return *path && !path[strspn(path, plain)];
+}
+
+static bool has_control(const char *path)
+{
+	for (; *path; path++)
+		if ((unsigned char)*path < ' ' || *path == 0x7f)
+			return true;
+	return false;
+}
+
+/* What stands for a character between quotes: \n and its like would go to the terminal, so that then the quotes are $'...', where \ is special, too. */
+static int print_quoted(char *text, size_t size, char character, bool escapes)
+{
+	if (escapes && ((unsigned char)character < ' ' || character == 0x7f))
+		return snprintf(text, size, "\\%03o", (unsigned int)character);
+	if (escapes && (character == '\'' || character == '\\'))
+		return snprintf(text, size, "\\%c", character);
+	return snprintf(text, size, character == '\'' ? "'\\''" : "%c", character);
+}
+
+bool text_shell(const char *path, char *word, size_t size)
+{
+	bool plain = is_plain(path), escapes = has_control(path);
+	size_t used;
+
+	used = (size_t)snprintf(word, size, "%s%s", plain ? "" : escapes ? "$'" : "'", *path == '-' ? "./" : "");
+	for (; *path && used < size; path++)
+		used += plain ? (size_t)snprintf(word + used, size - used, "%c", *path) : (size_t)print_quoted(word + used, size - used, *path, escapes);
+	if (!plain && used < size)
+		used += (size_t)snprintf(word + used, size - used, "'");
+	if (used < size)
+		return true;
+	*word = '\0';
+	return false;
+}
+
+/* ---- parsing ---- */
+
 /* strtoull() takes signs and spaces; an option's value must start with a digit. */
 static int parse_leading(const char *text, uint64_t *ret_number, const char **ret_rest)
 {

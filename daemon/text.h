@@ -2,6 +2,8 @@
 #ifndef DAEMON_TEXT_H
 #define DAEMON_TEXT_H
 /* text.h - numbers, sizes and times, to and from text. */
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "../libtrace/error.h"
 
@@ -17,6 +19,12 @@ struct text text_seconds(uint64_t time_ns); /* "60.0 s", "2 min 05 s" */
 
 /** text_trace_name() - a name for a trace that nobody named: trace-2026-11-21-120000.trace */
 struct text text_trace_name(void);
+
+/**
+ * text_shell() - @path as a shell takes it for one word, and no program for an option: as it is if it can be, with ./ before a dash, or in quotes
+ * Returns false when @size bytes are too few; then @word is empty.
+ */
+bool text_shell(const char *path, char *word, size_t size);
 
 /**
  * text_parse_number() - a decimal or 0x number, nothing else around it

@@ -77,6 +77,7 @@ expect 2 "one name too many" run a b c d
 expect 2 "^tracedaemon: -k begins a recording and -j does not: one at a time$" run -j -k
 check "a contradiction is one line" test "$(wc -l <err)" = 1
 expect 2 "--background begins a recording and -q does not" run --background -q
+expect 2 "save them later: tracedaemon -j 'two words'\$" run -k "two words"
 expect 2 "the name of the trace is empty" run -tu100000 ""
 expect 2 "the trace and the list of processes cannot be the same file" run -tu100000 - -
 expect 2 "the second one, and only one can be chosen; --follow adds" run -tu100000 -P1 -P2 t
@@ -100,6 +101,15 @@ check "mode 0600" test "$(stat -c %a t.trace)" = 600
 check "process list" grep -qx "PID: 1; PPID: 0; NAME: init" t.proc
 check "interrupt list" grep -qx "IRQ: 9; NAME: timer" t.proc
 expect 0 "" silent -tu100000 t.trace
+advised() { # what is advised can be pasted
+	run -tu100000 --output "$1" 2>err
+	eval "$(sed -n 's/.*next: tracevisualizer -a \(.*\)/"$visualizer" -a \1/p' err)" >out 2>&1
+	check "the next command of $1" grep -q "Where the time went" out
+}
+advised t.trace
+advised "two words.trace"
+advised "-dash.trace"
+advised "it's; \$(rm -r here).trace"
 expect 0 "recording trace-20" run -tu100000
 check "the made-up name" test -s trace-20*.trace
 expect 0 "is ignored" run -d -o -tu100000 /dev/tracer t.trace t.proc

@@ -403,6 +403,35 @@ static void numbers_are_printed_for_people(void)
 	CU_ASSERT_STRING_EQUAL(text_seconds(125000000000).s, "2 min 05 s");
 }
 
+static void expect_word(const char *path, const char *expected)
+{
+	char word[64];
+
+	CU_ASSERT(text_shell(path, word, sizeof(word)));
+	CU_ASSERT_STRING_EQUAL(word, expected);
+}
+
+static void names_are_printed_as_a_shell_takes_them(void)
+{
+	char word[8] = "x";
+
+	expect_word("/tmp/a-1_b.trace", "/tmp/a-1_b.trace");
+	expect_word("-v.trace", "./-v.trace");
+	expect_word("two words", "'two words'");
+	expect_word("- -", "'./- -'");
+	expect_word("~", "'~'");
+	expect_word("a;b", "'a;b'");
+	expect_word("it's", "'it'\\''s'");
+	expect_word("a\\b", "'a\\b'");
+	expect_word("a\nb'\\\033", "$'a\\012b\\'\\\\\\033'");
+	expect_word("", "''");
+	CU_ASSERT(text_shell("1234567", word, sizeof(word)));
+	CU_ASSERT(!text_shell("12345678", word, sizeof(word)));
+	CU_ASSERT_STRING_EQUAL(word, "");
+	CU_ASSERT(!text_shell("a 2345", word, sizeof(word)));
+	CU_ASSERT_STRING_EQUAL(word, "");
+}
+
 /* ---- what the documents say ---- */
 
 static char *read_document(const char *path)
@@ -512,6 +541,7 @@ static const struct unit_case cases[] = {
 {"a_probe_is_chosen_by_any_of_its_names", a_probe_is_chosen_by_any_of_its_names},
 {"switching_on_and_off_for_ever_takes_no_room", switching_on_and_off_for_ever_takes_no_room},
 	{"numbers_are_printed_for_people", numbers_are_printed_for_people},
+	{"names_are_printed_as_a_shell_takes_them", names_are_printed_as_a_shell_takes_them},
 	{"the_manual_knows_every_option", the_manual_knows_every_option},
 	{"the_completion_knows_every_option", the_completion_knows_every_option},
 	{"the_help_fits_a_screen", the_help_fits_a_screen},
