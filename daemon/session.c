@@ -17,7 +17,7 @@
 #include "probe.h"
 #include "text.h"
 
-#define SESSION_WORD_BYTES 900 /* of a command that is advised: with what is said around it a message has room for it */
+#define SESSION_WORD_BYTES 480 /* of a command that is advised: a message has room for two of them, and what is said around them */
 
 /* ---- signals ---- */
 
@@ -234,22 +234,43 @@ static void tell_not_traced(const struct session *session)
 		message_note("not traced: %s", text);
 }
 
+/* What a command needs for it to reach this daemon: who began earlier may have the usual socket. */
+static void print_way(const struct session *session, char way[static SESSION_WORD_BYTES])
+{
+	char usual[CONTROL_PATH_BYTES], word[SESSION_WORD_BYTES - 16];
+	const char *path = session->control ? control_path(session->control) : NULL;
+
+	control_default_path(usual);
+	*way = '\0';
+	if (path && strcmp(path, usual) && text_shell(path, word, sizeof(word)))
+		snprintf(way, SESSION_WORD_BYTES, " --control %s", word);
+}
+
+static void tell_background(const struct session *session, const char *way)
+{
+	int pid = (int)getpid();
+
+	if (session->flight)
+		message_note("flight recorder runs as process %d; tracedaemon%s -j TRACE saves it, tracedaemon%s -q stops it", pid, way, way);
+	else if (session->control)
+		message_note("recording %s as process %d; tracectl%s stop ends it", session->options->output.path, pid, way);
+	else
+		message_note("recording %s as process %d; kill %d ends it", session->options->output.path, pid, pid);
+}
+
 static void tell_begun(struct session *session)
 {
 	const struct options *options = session->options;
-	const char *socket = session->control ? control_path(session->control) : NULL;
-	char usual[CONTROL_PATH_BYTES];
+	char way[SESSION_WORD_BYTES];
 
-	control_default_path(usual);
+	print_way(session, way);
 	tell_not_traced(session);
-	if (session->flight)
-		message_note("flight recorder runs as process %d; tracedaemon -j TRACE saves it, -q stops it", (int)getpid());
-	else if (options->session.background)
-		message_note("recording %s as process %d; tracectl stop ends it", options->output.path, (int)getpid());
+	if (options->session.background)
+		tell_background(session, way);
 	else if (options->output.made_up)
 		message_note("recording %s", options->output.path);
-	if (socket && !options->session.control_path && strcmp(socket, usual))
-		message_note("another daemon runs; control this one with --control %s", socket);
+	if (*way && !options->session.background && !options->session.control_path)
+		message_note("another daemon runs; tracectl%s controls this one", way);
 }
 
 /* A trace that cannot be written is told before anything is started or attached, and alone. The last one stays until output_commit(). */

@@ -66,6 +66,24 @@ user_control() {
 	check "another daemon is found" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" --control "$work/run/tracedaemon/control-$second" stop
 	wait $second
 	check "its socket is gone" test ! -e "$work/run/tracedaemon/control"
+	check "who records beside it is told how to reach it" grep -q "another daemon runs; tracectl --control $work/run/tracedaemon/control-$second controls this one\$" "$work/second.err"
+
+	# what each of two is told reaches itself
+	mine() { (cd "$work/theirs" && PATH=$work/path:$PATH XDG_RUNTIME_DIR=$work/run exec "${as[@]}" "$@"); }
+	mkdir path
+	ln -s "$daemon" path/tracedaemon
+	ln -s "$control" path/tracectl
+	mine tracedaemon --no-user -k 2>first.err
+	check "the first is told the usual" grep -q "; tracedaemon -j TRACE saves it, tracedaemon -q stops it\$" first.err
+	for begin in "-k" "--background b.trace"; do
+		mine tracedaemon --no-user $begin 2>second.err
+		check "the second, $begin, is told in one line" test "$(grep -c "process\|daemon runs" second.err)" -eq 1
+		mine bash -c "$(sed -n 's/.*\(tracedaemon\|tracectl\) \(.*\) \(stops\|ends\) it$/\1 \2/p' second.err)" >/dev/null
+		check "the second, $begin, is what stops" test -z "$(ls run/tracedaemon/control-* 2>/dev/null)"
+		check "the first goes on beside $begin" mine tracectl status >/dev/null
+	done
+	mine tracedaemon -q >/dev/null
+	for _ in $(seq 100); do [ -e run/tracedaemon/control ] || break; sleep 0.05; done
 }
 user_control
 
