@@ -83,13 +83,27 @@ static bool wants_users(const struct session *session)
 	return !session->options->selection.no_user;
 }
 
-/* Everybody may record programs of their own; the kernel takes rights. */
-static bool can_go_without(const struct session *session, const struct trace_error *error)
+/* Whoever names events without one of programs, or whom to record, has more in mind than what programs tell of themselves. */
+static bool asks_for_kernel(const struct options *options)
 {
-	if ((error->code != -EPERM && error->code != -EACCES) || !wants_users(session) || session->probes)
-		return false;
+	const struct tracer_options *whom = &options->tracer;
+	bool filters = whom->filter_pid || whom->filter_pgrp || whom->filter_uid >= 0 || whom->filter_gid >= 0;
+
+	return (options->selection.begun || filters) && !options->selection.nr_user;
+}
+
+/* Everybody may record programs of their own; the kernel takes rights. An empty trace would look as if nothing had happened. */
+static int go_without(const struct session *session, struct trace_error *error)
+{
+	if ((error->code != -EPERM && error->code != -EACCES) || session->probes || !select_wants_any_user(&session->selection))
+		return error->code;
+	if (asks_for_kernel(session->options)) {
+		struct trace_error cause = *error;
+
+		return error_set(error, cause.code, "%s; -e user records events of your programs only", cause.message);
+	}
 	message_note("recording events of your programs only, not the kernel's: %s", error->message);
-	return true;
+	return 0;
 }
 
 /* Of somebody who is not there, nothing would be recorded, for as long as one waits. */
@@ -127,7 +141,7 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 	session->filter = options;
 	session->tracer = tracer_new(&options, ret_error);
 	if (!session->tracer)
-		return can_go_without(session, ret_error) ? 0 : ret_error->code;
+		return go_without(session, ret_error);
 	tell_geometry(session);
 	return 0;
 }
@@ -264,6 +278,8 @@ static void tell_begun(struct session *session)
 	char way[SESSION_WORD_BYTES];
 
 	print_way(session, way);
+	if (session->adds_owners && session->tracer)
+		message_note("scheduling and the life of processes are recorded too, so that events have an owner");
 	tell_not_traced(session);
 	if (options->session.background)
 		tell_background(session, way);
@@ -444,8 +460,7 @@ int session_run(const struct options *options)
 	struct trace_error error;
 	int status, ready_fd = -1;
 
-	if (select_finish(&options->selection, session.mask))
-		message_note("scheduling and the life of processes are recorded too, so that events have an owner");
+	session.adds_owners = select_finish(&options->selection, session.mask);
 	if (options->session.command) {
 		status = command_check(options->session.command[0], &error);
 		if (status) {

@@ -54,6 +54,7 @@ struct session {
 	struct flush flush;
 	struct progress progress;
 	uint64_t mask[TRACE_MASK_WORDS];
+	bool adds_owners; /* to @mask, what nobody asked for */
 	bool halted;
 	bool stopping;
 	bool write_error_told;

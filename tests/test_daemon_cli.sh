@@ -111,6 +111,22 @@ expect 0 "" run --version
 expect 0 "" run --list
 check "the list has an event" grep -q "^sched_switch .*sched:sched_switch" out
 
+# who may not record the kernel, and asks for it, has one line and no trace; others record their programs
+without() { env TRACE_FAKE_FORBIDDEN=1 "$daemon" --control "$work/control" "$@"; }
+for asked in -efs "-esched,-fs_open" "-e+page_alloc" "-esched,-user" -P$$ "-G$(($(ps -o pgid= $$)))" -u0 -g0 "-eall -euser,-user" --no-user; do
+	expect 1 "the kernel is root's: run as root" without $asked -tu100000 none.trace
+	check "$asked: one line" test "$(wc -l <err)" -eq 1
+done
+expect 1 "run as root; -e user records events of your programs only\$" without -k -efs
+expect 1 "run as root; -e user records events of your programs only\$" without -efs none.trace -- touch started
+check "no trace, and no command" test ! -e none.trace -a ! -e started
+for asked in "" -euser -eall "-efs,shop:*" "-P$$ -eshop:*" -e-shop:*; do
+	expect 0 "recording events of your programs only, not the kernel's: .* run as root\$" without $asked -tu100000 programs.trace
+	check "'$asked' records nothing of the kernel" test -z "$(grep "have an owner" err)"
+done
+expect 0 "" without --quiet --follow programs.trace -- true
+expect 0 "scheduling and the life of processes are recorded too" run -efs -tu100000 t.trace
+
 # time, summary, files
 expect 0 "t.trace: .* events, .* lost" run -ts1 t.trace t.proc
 check "what an event takes" grep -q " events, .* ([0-9.]* B/event), .* lost" err

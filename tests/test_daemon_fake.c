@@ -227,8 +227,13 @@ static uint64_t environment_number(const char *name)
 
 struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error)
 {
-	struct tracer *tracer = calloc(1, sizeof(*tracer));
+	struct tracer *tracer;
 
+	if (getenv("TRACE_FAKE_FORBIDDEN")) {
+		*ret_error = (struct trace_error){.code = -EPERM, .message = "the kernel is root's: run as root"};
+		return NULL;
+	}
+	tracer = calloc(1, sizeof(*tracer));
 	if (!tracer) {
 		*ret_error = (struct trace_error){.code = -ENOMEM, .message = "no memory for a tracer"};
 		return NULL;

@@ -10,6 +10,8 @@
  *   TRACE_FAKE_EVENTS    sched_switch events for each CPU
  *   TRACE_FAKE_PAUSE_US  pause after every 64 of them
  *
+ * With TRACE_FAKE_FORBIDDEN there is none: the right is missing.
+ *
  * The k-th event of a CPU has next_tid k, from 1, so a reader can tell which are missing.
  */
 #include <trace/tracer.h>
