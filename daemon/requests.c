@@ -247,7 +247,8 @@ static size_t print_users(const struct session *session, char *text, size_t size
 	struct users_status status;
 
 	users_get_status(session->users, &status);
-	return (size_t)snprintf(text, size, "Programs with tracepoints: %zu now, %zu so far, %zu refused\n", status.programs, status.ever, status.refused);
+	return (size_t)snprintf(text, size, "Programs with tracepoints: %zu now, %zu so far, %zu refused%s\n", status.programs, status.ever, status.refused,
+				status.barred ? "; new ones cannot join" : "");
 }
 
 static size_t print_buffers(const struct session *session, char *text, size_t size)

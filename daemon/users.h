@@ -66,8 +66,9 @@ void users_switch_off(struct users *users);
 /** users_salvage() - after drain_end(), when something does not come: from programs that died or run something else it will not */
 void users_salvage(struct users *users);
 /**
- * users_tell_lack() - what of programs is not in the trace, and cannot be counted: patterns that no program had an event for, places of events
- * that found no room in their programs' registries, or in the trace, programs that may have come and gone unheard. @tell: is given one text after the other
+ * users_tell_lack() - what of programs is not in the trace, and cannot be counted: those that another daemon had, patterns that no program had an
+ * event for, places of events that found no room in their programs' registries, or in the trace, programs that may have come and gone unheard.
+ * @tell: is given one text after the other
  */
 void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context);
 /**
@@ -94,11 +95,12 @@ struct users_gone {
 };
 void users_get_gone(const struct users *users, struct users_gone *ret_gone);
 
-/** struct users_status - @programs: recorded now; @ever: so far; @refused: whose memory was not as it should be */
+/** struct users_status - @programs: recorded now; @ever: so far; @refused: whose memory was not as it should be. @barred: none can join now */
 struct users_status {
 	size_t programs;
 	size_t ever;
 	size_t refused;
+	bool barred;
 };
 void users_get_status(const struct users *users, struct users_status *ret_status);
 #endif

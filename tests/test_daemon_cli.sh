@@ -86,6 +86,7 @@ user_control() {
 	for _ in $(seq 100); do [ -e run/tracedaemon/control ] || break; sleep 0.05; done
 }
 user_control
+export TRACER_SOCKET=$work/programs # nobody else's programs, and nobody else to have them
 
 # usage
 expect 2 "unknown option -Z" run -Z
@@ -168,6 +169,38 @@ expect 0 "" silent -tu100000 -P$$ -u0 filtered.trace
 check "a filter is told" grep -q "Not traced: other processes: what was recorded is of process $$ of user 0" out
 "$TRACE_BUILD/bin/tracevisualizer" t.trace >out
 check "no filter, no word" test -z "$(grep 'other processes' out)"
+
+# that another daemon has the programs is told, quiet or not, and in the trace; not to who asks for none
+barred="events of programs: they could not join, another daemon had them"
+start first.trace
+second() { "$daemon" --control "$work/second" --quiet -b4194304 -tu100000 "$@"; }
+expect 0 "^tracedaemon: warning: programs that start now cannot join until the other daemon ends: $work/programs belongs" second second.trace
+check "that programs could not join is told at the end" grep -q "warning: not traced: $barred\$" err
+"$visualizer" second.trace >out
+check "that programs could not join is in the report" grep -q "$barred" out
+"$visualizer" --json second.trace >out
+check "that programs could not join is in JSON" grep -q "$barred" out
+expect 0 "" second --no-user second.trace
+expect 0 "" second -esched,-user second.trace
+"$visualizer" second.trace >out
+check "who asks for no programs misses none" test -z "$(grep "could not join" out)"
+expect 0 "cannot join until the other daemon ends" "$daemon" --control "$work/second" --quiet -k -b4194304
+expect 0 "Programs with tracepoints: 0 now, 0 so far, 0 refused; new ones cannot join" eval '"$control" --control "$work/second" status >&2'
+expect 0 "" "$daemon" --control "$work/second" --quiet -j snapshot.trace
+"$daemon" --control "$work/second" -q >/dev/null
+"$visualizer" snapshot.trace >out
+check "that programs could not join is in a snapshot" grep -q "$barred" out
+"$daemon" --control "$work/second" --quiet second.trace 2>second.err &
+second=$!
+for _ in $(seq 100); do grep -q "cannot join" second.err && break; sleep 0.05; done
+expect 0 "" "$control" --control "$work/control" stop
+wait $pid
+for _ in $(seq 100); do [ -S programs ] && break; sleep 0.05; done
+"$control" --control "$work/second" stop >/dev/null
+wait $second
+check "how long programs could not join is told" grep -q "not traced: events of programs in the first [0-9.]* s: they could not join, another daemon had them" second.err
+"$visualizer" first.trace >out 2>err
+check "who had them misses none" test -z "$(grep "could not join" out)"
 
 # a command
 expect 0 "" silent t.trace -- true

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -330,11 +331,21 @@ static void who_could_not_be_heard_is_found_at_the_end(void)
 	fake_program_free(&program);
 }
 
-/* Another daemon, in a process of its own, has the socket and the program until it ends. */
-static void a_second_daemon_takes_over_when_the_first_ends(void)
+static void add_text(void *context, const char *text)
+{
+	strcat(strcat(context, text), "\n");
+}
+
+/*
+ * Another daemon, in a process of its own, has the socket and the program until it ends, and what was missing until then is told. If not
+ * @keeps_socket the second one can listen meanwhile, but does not get the program.
+ */
+static void take_over(bool keeps_socket, const char *lack, const char *lack_at_end)
 {
 	struct daemon_of_users first, second;
 	struct fake_program program;
+	struct users_status status;
+	char text[1000] = "", lock[80];
 	int pipe_fds[2];
 	pid_t owner, other;
 	char byte;
@@ -361,21 +372,64 @@ static void a_second_daemon_takes_over_when_the_first_ends(void)
 	}
 	CU_ASSERT_EQUAL(read(pipe_fds[0], &byte, 1), 1);
 	CU_ASSERT_EQUAL(byte, 1);
+	snprintf(lock, sizeof(lock), "%s.lock", first.path);
+	if (!keeps_socket)
+		unlink(lock);
 	daemon_begin(&second, "over");
 	users_dispatch(second.users);
 	CU_ASSERT_EQUAL(daemon_programs(&second), 0);
+	users_get_status(second.users, &status);
+	CU_ASSERT_EQUAL(status.barred, keeps_socket);
+	users_tell_lack(second.users, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, lack);
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
 	for (int i = 0; i < 100 && daemon_programs(&second) == 0; i++, usleep(1000))
 		users_dispatch(second.users);
 	CU_ASSERT_EQUAL(daemon_programs(&second), 1);
 	close(connect_to(second.path)); /* it listens now */
+	users_get_status(second.users, &status);
+	CU_ASSERT_FALSE(status.barred);
+	*text = '\0';
+	users_tell_lack(second.users, add_text, text);
+	CU_ASSERT_EQUAL(fnmatch(lack_at_end, text, 0), 0);
 	kill(owner, SIGKILL);
 	waitpid(owner, NULL, 0);
 	close(pipe_fds[0]);
 	close(pipe_fds[1]);
 	daemon_free(&second);
 	fake_program_free(&program);
+}
+
+static void a_second_daemon_takes_over_when_the_first_ends(void)
+{
+	take_over(true, "events of programs: they could not join, another daemon had them\n",
+		  "events of programs in the first * s: they could not join, another daemon had them\n");
+	take_over(false, "events of some programs: another daemon had them\n", "events of some programs: another daemon had them\n");
+}
+
+/* Nobody misses what nobody asked for, until somebody does. */
+static void who_asks_for_no_programs_is_not_told_that_they_could_not_join(void)
+{
+	struct daemon_of_users daemon;
+	struct selection wanted = { 0 };
+	struct users *none;
+	char text[1000] = "";
+	struct trace_error error;
+	struct users_options options;
+
+	daemon_begin(&daemon, "asked");
+	CU_ASSERT_EQUAL(select_add(&daemon.bench->selection, "sched,-user", &error), 0);
+	options = (struct users_options){ .selection = &daemon.bench->selection };
+	none = users_new(&options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(none);
+	users_tell_lack(none, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	users_select(none, &wanted);
+	users_tell_lack(none, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "events of programs: they could not join, another daemon had them\n");
+	users_free(none);
+	daemon_free(&daemon);
 }
 
 static void who_is_slow_to_speak_is_heard(void)
@@ -496,11 +550,6 @@ static void events_that_no_ring_can_count_are_in_the_trace(void)
 	unlink(trace_path);
 	strcat(path, ".lock");
 	unlink(path);
-}
-
-static void add_text(void *context, const char *text)
-{
-	strcat(strcat(context, text), "\n");
 }
 
 /* Patterns that found nothing are told; those that did, take away or stand for all are not. */
@@ -637,6 +686,7 @@ static const struct unit_case cases[] = {
 	{ "a_message_of_no_bytes_leaves_no_descriptors_behind", a_message_of_no_bytes_leaves_no_descriptors_behind },
 	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
 	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
+	{ "who_asks_for_no_programs_is_not_told_that_they_could_not_join", who_asks_for_no_programs_is_not_told_that_they_could_not_join },
 	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
 	{ "who_says_nothing_keeps_nobody_out", who_says_nothing_keeps_nobody_out },
 	{ "what_children_count_in_a_memory_without_rings_is_told", what_children_count_in_a_memory_without_rings_is_told },
