@@ -243,6 +243,7 @@ static int run(const struct options *options)
 	trace_servers_free(report.servers);
 	trace_user_events_free(report.user);
 	blocks_free(report.blocks);
+	command_end(&report);
 	trace_analysis_free(report.analysis);
 	trace_close(trace);
 	return result;
@@ -278,6 +279,7 @@ static int run_diff(const struct options *options)
 		result = close_output(&sides[0]) ? 1 : result;
 	}
 	for (int i = 0; i < 2; i++) {
+		command_end(&sides[i]);
 		trace_analysis_free(sides[i].analysis);
 		trace_close((struct trace *)sides[i].trace);
 	}

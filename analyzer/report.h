@@ -24,7 +24,8 @@ struct report {
 	struct trace_history *history;	 /* of --critical-path, else NULL */
 	const struct trace_process *command; /* that the recorder started; NULL: none, or not seen */
 	bool command_is_sure;		     /* else the first of its name: command_words() */
-	uint64_t command_held_ns;	     /* of its life: it waited until the recording had begun */
+	uint64_t command_exec_ns;	     /* when it began to run its program */
+	GHashTable *holds;		     /* by process: what those that a recorder started waited to be let go; NULL: no command */
 	struct blocks *blocks;		     /* of -a and --json, else NULL */
 	struct timeline *timeline;	     /* of --timeline, else NULL */
 	const struct options *options;
@@ -39,9 +40,13 @@ int report_json(struct report *report);
 int report_text(struct report *report);
 /** command_begin() - before the pass: look for the command that was recorded, for @report->command. 0 or -ENOMEM */
 int command_begin(struct report *report);
+/** command_end() - release what it keeps */
+void command_end(struct report *report);
 /** command_words() - what report->command is, in front of its name or of what it did: one that was known by its name only may be another */
 const char *command_words(const struct report *report);
-/** command_ran_ns() - how long it ran, from when the recorder let it go */
+/** command_from_ns() - when the recorder let it go; if it is not known to have been held, when it was first there */
+uint64_t command_from_ns(const struct report *report);
+/** command_ran_ns() - how long it ran, from then */
 uint64_t command_ran_ns(const struct report *report);
 /** command_free_figures() - take out of @figures, those of report->command, what it waited for the recorder */
 void command_free_figures(const struct report *report, struct trace_figures *figures);

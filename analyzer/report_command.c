@@ -6,26 +6,76 @@
  * start, a child of the recorder, and its first program is that of the command. Failing that, the first of the name to be started.
  *
  * Until it is let go it waits for the recorder, to read the state of the system, for ten milliseconds or so. That is in its books, as all of its time is, but it
- * is none of the command's: who asks how long a command ran, and what it waited for, is told of the rest.
+ * is none of the command's: who asks how long a command ran, and what it waited for, is told of the rest. Its wait for the disk that has its program is the
+ * command's: only the read of the recorder's pipe is not.
  */
 #include <string.h>
 #include "command_name.h"
 #include "report.h"
 
+/* struct hold - of a process that a recorder started: @ns until @until_ns it waited to be let go */
+struct hold {
+	uint64_t ns;
+	uint64_t until_ns;
+};
+
 static bool is_child_of_recorder(const struct trace_analysis *analysis, const struct trace_thread *thread)
 {
-	const struct trace_thread *parent = trace_find_thread(analysis, trace_process_ppid(trace_thread_process(thread)));
+	const struct trace_thread *parent;
 	uint64_t start, end;
 
 	trace_analysis_window(analysis, &start, &end);
-	return parent && trace_thread_start_ns(thread) <= start && strcmp(trace_thread_comm(parent), "tracedaemon") == 0;
+	if (trace_thread_start_ns(thread) > start)
+		return false;
+	parent = trace_find_thread(analysis, trace_process_ppid(trace_thread_process(thread)));
+	return parent && strcmp(trace_thread_comm(parent), "tracedaemon") == 0;
+}
+
+/*
+ * For the recorder, which has the other end of the pipe, if it is known which file the call was for; in a recording of some processes nobody is known to have
+ * it. If events were lost meanwhile, it is not known for whom it was; but that it was held is.
+ */
+static bool is_hold(const struct trace_process *process, const struct trace_wait *wait, bool lost)
+{
+	if (lost)
+		return wait->kind == TRACE_WAIT_UNKNOWN;
+	if (wait->kind == TRACE_WAIT_PROCESS)
+		return wait->pid == trace_process_ppid(process) && (!*wait->via || strcmp(wait->via, "pipe") == 0);
+	return wait->kind == TRACE_WAIT_OTHER && strcmp(wait->via, "pipe") == 0;
+}
+
+static struct hold *hold_get(struct report *report, const struct trace_process *process)
+{
+	struct hold *hold = g_hash_table_lookup(report->holds, process);
+
+	if (!hold) {
+		hold = g_new0(struct hold, 1);
+		g_hash_table_insert(report->holds, (gpointer)process, hold);
+	}
+	return hold;
+}
+
+/* What is not known counts only as the begin of it, or where it goes on at once: for the rest it has to run. */
+static void on_blocked(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+{
+	struct trace_wait wait = {.kind = interval->kind, .pid = interval->other ? trace_process_pid(interval->other) : 0, .via = interval->via};
+	const struct trace_process *process = trace_thread_process(interval->thread);
+	struct report *report = data;
+	struct hold *hold;
+
+	if ((report->command_is_sure && interval->from_ns >= report->command_exec_ns) || !is_child_of_recorder(analysis, interval->thread))
+		return;
+	hold = hold_get(report, process);
+	if (!is_hold(process, &wait, false) && (!is_hold(process, &wait, true) || (hold->until_ns && interval->from_ns != hold->until_ns)))
+		return;
+	hold->ns += interval->to_ns - interval->from_ns;
+	hold->until_ns = MAX(hold->until_ns, interval->to_ns);
 }
 
 static void on_exec(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread;
 	struct report *report = data;
-	struct trace_times times;
 
 	if (report->command_is_sure || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
@@ -33,10 +83,7 @@ static void on_exec(void *data, struct trace_analysis *analysis, const struct tr
 	if (!thread || !runs_command(thread, trace_event_string(event), trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
 		return;
 	report->command_is_sure = is_child_of_recorder(analysis, thread);
-	if (report->command_is_sure) {
-		trace_thread_times(analysis, thread, &times);
-		report->command_held_ns = times.blocked_ns;
-	}
+	report->command_exec_ns = event->ts_ns;
 	if (report->command_is_sure || !report->command)
 		report->command = trace_thread_process(thread);
 }
@@ -45,11 +92,19 @@ int command_begin(struct report *report)
 {
 	const char *command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	int error;
 
 	if (!command || !*command)
 		return 0;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
-	return trace_analysis_on_event(report->analysis, mask, on_exec, report);
+	report->holds = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	error = trace_analysis_on_event(report->analysis, mask, on_exec, report);
+	return error ? error : trace_analysis_on_interval_of(report->analysis, 1u << TRACE_STATE_BLOCKED, on_blocked, report);
+}
+
+void command_end(struct report *report)
+{
+	g_clear_pointer(&report->holds, g_hash_table_destroy);
 }
 
 const char *command_words(const struct report *report)
@@ -57,43 +112,52 @@ const char *command_words(const struct report *report)
 	return report->command_is_sure ? "the command" : "the first process seen with the command's name";
 }
 
-uint64_t command_ran_ns(const struct report *report)
+/* All 0 if it was not held, or is known by its name only. */
+static struct hold hold_of(const struct report *report)
 {
-	return trace_process_end_ns(report->command) - trace_process_start_ns(report->command) - report->command_held_ns;
+	const struct hold *hold = report->command_is_sure ? g_hash_table_lookup(report->holds, report->command) : NULL;
+
+	return hold ? *hold : (struct hold){0};
 }
 
-/*
- * For the recorder; in a recording of some processes nobody is known to have the other end of the pipe that held it. If events were lost meanwhile, it is not
- * known for whom it was; but that it was held is.
- */
-static bool is_hold(const struct report *report, const struct trace_wait *wait, bool lost)
+uint64_t command_from_ns(const struct report *report)
 {
-	if (lost)
-		return wait->kind == TRACE_WAIT_UNKNOWN;
-	if (wait->kind == TRACE_WAIT_PROCESS)
-		return wait->pid == trace_process_ppid(report->command);
-	return wait->kind == TRACE_WAIT_OTHER && strcmp(wait->via, "pipe") == 0;
+	return MAX(trace_process_start_ns(report->command), hold_of(report).until_ns);
+}
+
+uint64_t command_ran_ns(const struct report *report)
+{
+	return trace_process_end_ns(report->command) - command_from_ns(report);
+}
+
+/* From @time, and from @whole, of which it is a part. */
+static uint64_t take(uint64_t *time, uint64_t *whole, uint64_t *left)
+{
+	uint64_t taken = MIN(*left, *time);
+
+	*time -= taken;
+	*whole -= taken;
+	*left -= taken;
+	return taken;
 }
 
 static void take_hold(const struct report *report, struct trace_figures *figures, bool lost, uint64_t *left)
 {
-	uint64_t taken;
-
-	for (size_t i = 0; i < figures->nr_waits; i++) {
-		taken = is_hold(report, &figures->waits[i], lost) ? MIN(*left, figures->waits[i].ns) : 0;
-		figures->waits[i].ns -= taken;
-		figures->blocked_ns -= taken;
-		figures->elapsed_ns -= taken;
-		*left -= taken;
-	}
+	for (size_t i = 0; i < figures->nr_waits; i++)
+		if (is_hold(report->command, &figures->waits[i], lost))
+			figures->elapsed_ns -= take(&figures->waits[i].ns, &figures->blocked_ns, left);
 }
 
 void command_free_figures(const struct report *report, struct trace_figures *figures)
 {
-	uint64_t left = report->command_held_ns;
+	uint64_t held = hold_of(report).ns, before = command_from_ns(report) - trace_process_start_ns(report->command) - held;
 
-	take_hold(report, figures, false, &left);
-	take_hold(report, figures, true, &left);
+	take_hold(report, figures, false, &held);
+	take_hold(report, figures, true, &held);
+	/* Where it had no CPU when the recording began, it was not held yet. */
+	take(&figures->wait_cpu_ns, &figures->elapsed_ns, &before);
+	take(&figures->user_ns, &figures->elapsed_ns, &before);
+	take(&figures->syscall_ns, &figures->elapsed_ns, &before);
 }
 
 GPtrArray *command_family(const struct report *report)

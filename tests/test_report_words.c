@@ -395,8 +395,8 @@ static void the_command_and_what_it_started_come_first(void)
 	}
 }
 
-/* The recorder lets the command go when it has begun to record: 60 us in which it waits for nobody's sake but the recorder's. */
-static struct tb *make_held(void)
+/* The recorder lets the command go when it has begun to record: 60 us in which it waits for nobody's sake but the recorder's. @cold: its program is on the disk. */
+static struct tb *make_held_of(bool cold)
 {
 	struct tb *tb = tb_new();
 
@@ -414,6 +414,12 @@ static struct tb *make_held(void)
 	tb_sys_exit(tb, 0, 1060000, 1);
 	tb_switch(tb, 0, 1060000, 39, 40, TRACE_TASK_INTERRUPTIBLE);
 	tb_sys_exit(tb, 0, 1061000, 1);
+	if (cold) {
+		tb_sys_enter(tb, 0, 1061000, SYS_execve, 0, 0, 0);
+		tb_switch(tb, 0, 1061000, 40, 0, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_waking(tb, 0, 1061500, 40, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, 0, 1061500, 0, 40, TRACE_TASK_RUNNING);
+	}
 	tb_comm(tb, 0, 1062000, 40, "sleep");
 	tb_exec(tb, 0, 1062000, 40, "/bin/sleep");
 	tb_sys_enter(tb, 0, 1070000, SYS_nanosleep, 0, 0);
@@ -423,6 +429,60 @@ static struct tb *make_held(void)
 	tb_switch(tb, 0, 1090000, 0, 40, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 1090000, 0);
 	return tb;
+}
+
+static struct tb *make_held(void)
+{
+	return make_held_of(false);
+}
+
+/* As the whole of it is in -a, and in a comparison. */
+static void a_command_waits_itself_for_the_disk_that_has_its_program(void)
+{
+	char path[] = "/tmp/test_report_words_cold_XXXXXX", options[64], *text = report_of(make_held_of(true), "-a --ns");
+	struct tb *tb = make_held_of(true);
+	int fd = mkstemp(path);
+
+	contains(text, "The command ran for 40000 ns: sleep (40) waited 51 % of its 40000 ns for");
+	free(text);
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(options, sizeof(options), "--diff --ns %s", path);
+	text = report_of(make_held(), options);
+	contains(text, "The command sleep ran for 40000 in A, sleep for 40000 in B");
+	contains(text, "  elapsed, of all threads    40000  40000");
+	free(text);
+	unlink(path);
+}
+
+/* It had no CPU yet when the recording began: also that is not the command's. */
+static void a_command_did_not_run_before_it_was_held(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "sleep 0");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, true);
+	tb_thread(tb, 40, 40, 39, "tracedaemon", 1, true);
+	tb_fd(tb, 39, 7, 13, 900, S_IFIFO | 0600, "pipe:[900]");
+	tb_fd(tb, 40, 6, 13, 900, S_IFIFO | 0600, "pipe:[900]");
+	tb_sys_enter(tb, 1, 1010000, SYS_read, 6, 0, 1);
+	tb_switch(tb, 1, 1010000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 0, 1055000, SYS_write, 7, 0, 1);
+	tb_waking(tb, 0, 1060000, 40, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 1, 1060000, 0, 40, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 1, 1061000, 1);
+	tb_comm(tb, 1, 1062000, 40, "sleep");
+	tb_exec(tb, 1, 1062000, 40, "/bin/sleep");
+	text = report_of(tb, "-a --ns");
+	join_lines(text);
+	contains(text, "The command ran for 40000 ns: sleep (40) waited 0 % of its 40000 ns");
+	contains(text, "used 100 % CPU (39000 ns in its own code, 1000 ns in the kernel).");
+	free(text);
 }
 
 /* Events of another CPU were lost meanwhile: for whom it waited is not known then. */
@@ -527,6 +587,8 @@ int main(int argc, char **argv)
 		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
 		CASE(no_name_ends_with_half_a_character),
 		CASE(a_command_did_not_run_while_it_was_held),
+		CASE(a_command_waits_itself_for_the_disk_that_has_its_program),
+		CASE(a_command_did_not_run_before_it_was_held),
 		CASE(a_command_did_not_run_while_it_was_held_unseen),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
