@@ -125,6 +125,8 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 	if (nr > 1)
 		fprintf(stderr, "tracevisualizer: %zu are called %s; this is %u, the longest-lived. --critical-path=PID for another\n", nr, task,
 			trace_thread_tid(thread));
+	if (trace_thread_process(thread) == report->command) /* by whatever name: as long as all say that it ran */
+		begun = command_from_ns(report);
 	return trace_critical_path_new(report->history, thread, begun > from ? begun : from, to_ns(report), ret_error);
 }
 

@@ -456,6 +456,33 @@ static void a_command_waits_itself_for_the_disk_that_has_its_program(void)
 	unlink(path);
 }
 
+/* As long as it ran: its program is on the disk, and the wait for it on the path; also who names it is not told of what it was held. */
+static void the_path_of_a_command_begins_when_it_was_let_go(void)
+{
+	static const char *const options[] = {"--critical-path --ns --all", "--critical-path=sleep --ns --all", "--critical-path=40 --ns --all"};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		char *text = report_of(make_held_of(true), options[i]);
+
+		contains(text, "sleep waited 50.0 % of its 40000 for timeouts");
+		contains(text, "sleep: blocked: kernel");
+		CU_ASSERT_PTR_NULL(strstr(text, "tracedaemon"));
+		free(text);
+	}
+}
+
+/* Where it is known by its name only, too. */
+static void the_path_is_as_long_as_the_command_ran(void)
+{
+	char *text = report_of(make_named(false), "--critical-path --ns");
+
+	contains(text, "make worked on a CPU itself for all of its 100000.");
+	free(text);
+	text = report_of(make_named(false), "-a --ns");
+	contains(text, "ran for 100000 ns: make (40)");
+	free(text);
+}
+
 /* It had no CPU yet when the recording began: also that is not the command's. */
 static void a_command_did_not_run_before_it_was_held(void)
 {
@@ -589,6 +616,8 @@ int main(int argc, char **argv)
 		CASE(a_command_did_not_run_while_it_was_held),
 		CASE(a_command_waits_itself_for_the_disk_that_has_its_program),
 		CASE(a_command_did_not_run_before_it_was_held),
+		CASE(the_path_of_a_command_begins_when_it_was_let_go),
+		CASE(the_path_is_as_long_as_the_command_ran),
 		CASE(a_command_did_not_run_while_it_was_held_unseen),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
