@@ -25,6 +25,7 @@ struct report {
 	const struct trace_process *command; /* that the recorder started; NULL: none, or not seen */
 	bool command_is_sure;		     /* else the first of its name: command_words() */
 	uint64_t command_exec_ns;	     /* when it began to run its program */
+	bool command_exited;		     /* all of its threads, or the last of them just then */
 	GHashTable *holds;		     /* by process: what those that a recorder started waited to be let go; NULL: no command */
 	struct blocks *blocks;		     /* of -a and --json, else NULL */
 	struct timeline *timeline;	     /* of --timeline, else NULL */
@@ -48,6 +49,9 @@ const char *command_words(const struct report *report);
 uint64_t command_from_ns(const struct report *report);
 /** command_ran_ns() - how long it ran, from then */
 uint64_t command_ran_ns(const struct report *report);
+/** command_has_ended() - was it seen to? command_not_ended() - what is said of it if not: where events were lost, its end may be among them */
+bool command_has_ended(const struct report *report);
+const char *command_not_ended(const struct report *report);
 /** command_free_figures() - take out of @figures, those of report->command, what it waited for the recorder */
 void command_free_figures(const struct report *report, struct trace_figures *figures);
 /** command_family() - after it: report->command, and all that it started; the caller's list of struct trace_process */

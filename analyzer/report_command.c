@@ -72,10 +72,9 @@ static void on_blocked(void *data, struct trace_analysis *analysis, const struct
 	hold->until_ns = MAX(hold->until_ns, interval->to_ns);
 }
 
-static void on_exec(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+static void on_exec(struct report *report, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread;
-	struct report *report = data;
 
 	if (report->command_is_sure || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
@@ -88,6 +87,22 @@ static void on_exec(void *data, struct trace_analysis *analysis, const struct tr
 		report->command = trace_thread_process(thread);
 }
 
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_sched_exit *ended = event->payload;
+	const struct trace_thread *thread;
+	struct report *report = data;
+
+	if (event->id == TRACE_EV_sched_exec) {
+		on_exec(report, analysis, event);
+		return;
+	}
+	if (!report->command || event->type->fixed_bytes < sizeof(*ended) || !ended->group_dead)
+		return;
+	thread = trace_event_thread(analysis, event);
+	report->command_exited |= thread && trace_thread_process(thread) == report->command;
+}
+
 int command_begin(struct report *report)
 {
 	const char *command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
@@ -97,8 +112,9 @@ int command_begin(struct report *report)
 	if (!command || !*command)
 		return 0;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
+	mask[TRACE_EV_sched_exit / 64] |= 1ull << TRACE_EV_sched_exit % 64;
 	report->holds = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	error = trace_analysis_on_event(report->analysis, mask, on_exec, report);
+	error = trace_analysis_on_event(report->analysis, mask, on_event, report);
 	return error ? error : trace_analysis_on_interval_of(report->analysis, 1u << TRACE_STATE_BLOCKED, on_blocked, report);
 }
 
@@ -128,6 +144,24 @@ uint64_t command_from_ns(const struct report *report)
 uint64_t command_ran_ns(const struct report *report)
 {
 	return trace_process_end_ns(report->command) - command_from_ns(report);
+}
+
+/* Its recorder may stop before it has left its CPU for the last time. */
+bool command_has_ended(const struct report *report)
+{
+	if (report->command_exited)
+		return true;
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(report->command, thread));)
+		if (trace_find_thread(report->analysis, trace_thread_tid(thread)) == thread)
+			return false;
+	return true;
+}
+
+const char *command_not_ended(const struct report *report)
+{
+	size_t gaps;
+
+	return report_lost(report, &gaps) || gaps ? "was not seen to end" : "had not ended";
 }
 
 /* From @time, and from @whole, of which it is a part. */

@@ -261,33 +261,61 @@ static void put_unknown(const struct diff *diff)
 	g_string_free(s, TRUE);
 }
 
-static void put_verdict(const struct diff *diff)
+static void add_run(GString *s, const struct report *side, char letter)
+{
+	char name[256];
+	struct text t;
+
+	g_string_append(s, text_comm(trace_process_comm(side->command), name, sizeof(name)));
+	text_ns(side, command_ran_ns(side), &t);
+	if (command_has_ended(side))
+		g_string_append_printf(s, " ran for %s in %c", t.bytes, letter);
+	else
+		g_string_append_printf(s, " had run for %s when %c ended, and %s", t.bytes, letter, command_not_ended(side));
+}
+
+/* How many times as long a command ran that had not ended, nobody knows. */
+static void put_runs(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
+	const char *also = are_sure(diff) ? "" : command_words(b);
+	uint64_t spans[2] = {command_ran_ns(a), command_ran_ns(b)};
 	GString *s = g_string_new(NULL);
 	char name[256];
 	struct text t;
-	uint64_t spans[2];
+
+	if (!spans[0] || !spans[1])
+		goto end;
+	g_string_printf(s, "T%s ", command_words(a) + 1);
+	add_run(s, a, 'A');
+	if (command_has_ended(a) && command_has_ended(b)) {
+		g_string_append_printf(s, ", %s%s%s for %s in B: %.2f times as long.", also, *also ? " " : "",
+				       text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(b, spans[1], &t),
+				       (double)spans[1] / (double)spans[0]);
+	} else {
+		g_string_append_printf(s, "; %s%s", also, *also ? " " : "");
+		add_run(s, b, 'B');
+		g_string_append(s, ".");
+	}
+	grid_line(a, "", "%s", s->str);
+end:
+	g_string_free(s, TRUE);
+}
+
+static void put_verdict(const struct diff *diff)
+{
+	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
 
 	put_side(a, a, 'A');
 	put_side(a, b, 'B');
-	for (int i = 0; i < 2; i++)
-		spans[i] = diff->sides[i].command ? command_ran_ns(&diff->sides[i]) : 0;
-	if (spans[0] && spans[1]) {
-		g_string_printf(s, "T%s %s ran for %s in A, ", command_words(a) + 1, text_comm(trace_process_comm(a->command), name, sizeof(name)),
-				text_ns(a, spans[0], &t));
-		g_string_append_printf(s, "%s%s%s for %s in B", are_sure(diff) ? "" : command_words(b), are_sure(diff) ? "" : " ",
-				       text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(a, spans[1], &t));
-		g_string_append_printf(s, ": %.2f times as long.", (double)spans[1] / (double)spans[0]);
-		grid_line(a, "", "%s", s->str);
-	}
+	if (a->command && b->command)
+		put_runs(diff);
 	if (of_commands(diff))
 		grid_line(a, "", "Only %s and what they started; --all compares everything.", are_sure(diff) ? "the commands" : "these processes");
 	grid_line(a, "", "Processes of one name are added up; the greatest differences come first.");
 	if (!put_left_out(diff))
 		put_unknown(diff);
 	fputs("\n", a->out);
-	g_string_free(s, TRUE);
 }
 
 static void put_name(const struct diff *diff, const struct name *name)

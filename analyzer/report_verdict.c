@@ -419,12 +419,15 @@ static void about_command(GString *s, const struct report *report, const struct 
 {
 	GPtrArray *tree = command_family(report), *alone = g_ptr_array_new();
 	uint64_t span = command_ran_ns(report);
+	bool ended = command_has_ended(report);
 	struct sum all = sum_new(report, tree), own;
 
 	g_ptr_array_add(alone, (gpointer)root);
 	own = sum_new(report, alone);
-	g_string_append_printf(s, "T%s ran for ", command_words(report) + 1); /* a sentence begins */
+	g_string_append_printf(s, "T%s %s for ", command_words(report) + 1, ended ? "ran" : "had run"); /* a sentence begins */
 	add_ns(s, report, span);
+	if (!ended)
+		g_string_append_printf(s, " when the recording ended, and %s", command_not_ended(report));
 	g_string_append(s, ": ");
 	about_one(s, report, root, &own);
 	if (tree->len > 1) {

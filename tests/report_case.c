@@ -150,6 +150,7 @@ struct tb *make_named(bool sure)
 	tb_thread(tb, 40, 40, 39, "sh", 0, true);
 	tb_comm(tb, 0, 1001000, 40, "make");
 	tb_exec(tb, 0, 1001000, 40, "/usr/bin/make");
+	tb_exit(tb, 0, 1100000, 40, 40, true);
 	return tb;
 }
 

@@ -355,6 +355,7 @@ static void the_verdict_is_about_the_command_and_what_it_started(void)
 	tb_waking(tb, 0, 1090000, 40, TRACE_CONTEXT_TASK);
 	tb_switch(tb, 0, 1090000, 41, 40, TRACE_TASK_DEAD);
 	tb_sys_exit(tb, 0, 1095000, 41);
+	tb_exit(tb, 0, 1100000, 40, 40, true);
 	text = report_of(tb, "-a");
 	contains(text, "The command ran for 100.00 us: make (40) waited 70 % of its 100.00 us for process 41 cc1 via\n"
 		       "waitpid; it waited 0 % for a CPU, and used 30 % CPU (15.00 us in its own code, 15.00 us in the\n"
@@ -433,14 +434,25 @@ static struct tb *make_held_of(bool cold)
 
 static struct tb *make_held(void)
 {
-	return make_held_of(false);
+	struct tb *tb = make_held_of(false);
+
+	tb_exit(tb, 0, 1100000, 40, 40, true);
+	return tb;
+}
+
+static struct tb *make_cold(void)
+{
+	struct tb *tb = make_held_of(true);
+
+	tb_exit(tb, 0, 1100000, 40, 40, true);
+	return tb;
 }
 
 /* As the whole of it is in -a, and in a comparison. */
 static void a_command_waits_itself_for_the_disk_that_has_its_program(void)
 {
-	char path[] = "/tmp/test_report_words_cold_XXXXXX", options[64], *text = report_of(make_held_of(true), "-a --ns");
-	struct tb *tb = make_held_of(true);
+	char path[] = "/tmp/test_report_words_cold_XXXXXX", options[64], *text = report_of(make_cold(), "-a --ns");
+	struct tb *tb = make_cold();
 	int fd = mkstemp(path);
 
 	contains(text, "The command ran for 40000 ns: sleep (40) waited 51 % of its 40000 ns for");
@@ -456,13 +468,41 @@ static void a_command_waits_itself_for_the_disk_that_has_its_program(void)
 	unlink(path);
 }
 
+/* The recording was shorter. Where events were lost, its end may be among them. */
+static void a_command_that_had_not_ended_is_told_as_such(void)
+{
+	char path[] = "/tmp/test_report_words_ended_XXXXXX", options[64], *text = report_of(make_held_of(false), "-a --ns");
+	struct tb *tb = make_held_of(false);
+	int fd = mkstemp(path);
+
+	join_lines(text);
+	contains(text, "The command had run for 40000 ns when the recording ended, and had not ended: sleep (40) waited 50 % of its 40000 ns for");
+	free(text);
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(options, sizeof(options), "--diff --ns %s", path);
+	text = report_of(make_held(), options);
+	contains(text, "\nThe command sleep had run for 40000 when A ended, and had not ended; sleep ran for 40000 in B.\n");
+	free(text);
+	unlink(path);
+	tb = make_held_of(false);
+	tb_add(tb, 1, 1091000, trace_heartbeat, NULL, 0);
+	tb_lost(tb, 1, 5);
+	tb_add(tb, 1, 1092000, trace_heartbeat, NULL, 0);
+	text = report_of(tb, "-a");
+	join_lines(text);
+	contains(text, "The command had run for 40.00 us when the recording ended, and was not seen to end: ");
+	free(text);
+}
+
 /* As long as it ran: its program is on the disk, and the wait for it on the path; also who names it is not told of what it was held. */
 static void the_path_of_a_command_begins_when_it_was_let_go(void)
 {
 	static const char *const options[] = {"--critical-path --ns --all", "--critical-path=sleep --ns --all", "--critical-path=40 --ns --all"};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		char *text = report_of(make_held_of(true), options[i]);
+		char *text = report_of(make_cold(), options[i]);
 
 		contains(text, "sleep waited 50.0 % of its 40000 for timeouts");
 		contains(text, "sleep: blocked: kernel");
@@ -505,6 +545,7 @@ static void a_command_did_not_run_before_it_was_held(void)
 	tb_sys_exit(tb, 1, 1061000, 1);
 	tb_comm(tb, 1, 1062000, 40, "sleep");
 	tb_exec(tb, 1, 1062000, 40, "/bin/sleep");
+	tb_exit(tb, 1, 1100000, 40, 40, true);
 	text = report_of(tb, "-a --ns");
 	join_lines(text);
 	contains(text, "The command ran for 40000 ns: sleep (40) waited 0 % of its 40000 ns");
@@ -616,6 +657,7 @@ int main(int argc, char **argv)
 		CASE(a_command_did_not_run_while_it_was_held),
 		CASE(a_command_waits_itself_for_the_disk_that_has_its_program),
 		CASE(a_command_did_not_run_before_it_was_held),
+		CASE(a_command_that_had_not_ended_is_told_as_such),
 		CASE(the_path_of_a_command_begins_when_it_was_let_go),
 		CASE(the_path_is_as_long_as_the_command_ran),
 		CASE(a_command_did_not_run_while_it_was_held_unseen),
