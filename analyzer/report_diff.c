@@ -103,7 +103,7 @@ static bool add_process(struct diff *diff, int side, const struct trace_process 
 
 	if (!f)
 		return false;
-	if (process == diff->sides[side].command && of_commands(diff))
+	if (process == diff->sides[side].command)
 		command_free_figures(&diff->sides[side], f);
 	if (!f->user_ns && !f->syscall_ns && !f->trap_ns && !diff->sides[side].options->all) { /* it slept all the time */
 		trace_figures_free(f);

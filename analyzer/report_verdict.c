@@ -206,7 +206,7 @@ static void sum_add(struct sum *sum, const struct report *report, const struct t
 
 	if (!f)
 		return;
-	if (process == report->command && !is_chosen(report->options))
+	if (process == report->command)
 		command_free_figures(report, f);
 	sum->elapsed += f->elapsed_ns;
 	sum->user += f->user_ns;

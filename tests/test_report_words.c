@@ -523,6 +523,37 @@ static void the_path_is_as_long_as_the_command_ran(void)
 	free(text);
 }
 
+/* Who asks for the process asks for the same. Its page has all of its time. */
+static void a_command_did_not_run_while_it_was_held_either_if_it_is_chosen(void)
+{
+	static const char *const options[] = {"-a --pid=40", "-a --comm=sleep"};
+	char path[] = "/tmp/test_report_words_chosen_XXXXXX", arguments[64], *text;
+	struct tb *tb = make_held();
+	int fd = mkstemp(path);
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		text = report_of(make_held(), options[i]);
+		CU_ASSERT_PTR_EQUAL(strstr(text, "sleep (40) waited 50 % of its 40.00 us for a timer; "), text);
+		contains(text, "\t\t  100.00 us  100.00         elapsed, of all threads\n");
+		free(text);
+	}
+	tb_thread(tb, 50, 50, 1, "sleep", 1, true); /* and it is none of what several waited for */
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(arguments, sizeof(arguments), "-a --comm=sleep %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	join_lines(text);
+	contains(text, "The 2 processes used ");
+	contains(text, ", and 20.00 us for ");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff --ns --all --pid=40 %s", path);
+	text = report_of(make_held(), arguments);
+	contains(text, "  elapsed, of all threads    40000  40000");
+	free(text);
+	unlink(path);
+}
+
 /* It had no CPU yet when the recording began: also that is not the command's. */
 static void a_command_did_not_run_before_it_was_held(void)
 {
@@ -575,9 +606,6 @@ static void a_command_did_not_run_while_it_was_held(void)
 
 	contains(text, "The command ran for 40.00 us: sleep (40) waited 50 % of its 40.00 us for");
 	CU_ASSERT_PTR_NULL(strstr(text, "for process 39 tracedaemon via\npipe;"));
-	free(text);
-	text = report_of(make_held(), "-a --pid=40"); /* who asks for the process has all of its time */
-	contains(text, "sleep (40) waited 80 % of its 100.00 us for");
 	free(text);
 	tb_write(tb, fd, true);
 	close(fd);
@@ -655,6 +683,7 @@ int main(int argc, char **argv)
 		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
 		CASE(no_name_ends_with_half_a_character),
 		CASE(a_command_did_not_run_while_it_was_held),
+		CASE(a_command_did_not_run_while_it_was_held_either_if_it_is_chosen),
 		CASE(a_command_waits_itself_for_the_disk_that_has_its_program),
 		CASE(a_command_did_not_run_before_it_was_held),
 		CASE(a_command_that_had_not_ended_is_told_as_such),
