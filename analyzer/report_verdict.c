@@ -324,14 +324,16 @@ static void about_one(GString *s, const struct report *report, const struct trac
 {
 	add_process(s, trace_process_comm(process), trace_process_pid(process));
 	g_string_append(s, " waited ");
-	add_percent(s, sum->blocked, sum->elapsed);
+	add_percent(s, sum->blocked ? sum->blocked : sum->wait_cpu, sum->elapsed);
 	g_string_append(s, " of its ");
 	add_ns(s, report, sum->elapsed);
 	if (sum->threads > 1)
 		g_string_append_printf(s, " (%zu threads, added up)", sum->threads);
-	add_main_wait(s, report, sum, trace_process_pid(process));
-	g_string_append(s, "; it waited ");
-	add_percent(s, sum->wait_cpu, sum->elapsed);
+	if (sum->blocked) {
+		add_main_wait(s, report, sum, trace_process_pid(process));
+		g_string_append(s, "; it waited ");
+		add_percent(s, sum->wait_cpu, sum->elapsed);
+	}
 	g_string_append(s, " for a CPU");
 	if (percent(sum->wait_cpu, sum->elapsed) >= WORTH_NAMING)
 		add_holders(s, report, sum);

@@ -221,6 +221,25 @@ static void who_used_all_of_it_is_not_said_to_have_used_most(void)
 	free(text);
 }
 
+static void who_waited_for_a_cpu_only_is_not_said_to_have_waited_for_something(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 41000);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 20, 20, 1, "two", 0, false);
+	tb_switch(tb, 0, 11000, 10, 20, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 21000, 20, 10, TRACE_TASK_RUNNING);
+	text = report_of(tb, "-a --pid=10");
+	join_lines(text);
+	contains(text, "one (10) waited 25 % of its 40.00 us for a CPU, taken mostly by two (20), and used 75 % CPU (");
+	free(text);
+	text = report_of(make_named(true), "-a --pid=40");
+	contains(text, "make (40) waited 0 % of its 100.00 us for a CPU, and used 100 % CPU (");
+	free(text);
+}
+
 /* 10 sleeps for 30 us, waits 20 us in each of two calls, and three others have 10 us of the CPU that it then waits for. */
 static struct tb *make_thirds(void)
 {
@@ -579,7 +598,7 @@ static void a_command_did_not_run_before_it_was_held(void)
 	tb_exit(tb, 1, 1100000, 40, 40, true);
 	text = report_of(tb, "-a --ns");
 	join_lines(text);
-	contains(text, "The command ran for 40000 ns: sleep (40) waited 0 % of its 40000 ns");
+	contains(text, "The command ran for 40000 ns: sleep (40) waited 0 % of its 40000 ns for a CPU, and");
 	contains(text, "used 100 % CPU (39000 ns in its own code, 1000 ns in the kernel).");
 	free(text);
 }
@@ -680,6 +699,7 @@ int main(int argc, char **argv)
 		CASE(what_is_not_the_greater_half_is_not_most_of_it),
 		CASE(the_longest_wait_is_not_called_most_of_them),
 		CASE(own_threads_are_no_processes_of_the_same_name),
+		CASE(who_waited_for_a_cpu_only_is_not_said_to_have_waited_for_something),
 		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
 		CASE(no_name_ends_with_half_a_character),
 		CASE(a_command_did_not_run_while_it_was_held),
