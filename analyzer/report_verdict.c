@@ -305,18 +305,27 @@ static void add_waits(GString *s, const struct report *report, const struct sum 
 	}
 }
 
-/* One wait, if there is hardly another. */
-static void add_main_wait(GString *s, const struct report *report, const struct sum *sum, uint32_t own_pid)
+/* One wait, if there is hardly another; else NULL. */
+static const struct trace_wait *only_wait(const struct sum *sum)
 {
 	const struct trace_wait *first = sum->waits->len ? &g_array_index(sum->waits, struct trace_wait, 0) : NULL;
 
-	if (first && percent(first->ns, sum->blocked) > 100 - WORTH_NAMING) {
-		g_string_append(s, " for ");
-		add_wait(s, report, first, own_pid);
+	return first && percent(first->ns, sum->blocked - sum->among) > 100 - WORTH_NAMING ? first : NULL;
+}
+
+/* @others: what all of it was for, if for several things; @least and @whole as in add_waits() */
+static void add_only_or_waits(GString *s, const struct report *report, const struct sum *sum, const char *others, uint64_t least,
+			      uint64_t whole, uint32_t own_pid)
+{
+	const struct trace_wait *only = only_wait(sum);
+
+	g_string_append(s, " for ");
+	if (only) {
+		add_wait(s, report, only, own_pid);
 		return;
 	}
-	g_string_append(s, " for something");
-	add_waits(s, report, sum, sum->elapsed, sum->elapsed, own_pid);
+	g_string_append(s, others);
+	add_waits(s, report, sum, least, whole, own_pid);
 }
 
 /* One process: the shares of its elapsed time. */
@@ -330,7 +339,7 @@ static void about_one(GString *s, const struct report *report, const struct trac
 	if (sum->threads > 1)
 		g_string_append_printf(s, " (%zu threads, added up)", sum->threads);
 	if (sum->blocked) {
-		add_main_wait(s, report, sum, trace_process_pid(process));
+		add_only_or_waits(s, report, sum, "something", sum->elapsed, sum->elapsed, trace_process_pid(process));
 		g_string_append(s, "; it waited ");
 		add_percent(s, sum->wait_cpu, sum->elapsed);
 	}
@@ -411,8 +420,7 @@ static void about_several(GString *s, const struct report *report, const GPtrArr
 	if (others) {
 		g_string_append(s, ", and ");
 		add_ns(s, report, others);
-		g_string_append(s, " for something other than one another");
-		add_waits(s, report, sum, whole, 0, 0);
+		add_only_or_waits(s, report, sum, "something other than one another", whole, 0, 0);
 	}
 	g_string_append(s, ".");
 }

@@ -683,7 +683,30 @@ static void the_verdict_adds_up_all_waits(void)
 	tb_sys_exit(tb, 1, 9005000, 0);
 	text = report_of(tb, "-a --ns --comm=many");
 	join_lines(text);
-	contains(text, "mostly 9000000 ns for a timer.");
+	contains(text, ", and 9040000 ns for a timer. ");
+	free(text);
+}
+
+static void what_several_waited_for_is_said_once(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 41000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 20, 20, 1, "one", 1, true);
+	for (uint32_t i = 0; i < 2; i++) {
+		tb_sys_enter(tb, i, 2000, SYS_nanosleep, 0x1000, 0);
+		tb_switch(tb, i, 2000, 10 + 10 * i, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_event(tb, i, 12000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0}, sizeof(struct trace_hrtimer_expire), NULL);
+		tb_waking(tb, i, 12000, 10 + 10 * i, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, i, 12000, 0, 10 + 10 * i, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, i, 12000, 0);
+	}
+	text = report_of(tb, "-a --ns --comm=one");
+	join_lines(text);
+	contains(text, "; they waited 0 ns for a CPU, and 20000 ns for a timer. ");
 	free(text);
 }
 
@@ -691,6 +714,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(the_verdict_adds_up_all_waits),
+		CASE(what_several_waited_for_is_said_once),
 		CASE(processes_without_a_name_read_well),
 		CASE(who_used_no_cpu_is_said_to_have_used_none),
 		CASE(strange_rows_have_words),
