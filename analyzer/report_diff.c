@@ -138,6 +138,23 @@ static uint64_t weight(const struct diff *diff, const struct name *name)
 	return sum;
 }
 
+/* In all that is compared, also what does not tell. */
+static bool is_alike(const struct diff *diff, const struct name *name)
+{
+	for (int i = 0; i < NR_QUANTITIES; i++)
+		if (is_compared(diff, i) && name->ns[0][i] != name->ns[1][i])
+			return false;
+	return name->nr[0] == name->nr[1];
+}
+
+static bool are_alike(const struct diff *diff)
+{
+	for (guint i = 0; i < diff->names->len; i++)
+		if (!is_alike(diff, diff->names->pdata[i]))
+			return false;
+	return true;
+}
+
 static gint order(gconstpointer left, gconstpointer right, gpointer diff)
 {
 	const struct name *l = *(const struct name *const *)left, *r = *(const struct name *const *)right;
@@ -348,6 +365,12 @@ static void put_text(const struct diff *diff)
 	struct fold fold = fold_begin(report, NAMES);
 
 	put_verdict(diff);
+	if (diff->names->len && are_alike(diff)) {
+		grid_line(report, "", "Nothing differs: %u name%s, and in both the same times to the nanosecond.", diff->names->len, diff->names->len == 1 ? "" : "s");
+		if (!report->options->all && !report->options->top)
+			return;
+		fputs("\n", report->out);
+	}
 	for (guint i = 0; i < diff->names->len; i++)
 		if (fold_shows(&fold, weight(diff, diff->names->pdata[i]), whole))
 			put_name(diff, diff->names->pdata[i]);

@@ -52,6 +52,26 @@ static void two_traces_are_compared_by_name(void)
 	free(text);
 }
 
+static void a_trace_does_not_differ_from_itself(void)
+{
+	char arguments[256], *text;
+
+	snprintf(arguments, sizeof(arguments), "--diff %s %s", story_path, story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\nNothing differs: 2 names, and in both the same times to the nanosecond.\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "less"));
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff --all %s %s", story_path, story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\nNothing differs: ");
+	contains(text, "\none: 1 process in A, 1 in B\n");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "--diff --pid=4711 %s %s", story_path, story_path); /* nobody was compared */
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	CU_ASSERT_PTR_NULL(strstr(text, "Nothing differs"));
+	free(text);
+}
+
 static int64_t member(json_t *object, const char *key, const char *side)
 {
 	return json_integer_value(json_object_get(json_object_get(object, key), side));
@@ -168,6 +188,7 @@ int main(int argc, char **argv)
 		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
 		CASE(a_process_that_was_chosen_is_compared_whatever_was_recorded),
 		CASE(two_traces_are_compared_by_name),
+		CASE(a_trace_does_not_differ_from_itself),
 		CASE(a_comparison_as_json_has_its_schema),
 		CASE(a_comparison_divides_only_what_both_recorded),
 		{NULL, NULL},
