@@ -126,6 +126,8 @@ bool process_wanted(const struct report *report, const struct trace_process *pro
 bool command_comes_first(const struct report *report);
 /** process_rows() - those that the options ask for, sorted; owned by the caller. NULL: out of memory */
 struct process_row *process_rows(const struct report *report, size_t *ret_nr);
+/** process_rows_compare() - of two struct process_row, as --sort has it; @report: a struct report */
+int process_rows_compare(const void *left, const void *right, void *report);
 
 /* ---- which rows of a table ---- */
 

@@ -289,7 +289,7 @@ static void process_line(struct grid *grid, const struct report *report, const s
 
 /* Many short-lived processes of one name may be too small to matter each, and be most of the work together. */
 struct crowd {
-	struct process_row sum; /* process: one of them */
+	struct process_row sum; /* process: the first of them */
 	size_t nr;
 };
 
@@ -298,10 +298,14 @@ static uint64_t crowd_ns(const struct crowd *crowd)
 	return crowd->sum.user_ns + crowd->sum.system_ns + crowd->sum.wait_cpu_ns;
 }
 
-static gint order_crowds(gconstpointer left, gconstpointer right)
+/* By what they did, unless an order was asked for. */
+static gint order_crowds(gconstpointer left, gconstpointer right, gpointer data)
 {
 	const struct crowd *l = left, *r = right;
+	const struct report *report = data;
 
+	if (report->options->sorted)
+		return process_rows_compare(&l->sum, &r->sum, data);
 	if (crowd_ns(l) != crowd_ns(r))
 		return crowd_ns(l) > crowd_ns(r) ? -1 : 1;
 	return strcmp(trace_process_comm(l->sum.process), trace_process_comm(r->sum.process));
@@ -316,7 +320,8 @@ static void crowd_add(GHashTable *crowds, const struct process_row *row)
 		crowd = g_new0(struct crowd, 1);
 		g_hash_table_insert(crowds, (gpointer)comm, crowd);
 	}
-	crowd->sum.process = row->process;
+	if (!crowd->nr)
+		crowd->sum.process = row->process;
 	crowd->sum.elapsed_ns += row->elapsed_ns;
 	crowd->sum.user_ns += row->user_ns;
 	crowd->sum.system_ns += row->system_ns;
@@ -341,7 +346,7 @@ static void crowd_line(struct grid *grid, const struct report *report, const str
 /* Returns what is left: the rest of the rest. */
 static struct crowd put_crowds(const struct report *report, struct grid *grid, GHashTable *crowds, size_t *ret_kernel)
 {
-	GList *list = g_list_sort(g_hash_table_get_values(crowds), order_crowds);
+	GList *list = g_list_sort_with_data(g_hash_table_get_values(crowds), order_crowds, (gpointer)report);
 	struct crowd rest = {0};
 	uint64_t start, end;
 	size_t shown = 0;

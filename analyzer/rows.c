@@ -43,16 +43,24 @@ static uint64_t cpu_ns(const struct process_row *row)
 	return row->user_ns + row->system_ns;
 }
 
-static int compare(const void *left, const void *right, void *data)
+/* Where it is not known which of the two it was, by both. */
+static enum sort_key sort_key_of(const struct report *report)
+{
+	enum sort_key key = report->options->sort;
+
+	return (key == SORT_USER || key == SORT_SYSTEM) && !trace_analysis_sees_calls(report->analysis) ? SORT_CPU : key;
+}
+
+int process_rows_compare(const void *left, const void *right, void *data)
 {
 	const struct process_row *l = left, *r = right;
-	const enum sort_key *key = data;
 	int order = (int)r->of_command - (int)l->of_command;
+	const struct report *report = data;
 
 	if (order)
 		return order;
 
-	switch (*key) {
+	switch (sort_key_of(report)) {
 	case SORT_ELAPSED:
 		order = descending(l->elapsed_ns, r->elapsed_ns);
 		break;
@@ -174,7 +182,6 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 {
 	size_t all = trace_nr_processes(report->analysis), nr = 0;
 	struct process_row *list = calloc(all + 1, sizeof(*list));
-	enum sort_key key = report->options->sort;
 	bool named = report->options->pid >= 0 || report->options->comm || report->options->cgroup || report->options->all;
 
 	for (size_t i = 0; list && i < all; i++) {
@@ -192,11 +199,9 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 	}
 	if (!list)
 		return NULL;
-	if ((key == SORT_USER || key == SORT_SYSTEM) && !trace_analysis_sees_calls(report->analysis))
-		key = SORT_CPU; /* which of the two it was is not known */
 	if (command_comes_first(report))
 		mark_command(report, list, nr);
-	g_qsort_with_data(list, (gint)nr, sizeof(*list), compare, &key);
+	g_qsort_with_data(list, (gint)nr, sizeof(*list), process_rows_compare, (gpointer)report);
 	*ret_nr = nr;
 	return list;
 }

@@ -264,6 +264,38 @@ static void every_key_sorts_by_what_it_says(void)
 	}
 }
 
+/* Three of 5 us and two of 9 in 10 ms: too little for a row of their own. */
+static void what_is_folded_is_sorted_too(void)
+{
+	static const struct {
+		const char *options;
+		bool a_first;
+	} cases[] = {{"-a", false}, {"-a --sort=cpu", false}, {"-a --sort=elapsed", true}, {"-a --sort=name", true}, {"-a --sort=pid", true}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tb *tb = tb_new();
+		char *text, *a, *b;
+
+		tb_window(tb, 1000, 10001000);
+		tb_thread(tb, 5, 5, 1, "busy", 0, true);
+		for (uint32_t tid = 10; tid < 15; tid++) {
+			uint64_t at = 100000 * tid;
+
+			tb_thread_in(tb, tid, tid, 1, tid < 13 ? "aaa" : "bbb", 0, false, SYS_pause);
+			tb_waking(tb, 0, at, tid, TRACE_CONTEXT_TASK);
+			tb_switch(tb, 0, at, 5, tid, TRACE_TASK_RUNNING);
+			tb_switch(tb, 0, at + (tid < 13 ? 5000 : 9000), tid, 5, TRACE_TASK_INTERRUPTIBLE);
+		}
+		text = report_of(tb, cases[i].options);
+		a = strstr(text, "aaa (3 more)");
+		b = strstr(text, "bbb (2 more)");
+		CU_ASSERT_PTR_NOT_NULL(a);
+		CU_ASSERT_PTR_NOT_NULL(b);
+		CU_ASSERT_EQUAL(a < b, cases[i].a_first);
+		free(text);
+	}
+}
+
 static void top_and_sort_choose_the_processes(void)
 {
 	char *text;
@@ -481,6 +513,7 @@ int main(int argc, char **argv)
 		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
 		CASE(the_summary_tells_the_time_of_day),
 		CASE(every_key_sorts_by_what_it_says),
+		CASE(what_is_folded_is_sorted_too),
 		CASE(top_and_sort_choose_the_processes),
 		CASE(each_size_has_its_unit),
 		CASE(a_table_has_a_row_at_least),
