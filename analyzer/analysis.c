@@ -165,7 +165,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	for (uint32_t i = 0; i < MAX_TID / TID_PAGE; i++)
 		free(a->pages[i]);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
-		trace_cursor_free(a->cpus[i].ahead);
+		lookahead_end(&a->cpus[i].ahead);
 		turns_free(&a->cpus[i]);
 		free(a->cpus[i].log);
 	}

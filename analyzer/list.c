@@ -2,7 +2,7 @@
 /*
  * list.c - the event list: one line per event, in the columns of the original.
  *
- * Needs no analysis: the PID column is who ran on the CPU, and that follows from the scheduling changes alone. Only for the paths of
+ * Needs no analysis: the PID column is who ran on the CPU, and that follows from the scheduling changes, this one and the next. Only for the paths of
  * descriptors (-y) the state is followed. Lines are put together in a large buffer by hand; printf() would be most of the time.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <trace/symbols.h>
 #include "call_text.h"
+#include "lookahead.h"
 #include "report.h"
 
 #define BUFFER_BYTES (1u << 20)
@@ -27,11 +28,18 @@ struct name {
 	size_t bytes;
 };
 
-/** struct list_cpu - @running: the thread on it; NOBODY: not known. @lost_from_ns, @lost_to_ns: scheduling changes of it are missing between; 0: of none */
+/**
+ * struct list_cpu - @running: the thread on it; NOBODY: not known. @lost_from_ns, @lost_to_ns: scheduling changes of it are missing between; 0: of none
+ * @switch_ns, @nr_switches: when it changed threads last, and how often at that time. @unseen: @running came later than that, without a trace
+ */
 struct list_cpu {
 	uint64_t lost_from_ns;
 	uint64_t lost_to_ns;
+	uint64_t switch_ns;
+	struct lookahead ahead;
+	uint32_t nr_switches;
 	uint32_t running;
+	bool unseen;
 };
 
 struct list {
@@ -43,6 +51,11 @@ struct list {
 	uint64_t next_gap_ns;  /* when the next gap begins, */
 	size_t next_gap;       /* which is that */
 	uint8_t *passed;   /* owned: a bit for each thread that left an event of its own; NULL: no filter chose whom to record */
+	uint8_t *visible;  /* owned: of each that was seen to leave a CPU, or to be born; */
+	uint8_t *hidden;   /* owned: and of each whose events are not to be expected, as the start state says */
+	struct trace_cursor *cursor; /* borrowed; NULL with -y */
+	struct trace_cursor *masks;  /* owned: the changes of what is recorded, */
+	uint64_t next_mask_ns;	     /* and when the next one is */
 	uint64_t mask[ID_WORDS]; /* events to be shown, those of programs too */
 	struct name names[TRACE_EV_MAX]; /* by event id */
 	char thousands[1001][4];	 /* "000" to "999" and a comma behind; one more, because two bytes too many may be read */
@@ -480,21 +493,119 @@ static bool is_own(const struct trace_event *event)
 						    event->type->category != TRACE_CATEGORY_USER);
 }
 
+static bool has_bit(const uint8_t *bits, uint32_t tid)
+{
+	return tid < TIDS && bits[tid / 8] >> tid % 8 & 1;
+}
+
+static void set_bit(uint8_t *bits, uint32_t tid)
+{
+	if (tid < TIDS)
+		bits[tid / 8] |= (uint8_t)(1u << tid % 8);
+}
+
 /*
  * In a recording of some processes, of all others there are only the switches from and to these. Who came when one of these left may have left too by
  * now, and whoever ran then woke it: that is not known.
  */
-static uint32_t who_runs(struct list *list, const struct trace_event *event, uint32_t running)
+static uint32_t who_runs(struct list *list, const struct trace_event *event, const struct list_cpu *cpu)
 {
+	uint32_t running = cpu ? cpu->running : NOBODY;
+
 	if (!list->passed)
 		return running;
 	if (switch_of(event))
 		return switch_of(event)->prev_tid;
-	if (running >= TIDS)
-		return NOBODY;
 	if (is_own(event))
-		list->passed[running / 8] |= (uint8_t)(1u << running % 8);
-	return list->passed[running / 8] >> running % 8 & 1 ? running : NOBODY;
+		set_bit(list->passed, running);
+	else if (cpu && cpu->unseen)
+		return NOBODY;
+	return has_bit(list->passed, running) ? running : NOBODY;
+}
+
+/* Mostly the next switch is in the same chunk, which is decoded already. Returns false where it is not, or where something is lost, whatever that is. */
+static bool foresee(const struct list *list, const struct list_cpu *cpu, uint64_t *ret_ns, uint32_t *ret_prev)
+{
+	const struct trace_sched_switch *next = list->cursor ? trace_cursor_foresee(list->cursor, 1) : NULL;
+	uint64_t next_ns = next ? trace_cursor_foresee_ns(list->cursor) : 0;
+
+	if (!next_ns || next_ns < list->now_ns || next_ns >= list->next_gap_ns || cpu->lost_to_ns >= list->now_ns)
+		return false;
+	*ret_ns = next_ns;
+	*ret_prev = next->prev_tid;
+	return true;
+}
+
+/* Who leaves the CPU at the switch behind @event, which is one. Returns false if that is not known, or if there may be others between them that were not recorded. */
+static bool next_leaves(struct list *list, struct list_cpu *cpu, const struct trace_event *event, uint32_t *ret_prev)
+{
+	uint32_t prev;
+	uint64_t ns;
+
+	if (!foresee(list, cpu, &ns, &prev)) {
+		if (!lookahead_switch(&cpu->ahead, list->report->trace, event->cpu, event->ts_ns, cpu->nr_switches, &prev))
+			return false;
+		ns = cpu->ahead.ns;
+	}
+	while (list->next_mask_ns <= event->ts_ns) {
+		const struct trace_event *mask = trace_cursor_next(list->masks);
+
+		list->next_mask_ns = mask ? mask->ts_ns : UINT64_MAX;
+	}
+	if (ns >= list->next_mask_ns)
+		return false;
+	*ret_prev = prev;
+	return true;
+}
+
+/*
+ * Some threads the kernel hides from all tracers: nothing tells that such a one left the CPU, and what comes then is of who leaves at the next switch, as
+ * analyzer/state_hidden.c has it. That is looked up only for threads that have not shown yet that they can be seen.
+ */
+static void switch_in(struct list *list, struct list_cpu *cpu, const struct trace_event *event)
+{
+	const struct trace_sched_switch *sw = switch_of(event);
+	uint32_t next = sw->next_tid, prev;
+
+	cpu->nr_switches = event->ts_ns == cpu->switch_ns ? cpu->nr_switches + 1 : 1;
+	cpu->switch_ns = event->ts_ns;
+	cpu->running = next;
+	cpu->unseen = false;
+	set_bit(list->visible, sw->prev_tid);
+	if (!next || next >= TIDS || has_bit(list->visible, next))
+		return;
+	if (next_leaves(list, cpu, event, &prev))
+		cpu->running = prev;
+	else if (has_bit(list->hidden, next))
+		cpu->running = NOBODY;
+	cpu->unseen = cpu->running != next;
+}
+
+/* Before the pass. 0 or -ENOMEM */
+static int find_hidden(struct list *list)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .start_state = true, .no_lost = true};
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+
+	mask[TRACE_EV_start_thread / 64] |= 1ull << TRACE_EV_start_thread % 64;
+	cursor = trace_cursor_new(list->report->trace, &options, NULL);
+	options.start_state = false;
+	mask[0] = 1ull << TRACE_EV_trace_mask;
+	list->masks = trace_cursor_new(list->report->trace, &options, NULL);
+	if (!cursor || !list->masks) {
+		trace_cursor_free(cursor);
+		return -ENOMEM;
+	}
+	while ((event = trace_cursor_next(cursor))) {
+		const struct trace_start_thread *thread = event->payload;
+
+		if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*thread) && thread->flags & TRACE_THREAD_HIDDEN)
+			set_bit(list->hidden, thread->tid);
+	}
+	trace_cursor_free(cursor);
+	return 0;
 }
 
 static bool of_process(const struct list *list, uint32_t tid)
@@ -521,11 +632,13 @@ static void list_event(struct list *list, const struct trace_event *event, uint3
 		pass_gaps(list);
 	if (cpu && ((event->ts_ns > cpu->lost_from_ns && event->ts_ns < cpu->lost_to_ns) || is_lost(event)))
 		cpu->running = NOBODY;
-	tid = who_runs(list, event, cpu ? cpu->running : NOBODY);
+	tid = who_runs(list, event, cpu);
 	if (shown && pid_wanted(list, event, tid))
 		put_line(list, event, tid);
 	if (cpu && switch_of(event))
-		cpu->running = switch_of(event)->next_tid;
+		switch_in(list, cpu, event);
+	else if (event->id == TRACE_EV_sched_fork && event->type->fixed_bytes >= sizeof(struct trace_sched_fork))
+		set_bit(list->visible, ((const struct trace_sched_fork *)event->payload)->tid);
 }
 
 /* With -y: the same events from within an analysis. The window and the CPUs are chosen here, for the state needs all events. */
@@ -591,7 +704,7 @@ static int list_events(struct list *list)
 	}
 	for (uint32_t i = 0; i < info->nr_cpus; i++)
 		list->cpus[i].running = first_running(list->report->trace, i, window.from_ns);
-	cursor = trace_cursor_new(list->report->trace, &window, NULL);
+	list->cursor = cursor = trace_cursor_new(list->report->trace, &window, NULL);
 	if (!cursor)
 		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor)))
@@ -634,9 +747,11 @@ int report_list(struct report *report)
 	list.buffer = malloc(BUFFER_BYTES);
 	list.cpus = calloc(info->nr_cpus + 1, sizeof(*list.cpus));
 	list.calls = call_texts_new(report->trace);
+	list.visible = calloc(TIDS / 8, 1);
+	list.hidden = calloc(TIDS / 8, 1);
 	if (filtered)
 		list.passed = calloc(TIDS / 8, 1);
-	error = list.buffer && list.cpus && list.calls && (list.passed || !filtered) ? 0 : -ENOMEM;
+	error = list.buffer && list.cpus && list.calls && list.visible && list.hidden && (list.passed || !filtered) ? find_hidden(&list) : -ENOMEM;
 	if (!error) {
 		prepare_names(&list);
 		set_next_gap(&list);
@@ -646,9 +761,14 @@ int report_list(struct report *report)
 	if (!error && !list.any)
 		fputs("tracevisualizer: the trace has no event to list that was asked for; tracevisualizer -s tells how many there are, and what was not recorded\n",
 		      stderr);
+	for (uint32_t i = 0; list.cpus && i < info->nr_cpus; i++)
+		lookahead_end(&list.cpus[i].ahead);
 	free(list.buffer);
 	free(list.cpus);
 	free(list.passed);
+	free(list.visible);
+	free(list.hidden);
+	trace_cursor_free(list.masks);
 	call_texts_free(list.calls);
 	trace_symbols_free(list.symbols);
 	return error;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/analysis.h>
+#include "lookahead.h"
 #include "state_thread.h"
 #include "table.h"
 
@@ -54,12 +55,7 @@ struct cpu {
 	uint64_t turn_woken; /* so long before it somebody set out to wake who has it, and the CPU was idle; else 0 */
 	bool hidden;	    /* current may be gone already, unseen; then successor came: state_hidden.c */
 	uint32_t successor;
-	struct trace_cursor *ahead; /* owned: the switches of this CPU to come */
-	uint64_t ahead_ns;
-	uint32_t ahead_nr; /* of the switches at that time */
-	uint32_t ahead_prev;
-	uint32_t ahead_seeks;
-	bool ahead_lost; /* a loss comes first */
+	struct lookahead ahead; /* to the switches of this CPU to come */
 	struct nest nest[MAX_NESTED];
 	uint64_t irq_ns; /* irq + softirq, for the waiters */
 	uint64_t softirq_ns[NR_SOFTIRQS]; /* each, also when ksoftirqd does them */

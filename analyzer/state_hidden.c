@@ -28,9 +28,6 @@
 #include "state_syscall.h"
 #include "wait.h"
 
-#define FAR_NS 20000000u /* further than this it is cheaper to seek */
-#define SEEKS_AT_ONCE 64u /* after so many it has to be twice as far: to seek takes long where many chunks overlap, as in a file that was made up */
-
 /*
  * Mostly the next switch is in the same chunk, which is decoded already: a cursor for each CPU that reads ahead would decode it again. Returns false where it is not,
  * or where something is lost, whatever that is.
@@ -44,53 +41,6 @@ static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_p
 		return false;
 	*ret_prev = next->prev_tid;
 	return true;
-}
-
-static bool is_far(const struct cpu *cpu, uint64_t ns)
-{
-	uint32_t doubled = cpu->ahead_seeks / SEEKS_AT_ONCE;
-
-	return ns > cpu->ahead_ns && ns - cpu->ahead_ns > (uint64_t)FAR_NS << (doubled < 32 ? doubled : 32);
-}
-
-/*
- * Move the lookahead of @cpu to its first switch behind the one at @ns that is at hand; there may be others at the same time. Returns false when there is
- * none, or a loss comes before it: of those at one time, losses come first.
- */
-static bool peek(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
-{
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .cpus = &cpu->cpu, .nr_cpus = 1};
-	const struct trace_event *event;
-
-	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
-	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
-	if (!cpu->ahead) {
-		cpu->ahead = trace_cursor_new(a->trace, &options, NULL);
-		if (!cpu->ahead)
-			return false;
-	}
-	if (is_far(cpu, ns)) {
-		cpu->ahead_seeks++;
-		trace_cursor_seek(cpu->ahead, ns);
-		cpu->ahead_nr = 0;
-	}
-	while (cpu->ahead_ns < ns || (cpu->ahead_ns == ns && cpu->ahead_nr <= cpu->nr_switches)) {
-		event = trace_cursor_next(cpu->ahead);
-		if (!event)
-			return false;
-		cpu->ahead_lost = is_loss_of_cpu(a, event);
-		if (event->id != TRACE_EV_sched_switch && !cpu->ahead_lost)
-			continue;
-		if (event->ts_ns != cpu->ahead_ns)
-			cpu->ahead_nr = 0;
-		cpu->ahead_ns = event->ts_ns;
-		if (cpu->ahead_lost)
-			continue;
-		cpu->ahead_nr++;
-		cpu->ahead_prev = ((const struct trace_sched_switch *)event->payload)->prev_tid;
-	}
-	return !cpu->ahead_lost;
 }
 
 /* ---- what is known of all of them ---- */
@@ -160,12 +110,11 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 	if (thread->flags & THREAD_VISIBLE)
 		return;
 	if (!foresee(a, ns, &prev)) {
-		if (!peek(a, cpu, ns)) {
+		if (!lookahead_switch(&cpu->ahead, a->trace, cpu->cpu, ns, cpu->nr_switches, &prev)) {
 			cpu->hidden = thread->flags & THREAD_HIDDEN;
 			cpu->successor = NOBODY_KNOWN;
 			return;
 		}
-		prev = cpu->ahead_prev;
 	}
 	if (prev == thread->tid) {
 		thread->flags |= THREAD_VISIBLE;

@@ -51,9 +51,7 @@ static bool is_user(const struct trace_analysis *a, uint32_t stream)
 
 bool is_loss_of_cpu(const struct trace_analysis *a, const struct trace_event *event)
 {
-	const struct trace_trace_lost *lost = event->payload;
-
-	return event->id == TRACE_EV_trace_lost && lost->cause != TRACE_GAP_MISSED && !is_user(a, lost->stream) && !is_structural(lost->stream, event->cpu);
+	return is_loss_of_switches(event, a->nr_cpus);
 }
 
 static int by_start(const void *left, const void *right)

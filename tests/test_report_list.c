@@ -2,6 +2,7 @@
 /* test_report_list.c - lists of events: tracevisualizer -d */
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #include "builder.h"
 #include "report_case.h"
 #include "unit.h"
@@ -163,6 +164,106 @@ static void a_list_names_nobody_where_scheduling_changes_are_missing(void)
 	}
 }
 
+/* @wanted: kind and PID of some events, one behind the other, with and without -y. */
+static void lists_pids(struct tb *tb, const char *wanted)
+{
+	char path[] = "/tmp/report_list_XXXXXX", arguments[64], *text;
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	for (int with_paths = 0; with_paths < 2; with_paths++) {
+		snprintf(arguments, sizeof(arguments), "-d %s -fctls %s", with_paths ? "-y" : "", path);
+		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+		contains(text, wanted);
+		free(text);
+	}
+	unlink(path);
+}
+
+static struct tb *hidden_story(void)
+{
+	struct trace_start_thread hidden = {.tid = 75, .tgid = 75, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct tb *tb = tb_new();
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_start(tb, 1000, TRACE_EV_start_thread, &hidden, sizeof(hidden), "seventy-five");
+	tb_sys_enter(tb, 0, 2000, SYS_getpid);
+	tb_switch(tb, 0, 3000, 10, 75, TRACE_TASK_RUNNING);
+	return tb;
+}
+
+/* 75 is never seen to leave, and 80 is not known at all: what comes behind them is of who leaves next. */
+static void after_a_hidden_thread_events_are_of_who_leaves_next(void)
+{
+	for (int cut = 0; cut < 2; cut++) {
+		struct tb *tb = hidden_story();
+
+		tb_sys_exit(tb, 0, 4000, 20);
+		tb_sys_enter(tb, 0, 5000, SYS_getppid);
+		if (cut) /* it is looked up further ahead */
+			tb_cut(tb, 0);
+		tb_switch(tb, 0, 6000, 20, 80, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, 7000, 10);
+		tb_switch(tb, 0, 8000, 10, 75, TRACE_TASK_RUNNING);
+		tb_switch(tb, 0, 8000, 30, 10, TRACE_TASK_RUNNING);
+		tb_sys_enter(tb, 0, 8500, SYS_getpid);
+		tb_switch(tb, 0, 9000, 10, 40, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, 9500, 0);
+		lists_pids(tb, "Syscall entry          \t10 \t\n"
+			       "Sched change           \t10 \t\n"
+			       "Syscall exit           \t20 \t\n"
+			       "Syscall entry          \t20 \t\n"
+			       "Sched change           \t20 \t\n"
+			       "Syscall exit           \t10 \t\n"
+			       "Sched change           \t10 \t\n"
+			       "Sched change           \t30 \t\n"
+			       "Syscall entry          \t10 \t\n"
+			       "Sched change           \t10 \t\n"
+			       "Syscall exit           \t40 \t\n");
+	}
+}
+
+/* Switches are lost, or not recorded for some time, or none comes: then only of a thread that is known to be hidden it is certain that it made none of them. */
+static void after_a_hidden_thread_nobody_is_known_without_the_next_switch(void)
+{
+	static const uint64_t halted[TRACE_MASK_WORDS] = {1ull << TRACE_EV_trace_mask};
+	enum { LOST, HALTED, END, NR };
+
+	for (int why = 0; why < NR; why++) {
+		struct tb *tb = hidden_story();
+
+		tb_sys_exit(tb, 0, 4000, 20);
+		if (why == LOST)
+			tb_lost(tb, 0, 5);
+		else if (why == HALTED)
+			tb_event(tb, 0, 5000, TRACE_EV_trace_mask, halted, sizeof(halted), NULL);
+		if (why != END)
+			tb_switch(tb, 0, 6000, 20, 80, TRACE_TASK_RUNNING);
+		else
+			tb_switch(tb, 1, 6000, 20, 80, TRACE_TASK_RUNNING);
+		tb_sys_enter(tb, why == END, 7000, SYS_getpid);
+		lists_pids(tb, "Sched change           \t10 \t\n"
+			       "Syscall exit           \tN/A \t\n");
+	}
+}
+
+/* A hidden thread came and went, and 10 is again there: its own events are its, who else woke somebody is not known. */
+static void in_a_list_of_some_processes_hidden_threads_have_no_events(void)
+{
+	struct tb *tb = hidden_story();
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_waking(tb, 0, 3500, 11, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 0, 4000, 10);
+	tb_switch(tb, 0, 6000, 10, 75, TRACE_TASK_RUNNING);
+	lists_pids(tb, "Sched change           \t10 \t\n"
+		       "Process                \tN/A \t\n"
+		       "Syscall exit           \t10 \t\n"
+		       "Sched change           \t10 \t\n");
+}
+
 static void a_window_and_omitted_events(void)
 {
 	char *text;
@@ -205,6 +306,9 @@ int main(int argc, char **argv)
 		CASE(one_process_comes_with_the_change_that_brings_it_in),
 		CASE(a_list_of_some_processes_names_nobody_who_may_have_left),
 		CASE(a_list_names_nobody_where_scheduling_changes_are_missing),
+		CASE(after_a_hidden_thread_events_are_of_who_leaves_next),
+		CASE(after_a_hidden_thread_nobody_is_known_without_the_next_switch),
+		CASE(in_a_list_of_some_processes_hidden_threads_have_no_events),
 		CASE(a_window_and_omitted_events),
 		CASE(a_list_that_would_be_empty_says_why),
 		{NULL, NULL},

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lookahead.c - a cursor for the scheduling changes of one CPU, ahead of whoever goes through the trace. The analysis has one, and the list of events. */
+#include "lookahead.h"
+
+#define FAR_NS 20000000u /* further than this it is cheaper to seek */
+#define SEEKS_AT_ONCE 64u /* after so many it has to be twice as far: to seek takes long where many chunks overlap, as in a file that was made up */
+
+static bool is_far(const struct lookahead *ahead, uint64_t ns)
+{
+	uint32_t doubled = ahead->seeks / SEEKS_AT_ONCE;
+
+	return ns > ahead->ns && ns - ahead->ns > (uint64_t)FAR_NS << (doubled < 32 ? doubled : 32);
+}
+
+static bool begin(struct lookahead *ahead, const struct trace *trace, uint32_t cpu)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .cpus = &cpu, .nr_cpus = 1};
+
+	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
+	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
+	if (!ahead->cursor)
+		ahead->cursor = trace_cursor_new(trace, &options, NULL);
+	return ahead->cursor;
+}
+
+static void take(struct lookahead *ahead, const struct trace_event *event)
+{
+	if (event->ts_ns != ahead->ns)
+		ahead->nr = 0;
+	ahead->ns = event->ts_ns;
+	if (ahead->lost)
+		return;
+	ahead->nr++;
+	ahead->prev = ((const struct trace_sched_switch *)event->payload)->prev_tid;
+}
+
+bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr, uint32_t *ret_prev)
+{
+	const struct trace_event *event;
+
+	if (!begin(ahead, trace, cpu))
+		return false;
+	if (is_far(ahead, ns)) {
+		ahead->seeks++;
+		trace_cursor_seek(ahead->cursor, ns);
+		ahead->nr = 0;
+	}
+	while (ahead->ns < ns || (ahead->ns == ns && ahead->nr <= nr)) {
+		event = trace_cursor_next(ahead->cursor);
+		if (!event)
+			return false;
+		ahead->lost = is_loss_of_switches(event, trace_get_info(trace)->nr_cpus);
+		if (event->id == TRACE_EV_sched_switch || ahead->lost)
+			take(ahead, event);
+	}
+	if (ahead->lost)
+		return false;
+	*ret_prev = ahead->prev;
+	return true;
+}
+
+void lookahead_end(struct lookahead *ahead)
+{
+	ahead->cursor = trace_cursor_free(ahead->cursor);
+}
