@@ -326,8 +326,6 @@ static void put_symbols(struct list *list, const struct trace_event *event, uint
 {
 	struct trace_symbol symbol;
 
-	if (event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid))
-		memcpy(&tid, event->payload, sizeof(tid));
 	for (size_t i = 0; i < event->type->nr_fields; i++) {
 		const struct trace_field *field = &event->type->fields[i];
 		uint64_t address = field->kind == TRACE_KIND_HEX && field->bytes == 8 ? trace_event_u64(event, field) : 0;
@@ -505,13 +503,19 @@ static void set_bit(uint8_t *bits, uint32_t tid)
 }
 
 /*
+ * An event of a program has its thread with it, the kernel recorded or not. Of the others it is who runs on the CPU.
+ *
  * In a recording of some processes, of all others there are only the switches from and to these. Who came when one of these left may have left too by
  * now, and whoever ran then woke it: that is not known.
  */
-static uint32_t who_runs(struct list *list, const struct trace_event *event, const struct list_cpu *cpu)
+static uint32_t who_made(struct list *list, const struct trace_event *event, const struct list_cpu *cpu)
 {
-	uint32_t running = cpu ? cpu->running : NOBODY;
+	uint32_t running = cpu ? cpu->running : NOBODY, tid;
 
+	if (event->type && event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid)) {
+		memcpy(&tid, event->payload, sizeof(tid));
+		return tid;
+	}
 	if (!list->passed)
 		return running;
 	if (switch_of(event))
@@ -632,7 +636,7 @@ static void list_event(struct list *list, const struct trace_event *event, uint3
 		pass_gaps(list);
 	if (cpu && ((event->ts_ns > cpu->lost_from_ns && event->ts_ns < cpu->lost_to_ns) || is_lost(event)))
 		cpu->running = NOBODY;
-	tid = who_runs(list, event, cpu);
+	tid = who_made(list, event, cpu);
 	if (shown && pid_wanted(list, event, tid))
 		put_line(list, event, tid);
 	if (cpu && switch_of(event))

@@ -264,6 +264,39 @@ static void in_a_list_of_some_processes_hidden_threads_have_no_events(void)
 		       "Sched change           \t10 \t\n");
 }
 
+static struct tb *seller_story(uint64_t first, uint64_t second)
+{
+	static const struct trace_event_type type = {.name = "shop:sold", .classic = "NONE", .program = "NONE", .text = "", .doc = "", .source = "",
+						     .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
+	struct tb *tb = tb_new();
+	uint16_t sold = tb_user_type(tb, &type);
+
+	tb_user_event(tb, 0, 2000, sold, &first, sizeof(first));
+	tb_user_event(tb, 0, 3000, sold, &second, sizeof(second));
+	return tb;
+}
+
+/* Also where nobody recorded who was on the CPU, or where the thread has moved on since it asked which one it is on. */
+static void events_of_programs_are_of_the_thread_that_they_name(void)
+{
+	struct tb *tb = seller_story(10, 20);
+	char *text;
+
+	tb_switch(tb, 0, 1000, 1, 10, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 4000, 10, 1, TRACE_TASK_RUNNING);
+	lists_pids(tb, "shop:sold              \t10 \t\n"
+		       "shop:sold              \t20 \t\n"
+		       "Sched change           \t10 \t\n");
+	for (int one = 0; one < 2; one++) {
+		tb = seller_story(10, 20);
+		tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
+		text = report_of(tb, one ? "-d -p20 -fctls" : "-d -fctls");
+		CU_ASSERT_EQUAL(strstr(text, "shop:sold              \t10 \t\n") != NULL, !one);
+		contains(text, "shop:sold              \t20 \t\n");
+		free(text);
+	}
+}
+
 static void a_window_and_omitted_events(void)
 {
 	char *text;
@@ -309,6 +342,7 @@ int main(int argc, char **argv)
 		CASE(after_a_hidden_thread_events_are_of_who_leaves_next),
 		CASE(after_a_hidden_thread_nobody_is_known_without_the_next_switch),
 		CASE(in_a_list_of_some_processes_hidden_threads_have_no_events),
+		CASE(events_of_programs_are_of_the_thread_that_they_name),
 		CASE(a_window_and_omitted_events),
 		CASE(a_list_that_would_be_empty_says_why),
 		{NULL, NULL},
