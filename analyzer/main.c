@@ -226,7 +226,9 @@ static int run(const struct options *options)
 		return complain(error.message);
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
-	result = options->timeline ? open_output(&report) : 0; /* it is written as the analysis goes on */
+	result = options->timeline ? timeline_check(&report) : 0;
+	if (!result && options->timeline)
+		result = open_output(&report); /* it is written as the analysis goes on */
 	if (!result)
 		result = analyze(&report, &since);
 	if (!result && !options->timeline)

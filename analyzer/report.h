@@ -85,6 +85,8 @@ int critical_path_begin(struct report *report);
 /** report_critical_path() - text, or JSON of schema trace-critical-path/1. 0, -ENOMEM, or 1 after a message */
 int report_critical_path(struct report *report);
 
+/** timeline_check() - before anything is written: is there something to show? 0, or 1 after a message */
+int timeline_check(const struct report *report);
 /** timeline_begin() - before the pass, in which it is written to @report->out already. 0 or -ENOMEM */
 int timeline_begin(struct report *report);
 /** timeline_end() - after the pass: the rest of it. 0 or -ENOMEM */

@@ -258,6 +258,14 @@ static uint64_t moment(const struct report *report, double seconds)
 	return trace_get_info(report->trace)->start_ns + (uint64_t)(seconds * 1e9);
 }
 
+int timeline_check(const struct report *report)
+{
+	if (!is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
+		return 0;
+	fputs("tracevisualizer: the kernel was not recorded, only events of programs: nobody knows what threads did; record as root\n", stderr);
+	return 1;
+}
+
 int timeline_begin(struct report *report)
 {
 	const struct options *options = report->options;

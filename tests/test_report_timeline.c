@@ -160,6 +160,27 @@ static void a_window_and_a_process_can_be_chosen(void)
 	free(text);
 }
 
+/* Nothing of what it shows is known, and no file is there that looks as if nothing had been done. */
+static void without_the_kernel_there_is_none(void)
+{
+	struct tb *tb = tb_new();
+	char path[] = "/tmp/report_timeline_XXXXXX", arguments[256], *text;
+	int fd = mkstemp(path);
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
+	tb_window(tb, 1000, 9000);
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(arguments, sizeof(arguments), "--timeline --output=%s.json %s", path, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: the kernel was not recorded, only events of programs: nobody knows what threads did; record as root\n");
+	free(text);
+	unlink(path);
+	snprintf(arguments, sizeof(arguments), "%s.json", path);
+	CU_ASSERT_NOT_EQUAL(unlink(arguments), 0);
+}
+
 static void no_other_report_goes_with_it(void)
 {
 	static const char *const others[] = {"-a", "-d", "-s", "--json", "--critical-path", "--diff"};
@@ -186,6 +207,7 @@ int main(int argc, char **argv)
 		CASE(tracks_have_names),
 		CASE(an_arrow_leads_from_the_waker),
 		CASE(a_window_and_a_process_can_be_chosen),
+		CASE(without_the_kernel_there_is_none),
 		CASE(no_other_report_goes_with_it),
 		{NULL, NULL},
 	};
