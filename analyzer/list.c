@@ -19,6 +19,7 @@
 #define NAME_BYTES 32u /* "Syscall entry          \t", copied whole */
 #define NAME_WIDTH 23u
 #define NOBODY UINT32_MAX
+#define NO_CPU UINT32_MAX /* of a gap of which it is not known whose events are missing */
 #define ID_WORDS (65536 / 64)
 #define TIDS (1u << 22) /* Linux' limit */
 
@@ -217,6 +218,12 @@ static inline void put_number(struct list *list, uint64_t number)
 	}
 }
 
+static void put_unknown(struct list *list)
+{
+	memcpy(list->buffer + list->used, "N/A", 3);
+	list->used += 3;
+}
+
 /* With a comma between groups of three digits. */
 static void put_grouped(struct list *list, uint64_t number)
 {
@@ -360,7 +367,10 @@ static void put_line(struct list *list, const struct trace_event *event, uint32_
 	if (list->used > BUFFER_BYTES - LINE_BYTES)
 		flush(list);
 	if (!(forgotten & COLUMN_CPU)) {
-		put_number(list, event->cpu);
+		if (event->cpu == NO_CPU)
+			put_unknown(list);
+		else
+			put_number(list, event->cpu);
 		put_gap(list);
 	}
 	put_name(list, event);
@@ -370,7 +380,7 @@ static void put_line(struct list *list, const struct trace_event *event, uint32_
 	}
 	if (!(forgotten & COLUMN_PID)) {
 		if (pid == NOBODY)
-			list->used = (size_t)((char *)mempcpy(list->buffer + list->used, "N/A", 3) - list->buffer);
+			put_unknown(list);
 		else
 			put_number(list, pid);
 		put_gap(list);

@@ -529,6 +529,7 @@ int text_compile(const struct trace_event_type *type, struct text_template *ret_
 		struct text_piece piece = piece_next(type, &text);
 
 		piece.strange = is_strange(piece.literal, piece.literal_bytes);
+		piece.or_unknown = piece.field && type->id == TRACE_EV_trace_lost && strcmp(piece.field->name, "lost") == 0;
 		ret_template->pieces[ret_template->nr++] = piece;
 	}
 	return 0;
@@ -554,7 +555,10 @@ int trace_event_format(const struct trace *trace, const struct trace_event *even
 			put_bytes(&sink, "=", 1);
 		}
 		value.number = trace_event_u64(event, piece->field);
-		(piece->field->bytes ? put_kind[piece->field->kind] : put_string)(&sink, &value);
+		if (piece->or_unknown && !value.number)
+			put_text(&sink, "an unknown number of");
+		else
+			(piece->field->bytes ? put_kind[piece->field->kind] : put_string)(&sink, &value);
 	}
 	if (size)
 		buffer[sink.bytes < sink.room ? sink.bytes : sink.room] = '\0';

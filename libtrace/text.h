@@ -5,7 +5,8 @@
 #include <trace/reader.h>
 
 /** struct text_piece - literal text, then a field in the form of its kind. @field NULL: no field behind; @named: with its name and = before it; @strange: the literal
- * is not all printable ASCII */
+ * is not all printable ASCII; @or_unknown: the field is a number of events, and 0 says that nobody knows how many
+ */
 struct text_piece {
 	const char *literal;
 	uint32_t literal_bytes;
@@ -13,6 +14,7 @@ struct text_piece {
 	const struct trace_field *beside; /* SYSCALL: the field "abi"; ADDR: the lower half; or NULL */
 	bool named;
 	bool strange;
+	bool or_unknown;
 };
 
 struct text_template {

@@ -297,6 +297,40 @@ static void events_of_programs_are_of_the_thread_that_they_name(void)
 	}
 }
 
+/* Of a recorder that was killed, @tb is what it left. */
+static char *list_of_cut(struct tb *tb)
+{
+	char path[] = "/tmp/report_list_XXXXXX", arguments[64], *text;
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, false);
+	close(fd);
+	tb_free(tb);
+	snprintf(arguments, sizeof(arguments), "-d -fl %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	unlink(path);
+	return text;
+}
+
+static void what_is_not_known_of_a_loss_is_told_in_words(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_switch(tb, 0, 1000, 1, 10, TRACE_TASK_RUNNING);
+	tb_lost(tb, 0, 5);
+	tb_switch(tb, 0, 3000, 10, 1, TRACE_TASK_RUNNING);
+	text = list_of_cut(tb);
+	contains(text, "\n0 \ttrace_lost             \t");
+	contains(text, "\tN/A \tLOST : 5 events since 1000\n");
+	contains(text, "\tN/A \tLOST : an unknown number of events since 3000\n");
+	free(text);
+	text = list_of_cut(tb_new()); /* nothing was written yet: which CPUs there are is not known either */
+	contains(text, "\nN/A \ttrace_lost             \t");
+	contains(text, "\tN/A \tLOST : an unknown number of events since ");
+	free(text);
+}
+
 static void a_window_and_omitted_events(void)
 {
 	char *text;
@@ -343,6 +377,7 @@ int main(int argc, char **argv)
 		CASE(after_a_hidden_thread_nobody_is_known_without_the_next_switch),
 		CASE(in_a_list_of_some_processes_hidden_threads_have_no_events),
 		CASE(events_of_programs_are_of_the_thread_that_they_name),
+		CASE(what_is_not_known_of_a_loss_is_told_in_words),
 		CASE(a_window_and_omitted_events),
 		CASE(a_list_that_would_be_empty_says_why),
 		{NULL, NULL},

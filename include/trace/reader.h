@@ -402,7 +402,7 @@ const char *trace_event_string(const struct trace_event *event);
 
 /**
  * trace_event_format() - the description of an event, from the text of its type
- * Writes at most @size bytes with the NUL; control characters and invalid UTF-8 come out as \\xNN.
+ * Writes at most @size bytes with the NUL; control characters and invalid UTF-8 come out as \\xNN. Of trace_lost, 0 events are "an unknown number of" them.
  * Returns the length that was needed, as snprintf.
  */
 int trace_event_format(const struct trace *trace, const struct trace_event *event, char *buffer, size_t size);
