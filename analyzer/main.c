@@ -198,19 +198,10 @@ static int close_output(struct report *report)
 	return close_file(report->out, report->options->output);
 }
 
-/* A text begins with that; JSON and comparisons have empty lists. Of two traces one has to have it. */
-static void warn_none(const struct report *sides, int nr_sides)
+/* Is there a report of processes, that those may be missing in who were asked for? The list of events has threads. */
+static bool is_of_processes(const struct options *options)
 {
-	const struct options *options = sides[0].options;
-	bool any = false;
-
-	if (options->pid < 0 && !options->comm && !options->cgroup)
-		return;
-	for (int side = 0; side < nr_sides; side++)
-		for (size_t i = 0; i < trace_nr_processes(sides[side].analysis) && !any; i++)
-			any = process_wanted(&sides[side], trace_get_process(sides[side].analysis, i));
-	if (!any)
-		fputs("tracevisualizer: warning: there is no process here that --pid, --comm and --cgroup ask for; tracevisualizer -a lists them\n", stderr);
+	return options->timeline || ((options->analyze || options->json) && !options->critical_path);
 }
 
 static int run(const struct options *options)
@@ -219,6 +210,7 @@ static int run(const struct options *options)
 	struct trace_error error = {0};
 	struct trace *trace;
 	double since = now();
+	bool nobody;
 	int result;
 
 	report.trace = trace = trace_open(options->trace, &error);
@@ -231,13 +223,12 @@ static int run(const struct options *options)
 		result = open_output(&report); /* it is written as the analysis goes on */
 	if (!result)
 		result = analyze(&report, &since);
+	nobody = !result && is_of_processes(options) && report_finds_nobody(&report, 1);
 	if (!result && !options->timeline)
-		result = open_output(&report);
-	if (!result && (options->timeline || (options->json && !options->critical_path)))
-		warn_none(&report, 1);
+		result = nobody ? 1 : open_output(&report);
 	if (!result) {
 		result = print(&report);
-		result = close_output(&report) ? 1 : result;
+		result = close_output(&report) || nobody ? 1 : result; /* a time line is whole, and has nothing in it */
 		phase(&report, "report", &since, options->list ? trace_get_info(trace)->events : 0);
 	}
 	timeline_free(report.timeline);
@@ -274,9 +265,8 @@ static int run_diff(const struct options *options)
 	if (!result)
 		result = open_side(&sides[1], options->other);
 	if (!result)
-		result = open_output(&sides[0]);
+		result = report_finds_nobody(sides, 2) ? 1 : open_output(&sides[0]);
 	if (!result) {
-		warn_none(sides, 2);
 		result = report_diff(sides) < 0 ? complain("out of memory for the comparison") : 0;
 		result = close_output(&sides[0]) ? 1 : result;
 	}

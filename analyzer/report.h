@@ -60,6 +60,11 @@ GPtrArray *command_family(const struct report *report);
 void report_wrapped(const struct report *report, char *text);
 /** report_verdict() - the first paragraph: of the processes asked for, or of the command, and of the machine */
 void report_verdict(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system);
+/**
+ * report_finds_nobody() - --pid, --comm and --cgroup ask for processes that are not there; of two traces one has to have one
+ * Says so in one line on stderr then. False as well if they ask for nobody.
+ */
+bool report_finds_nobody(const struct report *sides, int nr_sides);
 /** report_verdict_of_programs() - the same, where of the kernel nothing was recorded; @any: programs told of what was asked for */
 void report_verdict_of_programs(const struct report *report, bool any);
 /** report_sections() - machine-wide: by kind of wait, file, lock, pair of processes, interrupt, device, system call. False: out of memory */

@@ -700,8 +700,7 @@ static void programs_alone(struct report *report)
 
 	report_verdict_of_programs(report, any);
 	report_user(report);
-	if (any || (report->options->pid < 0 && !report->options->comm && !report->options->cgroup))
-		report_summary(report);
+	report_summary(report);
 }
 
 int report_text(struct report *report)
@@ -709,13 +708,12 @@ int report_text(struct report *report)
 	size_t nr;
 	struct process_row *rows = process_rows(report, &nr);
 	struct trace_figures *system = trace_system_figures(report->analysis);
-	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup, ok = rows && system;
-	bool empty = chosen && !nr;
+	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup, ok = rows && system, empty = false;
 	uint64_t start, end;
 
 	if (ok && is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
 		programs_alone(report);
-		ok = empty = true;
+		empty = true;
 	} else if (ok) {
 		trace_analysis_window(report->analysis, &start, &end);
 		report_verdict(report, rows, nr, system);

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "grid.h"
+#include "report_user.h"
 
 #define NAME_BYTES 256
 #define NAMED 2		/* waits that the verdict names */
@@ -465,13 +466,39 @@ static void add_chosen(GString *s, const struct options *options)
 		g_string_append(s, ",");
 	}
 	s->str[s->len - 1] = ';';
-	g_string_append(s, " without --pid, --comm and --cgroup all are listed.");
+	g_string_append(s, " without --pid, --comm and --cgroup all are listed");
 }
 
-static void about_none(GString *s, const struct options *options)
+static bool finds_any(const struct report *report)
 {
-	g_string_append(s, "No process of this trace is");
+	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
+		return !report->user || report_user_has_any(report);
+	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) {
+		const struct trace_process *process = trace_get_process(report->analysis, i);
+
+		if (process_wanted(report, process) && trace_nr_threads(process))
+			return true;
+	}
+	return false;
+}
+
+bool report_finds_nobody(const struct report *sides, int nr_sides)
+{
+	const struct options *options = sides[0].options;
+	GString *s;
+
+	if (!is_chosen(options))
+		return false;
+	for (int side = 0; side < nr_sides; side++)
+		if (finds_any(&sides[side]))
+			return false;
+	s = g_string_new("tracevisualizer: no ");
+	g_string_append(s, is_left_out(sides[0].trace, TRACE_LEFT_OUT_KERNEL) ? "program that has events here is" :
+			nr_sides > 1 ? "process of either trace is" : "process of this trace is");
 	add_chosen(s, options);
+	fprintf(stderr, "%s\n", s->str);
+	g_string_free(s, TRUE);
+	return true;
 }
 
 static void about_chosen(GString *s, const struct report *report, const struct process_row *rows, size_t nr)
@@ -486,11 +513,9 @@ static void about_chosen(GString *s, const struct report *report, const struct p
 	sum = sum_new(report, list);
 	if (nr == 1) {
 		about_one(s, report, rows[0].process, &sum);
-	} else if (nr) {
+	} else {
 		g_string_append_printf(s, "The %zu processes", nr);
 		about_several(s, report, list, &sum, end - start);
-	} else {
-		about_none(s, report->options);
 	}
 	sum_clear(&sum);
 	g_ptr_array_free(list, TRUE);
@@ -693,12 +718,8 @@ void report_verdict_of_programs(const struct report *report, bool any)
 {
 	GString *s = g_string_new("The kernel was not recorded, only events of programs: what else their threads did, what they waited for, and which processes there were, is not known.");
 
-	if (!any && is_chosen(report->options)) {
-		g_string_append(s, " No program that has events here is");
-		add_chosen(s, report->options);
-	} else if (!any) {
+	if (!any)
 		g_string_append(s, " There are none.");
-	}
 	report_loss_sentence(s, report);
 	report_wrapped(report, s->str);
 	g_string_free(s, TRUE);

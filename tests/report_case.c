@@ -95,7 +95,7 @@ int run_on_trace(const char *options, char **ret_text)
 	return visualizer_run(arguments, ret_text);
 }
 
-char *report_of(struct tb *tb, const char *options)
+static char *end_of(struct tb *tb, const char *options, int status)
 {
 	char path[] = "/tmp/report_case_own_XXXXXX", arguments[256], *text;
 	int fd = mkstemp(path);
@@ -104,9 +104,19 @@ char *report_of(struct tb *tb, const char *options)
 	close(fd);
 	tb_free(tb);
 	snprintf(arguments, sizeof(arguments), "%s %s", options, path);
-	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), status);
 	unlink(path);
 	return text;
+}
+
+char *report_of(struct tb *tb, const char *options)
+{
+	return end_of(tb, options, 0);
+}
+
+char *refusal_of(struct tb *tb, const char *options)
+{
+	return end_of(tb, options, 1);
 }
 
 void json_has(const char *report, const char *key, const char *wanted)

@@ -19,6 +19,8 @@ int report_main(const char *suite, const struct unit_case *cases, int argc, char
 int run_on_trace(const char *options, char **ret_text);
 /** report_of() - what is printed of this trace, which is freed; the text is the caller's */
 char *report_of(struct tb *tb, const char *options);
+/** refusal_of() - the same where it ends with 1 */
+char *refusal_of(struct tb *tb, const char *options);
 /** json_has() - what a JSON report has under @key is all of @wanted, which has ' for each ", and not the name of the trace */
 void json_has(const char *report, const char *key, const char *wanted);
 /** join_lines() - for sentences, wherever the lines are broken */

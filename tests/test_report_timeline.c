@@ -155,8 +155,8 @@ static void a_window_and_a_process_can_be_chosen(void)
 	CU_ASSERT_EQUAL(sum_of(timeline, 20, 20), 0);
 	CU_ASSERT_EQUAL(sum_of(timeline, 0, 0), 0); /* 20 had it */
 	json_decref(timeline);
-	CU_ASSERT_EQUAL(run_on_trace("--timeline --comm=nobody", &text), 0);
-	contains(text, "warning: there is no process here that --pid, --comm and --cgroup ask for");
+	CU_ASSERT_EQUAL(run_on_trace("--timeline --comm=nobody", &text), 1);
+	contains(text, "tracevisualizer: no process of this trace is called nobody; ");
 	free(text);
 }
 

@@ -90,27 +90,28 @@ static void options_without_effect_are_told(void)
 	}
 }
 
-/* An empty list in JSON has no reason beside it; a text has. */
-static void whom_nobody_knows_is_told_beside_json(void)
+/* To have nothing to say of them is no report: a script would take it for one. Of two traces one has to have them. */
+static void whom_nobody_knows_is_told_and_fails(void)
 {
 	static const struct {
 		const char *options;
-		bool told;
+		int status;
 	} cases[] = {
-		{"--json --comm=nobody", true}, {"--json --pid=4711", true},  {"--json --cgroup=/none", true}, {"--json --comm=one", false},
-		{"--json", false},		{"-a --comm=nobody", false},
+		{"--json --comm=nobody", 1}, {"--json --pid=4711", 1}, {"--json --cgroup=/none", 1}, {"-a --comm=nobody", 1}, {"-a -d --pid=4711", 1},
+		{"--json --comm=one", 0},    {"--json", 0},	       {"-a --pid=10", 0},
 	};
 	char arguments[256], *text;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		CU_ASSERT_EQUAL(run_on_trace(cases[i].options, &text), 0);
-		CU_ASSERT_EQUAL(strstr(text, "warning: there is no process here that --pid, --comm and --cgroup ask for") != NULL, cases[i].told);
+		CU_ASSERT_EQUAL(run_on_trace(cases[i].options, &text), cases[i].status);
+		CU_ASSERT_EQUAL(strncmp(text, "tracevisualizer: no process of this trace is ", 45) == 0, cases[i].status);
+		CU_ASSERT(!cases[i].status || strchr(text, '\n') == text + strlen(text) - 1);
 		free(text);
 	}
-	for (int told = 0; told < 2; told++) {
-		snprintf(arguments, sizeof(arguments), "--diff --comm=%s %s %s", told ? "nobody" : "one", trace_path, story_path);
-		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-		CU_ASSERT_EQUAL(strstr(text, "warning: there is no process here") != NULL, told);
+	for (int status = 0; status < 2; status++) {
+		snprintf(arguments, sizeof(arguments), "--diff %s %s %s", status ? "--comm=nobody" : "--pid=30", trace_path, story_path); /* 30: the second one's */
+		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), status);
+		CU_ASSERT_EQUAL(strcmp(text, "tracevisualizer: no process of either trace is called nobody; without --pid, --comm and --cgroup all are listed\n") == 0, status);
 		free(text);
 	}
 }
@@ -255,7 +256,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(wrong_usage_is_one_line_and_status_2),
 		CASE(options_without_effect_are_told),
-		CASE(whom_nobody_knows_is_told_beside_json),
+		CASE(whom_nobody_knows_is_told_and_fails),
 		CASE(closed_streams_are_nobodys_files),
 		CASE(failures_name_the_cause_and_status_is_1),
 		CASE(a_trace_is_never_written_over),
