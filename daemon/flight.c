@@ -30,6 +30,7 @@ struct saved {
 	struct saved *next; /* owned */
 	size_t ring;
 	size_t bytes;
+	uint64_t seq;
 	uint64_t base_ns;
 	uint64_t lost;
 	uint32_t nr_records;
@@ -176,7 +177,7 @@ static void save(struct flight *flight, size_t idx, const struct subbuf_header *
 		return;
 	}
 	*saved = (struct saved){
-		.ring = idx, .bytes = bytes, .base_ns = header->base, .lost = header->lost, .nr_records = nr_records};
+		.ring = idx, .bytes = bytes, .seq = header->seq, .base_ns = header->base, .lost = header->lost, .nr_records = nr_records};
 	memcpy(saved->records, header + 1, bytes);
 	*flight->history_end = saved;
 	flight->history_end = &saved->next;
@@ -348,7 +349,7 @@ static int push_history(struct snapshot *snapshot, size_t idx)
 			break;
 	flight_drain(snapshot->flight);
 	for (const struct saved *saved = snapshot->flight->history; !err && saved; saved = saved->next) {
-		if (saved->ring != idx)
+		if (saved->ring != idx || saved->seq > ring->last) /* what became full since the end is the next snapshot's */
 			continue;
 		source = ring_source(ring, ++blocks);
 		source.records = saved->records;

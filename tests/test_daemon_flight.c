@@ -123,13 +123,14 @@ static void a_snapshot_ends_at_one_moment_on_all_cpus(void)
 	bench_free(&bench);
 }
 
+#define UNFINISHED (SUBBUF_COMMIT_RECORD + 8) /* what the commit of a record lacks */
+
 /* A fork, say, whose program is preempted in the midst of its record: what stands beside it cannot be read yet. */
 static void a_structural_event_that_is_not_finished_hides_no_loss(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
 	const struct subbuf_ring *ring = &tracer_get_ring(bench.tracer, 1)->ring;
-	const trace_u64 unfinished = SUBBUF_COMMIT_RECORD + 8;
 	struct flight_result result;
 	struct found found;
 	trace_u64 *commit;
@@ -138,14 +139,59 @@ static void a_structural_event_that_is_not_finished_hides_no_loss(void)
 	for (int i = 0; i < 10; i++)
 		CU_ASSERT(fake_exec(bench.tracer, 0, "/bin/true"));
 	commit = &subbuf_slot(ring, ring->control->position >> SUBBUF_OFFSET_BITS)->commit;
-	*commit -= unfinished;
+	*commit -= UNFINISHED;
 	found = snapshot(&bench, flight, &result);
 	CU_ASSERT_EQUAL(found.execs, 0);
 	CU_ASSERT_EQUAL(found.lost, 9);
 	CU_ASSERT_EQUAL(found.verify, 0);
-	*commit += unfinished;
+	*commit += UNFINISHED;
 	found = snapshot(&bench, flight, &result);
 	CU_ASSERT_EQUAL(found.execs, 10);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/* As record_when_closed(), of a structural ring, whose record that is not finished is at hand then. */
+static void *open_files_when_closed(void *context)
+{
+	struct tracer *tracer = context;
+	const struct subbuf_ring *ring = &tracer_get_ring(tracer, 1)->ring;
+	trace_u64 *commit = &subbuf_slot(ring, 1)->commit;
+
+	for (int i = 0; i < 50000 && !is_closed(tracer, 1); i++)
+		usleep(100);
+	for (int i = 0; i < 300; i++)
+		fake_exec(tracer, 0, "/bin/true");
+	__atomic_fetch_add(commit, UNFINISHED, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Where many files are opened, sub-buffers of structural events become full while others are read. */
+static void structural_events_behind_the_end_are_in_the_next_snapshot(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	const struct subbuf_ring *ring = &tracer_get_ring(bench.tracer, 1)->ring;
+	struct flight_result result;
+	struct found found;
+	pthread_t recorder;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	for (int i = 0; i < 10; i++)
+		CU_ASSERT(fake_exec(bench.tracer, 0, "/bin/true"));
+	__atomic_fetch_sub(&subbuf_slot(ring, 1)->commit, UNFINISHED, __ATOMIC_RELAXED);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&recorder, NULL, open_files_when_closed, bench.tracer), 0);
+	found = snapshot(&bench, flight, &result);
+	pthread_join(recorder, NULL);
+	CU_ASSERT(ring->control->consumed > 1);
+	CU_ASSERT_EQUAL(found.execs, 10);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.waits, 1); /* at the end, which is no later than that of the other CPU */
+	CU_ASSERT_EQUAL(found.verify, 0);
+	found = snapshot(&bench, flight, &result);
+	CU_ASSERT_EQUAL(found.execs, 310);
 	CU_ASSERT_EQUAL(found.lost, 0);
 	CU_ASSERT_EQUAL(found.verify, 0);
 	flight_free(flight);
@@ -375,6 +421,7 @@ int main(int argc, char **argv)
 		CASE(a_writer_that_is_inside_the_last_subbuffer_hides_no_loss),
 		CASE(a_snapshot_ends_at_one_moment_on_all_cpus),
 		CASE(a_structural_event_that_is_not_finished_hides_no_loss),
+		CASE(structural_events_behind_the_end_are_in_the_next_snapshot),
 		CASE(a_loss_while_a_reset_looks_is_none_after_it),
 		CASE(structural_events_outlive_the_others),
 		CASE(a_reset_forgets),
