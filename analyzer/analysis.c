@@ -169,6 +169,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 		turns_free(&a->cpus[i]);
 		free(a->cpus[i].log);
 	}
+	trace_cursor_free(a->again);
 	arena_free(&a->arena);
 	free(a->processes);
 	free(a->cpus);

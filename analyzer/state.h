@@ -125,7 +125,10 @@ struct trace_analysis {
 	bool no_entries;      /* nor entries of system calls */
 	bool no_exits;	      /* nor their exits */
 	bool has_mask;	      /* the trace tells what was recorded */
+	bool paused;	      /* scheduling changes are not recorded, by the last mask */
 	uint64_t again_ns;    /* the start state is being told again, since then; 0: it is not */
+	struct trace_cursor *again; /* owned: what comes of that: state_again.c; NULL: not needed yet */
+	uint32_t nr_again, nr_again_ahead; /* start_again, until now and until there */
 	bool sees_opens;      /* what opens and closes is recorded: as the last mask tells */
 	uint64_t recorded[TRACE_MASK_WORDS];   /* at some time until now; of masks in the trace */
 	uint64_t unrecorded[TRACE_MASK_WORDS]; /* for some time not, while scheduling changes were */

@@ -12,6 +12,9 @@
  *   as at the start, if it sleeps. If it does not, its first event will tell.
  * - It began after the pause did: it is another one, and the one that had its number is gone.
  * - It is not among them when all are told: it ended in the pause.
+ *
+ * While the recorder reads, and before, while programs are attached one by one, threads run. Who began in the pause is looked up ahead, so that it has its name and
+ * its process by then.
  */
 #include <string.h>
 #include "handlers.h"
@@ -62,39 +65,6 @@ static void forget_tables(struct trace_analysis *a, const struct trace_process *
 	}
 	fds_unref(fds);
 	memory_unref(memory);
-}
-
-static void begin(struct trace_analysis *a, uint64_t ns)
-{
-	a->again_ns = ns;
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		if (start_owner(a, a->processes[i]))
-			forget_tables(a, a->processes[i]);
-}
-
-/* Now all descriptors and control groups are known. */
-static void settle(struct trace_analysis *a)
-{
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
-		struct trace_process *process = a->processes[i];
-
-		for (struct trace_thread *thread = process->first; thread; thread = thread->next)
-			if (thread->place != PLACE_DEAD && !was_told(a, thread) && is_stale(a, thread))
-				end_unseen(a, thread);
-			else if (thread->place == PLACE_OFF_AT_START && was_told(a, thread))
-				thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
-		if (start_owner(a, process))
-			cgroup_put(a, process, process->cgroup);
-	}
-	a->again_ns = 0;
-}
-
-void on_start_again(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
-{
-	if (!((const struct trace_start_again *)event->payload)->done)
-		begin(a, ns);
-	else if (a->again_ns)
-		settle(a);
 }
 
 void on_start_told(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -165,7 +135,6 @@ static void correct(struct trace_analysis *a, struct trace_thread *thread, const
 {
 	const struct trace_start_thread *start = event->payload;
 
-	start_describe(thread, event);
 	if (thread->flags & (THREAD_FILTERED | THREAD_HIDDEN))
 		return;
 	if (thread->place != PLACE_LOST && agrees(a, thread, start))
@@ -177,24 +146,109 @@ static void correct(struct trace_analysis *a, struct trace_thread *thread, const
 	start_place(thread, event, ns);
 }
 
-void on_start_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+/* The thread that the record tells of; NULL: it tells of none that is there, or there is no memory. */
+static struct trace_thread *thread_told(struct trace_analysis *a, const struct trace_event *event, uint64_t ns)
 {
 	const struct trace_start_thread *start = event->payload;
 	struct trace_thread *thread = thread_find(a, start->tid);
 
-	if (!a->again_ns || !start->tid || start->tid >= MAX_TID)
-		return;
+	if (!start->tid || start->tid >= MAX_TID)
+		return NULL;
 	if (start->state & (ENDED | TASK_STATE_NEW)) /* it is gone; or its fork is told now */
-		return;
+		return NULL;
 	if (thread && is_stale(a, thread) && start->start_ns > lost_first(a, thread->since, ns)) {
 		end_unseen(a, thread);
 		thread = NULL;
 	}
 	if (!thread || thread->place == PLACE_DEAD)
 		thread = thread_born(a, event, ns);
+	if (thread)
+		thread->told_ns = ns;
+	return thread;
+}
+
+void on_start_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	struct trace_thread *thread = a->again_ns ? thread_told(a, event, ns) : NULL;
+
 	if (!thread)
 		return;
-	thread->told_ns = ns;
+	start_describe(thread, event);
 	if (is_stale(a, thread))
 		correct(a, thread, event, ns);
+}
+
+/* ---- begin and end ---- */
+
+static bool again_open(struct trace_analysis *a)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask};
+
+	mask[TRACE_EV_start_thread / 64] |= 1ull << TRACE_EV_start_thread % 64;
+	mask[TRACE_EV_start_again / 64] |= 1ull << TRACE_EV_start_again % 64;
+	if (!a->again)
+		a->again = trace_cursor_new(a->trace, &options, NULL);
+	if (!a->again)
+		a->failed = -12;
+	return a->again;
+}
+
+/* Behind the start_again of that number: who is told of, and was born before. Of the others their forks tell. */
+static void look_ahead(struct trace_analysis *a, uint32_t number)
+{
+	const struct trace_event *event;
+
+	while (a->nr_again_ahead <= number && again_open(a) && (event = trace_cursor_next(a->again))) {
+		if (!a->handlers[event->id] || event->cpu >= a->nr_cpus)
+			continue;
+		if (event->id == TRACE_EV_start_again)
+			a->nr_again_ahead++;
+		else if (a->nr_again_ahead == number && ((const struct trace_start_thread *)event->payload)->start_ns < a->again_ns)
+			thread_told(a, event, a->again_ns);
+	}
+}
+
+void start_foresee(struct trace_analysis *a)
+{
+	uint64_t before = a->again_ns;
+
+	a->again_ns = a->now;
+	look_ahead(a, a->nr_again + 1);
+	a->again_ns = before;
+}
+
+static void begin(struct trace_analysis *a, uint64_t ns)
+{
+	a->again_ns = ns;
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		if (start_owner(a, a->processes[i]))
+			forget_tables(a, a->processes[i]);
+	look_ahead(a, a->nr_again);
+}
+
+/* Now all descriptors and control groups are known. */
+static void settle(struct trace_analysis *a)
+{
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
+		struct trace_process *process = a->processes[i];
+
+		for (struct trace_thread *thread = process->first; thread; thread = thread->next)
+			if (thread->place != PLACE_DEAD && !was_told(a, thread) && is_stale(a, thread))
+				end_unseen(a, thread);
+			else if (thread->place == PLACE_OFF_AT_START && was_told(a, thread))
+				thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
+		if (start_owner(a, process))
+			cgroup_put(a, process, process->cgroup);
+	}
+	a->again_ns = 0;
+}
+
+void on_start_again(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	a->nr_again++;
+	if (!((const struct trace_start_again *)event->payload)->done)
+		begin(a, ns);
+	else if (a->again_ns)
+		settle(a);
 }

@@ -112,6 +112,7 @@ void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (a->has_mask && !a->sees_opens && has_opens(event))
 		forget_opened(a);
 	a->has_mask = true;
+	a->paused = !turns;
 	a->sees_opens = has_opens(event);
 	a->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
 	a->no_entries = !is_recorded(event, TRACE_EV_sys_enter);

@@ -175,6 +175,12 @@ struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
 
 	if (thread || !tid || tid >= MAX_TID)
 		return thread;
+	if (a->paused) {
+		start_foresee(a);
+		thread = thread_find(a, tid);
+		if (thread)
+			return thread;
+	}
 	thread = thread_new(a, tid, process_get(a, tid), start);
 	if (!thread)
 		return NULL;

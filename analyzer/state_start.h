@@ -20,6 +20,8 @@ void start_place(struct trace_thread *thread, const struct trace_event *event, u
 struct trace_thread *start_owner(const struct trace_analysis *a, const struct trace_process *process);
 /** start_told() - what a record of the start state says */
 void start_told(struct trace_analysis *a, const struct trace_event *event);
+/** start_foresee() - in a pause a thread is seen that nobody knows: those that the state tells of when it is read again are known from now on */
+void start_foresee(struct trace_analysis *a);
 /** start_outlived() - a system call of @thread begins or ends: the one that the start state told of may have been a later one */
 void start_outlived(struct trace_thread *thread, uint64_t ns);
 

@@ -161,6 +161,43 @@ static void who_is_elsewhere_after_a_pause_was_somewhere_in_between(void)
 	case_free(&c);
 }
 
+/* Threads run before the recorder comes to them, and while programs are attached: one that began in the pause, a thread of it, and one that has called exec meanwhile. */
+static void who_runs_before_it_is_told_of_has_its_name_and_process(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	pause_recording(&c, 2000, 4000);
+	tb_waking(c.tb, 1, 3990, 32, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 4005, 0, 30, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 4006, 30, 31, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 4007, 31, 10, TRACE_TASK_INTERRUPTIBLE);
+	tell_thread(&c, 4010, 10, 10, 1, -1, "exec");
+	tell_thread(&c, 4011, 30, 30, 3000, SYS_pause, "three");
+	tell_thread(&c, 4012, 31, 30, 3500, SYS_pause, "three");
+	tell_thread(&c, 4013, 32, 30, 3600, SYS_pause, "three");
+	tell_end(&c, 4030);
+	pause_recording(&c, 5000, 6000);
+	tb_waking(c.tb, 1, 5990, 51, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6004, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 6005, 10, 51, TRACE_TASK_INTERRUPTIBLE);
+	tb_fork(c.tb, 0, 6006, 51, 60, 60, "child");
+	tell_thread(&c, 6010, 10, 10, 1, -1, "exec");
+	tell_thread(&c, 6011, 50, 50, 5500, SYS_pause, "five");
+	tell_thread(&c, 6012, 51, 50, 5600, SYS_pause, "five");
+	tell_thread(&c, 6013, 60, 60, 6006, SYS_pause, "child");
+	tell_end(&c, 6030);
+	case_run(&c);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 10)), "exec");
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 30)), "three");
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 30)), 3);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 50)), "five");
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 50)), 2);
+	CU_ASSERT_EQUAL(trace_process_start_ns(case_process(&c, 60)), 6006);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 4);
+	case_free(&c);
+}
+
 /* The state was read while a child was being made: its fork tells of it. */
 static void a_thread_that_is_being_made_begins_at_its_fork(void)
 {
@@ -306,6 +343,7 @@ int main(int argc, char **argv)
 		CASE(what_is_opened_meanwhile_is_what_the_later_of_both_says),
 		CASE(who_ended_in_a_pause_is_gone_and_who_began_is_there),
 		CASE(who_is_elsewhere_after_a_pause_was_somewhere_in_between),
+		CASE(who_runs_before_it_is_told_of_has_its_name_and_process),
 		CASE(a_thread_that_is_being_made_begins_at_its_fork),
 		CASE(nobody_is_gone_as_long_as_not_all_is_told),
 		CASE(records_that_nobody_announced_change_nothing),
