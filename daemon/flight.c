@@ -318,7 +318,7 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 		}
 		if (skipped || !blocks) {
 			before = missing_before(ring, seq, stored, &snapshot->patience);
-			skipped = ring_newest(&ring->source->ring) >= seq + ring->source->ring.nr_subbufs;
+			skipped = ring_is_overwritten(&ring->source->ring, seq);
 			if (skipped)
 				continue; /* it came round while that was counted: what was before is not certain, and this one is gone, too */
 			overwritten = before;
@@ -387,7 +387,7 @@ static bool is_held_up(const struct flight_ring *ring)
 {
 	uint64_t seq = overwrites(ring) ? ring_oldest(&ring->source->ring, ring->forgotten) : ring->source->ring.control->consumed + 1;
 
-	while (seq <= ring->last && subbuf_complete(&ring->source->ring, seq))
+	while (seq <= ring->last && (subbuf_complete(&ring->source->ring, seq) || ring_is_overwritten(&ring->source->ring, seq)))
 		seq++;
 	return seq <= ring->last;
 }

@@ -24,7 +24,7 @@ static bool is_patient(int *patience)
 bool ring_wait_until_complete(const struct subbuf_ring *ring, uint64_t seq, int *patience)
 {
 	while (!subbuf_complete(ring, seq))
-		if (!is_patient(patience))
+		if (ring_is_overwritten(ring, seq) || !is_patient(patience))
 			return false;
 	return true;
 }
@@ -43,14 +43,14 @@ bool ring_copy(const struct subbuf_ring *ring, uint64_t seq, struct subbuf_heade
 {
 	ring_copy_racing(ret_copy, subbuf_slot(ring, seq), ring->subbuf_bytes);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return ret_copy->seq == seq && ring_newest(ring) < seq + ring->nr_subbufs;
+	return ret_copy->seq == seq && !ring_is_overwritten(ring, seq);
 }
 
 uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *patience)
 {
 	struct subbuf_count count = subbuf_records_before(ring, seq);
 
-	while (!count.exact && ring_newest(ring) < seq + ring->nr_subbufs && is_patient(patience))
+	while (!count.exact && !ring_is_overwritten(ring, seq) && is_patient(patience))
 		count = subbuf_records_before(ring, seq);
 	return count.records;
 }

@@ -25,13 +25,19 @@ static inline uint64_t ring_newest(const struct subbuf_ring *ring)
 	return __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE) >> SUBBUF_OFFSET_BITS;
 }
 
+/** ring_is_overwritten() - another has been opened in the place of sub-buffer @seq */
+static inline bool ring_is_overwritten(const struct subbuf_ring *ring, uint64_t seq)
+{
+	return ring_newest(ring) >= seq + ring->nr_subbufs;
+}
+
 /** ring_oldest() - the oldest that was not overwritten, behind @forgotten */
 uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t forgotten);
 
 /* How many ms all that follows may wait in all; who is called with 0 does not wait. */
 #define RING_PATIENCE 100
 
-/** ring_wait_until_complete() - a writer may be inside, for a moment */
+/** ring_wait_until_complete() - a writer may be inside, for a moment. False: it still is; or @seq is overwritten, which no patience helps */
 bool ring_wait_until_complete(const struct subbuf_ring *ring, uint64_t seq, int *patience);
 
 /** ring_copy_racing() - memory that others may be writing: what comes is what is checked afterwards. @bytes: a multiple of 8 */

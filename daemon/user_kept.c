@@ -221,12 +221,12 @@ static int read_subbuf(struct walk *walk, uint64_t seq, uint64_t position)
 	uint32_t nr_records;
 	int err;
 
-	if (ring_newest(ring) >= seq + ring->nr_subbufs)
+	if (ring_is_overwritten(ring, seq))
 		return -EAGAIN;
 	if (!ring_wait_until_complete(ring, seq, &walk->patience))
-		return read_incomplete(walk, seq, position);
+		return ring_is_overwritten(ring, seq) ? -EAGAIN : read_incomplete(walk, seq, position);
 	if (!ring_copy(ring, seq, walk->copy)) {
-		if (ring_newest(ring) >= seq + ring->nr_subbufs)
+		if (ring_is_overwritten(ring, seq))
 			return -EAGAIN;
 		give_up(walk->kept);
 		return 0;

@@ -4,6 +4,7 @@
 #include "daemon_case.h"
 #include "flight.h"
 #include "flight_notes.h"
+#include "ring.h"
 #include "unit.h"
 
 static struct found snapshot(struct bench *bench, struct flight *flight, struct flight_result *ret_result)
@@ -392,6 +393,25 @@ static void what_the_kernel_missed_is_added_up_when_it_is_old(void)
 	bench_free(&bench);
 }
 
+/* It never becomes what it was; and while we wait, the rest of its ring and all of the others' are overwritten. */
+static void nobody_waits_for_a_subbuffer_that_is_overwritten(void)
+{
+	struct bench bench = bench_new(true);
+	const struct subbuf_ring *ring = &tracer_get_ring(bench.tracer, 0)->ring;
+	int patience = 2;
+
+	while (ring_newest(ring) <= ring->nr_subbufs)
+		CU_ASSERT(fake_switch(bench.tracer, 0));
+	CU_ASSERT_FALSE(ring_wait_until_complete(ring, 1, &patience));
+	CU_ASSERT_EQUAL(patience, 2);
+	CU_ASSERT(ring_wait_until_complete(ring, 2, &patience));
+	fake_hold(bench.tracer, 0);
+	CU_ASSERT_FALSE(ring_wait_until_complete(ring, ring_newest(ring), &patience));
+	CU_ASSERT_EQUAL(patience, 0);
+	fake_release(bench.tracer, 0);
+	bench_free(&bench);
+}
+
 static void snapshots_beside_running_producers_are_whole(void)
 {
 	struct flight_result result;
@@ -428,6 +448,7 @@ int main(int argc, char **argv)
 		CASE(a_flight_recorder_s_notes_are_there_or_counted),
 		CASE(what_the_kernel_missed_stands_in_each_snapshot),
 		CASE(what_the_kernel_missed_is_added_up_when_it_is_old),
+		CASE(nobody_waits_for_a_subbuffer_that_is_overwritten),
 		CASE(snapshots_beside_running_producers_are_whole),
 		{NULL, NULL},
 	};
