@@ -156,6 +156,8 @@ static struct trace_thread *thread_told(struct trace_analysis *a, const struct t
 		return NULL;
 	if (start->state & (ENDED | TASK_STATE_NEW)) /* it is gone; or its fork is told now */
 		return NULL;
+	if (thread && thread->place == PLACE_DEAD && start->start_ns <= thread->end_ns) /* since its state was looked at, right before */
+		return NULL;
 	if (thread && is_stale(a, thread) && start->start_ns > lost_first(a, thread->since, ns)) {
 		end_unseen(a, thread);
 		thread = NULL;

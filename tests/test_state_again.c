@@ -198,6 +198,27 @@ static void who_runs_before_it_is_told_of_has_its_name_and_process(void)
 	case_free(&c);
 }
 
+/* Its state was looked at, and then it left its CPU for the last time, before the record had its time. */
+static void who_ends_while_it_is_read_has_ended(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	pause_recording(&c, 2000, 4000);
+	tb_switch(c.tb, 0, 4005, 0, 10, TRACE_TASK_RUNNING);
+	tb_fork(c.tb, 0, 4006, 10, 20, 20, "two");
+	tb_switch(c.tb, 0, 4007, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_exit(c.tb, 0, 4010, 20, 20, true);
+	tb_switch(c.tb, 0, 4011, 20, 0, TRACE_TASK_DEAD);
+	tell_thread(&c, 4009, 10, 10, 1, SYS_pause, "one");
+	tb_add(c.tb, 0, 4012, start_thread, "two", .tid = 20, .tgid = 20, .ppid = 10, .nr = -1, .running = 1, .start_ns = 4006);
+	tell_end(&c, 4030);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 5);
+	case_free(&c);
+}
+
 /* The state was read while a child was being made: its fork tells of it. */
 static void a_thread_that_is_being_made_begins_at_its_fork(void)
 {
@@ -344,6 +365,7 @@ int main(int argc, char **argv)
 		CASE(who_ended_in_a_pause_is_gone_and_who_began_is_there),
 		CASE(who_is_elsewhere_after_a_pause_was_somewhere_in_between),
 		CASE(who_runs_before_it_is_told_of_has_its_name_and_process),
+		CASE(who_ends_while_it_is_read_has_ended),
 		CASE(a_thread_that_is_being_made_begins_at_its_fork),
 		CASE(nobody_is_gone_as_long_as_not_all_is_told),
 		CASE(records_that_nobody_announced_change_nothing),
