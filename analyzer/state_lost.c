@@ -243,6 +243,15 @@ bool trace_analysis_sees_interrupts(const struct trace_analysis *a)
 
 /* ---- all of it ---- */
 
+/*
+ * A flight recorder keeps structural events, and its own, for longer than all others: they may be older than the begin that the trace tells of. Of a CPU of which something
+ * was lost then, nothing older is there either.
+ */
+static uint64_t gap_begin(const struct trace_analysis *a, const struct trace_gap *gap)
+{
+	return gap->start_ns <= trace_get_info(a->trace)->start_ns && a->start_ns < gap->start_ns ? a->start_ns : gap->start_ns;
+}
+
 int lost_prepare(struct trace_analysis *a)
 {
 	size_t nr = trace_nr_gaps(a->trace);
@@ -262,10 +271,10 @@ int lost_prepare(struct trace_analysis *a)
 
 		if (is_user(a, gap->stream))
 			continue;
-		a->doubts[a->nr_doubts++] = gap->start_ns;
+		a->doubts[a->nr_doubts++] = gap_begin(a, gap);
 		if (gap->cause == TRACE_GAP_MISSED || is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
 			continue;
-		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
+		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = gap_begin(a, gap), .end = gap->end_ns, .cpu = gap->cpu};
 	}
 	qsort(a->cpu_gaps, a->nr_cpu_gaps, sizeof(*a->cpu_gaps), by_start);
 	qsort(a->doubts, a->nr_doubts, sizeof(*a->doubts), by_time);

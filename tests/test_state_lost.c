@@ -64,6 +64,33 @@ static void while_the_recording_is_halted_nothing_is_known(void)
 	case_free(&c);
 }
 
+/* A flight recorder: that a thread was made is kept for long, what it did then on a CPU is overwritten; what on another one is not, for that had little to do. */
+static void what_is_overwritten_is_so_since_the_oldest_event_of_all(void)
+{
+	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20};
+	struct analysis_case c = case_new();
+
+	tb_window(c.tb, 4000, 9000);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	tb_structural_event(c.tb, 0, 2000, TRACE_EV_sched_fork, &fork, sizeof(fork), "two");
+	fork.tid = fork.tgid = 30;
+	tb_structural_event(c.tb, 0, 2000, TRACE_EV_sched_fork, &fork, sizeof(fork), "three");
+	tb_lost(c.tb, 0, 100);
+	tb_switch(c.tb, 0, 5000, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 6000, 20, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 7000, 0, 40, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 3000);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 7000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 4000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).idle_ns, 6000);
+	trace_figures_free(c.two);
+	c.two = trace_process_figures(c.analysis, case_process(&c, 30));
+	CU_ASSERT(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, "") >= 3000);
+	case_free(&c);
+}
+
 static void a_recording_without_scheduling_changes_knows_nothing(void)
 {
 	struct analysis_case c = case_new();
@@ -620,6 +647,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_gap_makes_the_running_thread_unknown),
 		CASE(while_the_recording_is_halted_nothing_is_known),
+		CASE(what_is_overwritten_is_so_since_the_oldest_event_of_all),
 		CASE(a_recording_without_scheduling_changes_knows_nothing),
 		CASE(of_a_kernel_that_was_not_recorded_nothing_is_known),
 		CASE(whom_a_filter_leaves_out_is_unknown),
