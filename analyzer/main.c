@@ -15,9 +15,17 @@
 
 #define OUTPUT_BUFFER (1u << 16)
 
+/* It may quote a file's name, in which anything may stand. */
+static void say(const char *kind, const char *message)
+{
+	char line[4 * sizeof(((struct trace_error *)0)->message)];
+
+	fprintf(stderr, "tracevisualizer: %s%s\n", kind, text_name(message, line, sizeof(line)));
+}
+
 static int complain(const char *message)
 {
-	fprintf(stderr, "tracevisualizer: %s\n", message);
+	say("", message);
 	return 1;
 }
 
@@ -65,7 +73,7 @@ static void warn_losses(const struct trace *trace)
 
 	warn_gaps(trace);
 	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_WARNINGS; i++)
-		fprintf(stderr, "tracevisualizer: warning: %s\n", trace_get_damage(trace, i)->message);
+		say("warning: ", trace_get_damage(trace, i)->message);
 	if (trace_nr_damages(trace) > MAX_WARNINGS)
 		fprintf(stderr, "tracevisualizer: warning: %zu more damages like these\n", trace_nr_damages(trace) - MAX_WARNINGS);
 	if (!info->clean_end)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "message.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@ static void message_print(const char *kind, const char *format, va_list argument
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), format, arguments);
+	for (char *c = text; *c; c++) /* of names that it quotes */
+		*c = iscntrl((unsigned char)*c) ? '?' : *c;
 	if (message_logs) {
 		syslog(LOG_NOTICE, "%s%s", kind, text);
 		return;

@@ -710,9 +710,20 @@ static void what_several_waited_for_is_said_once(void)
 	free(text);
 }
 
+/* In a file's name anything may stand: it makes no second line, and nothing reaches the terminal. */
+static void a_message_quotes_names_in_one_line(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(visualizer_run("\"$(printf 'no\\nsuch\\033[2J')\"", &text), 1);
+	contains(text, "tracevisualizer: no\\x0asuch\\x1b[2J: cannot open the trace: No such file or directory\n");
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
+		CASE(a_message_quotes_names_in_one_line),
 		CASE(the_verdict_adds_up_all_waits),
 		CASE(what_several_waited_for_is_said_once),
 		CASE(processes_without_a_name_read_well),
