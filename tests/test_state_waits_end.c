@@ -4,6 +4,7 @@
  *
  * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
  */
+#include <sys/wait.h>
 #include "state_waits_case.h"
 #include "unit.h"
 
@@ -46,6 +47,32 @@ static void a_child_may_be_asked_for_by_the_number_that_its_parent_knows(void)
 	tb_thread(c.tb, 40, 40, 10, "first", 1, false);
 	tb_start(c.tb, 1000, TRACE_EV_start_thread, &child, sizeof(child), "second");
 	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, 2, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "second", 41, "waitpid");
+}
+
+/* The first argument of waitid() says what the second one is. */
+static void a_kind_of_number_is_no_childs_number(void)
+{
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_waitid, "waitid");
+	tb_thread(c.tb, 40, 40, 10, "child", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_waitid, P_PID, 40, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "child", 40, "waitpid");
+}
+
+static void a_child_that_is_gone_is_not_waited_for(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 10, "first", 1, false);
+	tb_thread(c.tb, 41, 41, 10, "second", 1, false);
+	tb_switch(c.tb, 1, 1500, 20, 40, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 1, 1600, 40, 40, true);
+	tb_switch(c.tb, 1, 1700, 40, 20, TRACE_TASK_DEAD);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
 	until_the_end(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "second", 41, "waitpid");
 }
@@ -94,7 +121,7 @@ static void a_read_until_the_end_is_for_several_if_others_hold_the_other_end(voi
 		pipe_fd(&c, 10, 4, 90, O_WRONLY);
 		pipe_fd(&c, 20, 4, 90, O_WRONLY);
 		pipe_fd(&c, 20, 5, 90, O_WRONLY);
-		pipe_fd(&c, 40, 5, several ? 90 : 91, O_WRONLY);
+		pipe_fd(&c, 40, 5, several ? 90 : 89, O_WRONLY);
 		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
 		until_the_end(&c);
 		expect(&c, TRACE_WAIT_PROCESS, several ? "several" : "two", several ? 0 : 20, "pipe");
@@ -120,19 +147,52 @@ static void a_futex_in_own_memory_is_the_own_process(void)
 	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "futex");
 }
 
-static void a_futex_in_shared_memory_names_who_shares_it(void)
+static void share_memory(struct analysis_case *c)
 {
 	static const uint32_t tgids[] = {10, 20};
-	struct analysis_case c = begin();
 
 	for (size_t i = 0; i < 2; i++) {
 		struct trace_start_map map = {.tgid = tgids[i], .dev = 1, .ino = 77, .start = 0x1000 << i, .end = 0x2000 << i};
 
-		tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/dev/shm/x");
+		tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/dev/shm/x");
 	}
+}
+
+static void a_futex_in_shared_memory_names_who_shares_it(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 1, "of no known memory", 1, false);
+	share_memory(&c);
 	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 0, 0);
 	until_the_end(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "futex");
+}
+
+/* Whoever has the memory, too: the kernel looks for a private one in the own address space only. */
+static void a_private_futex_in_shared_memory_is_the_own_process(void)
+{
+	struct analysis_case c = begin();
+
+	share_memory(&c);
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 128, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "futex");
+}
+
+/* Memory of System V is somewhere, and nobody tells who has it, too. */
+static void a_futex_may_be_in_memory_that_others_have_unseen(void)
+{
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
+	tb_sys_enter(c.tb, 0, 1100, SYS_mmap, 0, 4096, 3, 0x22, -1, 0); /* MAP_PRIVATE | MAP_ANONYMOUS */
+	tb_sys_exit(c.tb, 0, 1200, 0x5000);
+	tb_sys_enter(c.tb, 0, 1300, SYS_shmat, 7, 0, 0);
+	tb_sys_exit(c.tb, 0, 1400, 0x9000);
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x9000, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "futex");
 }
 
 static void memory_that_is_shared_by_fork_is_known(void)
@@ -260,6 +320,21 @@ static void a_lock_until_the_end_names_its_holder(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
 }
 
+/* It may have left the lock to its children. */
+static void a_holder_that_is_gone_is_not_waited_for(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 1, "holder", 1, false);
+	end_wait(&c, 10, SYS_flock, -1, 40, 3, 2);
+	tb_switch(c.tb, 1, 1500, 20, 40, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 1, 1600, 40, 40, true);
+	tb_switch(c.tb, 1, 1700, 40, 20, TRACE_TASK_DEAD);
+	tb_sys_enter(c.tb, 0, 2000, SYS_flock, 3, 2);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "lock");
+}
+
 static void a_call_that_was_not_seen_may_be_read_at_the_end(void)
 {
 	struct analysis_case c = begin();
@@ -380,6 +455,25 @@ static void the_result_may_tell_what_ended_a_wait_unseen(void)
 	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
 	end_unseen(&c, 1);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "several", 0, "pipe"), UNSEEN_NS); /* one that cannot be told */
+	case_free(&c);
+}
+
+/* What returns 0 for having been ended is only a futex: of a read it is the end of the file, which tells nothing of who wrote. */
+static void a_result_of_0_tells_of_a_futex_only(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 128, 0);
+	end_unseen(&c, 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "one", 10, "futex"), UNSEEN_NS);
+	case_free(&c);
+
+	c = begin();
+	pipe_fd(&c, 10, 3, 90, O_RDONLY);
+	pipe_fd(&c, 20, 4, 90, O_WRONLY);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+	end_unseen(&c, 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), BLOCKED_NS);
 	case_free(&c);
 }
 
@@ -517,6 +611,12 @@ int main(int argc, char **argv)
 		CASE(a_result_may_tell_that_time_was_up),
 		CASE(a_wait_since_the_start_may_end_unseen),
 		CASE(whom_each_of_many_waits_for_until_the_end_is_told),
+		CASE(a_kind_of_number_is_no_childs_number),
+		CASE(a_child_that_is_gone_is_not_waited_for),
+		CASE(a_private_futex_in_shared_memory_is_the_own_process),
+		CASE(a_futex_may_be_in_memory_that_others_have_unseen),
+		CASE(a_holder_that_is_gone_is_not_waited_for),
+		CASE(a_result_of_0_tells_of_a_futex_only),
 		{NULL, NULL},
 	};
 
