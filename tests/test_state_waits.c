@@ -62,6 +62,46 @@ static void a_death_ends_a_lock_by_the_lock(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
 }
 
+/* Two sends a signal to 40, and in the same call, or one call later, lets go of the lock. */
+static void a_signal_to_another_ended_nothing(void)
+{
+	for (int earlier = 0; earlier < 2; earlier++) {
+		struct analysis_case c = begin();
+
+		tb_thread(c.tb, 40, 40, 1, "forty", 1, false);
+		tb_sys_enter(c.tb, 0, 2000, SYS_flock, 3, 2, 0);
+		block(&c);
+		tb_sys_enter(c.tb, 1, 4000, SYS_kill, earlier ? 10 : 40, SIGUSR1, 0);
+		signal_to(&c, 4500, earlier ? 10 : 40, SIGUSR1, 0);
+		if (earlier) {
+			tb_sys_exit(c.tb, 1, 4600, 0);
+			tb_sys_enter(c.tb, 1, 5000, SYS_flock, 4, 8, 0);
+		}
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
+	}
+}
+
+/* alarm(): two, which the timer interrupts, has nothing to do with it. */
+static void a_signal_of_a_timer_is_of_no_process(void)
+{
+	static const uint32_t calls[] = {SYS_poll, SYS_pause};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct analysis_case c = begin();
+
+		tb_sys_enter(c.tb, 0, 2000, calls[i], 0, 0, 0);
+		block(&c);
+		tb_vector(c.tb, 1, 5000, TRACE_VECTOR_LOCAL_TIMER);
+		signal_to(&c, 5900, 10, SIGALRM, 0);
+		wake(&c, TRACE_CONTEXT_HARDIRQ);
+		tb_vector_exit(c.tb, 1, 6050, TRACE_VECTOR_LOCAL_TIMER);
+		finish(&c);
+		expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
+	}
+}
+
 /* ---- on whose behalf ---- */
 
 static void receive_by(struct analysis_case *c, uint32_t ifindex)
@@ -125,6 +165,29 @@ static void a_packet_from_elsewhere_is_not_of_who_was_interrupted(void)
 	struct analysis_case c = begin();
 
 	receive_by(&c, 2);
+	expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
+}
+
+/* Where a thread of the kernel receives them (threaded NAPI): what it brought says more than who it is. */
+static void a_packet_that_a_kernel_thread_brings_is_the_networks(void)
+{
+	struct trace_start_thread napi = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_DGRAM, .local_port = 53, .protocol = 17};
+	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 17};
+	struct trace_net_rx rx = {.ifindex = 2};
+	struct analysis_case c = begin();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &napi, sizeof(napi), "napi/eth0-1");
+	tb_fd(c.tb, 10, 3, 9, 500, S_IFSOCK, "socket:[500]");
+	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+	block(&c);
+	tb_waking(c.tb, 1, 4600, 30, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 5000, 20, 30, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
+	tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
 	expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
 }
 
@@ -202,6 +265,19 @@ static void asynchronous_io_is_no_ring(void)
 	tb_fd(c.tb, 10, 4, 9, 80, PIPE_MODE, "pipe:[80]");
 	tb_fd(c.tb, 20, 5, 9, 80, PIPE_MODE, "pipe:[80]");
 	tb_sys_enter(c.tb, 0, 2000, SYS_io_getevents, 0, 1, 1);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+static void a_pipe_with_a_name_is_a_pipe_to_who_polls(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 20, 5, 9, 80, PIPE_MODE, "/run/initctl");
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
 	block(&c);
 	tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
 	wake(&c, TRACE_CONTEXT_TASK);
@@ -295,6 +371,31 @@ static void a_listener_that_waits_in_a_ring_is_at_rest(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring");
 }
 
+static void a_listener_that_waits_in_a_ring_for_the_network_is_at_rest(void)
+{
+	struct trace_start_socket sock = {.tgid = 10, .fd = 4, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .state = 10, .local_port = 80};
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 13, .fd = 4};
+	struct trace_uring_complete complete = {.req = 0xf00, .res = 5};
+	struct trace_net_rx rx = {.ifindex = 2};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 4, 9, 500, S_IFSOCK, "socket:[500]");
+	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_event(c.tb, 0, 2100, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	block(&c);
+	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
+	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
+	wake(&c, TRACE_CONTEXT_SOFTIRQ);
+	tb_softirq_exit(c.tb, 1, 6010, SOFTIRQ_NET_RX);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 0, 6150, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	tb_sys_exit(c.tb, 0, 6200, 1);
+	case_run(&c);
+	CU_ASSERT(c.one->waits[0].idle);
+	expect(&c, TRACE_WAIT_NETWORK, "local port 80", 0, "");
+}
+
 static void poll_until_two_dies(struct analysis_case *c)
 {
 	tb_sys_enter(c->tb, 0, 2000, SYS_poll, 0, 2, 0);
@@ -306,12 +407,29 @@ static void poll_until_two_dies(struct analysis_case *c)
 
 static void a_poll_that_a_death_ends_names_the_pipe_it_closed(void)
 {
+	for (int fd = 0; fd < 2; fd++) {
+		struct analysis_case c = begin();
+
+		pipe_fd(&c, 10, 5, 90, O_RDONLY);
+		pipe_fd(&c, 20, fd, 90, O_WRONLY);
+		poll_until_two_dies(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+	}
+}
+
+static void a_poll_that_a_death_ends_names_the_socket_it_closed(void)
+{
+	static const uint64_t ends[2] = {500, 501};
 	struct analysis_case c = begin();
 
-	pipe_fd(&c, 10, 5, 90, O_RDONLY);
-	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct trace_start_socket sock = {.tgid = 10 + 10 * i, .fd = 5, .ino = ends[i], .peer_ino = ends[!i], .family = AF_UNIX, .type = SOCK_STREAM};
+
+		tb_fd(c.tb, sock.tgid, 5, 9, ends[i], S_IFSOCK | 0777, "socket:");
+		tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	}
 	poll_until_two_dies(&c);
-	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
 
 static void a_shared_end_of_a_pipe_connects_nobody(void)
@@ -650,6 +768,7 @@ int main(int argc, char **argv)
 		CASE(a_ring_knows_what_it_opened_into_a_slot),
 		CASE(a_ring_may_close_a_descriptor),
 		CASE(a_listener_that_waits_in_a_ring_is_at_rest),
+		CASE(a_listener_that_waits_in_a_ring_for_the_network_is_at_rest),
 		CASE(a_poll_that_a_death_ends_names_the_pipe_it_closed),
 		CASE(a_shared_end_of_a_pipe_connects_nobody),
 		CASE(eventfds_have_the_kernels_name),
@@ -668,6 +787,11 @@ int main(int argc, char **argv)
 		CASE(an_argument_that_a_call_does_not_have_means_nothing),
 		CASE(a_connection_that_failed_names_who_was_asked),
 		CASE(what_comes_after_a_death_is_added_to_its_books),
+		CASE(a_signal_to_another_ended_nothing),
+		CASE(a_signal_of_a_timer_is_of_no_process),
+		CASE(a_poll_that_a_death_ends_names_the_socket_it_closed),
+		CASE(a_packet_that_a_kernel_thread_brings_is_the_networks),
+		CASE(a_pipe_with_a_name_is_a_pipe_to_who_polls),
 		{NULL, NULL},
 	};
 

@@ -63,6 +63,77 @@ static void pages_that_are_written_back_are_their_files(void)
 	}
 }
 
+static void calls_on_a_descriptor_wait_for_its_file(void)
+{
+	static const struct {
+		uint32_t nr;
+		const char *name;
+	} calls[] = {{SYS_close, "close"}, {SYS_getdents64, "getdents64"}, {SYS_fstat, "fstat"}, {SYS_lseek, "lseek"}, {SYS_ftruncate, "ftruncate"},
+		     {SYS_pread64, "pread64"}, {SYS_pwrite64, "pwrite64"}, {SYS_fallocate, "fallocate"}, {SYS_fchmod, "fchmod"}, {SYS_ioctl, "ioctl"}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, calls[i].nr, calls[i].name);
+		tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/data");
+		tb_sys_enter(c.tb, 0, 2000, calls[i].nr, 3, 0, 0);
+		by_disk(&c);
+		expect(&c, TRACE_WAIT_FILE, "/data", 0, "");
+	}
+}
+
+/* Too many pages are not written yet: who makes more of them is held up, and it is a timer that lets it go on. */
+static void who_is_throttled_waits_for_the_file(void)
+{
+	struct trace_fs_throttle throttle = {0};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_write, 3, 0, 1);
+	tb_event(c.tb, 0, 2500, TRACE_EV_fs_throttle, &throttle, sizeof(throttle), NULL);
+	by_timer(&c);
+	expect(&c, TRACE_WAIT_FILE, "/data", 0, "throttle");
+}
+
+/* On CPU 2, events are missing. Of what a call waits for by itself only that is left. */
+static void who_let_go_is_not_believed_across_a_gap(void)
+{
+	static const struct {
+		uint32_t mode, twos_mode;
+		enum trace_wait_kind kind;
+		const char *path, *twos_path;
+	} files[] = {{S_IFREG | 0600, S_IFREG | 0600, TRACE_WAIT_FILE, "/data", "/link"},
+		     {S_IFREG | 0600, 0, TRACE_WAIT_FILE, "/data", "[fanotify]"},
+		     {S_IFCHR | 0600, S_IFCHR | 0600, TRACE_WAIT_DEVICE, "/dev/pts/0", "/dev/ptmx"}};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct trace_trace_heartbeat heartbeat = {0};
+		struct analysis_case c = begin();
+
+		tb_event(c.tb, 2, 3500, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+		tb_lost(c.tb, 2, 1);
+		tb_event(c.tb, 2, 4500, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+		tb_fd(c.tb, 10, 3, 9, 80, files[i].mode, files[i].path);
+		tb_fd(c.tb, 20, 5, 9, 80, files[i].twos_mode, files[i].twos_path);
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+		by_two(&c, SYS_write);
+		CU_ASSERT_EQUAL(case_wait(c.one, files[i].kind, files[i].path, 0, ""), BLOCKED_NS - 1000);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 1000);
+		case_free(&c);
+	}
+}
+
+/* Another process is no thread that has to die first, though it may have held what the file needs. */
+static void a_program_is_waited_for_by_exec(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_execve, 1, 2, 3);
+	tb_sys_path(c.tb, 0, 2010, SYS_execve, "/bin/true");
+	by_two(&c, SYS_getpid);
+	expect(&c, TRACE_WAIT_FILE, "/bin/true", 0, "");
+}
+
 static void who_watches_a_file_has_to_allow_its_opening(void)
 {
 	static const bool is_open[] = {true, false};
@@ -139,6 +210,12 @@ static void of_two_files_one_may_not_be_known(void)
 		tb_fd(c.tb, 10, first ? 3 : 4, 9, 80, S_IFREG | 0600, "/data");
 		tb_sys_enter(c.tb, 0, 2000, SYS_sendfile, 3, 4, 0, 100);
 		by_disk(&c);
+		expect(&c, TRACE_WAIT_FILE, "/data", 0, "");
+
+		c = begin();
+		tb_fd(c.tb, 10, first ? 3 : 4, 9, 80, S_IFREG | 0600, "/data");
+		tb_sys_enter(c.tb, 0, 2000, SYS_sendfile, 3, 4, 0, 100);
+		by_two(&c, SYS_getpid);
 		expect(&c, TRACE_WAIT_FILE, "/data", 0, "");
 	}
 }
@@ -281,6 +358,33 @@ static void sockets_are_waited_for_by_the_way_that_they_go(void)
 		by_two(&c, SYS_write);
 		expect(&c, TRACE_WAIT_PROCESS, "two", 20, sockets[i].via);
 	}
+}
+
+/* The kernel answers by itself: that a packet came at that time is another matter. */
+static void what_comes_by_a_socket_of_no_network_is_no_packet(void)
+{
+	struct trace_net_rx rx = {.ifindex = 2};
+	struct analysis_case c = begin();
+
+	connection(&c, AF_NETLINK, SOCK_RAW);
+	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+	block(&c);
+	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
+	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
+	wake(&c, TRACE_CONTEXT_SOFTIRQ);
+	tb_softirq_exit(c.tb, 1, 6010, SOFTIRQ_NET_RX);
+	finish(&c);
+	expect(&c, TRACE_WAIT_OTHER, "recvfrom", 0, "socket");
+}
+
+static void of_a_socket_there_may_be_the_descriptor_only(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 3, 9, 500, S_IFSOCK | 0777, "socket:[500]");
+	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+	by_two(&c, SYS_sendto);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "socket");
 }
 
 /* A program that is the other end of a tunnel writes packets into a device; one that writes to a file while it wakes does not. */
@@ -474,6 +578,34 @@ static void a_ring_waits_for_what_its_worker_waited_for(void)
 	expect(&c, TRACE_WAIT_FILE, "vda", 0, "io_uring");
 }
 
+/* What the worker waited for may be the disk: of which file the request was says more. */
+static void a_ring_waits_for_the_file_that_its_worker_reads(void)
+{
+	struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 4};
+	struct trace_uring_complete complete = {.req = 0xf00, .res = 512};
+	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
+	struct analysis_case c = begin();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "iou-wrk-10");
+	tb_fd(c.tb, 10, 4, 9, 80, S_IFREG | 0600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_event(c.tb, 0, 2100, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	tb_waking(c.tb, 0, 2500, 11, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 2700, 20, 11, TRACE_TASK_RUNNING);
+	block(&c);
+	tb_switch(c.tb, 1, 3500, 11, 20, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(c.tb, 1, 5000, 7);
+	tb_event(c.tb, 1, 5050, TRACE_EV_block_complete, &done, sizeof(done), NULL);
+	tb_waking(c.tb, 1, 5100, 11, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(c.tb, 1, 5200, 7);
+	tb_switch(c.tb, 1, 5500, 20, 11, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 1, 5600, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
+}
+
 static void a_wait_in_no_call_is_for_who_ended_it(void)
 {
 	struct analysis_case c = begin();
@@ -520,6 +652,13 @@ int main(int argc, char **argv)
 		CASE(who_is_traced_waits_for_its_tracer),
 		CASE(a_ring_waits_for_what_its_worker_waited_for),
 		CASE(a_wait_in_no_call_is_for_who_ended_it),
+		CASE(calls_on_a_descriptor_wait_for_its_file),
+		CASE(who_is_throttled_waits_for_the_file),
+		CASE(who_let_go_is_not_believed_across_a_gap),
+		CASE(a_program_is_waited_for_by_exec),
+		CASE(what_comes_by_a_socket_of_no_network_is_no_packet),
+		CASE(of_a_socket_there_may_be_the_descriptor_only),
+		CASE(a_ring_waits_for_the_file_that_its_worker_reads),
 		{NULL, NULL},
 	};
 
