@@ -117,6 +117,42 @@ static void who_has_no_quota_waits_for_that_and_then_for_a_cpu(void)
 	}
 }
 
+/* The kernel tells of the quota as it sees it, and then the thread sleeps of its own will. */
+static void who_sleeps_does_not_wait_for_quota(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_nanosleep, 0, 0);
+	quota(c.tb, 3000, 10, false, 0);
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 9000, 20, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 6000);
+	case_free(&c);
+}
+
+/* What is told a second time, when the thread has its CPU already, is no wait. */
+static void a_quota_is_over_once(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, false);
+	quota(c.tb, 3000, 10, false, 0);
+	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
+	quota(c.tb, 7000, 10, true, 3000);
+	tb_switch(c.tb, 0, 7050, 20, 10, TRACE_TASK_RUNNING);
+	quota(c.tb, 8000, 10, true, 500);
+	quota(c.tb, 8000, 99, true, 500); /* whom nobody knows */
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_QUOTA, "", 0, ""), 3000);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 1050);
+	CU_ASSERT_EQUAL(c.one->user_ns, 2000 + 1950);
+	case_free(&c);
+}
+
 static void hotplug(struct tb *tb, uint64_t ts_ns, uint32_t gone, bool online)
 {
 	struct trace_cpu_hotplug event = {.cpu = gone, .online = online};
@@ -195,6 +231,43 @@ static void how_long_calls_took_is_known_at_any_time(void)
 	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->p50_ns, 30);
 	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->p99_ns, 45);
 	case_free(&c);
+}
+
+static void a_call_without_a_name_has_its_number(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, 499);
+	tb_sys_exit(c.tb, 0, 2100, 0);
+	tb_sys_enter(c.tb, 0, 3000, 498);
+	tb_sys_exit(c.tb, 0, 3300, -38);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_call(c.one, "syscall_499")->elapsed_ns, 100);
+	CU_ASSERT_EQUAL(case_call(c.one, "syscall_499")->errors, 0);
+	CU_ASSERT_EQUAL(case_call(c.one, "syscall_498")->elapsed_ns, 300);
+	CU_ASSERT_EQUAL(case_call(c.one, "syscall_498")->errors, 1);
+	case_free(&c);
+}
+
+/* What is less than 0, but no error: the kernel begins the call anew; and an address may look so. */
+static void only_some_results_are_errors(void)
+{
+	static const struct {
+		int64_t ret;
+		unsigned int errors;
+	} results[] = {{7, 0}, {-1, 1}, {-4095, 1}, {-4096, 0}, {-511, 1}, {-512, 0}, {-516, 0}, {-517, 1}};
+
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 0, 0, 1);
+		tb_sys_exit(c.tb, 0, 2100, results[i].ret);
+		case_run(&c);
+		CU_ASSERT_EQUAL(case_call(c.one, "read")->errors, results[i].errors);
+		case_free(&c);
+	}
 }
 
 static void a_fault_inside_a_call_is_trap_time_of_that_call(void)
@@ -320,6 +393,24 @@ static void softirqs_are_ksoftirqds_own_work(void)
 	CU_ASSERT_EQUAL(c.one->syscall_ns, 3000);
 	CU_ASSERT_EQUAL(c.one->interrupted_ns, 0);
 	CU_ASSERT_EQUAL(case_cpu(&c, 0).system_ns, 3000);
+	case_free(&c);
+}
+
+/* Any other thread of the kernel is interrupted by them, whatever its name becomes. */
+static void softirqs_interrupt_other_kernel_threads(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_start_thread kernel = {.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "kworker/0:0");
+	tb_comm(c.tb, 0, 1500, 10, "kworker/0:0-events");
+	tb_softirq(c.tb, 0, 2000, 3);
+	tb_softirq_exit(c.tb, 0, 3000, 3);
+	tb_switch(c.tb, 0, 4000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 2000);
+	CU_ASSERT_EQUAL(c.one->interrupted_ns, 1000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).softirq_ns, 1000);
 	case_free(&c);
 }
 
@@ -469,6 +560,89 @@ static void a_wakeup_before_the_sleep_ends_it(void)
 	case_free(&c);
 }
 
+/* Though its CPU had nothing else to do for longer than the kernel would leave it waiting: the waker had been seen. */
+static void a_wakeup_before_a_long_sleep_ends_it(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_window(c.tb, 1000, 9000000);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_pause);
+	tb_waking(c.tb, 1, 2900, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 5003000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 5004000, -4);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->blocked_ns, 0);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 5000000);
+	case_free(&c);
+}
+
+/* ---- at any time ---- */
+
+struct times_asked {
+	const struct trace_times *want; /* at each heartbeat */
+	const struct trace_thread *thread;
+	int nr;
+};
+
+static void ask_times(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	struct times_asked *asked = data;
+	struct trace_times now;
+
+	if (event->id != TRACE_EV_trace_heartbeat || event->ts_ns == 1000)
+		return;
+	if (!asked->thread)
+		asked->thread = trace_find_thread(analysis, 10);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(asked->thread);
+	trace_thread_times(analysis, asked->thread, &now);
+	CU_ASSERT_EQUAL(memcmp(&now, &asked->want[asked->nr], sizeof(now)), 0);
+	asked->nr++;
+}
+
+/* In its own code, in a call, in a fault, interrupted, waiting for a CPU, asleep, and dead. */
+static void the_times_of_a_thread_are_known_at_any_time(void)
+{
+	static const struct trace_times want[] = {
+		{.user_ns = 900, .syscall_ns = 100},
+		{.user_ns = 900, .syscall_ns = 500, .trap_ns = 100},
+		{.user_ns = 900, .syscall_ns = 600, .trap_ns = 400, .interrupted_ns = 200},
+		{.user_ns = 900, .syscall_ns = 700, .trap_ns = 400, .interrupted_ns = 400, .wait_cpu_ns = 200},
+		{.user_ns = 900, .syscall_ns = 900, .trap_ns = 400, .interrupted_ns = 400, .wait_cpu_ns = 400, .blocked_ns = 300},
+		{.user_ns = 1000, .syscall_ns = 1000, .trap_ns = 400, .interrupted_ns = 400, .wait_cpu_ns = 500, .blocked_ns = 900},
+		{.user_ns = 1000, .syscall_ns = 1000, .trap_ns = 400, .interrupted_ns = 400, .wait_cpu_ns = 500, .blocked_ns = 900},
+	};
+	static const uint64_t asked_ns[] = {2000, 2500, 3100, 3600, 4300, 5300, 8000};
+	struct times_asked asked = {.want = want};
+	struct trace_trace_heartbeat heartbeat = {0};
+	struct analysis_case c = case_new();
+	struct trace_error error;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 1900, SYS_read, 0, 0, 1);
+	tb_fault(c.tb, 0, 2400, 0x1000, false);
+	tb_fault_end(c.tb, 0, 2800, false);
+	tb_irq(c.tb, 0, 2900, 7);
+	tb_irq_exit(c.tb, 0, 3300, 7);
+	tb_switch(c.tb, 0, 3400, 10, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 3800, 20, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 4000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 1, 4900, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 5000, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 5100, 0);
+	tb_exit(c.tb, 0, 5200, 10, 10, true);
+	tb_switch(c.tb, 0, 5200, 10, 20, TRACE_TASK_DEAD);
+	for (size_t i = 0; i < sizeof(asked_ns) / sizeof(asked_ns[0]); i++)
+		tb_event(c.tb, 1, asked_ns[i], TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, NULL, &error);
+	trace_analysis_on_event(c.analysis, NULL, ask_times, &asked);
+	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(asked.nr, 7);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -494,6 +668,13 @@ int main(int argc, char **argv)
 		CASE(who_leaves_first_was_there_since_the_start),
 		CASE(off_the_cpu_at_the_start_the_first_event_decides),
 		CASE(a_wakeup_before_the_sleep_ends_it),
+		CASE(who_sleeps_does_not_wait_for_quota),
+		CASE(a_quota_is_over_once),
+		CASE(softirqs_interrupt_other_kernel_threads),
+		CASE(a_wakeup_before_a_long_sleep_ends_it),
+		CASE(the_times_of_a_thread_are_known_at_any_time),
+		CASE(a_call_without_a_name_has_its_number),
+		CASE(only_some_results_are_errors),
 		{NULL, NULL},
 	};
 
