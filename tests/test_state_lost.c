@@ -412,6 +412,73 @@ static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
 	case_free(&c);
 }
 
+/* How it left its CPU was lost, and then it is in the call that it was in. */
+static void a_first_exit_after_a_gap_means_a_call(void)
+{
+	for (int in_call = 0; in_call < 2; in_call++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_sys_enter(c.tb, 0, 1500, SYS_getpid);
+		tb_sys_exit(c.tb, 0, 2000, 0);
+		tb_lost(c.tb, 0, 5);
+		tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING);
+		if (in_call)
+			tb_sys_exit(c.tb, 0, 5000, 0);
+		else
+			tb_sys_enter(c.tb, 0, 5000, SYS_getpid);
+		tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_RUNNING);
+		case_run(&c);
+		CU_ASSERT_EQUAL(c.one->user_ns, 500 + 1000);
+		CU_ASSERT_EQUAL(c.one->syscall_ns, 500 + 1000);
+		CU_ASSERT_EQUAL(case_call(c.one, "(not seen)")->calls, (uint64_t)in_call);
+		case_free(&c);
+	}
+}
+
+/* CPU 1 misses what happened from 2000 to 6000; what one does in the middle of that may have been undone there. */
+static void a_sleep_that_begins_in_a_gap_may_have_ended_there(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(c.tb, 1, 2000, SYS_getpid);
+	tb_lost(c.tb, 1, 1);
+	tb_sys_exit(c.tb, 1, 6000, 0);
+	tb_sys_enter(c.tb, 0, 2500, SYS_pause);
+	tb_switch(c.tb, 0, 3000, 10, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 8000, 30, 10, TRACE_TASK_RUNNING); /* nobody was seen to wake it */
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 0);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
+/* What others tell of a CPU in its gap does not make anything of that known. */
+static void a_cpu_that_goes_offline_in_a_gap_is_unknown(void)
+{
+	struct trace_cpu_hotplug gone = {.cpu = 1};
+	struct trace_cpu_stolen stolen = {.ns = 100};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(c.tb, 1, 2000, SYS_getpid);
+	tb_lost(c.tb, 1, 1);
+	tb_event(c.tb, 0, 4000, TRACE_EV_cpu_hotplug, &gone, sizeof(gone), NULL);
+	tb_event(c.tb, 1, 6000, TRACE_EV_cpu_stolen, &stolen, sizeof(stolen), NULL); /* of whom it is not known */
+	tb_irq(c.tb, 1, 6400, 7);
+	tb_irq_exit(c.tb, 1, 6500, 7);
+	tb_switch(c.tb, 1, 7000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 5000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).idle_ns, 2000);
+	CU_ASSERT_EQUAL(c.two->stolen_ns, 0);
+	case_free(&c);
+}
+
 static void a_gap_elsewhere_cuts_its_part_out_of_a_sleep(void)
 {
 	struct analysis_case c = case_new();
@@ -676,6 +743,9 @@ int main(int argc, char **argv)
 		CASE(before_its_first_switch_a_cpu_may_have_had_a_hidden_thread),
 		CASE(who_slept_at_the_start_did_not_wait_for_a_cpu),
 		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
+		CASE(a_first_exit_after_a_gap_means_a_call),
+		CASE(a_sleep_that_begins_in_a_gap_may_have_ended_there),
+		CASE(a_cpu_that_goes_offline_in_a_gap_is_unknown),
 		{NULL, NULL},
 	};
 
