@@ -346,6 +346,49 @@ static void exec_closes_what_it_was_told_to_by_any_call(void)
 	case_free(&c);
 }
 
+/* fcntl(F_GETFL) returns a number that is no descriptor's, splice() reads of one and writes to the other, and sendmmsg() returns messages. */
+static void what_a_call_returns_is_not_always_a_descriptor_or_bytes(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_sendmmsg, "sendmmsg");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/a");
+	tb_fd(c.tb, 10, 7, 1, 101, 0100644, "/b");
+	call(c.tb, 2000, SYS_fcntl, 3, F_GETFL, 0, 7);
+	read_on(c.tb, 0, 2100, 7, 1);
+	call(c.tb, 2200, SYS_sendmmsg, 7, 0, 2, 2);
+	tb_sys_enter(c.tb, 0, 2300, SYS_splice, 3, 0, 7, 0, 100, 0);
+	tb_sys_exit(c.tb, 0, 2310, 100);
+	call(c.tb, 2400, SYS_splice, 3, 0, 7, -EAGAIN); /* nothing */
+	case_run(&c);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/a"), 100);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/b"), 1);
+	CU_ASSERT_EQUAL(c.one->written_bytes, 100);
+	case_free(&c);
+}
+
+/* The path as the program gave it is for those that the kernel did not tell. */
+static void a_file_has_the_kernels_name_if_there_is_one(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_openat, 0, 0, 0);
+	tb_sys_path(c.tb, 0, 2010, SYS_openat, "../a");
+	tb_open(c.tb, 0, 2020, 3, 1, 100, 0100644, "/home/a");
+	tb_sys_exit(c.tb, 0, 2030, 3);
+	read_on(c.tb, 0, 2100, 3, 1);
+	tb_sys_enter(c.tb, 0, 2200, SYS_openat, 0, 0, 0); /* of neither is anything known */
+	tb_sys_exit(c.tb, 0, 2210, 4);
+	read_on(c.tb, 0, 2300, 4, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/home/a"), 1);
+	CU_ASSERT_EQUAL(c.one->nr_files, 1);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -356,6 +399,8 @@ int main(int argc, char **argv)
 		CASE(a_thread_may_have_had_its_own_descriptors_before),
 		CASE(fork_copies_exec_closes_and_threads_share),
 		CASE(exec_closes_what_it_was_told_to_by_any_call),
+		CASE(what_a_call_returns_is_not_always_a_descriptor_or_bytes),
+		CASE(a_file_has_the_kernels_name_if_there_is_one),
 		{NULL, NULL},
 	};
 
