@@ -521,6 +521,31 @@ static void hooks_see_the_state_and_the_intervals(void)
 	case_free(&c);
 }
 
+static void see_queued(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+{
+	CU_ASSERT_EQUAL(interval->state, TRACE_STATE_WAIT_CPU);
+	*(uint64_t *)data += interval->to_ns - interval->from_ns;
+}
+
+/* What the hook asks for is what it gets, also where that is one state only of the waits. */
+static void a_hook_may_want_waits_for_a_cpu_only(void)
+{
+	struct analysis_case c = begin();
+	struct trace_error error;
+	uint64_t queued_ns = 0;
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, NULL, &error);
+	CU_ASSERT_EQUAL(trace_analysis_on_interval_of(c.analysis, 1u << TRACE_STATE_WAIT_CPU, see_queued, &queued_ns), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(queued_ns, 100);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -553,6 +578,7 @@ int main(int argc, char **argv)
 		CASE(a_wait_without_end_that_a_process_will_end_is_for_several),
 		CASE(a_call_that_blocks_many_times_keeps_every_nanosecond),
 		CASE(hooks_see_the_state_and_the_intervals),
+		CASE(a_hook_may_want_waits_for_a_cpu_only),
 		{NULL, NULL},
 	};
 
