@@ -525,6 +525,23 @@ static void who_is_switched_in_by_an_idle_cpu_was_woken_unseen(void)
 	case_free(&c);
 }
 
+/* CPU 1 rested for long, but not for long after one went to sleep on CPU 0: it was on its way there. */
+static void what_a_cpu_rested_before_tells_nothing_of_a_sleep(void)
+{
+	struct analysis_case c = begin();
+
+	tb_window(c.tb, 1000, 9000000);
+	tb_switch(c.tb, 1, 2000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 0, 5000000, SYS_wait4, -1, 0, 0);
+	tb_switch(c.tb, 0, 5001000, 10, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 5301000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 5302000, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 300000);
+	CU_ASSERT_EQUAL(c.one->blocked_ns, 0);
+	case_free(&c);
+}
+
 /* ---- many ---- */
 
 #define MANY 500u
@@ -617,6 +634,7 @@ int main(int argc, char **argv)
 		CASE(a_futex_may_be_in_memory_that_others_have_unseen),
 		CASE(a_holder_that_is_gone_is_not_waited_for),
 		CASE(a_result_of_0_tells_of_a_futex_only),
+		CASE(what_a_cpu_rested_before_tells_nothing_of_a_sleep),
 		{NULL, NULL},
 	};
 
