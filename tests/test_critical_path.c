@@ -492,38 +492,98 @@ static void endpoints(struct tb *tb, uint32_t cpu, uint64_t ns, uint64_t ino, ui
 	tb_event(tb, cpu, ns, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
 }
 
-/* The packet of a local peer comes through a softirq, which says nothing of the sender. Of the peer's threads 21 slept, so it was 20. */
+/* The packet of a local peer comes through a softirq, which says nothing of the sender. Of the peer's threads one slept, so it was the other. */
 static void a_local_tcp_peer_is_followed(void)
 {
 	struct trace_sock_ready ready = {.ino = 71, .family = 2, .protocol = 6};
+
+	for (uint32_t sender = 20; sender <= 21; sender++) {
+		struct path_case p = path_new();
+		char expected[512];
+
+		tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+		for (uint32_t tid = 20; tid <= 21; tid++)
+			tb_thread_in(p.c.tb, tid, 20, 1, "two", 1, tid == sender, tid == sender ? -1 : SYS_nanosleep);
+		tb_fd(p.c.tb, 10, 3, 0, 71, 0140644, "socket:[71]");
+		endpoints(p.c.tb, 0, 1100, 71, 1000, 2000);
+		endpoints(p.c.tb, 1, 1100, 72, 2000, 1000);
+		tb_sys_enter(p.c.tb, 0, 1900, SYS_read, 3, 0, 1);
+		tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(p.c.tb, 1, 5900, SYS_write, 3, 0, 1);
+		tb_softirq(p.c.tb, 1, 5990, 3);
+		tb_event(p.c.tb, 1, 5995, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+		tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_SOFTIRQ);
+		tb_softirq_exit(p.c.tb, 1, 6020, 3);
+		tb_sys_exit(p.c.tb, 1, 6100, 1);
+		tb_switch(p.c.tb, 0, 6200, 0, 10, TRACE_TASK_RUNNING);
+		path_analyze(&p);
+		path_find(&p, thread_of(&p, 10, 0), 1900, 6300);
+		snprintf(expected, sizeof(expected),
+			 "1900 10 syscall read\n"
+			 "2000 %u running <tcp\n"
+			 "5900 %u syscall write <tcp\n"
+			 "5990 %u interrupted softirq 3 <tcp\n"
+			 "6000 10 wait-cpu interrupts\n"
+			 "6020 10 wait-cpu %u\n"
+			 "6200 10 syscall read\n"
+			 "6300\n",
+			 sender, sender, sender, sender);
+		CU_ASSERT_STRING_EQUAL(path_text(&p), expected);
+		path_free(&p);
+	}
+}
+
+/* 30 has let 10 go, which waited for its peer all the same: that is the one to ask what took so long. */
+static void a_waker_that_is_not_the_peer_is_not_followed(void)
+{
 	struct path_case p = path_new();
 
 	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
-	tb_thread_in(p.c.tb, 21, 20, 1, "two", 1, false, SYS_nanosleep);
+	tb_thread(p.c.tb, 30, 30, 1, "three", 1, false);
 	tb_fd(p.c.tb, 10, 3, 0, 71, 0140644, "socket:[71]");
 	endpoints(p.c.tb, 0, 1100, 71, 1000, 2000);
 	endpoints(p.c.tb, 1, 1100, 72, 2000, 1000);
 	tb_sys_enter(p.c.tb, 0, 1900, SYS_read, 3, 0, 1);
 	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-	tb_sys_enter(p.c.tb, 1, 5900, SYS_write, 3, 0, 1);
-	tb_softirq(p.c.tb, 1, 5990, 3);
-	tb_event(p.c.tb, 1, 5995, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
-	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_SOFTIRQ);
-	tb_softirq_exit(p.c.tb, 1, 6020, 3);
-	tb_sys_exit(p.c.tb, 1, 6100, 1);
+	tb_switch(p.c.tb, 1, 5000, 20, 30, TRACE_TASK_RUNNING);
+	tb_sys_enter(p.c.tb, 1, 5900, SYS_getpid);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
 	tb_switch(p.c.tb, 0, 6200, 0, 10, TRACE_TASK_RUNNING);
 	path_analyze(&p);
 	path_find(&p, thread_of(&p, 10, 0), 1900, 6300);
 	CU_ASSERT_STRING_EQUAL(path_text(&p),
 			       "1900 10 syscall read\n"
 			       "2000 20 running <tcp\n"
-			       "5900 20 syscall write <tcp\n"
-			       "5990 20 interrupted softirq 3 <tcp\n"
-			       "6000 10 wait-cpu interrupts\n"
-			       "6020 10 wait-cpu 20\n"
+			       "5000 20 wait-cpu 30 <tcp\n"
+			       "6000 10 wait-cpu 30\n"
 			       "6200 10 syscall read\n"
 			       "6300\n");
+	path_free(&p);
+}
+
+/* Job control: who sent the signal is not what the stop was for. */
+static void who_continues_a_stopped_thread_is_not_followed(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(p.c.tb, 0, 1500, SYS_getpid);
+	tb_sys_exit(p.c.tb, 0, 1600, 10);
+	tb_switch(p.c.tb, 0, 3000, 10, 0, TRACE_TASK_STOPPED);
+	tb_sys_enter(p.c.tb, 1, 5000, SYS_kill, 10, 18);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 6010, 0, 10, TRACE_TASK_RUNNING);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 running\n"
+		"1500 10 syscall getpid\n"
+		"1600 10 user\n"
+		"3000 10 stopped\n"
+		"6000 10 wait-cpu 20\n"
+		"6010 10 user\n"
+		"9000\n");
 	path_free(&p);
 }
 
@@ -562,6 +622,61 @@ static void a_lock_is_known_by_its_address(void)
 	CU_ASSERT_EQUAL(lock->address, 0xabc0);
 	CU_ASSERT_EQUAL(lock->ns, 3100);
 	CU_ASSERT_EQUAL(lock->count, 2);
+	path_free(&p);
+}
+
+/* A lock on a file has no address, but a path. */
+static void a_lock_on_a_file_is_known_by_its_path(void)
+{
+	const struct trace_contributor *row, *lock = NULL;
+	struct trace_path_segment s;
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+	tb_fd(p.c.tb, 10, 3, 8, 77, 0100644, "/lock");
+	tb_sys_enter(p.c.tb, 0, 1500, SYS_flock, 3, 2, 0);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(p.c.tb, 1, 5000, SYS_flock, 4, 8, 0);
+	tb_waking(p.c.tb, 1, 5100, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 5300, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 5400, 0);
+	path_analyze(&p);
+	path_find(&p, thread_of(&p, 10, 0), 0, UINT64_MAX);
+	trace_critical_path_segment(p.path, 2, &s);
+	CU_ASSERT_STRING_EQUAL(s.waited_path, "/lock");
+	for (size_t i = 0; (row = trace_critical_path_contributor(p.path, i)); i++)
+		if (row->by == TRACE_BY_LOCK)
+			lock = row;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lock);
+	CU_ASSERT_STRING_EQUAL(lock->target, "/lock");
+	CU_ASSERT_EQUAL(lock->ns, 3100);
+	path_free(&p);
+}
+
+/* As what a build starts again and again: then it has no number. */
+static void processes_of_one_name_are_one_command(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "worker", 1, true);
+	tb_thread(p.c.tb, 30, 30, 1, "worker", 1, false);
+	tb_fd(p.c.tb, 10, 0, 0, 99, 0010600, "pipe:[99]");
+	pipe_wait(p.c.tb, 0, 2000, 10, 0);
+	tb_waking(p.c.tb, 1, 3000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 3010, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 3100, 1);
+	tb_switch(p.c.tb, 1, 3500, 20, 30, TRACE_TASK_RUNNING);
+	pipe_wait(p.c.tb, 0, 4000, 10, 0);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(p.c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 6200, 1);
+	path_analyze(&p);
+	path_find(&p, thread_of(&p, 10, 0), 0, UINT64_MAX);
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_COMMAND, 0, TRACE_STATE_RUNNING, ""), 1000 + 2000);
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_LINK, 20, TRACE_STATE_BLOCKED, ""), 1000);
+	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_LINK, 30, TRACE_STATE_BLOCKED, ""), 2000);
 	path_free(&p);
 }
 
@@ -747,7 +862,11 @@ static const struct unit_case cases[] = {
 	{"nothing_before_the_wait_explains_it", nothing_before_the_wait_explains_it},
 	{"before_its_birth_a_waker_is_its_parent", before_its_birth_a_waker_is_its_parent},
 	{"a_number_used_again_is_another_thread", a_number_used_again_is_another_thread},
+	{"a_waker_that_is_not_the_peer_is_not_followed", a_waker_that_is_not_the_peer_is_not_followed},
+	{"who_continues_a_stopped_thread_is_not_followed", who_continues_a_stopped_thread_is_not_followed},
 	{"a_lock_is_known_by_its_address", a_lock_is_known_by_its_address},
+	{"a_lock_on_a_file_is_known_by_its_path", a_lock_on_a_file_is_known_by_its_path},
+	{"processes_of_one_name_are_one_command", processes_of_one_name_are_one_command},
 	{"a_local_tcp_peer_is_followed", a_local_tcp_peer_is_followed},
 	{"a_wait_that_is_not_over_stays_as_it_is", a_wait_that_is_not_over_stays_as_it_is},
 	{"a_circle_ends", a_circle_ends},
