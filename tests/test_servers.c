@@ -69,6 +69,27 @@ static void pieces_are_one_request(void)
 	end(&k);
 }
 
+/* The client did not wait for the first answer. */
+static void requests_that_wait_in_a_row_are_one_each(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	polls(&k, 2, 1220);
+	sends(&k, &one, 1250);
+	sends(&k, &one, 1270);
+	receives(&k, &one_server, 1300);
+	sends(&k, &one_server, 1400);
+	polls(&k, 2, 1450);
+	receives(&k, &one_server, 1500);
+	sends(&k, &one_server, 1600);
+	polls(&k, 2, 1700);
+	run(&k);
+	EXACT(&k, 30, 10, 20 + (1450 - 1300) + (1700 - 1500));
+	REQUESTS(&k, 30, 10, 2);
+	end(&k);
+}
+
 /* ---- several ---- */
 
 static void several_requests_share_evenly(void)
@@ -586,6 +607,28 @@ static void a_client_elsewhere_is_an_address(void)
 	end(&k);
 }
 
+static void a_client_here_that_nobody_saw_is_no_address(void)
+{
+	static const struct {
+		uint64_t local, remote;
+	} hosts[] = {{OTHER_HOST, OTHER_HOST}, {LOCALHOST, 0x0200007fffff0000ull}}; /* 10.0.0.2 to itself, 127.0.0.2 to 127.0.0.1 */
+
+	for (size_t i = 0; i < 2; i++) {
+		struct case_of_servers k = begin();
+		struct end server = tcp(one_server, 80, 4000);
+
+		server.local = hosts[i].local;
+		server.remote = hosts[i].remote;
+		make(&k, &server, 1200, SYS_accept, 0);
+		transfer(&k, &server, 1300, false, 16, 1016);
+		polls(&k, 2, 1700);
+		run(&k);
+		EXACT(&k, 30, 0, 0);
+		REQUESTS(&k, 30, 0, 0);
+		end(&k);
+	}
+}
+
 /* ---- the whole ---- */
 
 static void it_has_to_be_made_before_the_pass(void)
@@ -739,6 +782,8 @@ static const struct unit_case cases[] = {
 	{"a_forgotten_socket_is_not_found_by_its_first_connection", a_forgotten_socket_is_not_found_by_its_first_connection},
 	{"it_has_to_be_made_before_the_pass", it_has_to_be_made_before_the_pass},
 	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
+	{"a_client_here_that_nobody_saw_is_no_address", a_client_here_that_nobody_saw_is_no_address},
+	{"requests_that_wait_in_a_row_are_one_each", requests_that_wait_in_a_row_are_one_each},
 	{NULL, NULL},
 };
 

@@ -44,6 +44,34 @@ static void a_short_read_brings_them_in_step(void)
 	end(&k);
 }
 
+/* As servers of mail do. Both ends are older than the trace. */
+static void who_listens_serves_though_it_speaks_first(void)
+{
+	static const uint16_t types[] = {SOCK_STREAM, SOCK_SEQPACKET};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct end client = one, server = one_server, listener = {.cpu = 2, .fd = 9, .ino = 300, .type = types[i]};
+		struct case_of_servers k = begin();
+
+		client.type = server.type = types[i];
+		was_open(&k, &client, 201, 1);
+		was_open(&k, &listener, 0, 10);
+		was_open(&k, &server, 101, 1);
+		sends(&k, &server, 1100);
+		receives(&k, &client, 1150);
+		transfer(&k, &server, 1200, false, NOTHING_TO_READ, 0);
+		sends(&k, &client, 1300);
+		receives(&k, &server, 1400);
+		sends(&k, &server, 2000);
+		polls(&k, 2, 2500);
+		run(&k);
+		EXACT(&k, 30, 10, 2500 - 1400);
+		REQUESTS(&k, 30, 10, 1);
+		CU_ASSERT_PTR_NULL(server_of(&k, 10));
+		end(&k);
+	}
+}
+
 static void a_time_without_some_events_makes_background(void)
 {
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, some[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -220,6 +248,7 @@ static const struct unit_case cases[] = {
 	{"the_end_of_all_time_is_in_no_gap", the_end_of_all_time_is_in_no_gap},
 	{"a_damaged_chunk_makes_background", a_damaged_chunk_makes_background},
 	{"bills_are_the_same_whenever_damage_is_found", bills_are_the_same_whenever_damage_is_found},
+	{"who_listens_serves_though_it_speaks_first", who_listens_serves_though_it_speaks_first},
 	{NULL, NULL},
 };
 

@@ -53,6 +53,22 @@ static void two_pipes_are(void)
 	end(&k);
 }
 
+/* Many fill and empty it alike, as make and its children the pipe with their tokens. */
+static void one_pipe_for_both_ways_is_no_conversation(void)
+{
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_io(&k, 0, 7, 1100, true);
+	pipe_io(&k, 2, 7, 1200, false);
+	pipe_io(&k, 2, 7, 2000, true);
+	pipe_io(&k, 0, 7, 2100, false);
+	polls(&k, 2, 2500);
+	run(&k);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 0);
+	end(&k);
+}
+
 static void fifo_open(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint32_t call, int fd, uint64_t ino, uint32_t flags)
 {
 	struct trace_fs_open open = {.fd = fd, .dev = 9, .ino = ino, .mode = S_IFIFO | 0600, .flags = flags};
@@ -94,6 +110,57 @@ static void pipe_in(struct case_of_servers *k, uint32_t cpu, uint64_t ns, int fd
 {
 	tb_fd(k->c.tb, processes[cpu], fd, 9, ino + 1000, S_IFREG | 0600, "/x");
 	tb_open(k->c.tb, cpu, ns, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
+}
+
+/* Two ask by turns, and one of them twice before it is answered: that each question has one answer is only so of signals. */
+static void two_pipes_are_though_more_is_asked_than_answered(void)
+{
+	static const uint32_t askers[] = {0, 1, 0};
+	struct case_of_servers k = begin();
+
+	pipe_made(&k, 1010, 7, 700);
+	pipe_made(&k, 1030, 8, 800);
+	pipe_in(&k, 1, 1050, 7, 700);
+	for (uint64_t i = 0; i < 3; i++) {
+		pipe_io(&k, askers[i], 7, 1100 + 100 * i, true);
+		pipe_io(&k, 2, 7, 1150 + 100 * i, false);
+	}
+	pipe_io(&k, 2, 8, 2000, true);
+	pipe_io(&k, 0, 8, 2100, false);
+	polls(&k, 2, 2500);
+	run(&k);
+	REQUESTS(&k, 30, 10, 2);
+	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
+	end(&k);
+}
+
+/* What it gave to 40 was for its client: what comes back is, too. */
+static void what_comes_back_by_a_pipe_is_for_whom_it_was_asked(void)
+{
+	struct case_of_servers k = begin();
+
+	for (int fd = 7; fd <= 8; fd++) {
+		uint64_t ns = 1010 + 20 * (uint64_t)fd;
+
+		tb_sys_enter(k.c.tb, 2, ns, SYS_pipe, 0x1000, 0, 0);
+		pipe_in(&k, 2, ns + 4, fd, 100 * (uint64_t)fd);
+		tb_sys_exit(k.c.tb, 2, ns + 10, 0);
+		pipe_in(&k, 3, ns + 12, fd, 100 * (uint64_t)fd);
+	}
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	pipe_io(&k, 2, 7, 1400, true);
+	polls(&k, 2, 1500);
+	pipe_io(&k, 3, 7, 1510, false);
+	pipe_io(&k, 3, 8, 2000, true);
+	polls(&k, 3, 2200);
+	pipe_io(&k, 2, 8, 2300, false);
+	polls(&k, 2, 2600);
+	run(&k);
+	EXACT(&k, 40, 10, 2200 - 1510);
+	EXACT(&k, 30, 10, (1500 - 1200) + (2600 - 2300));
+	end(&k);
 }
 
 /* The first to write comes back last: it was the first that woke the reader, or that is answered although its message seems to be in the pipe. */
@@ -595,6 +662,9 @@ static const struct unit_case cases[] = {
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"what_children_tell_their_parent_is_what_it_is_at", what_children_tell_their_parent_is_what_it_is_at},
 	{"who_hears_from_its_child_goes_on_with_what_it_is_at", who_hears_from_its_child_goes_on_with_what_it_is_at},
+	{"one_pipe_for_both_ways_is_no_conversation", one_pipe_for_both_ways_is_no_conversation},
+	{"two_pipes_are_though_more_is_asked_than_answered", two_pipes_are_though_more_is_asked_than_answered},
+	{"what_comes_back_by_a_pipe_is_for_whom_it_was_asked", what_comes_back_by_a_pipe_is_for_whom_it_was_asked},
 	{NULL, NULL},
 };
 
