@@ -83,6 +83,19 @@ static void a_signal_to_another_ended_nothing(void)
 	}
 }
 
+static void a_signal_of_a_child_ends_the_wait_for_it(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_kill, 10, SIGCHLD, 0);
+	signal_to(&c, 5900, 10, SIGCHLD, 0);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "waitpid");
+}
+
 /* alarm(): two, which the timer interrupts, has nothing to do with it. */
 static void a_signal_of_a_timer_is_of_no_process(void)
 {
@@ -396,9 +409,9 @@ static void a_listener_that_waits_in_a_ring_for_the_network_is_at_rest(void)
 	expect(&c, TRACE_WAIT_NETWORK, "local port 80", 0, "");
 }
 
-static void poll_until_two_dies(struct analysis_case *c)
+static void in_call_until_two_dies(struct analysis_case *c, uint32_t call)
 {
-	tb_sys_enter(c->tb, 0, 2000, SYS_poll, 0, 2, 0);
+	tb_sys_enter(c->tb, 0, 2000, call, 0, 2, 0);
 	block(c);
 	tb_exit(c->tb, 1, 5000, 20, 20, true);
 	wake(c, TRACE_CONTEXT_TASK);
@@ -407,12 +420,14 @@ static void poll_until_two_dies(struct analysis_case *c)
 
 static void a_poll_that_a_death_ends_names_the_pipe_it_closed(void)
 {
-	for (int fd = 0; fd < 2; fd++) {
+	static const uint32_t calls[] = {SYS_poll, SYS_select, SYS_epoll_wait};
+
+	for (int fd = 0; fd < 3; fd++) {
 		struct analysis_case c = begin();
 
 		pipe_fd(&c, 10, 5, 90, O_RDONLY);
 		pipe_fd(&c, 20, fd, 90, O_WRONLY);
-		poll_until_two_dies(&c);
+		in_call_until_two_dies(&c, calls[fd]);
 		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 	}
 }
@@ -428,7 +443,7 @@ static void a_poll_that_a_death_ends_names_the_socket_it_closed(void)
 		tb_fd(c.tb, sock.tgid, 5, 9, ends[i], S_IFSOCK | 0777, "socket:");
 		tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
 	}
-	poll_until_two_dies(&c);
+	in_call_until_two_dies(&c, SYS_poll);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
 
@@ -439,7 +454,7 @@ static void a_shared_end_of_a_pipe_connects_nobody(void)
 	tb_fd(c.tb, 10, 6, 13, 91, 0, "[pidfd]");
 	pipe_fd(&c, 10, 1, 90, O_WRONLY);
 	pipe_fd(&c, 20, 1, 90, O_WRONLY);
-	poll_until_two_dies(&c);
+	in_call_until_two_dies(&c, SYS_poll);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pidfd");
 }
 
@@ -792,6 +807,7 @@ int main(int argc, char **argv)
 		CASE(a_poll_that_a_death_ends_names_the_socket_it_closed),
 		CASE(a_packet_that_a_kernel_thread_brings_is_the_networks),
 		CASE(a_pipe_with_a_name_is_a_pipe_to_who_polls),
+		CASE(a_signal_of_a_child_ends_the_wait_for_it),
 		{NULL, NULL},
 	};
 

@@ -180,6 +180,19 @@ static void a_private_futex_in_shared_memory_is_the_own_process(void)
 	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "futex");
 }
 
+static void shared_memory_may_be_moved(void)
+{
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_mremap, "mremap");
+	share_memory(&c);
+	tb_sys_enter(c.tb, 0, 1100, SYS_mremap, 0x1000, 0x1000, 0x2000, 1, 0, 0);
+	tb_sys_exit(c.tb, 0, 1200, 0x7000);
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x8010, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "futex");
+}
+
 /* Memory of System V is somewhere, and nobody tells who has it, too. */
 static void a_futex_may_be_in_memory_that_others_have_unseen(void)
 {
@@ -285,6 +298,74 @@ static void a_poll_of_nothing_is_a_sleep(void)
 }
 
 /* Of where the program wants its events no more is recorded with the call than that it wants them somewhere; what is read at the end has the address. */
+/* Whatever it is that only a process ends, which one is not known. */
+static void what_only_processes_end_is_for_several(void)
+{
+	static const struct {
+		uint32_t nr;
+		const char *name, *path, *via;
+	} waits[] = {{SYS_pause, "pause", "", "signal"},	   {SYS_mq_timedreceive, "mq_timedreceive", "", "mqueue"}, {SYS_semop, "semop", "", "semaphore"},
+		     {SYS_read, "read", "[eventfd]", "eventfd"},   {SYS_read, "read", "anon_inode:[signalfd]", "signal"}, {SYS_read, "read", "pidfd:[7]", "pidfd"},
+		     {SYS_read, "read", "[pidfd]", "pidfd"},	   {SYS_read, "read", "anon_inode:inotify", "inotify"},	  {SYS_read, "read", "[inotify]", "inotify"},
+		     {SYS_read, "read", "[fanotify]", "inotify"}, {SYS_read, "read", "pipe:[7]", "pipe"}};
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, waits[i].nr, waits[i].name);
+		tb_fd(c.tb, 10, 3, 14, 7, 0, waits[i].path);
+		tb_sys_enter(c.tb, 0, 2000, waits[i].nr, 3, 0, 0);
+		until_the_end(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "several", 0, waits[i].via);
+	}
+}
+
+static void who_has_the_other_end_of_a_socket_may_not_be_known(void)
+{
+	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 3, 9, 500, S_IFSOCK | 0777, "socket:[500]");
+	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "unix");
+
+	c = begin();
+	tb_fd(c.tb, 10, 3, 14, 7, 0, "socket:[7]");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_OTHER, "read", 0, "socket");
+}
+
+static void a_poll_of_things_that_agree_is_for_one(void)
+{
+	struct analysis_case c = begin();
+
+	for (int fd = 5; fd <= 6; fd++) {
+		pipe_fd(&c, 10, fd, 90 + (uint64_t)fd, O_RDONLY);
+		pipe_fd(&c, 20, fd, 90 + (uint64_t)fd, O_WRONLY);
+		end_wait(&c, 10, SYS_poll, fd, 0, 0x700, 2);
+	}
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 2, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+/* It may have been ended, and begun again. */
+static void a_wait_until_the_end_across_a_gap_is_unknown(void)
+{
+	struct trace_trace_heartbeat heartbeat = {0};
+	struct analysis_case c = begin();
+
+	tb_event(c.tb, 2, 7000, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+	tb_lost(c.tb, 2, 1);
+	tb_event(c.tb, 2, 8000, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 128, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
+}
+
 static void a_call_is_known_at_the_end_without_its_addresses(void)
 {
 	struct analysis_case c = begin();
@@ -477,6 +558,19 @@ static void a_result_of_0_tells_of_a_futex_only(void)
 	case_free(&c);
 }
 
+/* Nor does it say which of the many it was. */
+static void that_a_poll_succeeded_does_not_tell_what_ended_it(void)
+{
+	struct analysis_case c = begin();
+
+	pipe_fd(&c, 10, 5, 90, O_RDONLY);
+	pipe_fd(&c, 20, 1, 90, O_WRONLY);
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+	end_unseen(&c, 1);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), BLOCKED_NS);
+	case_free(&c);
+}
+
 static void a_wait_since_the_start_may_end_unseen(void)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -539,6 +633,15 @@ static void what_a_cpu_rested_before_tells_nothing_of_a_sleep(void)
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 300000);
 	CU_ASSERT_EQUAL(c.one->blocked_ns, 0);
+	case_free(&c);
+
+	c = begin(); /* nor what it did for others */
+	tb_window(c.tb, 1000, 9000000);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	tb_switch(c.tb, 0, 3000, 10, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 5003000, 30, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 5000000);
 	case_free(&c);
 }
 
@@ -634,7 +737,13 @@ int main(int argc, char **argv)
 		CASE(a_futex_may_be_in_memory_that_others_have_unseen),
 		CASE(a_holder_that_is_gone_is_not_waited_for),
 		CASE(a_result_of_0_tells_of_a_futex_only),
+		CASE(that_a_poll_succeeded_does_not_tell_what_ended_it),
 		CASE(what_a_cpu_rested_before_tells_nothing_of_a_sleep),
+		CASE(what_only_processes_end_is_for_several),
+		CASE(who_has_the_other_end_of_a_socket_may_not_be_known),
+		CASE(a_poll_of_things_that_agree_is_for_one),
+		CASE(a_wait_until_the_end_across_a_gap_is_unknown),
+		CASE(shared_memory_may_be_moved),
 		{NULL, NULL},
 	};
 

@@ -377,6 +377,33 @@ static void what_comes_by_a_socket_of_no_network_is_no_packet(void)
 	expect(&c, TRACE_WAIT_OTHER, "recvfrom", 0, "socket");
 }
 
+/* The other end was another's: whoever woke has it now. */
+static void the_other_end_of_a_unix_socket_may_have_been_handed_on(void)
+{
+	struct trace_start_socket socks[2] = {{.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM},
+					      {.tgid = 40, .fd = 4, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM}};
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 40, 40, 1, "had it", 1, false);
+	for (size_t i = 0; i < 2; i++) {
+		tb_fd(c.tb, socks[i].tgid, socks[i].fd, 9, socks[i].ino, S_IFSOCK | 0777, "socket:");
+		tb_start(c.tb, 1000, TRACE_EV_start_socket, &socks[i], sizeof(socks[i]), NULL);
+	}
+	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+	by_two(&c, SYS_sendto);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
+}
+
+static void who_sends_waits_for_the_socket_too(void)
+{
+	struct analysis_case c = begin();
+
+	connection(&c, AF_UNIX, SOCK_STREAM);
+	tb_sys_enter(c.tb, 0, 2000, SYS_sendto, 3, 0, 0);
+	by_two(&c, SYS_read);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
+}
+
 static void of_a_socket_there_may_be_the_descriptor_only(void)
 {
 	struct analysis_case c = begin();
@@ -606,6 +633,101 @@ static void a_ring_waits_for_the_file_that_its_worker_reads(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
 }
 
+/* Of the address space, by another that has it, too; or for a thread of the kernel that makes room. */
+static void calls_on_memory_wait_for_who_lets_go_of_it(void)
+{
+	static const struct {
+		uint32_t nr;
+		const char *name;
+	} calls[] = {{SYS_brk, "brk"}, {SYS_mremap, "mremap"}, {SYS_shmat, "shmat"}, {SYS_munmap, "munmap"}, {SYS_mprotect, "mprotect"}};
+	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+
+	for (size_t i = 0; i < 2 * sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, calls[i / 2].nr, calls[i / 2].name);
+		tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "kcompactd0");
+		tb_sys_enter(c.tb, 0, 2000, calls[i / 2].nr, 0x5000, 0x1000, 0);
+		if (i % 2) {
+			tb_waking(c.tb, 1, 2500, 30, TRACE_CONTEXT_TASK);
+			tb_switch(c.tb, 1, 4000, 20, 30, TRACE_TASK_RUNNING);
+			block(&c);
+			wake(&c, TRACE_CONTEXT_TASK);
+			finish(&c);
+			expect(&c, TRACE_WAIT_KERNEL, "kcompactd0", 0, "memory");
+		} else {
+			by_two(&c, SYS_getpid);
+			expect(&c, TRACE_WAIT_PROCESS, "two", 20, "memory");
+		}
+	}
+}
+
+static void fcntl_waits_for_a_lock(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_fcntl, 3, F_SETLKW, 0x7000);
+	by_two(&c, SYS_getpid);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
+}
+
+/* A thread of the own process, but no worker, or one that had waited before: what that waited for is another matter. */
+static void a_ring_does_not_wait_for_what_others_waited_for(void)
+{
+	for (int is_worker = 0; is_worker < 2; is_worker++) {
+		struct trace_start_thread other = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct analysis_case c = begin();
+		uint64_t slept = is_worker ? 1200 : 3500;
+
+		tb_start(c.tb, 1000, TRACE_EV_start_thread, &other, sizeof(other), is_worker ? "iou-wrk-10" : "one too");
+		tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+		block(&c);
+		tb_waking(c.tb, 1, 1050, 11, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 1, 1100, 20, 11, TRACE_TASK_RUNNING);
+		if (!is_worker) {
+			tb_sys_exit(c.tb, 1, 1150, 0);
+			tb_sys_enter(c.tb, 1, 3400, SYS_nanosleep, 0, 0);
+		}
+		tb_switch(c.tb, 1, slept, 11, 20, TRACE_TASK_INTERRUPTIBLE);
+		tb_vector(c.tb, 1, slept + 100, TRACE_VECTOR_LOCAL_TIMER);
+		tb_waking(c.tb, 1, slept + 110, 11, TRACE_CONTEXT_HARDIRQ);
+		tb_vector_exit(c.tb, 1, slept + 120, TRACE_VECTOR_LOCAL_TIMER);
+		tb_switch(c.tb, 1, slept + 200, 20, 11, TRACE_TASK_RUNNING);
+		if (!is_worker)
+			tb_sys_exit(c.tb, 1, slept + 300, 0);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "one", 10, "io_uring");
+	}
+}
+
+/* A database that listens has work as long as its disk has. */
+static void a_listener_that_waits_in_a_ring_for_a_disk_has_work(void)
+{
+	struct trace_start_socket sock = {.tgid = 10, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 4};
+	struct trace_uring_complete complete = {.req = 0xf00, .res = 512};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 5, 9, 500, S_IFSOCK, "socket:[500]");
+	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+	tb_fd(c.tb, 10, 4, 9, 80, S_IFREG | 0600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_event(c.tb, 0, 2100, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	block(&c);
+	tb_irq(c.tb, 1, 5000, 7);
+	tb_event(c.tb, 1, 5500, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	wake(&c, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(c.tb, 1, 6050, 7);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_event(c.tb, 0, 6150, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	tb_sys_exit(c.tb, 0, 6200, 1);
+	case_run(&c);
+	CU_ASSERT_FALSE(c.one->waits[0].idle);
+	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
+}
+
 static void a_wait_in_no_call_is_for_who_ended_it(void)
 {
 	struct analysis_case c = begin();
@@ -659,6 +781,12 @@ int main(int argc, char **argv)
 		CASE(what_comes_by_a_socket_of_no_network_is_no_packet),
 		CASE(of_a_socket_there_may_be_the_descriptor_only),
 		CASE(a_ring_waits_for_the_file_that_its_worker_reads),
+		CASE(the_other_end_of_a_unix_socket_may_have_been_handed_on),
+		CASE(who_sends_waits_for_the_socket_too),
+		CASE(calls_on_memory_wait_for_who_lets_go_of_it),
+		CASE(fcntl_waits_for_a_lock),
+		CASE(a_ring_does_not_wait_for_what_others_waited_for),
+		CASE(a_listener_that_waits_in_a_ring_for_a_disk_has_work),
 		{NULL, NULL},
 	};
 
