@@ -562,29 +562,35 @@ static void a_waker_that_is_not_the_peer_is_not_followed(void)
 	path_free(&p);
 }
 
-/* Job control: who sent the signal is not what the stop was for. */
-static void who_continues_a_stopped_thread_is_not_followed(void)
+/* Job control: who sent the signal is not what the stop was for; nor has time passed by whom the timer's interrupt met. */
+static void who_ends_a_stop_or_a_time_is_not_followed(void)
 {
-	struct path_case p = path_new();
+	for (int stop = 0; stop < 2; stop++) {
+		struct path_case p = path_new();
+		char expected[512];
 
-	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
-	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
-	tb_sys_enter(p.c.tb, 0, 1500, SYS_getpid);
-	tb_sys_exit(p.c.tb, 0, 1600, 10);
-	tb_switch(p.c.tb, 0, 3000, 10, 0, TRACE_TASK_STOPPED);
-	tb_sys_enter(p.c.tb, 1, 5000, SYS_kill, 10, 18);
-	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
-	tb_switch(p.c.tb, 0, 6010, 0, 10, TRACE_TASK_RUNNING);
-	path_analyze(&p);
-	path_is(&p, 10,
-		"1000 10 running\n"
-		"1500 10 syscall getpid\n"
-		"1600 10 user\n"
-		"3000 10 stopped\n"
-		"6000 10 wait-cpu 20\n"
-		"6010 10 user\n"
-		"9000\n");
-	path_free(&p);
+		tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+		tb_fd(p.c.tb, 10, 3, 14, 1, 0, "anon_inode:[timerfd]");
+		tb_sys_enter(p.c.tb, 0, 1500, SYS_read, 3, 0, 8);
+		tb_switch(p.c.tb, 0, 3000, 10, 0, stop ? TRACE_TASK_STOPPED : TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(p.c.tb, 1, 5000, SYS_kill, 10, 18);
+		tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+		tb_switch(p.c.tb, 0, 6010, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(p.c.tb, 0, 6500, 8);
+		path_analyze(&p);
+		snprintf(expected, sizeof(expected),
+			 "1000 10 running\n"
+			 "1500 10 syscall read\n"
+			 "3000 10 %s\n"
+			 "6000 10 wait-cpu 20\n"
+			 "6010 10 syscall read\n"
+			 "6500 10 user\n"
+			 "9000\n",
+			 stop ? "stopped" : "timeout");
+		path_is(&p, 10, expected);
+		path_free(&p);
+	}
 }
 
 /* Two threads of a process, a mutex: who held it works, and the mutex is known by its address. */
@@ -863,7 +869,7 @@ static const struct unit_case cases[] = {
 	{"before_its_birth_a_waker_is_its_parent", before_its_birth_a_waker_is_its_parent},
 	{"a_number_used_again_is_another_thread", a_number_used_again_is_another_thread},
 	{"a_waker_that_is_not_the_peer_is_not_followed", a_waker_that_is_not_the_peer_is_not_followed},
-	{"who_continues_a_stopped_thread_is_not_followed", who_continues_a_stopped_thread_is_not_followed},
+	{"who_ends_a_stop_or_a_time_is_not_followed", who_ends_a_stop_or_a_time_is_not_followed},
 	{"a_lock_is_known_by_its_address", a_lock_is_known_by_its_address},
 	{"a_lock_on_a_file_is_known_by_its_path", a_lock_on_a_file_is_known_by_its_path},
 	{"processes_of_one_name_are_one_command", processes_of_one_name_are_one_command},

@@ -117,7 +117,7 @@ static void a_signal_of_a_timer_is_of_no_process(void)
 
 /* ---- on whose behalf ---- */
 
-static void receive_by(struct analysis_case *c, uint32_t ifindex)
+static void receive_by(struct analysis_case *c, uint32_t ifindex, uint32_t call, int fd)
 {
 	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_DGRAM, .local_port = 53, .protocol = 17};
 	struct trace_net_rx rx = {.ifindex = ifindex, .bytes = 60};
@@ -129,7 +129,7 @@ static void receive_by(struct analysis_case *c, uint32_t ifindex)
 	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
 	tb_sys_enter(c->tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
 	block(c);
-	tb_sys_enter(c->tb, 1, 5000, SYS_sendto, 4, 0, 0);
+	tb_sys_enter(c->tb, 1, 5000, call, (uint64_t)fd, 0, 0);
 	tb_softirq(c->tb, 1, 5500, SOFTIRQ_NET_RX);
 	tb_event(c->tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
 	tb_event(c->tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
@@ -137,12 +137,31 @@ static void receive_by(struct analysis_case *c, uint32_t ifindex)
 	finish(c);
 }
 
+/* Also if it only tells that something was received, or that a connection is made or over. */
 static void a_packet_on_loopback_is_its_senders(void)
 {
-	struct analysis_case c = begin();
+	static const uint32_t calls[] = {SYS_sendto, SYS_write, SYS_sendfile, SYS_read, SYS_recvfrom, SYS_accept, SYS_connect, SYS_close, SYS_exit_group, SYS_io_uring_enter};
 
-	receive_by(&c, 1);
-	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "udp");
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = begin();
+
+		receive_by(&c, 1, calls[i], 4);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "udp");
+	}
+}
+
+/* A call that sends nothing, or writes to a file, was interrupted by what another had sent. */
+static void a_packet_on_loopback_may_meet_somebody_else(void)
+{
+	static const uint32_t calls[] = {SYS_nanosleep, SYS_write};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct analysis_case c = begin();
+
+		tb_fd(c.tb, 20, 5, 9, 80, S_IFREG | 0600, "/data");
+		receive_by(&c, 1, calls[i], 5);
+		expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
+	}
 }
 
 /* The other end was made by "one" itself, and two got it by fork. */
@@ -177,8 +196,25 @@ static void a_packet_from_elsewhere_is_not_of_who_was_interrupted(void)
 {
 	struct analysis_case c = begin();
 
-	receive_by(&c, 2);
+	receive_by(&c, 2, SYS_sendto, 4);
 	expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
+}
+
+static void a_packet_for_a_socket_that_nobody_knows_is_the_networks(void)
+{
+	struct trace_sock_ready ready = {.ino = 999, .family = AF_INET, .protocol = 6};
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
+	block(&c);
+	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
+	tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	wake(&c, TRACE_CONTEXT_SOFTIRQ);
+	tb_softirq_exit(c.tb, 1, 6010, SOFTIRQ_NET_RX);
+	finish(&c);
+	CU_ASSERT_EQUAL(c.one->waits[0].kind, TRACE_WAIT_NETWORK);
+	CU_ASSERT_EQUAL(c.one->waits[0].ns, BLOCKED_NS);
+	case_free(&c);
 }
 
 /* Where a thread of the kernel receives them (threaded NAPI): what it brought says more than who it is. */
@@ -773,6 +809,7 @@ int main(int argc, char **argv)
 		CASE(an_ignored_signal_ended_nothing),
 		CASE(a_death_ends_a_lock_by_the_lock),
 		CASE(a_packet_on_loopback_is_its_senders),
+		CASE(a_packet_on_loopback_may_meet_somebody_else),
 		CASE(a_local_connection_names_who_used_it_just_now),
 		CASE(a_packet_from_elsewhere_is_not_of_who_was_interrupted),
 		CASE(a_kworker_wakes_for_who_queued_its_work),
@@ -808,6 +845,7 @@ int main(int argc, char **argv)
 		CASE(a_packet_that_a_kernel_thread_brings_is_the_networks),
 		CASE(a_pipe_with_a_name_is_a_pipe_to_who_polls),
 		CASE(a_signal_of_a_child_ends_the_wait_for_it),
+		CASE(a_packet_for_a_socket_that_nobody_knows_is_the_networks),
 		{NULL, NULL},
 	};
 
