@@ -242,11 +242,14 @@ static void a_call_without_a_name_has_its_number(void)
 	tb_sys_exit(c.tb, 0, 2100, 0);
 	tb_sys_enter(c.tb, 0, 3000, 498);
 	tb_sys_exit(c.tb, 0, 3300, -38);
+	tb_sys_enter(c.tb, 0, 4000, 100000); /* there is none */
+	tb_sys_exit(c.tb, 0, 4500, -38);
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_call(c.one, "syscall_499")->elapsed_ns, 100);
 	CU_ASSERT_EQUAL(case_call(c.one, "syscall_499")->errors, 0);
 	CU_ASSERT_EQUAL(case_call(c.one, "syscall_498")->elapsed_ns, 300);
 	CU_ASSERT_EQUAL(case_call(c.one, "syscall_498")->errors, 1);
+	CU_ASSERT_EQUAL(case_call(c.one, "(not seen)")->elapsed_ns, 500);
 	case_free(&c);
 }
 

@@ -236,6 +236,9 @@ static void descriptors_follow_dup_close_and_fcntl(void)
 	tb_sys_exit(c.tb, 0, 2210, 0);
 	read_on(c.tb, 0, 2300, 3, 10); /* closed: nobody's */
 	read_on(c.tb, 0, 2400, 7, 100);
+	tb_sys_enter(c.tb, 0, 2420, SYS_dup, 7);
+	tb_sys_exit(c.tb, 0, 2430, 11);
+	read_on(c.tb, 0, 2440, 11, 100000);
 	tb_sys_enter(c.tb, 0, 2500, SYS_fcntl, 7, F_DUPFD, 9);
 	tb_sys_exit(c.tb, 0, 2510, 9);
 	read_on(c.tb, 0, 2600, 9, 1000);
@@ -244,7 +247,7 @@ static void descriptors_follow_dup_close_and_fcntl(void)
 	read_on(c.tb, 0, 2800, 9, 10000);
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
-	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/a"), 1101);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/a"), 101101);
 	case_free(&c);
 }
 
@@ -346,19 +349,46 @@ static void exec_closes_what_it_was_told_to_by_any_call(void)
 	case_free(&c);
 }
 
-/* fcntl(F_GETFL) returns a number that is no descriptor's, splice() reads of one and writes to the other, and sendmmsg() returns messages. */
+/* dup3() and fcntl() may say so at once. */
+static void exec_closes_a_copy_only_if_it_was_told_to(void)
+{
+	static const uint64_t kept[] = {0, 100, 0, 10000};
+	struct analysis_case c = case_new();
+	uint64_t sum = 0;
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_dup3, "dup3");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/a");
+	call(c.tb, 2000, SYS_dup3, 3, 4, O_CLOEXEC, 4);
+	call(c.tb, 2100, SYS_dup3, 3, 5, 0, 5);
+	call(c.tb, 2200, SYS_fcntl, 3, F_DUPFD_CLOEXEC, 6, 6);
+	call(c.tb, 2300, SYS_fcntl, 3, F_DUPFD, 7, 7);
+	read_on(c.tb, 0, 2400, 6, 1);
+	tb_exec(c.tb, 0, 3000, 10, "/bin/one");
+	for (uint64_t fd = 4, bytes = 10; fd <= 7; fd++, bytes *= 10) {
+		read_on(c.tb, 0, 4000 + 100 * fd, (int)fd, (int64_t)bytes);
+		sum += kept[fd - 4];
+	}
+	case_run(&c);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/a"), sum + 1);
+	case_free(&c);
+}
+
+/* fcntl(F_GETFL) returns a number that is no descriptor's, splice() reads of one and writes to the other, and sendmmsg() and recvmmsg() return messages. */
 static void what_a_call_returns_is_not_always_a_descriptor_or_bytes(void)
 {
 	struct analysis_case c = case_new();
 
 	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
 	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_sendmmsg, "sendmmsg");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_recvmmsg, "recvmmsg");
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/a");
 	tb_fd(c.tb, 10, 7, 1, 101, 0100644, "/b");
 	call(c.tb, 2000, SYS_fcntl, 3, F_GETFL, 0, 7);
 	read_on(c.tb, 0, 2100, 7, 1);
 	call(c.tb, 2200, SYS_sendmmsg, 7, 0, 2, 2);
+	call(c.tb, 2250, SYS_recvmmsg, 7, 0, 2, 2);
 	tb_sys_enter(c.tb, 0, 2300, SYS_splice, 3, 0, 7, 0, 100, 0);
 	tb_sys_exit(c.tb, 0, 2310, 100);
 	call(c.tb, 2400, SYS_splice, 3, 0, 7, -EAGAIN); /* nothing */
@@ -401,6 +431,7 @@ int main(int argc, char **argv)
 		CASE(exec_closes_what_it_was_told_to_by_any_call),
 		CASE(what_a_call_returns_is_not_always_a_descriptor_or_bytes),
 		CASE(a_file_has_the_kernels_name_if_there_is_one),
+		CASE(exec_closes_a_copy_only_if_it_was_told_to),
 		{NULL, NULL},
 	};
 

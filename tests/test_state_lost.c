@@ -456,6 +456,66 @@ static void a_sleep_that_begins_in_a_gap_may_have_ended_there(void)
 	case_free(&c);
 }
 
+/* It slept until the gap on CPU 1 at least. */
+static void a_sleep_is_believed_until_the_gap_in_which_it_may_have_ended(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_sys_enter(c.tb, 1, 4000, SYS_getpid);
+	tb_lost(c.tb, 1, 1);
+	tb_sys_exit(c.tb, 1, 6000, 0);
+	tb_sys_enter(c.tb, 0, 2500, SYS_nanosleep, 0, 0);
+	tb_switch(c.tb, 0, 3000, 10, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 0, 8000, 30, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 1000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 4000);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 0);
+	case_free(&c);
+}
+
+/* The quota of the thread that a CPU had before its gap is not that of whoever leaves it afterwards, under the same number. */
+static void quota_that_was_told_before_a_gap_is_over(void)
+{
+	struct trace_sched_quota quota = {.tid = 20};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_event(c.tb, 1, 1900, TRACE_EV_sched_quota, &quota, sizeof(quota), NULL);
+	tb_sys_enter(c.tb, 1, 2000, SYS_getpid);
+	tb_lost(c.tb, 1, 1);
+	tb_switch(c.tb, 1, 6000, 20, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 4000);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 3000);
+	case_free(&c);
+}
+
+static void two_gaps_are_two(void)
+{
+	struct trace_trace_heartbeat heartbeat = {0};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 1500, SYS_nanosleep, 0, 0);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	for (uint64_t ns = 3000; ns <= 6000; ns += 1000) {
+		tb_event(c.tb, 1, ns, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+		if (ns == 3000 || ns == 5000)
+			tb_lost(c.tb, 1, 1);
+	}
+	tb_waking(c.tb, 0, 8000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 8100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 8200, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 2000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 4000);
+	case_free(&c);
+}
+
 /* What others tell of a CPU in its gap does not make anything of that known. */
 static void a_cpu_that_goes_offline_in_a_gap_is_unknown(void)
 {
@@ -746,6 +806,9 @@ int main(int argc, char **argv)
 		CASE(a_first_exit_after_a_gap_means_a_call),
 		CASE(a_sleep_that_begins_in_a_gap_may_have_ended_there),
 		CASE(a_cpu_that_goes_offline_in_a_gap_is_unknown),
+		CASE(a_sleep_is_believed_until_the_gap_in_which_it_may_have_ended),
+		CASE(quota_that_was_told_before_a_gap_is_over),
+		CASE(two_gaps_are_two),
 		{NULL, NULL},
 	};
 

@@ -185,6 +185,38 @@ static void a_thread_that_the_start_state_knew_too_early_begins_at_its_fork(void
 	case_free(&c);
 }
 
+/* Where it is told who was there, who was not began unseen. */
+static void who_is_not_in_the_start_state_was_born_since(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_switch(c.tb, 0, 5000, 10, 20, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c.two);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 4000);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 0);
+	case_free(&c);
+}
+
+/* Only the new are woken for the first time. */
+static void a_first_wakeup_of_a_thread_that_runs_changes_nothing(void)
+{
+	struct trace_sched_wakeup_new again = {.tid = 10, .target_cpu = 1}, nobody = {.tid = 0};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_event(c.tb, 1, 3000, TRACE_EV_sched_wakeup_new, &again, sizeof(again), NULL);
+	tb_event(c.tb, 1, 3000, TRACE_EV_sched_wakeup_new, &nobody, sizeof(nobody), NULL);
+	tb_sys_exit(c.tb, 0, 4000, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 5000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 2000);
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	case_free(&c);
+}
+
 static void a_threads_time_is_its_processes(void)
 {
 	struct analysis_case c = case_new();
@@ -321,6 +353,8 @@ int main(int argc, char **argv)
 		CASE(a_thread_may_leave_its_cpu_under_its_new_number_before_exec_is_told),
 		CASE(the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads_number),
 		CASE(the_old_leader_may_leave_its_cpu_after_exec_is_told),
+		CASE(who_is_not_in_the_start_state_was_born_since),
+		CASE(a_first_wakeup_of_a_thread_that_runs_changes_nothing),
 		{NULL, NULL},
 	};
 

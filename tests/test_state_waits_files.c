@@ -698,7 +698,25 @@ static void a_ring_does_not_wait_for_what_others_waited_for(void)
 			tb_sys_exit(c.tb, 1, slept + 300, 0);
 		wake(&c, TRACE_CONTEXT_TASK);
 		finish(&c);
+		CU_ASSERT(is_worker || !c.one->waits[0].idle);
 		expect(&c, TRACE_WAIT_PROCESS, "one", 10, "io_uring");
+	}
+}
+
+/* Its process gives it work; whoever else wakes it has let go of what it does the work on. */
+static void a_worker_of_a_ring_rests_until_its_own_process_wakes_it(void)
+{
+	for (uint32_t by = 0; by < 2; by++) {
+		struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct analysis_case c = begin();
+
+		tb_start(c.tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "iou-wrk-10");
+		tb_waking(c.tb, by, 5000, 11, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 1, 5100, 20, 11, TRACE_TASK_RUNNING);
+		case_run(&c);
+		CU_ASSERT_EQUAL(c.one->waits[0].idle, by == 0);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, by ? "two" : "one", by ? 20 : 10, "io_uring"), 4000);
+		case_free(&c);
 	}
 }
 
@@ -787,6 +805,7 @@ int main(int argc, char **argv)
 		CASE(fcntl_waits_for_a_lock),
 		CASE(a_ring_does_not_wait_for_what_others_waited_for),
 		CASE(a_listener_that_waits_in_a_ring_for_a_disk_has_work),
+		CASE(a_worker_of_a_ring_rests_until_its_own_process_wakes_it),
 		{NULL, NULL},
 	};
 
