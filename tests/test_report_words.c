@@ -720,6 +720,79 @@ static void a_message_quotes_names_in_one_line(void)
 	free(text);
 }
 
+/* Of the 40 us that one waits for the CPU, twenty has 2, and fifty the rest, one after the other. */
+static void who_had_the_cpu_longest_is_named(void)
+{
+	static const uint32_t holders[] = {20, 50};
+	char *text;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct tb *tb = tb_new();
+
+		tb_window(tb, 1000, 101000);
+		tb_thread(tb, 10, 10, 1, "one", 0, true);
+		tb_thread(tb, 20, 20, 1, "twenty", 0, false);
+		tb_thread(tb, 50, 50, 1, "fifty", 0, false);
+		tb_switch(tb, 0, 11000, 10, holders[i], TRACE_TASK_RUNNING);
+		tb_switch(tb, 0, i ? 49000 : 13000, holders[i], holders[!i], TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(tb, 0, 51000, holders[!i], 10, TRACE_TASK_INTERRUPTIBLE);
+		text = report_of(tb, "-a --pid=10");
+		join_lines(text);
+		contains(text, "; it waited 40 % for a CPU, taken mostly by fifty (50), ");
+		free(text);
+	}
+}
+
+static void who_had_the_cpu_for_less_than_a_tenth_is_not_named(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 121000);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	for (uint32_t i = 0; i < 11; i++) {
+		tb_thread(tb, 20 + i, 20 + i, 1, "eleventh", 0, false);
+		tb_switch(tb, 0, 11000 + 1000 * i, i ? 19 + i : 10, 20 + i, i ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+	}
+	tb_switch(tb, 0, 22000, 30, 10, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "-a --pid=10");
+	join_lines(text);
+	contains(text, "; it waited 9.2 % for a CPU, and used ");
+	free(text);
+}
+
+/* Thread @tid, on a CPU of its own, waits from 1 us after @ns on, for @for_ns, and @by, on another, lets it go. */
+static void futex_wait(struct tb *tb, uint64_t ns, uint32_t cpu, uint32_t tid, uint64_t for_ns, uint32_t by)
+{
+	tb_sys_enter(tb, cpu, ns, SYS_futex, 0x7e00, 0, 2);
+	tb_switch(tb, cpu, ns + 1000, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, by, ns + 1000 + for_ns - 100, SYS_futex, 0x7e00, 1, 1);
+	tb_waking(tb, by, ns + 1000 + for_ns, tid, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, by, ns + 1000 + for_ns + 100, 1);
+	tb_switch(tb, cpu, ns + 1000 + for_ns + 100, 0, tid, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, cpu, ns + 1000 + for_ns + 200, 0);
+}
+
+/* Of the two that are asked about one waits for the other, which is no news; and each for one of two others of one name. */
+static void what_several_wait_for_is_none_of_them(void)
+{
+	static const char *const names[] = {"pair", "pair", "peer", "peer"};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 40000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	for (uint32_t i = 0; i < 4; i++)
+		tb_thread(tb, 10 + i, 10 + i, 1, names[i], i, true);
+	futex_wait(tb, 1000, 0, 10, 10000, 2);
+	futex_wait(tb, 1000, 1, 11, 20000, 3);
+	futex_wait(tb, 24000, 0, 10, 5000, 1);
+	text = report_of(tb, "-a --comm=pair");
+	join_lines(text);
+	contains(text, ", and 30.00 us for something other than one another, mostly 30.00 us for processes named peer via futex.");
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -751,6 +824,9 @@ int main(int argc, char **argv)
 		CASE(a_hidden_thread_waited_for_nobody_knows_what),
 		CASE(a_name_may_be_longer_than_the_kernel_keeps_it),
 		CASE(a_process_may_be_called_nobody),
+		CASE(what_several_wait_for_is_none_of_them),
+		CASE(who_had_the_cpu_longest_is_named),
+		CASE(who_had_the_cpu_for_less_than_a_tenth_is_not_named),
 		{NULL, NULL},
 	};
 
