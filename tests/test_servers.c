@@ -602,8 +602,26 @@ static void a_client_elsewhere_is_an_address(void)
 	polls(&k, 2, 1700);
 	run(&k);
 	EXACT(&k, 30, 0, 1700 - 1200);
+	REQUESTS(&k, 30, 0, 1);
 	CU_ASSERT_STRING_EQUAL(bill(&k, 30, 0).address, "10.0.0.2");
 	CU_ASSERT_STRING_EQUAL(bill(&k, 30, 0).comm, "");
+	end(&k);
+}
+
+static void a_client_elsewhere_may_have_a_long_address(void)
+{
+	struct case_of_servers k = begin();
+	struct end server = tcp(one_server, 80, 4000);
+
+	server.family = AF_INET6;
+	server.remote = 0x0200000000000000ull; /* ::2 to ::3 */
+	server.local = 0x0300000000000000ull;
+	make(&k, &server, 1200, SYS_accept, 0);
+	transfer(&k, &server, 1300, false, 16, 1016);
+	polls(&k, 2, 1700);
+	run(&k);
+	EXACT(&k, 30, 0, 1700 - 1200);
+	CU_ASSERT_STRING_EQUAL(bill(&k, 30, 0).address, "::2");
 	end(&k);
 }
 
@@ -784,6 +802,7 @@ static const struct unit_case cases[] = {
 	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
 	{"a_client_here_that_nobody_saw_is_no_address", a_client_here_that_nobody_saw_is_no_address},
 	{"requests_that_wait_in_a_row_are_one_each", requests_that_wait_in_a_row_are_one_each},
+	{"a_client_elsewhere_may_have_a_long_address", a_client_elsewhere_may_have_a_long_address},
 	{NULL, NULL},
 };
 

@@ -44,6 +44,25 @@ static void a_short_read_brings_them_in_step(void)
 	end(&k);
 }
 
+/* There may be more where these came from. */
+static void a_read_of_all_that_was_asked_for_does_not(void)
+{
+	struct case_of_servers k = begin();
+
+	was_open(&k, &one, 201, 1);
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* 30 listens */
+	was_open(&k, &one_server, 101, 1);
+	sends(&k, &one, 1100);
+	receives(&k, &one_server, 1300);
+	polls(&k, 2, 1500);
+	sends(&k, &one, 1600);
+	receives(&k, &one_server, 1700);
+	polls(&k, 2, 2000);
+	run(&k);
+	EXACT(&k, 30, 10, 0);
+	end(&k);
+}
+
 /* As servers of mail do. Both ends are older than the trace. */
 static void who_listens_serves_though_it_speaks_first(void)
 {
@@ -249,6 +268,7 @@ static const struct unit_case cases[] = {
 	{"a_damaged_chunk_makes_background", a_damaged_chunk_makes_background},
 	{"bills_are_the_same_whenever_damage_is_found", bills_are_the_same_whenever_damage_is_found},
 	{"who_listens_serves_though_it_speaks_first", who_listens_serves_though_it_speaks_first},
+	{"a_read_of_all_that_was_asked_for_does_not", a_read_of_all_that_was_asked_for_does_not},
 	{NULL, NULL},
 };
 

@@ -69,6 +69,33 @@ static void one_pipe_for_both_ways_is_no_conversation(void)
 	end(&k);
 }
 
+/* One of them has another way, too. */
+static void one_pipe_for_both_ways_and_another_are_a_conversation(void)
+{
+	for (int back = 0; back < 2; back++) {
+		struct case_of_servers k = begin();
+
+		pipe_made(&k, 1010, 7, 700);
+		pipe_made(&k, 1030, 8, 800);
+		pipe_io(&k, 0, 7, 1100, true);
+		pipe_io(&k, 2, 7, 1200, false);
+		if (!back) {
+			pipe_io(&k, 0, 8, 1300, true);
+			pipe_io(&k, 2, 8, 1400, false);
+		}
+		pipe_io(&k, 2, 7, 2000, true);
+		pipe_io(&k, 0, 7, 2100, false);
+		if (back) {
+			pipe_io(&k, 2, 8, 2200, true);
+			pipe_io(&k, 0, 8, 2300, false);
+		}
+		polls(&k, 2, 2500);
+		run(&k);
+		CU_ASSERT_PTR_NOT_NULL(server_of(&k, 30));
+		end(&k);
+	}
+}
+
 static void fifo_open(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint32_t call, int fd, uint64_t ino, uint32_t flags)
 {
 	struct trace_fs_open open = {.fd = fd, .dev = 9, .ino = ino, .mode = S_IFIFO | 0600, .flags = flags};
@@ -665,6 +692,7 @@ static const struct unit_case cases[] = {
 	{"one_pipe_for_both_ways_is_no_conversation", one_pipe_for_both_ways_is_no_conversation},
 	{"two_pipes_are_though_more_is_asked_than_answered", two_pipes_are_though_more_is_asked_than_answered},
 	{"what_comes_back_by_a_pipe_is_for_whom_it_was_asked", what_comes_back_by_a_pipe_is_for_whom_it_was_asked},
+	{"one_pipe_for_both_ways_and_another_are_a_conversation", one_pipe_for_both_ways_and_another_are_a_conversation},
 	{NULL, NULL},
 };
 
