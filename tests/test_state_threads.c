@@ -217,6 +217,25 @@ static void a_first_wakeup_of_a_thread_that_runs_changes_nothing(void)
 	case_free(&c);
 }
 
+/* It never leaves the kernel, whether it does what takes long or looks for requests all the time. */
+static void a_thread_that_io_uring_made_is_in_the_kernel(void)
+{
+	static const struct {
+		const char *name;
+		bool is_made;
+	} threads[] = {{"iou-wrk-10", true}, {"iou-sqp-10", true}, {"iou-mine", false}};
+
+	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 11, 10, 1, threads[i].name, 0, true);
+		case_run(&c);
+		CU_ASSERT_EQUAL(c.one->syscall_ns, threads[i].is_made ? 8000 : 0);
+		CU_ASSERT_EQUAL(c.one->user_ns, threads[i].is_made ? 0 : 8000);
+		case_free(&c);
+	}
+}
+
 static void a_threads_time_is_its_processes(void)
 {
 	struct analysis_case c = case_new();
@@ -355,6 +374,7 @@ int main(int argc, char **argv)
 		CASE(the_old_leader_may_leave_its_cpu_after_exec_is_told),
 		CASE(who_is_not_in_the_start_state_was_born_since),
 		CASE(a_first_wakeup_of_a_thread_that_runs_changes_nothing),
+		CASE(a_thread_that_io_uring_made_is_in_the_kernel),
 		{NULL, NULL},
 	};
 
