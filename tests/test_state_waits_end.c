@@ -571,6 +571,20 @@ static void that_a_poll_succeeded_does_not_tell_what_ended_it(void)
 	case_free(&c);
 }
 
+/* That a request is still in progress does not say that it was what the ring waited for. */
+static void a_ring_that_was_ended_unseen_waited_for_nobody_knows_what(void)
+{
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 5};
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 5, 9, 80, S_IFREG | 0600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_event(c.tb, 0, 2100, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	end_unseen(&c, -4);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), BLOCKED_NS);
+	case_free(&c);
+}
+
 static void a_wait_since_the_start_may_end_unseen(void)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -744,6 +758,7 @@ int main(int argc, char **argv)
 		CASE(a_poll_of_things_that_agree_is_for_one),
 		CASE(a_wait_until_the_end_across_a_gap_is_unknown),
 		CASE(shared_memory_may_be_moved),
+		CASE(a_ring_that_was_ended_unseen_waited_for_nobody_knows_what),
 		{NULL, NULL},
 	};
 

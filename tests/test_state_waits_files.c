@@ -720,6 +720,43 @@ static void a_worker_of_a_ring_rests_until_its_own_process_wakes_it(void)
 	}
 }
 
+static void a_ring_that_a_kernel_thread_wakes_waits_for_that(void)
+{
+	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	struct analysis_case c = begin();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "md0_raid1");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
+	tb_waking(c.tb, 1, 2500, 30, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 2600, 20, 30, TRACE_TASK_RUNNING);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_KERNEL, "md0_raid1", 0, "io_uring");
+}
+
+/* The same in the kernel's older way: at rest until a client's data comes, and not while the disk works. */
+static void a_listener_rests_in_asynchronous_io_unless_it_is_the_disks(void)
+{
+	for (int disk = 0; disk < 2; disk++) {
+		struct trace_start_socket sock = {.tgid = 10, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_io_getevents, "io_getevents");
+		tb_string(c.tb, TRACE_STRING_DEVICE, DISK, "vda");
+		tb_fd(c.tb, 10, 5, 9, 500, S_IFSOCK, "socket:[500]");
+		tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+		tb_fd(c.tb, 20, 5, 9, 80, PIPE_MODE, "pipe:[80]");
+		tb_sys_enter(c.tb, 0, 2000, SYS_io_getevents, 0, 1, 1);
+		if (disk)
+			by_disk(&c);
+		else
+			by_two(&c, SYS_write);
+		CU_ASSERT_EQUAL(c.one->waits[0].idle, !disk);
+		expect(&c, disk ? TRACE_WAIT_FILE : TRACE_WAIT_PROCESS, disk ? "vda" : "two", disk ? 0 : 20, disk ? "" : "pipe");
+	}
+}
+
 /* A database that listens has work as long as its disk has. */
 static void a_listener_that_waits_in_a_ring_for_a_disk_has_work(void)
 {
@@ -806,6 +843,8 @@ int main(int argc, char **argv)
 		CASE(a_ring_does_not_wait_for_what_others_waited_for),
 		CASE(a_listener_that_waits_in_a_ring_for_a_disk_has_work),
 		CASE(a_worker_of_a_ring_rests_until_its_own_process_wakes_it),
+		CASE(a_ring_that_a_kernel_thread_wakes_waits_for_that),
+		CASE(a_listener_rests_in_asynchronous_io_unless_it_is_the_disks),
 		{NULL, NULL},
 	};
 
