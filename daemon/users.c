@@ -14,6 +14,7 @@
 
 #include "message.h"
 #include "text.h"
+#include "user_barred.h"
 #include "user_find.h"
 #include "user_program.h"
 #include "user_socket.h"
@@ -46,8 +47,6 @@ struct user {
  * @connections: accepted, nothing received yet; -1: free. When none is free a new one takes another's place
  * @missed: programs, or events of theirs, that are known to be lost and have no ring that could count them
  * @other_fd: a pidfd of another daemon, which has what we want; -1: none is known
- * @barred: why programs could not join, code 0: they always could; until @barred_until_ns, 0: to the end. @others_had: another daemon had some
- * @wanted: some of their events were chosen, at some time
  * @nr_buried, @max_buried: dead ones in the list, and when to look through them
  * @in_a_row: accepted without a pause. @crowded: as many as could wait, so that others may have been turned away
  * @unregistered: of programs that are forgotten. @unseen: why some that ran already may not have been found, or 0
@@ -81,10 +80,7 @@ struct users {
 	int epoll_fd;
 	int timer_fd;
 	int other_fd;
-	struct trace_error barred;
-	uint64_t barred_until_ns;
-	bool others_had;
-	bool wanted;
+	struct user_barred barred;
 	bool begun;
 	bool off;
 	bool told_busy;
@@ -176,7 +172,7 @@ static void tell_refused(struct users *users, const struct user_identity *identi
 {
 	bool is_busy = error->code == -EBUSY;
 
-	users->others_had |= is_busy;
+	users->barred.others_had |= is_busy;
 	if (is_busy && !offered)
 		return;
 	users->status.refused++;
@@ -313,15 +309,6 @@ static void look_for_programs(struct users *users, void (*found)(void *, int, st
 	users->unseen = users->unseen ? users->unseen : err;
 }
 
-/* What programs do that cannot join is in no books of ours: it is told now, and in the trace. */
-static void bar(struct users *users, bool waits, const struct trace_error *error)
-{
-	users->barred = *error;
-	users->barred_until_ns = 0;
-	if (users->wanted)
-		message_warning("programs that start now cannot join%s: %s", waits ? " until the other daemon ends" : "", error->message);
-}
-
 static void listen_for_programs(struct users *users)
 {
 	struct trace_error error = { 0 };
@@ -334,9 +321,9 @@ static void listen_for_programs(struct users *users)
 			users->socket = user_socket_listen(&error);
 	}
 	if (!users->socket)
-		bar(users, waits && users->other_fd >= 0, &error);
-	else if (users->barred.code)
-		users->barred_until_ns = clock_now();
+		user_barred_begin(&users->barred, waits && users->other_fd >= 0, &error);
+	else
+		user_barred_end(&users->barred);
 	users->backlog = users->socket ? user_socket_backlog() : 0;
 }
 
@@ -646,7 +633,7 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 		error_set(ret_error, -errno, "cannot wait for programs: %s", strerror(errno));
 		return users_free(users);
 	}
-	users->wanted = select_wants_any_user(&users->selection);
+	users->barred.wanted = select_wants_any_user(&users->selection);
 	listen_for_programs(users);
 	return users;
 }
@@ -756,7 +743,7 @@ static void switch_all(struct users *users)
 void users_select(struct users *users, const struct selection *selection)
 {
 	users->selection = *selection;
-	users->wanted |= select_wants_any_user(selection);
+	users->barred.wanted |= select_wants_any_user(selection);
 	switch_all(users);
 }
 
@@ -797,38 +784,13 @@ void users_salvage(struct users *users)
 	bury_dead(users);
 }
 
-/* It is over when another daemon has ended; what ended before the recording, or a snapshot's, began does not matter. */
-static bool was_barred(const struct users *users)
-{
-	return users->barred.code && (!users->barred_until_ns || users->barred_until_ns > users->recording.start_ns);
-}
-
-static void tell_barred(const struct users *users, void (*tell)(void *context, const char *text), void *context)
-{
-	const char *why = users->barred.code == -EADDRINUSE ? "another daemon had them" : users->barred.message;
-	char text[sizeof(users->barred.message) + 128];
-
-	if (!users->wanted)
-		return;
-	if (was_barred(users) && users->barred_until_ns) {
-		snprintf(text, sizeof(text), "events of programs in the first %s: they could not join, %s",
-			 text_seconds(users->barred_until_ns - users->recording.start_ns).s, why);
-		tell(context, text);
-	} else if (was_barred(users)) { /* who ran before, or still, was found */
-		snprintf(text, sizeof(text), "events of %s: they could not join, %s", users->status.ever ? "other programs" : "programs", why);
-		tell(context, text);
-	} else if (users->others_had) {
-		tell(context, "events of some programs: another daemon had them");
-	}
-}
-
 void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context)
 {
 	uint64_t unregistered = users->unregistered;
 	const char *pattern;
 	char text[SELECT_NAME_MAX + sizeof(users->recording.why.message) + 128];
 
-	tell_barred(users, tell, context);
+	user_barred_tell(&users->barred, users->recording.start_ns, users->status.ever, tell, context);
 	for (size_t at = 0; (pattern = select_unmatched(&users->selection, &at));) {
 		snprintf(text, sizeof(text), "%s: no program had such an event", pattern);
 		tell(context, text);
@@ -902,7 +864,7 @@ void users_reset(struct users *users, const struct clock_sample *now)
 	for (struct user *user = users->list; user; user = user->next)
 		user_program_reset(user->program);
 	users->missed = 0;
-	users->others_had = false;
+	users->barred.others_had = false;
 	users->dead_bytes = 0;
 	users->gone = (struct users_gone){ 0 };
 }
@@ -915,5 +877,5 @@ void users_get_gone(const struct users *users, struct users_gone *ret_gone)
 void users_get_status(const struct users *users, struct users_status *ret_status)
 {
 	*ret_status = users->status;
-	ret_status->barred = users->barred.code && !users->barred_until_ns;
+	ret_status->barred = user_barred_now(&users->barred);
 }
