@@ -139,7 +139,7 @@ expect 0 "" silent -tu100000 t.trace
 advised() { # what is advised can be pasted
 	run -tu100000 --output "$1" 2>err
 	eval "$(sed -n 's/.*next: tracevisualizer -a \(.*\)/"$visualizer" -a \1/p' err)" >out 2>&1
-	check "the next command of $1" grep -q "Where the time went" out
+	check "the next command of $1" grep -q "^Trace duration:" out
 }
 advised t.trace
 advised "two words.trace"
