@@ -265,7 +265,7 @@ mkdir full
 export -f start full_for_a_while
 export daemon control visualizer work
 unshare -m bash -uc full_for_a_while >full.out 2>&1
-[ $? -eq 77 ] || check "a disk that is full for a while" test -z "$(cat full.out)"
+[ $? -eq 77 ] || check "a disk that is full for a while: $(cat full.out)" test ! -s full.out
 
 # a list of processes that the disk has no room for
 list_without_room() {
@@ -273,11 +273,11 @@ list_without_room() {
 	head -c 20k /dev/zero >"$work/full/ballast" 2>/dev/null
 	run -tu100000 t.trace "$work/full/t.proc" 2>err && echo "FAILED: a list of processes that could not be written is exit 1"
 	grep -q "cannot write .*t.proc: No space left" err || echo "FAILED: a list that could not be written is told"
-	"$visualizer" --verify t.trace >/dev/null || echo "FAILED: the trace is whole without the list"
+	"$visualizer" --verify t.trace >/dev/null 2>&1 || echo "FAILED: the trace is whole without the list" # a loss may be told: this machine may be busy
 }
 export -f run list_without_room
 unshare -m bash -uc list_without_room >full.out 2>&1
-[ $? -eq 77 ] || check "a list of processes without room" test -z "$(cat full.out)"
+[ $? -eq 77 ] || check "a list of processes without room: $(cat full.out)" test ! -s full.out
 
 # a trace that cannot be written is told in one line, before anything is started or attached, and leaves nothing behind
 mkdir folder
