@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "books_turns.h"
-#include "latency.h"
+#include "histogram.h"
 #include "state.h"
 #include "state_lost.h"
 #include "state_syscall.h"
@@ -285,6 +285,16 @@ static struct table *latencies_of(struct trace_thread *thread, bool trap)
 	return trap ? &thread->books.trap_times : &thread->books.call_times;
 }
 
+/* As histogram_add(), with rows out of the arena. */
+static inline void latency_count(struct trace_analysis *a, struct table *times, uint64_t key)
+{
+	uint64_t row_key = histogram_row_key(key);
+	uint32_t cell = histogram_cell(key);
+
+	while (!++((struct histogram_row *)books_row(a, times, sizeof(struct histogram_row), row_key))->counts[cell])
+		row_key++;
+}
+
 void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 {
 	const uint32_t *noted = thread->desk ? thread->desk->latencies : NULL;
@@ -292,20 +302,18 @@ void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 
 	thread->nr_latencies = 0;
 	for (uint32_t i = 0; i < nr && a->nr_threads >= THREADS_COLD; i++)
-		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct latency_row), noted[i] >> 1);
+		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct histogram_row), histogram_row_key(noted[i] >> 1));
 	for (uint32_t i = 0; i < nr; i++)
-		((struct latency_row *)books_row(a, latencies_of(thread, noted[i] & 1), sizeof(struct latency_row), noted[i] >> 1))->count++;
+		latency_count(a, latencies_of(thread, noted[i] & 1), noted[i] >> 1);
 }
 
 bool latencies_add(const struct trace_thread *thread, struct books *books)
 {
 	for (uint32_t i = 0; i < thread->nr_latencies; i++) {
 		uint32_t noted = thread->desk->latencies[i];
-		struct latency_row *row = table_add(noted & 1 ? &books->trap_times : &books->call_times, sizeof(*row), noted >> 1);
 
-		if (!row)
+		if (!histogram_add(noted & 1 ? &books->trap_times : &books->call_times, histogram_row_key(noted >> 1), histogram_cell(noted >> 1), 1))
 			return false;
-		row->count++;
 	}
 	return true;
 }
@@ -315,7 +323,7 @@ void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool t
 	if (!thread->desk && thread->place != PLACE_DEAD)
 		desk_get(a, thread);
 	if (!thread->desk || key > UINT32_MAX >> 1) {
-		((struct latency_row *)books_row(a, latencies_of(thread, trap), sizeof(struct latency_row), key))->count++;
+		latency_count(a, latencies_of(thread, trap), key);
 		return;
 	}
 	thread->desk->latencies[thread->nr_latencies++] = (uint32_t)key << 1 | trap;

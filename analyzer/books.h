@@ -74,7 +74,7 @@ struct books {
 	uint64_t wait_cpu;
 	uint64_t blocked;
 	struct table calls; /* the end of a line of the cache */
-	struct table waits, who, files, call_times; /* _times: latency.h */
+	struct table waits, who, files, call_times; /* _times: histogram.h */
 	struct table traps, interrupts, trap_times;
 	uint64_t stolen; /* of user, syscall, trap and interrupted together */
 };

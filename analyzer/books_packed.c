@@ -5,7 +5,7 @@
  * A thread that lives wants its rows found fast: tables that are half empty, of numbers of 64 bits. Of a dead one they are only read, once, at
  * the end; and a recording of builds and shell scripts has a hundred thousand dead for each that lives. So when a thread ends its tables become a
  * string of bytes: of each table the number of its rows, and each number of each row in groups of seven bits, low ones first (LEB128). Most are
- * small: five thousand bytes of a short command become six hundred.
+ * small: five thousand bytes of a short command become six hundred. Of a histogram's row which counts are not 0, and those.
  *
  * Somebody may be late (a request of io_uring that completes after its submitter): what is added to a dead thread's books goes to tables again,
  * and who reads gets the sum of both.
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "books_turns.h"
-#include "latency.h"
+#include "histogram.h"
 #include "state.h"
 
 #define MAX_BYTES 10 /* of a number */
@@ -21,16 +21,20 @@
 static const struct {
 	size_t offset; /* in struct books */
 	uint8_t row_bytes;
-	bool is_calls; /* the last two numbers are extremes; the last one is the complement of a small number */
+	enum form {
+		FORM_SUMS,
+		FORM_CALLS, /* the last two numbers are extremes; the last one is the complement of a small number */
+		FORM_TIMES, /* histogram.h */
+	} form;
 } tables[] = {
-	{offsetof(struct books, calls), sizeof(struct call_row), true},
-	{offsetof(struct books, traps), sizeof(struct call_row), true},
-	{offsetof(struct books, call_times), sizeof(struct latency_row), false},
-	{offsetof(struct books, trap_times), sizeof(struct latency_row), false},
-	{offsetof(struct books, waits), sizeof(struct wait_row), false},
-	{offsetof(struct books, who), sizeof(struct who_row), false},
-	{offsetof(struct books, interrupts), sizeof(struct interrupt_row), false},
-	{offsetof(struct books, files), sizeof(struct file_row), false},
+	{offsetof(struct books, calls), sizeof(struct call_row), FORM_CALLS},
+	{offsetof(struct books, traps), sizeof(struct call_row), FORM_CALLS},
+	{offsetof(struct books, call_times), sizeof(struct histogram_row), FORM_TIMES},
+	{offsetof(struct books, trap_times), sizeof(struct histogram_row), FORM_TIMES},
+	{offsetof(struct books, waits), sizeof(struct wait_row), FORM_SUMS},
+	{offsetof(struct books, who), sizeof(struct who_row), FORM_SUMS},
+	{offsetof(struct books, interrupts), sizeof(struct interrupt_row), FORM_SUMS},
+	{offsetof(struct books, files), sizeof(struct file_row), FORM_SUMS},
 };
 #define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
 _Static_assert(sizeof(struct books) == 7 * sizeof(uint64_t) + NR_TABLES * sizeof(struct table), "a table of the books is not in tables[]");
@@ -67,11 +71,15 @@ static void add_call(struct call_row *sum, const struct call_row *row)
 
 static bool add_row(struct books *sum, size_t i, const uint64_t *row)
 {
-	uint64_t *to = table_add((struct table *)((char *)sum + tables[i].offset), tables[i].row_bytes, *row);
+	struct table *table = (struct table *)((char *)sum + tables[i].offset);
+	uint64_t *to;
 
+	if (tables[i].form == FORM_TIMES)
+		return histogram_add_row(table, (const struct histogram_row *)row);
+	to = table_add(table, tables[i].row_bytes, *row);
 	if (!to)
 		return false;
-	if (tables[i].is_calls)
+	if (tables[i].form == FORM_CALLS)
 		add_call((struct call_row *)to, (const struct call_row *)row);
 	else
 		add_numbers(to, row, tables[i].row_bytes);
@@ -117,23 +125,66 @@ static const uint8_t *get_number(const uint8_t *at, uint64_t *ret_number)
 
 /* ---- to bytes, and back ---- */
 
+/* Of 8 bytes at most 10 come, or of 8 counts 16; and of a histogram's row which counts there are. */
 static size_t most_bytes(const struct books *books)
 {
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < NR_TABLES; i++)
-		bytes += MAX_BYTES + (size_t)table_of(books, i)->used * (tables[i].row_bytes / sizeof(uint64_t)) * MAX_BYTES;
+		bytes += MAX_BYTES + (size_t)table_of(books, i)->used * (tables[i].row_bytes / sizeof(uint64_t) + 1) * 2 * sizeof(uint64_t);
 	return bytes;
+}
+
+static uint8_t *put_sums(uint8_t *at, const uint64_t *row, size_t i)
+{
+	size_t nr = tables[i].row_bytes / sizeof(*row);
+
+	for (size_t n = 0; n < nr; n++)
+		at = put_number(at, tables[i].form == FORM_CALLS && n == nr - 1 ? ~row[n] : row[n]);
+	return at;
+}
+
+static const uint8_t *get_sums(const uint8_t *at, uint64_t *row, size_t i)
+{
+	size_t nr = tables[i].row_bytes / sizeof(*row);
+
+	for (size_t n = 0; n < nr; n++)
+		at = get_number(at, &row[n]);
+	if (tables[i].form == FORM_CALLS)
+		row[nr - 1] = ~row[nr - 1];
+	return at;
+}
+
+static uint8_t *put_times(uint8_t *at, const struct histogram_row *row)
+{
+	uint32_t used = 0;
+
+	for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
+		used |= (uint32_t)(row->counts[cell] != 0) << cell;
+	at = put_number(put_number(at, row->key), used);
+	for (; used; used &= used - 1)
+		at = put_number(at, row->counts[__builtin_ctz(used)]);
+	return at;
+}
+
+static const uint8_t *get_times(const uint8_t *at, struct histogram_row *row)
+{
+	uint64_t used, count;
+
+	*row = (struct histogram_row){0};
+	at = get_number(get_number(at, &row->key), &used);
+	for (; used; used &= used - 1) {
+		at = get_number(at, &count);
+		row->counts[__builtin_ctzll(used)] = (uint8_t)count;
+	}
+	return at;
 }
 
 static uint8_t *put_table(uint8_t *at, const struct books *books, size_t i)
 {
-	size_t nr = tables[i].row_bytes / sizeof(uint64_t);
-
 	at = put_number(at, table_of(books, i)->used);
-	for (const uint64_t *row = NULL; (row = table_next(table_of(books, i), tables[i].row_bytes, row));)
-		for (size_t n = 0; n < nr; n++)
-			at = put_number(at, tables[i].is_calls && n == nr - 1 ? ~row[n] : row[n]);
+	for (const void *row = NULL; (row = table_next(table_of(books, i), tables[i].row_bytes, row));)
+		at = tables[i].form == FORM_TIMES ? put_times(at, row) : put_sums(at, row, i);
 	return at;
 }
 
@@ -171,8 +222,7 @@ static bool unpack(const struct trace_thread *thread, struct books *books)
 
 	for (size_t i = 0; i < NR_TABLES; i++) {
 		struct table *table = (struct table *)((char *)books + tables[i].offset);
-		size_t nr = tables[i].row_bytes / sizeof(uint64_t);
-		uint64_t *row;
+		char *row;
 
 		at = get_number(at, &nr_rows);
 		if (!nr_rows)
@@ -182,12 +232,8 @@ static bool unpack(const struct trace_thread *thread, struct books *books)
 			return false;
 		table->used = (uint32_t)nr_rows & INT32_MAX; /* as it was packed */
 		table->capacity = (uint32_t)nr_rows;
-		for (; nr_rows; nr_rows--, row += nr) {
-			for (size_t n = 0; n < nr; n++)
-				at = get_number(at, &row[n]);
-			if (tables[i].is_calls)
-				row[nr - 1] = ~row[nr - 1];
-		}
+		for (; nr_rows; nr_rows--, row += tables[i].row_bytes)
+			at = tables[i].form == FORM_TIMES ? get_times(at, (struct histogram_row *)(void *)row) : get_sums(at, (uint64_t *)(void *)row, i);
 	}
 	return at == thread->packed + thread->packed_bytes;
 }
@@ -226,8 +272,6 @@ static bool add_open(const struct trace_analysis *a, const struct trace_thread *
 {
 	if (!copy(&thread->books, ret_books))
 		return false;
-	if (!ret_books->call_times.capacity)
-		table_reserve(&ret_books->call_times, sizeof(struct latency_row), thread->nr_latencies);
 	return latencies_add(thread, ret_books) && turns_add(a, thread, &ret_books->who) && uses_add(thread, &ret_books->files);
 }
 

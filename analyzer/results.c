@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "books_turns.h"
-#include "latency.h"
+#include "histogram.h"
 #include "state.h"
 #include "wait.h"
 
@@ -200,37 +200,18 @@ static struct trace_wait *figures_waits(const struct trace_analysis *a, const st
 
 /* ---- quantiles ---- */
 
-static int order_times(const void *left, const void *right)
-{
-	const struct latency_row *l = left, *r = right;
-
-	return l->key < r->key ? -1 : l->key > r->key;
-}
-
-/* The rows of all calls, those of one call together and by time. Returns NULL when out of memory. */
-static struct latency_row *sorted_times(const struct table *times)
-{
-	struct latency_row *list = calloc(times->used + 1, sizeof(*list)), *at = list;
-
-	for (const struct latency_row *row = NULL; list && (row = table_next(times, sizeof(*row), row));)
-		*at++ = *row;
-	if (list)
-		qsort(list, times->used, sizeof(*list), order_times);
-	return list;
-}
-
 static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)
 {
 	return ns < low ? low : ns > high ? high : ns;
 }
 
 /* The @percent-th of a hundred: the smallest time that so many are not above. */
-static uint64_t quantile(const struct latency_row *times, size_t nr, const struct call_row *row, unsigned int percent)
+static uint64_t quantile(const struct histogram_count *times, size_t nr, const struct call_row *row, unsigned int percent)
 {
 	uint64_t rank = row->calls / 100 * percent + (row->calls % 100 * percent + 99) / 100, seen = 0;
 	size_t low = 0, high = nr;
 
-	while (low < high) { /* the first row of this call */
+	while (low < high) { /* the first of this call */
 		size_t middle = (low + high) / 2;
 
 		if (times[middle].key >> LATENCY_KEY_BITS < row->key)
@@ -250,7 +231,8 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 					size_t *ret_nr)
 {
 	struct trace_call *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
-	struct latency_row *times = sorted_times(by_time);
+	size_t nr_times = 0;
+	struct histogram_count *times = histogram_list(by_time, &nr_times);
 
 	if (!list || !times) {
 		free(list);
@@ -269,8 +251,8 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 			.wait_cpu_ns = row->wait_cpu,
 			.wait_ns = row->wait,
 			.min_ns = ~row->shortest,
-			.p50_ns = quantile(times, by_time->used, row, 50),
-			.p99_ns = quantile(times, by_time->used, row, 99),
+			.p50_ns = quantile(times, nr_times, row, 50),
+			.p99_ns = quantile(times, nr_times, row, 99),
 			.max_ns = row->longest,
 		};
 	free(times);
@@ -494,7 +476,7 @@ static uint64_t sum_column(const struct table *table, size_t row_bytes, size_t c
 
 static int verify_calls(const struct trace_thread *thread, const struct table *rows, const struct table *times, struct trace_error *ret_error)
 {
-	if (sum_column(rows, sizeof(struct call_row), 1) != sum_column(times, sizeof(struct latency_row), 1))
+	if (sum_column(rows, sizeof(struct call_row), 1) != histogram_total(times))
 		return violation(ret_error, "thread %u (%s): its histograms do not hold all of its calls", thread->tid, thread->comm);
 	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row));)
 		if (row->elapsed != row->cpu + row->interrupted + row->wait_cpu + row->wait)

@@ -220,6 +220,13 @@ static inline void memory_prefetch(const void *memory, size_t bytes)
 		line_prefetch((const char *)memory + at);
 }
 
+/** table_prefetch_small() - all rows of a table that is small */
+static inline void table_prefetch_small(const struct table *table, size_t row_bytes)
+{
+	if (table->capacity <= TABLE_SMALL)
+		memory_prefetch(table->rows, table->used * row_bytes);
+}
+
 /** thread_prefetch() - this thread comes to a CPU soon: what every event of it needs will be wanted */
 static inline void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
 {
@@ -239,12 +246,9 @@ static inline void thread_prefetch_rows(const struct trace_analysis *a, uint32_t
 
 	if (!thread)
 		return;
-	if (thread->books.calls.capacity <= 8)
-		memory_prefetch(thread->books.calls.rows, thread->books.calls.capacity * sizeof(struct call_row));
-	if (thread->books.waits.capacity <= 8)
-		memory_prefetch(thread->books.waits.rows, thread->books.waits.capacity * sizeof(struct wait_row));
-	if (thread->books.who.capacity <= 8)
-		memory_prefetch(thread->books.who.rows, thread->books.who.capacity * sizeof(struct who_row));
+	table_prefetch_small(&thread->books.calls, sizeof(struct call_row));
+	table_prefetch_small(&thread->books.waits, sizeof(struct wait_row));
+	table_prefetch_small(&thread->books.who, sizeof(struct who_row));
 	if (thread->desk)
 		line_prefetch(&thread->desk->latencies[thread->nr_latencies]);
 	line_prefetch(thread->process);

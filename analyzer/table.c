@@ -26,7 +26,7 @@ static void *rows_new(uint32_t capacity, size_t row_bytes)
 static uint64_t *free_row(const struct table *table, size_t row_bytes, uint64_t key)
 {
 	uint32_t mask = table->capacity - 1;
-	uint32_t i = (uint32_t)hash_u64(key) & mask;
+	uint32_t i = table_home(key, table->capacity);
 	uint64_t *row;
 
 	while (row = (uint64_t *)((char *)table->rows + i * row_bytes), *row)
@@ -108,7 +108,7 @@ void table_remove(struct table *table, size_t row_bytes, uint64_t key)
 		return;
 	hole = i = (uint32_t)((size_t)(row - rows) / row_bytes);
 	while (i = (i + 1) & mask, *(uint64_t *)(rows + i * row_bytes)) {
-		uint32_t home = (uint32_t)hash_u64(*(uint64_t *)(rows + i * row_bytes)) & mask;
+		uint32_t home = table_home(*(uint64_t *)(rows + i * row_bytes), table->capacity);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue; /* it stands between its place and the hole */

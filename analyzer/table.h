@@ -5,6 +5,7 @@
  * table.h - the two containers of the analysis: rows found by a 64-bit key, and strings that are kept once.
  *
  * A table is an array with open addressing: the first member of every row is its key, and key 0 is a free row. A thread has half a dozen of them, most with a handful of rows, so the struct is 16 bytes and starts empty.
+ * While it is small its rows stand in the order they came in, without a hole: of thousands of threads those that are used are asked for, and no more.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,14 @@ static inline uint64_t hash_u64(uint64_t key)
 	return key ^ key >> 32;
 }
 
+#define TABLE_SMALL 8u /* rows of room at most */
+
+/** table_home() - which row of @capacity is looked at first for @key */
+static inline uint32_t table_home(uint64_t key, uint32_t capacity)
+{
+	return capacity <= TABLE_SMALL ? 0 : (uint32_t)hash_u64(key) & (capacity - 1);
+}
+
 /** table_find() - the row of @key (not 0), or NULL */
 static inline void *table_find(const struct table *table, size_t row_bytes, uint64_t key)
 {
@@ -30,7 +39,7 @@ static inline void *table_find(const struct table *table, size_t row_bytes, uint
 
 	if (!table->capacity)
 		return NULL;
-	for (uint32_t i = (uint32_t)hash_u64(key) & mask;; i = (i + 1) & mask) {
+	for (uint32_t i = table_home(key, table->capacity);; i = (i + 1) & mask) {
 		uint64_t *row = (uint64_t *)((char *)table->rows + i * row_bytes);
 
 		if (*row == key)
@@ -59,9 +68,9 @@ static inline void table_prefetch(const struct table *table, size_t row_bytes, u
 
 	if (!table->capacity)
 		return;
-	row = (const char *)table->rows + ((uint32_t)hash_u64(key) & (table->capacity - 1)) * row_bytes;
+	row = (const char *)table->rows + table_home(key, table->capacity) * row_bytes;
 	line_prefetch(row);
-	if (row_bytes > CACHE_LINE / 4)
+	if (row_bytes > CACHE_LINE / 2)
 		line_prefetch(row + CACHE_LINE);
 }
 

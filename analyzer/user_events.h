@@ -6,7 +6,7 @@
  * user_results.c makes rows.
  */
 #include <trace/user_events.h>
-#include "latency.h"
+#include "histogram.h"
 #include "table.h"
 
 /** struct latency - times as they come */
@@ -15,7 +15,7 @@ struct latency {
 	uint64_t sum;
 	uint64_t min;
 	uint64_t max;
-	struct table buckets; /* struct latency_row, by latency_key(1, ns) */
+	struct table buckets; /* a histogram, of latency_key(1, ns) */
 };
 
 /** struct span_wait - a sum of waits for one thing. Its strings and processes are the analysis', each of them one pointer */

@@ -22,23 +22,16 @@ const char *trace_span_kind_name(enum trace_span_kind kind)
 
 /* ---- times ---- */
 
-static int by_key(const void *left, const void *right)
-{
-	const struct latency_row *l = left, *r = right;
-
-	return l->key < r->key ? -1 : l->key > r->key;
-}
-
 /* The time that @part of @of all times do not exceed. */
-static uint64_t quantile(const struct latency *latency, const struct latency_row *rows, size_t nr, uint64_t part, uint64_t of)
+static uint64_t quantile(const struct latency *latency, const struct histogram_count *times, size_t nr, uint64_t part, uint64_t of)
 {
 	uint64_t wanted = (latency->count * part + of - 1) / of, seen = 0, ns;
 
 	for (size_t i = 0; i < nr; i++) {
-		seen += rows[i].count;
+		seen += times[i].count;
 		if (seen < wanted)
 			continue;
-		ns = latency_middle(rows[i].key & ((1u << LATENCY_KEY_BITS) - 1));
+		ns = latency_middle(times[i].key & ((1u << LATENCY_KEY_BITS) - 1));
 		return ns < latency->min ? latency->min : ns > latency->max ? latency->max : ns;
 	}
 	return latency->max;
@@ -46,24 +39,20 @@ static uint64_t quantile(const struct latency *latency, const struct latency_row
 
 static bool latency_result(const struct latency *latency, struct trace_latency *ret_latency)
 {
-	const struct latency_row *row = NULL;
-	struct latency_row *rows = malloc((latency->buckets.used + 1) * sizeof(*rows));
 	size_t nr = 0;
+	struct histogram_count *times = histogram_list(&latency->buckets, &nr);
 
-	if (!rows)
+	if (!times)
 		return false;
-	while ((row = table_next(&latency->buckets, sizeof(*row), row)))
-		rows[nr++] = *row;
-	qsort(rows, nr, sizeof(*rows), by_key);
 	*ret_latency = (struct trace_latency){
 		.count = latency->count,
 		.sum_ns = latency->sum,
 		.min_ns = latency->min,
 		.max_ns = latency->max,
-		.p50_ns = quantile(latency, rows, nr, 50, 100),
-		.p99_ns = quantile(latency, rows, nr, 99, 100),
+		.p50_ns = quantile(latency, times, nr, 50, 100),
+		.p99_ns = quantile(latency, times, nr, 99, 100),
 	};
-	free(rows);
+	free(times);
 	return true;
 }
 

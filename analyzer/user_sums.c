@@ -15,13 +15,12 @@ void *user_fail(struct trace_user_events *u)
 
 void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t ns)
 {
-	struct latency_row *row = table_add(&latency->buckets, sizeof(*row), latency_key(1, ns));
+	uint64_t key = latency_key(1, ns);
 
-	if (!row) {
+	if (!histogram_add(&latency->buckets, histogram_row_key(key), histogram_cell(key), 1)) {
 		user_fail(u);
 		return;
 	}
-	row->count++;
 	if (!latency->count || ns < latency->min)
 		latency->min = ns;
 	if (ns > latency->max)

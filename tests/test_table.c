@@ -50,6 +50,34 @@ static void rows_are_found_until_they_are_removed(void)
 	table_clear(&table);
 }
 
+/* As thread_prefetch_rows() has it: @used of them are all that there is. */
+static void rows_of_a_small_table_stand_in_front(void)
+{
+	uint64_t keys[6] = {0}, next = 1000, random = 88172645463325252u;
+	struct table table = {0};
+
+	for (int i = 0; i < 10000; i++) {
+		uint32_t at;
+
+		random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+		if (table.used && (table.used == 6 || random & 1)) {
+			at = (uint32_t)(random >> 32) % table.used;
+			table_remove(&table, sizeof(struct row), keys[at]);
+			memmove(&keys[at], &keys[at + 1], (sizeof(keys) / sizeof(keys[0]) - 1 - at) * sizeof(keys[0]));
+		} else {
+			keys[table.used] = next;
+			((struct row *)table_add(&table, sizeof(struct row), next))->value = next * 3;
+			next += 1 + random % 99;
+		}
+		for (at = 0; at < table.used; at++)
+			if (((const struct row *)table.rows)[at].key != keys[at] || ((const struct row *)table.rows)[at].value != keys[at] * 3 ||
+			    table_find(&table, sizeof(struct row), keys[at]) != (const struct row *)table.rows + at)
+				CU_FAIL_FATAL("another row than came then");
+	}
+	CU_ASSERT_TRUE(table.capacity <= TABLE_SMALL);
+	table_clear(&table);
+}
+
 static void what_is_not_there_can_be_removed(void)
 {
 	struct table table = {0};
@@ -193,6 +221,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(rows_are_found_until_they_are_removed),
+		CASE(rows_of_a_small_table_stand_in_front),
 		CASE(what_is_not_there_can_be_removed),
 		CASE(lent_rows_are_used_and_not_freed),
 		CASE(what_is_taken_is_zeros_on_lines_of_its_own),

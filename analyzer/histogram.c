@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* histogram.c - counts byte by byte, and lists of them. */
+#include "histogram.h"
+
+#include <stdlib.h>
+
+_Static_assert(sizeof(struct histogram_row) * 2 == CACHE_LINE, "two rows in a line of the cache");
+_Static_assert((1u << LATENCY_KEY_BITS) / HISTOGRAM_BUCKETS < 1u << HISTOGRAM_PLACE_BITS, "each bucket is in a row of its call");
+
+bool histogram_add(struct table *table, uint64_t row_key, uint32_t cell, uint64_t count)
+{
+	for (; count; row_key++, count >>= 8) {
+		struct histogram_row *row = table_add(table, sizeof(*row), row_key);
+
+		if (!row)
+			return false;
+		count += row->counts[cell];
+		row->counts[cell] = (uint8_t)count;
+	}
+	return true;
+}
+
+bool histogram_add_row(struct table *table, const struct histogram_row *row)
+{
+	for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
+		if (!histogram_add(table, row->key, cell, row->counts[cell]))
+			return false;
+	return true;
+}
+
+static uint64_t count_of(const struct histogram_row *row, uint32_t cell)
+{
+	return (uint64_t)row->counts[cell] << 8 * (row->key & ((1u << HISTOGRAM_BYTE_BITS) - 1));
+}
+
+uint64_t histogram_total(const struct table *table)
+{
+	uint64_t total = 0;
+
+	for (const struct histogram_row *row = NULL; (row = table_next(table, sizeof(*row), row));)
+		for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
+			total += count_of(row, cell);
+	return total;
+}
+
+static int order(const void *left, const void *right)
+{
+	const struct histogram_count *l = left, *r = right;
+
+	return l->key < r->key ? -1 : l->key > r->key;
+}
+
+struct histogram_count *histogram_list(const struct table *table, size_t *ret_nr)
+{
+	struct histogram_count *list = malloc(((size_t)table->used * HISTOGRAM_BUCKETS + 1) * sizeof(*list)), *at = list;
+
+	for (const struct histogram_row *row = NULL; list && (row = table_next(table, sizeof(*row), row));) {
+		uint64_t place = row->key >> HISTOGRAM_BYTE_BITS & ((1u << HISTOGRAM_PLACE_BITS) - 1);
+		uint64_t call = row->key >> (HISTOGRAM_BYTE_BITS + HISTOGRAM_PLACE_BITS);
+
+		for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
+			if (row->counts[cell])
+				*at++ = (struct histogram_count){call << LATENCY_KEY_BITS | (place * HISTOGRAM_BUCKETS + cell), count_of(row, cell)};
+	}
+	if (list)
+		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order);
+	return list;
+}
