@@ -235,17 +235,20 @@ static inline void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
 	if (thread) {
 		memory_prefetch(thread, offsetof(struct trace_thread, books.traps));
 		memory_prefetch(thread->frames, sizeof(thread->frames[0]));
-		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
 	}
 }
 
-/** thread_prefetch_rows() - and, when that is there, the tables that are small */
+/** thread_prefetch_rows() - and, when that is there, what its wait leads to, and the tables that are small */
 static inline void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
 {
 	const struct trace_thread *thread = thread_find(a, tid);
 
 	if (!thread)
 		return;
+	if (thread->in_spell)
+		memory_prefetch(&thread->spell, sizeof(thread->spell));
+	else
+		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
 	table_prefetch_small(&thread->books.calls, sizeof(struct call_row));
 	table_prefetch_small(&thread->books.waits, sizeof(struct wait_row));
 	table_prefetch_small(&thread->books.who, sizeof(struct who_row));
