@@ -44,8 +44,11 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0};
-	struct grid *grid = grid_new(report, INDENT, columns, 4);
+	struct grid *grid;
 
+	if (!f->blocked_ns && !f->wait_cpu_ns)
+		return;
+	grid = grid_new(report, INDENT, columns, 4);
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		const struct trace_wait *wait = &f->waits[i];
 		int row = (int)wait->kind;

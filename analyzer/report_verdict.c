@@ -595,6 +595,10 @@ static void about_cpus(GString *s, const struct report *report)
 	}
 	all = sum.user_ns + sum.system_ns + sum.irq_ns + sum.idle_ns + sum.unknown_ns;
 	trace_analysis_window(report->analysis, &start, &end);
+	if (start == end) {
+		g_string_append(s, "No time passes in this trace.");
+		return;
+	}
 	if (!all) {
 		g_string_append(s, "In ");
 		add_ns(s, report, end - start);

@@ -220,8 +220,9 @@ struct fold fold_begin(const struct report *report, size_t most)
 bool fold_shows_if(struct fold *fold, bool matters, uint64_t ns)
 {
 	const struct options *options = fold->report->options;
+	bool is_first = !fold->shown && !fold->left;
 
-	if (fold->shown < fold->most && (options->all || options->top || matters)) {
+	if (fold->shown < fold->most && (options->all || options->top || matters || (is_first && ns))) {
 		fold->shown++;
 		return true;
 	}
@@ -232,9 +233,7 @@ bool fold_shows_if(struct fold *fold, bool matters, uint64_t ns)
 
 bool fold_shows(struct fold *fold, uint64_t part, uint64_t whole)
 {
-	bool is_first = !fold->shown && !fold->left;
-
-	return fold_shows_if(fold, percent(part, whole) >= WORTH_A_ROW || (is_first && part), part);
+	return fold_shows_if(fold, percent(part, whole) >= WORTH_A_ROW, part);
 }
 
 const char *fold_rest(const struct fold *fold, struct text *text)

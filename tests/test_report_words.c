@@ -181,12 +181,38 @@ static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
 	text = report_of(tb, "-a");
 	CU_ASSERT_PTR_EQUAL(strstr(text, "In 100.00 us nothing of what CPUs did was recorded.\n"), text);
 	CU_ASSERT_PTR_NULL(strstr(text, "0 CPUs"));
+	CU_ASSERT_PTR_NULL(strstr(text, "What threads waited for"));
+	free(text);
+	tb = tb_new();
+	tb_window(tb, 1000000, 1000000);
+	text = report_of(tb, "-a");
+	CU_ASSERT_PTR_EQUAL(strstr(text, "No time passes in this trace.\n"), text);
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --comm=nobody", &text), 1);
 	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is called nobody; without --pid, --comm and --cgroup all are listed\n");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --pid=4711", &text), 1);
 	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 4711; without --pid, --comm and --cgroup all are listed\n");
+	free(text);
+}
+
+static void a_table_of_one_row_has_it_however_little_it_tells(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000, 1000001000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_fd(tb, 10, 3, 8, 500, S_IFREG | 0644, "/data");
+	tb_sys_enter(tb, 0, 2000, SYS_read, 3, 0, 1);
+	tb_switch(tb, 0, 3000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_waking(tb, 0, 4000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 4000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 5000, 0);
+	tb_sys_enter(tb, 0, 6000, SYS_getpid);
+	text = report_of(tb, "-a --ns --pid=10");
+	contains(text, "  /data\n");
 	free(text);
 }
 
@@ -820,6 +846,7 @@ int main(int argc, char **argv)
 		CASE(a_command_did_not_run_while_it_was_held_unseen),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
+		CASE(a_table_of_one_row_has_it_however_little_it_tells),
 		CASE(waits_of_each_kind_have_words),
 		CASE(a_hidden_thread_waited_for_nobody_knows_what),
 		CASE(a_name_may_be_longer_than_the_kernel_keeps_it),
