@@ -61,6 +61,8 @@ static void put_trace(struct json *json, const struct report *report)
 	if (report->command) {
 		json_u64(json, "command_pid", trace_process_pid(report->command));
 		json_bool(json, "command_is_sure", report->command_is_sure);
+		json_bool(json, "command_has_ended", command_has_ended(report));
+		json_u64(json, "command_ran_ns", command_ran_ns(report));
 	}
 	json_u64(json, "contradictions", trace_analysis_contradictions(report->analysis));
 	json_u64(json, "halted_ns", trace_analysis_halted_ns(report->analysis));

@@ -502,6 +502,12 @@ static void a_command_waits_itself_for_the_disk_that_has_its_program(void)
 
 	contains(text, "The command ran for 40000 ns: sleep (40) waited 51 % of its 40000 ns for");
 	free(text);
+	text = report_of(make_held_of(false), "--json");
+	contains(text, "\"command_has_ended\":false,\"command_ran_ns\":40000,");
+	free(text);
+	text = report_of(make_held(), "--json");
+	contains(text, "\"command_has_ended\":true,\"command_ran_ns\":40000,");
+	free(text);
 	tb_write(tb, fd, true);
 	close(fd);
 	tb_free(tb);
