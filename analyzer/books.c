@@ -295,14 +295,31 @@ static inline void latency_count(struct trace_analysis *a, struct table *times, 
 		row_key++;
 }
 
+/* Of a table that has no more lines than there are notes all of them: what stands where needs not be found out twice. */
+static void latencies_prefetch(struct trace_thread *thread, const uint32_t *noted, uint32_t nr)
+{
+	bool is_small = true;
+
+	for (int trap = 0; trap < 2; trap++) {
+		const struct table *table = latencies_of(thread, trap);
+
+		if (table->capacity * sizeof(struct histogram_row) <= (size_t)nr * CACHE_LINE)
+			memory_prefetch(table->rows, table->capacity * sizeof(struct histogram_row));
+		else
+			is_small = false;
+	}
+	for (uint32_t i = 0; i < nr && !is_small; i++)
+		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct histogram_row), histogram_row_key(noted[i] >> 1));
+}
+
 void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 {
 	const uint32_t *noted = thread->desk ? thread->desk->latencies : NULL;
 	uint32_t nr = thread->nr_latencies;
 
 	thread->nr_latencies = 0;
-	for (uint32_t i = 0; i < nr && a->nr_threads >= THREADS_COLD; i++)
-		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct histogram_row), histogram_row_key(noted[i] >> 1));
+	if (a->nr_threads >= THREADS_COLD)
+		latencies_prefetch(thread, noted, nr);
 	for (uint32_t i = 0; i < nr; i++)
 		latency_count(a, latencies_of(thread, noted[i] & 1), noted[i] >> 1);
 }
