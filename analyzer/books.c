@@ -295,7 +295,7 @@ static inline void latency_count(struct trace_analysis *a, struct table *times, 
 		row_key++;
 }
 
-/* Of a table that has no more lines than there are notes all of them: what stands where needs not be found out twice. */
+/* Of a table that has no more lines than there are notes all of them: what stands where need not be found out twice. */
 static void latencies_prefetch(struct trace_thread *thread, const uint32_t *noted, uint32_t nr)
 {
 	bool is_small = true;
