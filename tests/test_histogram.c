@@ -38,7 +38,7 @@ static void expect(const struct table *table, const uint64_t truth[CALLS + 1][TI
 			total += listed;
 		}
 	CU_ASSERT_EQUAL(wrong, 0);
-	CU_ASSERT_EQUAL(at - list, nr);
+	CU_ASSERT_EQUAL((size_t)(at - list), nr);
 	CU_ASSERT_EQUAL(histogram_total(table), total);
 	free(list);
 }
