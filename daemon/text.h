@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_TEXT_H
 #define DAEMON_TEXT_H
-/* text.h - numbers, sizes and times, to and from text. */
+/* text.h - numbers, sizes and times, to and from text; words for a shell. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
