@@ -74,12 +74,13 @@ def others_trace():
 
 
 def wait_alone(patience):
-    """wait until nobody else traces; our own programs, too, take a moment to go. False: out of patience"""
+    """wait until nobody else traces; our own programs, too, take a moment to go, and their memory another. False: out of patience"""
     end = time.monotonic() + patience
     while others_trace():
         if time.monotonic() > end:
             return False
         time.sleep(0.1)
+    time.sleep(0.1)
     return True
 
 
@@ -139,10 +140,12 @@ class Samples:
         """[(a sample of each label), ...] of the repetitions that have them all"""
         return [row for row in zip(*(self.of[label] for label in labels)) if None not in row]
 
-    def spread(self, labels, figure):
-        """quartiles of figure(middles of labels in a choice of the repetitions); None: too few to tell"""
-        rows = self.repetitions(labels)
-        return bootstrap(rows, lambda some: figure(*(self.middle(column) for column in zip(*some)))) if len(rows) >= 3 else None
+    def spread(self, ours, peers):
+        """quartiles of the ratio of the middles in a choice of the repetitions; None: too few to tell"""
+        rows = self.repetitions([ours, *peers])
+        if len(rows) < 3:
+            return None
+        return bootstrap(rows, lambda some: self.middle([row[0] for row in some]) / self.middle([value for row in some for value in row[1:]]))
 
     def added(self, label, base="untraced"):
         """the median of what a way takes longer than another, each sample compared with its neighbour"""
@@ -163,15 +166,16 @@ class Samples:
         return fastest
 
     def row(self, what, ours, peer, unit, peer_name=None, limit=None, noise=None, **more):
-        """a row that compares two ways. limit: the way that can hardly be beaten; noise: the peer once more, of which nothing but the error of it all can be told"""
+        """a row that compares two ways. limit: the way that can hardly be beaten; noise: the peer once more. It is compared with both, and how those two differ is error"""
         if ours not in self or peer not in self:
             return None
-        if noise and noise in self:
+        peers = [peer] + ([noise] if noise and noise in self else [])
+        theirs = self.middle([value for label in peers for value in self.of[label] if value is not None])
+        if len(peers) == 2:
             more["noise"] = self.median(noise) / self.median(peer)
         if limit and limit in self:
-            more["limit"] = self.median(limit) / self.median(peer)
-        return Row(what, self.median(ours), unit, peer_name or peer, self.median(peer), self.median(ours) / self.median(peer),
-                   self.spread([ours, peer], lambda mine, theirs: mine / theirs), **more)
+            more["limit"] = self.median(limit) / theirs
+        return Row(what, self.median(ours), unit, peer_name or peer, theirs, self.median(ours) / theirs, self.spread(ours, peers), **more)
 
     def added_row(self, what, ours, peer, unit, peer_name=None, limit=None, **more):
         """the same of what two ways add to the untraced"""
