@@ -278,6 +278,11 @@ static int walk(struct trace *trace, uint64_t at)
 
 		if (!reason && header.trace_id != trace->trace_id)
 			reason = "they belong to another trace";
+		if (reason && end_mark_read(trace, at, &mark) && mark.trace_id == trace->trace_id) { /* the recorder finished, and then somebody appended something */
+			trace->info.clean_end = true;
+			at += sizeof(mark);
+			reason = "they stand behind the end of the trace";
+		}
 		if (reason) {
 			uint64_t next = resync(trace, at + 1, stop);
 

@@ -307,7 +307,9 @@ static void copies_of_headers_in_the_index_are_no_chunks(void)
 
 	check_damages(fixture.image.path, 0, 0);
 	check_damages(longer.path, 1, 0);		 /* what is behind the end */
+	CU_ASSERT_TRUE(is_clean_end(longer.path));
 	check_damages(shorter.path, 1, 1);		 /* an end that is not where it should be */
+	CU_ASSERT_FALSE(is_clean_end(shorter.path));
 	check_damages(cut.path, 1, 3);			 /* the index; of each stream something may be missing */
 	image_free(&cut);
 	image_free(&shorter);
