@@ -451,10 +451,28 @@ static void about_command(GString *s, const struct report *report, const struct 
 	g_ptr_array_free(tree, TRUE);
 }
 
-static void add_chosen(GString *s, const struct options *options)
+/* Lists take numbers of threads, too, so one may be given here. */
+static void add_whose_thread(GString *s, const struct report *report)
 {
-	if (options->pid >= 0)
+	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) {
+		const struct trace_process *process = trace_get_process(report->analysis, i);
+
+		for (const struct trace_thread *thread = trace_next_thread(process, NULL); thread; thread = trace_next_thread(process, thread))
+			if (trace_thread_tid(thread) == report->options->pid) {
+				g_string_append_printf(s, " which is a thread of process %u,", trace_process_pid(process));
+				return;
+			}
+	}
+}
+
+static void add_chosen(GString *s, const struct report *report)
+{
+	const struct options *options = report->options;
+
+	if (options->pid >= 0) {
 		g_string_append_printf(s, " number %lld,", (long long)options->pid);
+		add_whose_thread(s, report);
+	}
 	if (options->comm) {
 		g_string_append(s, " called ");
 		add_name(s, options->comm);
@@ -495,7 +513,7 @@ bool report_finds_nobody(const struct report *sides, int nr_sides)
 	s = g_string_new("tracevisualizer: no ");
 	g_string_append(s, is_left_out(sides[0].trace, TRACE_LEFT_OUT_KERNEL) ? "program that has events here is" :
 			nr_sides > 1 ? "process of either trace is" : "process of this trace is");
-	add_chosen(s, options);
+	add_chosen(s, &sides[0]);
 	fprintf(stderr, "%s\n", s->str);
 	g_string_free(s, TRUE);
 	return true;

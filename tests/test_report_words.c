@@ -174,8 +174,8 @@ static void a_hidden_thread_waited_for_nobody_knows_what(void)
 
 static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
 {
+	char arguments[256], *text;
 	struct tb *tb = tb_new();
-	char *text;
 
 	tb_window(tb, 1000000, 1100000);
 	text = report_of(tb, "-a");
@@ -193,6 +193,10 @@ static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --pid=4711", &text), 1);
 	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 4711; without --pid, --comm and --cgroup all are listed\n");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "-a --pid=31 %s", story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 31, which is a thread of process 30; without --pid, --comm and --cgroup all are listed\n");
 	free(text);
 }
 
