@@ -451,35 +451,38 @@ static void about_command(GString *s, const struct report *report, const struct 
 	g_ptr_array_free(tree, TRUE);
 }
 
-/* Lists take numbers of threads, too, so one may be given here. */
-static void add_whose_thread(GString *s, const struct report *report)
+/* Lists take numbers of threads, too, so one may be given here. NULL: it is none, but a process, or nobody's. */
+static const struct trace_process *process_of_thread(const struct report *report, int64_t tid)
 {
+	const struct trace_process *found = NULL;
+
 	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) {
 		const struct trace_process *process = trace_get_process(report->analysis, i);
 
+		if (trace_process_pid(process) == tid)
+			return NULL;
 		for (const struct trace_thread *thread = trace_next_thread(process, NULL); thread; thread = trace_next_thread(process, thread))
-			if (trace_thread_tid(thread) == report->options->pid) {
-				g_string_append_printf(s, " which is a thread of process %u,", trace_process_pid(process));
-				return;
-			}
+			if (trace_thread_tid(thread) == tid)
+				found = process;
 	}
+	return found;
 }
 
 static void add_chosen(GString *s, const struct report *report)
 {
 	const struct options *options = report->options;
 
-	if (options->pid >= 0) {
+	if (options->pid >= 0)
 		g_string_append_printf(s, " number %lld,", (long long)options->pid);
-		add_whose_thread(s, report);
-	}
+	if (options->pid >= 0 && process_of_thread(report, options->pid))
+		g_string_append_printf(s, " which is a thread of process %u,", trace_process_pid(process_of_thread(report, options->pid)));
 	if (options->comm) {
-		g_string_append(s, " called ");
+		g_string_append(s, options->pid >= 0 ? " and called " : " called ");
 		add_name(s, options->comm);
 		g_string_append(s, ",");
 	}
 	if (options->cgroup) {
-		g_string_append(s, " in the control group ");
+		g_string_append(s, options->pid >= 0 || options->comm ? " and in the control group " : " in the control group ");
 		add_name(s, options->cgroup);
 		g_string_append(s, ",");
 	}

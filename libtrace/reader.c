@@ -141,8 +141,11 @@ static int statistics_finish(struct trace *trace, struct statistics *statistics,
 
 	if (!streams)
 		return -ENOMEM;
-	for (size_t i = 0; i < statistics->nr; i++)
+	for (size_t i = 0; i < statistics->nr; i++) {
 		streams[i] = stats_from_disk(&statistics->streams[i]);
+		if (streams[i].cpu < TRACE_CPUS_MAX && streams[i].cpu >= trace->info.nr_cpus) /* no event was on it */
+			trace->info.nr_cpus = streams[i].cpu + 1;
+	}
 	free(trace->books);
 	free(trace->streams);
 	trace->books = statistics->streams;

@@ -654,6 +654,23 @@ static void statistics_of_which_a_part_is_missing_do_not_count(void)
 	free(stats);
 }
 
+static void a_cpu_without_events_is_one_of_the_machine_all_the_same(void)
+{
+	const struct trace_stream_stats stats[] = { { .cpu = 0 }, { .stream = 6, .cpu = 3 }, { .stream = 8, .cpu = 8192 }, { .stream = 10, .cpu = UINT32_MAX } };
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, sizeof(stats) / sizeof(stats[0]), 9999, NULL), 0);
+	CU_ASSERT_EQUAL(trace_writer_finish(file->writer, NULL), 0);
+	trace_writer_free(file->writer);
+	trace = trace_open(file->path, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->nr_cpus, 4);
+	trace_close(trace);
+	close(file->fd);
+	free(file);
+}
+
 /* The disk was full in the middle of them, and then not any more. */
 static void statistics_that_end_too_early_say_so(void)
 {
@@ -784,6 +801,7 @@ static const struct unit_case cases[] = {
 	{ "every_one_of_many_streams_has_its_books", every_one_of_many_streams_has_its_books },
 	{ "a_trace_may_have_more_streams_than_a_chunk_holds", a_trace_may_have_more_streams_than_a_chunk_holds },
 	{ "statistics_of_which_a_part_is_missing_do_not_count", statistics_of_which_a_part_is_missing_do_not_count },
+	{ "a_cpu_without_events_is_one_of_the_machine_all_the_same", a_cpu_without_events_is_one_of_the_machine_all_the_same },
 	{ "statistics_that_end_too_early_say_so", statistics_that_end_too_early_say_so },
 	{ "equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream },
 	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
