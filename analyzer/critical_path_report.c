@@ -107,6 +107,18 @@ static const struct trace_thread *find(const struct report *report, const char *
 	return best;
 }
 
+/* When another thread than the first calls exec that one goes on, with the number of the first, which dies. */
+static const struct trace_thread *who_went_on(const struct report *report, const struct trace_thread *command)
+{
+	const struct trace_process *process = command ? trace_thread_process(command) : NULL;
+	const struct trace_thread *best = command;
+
+	for (const struct trace_thread *thread = NULL; process && (thread = trace_next_thread(process, thread));)
+		if (trace_thread_tid(thread) == trace_process_pid(process) && overlap(report, thread) > overlap(report, best))
+			best = thread;
+	return best;
+}
+
 static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
 {
 	const char *task = report->options->critical_task;
@@ -114,7 +126,7 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 	uint64_t from = from_ns(report), begun = 0;
 	size_t nr = 1;
 
-	thread = task ? find(report, task, &nr) : trace_history_command(report->history, &begun);
+	thread = task ? find(report, task, &nr) : who_went_on(report, trace_history_command(report->history, &begun));
 	if (!thread) {
 		if (task)
 			complain("no thread %s in this window; tracevisualizer -a lists the processes", task);

@@ -566,6 +566,34 @@ static void the_path_of_a_command_begins_when_it_was_let_go(void)
 	}
 }
 
+/* It then has the number of the first, which is not the one that began the command, and ended long before it. */
+static void the_path_of_a_command_goes_on_with_the_thread_that_calls_exec(void)
+{
+	struct trace_sched_exec exec = {.tid = 40, .old_tid = 41};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "sleep 0");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, false);
+	tb_thread(tb, 40, 40, 39, "tracedaemon", 0, true);
+	tb_comm(tb, 0, 1010000, 40, "sleep");
+	tb_exec(tb, 0, 1010000, 40, "/usr/bin/sleep");
+	tb_fork(tb, 0, 1011000, 40, 41, 40, "sleep");
+	tb_switch(tb, 1, 1012000, 0, 41, TRACE_TASK_RUNNING);
+	tb_sys_enter(tb, 1, 1013000, SYS_execve, 0, 0, 0);
+	tb_exit(tb, 0, 1020000, 40, 40, false);
+	tb_switch(tb, 0, 1021000, 40, 0, TRACE_TASK_DEAD);
+	tb_comm(tb, 1, 1022000, 40, "sleep");
+	tb_event(tb, 1, 1022000, TRACE_EV_sched_exec, &exec, sizeof(exec), "/usr/bin/sleep");
+	tb_sys_exit(tb, 1, 1023000, 0);
+	tb_exit(tb, 1, 1090000, 40, 40, true);
+	tb_switch(tb, 1, 1091000, 40, 0, TRACE_TASK_DEAD);
+	text = report_of(tb, "--critical-path --json");
+	contains(text, "\"window\":{\"from_ns\":1011000,\"to_ns\":1091000,\"ns\":80000}");
+	free(text);
+}
+
 /* Where it is known by its name only, too. */
 static void the_path_is_as_long_as_the_command_ran(void)
 {
@@ -852,6 +880,7 @@ int main(int argc, char **argv)
 		CASE(a_command_did_not_run_before_it_was_held),
 		CASE(a_command_that_had_not_ended_is_told_as_such),
 		CASE(the_path_of_a_command_begins_when_it_was_let_go),
+		CASE(the_path_of_a_command_goes_on_with_the_thread_that_calls_exec),
 		CASE(the_path_is_as_long_as_the_command_ran),
 		CASE(a_command_did_not_run_while_it_was_held_unseen),
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
