@@ -153,6 +153,30 @@ static int mask_names(const struct list *list, const char **names, size_t nr, ui
 	return 0;
 }
 
+/* The state at the start has types of its own in a trace, but it happened at no time. */
+static bool asks_for_start(const struct list *list)
+{
+	const struct options *options = list->report->options;
+
+	for (size_t i = 0; i < options->nr_traced; i++)
+		for (size_t j = 0; j < trace_nr_types(list->report->trace); j++) {
+			const struct trace_event_type *type = trace_get_type(list->report->trace, j);
+
+			if (strcmp(type->classic, "START") == 0 && name_matches(type, options->traced[i]))
+				return true;
+		}
+	return false;
+}
+
+static void tell_empty(const struct list *list)
+{
+	if (asks_for_start(list))
+		fputs("tracevisualizer: what was read when the recording began, start_thread and its kin, is no event, and lists have none of it\n", stderr);
+	else
+		fputs("tracevisualizer: the trace has no event to list that was asked for; tracevisualizer -s tells how many there are, and what was not recorded\n",
+		      stderr);
+}
+
 static int choose_events(struct list *list)
 {
 	const struct options *options = list->report->options;
@@ -773,8 +797,7 @@ int report_list(struct report *report)
 		error = report->options->paths ? list_with_state(&list) : list_events(&list);
 	}
 	if (!error && !list.any)
-		fputs("tracevisualizer: the trace has no event to list that was asked for; tracevisualizer -s tells how many there are, and what was not recorded\n",
-		      stderr);
+		tell_empty(&list);
 	for (uint32_t i = 0; list.cpus && i < info->nr_cpus; i++)
 		lookahead_end(&list.cpus[i].ahead);
 	free(list.buffer);

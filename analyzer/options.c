@@ -360,9 +360,9 @@ static void warn_without_effect(const struct options *o)
 		{o->forgotten, listed, "--forget", "it chooses what lists (-d) show"},
 		{o->from_s > 0, timed, "--from", "it chooses a time for lists (-d), --critical-path and --timeline"},
 		{o->to_s >= 0, timed, "--to", "it chooses a time for lists (-d), --critical-path and --timeline"},
-		{o->pid >= 0, listed || processes || o->timeline, "--pid", "it chooses a process for -a, --json, --diff and lists (-d)"},
-		{o->comm, processes || o->timeline, "--comm", "it chooses processes for -a, --json and --diff"},
-		{o->cgroup, processes || o->timeline, "--cgroup", "it chooses processes for -a, --json and --diff"},
+		{o->pid >= 0, listed || processes || o->timeline, "--pid", "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
+		{o->comm, processes || o->timeline, "--comm", "it chooses processes for -a, --json, --diff and --timeline"},
+		{o->cgroup, processes || o->timeline, "--cgroup", "it chooses processes for -a, --json, --diff and --timeline"},
 	};
 
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)

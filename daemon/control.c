@@ -70,7 +70,7 @@ static struct control *listen_on(const char *path, struct trace_error *ret_error
 		return NULL;
 	}
 	control->spare_fd = spare_descriptor();
-	if (listener_open(&control->listener, path, 0600, CONTROL_BACKLOG, ret_error))
+	if (listener_open(&control->listener, path, 0600, CONTROL_BACKLOG, "--control PATH", ret_error))
 		return control_close(control);
 	return control;
 }

@@ -24,16 +24,16 @@ int listener_address(const char *path, struct sockaddr_un *ret_address, struct t
 }
 
 /* A mistyped path must not cost anybody a file. */
-static int check_place(const char *path, struct trace_error *ret_error)
+static int check_place(const char *path, const char *elsewhere, struct trace_error *ret_error)
 {
 	struct stat status;
 
 	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode))
-		return error_set(ret_error, -EEXIST, "%s is not a socket and is not replaced; name another place", path);
+		return error_set(ret_error, -EEXIST, "%s is not a socket and is not replaced; %s names another place", path, elsewhere);
 	return 0;
 }
 
-static int take_lock(struct listener *listener, struct trace_error *ret_error)
+static int take_lock(struct listener *listener, const char *elsewhere, struct trace_error *ret_error)
 {
 	char path[sizeof(listener->address.sun_path) + sizeof(".lock")];
 	int err;
@@ -44,7 +44,7 @@ static int take_lock(struct listener *listener, struct trace_error *ret_error)
 		return error_set(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
 	if (flock(listener->lock_fd, LOCK_EX | LOCK_NB) < 0) {
 		err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
-		return error_set(ret_error, err, "%s belongs to another daemon that runs; name another place", listener->address.sun_path);
+		return error_set(ret_error, err, "%s belongs to another daemon that runs; %s names another place", listener->address.sun_path, elsewhere);
 	}
 	return 0;
 }
@@ -66,16 +66,16 @@ static int bind_socket(struct listener *listener, mode_t mode, int backlog, stru
 	return 0;
 }
 
-int listener_open(struct listener *ret_listener, const char *path, mode_t mode, int backlog, struct trace_error *ret_error)
+int listener_open(struct listener *ret_listener, const char *path, mode_t mode, int backlog, const char *elsewhere, struct trace_error *ret_error)
 {
 	int err;
 
 	*ret_listener = (struct listener){.fd = -1, .lock_fd = -1};
 	err = listener_address(path, &ret_listener->address, ret_error);
 	if (!err)
-		err = check_place(path, ret_error);
+		err = check_place(path, elsewhere, ret_error);
 	if (!err)
-		err = take_lock(ret_listener, ret_error);
+		err = take_lock(ret_listener, elsewhere, ret_error);
 	return err ? err : bind_socket(ret_listener, mode, backlog, ret_error);
 }
 

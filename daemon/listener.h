@@ -25,10 +25,10 @@ int listener_address(const char *path, struct sockaddr_un *ret_address, struct t
 /**
  * listener_open() - listen at @path
  * @ret_listener: needs listener_close() also after a failure
- * @mode: who may connect; @backlog: how many may wait
+ * @mode: who may connect; @backlog: how many may wait; @elsewhere: for the error: by what the user names another place
  * Returns 0; -EADDRINUSE: another daemon that runs has it; -EEXIST: what stands there is no socket; another negative errno
  */
-int listener_open(struct listener *ret_listener, const char *path, mode_t mode, int backlog, struct trace_error *ret_error);
+int listener_open(struct listener *ret_listener, const char *path, mode_t mode, int backlog, const char *elsewhere, struct trace_error *ret_error);
 
 /** listener_close() - stop listening, and remove the socket if it is ours. The lock file stays: removing it would let two daemons lock two of one name. */
 void listener_close(struct listener *listener);

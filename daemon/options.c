@@ -68,7 +68,7 @@ static int apply_subbufs(struct options *options, const char *value, struct trac
 	uint64_t count;
 
 	if (text_parse_number(value, 65536, &count) || count < 2)
-		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers: 2 or more, a power of two", value);
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers for each CPU: 2 to 65536", value);
 	options->tracer.nr_subbufs = (uint32_t)count;
 	return 0;
 }

@@ -100,7 +100,8 @@ struct user_socket *user_socket_listen(struct trace_error *ret_error)
 	}
 	sock->listener = (struct listener){.fd = -1, .lock_fd = -1};
 	/* Everybody may connect to root's socket; who it is the kernel says. */
-	if (find_place(path, ret_error) || listener_open(&sock->listener, path, geteuid() == 0 ? 0666 : 0600, USER_SOCKET_BACKLOG, ret_error))
+	if (find_place(path, ret_error) ||
+	    listener_open(&sock->listener, path, geteuid() == 0 ? 0666 : 0600, USER_SOCKET_BACKLOG, "TRACER_SOCKET=PATH, of the programs, too,", ret_error))
 		return user_socket_close(sock);
 	return sock;
 }

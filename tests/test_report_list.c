@@ -356,6 +356,9 @@ static void a_list_that_would_be_empty_says_why(void)
 	CU_ASSERT_EQUAL(run_on_trace("-d -tpage_alloc", &text), 0);
 	contains(text, "the trace has no event to list that was asked for; tracevisualizer -s tells ");
 	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -tstart_thread", &text), 0);
+	contains(text, "what was read when the recording began, start_thread and its kin, is no event");
+	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-d -tsys_enter", &text), 0); /* of whatever number of arguments */
 	contains(text, "SYSCALL : read(");
 	CU_ASSERT_PTR_NULL(strstr(text, "no event to list"));
