@@ -664,6 +664,16 @@ static void lists_are_sorted_and_say_how_to_probe(void)
 	}
 }
 
+static void a_list_of_the_kernel_says_where_it_has_no_probes(void)
+{
+	int nr;
+	char *text = listed("kernel:*sys_sync*", &nr);
+
+	CU_ASSERT(nr > 0);
+	CU_ASSERT_EQUAL(!strstr(text, "\nNone of them can be probed here: "), !access("/sys/bus/event_source/devices/kprobe", F_OK));
+	free(text);
+}
+
 static void lists_show_arguments_and_parameters(void)
 {
 	int nr;
@@ -734,6 +744,7 @@ static const struct unit_case cases[] = {
 	{"instructions_end_where_the_next_begins", instructions_end_where_the_next_begins},
 	{"every_instruction_of_a_function_can_be_probed_and_no_other_place", every_instruction_of_a_function_can_be_probed_and_no_other_place},
 	{"lists_are_sorted_and_say_how_to_probe", lists_are_sorted_and_say_how_to_probe},
+	{"a_list_of_the_kernel_says_where_it_has_no_probes", a_list_of_the_kernel_says_where_it_has_no_probes},
 	{"lists_show_arguments_and_parameters", lists_show_arguments_and_parameters},
 	{"everything_listed_can_be_probed", everything_listed_can_be_probed},
 	{"an_empty_list_says_so", an_empty_list_says_so},

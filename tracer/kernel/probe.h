@@ -197,4 +197,9 @@ int probe_scope_result(struct probe_scope *scope, struct probe_field *field, str
 /** probe_scope_parameter() - the name of the nth parameter, from 0; NULL past the last */
 const char *probe_scope_parameter(const struct probe_scope *scope, unsigned int n);
 
+/* ---- probe_list.c ---- */
+
+/** probe_kernel_missing() - why no function of the kernel can be probed here, a static text; NULL: nothing speaks against it */
+const char *probe_kernel_missing(void);
+
 #endif

@@ -21,6 +21,7 @@
 #include <trace/probes.h>
 #include <unistd.h>
 #include "loader.h"
+#include "probe.h"
 #include "probe_recipe.h"
 #include "probe_skeleton.h"
 
@@ -210,9 +211,8 @@ static struct bpf_link *attach_kernel(struct tracer_probing *probing, uint32_t i
 
 static const char *kernel_reason(int err)
 {
-	if (access("/sys/bus/event_source/devices/kprobe", F_OK) < 0 && access("/sys/kernel/tracing/kprobe_events", F_OK) < 0 &&
-	    access("/sys/kernel/debug/tracing/kprobe_events", F_OK) < 0)
-		return "this kernel has no kprobes (CONFIG_KPROBE_EVENTS is off); its events are listed by tracedaemon --list";
+	if (probe_kernel_missing())
+		return probe_kernel_missing();
 	if (err == -ENOENT || err == -EINVAL || err == -EADDRNOTAVAIL)
 		return "the kernel has no function of that name that may be probed; tracedaemon --list 'kernel:*' lists them";
 	return strerror(-err);

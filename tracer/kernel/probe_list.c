@@ -203,6 +203,14 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 
 /* ---- of the kernel ---- */
 
+const char *probe_kernel_missing(void)
+{
+	if (access("/sys/bus/event_source/devices/kprobe", F_OK) < 0 && access("/sys/kernel/tracing/kprobe_events", F_OK) < 0 &&
+	    access("/sys/kernel/debug/tracing/kprobe_events", F_OK) < 0)
+		return "this kernel has no kprobes (CONFIG_KPROBE_EVENTS is off); its events are listed by tracedaemon --list";
+	return NULL;
+}
+
 static int list_kernel(struct rows *rows, struct trace_error *ret_error)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "re");
@@ -253,6 +261,8 @@ int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_err
 	if (!result)
 		result = print_rows(&rows, out, ret_error);
 	free_rows(&rows);
+	if (result > 0 && spec.kind == PROBE_KERNEL && probe_kernel_missing())
+		fprintf(out, "\nNone of them can be probed here: %s\n", probe_kernel_missing());
 	if (!result)
 		return error_set(ret_error, -ENOENT, "%s: there is %s like that", target,
 				  spec.kind == PROBE_USDT ? "no static probe (of <sys/sdt.h>)" : "no function (is the file stripped?)");
