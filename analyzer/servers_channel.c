@@ -608,6 +608,8 @@ void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct 
 		channel_drained(s, channel, thread->slept_ns);
 	if (channel->absolute) {
 		to = unwrap(channel, position);
+		if (to == channel->sent + 1 && endpoint->peer && endpoint->peer->closed_ns)
+			to--; /* TCP counts the end of the stream as a byte, and it was taken with the last one */
 		begin = to - amount;
 		while (channel->nr && range_at(channel, 0)->end <= begin)
 			drop_first(channel);

@@ -572,6 +572,27 @@ static void tcp_positions_may_wrap(void)
 	end(&k);
 }
 
+/* Whoever reads the last byte reads the end of the stream with it, if both are there, and that counts as a byte, too. */
+static void the_last_byte_of_a_connection_may_come_with_its_end(void)
+{
+	struct case_of_servers k = begin();
+	struct end client = tcp(one, 4000, 80), server = tcp(one_server, 80, 4000);
+
+	was_open(&k, &client, 0, 1);
+	was_open(&k, &server, 0, 1);
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300, .family = AF_INET, .local_port = 80}, 0, 10);
+	transfer(&k, &client, 1100, true, 1, 1001);
+	transfer(&k, &server, 1150, false, 1, 1001);
+	polls(&k, 2, 1200);
+	transfer(&k, &client, 1300, true, 1, 1002);
+	closes(&k, &client, 1320, FIN_WAIT1);
+	transfer(&k, &server, 1350, false, 1, 1003);
+	polls(&k, 2, 1400);
+	run(&k);
+	EXACT(&k, 30, 10, 2 * 50);
+	end(&k);
+}
+
 static void what_tcp_had_on_its_way_is_nobodys(void)
 {
 	struct case_of_servers k = begin();
@@ -792,6 +813,7 @@ static const struct unit_case cases[] = {
 	{"the_origin_travels", the_origin_travels},
 	{"what_was_passed_on_leaves_when_something_new_comes", what_was_passed_on_leaves_when_something_new_comes},
 	{"tcp_positions_may_wrap", tcp_positions_may_wrap},
+	{"the_last_byte_of_a_connection_may_come_with_its_end", the_last_byte_of_a_connection_may_come_with_its_end},
 	{"what_tcp_had_on_its_way_is_nobodys", what_tcp_had_on_its_way_is_nobodys},
 	{"a_client_elsewhere_is_an_address", a_client_elsewhere_is_an_address},
 	{"a_connection_made_for_a_request_carries_it", a_connection_made_for_a_request_carries_it},
