@@ -107,6 +107,7 @@ struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct tr
 	if (birth) {
 		made->set = birth->set;
 		made->parent = birth->parent;
+		made->maker = birth->maker;
 		table_remove(&s->births, sizeof(*birth), birth->key);
 	}
 	return made;
@@ -527,20 +528,25 @@ static void on_fork(struct trace_servers *s, const struct trace_event *event)
 	struct ledger_thread *known = parent ? servers_find_thread(s, parent) : NULL;
 	struct birth *birth;
 
-	birth = known && (known->set || known->has_ring || known->call == CALL_MAKE) ? table_add(&s->births, sizeof(*birth), fork->tid + 1ull)
+	birth = known && (known->set || known->has_ring || known->call == CALL_MAKE || known->log) ? table_add(&s->births, sizeof(*birth), fork->tid + 1ull)
 										     : table_find(&s->births, sizeof(*birth), fork->tid + 1ull);
 	if (!birth)
 		return;
 	set_assign(&birth->set, known && known->call != CALL_RING ? known->set : NULL); /* a ring's worker is made for more than one */
-	birth->parent = known;
+	birth->parent = known && (known->set || known->has_ring || known->call == CALL_MAKE) ? known : NULL;
+	birth->maker = known;
 }
 
-/* Its first event: from now on it has a mark. */
+/* Its first event: from now on it has a mark, and wants a CPU. */
 static void on_wakeup_new(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sched_wakeup_new *wakeup = event->payload;
+	struct ledger_thread *thread = servers_thread_of(s, trace_find_thread(s->analysis, wakeup->tid));
 
-	servers_thread_of(s, trace_find_thread(s->analysis, wakeup->tid));
+	if (!thread)
+		return;
+	thread->born_ns = event->ts_ns;
+	log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, thread->thread), LOG_QUEUED);
 }
 
 /* ---- before the pass ---- */

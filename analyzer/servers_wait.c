@@ -5,8 +5,8 @@
  * Which thread of the server answers is known only when the answer is there; so each thread of a server keeps a log of its last
  * changes (on a CPU and for whom, queued, blocked). When a client has slept and then gets an answer, the log of the thread that
  * sent it is laid over the sleep. Each piece of the sleep is one of: that thread's CPU time for this client, for others, its
- * waits, its waits for a CPU; what is left (interrupts, before it was born, further back than the log) is `rest`. So the pieces
- * add up to the sleep.
+ * waits, its waits for a CPU; before it was born, those of the thread that made it; what is left (interrupts, further back than the log) is `rest`. So the
+ * pieces add up to the sleep.
  *
  * The waits are named. What a thread was blocked on is decided when its system call ends, by the analysis (analyzer/wait.c): it
  * comes as an interval, and goes to the entry that began then. An answer that is sent in the call that had blocked comes too early
@@ -359,8 +359,9 @@ static void add_piece(struct trace_servers *s, struct pair_wait *row, const stru
 	}
 }
 
-static void lay_over(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
-		     const struct ledger_process *client, uint64_t from, uint64_t to)
+/* Returns from when on the log of @server tells. */
+static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
+			 const struct ledger_process *client, uint64_t from, uint64_t to)
 {
 	uint64_t end = trace_analysis_now(s->analysis), end_cpu = trace_thread_cpu_ns(s->analysis, server->thread);
 	uint64_t nr = server->log ? server->log->nr : 0, oldest = log_oldest(server);
@@ -383,7 +384,15 @@ static void lay_over(struct trace_servers *s, struct pair_wait *row, const struc
 		if (to > end)
 			to = end > from ? end : from;
 	}
-	row->wait.rest_ns += to - from;
+	return to;
+}
+
+/* Before it was born: who was to make it. */
+static const struct ledger_thread *maker_until(const struct ledger_thread *server, uint64_t to)
+{
+	const struct ledger_thread *maker = server->maker;
+
+	return maker && maker->process == server->process && to <= server->born_ns ? maker : NULL;
 }
 
 void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server)
@@ -402,7 +411,9 @@ void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct
 	row->wait.server = server->process->process;
 	row->wait.count++;
 	row->wait.wait_ns += to - from;
-	lay_over(s, row, server, thread->process, from, to);
+	for (const struct ledger_thread *one = server; one && to > from; one = maker_until(one, to))
+		to = lay_over(s, row, one, thread->process, from, to);
+	row->wait.rest_ns += to - from;
 	thread->wait_to = 0;
 }
 

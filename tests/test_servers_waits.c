@@ -233,6 +233,51 @@ static void a_server_s_wait_is_one_although_its_requests_change(void)
 	end(&k);
 }
 
+/* The thread that answers is made for it: until it is there it waits for its maker, and then for a CPU. */
+static void a_thread_made_for_the_request_waits_for_its_maker_first(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	struct trace_sched_wakeup_new wakeup = {.tid = 31, .target_cpu = 2};
+	const struct trace_server_wait *wait;
+
+	connects(&k, &one, &one_server, 1220);
+	tb_sys_enter(k.c.tb, 2, 1300, SYS_poll, 0, 1, 1000);
+	tb_switch(k.c.tb, 2, 1310, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	sends(&k, &one, 1350);
+	tb_waking(k.c.tb, 0, 1365, 30, TRACE_CONTEXT_TASK);
+	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
+	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 1600, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 1610, 1);
+	tb_sys_enter(k.c.tb, 2, 1650, SYS_clone3, 0, 0, 0);
+	tb_fork(k.c.tb, 2, 1700, 30, 31, 30, "server");
+	tb_event(k.c.tb, 2, 1710, TRACE_EV_sched_wakeup_new, &wakeup, sizeof(wakeup), NULL);
+	tb_sys_exit(k.c.tb, 2, 1720, 31);
+	tb_sys_enter(k.c.tb, 2, 1750, SYS_poll, 0, 1, 1000);
+	tb_switch(k.c.tb, 2, 1800, 30, 31, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(k.c.tb, 2, 1810, 0);
+	receives(&k, &one_server, 1850);
+	tb_sys_enter(k.c.tb, 2, 2500, SYS_write, 4, 0, 16);
+	tb_waking(k.c.tb, 2, 2502, 10, TRACE_CONTEXT_TASK);
+	event.ino = 201;
+	tb_event(k.c.tb, 2, 2505, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 2510, 16);
+	tb_switch(k.c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
+	event.ino = 101;
+	tb_event(k.c.tb, 0, 2610, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 0, 2620, 16);
+	run(&k);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
+	wait = trace_get_server_wait(k.servers, 0);
+	CU_ASSERT_EQUAL(wait->wait_ns, 2502 - 1400);
+	CU_ASSERT_EQUAL(wait->server_wait_cpu_ns, (1600 - 1400) + (1800 - 1710));
+	CU_ASSERT_EQUAL(wait->for_client_ns + wait->for_others_ns, (1710 - 1600) + (2502 - 1800));
+	CU_ASSERT_EQUAL(wait->server_waited_ns, 0);
+	CU_ASSERT_EQUAL(wait->rest_ns, 0);
+	end(&k);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -241,6 +286,7 @@ int main(int argc, char **argv)
 		CASE(a_server_that_was_woken_before_it_had_left_waited_for_its_cpu),
 		CASE(what_a_server_waits_for_without_a_call_is_not_known_yet),
 		CASE(a_server_s_wait_is_one_although_its_requests_change),
+		CASE(a_thread_made_for_the_request_waits_for_its_maker_first),
 		{NULL, NULL},
 	};
 
