@@ -16,9 +16,14 @@
 
 #define CLAIM_PATIENCE_MS 20 /* for writers that are inside a sub-buffer that a daemon was just closing when it was killed */
 
-/** struct user_local - an event of the program's registry. @global: its id in the trace; 0: not known. @name: owned */
+/**
+ * struct user_local - an event of the program's registry
+ * @name: owned. @global: its id in the trace; 0: not known
+ * @wanted: it is, or was; @wanted_ns: and since when. What a program records before anybody has looked at a new event is not
+ */
 struct user_local {
 	char *name;
+	uint64_t wanted_ns;
 	uint16_t global;
 	bool wanted;
 };
@@ -85,7 +90,7 @@ static enum verdict judge(struct user_program *program, struct trace_record *rec
 		return VERDICT_EARLY;
 	if (!event || !event->global)
 		return VERDICT_BAD;
-	if (!event->wanted)
+	if (!event->wanted || ns < event->wanted_ns)
 		return VERDICT_FILTERED;
 	record->id = event->global;
 	record->time = (uint32_t)base_ns + (ns - base_ns > UINT32_MAX ? UINT32_MAX : ns < base_ns ? 0 : (uint32_t)(ns - base_ns));
@@ -204,7 +209,7 @@ static void set_new_flag(const struct user_program *program)
 
 /*
  * What was recorded before it was switched off is still in the rings, and wanted; so a flag that goes off does not filter
- * what was made while it was on. Only events that never were wanted are left out.
+ * what was made while it was on. Only what was made before an event was wanted for the first time is left out.
  */
 void user_program_switch(struct user_program *program, bool off)
 {
@@ -218,6 +223,8 @@ void user_program_switch(struct user_program *program, bool off)
 			continue;
 		select_note_user(program->recording->selection, event->name);
 		on = may_be_recorded(program, event) && is_wanted(program, event->name);
+		if (on && !event->wanted)
+			event->wanted_ns = clock_now();
 		event->wanted |= on;
 		user_mapping_set_flag(&program->mapping, id, on);
 	}

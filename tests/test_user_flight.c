@@ -185,6 +185,36 @@ static void events_are_chosen_and_the_rest_is_filtered(void)
 	fake_program_free(&program);
 }
 
+/* A new program records all of its events until somebody has looked at them. Those that nobody wanted are not wanted because others are, later. */
+static void what_was_not_wanted_when_it_was_recorded_stays_out(void)
+{
+	struct selection more;
+	struct trace_error error;
+	struct plane plane;
+	struct fake_program program;
+	struct found found;
+	uint16_t paid;
+
+	plane_begin(&plane, "bank:*", 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	paid = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 0, paid, 0, 10);
+	usleep(20000);
+	plane_look(&plane);
+	CU_ASSERT_FALSE(fake_program_flag(&program, paid));
+	more = plane.selection;
+	CU_ASSERT_EQUAL(select_add(&more, "+shop:*", &error), 0);
+	users_select(plane.users, &more);
+	CU_ASSERT_TRUE(fake_program_flag(&program, paid));
+	record(&program, 0, paid, 10, 15);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events, 5);
+	CU_ASSERT_EQUAL(found.first, 10);
+	CU_ASSERT_EQUAL(found.filtered, 10);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
 /* ---- the clock, and peace ---- */
 
 static void times_are_right_though_nobody_looked_for_a_second(void)
@@ -386,6 +416,7 @@ static const struct unit_case cases[] = {
 	{ "a_reset_forgets_and_counts_from_there", a_reset_forgets_and_counts_from_there },
 	{ "what_was_before_the_flight_is_not_part_of_it", what_was_before_the_flight_is_not_part_of_it },
 	{ "events_are_chosen_and_the_rest_is_filtered", events_are_chosen_and_the_rest_is_filtered },
+	{ "what_was_not_wanted_when_it_was_recorded_stays_out", what_was_not_wanted_when_it_was_recorded_stays_out },
 	{ "times_are_right_though_nobody_looked_for_a_second", times_are_right_though_nobody_looked_for_a_second },
 	{ "a_program_s_pairs_straighten_the_clock", a_program_s_pairs_straighten_the_clock },
 	{ "nobody_is_woken", nobody_is_woken },
