@@ -284,6 +284,8 @@ static struct verdict by_socket(const struct question *q, const struct sock *soc
 		return by_waker_alone(q, via);
 	if (q->gap)
 		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	if (woken_by_task(q) && sock_of_file(q->a, q->waker->file) == sock)
+		return the_waker(q, via); /* who shut it down: a thread of the same process, most times */
 	if (peer && woken_by_task(q) && sock_of_file(q->a, q->waker->file) == peer)
 		return the_waker(q, via); /* who used the other end just now; its owner may be a parent that did before */
 	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
@@ -410,7 +412,18 @@ static struct verdict call_on_file(const struct question *q)
 	return by_file(q, q->frame->file);
 }
 
-/* From one file to another: a disk's completion is the disk's, all else the other's. */
+/* Did the waker act on this pipe, or the other end of this socket? */
+static bool used_by_waker(const struct question *q, file_idx idx)
+{
+	const struct file *file = &q->a->files[idx], *wakers = &q->a->files[q->waker->file];
+	const struct sock *sock = sock_of_file(q->a, idx), *peer = sock ? sock_peer(q->a, sock) : NULL;
+
+	if (!woken_by_task(q) || q->pending->cut || !q->waker->file)
+		return false;
+	return (file->ino == wakers->ino && file->dev == wakers->dev) || (peer && sock_of_file(q->a, q->waker->file) == peer);
+}
+
+/* From one file to another: a disk's completion is the disk's, all else the other's; of two that are no disks, the one that the waker used, or the first. */
 static struct verdict between(const struct question *q, file_idx one, file_idx two)
 {
 	bool one_is_disk = one && S_ISREG(q->a->files[one].mode);
@@ -418,6 +431,8 @@ static struct verdict between(const struct question *q, file_idx one, file_idx t
 
 	if (!one || !two)
 		return by_file(q, one ? one : two);
+	if (!one_is_disk && !S_ISREG(q->a->files[two].mode))
+		return by_file(q, used_by_waker(q, two) ? two : one);
 	return by_file(q, one_is_disk == disk ? one : two);
 }
 
@@ -706,6 +721,14 @@ static struct verdict new_child(const struct question *q)
 
 #define STOPPED_STATES (TRACE_TASK_STOPPED | TRACE_TASK_TRACED | TRACE_TASK_FROZEN)
 
+/* The freezer of version 2 of the control groups has no state of its own: who is frozen sleeps outside of all calls until somebody writes to its file. */
+static bool is_thawed(const struct question *q)
+{
+	const char *path = woken_by_task(q) && q->waker->file ? file_text(q->a, q->waker->file) : "", *name = strrchr(path, '/');
+
+	return name && strcmp(name, "/cgroup.freeze") == 0;
+}
+
 static bool polls(const struct question *q)
 {
 	enum call_class class = frame_class(q->a, q->frame);
@@ -782,6 +805,8 @@ static struct verdict decide(struct trace_analysis *a, struct trace_thread *thre
 		return the_waker(&q, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)
 		return io_worker(&q);
+	if (!top && is_thawed(&q))
+		return verdict_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
 	if (!top)
 		return by_waker(&q, VIA_NONE);
 	return top->kind == FRAME_TRAP ? by_fault(&q, top) : by_class[frame_class(a, q.frame)](&q);

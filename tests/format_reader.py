@@ -135,16 +135,25 @@ def next_chunk(layouts, data, at, trace_id):
 	return len(data)
 
 
+def is_end(layouts, data, at):
+	"""Does an end mark stand at `at` of a file that ends, or ended, with it?"""
+	size = layouts.size("trace_end_mark")
+	if at < 0 or data[at:at + 8] != END_MAGIC or at + size > len(data) or not has_checksum(data[at:at + size]):
+		return False
+	return layouts.read("trace_end_mark", data, at).file_bytes == at + size
+
+
 def walk(layouts, data, header):
-	"""All chunks of the file that have a good header, in its order; their payloads may be damaged. Does an end mark stand at the end?"""
-	trace_id, at, end = None, 0, len(data) - layouts.size("trace_end_mark")
-	is_complete = data[end:end + 8] == END_MAGIC and has_checksum(data[end:])
+	"""All chunks of the file that have a good header, in its order; their payloads may be damaged. Does an end mark stand at the end, or where it was?"""
+	trace_id, at = None, 0
+	is_complete = is_end(layouts, data, len(data) - layouts.size("trace_end_mark"))
 	if header:
 		trace_id, at = header.trace_id, header.header_bytes
 	chunks = []
 	while at < len(data):
 		chunk = chunk_header(layouts, data, at, trace_id)
 		if not chunk:
+			is_complete |= is_end(layouts, data, at)
 			at = next_chunk(layouts, data, at + 1, trace_id)
 			continue
 		trace_id, chunk.at = chunk.trace_id, at
@@ -556,8 +565,7 @@ class Trace:
 		print("trace", 2, self.start_ns, self.end_ns, self.header.start_realtime_ns if self.header else 0)
 		for clock in self.clocks:
 			print("clock", clock.monotonic_ns, clock.realtime_ns, clock.tsc)
-		mark = self.layouts.read("trace_end_mark", self.data, len(self.data) - self.layouts.size("trace_end_mark"))
-		for of in self.accounts if self.is_complete and mark.file_bytes == len(self.data) else []:
+		for of in self.accounts if self.is_complete else []:
 			print("account", of.stream, of.cpu, of.stored, of.discarded, of.overwritten, of.missed, of.filtered, of.attempted)
 		for of in self.chunks:
 			if of.kind not in (INDEX, TABLE, ROOT):

@@ -192,6 +192,70 @@ static void a_local_connection_names_who_used_it_just_now(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
 }
 
+/* @tgid's end of a connection with who has @ino ^ 1. */
+static void tcp_end(struct analysis_case *c, uint32_t tgid, int fd, uint64_t ino)
+{
+	struct trace_start_socket sock = {.tgid = tgid, .fd = fd, .ino = ino, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6,
+					  .local_port = (uint16_t)(80 + ino % 2), .remote_port = (uint16_t)(81 - ino % 2), .local_lo = 1, .remote_lo = 1};
+
+	tb_fd(c->tb, tgid, fd, 9, ino, S_IFSOCK, "socket:");
+	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+}
+
+/* And not who has the other end, and does nothing. */
+static void who_shuts_a_connection_down_ends_the_wait_for_it(void)
+{
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shutdown, "shutdown");
+	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
+	tcp_end(&c, 10, 3, 500);
+	tcp_end(&c, 30, 3, 501);
+	tb_fd(c.tb, 20, 4, 9, 500, S_IFSOCK, "socket:");
+	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_shutdown, 4, 2, 0);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
+}
+
+/* Of two that are no disks. */
+static void a_splice_waits_for_the_end_that_the_waker_used(void)
+{
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
+	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
+	tcp_end(&c, 10, 3, 500);
+	tcp_end(&c, 30, 3, 501);
+	pipe_fd(&c, 10, 4, 90, O_WRONLY);
+	pipe_fd(&c, 20, 5, 90, O_RDONLY);
+	tb_sys_enter(c.tb, 0, 2000, SYS_splice, 3, 0, 4, 0, 100, 0);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_read, 5, 0, 1);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
+}
+
+/* Version 2 of the control groups: it sleeps outside of all calls. */
+static void who_is_frozen_by_its_control_group_is_stopped(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 20, 5, 9, 77, S_IFREG | 0600, "/sys/fs/cgroup/group/cgroup.freeze");
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 2100, 10);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 0, 6200, SYS_getpid);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_STOPPED, "", 0, "");
+}
+
 static void a_packet_from_elsewhere_is_not_of_who_was_interrupted(void)
 {
 	struct analysis_case c = begin();
@@ -846,6 +910,9 @@ int main(int argc, char **argv)
 		CASE(a_pipe_with_a_name_is_a_pipe_to_who_polls),
 		CASE(a_signal_of_a_child_ends_the_wait_for_it),
 		CASE(a_packet_for_a_socket_that_nobody_knows_is_the_networks),
+		CASE(who_shuts_a_connection_down_ends_the_wait_for_it),
+		CASE(a_splice_waits_for_the_end_that_the_waker_used),
+		CASE(who_is_frozen_by_its_control_group_is_stopped),
 		{NULL, NULL},
 	};
 
