@@ -117,193 +117,6 @@ static void a_signal_of_a_timer_is_of_no_process(void)
 
 /* ---- on whose behalf ---- */
 
-static void receive_by(struct analysis_case *c, uint32_t ifindex, uint32_t call, int fd)
-{
-	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_DGRAM, .local_port = 53, .protocol = 17};
-	struct trace_net_rx rx = {.ifindex = ifindex, .bytes = 60};
-	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 17};
-
-	tb_string(c->tb, TRACE_STRING_NETDEV, 1, "lo");
-	tb_string(c->tb, TRACE_STRING_NETDEV, 2, "eth0");
-	tb_fd(c->tb, 10, 3, 9, 500, S_IFSOCK, "socket:[500]");
-	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
-	tb_sys_enter(c->tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
-	block(c);
-	tb_sys_enter(c->tb, 1, 5000, call, (uint64_t)fd, 0, 0);
-	tb_softirq(c->tb, 1, 5500, SOFTIRQ_NET_RX);
-	tb_event(c->tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
-	tb_event(c->tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
-	wake(c, TRACE_CONTEXT_SOFTIRQ);
-	finish(c);
-}
-
-/* Also if it only tells that something was received, or that a connection is made or over. */
-static void a_packet_on_loopback_is_its_senders(void)
-{
-	static const uint32_t calls[] = {SYS_sendto, SYS_write, SYS_sendfile, SYS_read, SYS_recvfrom, SYS_accept, SYS_connect, SYS_close, SYS_exit_group, SYS_io_uring_enter};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		struct analysis_case c = begin();
-
-		receive_by(&c, 1, calls[i], 4);
-		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "udp");
-	}
-}
-
-/* A call that sends nothing, or writes to a file, was interrupted by what another had sent. */
-static void a_packet_on_loopback_may_meet_somebody_else(void)
-{
-	static const uint32_t calls[] = {SYS_nanosleep, SYS_write};
-
-	for (size_t i = 0; i < 2; i++) {
-		struct analysis_case c = begin();
-
-		tb_fd(c.tb, 20, 5, 9, 80, S_IFREG | 0600, "/data");
-		receive_by(&c, 1, calls[i], 5);
-		expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
-	}
-}
-
-/* The other end was made by "one" itself, and two got it by fork. */
-static void a_local_connection_names_who_used_it_just_now(void)
-{
-	static const uint64_t ends[2] = {500, 501};
-	struct trace_net_rx rx = {.ifindex = 1};
-	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 6};
-	struct analysis_case c = begin();
-
-	tb_string(c.tb, TRACE_STRING_NETDEV, 1, "lo");
-	for (uint16_t i = 0; i < 2; i++) {
-		struct trace_start_socket sock = {.tgid = 10, .fd = 3 + i, .ino = ends[i], .family = AF_INET, .type = SOCK_STREAM, .protocol = 6,
-						  .local_port = 80 + i, .remote_port = 81 - i, .local_lo = 1, .remote_lo = 1};
-
-		tb_fd(c.tb, 10, 3 + i, 9, ends[i], S_IFSOCK, "socket:");
-		tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
-	}
-	tb_fd(c.tb, 20, 4, 9, 501, S_IFSOCK, "socket:");
-	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
-	block(&c);
-	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 0);
-	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
-	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
-	tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
-	wake(&c, TRACE_CONTEXT_SOFTIRQ);
-	finish(&c);
-	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
-}
-
-/* @tgid's end of a connection with who has @ino ^ 1. */
-static void tcp_end(struct analysis_case *c, uint32_t tgid, int fd, uint64_t ino)
-{
-	struct trace_start_socket sock = {.tgid = tgid, .fd = fd, .ino = ino, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6,
-					  .local_port = (uint16_t)(80 + ino % 2), .remote_port = (uint16_t)(81 - ino % 2), .local_lo = 1, .remote_lo = 1};
-
-	tb_fd(c->tb, tgid, fd, 9, ino, S_IFSOCK, "socket:");
-	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
-}
-
-/* And not who has the other end, and does nothing. */
-static void who_shuts_a_connection_down_ends_the_wait_for_it(void)
-{
-	struct analysis_case c = begin();
-
-	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shutdown, "shutdown");
-	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
-	tcp_end(&c, 10, 3, 500);
-	tcp_end(&c, 30, 3, 501);
-	tb_fd(c.tb, 20, 4, 9, 500, S_IFSOCK, "socket:");
-	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
-	block(&c);
-	tb_sys_enter(c.tb, 1, 5000, SYS_shutdown, 4, 2, 0);
-	wake(&c, TRACE_CONTEXT_TASK);
-	finish(&c);
-	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
-}
-
-/* Of two that are no disks. */
-static void a_splice_waits_for_the_end_that_the_waker_used(void)
-{
-	struct analysis_case c = begin();
-
-	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
-	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
-	tcp_end(&c, 10, 3, 500);
-	tcp_end(&c, 30, 3, 501);
-	pipe_fd(&c, 10, 4, 90, O_WRONLY);
-	pipe_fd(&c, 20, 5, 90, O_RDONLY);
-	tb_sys_enter(c.tb, 0, 2000, SYS_splice, 3, 0, 4, 0, 100, 0);
-	block(&c);
-	tb_sys_enter(c.tb, 1, 5000, SYS_read, 5, 0, 1);
-	wake(&c, TRACE_CONTEXT_TASK);
-	finish(&c);
-	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
-}
-
-/* Version 2 of the control groups: it sleeps outside of all calls. */
-static void who_is_frozen_by_its_control_group_is_stopped(void)
-{
-	struct analysis_case c = begin();
-
-	tb_fd(c.tb, 20, 5, 9, 77, S_IFREG | 0600, "/sys/fs/cgroup/group/cgroup.freeze");
-	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
-	tb_sys_exit(c.tb, 0, 2100, 10);
-	block(&c);
-	tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
-	wake(&c, TRACE_CONTEXT_TASK);
-	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
-	tb_sys_enter(c.tb, 0, 6200, SYS_getpid);
-	case_run(&c);
-	expect(&c, TRACE_WAIT_STOPPED, "", 0, "");
-}
-
-static void a_packet_from_elsewhere_is_not_of_who_was_interrupted(void)
-{
-	struct analysis_case c = begin();
-
-	receive_by(&c, 2, SYS_sendto, 4);
-	expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
-}
-
-static void a_packet_for_a_socket_that_nobody_knows_is_the_networks(void)
-{
-	struct trace_sock_ready ready = {.ino = 999, .family = AF_INET, .protocol = 6};
-	struct analysis_case c = begin();
-
-	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
-	block(&c);
-	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
-	tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
-	wake(&c, TRACE_CONTEXT_SOFTIRQ);
-	tb_softirq_exit(c.tb, 1, 6010, SOFTIRQ_NET_RX);
-	finish(&c);
-	CU_ASSERT_EQUAL(c.one->waits[0].kind, TRACE_WAIT_NETWORK);
-	CU_ASSERT_EQUAL(c.one->waits[0].ns, BLOCKED_NS);
-	case_free(&c);
-}
-
-/* Where a thread of the kernel receives them (threaded NAPI): what it brought says more than who it is. */
-static void a_packet_that_a_kernel_thread_brings_is_the_networks(void)
-{
-	struct trace_start_thread napi = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
-	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_DGRAM, .local_port = 53, .protocol = 17};
-	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 17};
-	struct trace_net_rx rx = {.ifindex = 2};
-	struct analysis_case c = begin();
-
-	tb_start(c.tb, 1000, TRACE_EV_start_thread, &napi, sizeof(napi), "napi/eth0-1");
-	tb_fd(c.tb, 10, 3, 9, 500, S_IFSOCK, "socket:[500]");
-	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
-	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0x700, 1, 0);
-	block(&c);
-	tb_waking(c.tb, 1, 4600, 30, TRACE_CONTEXT_TASK);
-	tb_switch(c.tb, 1, 5000, 20, 30, TRACE_TASK_RUNNING);
-	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
-	tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
-	wake(&c, TRACE_CONTEXT_TASK);
-	finish(&c);
-	expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
-}
-
 static void a_kworker_wakes_for_who_queued_its_work(void)
 {
 	struct trace_start_thread kworker = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
@@ -676,6 +489,23 @@ static void a_disk_that_gives_a_kernel_thread_a_job_was_not_waited_for(void)
 
 /* ---- containers, 32-bit programs ---- */
 
+/* Version 2 of the control groups: it sleeps outside of all calls. */
+static void who_is_frozen_by_its_control_group_is_stopped(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 20, 5, 9, 77, S_IFREG | 0600, "/sys/fs/cgroup/group/cgroup.freeze");
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 2100, 10);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 0, 6200, SYS_getpid);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_STOPPED, "", 0, "");
+}
+
 static void children_are_born_into_the_cgroup_and_moved(void)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = -1, .running = 1, .ns_tid = 3, .ns_tgid = 3, .cgroup = 77};
@@ -843,28 +673,6 @@ static void what_comes_after_a_death_is_added_to_its_books(void)
 	case_free(&c);
 }
 
-static void a_connection_that_failed_names_who_was_asked(void)
-{
-	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6};
-	struct trace_sock_asks asks = {.ino = 500, .remote_lo = 0x0202090affff0000ull, .remote_port = 4000, .family = AF_INET, .protocol = 6};
-	struct trace_net_rx packet = {.ifindex = 2};
-	struct analysis_case c = begin();
-
-	tb_fd(c.tb, 10, 3, 8, 500, S_IFSOCK | 0777, "");
-	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
-	tb_sys_enter(c.tb, 0, 2000, SYS_connect, 3, 0, 16);
-	tb_event(c.tb, 0, 2100, TRACE_EV_sock_asks, &asks, sizeof(asks), NULL);
-	block(&c);
-	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
-	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &packet, sizeof(packet), NULL);
-	wake(&c, TRACE_CONTEXT_SOFTIRQ);
-	tb_softirq_exit(c.tb, 1, 6010, SOFTIRQ_NET_RX);
-	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
-	tb_sys_exit(c.tb, 0, 6200, -111);
-	case_run(&c);
-	expect(&c, TRACE_WAIT_NETWORK, "10.9.2.2:4000", 0, "");
-}
-
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -872,10 +680,6 @@ int main(int argc, char **argv)
 		CASE(a_signal_is_told_after_its_wakeup),
 		CASE(an_ignored_signal_ended_nothing),
 		CASE(a_death_ends_a_lock_by_the_lock),
-		CASE(a_packet_on_loopback_is_its_senders),
-		CASE(a_packet_on_loopback_may_meet_somebody_else),
-		CASE(a_local_connection_names_who_used_it_just_now),
-		CASE(a_packet_from_elsewhere_is_not_of_who_was_interrupted),
 		CASE(a_kworker_wakes_for_who_queued_its_work),
 		CASE(who_let_go_of_a_file_is_named),
 		CASE(a_terminal_may_be_known_by_its_other_end),
@@ -901,17 +705,12 @@ int main(int argc, char **argv)
 		CASE(unshared_descriptors_are_ones_own),
 		CASE(who_enters_a_namespace_has_the_descriptors_that_it_had),
 		CASE(an_argument_that_a_call_does_not_have_means_nothing),
-		CASE(a_connection_that_failed_names_who_was_asked),
 		CASE(what_comes_after_a_death_is_added_to_its_books),
 		CASE(a_signal_to_another_ended_nothing),
 		CASE(a_signal_of_a_timer_is_of_no_process),
 		CASE(a_poll_that_a_death_ends_names_the_socket_it_closed),
-		CASE(a_packet_that_a_kernel_thread_brings_is_the_networks),
 		CASE(a_pipe_with_a_name_is_a_pipe_to_who_polls),
 		CASE(a_signal_of_a_child_ends_the_wait_for_it),
-		CASE(a_packet_for_a_socket_that_nobody_knows_is_the_networks),
-		CASE(who_shuts_a_connection_down_ends_the_wait_for_it),
-		CASE(a_splice_waits_for_the_end_that_the_waker_used),
 		CASE(who_is_frozen_by_its_control_group_is_stopped),
 		{NULL, NULL},
 	};
