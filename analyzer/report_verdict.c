@@ -471,11 +471,12 @@ static const struct trace_process *process_of_thread(const struct report *report
 static void add_chosen(GString *s, const struct report *report)
 {
 	const struct options *options = report->options;
+	const struct trace_process *process = options->pid >= 0 ? process_of_thread(report, options->pid) : NULL;
 
 	if (options->pid >= 0)
 		g_string_append_printf(s, " number %lld,", (long long)options->pid);
-	if (options->pid >= 0 && process_of_thread(report, options->pid))
-		g_string_append_printf(s, " which is a thread of process %u,", trace_process_pid(process_of_thread(report, options->pid)));
+	if (process)
+		g_string_append_printf(s, " which is a thread of process %u,", trace_process_pid(process));
 	if (options->comm) {
 		g_string_append(s, options->pid >= 0 ? " and called " : " called ");
 		add_name(s, options->comm);

@@ -107,7 +107,6 @@ struct ledger_thread *servers_thread_of(struct trace_servers *s, const struct tr
 	if (birth) {
 		made->set = birth->set;
 		made->parent = birth->parent;
-		made->maker = birth->maker;
 		table_remove(&s->births, sizeof(*birth), birth->key);
 	}
 	return made;
@@ -533,8 +532,7 @@ static void on_fork(struct trace_servers *s, const struct trace_event *event)
 	if (!birth)
 		return;
 	set_assign(&birth->set, known && known->call != CALL_RING ? known->set : NULL); /* a ring's worker is made for more than one */
-	birth->parent = known && (known->set || known->has_ring || known->call == CALL_MAKE) ? known : NULL;
-	birth->maker = known;
+	birth->parent = known;
 }
 
 /* Its first event: from now on it has a mark, and wants a CPU. */

@@ -258,8 +258,7 @@ struct ledger_thread {
 	bool ring_worker; /* made by the kernel for a ring */
 	bool ring_waits;  /* the call in progress is for what completes, too */
 	bool settled;	  /* and it is billed until its last submission */
-	struct ledger_thread *parent; /* that made it, if that one has a ring */
-	struct ledger_thread *maker;  /* that made it, if it is known */
+	struct ledger_thread *parent; /* that made it, if it is known */
 	uint64_t born_ns;	      /* from when on it wanted a CPU, if that was seen */
 	struct ring_op *ring_ops;     /* its operations on files that are not known yet */
 	struct ring_op *submitting;   /* the last one submitted in its context */
@@ -275,8 +274,7 @@ struct ledger_thread {
 struct birth {	      /* row: what a forked thread inherits */
 	uint64_t key; /* tid + 1 */
 	struct set *set;
-	struct ledger_thread *parent; /* that has a ring */
-	struct ledger_thread *maker;
+	struct ledger_thread *parent;
 };
 
 /* What a thread of a server was blocked on. */

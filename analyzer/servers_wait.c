@@ -5,8 +5,8 @@
  * Which thread of the server answers is known only when the answer is there; so each thread of a server keeps a log of its last
  * changes (on a CPU and for whom, queued, blocked). When a client has slept and then gets an answer, the log of the thread that
  * sent it is laid over the sleep. Each piece of the sleep is one of: that thread's CPU time for this client, for others, its
- * waits, its waits for a CPU; before it was born, those of the thread that made it; what is left (interrupts, further back than the log) is `rest`. So the
- * pieces add up to the sleep.
+ * waits, its waits for a CPU; before it was born, those of the thread that made it; what is left (interrupts, further back than the
+ * log) is `rest`. So the pieces add up to the sleep.
  *
  * The waits are named. What a thread was blocked on is decided when its system call ends, by the analysis (analyzer/wait.c): it
  * comes as an interval, and goes to the entry that began then. An answer that is sent in the call that had blocked comes too early
@@ -388,11 +388,11 @@ static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const s
 }
 
 /* Before it was born: who was to make it. */
-static const struct ledger_thread *maker_until(const struct ledger_thread *server, uint64_t to)
+static const struct ledger_thread *parent_until(const struct ledger_thread *server, uint64_t to)
 {
-	const struct ledger_thread *maker = server->maker;
+	const struct ledger_thread *parent = server->parent;
 
-	return maker && maker->process == server->process && to <= server->born_ns ? maker : NULL;
+	return parent && parent->process == server->process && to <= server->born_ns ? parent : NULL;
 }
 
 void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server)
@@ -411,7 +411,7 @@ void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct
 	row->wait.server = server->process->process;
 	row->wait.count++;
 	row->wait.wait_ns += to - from;
-	for (const struct ledger_thread *one = server; one && to > from; one = maker_until(one, to))
+	for (const struct ledger_thread *one = server; one && to > from; one = parent_until(one, to))
 		to = lay_over(s, row, one, thread->process, from, to);
 	row->wait.rest_ns += to - from;
 	thread->wait_to = 0;

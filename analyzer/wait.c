@@ -275,7 +275,7 @@ static bool brings_packets(const struct question *q)
 
 static struct verdict by_socket(const struct question *q, const struct sock *sock)
 {
-	const struct sock *peer = sock_peer(q->a, sock);
+	const struct sock *peer = sock_peer(q->a, sock), *used = woken_by_task(q) ? sock_of_file(q->a, q->waker->file) : NULL;
 	enum via via = via_of_socket(sock);
 
 	if (q->waker->cause == CAUSE_TIMER && frame_class(q->a, q->frame) != CALL_CONNECT)
@@ -284,10 +284,8 @@ static struct verdict by_socket(const struct question *q, const struct sock *soc
 		return by_waker_alone(q, via);
 	if (q->gap)
 		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
-	if (woken_by_task(q) && sock_of_file(q->a, q->waker->file) == sock)
-		return the_waker(q, via); /* who shut it down: a thread of the same process, most times */
-	if (peer && woken_by_task(q) && sock_of_file(q->a, q->waker->file) == peer)
-		return the_waker(q, via); /* who used the other end just now; its owner may be a parent that did before */
+	if (used && (used == sock || used == peer))
+		return the_waker(q, via); /* who shut it down, or used the other end just now; its owner may be a parent that did before */
 	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
 		return verdict_of(TRACE_WAIT_PROCESS, via, peer->owner);
 	if (woken_by_task(q) && !brings_packets(q))
@@ -331,12 +329,18 @@ static bool is_terminal(const struct question *q, file_idx file)
 	return file_via(q->a, file) == VIA_TTY;
 }
 
-/* The data comes by interrupts and the kernel's threads. A thread that was in a call on the same file itself had that to itself: a large write, a lease. */
-static bool was_kept(const struct question *q, file_idx idx)
+/* Did the task that woke it act on this file? */
+static bool is_wakers(const struct question *q, file_idx idx)
 {
 	const struct file *file = &q->a->files[idx], *wakers = &q->a->files[q->waker->file];
 
-	return woken_by_task(q) && !q->pending->cut && !q->waker->worker && q->waker->file && file->ino == wakers->ino && file->dev == wakers->dev;
+	return woken_by_task(q) && !q->pending->cut && q->waker->file && file->ino == wakers->ino && file->dev == wakers->dev;
+}
+
+/* The data comes by interrupts and the kernel's threads. A thread that was in a call on the same file itself had that to itself: a large write, a lease. */
+static bool was_kept(const struct question *q, file_idx idx)
+{
+	return !q->waker->worker && is_wakers(q, idx);
 }
 
 /* Whoever watches the file has to allow it first (fanotify). */
@@ -415,12 +419,9 @@ static struct verdict call_on_file(const struct question *q)
 /* Did the waker act on this pipe, or the other end of this socket? */
 static bool used_by_waker(const struct question *q, file_idx idx)
 {
-	const struct file *file = &q->a->files[idx], *wakers = &q->a->files[q->waker->file];
 	const struct sock *sock = sock_of_file(q->a, idx), *peer = sock ? sock_peer(q->a, sock) : NULL;
 
-	if (!woken_by_task(q) || q->pending->cut || !q->waker->file)
-		return false;
-	return (file->ino == wakers->ino && file->dev == wakers->dev) || (peer && sock_of_file(q->a, q->waker->file) == peer);
+	return is_wakers(q, idx) || (peer && woken_by_task(q) && !q->pending->cut && sock_of_file(q->a, q->waker->file) == peer);
 }
 
 /* From one file to another: a disk's completion is the disk's, all else the other's; of two that are no disks, the one that the waker used, or the first. */

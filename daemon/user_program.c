@@ -19,7 +19,7 @@
 /**
  * struct user_local - an event of the program's registry
  * @name: owned. @global: its id in the trace; 0: not known
- * @wanted: it is, or was; @wanted_ns: and since when. What a program records before anybody has looked at a new event is not
+ * @wanted: it is, or was; @wanted_ns: since when, 0: since it was registered. Its records before that are nobody's
  */
 struct user_local {
 	char *name;

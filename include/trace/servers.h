@@ -91,8 +91,8 @@ const struct trace_server *trace_get_server(struct trace_servers *servers, size_
 /**
  * struct trace_server_wait - what servers did while a client slept until their answer
  * All of a client process's sleeps, of all its threads, that ended with an answer of this server: wait = for_client + for_others
- * + server_waited + server_wait_cpu + rest, exactly. Seen from the thread of the server that sent the answer, and until it was there from the one that made it: @for_client_ns,
- * @for_others_ns: its CPU time; @server_waited_ns: it was blocked itself, or rested because the request was still with another
+ * + server_waited + server_wait_cpu + rest, exactly. Seen from the thread of the server that sent the answer, and until it was there
+ * from the one that made it: @for_client_ns, @for_others_ns: its CPU time; @server_waited_ns: it was blocked itself, or rested because the request was still with another
  * thread of the server;
  * @server_wait_cpu_ns: another had the CPU; @rest_ns: interrupts, and what is too long ago to be known.
  * @waits: what it was blocked on (files, processes, locks, the network ...), greatest time first; together @server_waited_ns. @count: pieces.
