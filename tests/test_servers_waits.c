@@ -3,10 +3,24 @@
 #include "servers_case.h"
 #include "unit.h"
 
+/* To the client at its first connection, which was woken by it 2 ns later, and reads it 100 ns after that. */
+static void answers(struct case_of_servers *k, uint64_t ns)
+{
+	struct trace_sock_send event = {.ino = 201, .ret = 16, .family = AF_UNIX};
+
+	tb_sys_enter(k->c.tb, 2, ns, SYS_write, 4, 0, 16);
+	tb_waking(k->c.tb, 2, ns + 2, 10, TRACE_CONTEXT_TASK);
+	tb_event(k->c.tb, 2, ns + 5, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, 2, ns + 10, 16);
+	tb_switch(k->c.tb, 0, ns + 100, 0, 10, TRACE_TASK_RUNNING);
+	event.ino = 101;
+	tb_event(k->c.tb, 0, ns + 110, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, 0, ns + 120, 16);
+}
+
 static void the_pieces_of_a_wait_tell_what_the_server_did(void)
 {
 	struct case_of_servers k = begin();
-	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
 	const struct trace_server_wait *wait;
 
 	connects(&k, &two, &two_server, 1200);
@@ -25,15 +39,7 @@ static void the_pieces_of_a_wait_tell_what_the_server_did(void)
 	tb_waking(k.c.tb, 2, 3600, 30, TRACE_CONTEXT_HARDIRQ);
 	tb_switch(k.c.tb, 2, 3900, 0, 30, TRACE_TASK_RUNNING);
 	tb_sys_exit(k.c.tb, 2, 3910, 0);
-	tb_sys_enter(k.c.tb, 2, 4000, SYS_write, 4, 0, 16);
-	tb_waking(k.c.tb, 2, 4002, 10, TRACE_CONTEXT_TASK);
-	event.ino = 201;
-	tb_event(k.c.tb, 2, 4005, TRACE_EV_sock_send, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 2, 4010, 16);
-	tb_switch(k.c.tb, 0, 4100, 0, 10, TRACE_TASK_RUNNING);
-	event.ino = 101;
-	tb_event(k.c.tb, 0, 4110, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 0, 4120, 16);
+	answers(&k, 4000);
 	run(&k);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
 	wait = trace_get_server_wait(k.servers, 0);
@@ -53,7 +59,6 @@ static void the_pieces_of_a_wait_tell_what_the_server_did(void)
 static void what_the_server_waited_for_is_named(void)
 {
 	struct case_of_servers k = begin();
-	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
 	const struct trace_server_wait *wait;
 
 	tb_fd(k.c.tb, 30, 9, 8, 900, S_IFREG | 0600, "/data");
@@ -70,15 +75,7 @@ static void what_the_server_waited_for_is_named(void)
 	tb_waking(k.c.tb, 2, 2000, 30, TRACE_CONTEXT_HARDIRQ);
 	tb_switch(k.c.tb, 2, 2400, 20, 30, TRACE_TASK_INTERRUPTIBLE);
 	tb_sys_exit(k.c.tb, 2, 2410, 16);
-	tb_sys_enter(k.c.tb, 2, 2500, SYS_write, 4, 0, 16);
-	tb_waking(k.c.tb, 2, 2502, 10, TRACE_CONTEXT_TASK);
-	event.ino = 201;
-	tb_event(k.c.tb, 2, 2505, TRACE_EV_sock_send, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 2, 2510, 16);
-	tb_switch(k.c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
-	event.ino = 101;
-	tb_event(k.c.tb, 0, 2610, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 0, 2620, 16);
+	answers(&k, 2500);
 	tb_switch(k.c.tb, 1, 8000, 0, 20, TRACE_TASK_RUNNING);
 	run(&k);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
@@ -98,7 +95,6 @@ static void what_the_server_waited_for_is_named(void)
 static void a_server_that_was_woken_before_it_had_left_waited_for_its_cpu(void)
 {
 	struct case_of_servers k = begin();
-	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
 	const struct trace_server_wait *wait;
 
 	connects(&k, &one, &one_server, 1220);
@@ -112,15 +108,7 @@ static void a_server_that_was_woken_before_it_had_left_waited_for_its_cpu(void)
 	tb_switch(k.c.tb, 2, 1700, 30, 20, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(k.c.tb, 2, 2000, 20, 30, TRACE_TASK_INTERRUPTIBLE);
 	tb_sys_exit(k.c.tb, 2, 2010, 0);
-	tb_sys_enter(k.c.tb, 2, 2500, SYS_write, 4, 0, 16);
-	tb_waking(k.c.tb, 2, 2502, 10, TRACE_CONTEXT_TASK);
-	event.ino = 201;
-	tb_event(k.c.tb, 2, 2505, TRACE_EV_sock_send, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 2, 2510, 16);
-	tb_switch(k.c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
-	event.ino = 101;
-	tb_event(k.c.tb, 0, 2610, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 0, 2620, 16);
+	answers(&k, 2500);
 	run(&k);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
 	wait = trace_get_server_wait(k.servers, 0);
@@ -237,7 +225,6 @@ static void a_server_s_wait_is_one_although_its_requests_change(void)
 static void a_thread_made_for_the_request_waits_for_its_maker_first(void)
 {
 	struct case_of_servers k = begin();
-	struct trace_sock_send event = {.ino = 101, .ret = 16, .family = AF_UNIX};
 	struct trace_sched_wakeup_new wakeup = {.tid = 31, .target_cpu = 2};
 	const struct trace_server_wait *wait;
 
@@ -258,15 +245,7 @@ static void a_thread_made_for_the_request_waits_for_its_maker_first(void)
 	tb_switch(k.c.tb, 2, 1800, 30, 31, TRACE_TASK_INTERRUPTIBLE);
 	tb_sys_exit(k.c.tb, 2, 1810, 0);
 	receives(&k, &one_server, 1850);
-	tb_sys_enter(k.c.tb, 2, 2500, SYS_write, 4, 0, 16);
-	tb_waking(k.c.tb, 2, 2502, 10, TRACE_CONTEXT_TASK);
-	event.ino = 201;
-	tb_event(k.c.tb, 2, 2505, TRACE_EV_sock_send, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 2, 2510, 16);
-	tb_switch(k.c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
-	event.ino = 101;
-	tb_event(k.c.tb, 0, 2610, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
-	tb_sys_exit(k.c.tb, 0, 2620, 16);
+	answers(&k, 2500);
 	run(&k);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 1);
 	wait = trace_get_server_wait(k.servers, 0);
