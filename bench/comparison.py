@@ -70,7 +70,7 @@ class Row:
 def others_trace():
     """does somebody else trace this kernel now? That would cost everybody, and most the untraced"""
     programs = json.loads(run("bpftool", "-j", "prog", "show"))
-    return any(program.get("name") in ("sys_enter", "sched_switch", "clock_enter", "busy_enter", "record_enter", "l_sys_enter") for program in programs)
+    return any(program.get("name") in ("sys_enter", "sched_switch", "clock_enter", "path_enter", "record_enter", "l_sys_enter") for program in programs)
 
 
 def wait_alone(patience):

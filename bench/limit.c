@@ -4,7 +4,7 @@
  *
  *	limit attached			names all that BPF programs are attached to now, one on a line: tracepoints, and page-faults-min, page-faults-maj, the perf events
  *	limit on NAME,... COMMAND	runs COMMAND while a program that reads the clock, and does nothing else, is attached to each of them
- *	limit OBJECT KIND COMMAND	the same with the programs of OBJECT (limit.bpf.o) of one kind (clock, busy, record); what they record is read, and forgotten
+ *	limit OBJECT KIND COMMAND	the same with the programs of OBJECT (limit.bpf.o) of one kind (clock, path, record); what they record is read, and forgotten
  *
  * The exit status is the command's.
  */

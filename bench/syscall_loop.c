@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* syscall_loop CPU COUNT - prints the nanoseconds of CPU of one getppid() of COUNT, pinned to CPU: what others run there does not count. */
+/* syscall_loop CPU COUNT [PATH] - prints the nanoseconds of CPU of one getppid(), or readlink() of PATH, of COUNT, pinned to CPU: what others run there does not count. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,20 @@ static double cpu_ns(void)
 	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
 }
 
+static void call(const char *path)
+{
+	char text[64];
+
+	if (path)
+		syscall(SYS_readlink, path, text, sizeof(text));
+	else
+		syscall(SYS_getppid);
+}
+
 int main(int argc, char **argv)
 {
 	long count = argc > 2 ? atol(argv[2]) : 0;
+	const char *path = argc > 3 ? argv[3] : NULL;
 	cpu_set_t cpus;
 	double begin;
 
@@ -28,10 +39,10 @@ int main(int argc, char **argv)
 	if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0)
 		return 1;
 	for (long i = 0; i < 10000; i++)
-		syscall(SYS_getppid);
+		call(path);
 	begin = cpu_ns();
 	for (long i = 0; i < count; i++)
-		syscall(SYS_getppid);
+		call(path);
 	printf("%.2f\n", (cpu_ns() - begin) / (double)count);
 	return 0;
 }
