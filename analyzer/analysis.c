@@ -416,18 +416,21 @@ static void close_books(struct trace_analysis *a)
 	books_settle(a);
 }
 
-/* The window holds all events, also where its own figures are short of that. */
+/* The window holds all events, also where its own figures are short of that; but of a flight recorder's only those since nothing was overwritten. */
 static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 {
+	const struct trace_info *info = trace_get_info(a->trace);
 	const struct trace_event *first = trace_cursor_next(cursor);
 
-	if (first && (first->ts_ns < a->start_ns || !a->start_ns))
+	if (info->whole_ns > info->start_ns)
+		a->start_ns = a->now = info->whole_ns;
+	else if (first && (first->ts_ns < a->start_ns || !a->start_ns))
 		a->start_ns = a->now = first->ts_ns;
 	if (a->end_ns < a->start_ns)
 		a->end_ns = a->start_ns;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		a->cpus[i].mark = a->start_ns;
-	return trace_cursor_seek(cursor, 0);
+		a->cpus[i].mark = a->cpus[i].turn_since = a->start_ns;
+	return trace_cursor_seek(cursor, a->start_ns);
 }
 
 int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)

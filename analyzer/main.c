@@ -51,20 +51,19 @@ static void phase(const struct report *report, const char *name, double *since, 
 	fputs("\n", stderr);
 }
 
-/* Of some gaps it is known that something is missing, and not how much. */
 static void warn_gaps(const struct trace *trace)
 {
-	uint64_t lost = trace_get_info(trace)->lost;
-	size_t nr = trace_nr_gaps(trace), nr_unknown = 0;
+	struct losses losses = trace_losses(trace);
 
-	for (size_t i = 0; i < nr; i++)
-		nr_unknown += !trace_get_gap(trace, i)->lost;
-	if (nr && !lost)
-		fprintf(stderr, "tracevisualizer: warning: events may have been lost in %zu gap%s, nobody knows how many; what they touch is shown as unknown\n", nr,
-			nr == 1 ? "" : "s");
-	else if (nr)
-		fprintf(stderr, "tracevisualizer: warning: %s%" PRIu64 " event%s lost in %zu gap%s; what they touch is shown as unknown\n", nr_unknown ? "at least " : "",
-			lost, lost == 1 ? " was" : "s were", nr, nr == 1 ? "" : "s");
+	if (losses.overwritten)
+		fprintf(stderr, "tracevisualizer: %" PRIu64 " older event%s overwritten before the flight recorder was saved\n", losses.overwritten,
+			losses.overwritten == 1 ? " was" : "s were");
+	if (losses.gaps && !losses.lost)
+		fprintf(stderr, "tracevisualizer: warning: events may have been lost in %zu gap%s, nobody knows how many; what they touch is shown as unknown\n",
+			losses.gaps, losses.gaps == 1 ? "" : "s");
+	else if (losses.gaps)
+		fprintf(stderr, "tracevisualizer: warning: %s%" PRIu64 " event%s lost in %zu gap%s; what they touch is shown as unknown\n",
+			losses.is_least ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
 }
 
 static void warn_losses(const struct trace *trace)

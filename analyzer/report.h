@@ -181,6 +181,17 @@ const char *text_name(const char *name, char *buffer, size_t size);
 const char *text_comm(const char *comm, char *buffer, size_t size);
 /** text_process() - "make (4711)"; "process 4711" without a name; 0: the name alone */
 const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t size);
+/**
+ * struct losses - what is missing of a trace. @is_least: of some gaps it is known that something is missing, and not how much: of a recorder that was
+ * killed, of a file that ends too soon. @overwritten: by a flight recorder, before the time of which it has everything; in no @gaps
+ */
+struct losses {
+	uint64_t lost;
+	uint64_t overwritten;
+	size_t gaps;
+	bool is_least;
+};
+struct losses trace_losses(const struct trace *trace);
 /** report_lost() - events that are missing, also in chunks that turned out to be damaged; @ret_gaps: in how many gaps */
 uint64_t report_lost(const struct report *report, size_t *ret_gaps);
 #define MAX_WARNINGS 5u /* of one kind: --verify tells the rest */

@@ -25,7 +25,8 @@ static void put_gaps(struct json *json, const struct report *report)
 {
 	json_open(json, "gaps", "[");
 	for (size_t i = 0; i < trace_nr_gaps(report->trace); i++)
-		put_gap(json, trace_get_gap(report->trace, i));
+		if (!trace_gap_is_older(report->trace, trace_get_gap(report->trace, i)))
+			put_gap(json, trace_get_gap(report->trace, i));
 	for (size_t i = 0; i < trace_analysis_nr_damages(report->analysis); i++)
 		put_gap(json, trace_analysis_get_damage(report->analysis, i));
 	json_close(json, "]");
@@ -58,6 +59,7 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "elapsed_ns", end - start);
 	json_u64(json, "events", readable_events(report));
 	json_u64(json, "lost", report_lost(report, &gaps));
+	json_u64(json, "overwritten", trace_losses(report->trace).overwritten);
 	if (report->command) {
 		json_u64(json, "command_pid", trace_process_pid(report->command));
 		json_bool(json, "command_is_sure", report->command_is_sure);

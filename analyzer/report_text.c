@@ -112,10 +112,13 @@ static void put_not_traced(const struct report *report, const char *what, bool f
 static void put_losses(const struct report *report)
 {
 	uint64_t contradictions = trace_analysis_contradictions(report->analysis), halted = trace_analysis_halted_ns(report->analysis);
+	uint64_t overwritten = trace_losses(report->trace).overwritten;
 	struct text t;
 	size_t gaps;
 
 	report_lost(report, &gaps);
+	if (overwritten)
+		put_note(report, "%" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
 	if (contradictions)
 		put_note(report, "%" PRIu64 " time%s a thread was where it could not be: events are missing that no gap tells of, or were filtered.",
 			 contradictions, contradictions == 1 ? "" : "s");

@@ -298,11 +298,12 @@ static void name_threads(struct timeline *t, const struct trace_process *process
 static void tell_trace(struct timeline *t)
 {
 	const struct trace_info *info = trace_get_info(t->report->trace);
+	size_t gaps;
 
 	json_open(&t->json, "otherData", "{");
 	json_u64(&t->json, "start_ns", info->start_ns);
-	json_u64(&t->json, "lost", info->lost);
-	json_u64(&t->json, "gaps", trace_nr_gaps(t->report->trace) + trace_analysis_nr_damages(t->report->analysis));
+	json_u64(&t->json, "lost", report_lost(t->report, &gaps));
+	json_u64(&t->json, "gaps", gaps);
 	json_close(&t->json, "}");
 }
 

@@ -383,15 +383,33 @@ double percent(uint64_t part, uint64_t whole)
 
 /* ---- what is missing ---- */
 
+struct losses trace_losses(const struct trace *trace)
+{
+	struct losses losses = {0};
+
+	for (size_t i = 0; i < trace_nr_gaps(trace); i++) {
+		const struct trace_gap *gap = trace_get_gap(trace, i);
+
+		if (trace_gap_is_older(trace, gap)) {
+			losses.overwritten += gap->lost;
+			continue;
+		}
+		losses.gaps++;
+		losses.lost += gap->lost;
+		losses.is_least |= !gap->lost;
+	}
+	return losses;
+}
+
 uint64_t report_lost(const struct report *report, size_t *ret_gaps)
 {
-	uint64_t lost = trace_get_info(report->trace)->lost;
+	struct losses losses = trace_losses(report->trace);
 	size_t damages = report->analysis ? trace_analysis_nr_damages(report->analysis) : 0;
 
 	for (size_t i = 0; i < damages; i++)
-		lost += trace_analysis_get_damage(report->analysis, i)->lost;
-	*ret_gaps = trace_nr_gaps(report->trace) + damages;
-	return lost;
+		losses.lost += trace_analysis_get_damage(report->analysis, i)->lost;
+	*ret_gaps = losses.gaps + damages;
+	return losses.lost;
 }
 
 void warn_damages(const struct trace_analysis *analysis)
@@ -409,15 +427,6 @@ void warn_damages(const struct trace_analysis *analysis)
 		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks cost %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
 }
 
-/* Of some gaps it is known that something is missing, and not how much: of a recorder that was killed, of a file that ends too soon. */
-static bool lost_is_least(const struct report *report)
-{
-	for (size_t i = 0; i < trace_nr_gaps(report->trace); i++)
-		if (!trace_get_gap(report->trace, i)->lost)
-			return true;
-	return false;
-}
-
 const char *text_lost(const struct report *report, struct text *text)
 {
 	size_t gaps;
@@ -426,7 +435,7 @@ const char *text_lost(const struct report *report, struct text *text)
 	if (gaps && !lost)
 		snprintf(text->bytes, sizeof(text->bytes), "nobody knows how many events");
 	else
-		snprintf(text->bytes, sizeof(text->bytes), "%s%" PRIu64 " event%s", lost_is_least(report) ? "at least " : "", lost,
+		snprintf(text->bytes, sizeof(text->bytes), "%s%" PRIu64 " event%s", trace_losses(report->trace).is_least ? "at least " : "", lost,
 			 lost == 1 ? "" : "s");
 	return text->bytes;
 }
@@ -467,8 +476,10 @@ void report_loss_sentence(GString *s, const struct report *report)
 {
 	struct text text;
 	size_t gaps;
-	uint64_t lost = report_lost(report, &gaps);
+	uint64_t lost = report_lost(report, &gaps), overwritten = trace_losses(report->trace).overwritten;
 
+	if (overwritten)
+		g_string_append_printf(s, " %" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
 	if (!gaps)
 		return;
 	text_lost(report, &text);

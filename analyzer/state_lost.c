@@ -28,7 +28,8 @@
  * Lost structural events (fork, exec, open ... have a ring of their own) do not move any thread's time. They may leave a
  * descriptor without a name. A program that the kernel skipped now and then (cause MISSED) lost single
  * events somewhere in a long time: to call all of that time unknown would be of no use to anybody, so such a loss counts only against
- * intervals that turn out impossible. Losses of user-space streams do not concern the state at all.
+ * intervals that turn out impossible. Losses of user-space streams do not concern the state at all, nor does what a flight recorder overwrote
+ * before the window began.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -135,6 +136,9 @@ static bool cpu_gaps_reserve(struct trace_analysis *a, size_t more)
 
 static bool halt_add(struct trace_analysis *a, uint64_t from, uint64_t to)
 {
+	from = from > a->start_ns ? from : a->start_ns;
+	if (to <= from)
+		return true;
 	if (!cpu_gaps_reserve(a, a->nr_cpus))
 		return false;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
@@ -161,13 +165,13 @@ static int find_halts(struct trace_analysis *a)
 	bool first = true, halted = is_left_out(a, TRACE_LEFT_OUT_KERNEL), ok = true;
 
 	if (!type || type->fixed_bytes < sizeof(struct trace_trace_mask))
-		return halted && a->end_ns > since && !halt_add(a, since, a->end_ns) ? -ENOMEM : 0;
+		return halted && !halt_add(a, since, a->end_ns) ? -ENOMEM : 0;
 	mask[TRACE_EV_trace_mask / 64] |= 1ull << TRACE_EV_trace_mask % 64;
 	cursor = trace_cursor_new(a->trace, &options, NULL);
 	if (!cursor)
 		return -ENOMEM;
 	while (ok && (event = trace_cursor_next(cursor))) {
-		if (halted && event->ts_ns > since)
+		if (halted)
 			ok = halt_add(a, since, event->ts_ns);
 		halted = !is_recorded(event, TRACE_EV_sched_switch);
 		since = first ? a->start_ns : event->ts_ns;
@@ -175,7 +179,7 @@ static int find_halts(struct trace_analysis *a)
 			on_trace_mask(a, NULL, 0, event);
 		first = false;
 	}
-	if (ok && halted && a->end_ns > since)
+	if (ok && halted)
 		ok = halt_add(a, since, a->end_ns);
 	trace_cursor_free(cursor);
 	return ok ? 0 : -ENOMEM;
@@ -243,15 +247,6 @@ bool trace_analysis_sees_interrupts(const struct trace_analysis *a)
 
 /* ---- all of it ---- */
 
-/*
- * A flight recorder keeps structural events, and its own, for longer than all others: they may be older than the begin that the trace tells of. Of a CPU of which something
- * was lost then, nothing older is there either.
- */
-static uint64_t gap_begin(const struct trace_analysis *a, const struct trace_gap *gap)
-{
-	return gap->start_ns <= trace_get_info(a->trace)->start_ns && a->start_ns < gap->start_ns ? a->start_ns : gap->start_ns;
-}
-
 int lost_prepare(struct trace_analysis *a)
 {
 	size_t nr = trace_nr_gaps(a->trace);
@@ -269,12 +264,12 @@ int lost_prepare(struct trace_analysis *a)
 	for (size_t i = 0; i < nr; i++) {
 		const struct trace_gap *gap = trace_get_gap(a->trace, i);
 
-		if (is_user(a, gap->stream))
+		if (is_user(a, gap->stream) || trace_gap_is_older(a->trace, gap))
 			continue;
-		a->doubts[a->nr_doubts++] = gap_begin(a, gap);
+		a->doubts[a->nr_doubts++] = gap->start_ns;
 		if (gap->cause == TRACE_GAP_MISSED || is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
 			continue;
-		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = gap_begin(a, gap), .end = gap->end_ns, .cpu = gap->cpu};
+		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
 	}
 	qsort(a->cpu_gaps, a->nr_cpu_gaps, sizeof(*a->cpu_gaps), by_start);
 	qsort(a->doubts, a->nr_doubts, sizeof(*a->doubts), by_time);

@@ -308,10 +308,11 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 	if (!cursor)
 		return -12;
 	ret_first->what = FIRST_NOTHING;
+	trace_cursor_seek(cursor, a->start_ns);
 	while (ret_first->what == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
 		if (a->handlers[event->id] && tells(event, &ret_first->tid)) { /* not where it is too short for that */
 			ret_first->what = FIRST_TOLD;
-		} else if (is_loss_of_cpu(a, event)) {
+		} else if (is_loss_of_cpu(a, event) && event->ts_ns > a->start_ns) {
 			ret_first->what = FIRST_LOST;
 			ret_first->lost_ns = ((const struct trace_trace_lost *)event->payload)->from_ns;
 		}
@@ -343,6 +344,84 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 	books_log(a, cpu, a->start_ns);
 }
 
+/* ---- what a flight recorder has of the time before ---- */
+
+/* Whom it is about, if it says that itself: who was on the CPU is not known. 0: it does not; false: it is of no use then. */
+static bool older_concerns(const struct trace_event *event, uint32_t *ret_tid)
+{
+	switch (event->id) {
+	case TRACE_EV_sched_fork:
+		*ret_tid = ((const struct trace_sched_fork *)event->payload)->tid;
+		return true;
+	case TRACE_EV_sched_exec:
+		*ret_tid = ((const struct trace_sched_exec *)event->payload)->tid;
+		return true;
+	case TRACE_EV_sched_free:
+		*ret_tid = ((const struct trace_sched_free *)event->payload)->tid;
+		return true;
+	case TRACE_EV_sched_comm:
+		*ret_tid = ((const struct trace_sched_comm *)event->payload)->tid;
+		return true;
+	case TRACE_EV_user_stream:
+	case TRACE_EV_trace_mask:
+		*ret_tid = 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void load_older(struct trace_analysis *a, const struct trace_event *event)
+{
+	handler_fn handler = a->handlers[event->id];
+	const struct trace_thread *thread;
+	uint32_t tid;
+
+	if (!handler || event->cpu >= a->nr_cpus || !older_concerns(event, &tid))
+		return;
+	thread = tid ? thread_find(a, tid) : NULL;
+	if (!thread || !(thread->flags & THREAD_FROM_START))
+		handler(a, &a->cpus[event->cpu], a->start_ns, event);
+}
+
+/* It is not known where they were, and what they did, when the window began. */
+static void place_older(struct trace_analysis *a)
+{
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+			if (thread->place == PLACE_DEAD || (thread->flags & THREAD_FROM_START))
+				continue;
+			thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
+			thread_mode_unknown(thread, a->start_ns);
+		}
+}
+
+/*
+ * Its start state was read at the end, and tells all about those who were still there. Of those who died in the window older events tell who they
+ * were: a flight recorder keeps these longer than all others.
+ */
+static int load_all_older(struct trace_analysis *a, struct trace_error *ret_error)
+{
+	static const uint32_t ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream, TRACE_EV_trace_mask};
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = a->start_ns, .mask = mask};
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
+	cursor = trace_cursor_new(a->trace, &options, ret_error);
+	if (!cursor)
+		return -12;
+	while ((event = trace_cursor_next(cursor)))
+		load_older(a, event);
+	trace_cursor_free(cursor);
+	place_older(a);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
 int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 {
 	static const char *const pseudo[NR_PSEUDO_PROCESSES] = {"idle", "interrupts", "several", "unknown"};
@@ -357,6 +436,8 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 		strncpy(process->comm, pseudo[i], sizeof(process->comm) - 1);
 	}
 	error = load_start_state(a, ret_error);
+	if (!error && a->start_ns > trace_get_info(a->trace)->start_ns)
+		error = load_all_older(a, ret_error);
 	firsts = calloc(a->nr_cpus + 1, sizeof(*firsts));
 	if (!firsts)
 		return -12;

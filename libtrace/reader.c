@@ -311,6 +311,21 @@ static const char *info_text(const struct trace *trace, enum trace_info_key key)
 	return text ? text : "";
 }
 
+/* Of one CPU there is more than of another: where only some are known, little can be told of anybody. */
+static void whole_load(struct trace *trace)
+{
+	struct trace_info *info = &trace->info;
+
+	info->whole_ns = info->start_ns;
+	for (size_t i = 0; i < trace->nr_gaps; i++) {
+		const struct trace_gap *gap = &trace->gaps[i];
+		bool is_of_cpu = gap->stream < 2 * info->nr_cpus && gap->stream % 2 == 0;
+
+		if (gap->cause == TRACE_GAP_OVERWRITTEN && is_of_cpu && gap->start_ns <= info->start_ns && gap->end_ns < info->end_ns && gap->end_ns > info->whole_ns)
+			info->whole_ns = gap->end_ns;
+	}
+}
+
 static void info_load(struct trace *trace)
 {
 	trace->info.host = info_text(trace, TRACE_INFO_HOST);
@@ -319,6 +334,7 @@ static void info_load(struct trace *trace)
 	trace->info.clock = info_text(trace, TRACE_INFO_CLOCK);
 	for (size_t i = 0; i < trace->nr_gaps; i++)
 		trace->info.lost += trace->gaps[i].lost;
+	whole_load(trace);
 }
 
 static int compare_gap_start(const void *a, const void *b)
@@ -461,6 +477,11 @@ size_t trace_nr_gaps(const struct trace *trace)
 const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx)
 {
 	return idx < trace->nr_gaps ? &trace->gaps[idx] : NULL;
+}
+
+bool trace_gap_is_older(const struct trace *trace, const struct trace_gap *gap)
+{
+	return gap->cause == TRACE_GAP_OVERWRITTEN && gap->end_ns <= trace->info.whole_ns;
 }
 
 size_t trace_nr_damages(const struct trace *trace)

@@ -43,6 +43,7 @@ struct tb {
 	uint64_t end_ns;
 	bool has_window;
 	bool has_structural;
+	bool overwrites; /* a flight recorder's */
 };
 
 enum { START_STREAM = 1000000, USER_RINGS = 2048, STRUCTURAL_RINGS = 2 * USER_RINGS, MAX_RINGS = 3 * USER_RINGS };
@@ -243,6 +244,12 @@ void tb_lost(struct tb *tb, uint32_t cpu, uint64_t nr)
 	ring_lost(tb, cpu, nr);
 }
 
+void tb_overwritten(struct tb *tb, uint32_t cpu, uint64_t nr)
+{
+	tb->overwrites = true;
+	ring_lost(tb, cpu, nr);
+}
+
 void tb_user_lost(struct tb *tb, uint32_t cpu, uint64_t nr)
 {
 	ring_lost(tb, USER_RINGS + cpu, nr);
@@ -328,6 +335,7 @@ static void blocks_write(const struct tb *tb, struct trace_writer *writer, uint6
 		if (block->ring >= MAX_RINGS)
 			fail("event", "a test that needs so many CPUs needs another builder");
 		source.seq = ++seq[block->ring];
+		source.lost_cause = tb->overwrites ? TRACE_GAP_OVERWRITTEN : TRACE_GAP_DISCARDED;
 		stored[block->ring] += block_write(block, writer, &source);
 	}
 	free(seq);
@@ -345,8 +353,8 @@ static void statistics_write(const struct tb *tb, struct trace_writer *writer, c
 		if (!last)
 			continue;
 		stats[nr] = (struct trace_stream_stats){ .stream = ring_stream(tb, ring), .cpu = ring % USER_RINGS, .stored = stored[ring] };
-		stats[nr].discarded = last->lost_total + last->lost_after;
-		stats[nr].attempted = stats[nr].stored + stats[nr].discarded;
+		*(tb->overwrites ? &stats[nr].overwritten : &stats[nr].discarded) = last->lost_total + last->lost_after;
+		stats[nr].attempted = stats[nr].stored + last->lost_total + last->lost_after;
 		nr++;
 	}
 	if (trace_writer_statistics(writer, stats, nr, end_ns, &error) < 0)

@@ -61,6 +61,8 @@ enum { TB_USER_STREAM = 0x10000 };
 void tb_start(struct tb *tb, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
 /** tb_lost() - @nr events of @cpu were lost between its events so far and those to come */
 void tb_lost(struct tb *tb, uint32_t cpu, uint64_t nr);
+/** tb_overwritten() - the same, as a flight recorder loses; then of all streams */
+void tb_overwritten(struct tb *tb, uint32_t cpu, uint64_t nr);
 /** tb_user_lost() - the same for the programs' events */
 void tb_user_lost(struct tb *tb, uint32_t cpu, uint64_t nr);
 /** tb_cut() - what comes on @cpu goes to a new chunk */

@@ -114,7 +114,7 @@ static void the_json_of_a_process_is_complete(void)
 			       " {'cpu': 1, 'cpu_ns': 7890, 'user_ns': 7890, 'system_ns': 0, 'irq_ns': 110, 'softirq_ns': 0, 'idle_ns': 0, 'unknown_ns': 0}]");
 	json_has(text, "pairs", "[{'pid': 10, 'comm': 'uno', 'for_pid': 20, 'for_comm': 'two', 'via': 'pipe', 'idle': false, 'ns': 600, 'count': 1}]");
 	json_has(text, "interrupts", "[{'type': 'irq', 'name': 'disk', 'ns': 140, 'count': 2}]");
-	json_has(text, "trace", "{'host': 'here', 'kernel': '', 'clock': '', 'start_ns': 1000, 'end_ns': 9000, 'elapsed_ns': 8000, 'events': 25, 'lost': 0,"
+	json_has(text, "trace", "{'host': 'here', 'kernel': '', 'clock': '', 'start_ns': 1000, 'end_ns': 9000, 'elapsed_ns': 8000, 'events': 25, 'lost': 0, 'overwritten': 0,"
 				" 'contradictions': 0, 'halted_ns': 0, 'sees_wakeups': true, 'sees_calls': true, 'sees_traps': true,"
 				" 'sees_interrupts': true, 'filtered': false, 'gaps': [], 'not_recorded': [], 'not_traced': []}");
 	free(text);
@@ -235,6 +235,30 @@ static void the_json_tells_of_gaps(void)
 	free(text);
 }
 
+static struct tb *flight_recorder(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000, 9000);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_overwritten(tb, 0, 7);
+	tb_switch(tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	return tb;
+}
+
+static void what_a_flight_recorder_overwrote_is_no_gap(void)
+{
+	char *text = report_of(flight_recorder(), "--json");
+
+	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":2,\"lost\":0,\"overwritten\":7,");
+	contains(text, "\"gaps\":[]");
+	free(text);
+	text = report_of(flight_recorder(), "-a");
+	contains(text, "7 older events were overwritten: this is what a flight recorder had of all CPUs.");
+	free(text);
+}
+
 static void within_3_percent(json_t *call, const char *key, int64_t truth)
 {
 	int64_t value = json_integer_value(json_object_get(call, key));
@@ -294,6 +318,7 @@ int main(int argc, char **argv)
 		CASE(the_json_tells_who_waited_for_whom),
 		CASE(the_json_tells_the_command_and_whether_that_is_sure),
 		CASE(the_json_tells_of_gaps),
+		CASE(what_a_flight_recorder_overwrote_is_no_gap),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_json_is_valid_and_has_the_schema),
 		CASE(the_json_of_a_process_is_complete),

@@ -64,30 +64,76 @@ static void while_the_recording_is_halted_nothing_is_known(void)
 	case_free(&c);
 }
 
-/* A flight recorder: that a thread was made is kept for long, what it did then on a CPU is overwritten; what on another one is not, for that had little to do. */
-static void what_is_overwritten_is_so_since_the_oldest_event_of_all(void)
+/*
+ * A flight recorder: of CPU 1, which had little to do, it has more than of CPU 0, so the books begin where that one's do. Of who died since older events
+ * tell who they were; of all others the state at its end does, also where the number was another's before.
+ */
+static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
 {
 	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20};
+	struct trace_sched_free gone = {.tid = 30};
 	struct analysis_case c = case_new();
+	uint64_t start, end;
 
 	tb_window(c.tb, 4000, 9000);
 	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
 	tb_structural_event(c.tb, 0, 2000, TRACE_EV_sched_fork, &fork, sizeof(fork), "two");
 	fork.tid = fork.tgid = 30;
 	tb_structural_event(c.tb, 0, 2000, TRACE_EV_sched_fork, &fork, sizeof(fork), "three");
-	tb_lost(c.tb, 0, 100);
+	tb_structural_event(c.tb, 0, 2500, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
+	gone.tid = fork.tid = fork.tgid = 10;
+	fork.parent_tid = 1;
+	tb_structural_event(c.tb, 0, 2600, TRACE_EV_sched_fork, &fork, sizeof(fork), "another");
+	tb_structural_event(c.tb, 0, 2700, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
+	tb_overwritten(c.tb, 0, 100);
 	tb_switch(c.tb, 0, 5000, 0, 20, TRACE_TASK_RUNNING);
 	tb_switch(c.tb, 0, 6000, 20, 0, TRACE_TASK_RUNNING);
-	tb_switch(c.tb, 1, 7000, 0, 40, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 4500, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 4700, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 7000, 0, 10, TRACE_TASK_RUNNING);
+	gone.tid = 20;
+	tb_structural_event(c.tb, 1, 8000, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
 	case_run(&c);
-	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
-	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 3000);
-	CU_ASSERT_EQUAL(c.two->elapsed_ns, 7000);
-	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 4000);
-	CU_ASSERT_EQUAL(case_cpu(&c, 1).idle_ns, 6000);
+	trace_analysis_window(c.analysis, &start, &end);
+	CU_ASSERT_EQUAL(start, 5000);
+	CU_ASSERT_EQUAL(trace_get_info(c.trace)->whole_ns, 5000);
+	CU_ASSERT_EQUAL(trace_get_info(c.trace)->start_ns, 4000);
+	CU_ASSERT(trace_gap_is_older(c.trace, trace_get_gap(c.trace, 0)));
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 0);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).idle_ns, 3000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 0);
+	CU_ASSERT_EQUAL(case_cpu(&c, 1).idle_ns, 2000);
+	CU_ASSERT_EQUAL(c.one->elapsed_ns, 4000);
+	CU_ASSERT_EQUAL(c.one->user_ns + c.one->syscall_ns, 2000);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 10)), "one");
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 3000);
+	CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns, 1000);
+	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2000);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 20)), "two");
 	trace_figures_free(c.two);
 	c.two = trace_process_figures(c.analysis, case_process(&c, 30));
-	CU_ASSERT(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, "") >= 3000);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 0); /* it was gone before */
+	CU_ASSERT_EQUAL(trace_analysis_count(c.analysis, TRACE_EV_sched_switch), 3);
+	case_free(&c);
+}
+
+/* The same of a CPU of which nothing is left at all: then its time is lost, and the others' is not. */
+static void a_cpu_of_which_a_flight_recorder_has_nothing_is_unknown(void)
+{
+	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20};
+	struct analysis_case c = case_new();
+	uint64_t start, end;
+
+	tb_window(c.tb, 4000, 9000);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	tb_structural_event(c.tb, 0, 8000, TRACE_EV_sched_fork, &fork, sizeof(fork), "two");
+	tb_overwritten(c.tb, 0, 100);
+	tb_switch(c.tb, 1, 7000, 0, 10, TRACE_TASK_RUNNING);
+	case_run(&c);
+	trace_analysis_window(c.analysis, &start, &end);
+	CU_ASSERT_EQUAL(start, 1000); /* the heartbeat's time: it is there */
+	CU_ASSERT_FALSE(trace_gap_is_older(c.trace, trace_get_gap(c.trace, 0)));
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 5000);
 	case_free(&c);
 }
 
@@ -774,7 +820,8 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_gap_makes_the_running_thread_unknown),
 		CASE(while_the_recording_is_halted_nothing_is_known),
-		CASE(what_is_overwritten_is_so_since_the_oldest_event_of_all),
+		CASE(the_books_of_a_flight_recorder_begin_when_all_cpus_are_known),
+		CASE(a_cpu_of_which_a_flight_recorder_has_nothing_is_unknown),
 		CASE(a_recording_without_scheduling_changes_knows_nothing),
 		CASE(of_a_kernel_that_was_not_recorded_nothing_is_known),
 		CASE(whom_a_filter_leaves_out_is_unknown),

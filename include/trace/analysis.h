@@ -410,7 +410,10 @@ struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *analysis, 
  */
 const char *trace_file_device(const struct trace_analysis *analysis, const char *path);
 
-/** trace_analysis_window() - first and last instant of the books, ns: the trace's window, and no event is outside */
+/**
+ * trace_analysis_window() - first and last instant of the books, ns: the trace's window, and no event is outside
+ * Of a flight recorder it begins when all CPUs' events are there, info->whole_ns: older ones are not counted, and no hook gets them.
+ */
 void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_start_ns, uint64_t *ret_end_ns);
 /** trace_analysis_count() - events of this id that the pass met; TRACE_EV_USER: all events of programs */
 uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id);

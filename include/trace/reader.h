@@ -55,6 +55,7 @@ struct trace *trace_close(struct trace *trace);
  * struct trace_info - what is known of a trace as a whole
  * @file: the path given to trace_open(). @host, @kernel, @machine, @clock: of the traced system ("" unknown)
  * @start_ns, @end_ns: the window of the recording. @start_realtime_ns: CLOCK_REALTIME at @start_ns
+ * @whole_ns: since when no CPU's events were overwritten: @start_ns, or, of a flight recorder, whose CPUs go back to different times, later
  * @events: stored events that can be read. @lost: events known to be missing, of all causes, in all gaps.
  * @clean_end: the recorder finished the trace; false: it was cut off, what came last may be missing
  */
@@ -67,6 +68,7 @@ struct trace_info {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t start_realtime_ns;
+	uint64_t whole_ns;
 	uint64_t events;
 	uint64_t lost;
 	uint64_t file_bytes;
@@ -101,6 +103,8 @@ struct trace_gap {
 };
 size_t trace_nr_gaps(const struct trace *trace);
 const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx); /* by start_ns */
+/** trace_gap_is_older() - is it what a flight recorder overwrote before info->whole_ns? Of the time since nothing is missing by it */
+bool trace_gap_is_older(const struct trace *trace, const struct trace_gap *gap);
 
 /** struct trace_damage - bytes of the file that cannot be used, and why, in one sentence */
 struct trace_damage {
