@@ -603,7 +603,7 @@ static struct ledger_process *process_of_tgid(struct trace_servers *s, uint32_t 
 	return leader && !trace_thread_is_kernel(leader) ? servers_process_of(s, trace_thread_process(leader)) : NULL;
 }
 
-static void start_socket(struct trace_servers *s, const struct trace_start_socket *start)
+static void start_socket(struct trace_servers *s, const struct trace_start_socket *start, uint32_t netns)
 {
 	struct trace_sock_endpoints ends = {.ino = start->ino,
 					    .peer_ino = start->peer_ino,
@@ -616,7 +616,8 @@ static void start_socket(struct trace_servers *s, const struct trace_start_socke
 					    .local_lo = start->local_lo,
 					    .remote_hi = start->remote_hi,
 					    .remote_lo = start->remote_lo,
-					    .protocol = start->protocol};
+					    .protocol = start->protocol,
+					    .netns = netns};
 
 	endpoint_learn(s, &ends, process_of_tgid(s, start->tgid), false);
 }
@@ -626,8 +627,8 @@ static void start_event(struct trace_servers *s, const struct trace_event *event
 	const struct trace_start_fd *fd = event->payload;
 	struct endpoint *pipe;
 
-	if (event->id == TRACE_EV_start_socket && event->type->fixed_bytes >= sizeof(struct trace_start_socket))
-		start_socket(s, event->payload);
+	if (event->id == TRACE_EV_start_socket && event->type->fixed_bytes >= START_SOCKET_BYTES)
+		start_socket(s, event->payload, start_socket_netns(event));
 	if (event->id != TRACE_EV_start_fd || event->type->fixed_bytes < sizeof(*fd) || !S_ISFIFO(fd->mode))
 		return;
 	pipe = pipe_get(s, fd->dev, fd->ino);

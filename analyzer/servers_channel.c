@@ -101,77 +101,51 @@ struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino)
 	return pipe;
 }
 
-static uint64_t tuple_key(const uint64_t from[2], uint16_t from_port, const uint64_t to[2], uint16_t to_port)
-{
-	uint64_t hash = hash_u64(from[0] ^ hash_u64(from[1]));
-
-	hash = hash_u64(hash ^ to[0]);
-	hash = hash_u64(hash ^ to[1]);
-	return hash_u64(hash ^ ((uint64_t)from_port << 16 | to_port)) | 1;
-}
-
 struct endpoint *tuple_peer(const struct trace_servers *s, const struct endpoint *endpoint)
 {
-	const struct pointer_row *row =
-		table_find(&s->tuples, sizeof(*row),
-			   tuple_key(endpoint->remote, endpoint->remote_port, endpoint->local, endpoint->local_port));
-	struct endpoint *peer = row ? row->pointer : NULL;
+	struct endpoint *peer = (struct endpoint *)(uintptr_t)tuple_other(&s->tuples, &endpoint->ends);
 
 	if (!peer || peer->retired) /* of an earlier connection from the same port */
 		return NULL;
-	if (peer->local_port != endpoint->remote_port || peer->remote_port != endpoint->local_port ||
-	    memcmp(peer->local, endpoint->remote, sizeof(peer->local)) != 0 ||
-	    memcmp(peer->remote, endpoint->local, sizeof(peer->remote)) != 0)
-		return NULL;
-	return peer;
+	return tuple_are_ends(&peer->ends, &endpoint->ends) ? peer : NULL;
 }
 
 static void forget_tuple(struct trace_servers *s, const struct endpoint *endpoint)
 {
-	struct pointer_row *row = endpoint->remote_port ? table_find(&s->tuples, sizeof(*row), tuple_key(endpoint->local, endpoint->local_port,
-													endpoint->remote, endpoint->remote_port))
-							: NULL;
-
-	if (row && row->pointer == endpoint)
-		table_remove(&s->tuples, sizeof(*row), row->key);
+	if (endpoint->ends.remote_port)
+		tuple_remove(&s->tuples, &endpoint->ends, (uintptr_t)endpoint);
 }
 
 /* A socket that is connected anew, or no more, is not found by what it was before. */
 static void learn_tuple(struct trace_servers *s, struct endpoint *endpoint, const struct trace_sock_endpoints *ends)
 {
-	struct pointer_row *row;
-
 	forget_tuple(s, endpoint);
-	endpoint->local_port = ends->local_port;
-	endpoint->remote_port = ends->remote_port;
-	endpoint->local[0] = ends->local_hi;
-	endpoint->local[1] = ends->local_lo;
-	endpoint->remote[0] = ends->remote_hi;
-	endpoint->remote[1] = ends->remote_lo;
-	if (!ends->remote_port)
-		return;
-	row = table_add(&s->tuples, sizeof(*row),
-			tuple_key(endpoint->local, endpoint->local_port, endpoint->remote, endpoint->remote_port));
-	if (row)
-		row->pointer = endpoint;
+	endpoint->ends = (struct tuple){
+		.local = {ends->local_hi, ends->local_lo},
+		.remote = {ends->remote_hi, ends->remote_lo},
+		.local_port = ends->local_port,
+		.remote_port = ends->remote_port,
+		.net = ends->netns,
+	};
+	if (ends->remote_port && !tuple_add(&s->tuples, &endpoint->ends, (uintptr_t)endpoint))
+		s->failed = -12;
 }
 
-static void learn_listener(struct trace_servers *s, struct endpoint *endpoint, uint16_t port)
+static void learn_listener(struct trace_servers *s, struct endpoint *endpoint, const struct trace_sock_endpoints *ends)
 {
-	struct pointer_row *row = table_add(&s->listeners, sizeof(*row), port + 1ull);
-
-	if (row)
-		row->pointer = endpoint;
-	else
+	if (!port_add(&s->listeners, ends->netns, ends->local_port, (uintptr_t)endpoint))
 		s->failed = -12;
 	endpoint->at_port = true;
 }
 
-struct endpoint *listener_at(const struct trace_servers *s, uint16_t port)
+struct endpoint *listener_here(const struct trace_servers *s, const struct endpoint *endpoint)
 {
-	const struct pointer_row *row = table_find(&s->listeners, sizeof(*row), port + 1ull);
+	return (struct endpoint *)(uintptr_t)port_find(&s->listeners, endpoint->ends.net, endpoint->ends.local_port, false);
+}
 
-	return row ? row->pointer : NULL;
+struct endpoint *listener_there(const struct trace_servers *s, const struct endpoint *endpoint)
+{
+	return (struct endpoint *)(uintptr_t)port_find(&s->listeners, endpoint->ends.net, endpoint->ends.remote_port, true);
 }
 
 /* The end that was made first does not know the other yet, or its last event tells less than was known: a link holds for both. */
@@ -211,7 +185,7 @@ void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *
 		if (owner)
 			owner->listens = true;
 		if (endpoint->kind == ENDPOINT_TCP)
-			learn_listener(s, endpoint, ends->local_port);
+			learn_listener(s, endpoint, ends);
 	}
 	if (endpoint->kind == ENDPOINT_TCP) {
 		learn_tuple(s, endpoint, ends);
@@ -373,7 +347,7 @@ void endpoint_gone(void *data, const struct trace_file_id *id)
 	struct trace_servers *s = data;
 	struct endpoint *endpoint = S_ISFIFO(id->mode) ? endpoint_at_key(s, pipe_key(id->dev, id->ino)) : endpoint_find(s, id->ino);
 
-	if (!endpoint || (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->remote_port)))
+	if (!endpoint || (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->ends.remote_port)))
 		return; /* of TCP connections their states tell */
 	endpoint->gone = true;
 	if (!endpoint->closed_ns)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <trace/servers.h>
 #include "table.h"
+#include "tuple.h"
 
 /* Where a request came from first. A LINK is decided at the end: data from a pipe makes a request only if data went back. */
 enum origin_kind {
@@ -154,8 +155,7 @@ struct endpoint {
 	bool accepted; /* by a server, not one of a pair */
 	bool is_old;   /* a pipe that was open at the start */
 	bool signal;   /* no pipe, but a word that its owner waits at: servers_signal.c */
-	uint16_t local_port, remote_port;
-	uint64_t local[2], remote[2];
+	struct tuple ends; /* TCP */
 	struct endpoint *peer;				  /* streams */
 	struct ledger_process *owner;			  /* who used it last; of a pipe: who reads it */
 	struct ledger_process *sender;			  /* of the last request */
@@ -586,8 +586,9 @@ void packet_ready(struct trace_servers *s, const struct trace_event *event);
 /** endpoint_get() - of a socket; made if it was never seen. NULL: out of memory, or inode 0 */
 struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t family, uint16_t type, uint16_t protocol);
 struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino);
-/** listener_at() - who listens, or has listened, at a TCP port of this machine; NULL: nobody known */
-struct endpoint *listener_at(const struct trace_servers *s, uint16_t port);
+/** listener_here(), listener_there() - who listens, or has listened, where a connection has this end, and its other one; NULL: nobody known */
+struct endpoint *listener_here(const struct trace_servers *s, const struct endpoint *endpoint);
+struct endpoint *listener_there(const struct trace_servers *s, const struct endpoint *endpoint);
 struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino);
 struct endpoint *tuple_peer(const struct trace_servers *s, const struct endpoint *endpoint);
 void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *ends, struct ledger_process *owner, bool is_new);

@@ -155,7 +155,7 @@ static struct ledger_process *other_end(const struct trace_servers *s, const str
 
 	if (endpoint->peer)
 		return endpoint->peer->owner;
-	listener = endpoint->remote_port ? listener_at(s, endpoint->remote_port) : NULL;
+	listener = endpoint->ends.remote_port ? listener_there(s, endpoint) : NULL;
 	return listener ? listener->owner : NULL;
 }
 

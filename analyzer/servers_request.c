@@ -121,7 +121,7 @@ uint32_t origin_address(struct trace_servers *s, const struct endpoint *endpoint
 	unsigned char raw[16];
 	struct origin origin;
 
-	memcpy(raw, endpoint->remote, sizeof(raw));
+	memcpy(raw, endpoint->ends.remote, sizeof(raw));
 	if (memcmp(raw, v4_mapped, sizeof(v4_mapped)) == 0)
 		inet_ntop(AF_INET, raw + 12, host, sizeof(host));
 	else
@@ -237,11 +237,6 @@ bool request_is_server(const struct ledger_process *process)
 
 /* ---- roles ---- */
 
-static bool listens_at(const struct trace_servers *s, uint16_t port)
-{
-	return listener_at(s, port) != NULL;
-}
-
 static bool is_stream(const struct endpoint *endpoint)
 {
 	return endpoint->kind == ENDPOINT_STREAM || endpoint->kind == ENDPOINT_SEQPACKET || endpoint->kind == ENDPOINT_TCP;
@@ -262,8 +257,8 @@ static void role_find(struct trace_servers *s, struct endpoint *endpoint, enum r
 		return;
 	endpoint->guessed = true;
 	if (endpoint->kind == ENDPOINT_TCP &&
-	    (listens_at(s, endpoint->local_port) || !peer || listens_at(s, endpoint->remote_port))) {
-		role = listens_at(s, endpoint->local_port) ? ROLE_SERVER : ROLE_CLIENT;
+	    (listener_here(s, endpoint) || !peer || listener_there(s, endpoint))) {
+		role = listener_here(s, endpoint) ? ROLE_SERVER : ROLE_CLIENT;
 		endpoint->guessed = false;
 		endpoint->accepted = role == ROLE_SERVER;
 	} else if (is_stream(endpoint) && !endpoint->is_new && peer && peer->owner && endpoint->owner &&
@@ -284,11 +279,11 @@ static void role_find(struct trace_servers *s, struct endpoint *endpoint, enum r
 
 bool endpoint_is_remote(const struct endpoint *endpoint)
 {
-	const unsigned char *raw = (const unsigned char *)endpoint->remote;
+	const unsigned char *raw = (const unsigned char *)endpoint->ends.remote;
 
-	if (endpoint->kind != ENDPOINT_TCP || !endpoint->remote_port || endpoint->peer)
+	if (endpoint->kind != ENDPOINT_TCP || !endpoint->ends.remote_port || endpoint->peer)
 		return false;
-	if (memcmp(endpoint->remote, endpoint->local, sizeof(endpoint->remote)) == 0)
+	if (memcmp(endpoint->ends.remote, endpoint->ends.local, sizeof(endpoint->ends.remote)) == 0)
 		return false;
 	return !(raw[10] == 0xff && raw[12] == 127); /* 127.0.0.0/8: here, but unseen */
 }

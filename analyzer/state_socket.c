@@ -27,15 +27,6 @@ static uint64_t inode_key(uint64_t ino)
 	return hash_u64(ino) | 1;
 }
 
-static uint64_t tuple_key(const uint64_t from[2], uint16_t from_port, const uint64_t to[2], uint16_t to_port, uint16_t protocol)
-{
-	uint64_t hash = hash_u64(from[0] ^ hash_u64(from[1]));
-
-	hash = hash_u64(hash ^ to[0]);
-	hash = hash_u64(hash ^ to[1]);
-	return hash_u64(hash ^ ((uint64_t)from_port << 32 | (uint64_t)to_port << 16 | protocol)) | 1;
-}
-
 struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
 {
 	const struct idx_row *row = ino ? table_find(&a->sock_by_inode, sizeof(*row), inode_key(ino)) : NULL;
@@ -53,26 +44,20 @@ struct sock *sock_of_file(const struct trace_analysis *a, file_idx file)
 
 struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock)
 {
-	const struct idx_row *row;
 	struct sock *peer;
 
 	if (sock->family == AF_UNIX)
 		return sock_of_inode(a, sock->peer_ino);
-	if (!sock->remote_port)
+	if (!sock->ends.remote_port)
 		return NULL;
-	row = table_find(&a->sock_by_tuple, sizeof(*row),
-			 tuple_key(sock->remote, sock->remote_port, sock->local, sock->local_port, sock->protocol));
-	peer = row ? &a->socks[row->idx] : NULL;
-	if (!peer || peer->local_port != sock->remote_port || peer->remote_port != sock->local_port ||
-	    memcmp(peer->local, sock->remote, sizeof(peer->local)) != 0)
-		return NULL;
-	return peer;
+	peer = &a->socks[tuple_other(&a->sock_by_tuple, &sock->ends)]; /* the first is nobody's */
+	return peer != a->socks && tuple_are_ends(&peer->ends, &sock->ends) ? peer : NULL;
 }
 
 string_id sock_address(struct trace_analysis *a, const struct sock *sock)
 {
-	const uint64_t *remote = sock && !sock->remote_port ? sock->asked : sock ? sock->remote : NULL;
-	uint16_t port = sock && !sock->remote_port ? sock->asked_port : sock ? sock->remote_port : 0;
+	const uint64_t *remote = sock && !sock->ends.remote_port ? sock->asked : sock ? sock->ends.remote : NULL;
+	uint16_t port = sock && !sock->ends.remote_port ? sock->asked_port : sock ? sock->ends.remote_port : 0;
 	unsigned char raw[16];
 	char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
 	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -80,7 +65,7 @@ string_id sock_address(struct trace_analysis *a, const struct sock *sock)
 	if (!sock || (sock->family != AF_INET && sock->family != AF_INET6))
 		return strings_intern(&a->strings, "network");
 	if (!port) { /* not connected, and never tried */
-		snprintf(text, sizeof(text), "local port %u", sock->local_port);
+		snprintf(text, sizeof(text), "local port %u", sock->ends.local_port);
 		return strings_intern(&a->strings, text);
 	}
 	memcpy(raw, remote, sizeof(raw));
@@ -145,19 +130,13 @@ static struct sock *sock_add(struct trace_analysis *a, uint64_t ino)
 	return row->idx ? &a->socks[row->idx] : NULL;
 }
 
-static uint64_t own_tuple(const struct sock *sock)
-{
-	return tuple_key(sock->local, sock->local_port, sock->remote, sock->remote_port, sock->protocol);
-}
-
 void sock_forget(struct trace_analysis *a, sock_idx idx)
 {
 	struct sock *sock = &a->socks[idx];
-	const struct idx_row *row = sock->remote_port ? table_find(&a->sock_by_tuple, sizeof(*row), own_tuple(sock)) : NULL;
 
-	if (row && row->idx == idx)
-		table_remove(&a->sock_by_tuple, sizeof(*row), own_tuple(sock));
-	table_remove(&a->sock_by_inode, sizeof(*row), inode_key(sock->ino));
+	if (sock->ends.remote_port)
+		tuple_remove(&a->sock_by_tuple, &sock->ends, idx);
+	table_remove(&a->sock_by_inode, sizeof(struct idx_row), inode_key(sock->ino));
 	*sock = (struct sock){.sweeps = FILE_FREE, .next = a->free_sock};
 	a->free_sock = idx;
 }
@@ -165,30 +144,28 @@ void sock_forget(struct trace_analysis *a, sock_idx idx)
 static void sock_learn(struct trace_analysis *a, const struct sock *seen)
 {
 	struct sock *sock = sock_add(a, seen->ino);
-	struct idx_row *row;
 
 	if (!sock || a->failed)
 		return;
 	*sock = *seen;
 	sock->sweeps = a->sweeps;
-	if (sock->family == AF_UNIX || !sock->remote_port)
-		return;
-	row = books_row(a, &a->sock_by_tuple, sizeof(*row), own_tuple(sock));
-	row->idx = (uint32_t)(sock - a->socks);
+	if (sock->family != AF_UNIX && sock->ends.remote_port && !tuple_add(&a->sock_by_tuple, &sock->ends, (uint64_t)(sock - a->socks)))
+		a->failed = -12;
 }
 
-#define SOCK_FROM(record, process)                                                                        \
-	{                                                                                                 \
-		.ino = (record)->ino, .peer_ino = (record)->peer_ino,                                     \
-		.local = {(record)->local_hi, (record)->local_lo},                                        \
-		.remote = {(record)->remote_hi, (record)->remote_lo}, .local_port = (record)->local_port, \
-		.remote_port = (record)->remote_port, .family = (record)->family, .type = (record)->type, \
-		.protocol = (uint16_t)(record)->protocol, .state = (uint16_t)(record)->state, .owner = (process) \
+#define SOCK_FROM(record, number, process)                                                                     \
+	{                                                                                                      \
+		.ino = (record)->ino, .peer_ino = (record)->peer_ino, .family = (record)->family,              \
+		.ends = {.local = {(record)->local_hi, (record)->local_lo},                                    \
+			 .remote = {(record)->remote_hi, (record)->remote_lo},                                 \
+			 .local_port = (record)->local_port, .remote_port = (record)->remote_port,             \
+			 .protocol = (uint16_t)(record)->protocol, .net = (number)},                           \
+		.type = (record)->type, .state = (uint16_t)(record)->state, .owner = (process)                 \
 	}
 
-void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t owner)
+void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner)
 {
-	struct sock seen = SOCK_FROM(start, owner);
+	struct sock seen = SOCK_FROM(start, netns, owner);
 
 	sock_learn(a, &seen);
 }
@@ -205,7 +182,7 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 {
 	const struct trace_sock_endpoints *ends = event->payload;
 	struct trace_thread *thread = cpu->current;
-	struct sock seen = SOCK_FROM(ends, PROCESS_UNKNOWN);
+	struct sock seen = SOCK_FROM(ends, ends->netns, PROCESS_UNKNOWN);
 	const struct sock *peer;
 	struct frame *frame;
 

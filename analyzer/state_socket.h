@@ -4,6 +4,7 @@
 /* state_socket.h - sockets, and how two of them belong together: state_socket.c. */
 #include <stdint.h>
 #include "state_file.h"
+#include "tuple.h"
 
 struct trace_start_socket;
 
@@ -12,15 +13,11 @@ typedef uint32_t sock_idx;
 struct sock {
 	uint64_t ino;
 	uint64_t peer_ino;
-	uint64_t local[2];
-	uint64_t remote[2];
-	uint16_t local_port;
-	uint16_t remote_port;
+	struct tuple ends; /* unix: of no meaning */
 	uint16_t family;
 	uint16_t type;
-	uint16_t protocol;
 	uint16_t state;
-	uint64_t asked[2]; /* whom it asked for a connection; remote is who gave it one */
+	uint64_t asked[2]; /* whom it asked for a connection; ends.remote is who gave it one */
 	uint16_t asked_port;
 	uint32_t owner;	 /* process that used it last */
 	uint32_t sweeps; /* before it was last asked for: state_forget.c; or FILE_FREE */
@@ -35,5 +32,5 @@ string_id sock_address(struct trace_analysis *a, const struct sock *sock);
 void sock_forget(struct trace_analysis *a, sock_idx sock);
 /** sock_mark() - set the bits of the socket of @ino and of its other end */
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks);
-void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t owner);
+void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner);
 #endif

@@ -156,7 +156,7 @@ static void load_socket(struct trace_analysis *a, const struct trace_event *even
 
 	if (!leader)
 		return;
-	sock_start(a, start, leader->process->idx);
+	sock_start(a, start, start_socket_netns(event), leader->process->idx);
 	if (start->state == TCP_LISTEN && leader->fds)
 		leader->fds->nr_listening++;
 }
@@ -197,7 +197,7 @@ static const struct {
 	{TRACE_EV_start_exe, sizeof(struct trace_start_exe), load_exe},
 	{TRACE_EV_start_files, sizeof(struct trace_start_files), load_files},
 	{TRACE_EV_start_fd, sizeof(struct trace_start_fd), load_fd},
-	{TRACE_EV_start_socket, sizeof(struct trace_start_socket), load_socket},
+	{TRACE_EV_start_socket, START_SOCKET_BYTES, load_socket},
 	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
 	{TRACE_EV_start_cgroup, sizeof(struct trace_start_cgroup), load_cgroup},
 	{TRACE_EV_end_wait, sizeof(struct trace_end_wait), end_load},

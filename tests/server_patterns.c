@@ -379,6 +379,7 @@ static const struct {
 	{"tcp6_poll", tcp6_poll},
 	{"tcp4_fork", tcp4_fork},
 	{"unix_fork", unix_fork},
+	{"two_networks", two_networks},
 	{"fifos", fifos},
 	{"pipes", pipes},
 	{"socket_pairs", socket_pairs},

@@ -147,6 +147,7 @@ void tcp4_sequential(void);
 void tcp4_epoll(void);
 void tcp4_threads(void);
 void tcp4_fork(void);
+void two_networks(void);
 void tcp6_poll(void);
 void batch(void);
 void pipelined(void);

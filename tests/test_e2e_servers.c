@@ -325,6 +325,7 @@ PATTERN(interpreter_threads, 4)
 PATTERN(tcp6_poll, 4)
 PATTERN(tcp4_fork, 4)
 PATTERN(unix_fork, 4)
+PATTERN(two_networks, 4)
 PATTERN(fifos, 4)
 PATTERN(pipes, 4)
 PATTERN(socket_pairs, 4)
@@ -388,6 +389,7 @@ static const struct unit_case cases[] = {
 	{"tcp6_poll", tcp6_poll},
 	{"tcp4_fork", tcp4_fork},
 	{"unix_fork", unix_fork},
+	{"two_networks", two_networks},
 	{"fifos", fifos},
 	{"pipes", pipes},
 	{"socket_pairs", socket_pairs},

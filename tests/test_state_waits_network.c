@@ -82,14 +82,41 @@ static void a_local_connection_names_who_used_it_just_now(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
 }
 
-/* @tgid's end of a connection with who has @ino ^ 1. */
-static void tcp_end(struct analysis_case *c, uint32_t tgid, int fd, uint64_t ino)
+/* @tgid's end of a connection with who has @ino ^ 1, in network namespace @netns. */
+static void tcp_end_in(struct analysis_case *c, uint32_t netns, uint32_t tgid, int fd, uint64_t ino)
 {
-	struct trace_start_socket sock = {.tgid = tgid, .fd = fd, .ino = ino, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6,
+	struct trace_start_socket sock = {.tgid = tgid, .fd = fd, .ino = ino, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .netns = netns,
 					  .local_port = (uint16_t)(80 + ino % 2), .remote_port = (uint16_t)(81 - ino % 2), .local_lo = 1, .remote_lo = 1};
 
 	tb_fd(c->tb, tgid, fd, 9, ino, S_IFSOCK, "socket:");
 	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+}
+
+static void tcp_end(struct analysis_case *c, uint32_t tgid, int fd, uint64_t ino)
+{
+	tcp_end_in(c, 7, tgid, fd, ino);
+}
+
+/* Another process has an end with the same addresses, elsewhere, and is seen later. */
+static void a_connection_is_of_its_network_namespace(void)
+{
+	struct trace_net_rx rx = {.ifindex = 1};
+	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 6};
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_NETDEV, 1, "lo");
+	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
+	tcp_end_in(&c, 7, 10, 3, 500);
+	tcp_end_in(&c, 7, 20, 4, 501);
+	tcp_end_in(&c, 8, 30, 4, 503);
+	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+	block(&c);
+	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
+	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
+	tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	wake(&c, TRACE_CONTEXT_SOFTIRQ);
+	finish(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
 }
 
 /* And not who has the other end, and does nothing. */
@@ -205,6 +232,7 @@ int main(int argc, char **argv)
 		CASE(a_packet_on_loopback_is_its_senders),
 		CASE(a_packet_on_loopback_may_meet_somebody_else),
 		CASE(a_local_connection_names_who_used_it_just_now),
+		CASE(a_connection_is_of_its_network_namespace),
 		CASE(who_shuts_a_connection_down_ends_the_wait_for_it),
 		CASE(a_splice_waits_for_the_end_that_the_waker_used),
 		CASE(a_packet_from_elsewhere_is_not_of_who_was_interrupted),

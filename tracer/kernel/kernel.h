@@ -342,7 +342,17 @@ struct itimerspec64 {
 struct in6_addr {
 	u64 words[2]; /* read as two words, in network order */
 };
+struct ns_common {
+	unsigned int inum;
+};
+struct net {
+	struct ns_common ns;
+};
+typedef struct {
+	struct net *net;
+} possible_net_t;
 struct sock_common {
+	possible_net_t skc_net;
 	u32 skc_daddr, skc_rcv_saddr;
 	u16 skc_dport, skc_num;
 	u16 skc_family;

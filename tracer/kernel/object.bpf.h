@@ -155,6 +155,13 @@ static __always_inline u64 v4_mapped(u32 address)
 	return (u64)address << 32 | 0xffff0000u;
 }
 
+static __always_inline u32 net_number(const struct sock *sk)
+{
+	struct net *net = FIELD(sk, __sk_common.skc_net.net);
+
+	return FIELD(net, ns.inum);
+}
+
 /* trace_sock_endpoints and trace_start_socket have these members in common. */
 #define FILL_SOCKET(record, sk)                                                                                                  \
 	do {                                                                                                                     \
@@ -166,6 +173,7 @@ static __always_inline u64 v4_mapped(u32 address)
 		(record)->protocol = FIELD(sk, sk_protocol);                                                             \
 		(record)->state = FIELD(sk, __sk_common.skc_state);                                                      \
 		(record)->ino = sock_ino(sk);                                                                                    \
+		(record)->netns = net_number(sk);                                                                                \
 		(record)->peer_ino = 0;                                                                                          \
 		(record)->local_port = (record)->remote_port = 0;                                                                \
 		(record)->local_hi = (record)->local_lo = (record)->remote_hi = (record)->remote_lo = 0;                         \

@@ -164,6 +164,7 @@ static __always_inline void start_socket(void *seq, u32 tgid, u32 fd, struct fil
 	ITER_RECORD(start_socket) {
 		record->tgid = tgid;
 		record->fd = fd;
+		record->pad = 0;
 		FILL_SOCKET(record, sk);
 		iter_end(buffer, seq, TRACE_EV_start_socket, sizeof(*record), NULL, 0);
 	}

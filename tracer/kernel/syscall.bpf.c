@@ -139,7 +139,6 @@ static __always_inline void put_endpoints(struct file *file, u32 fd)
 		return;
 	RECORD_STRUCTURAL(sock_endpoints, 0) {
 		record->fd = fd;
-		record->pad = 0;
 		FILL_SOCKET(record, sk);
 		COMMIT(sock_endpoints);
 	}

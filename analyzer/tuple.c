@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tuple.h"
+
+#include <string.h>
+
+/** struct tuple_row - of one namespace, or, with a key made with 0, of all: @net has it, and @is_shared: others have, too */
+struct tuple_row {
+	uint64_t key;
+	uint64_t who;
+	uint32_t net;
+	bool is_shared;
+};
+
+static bool put(struct table *table, uint64_t key, uint32_t net, uint64_t who)
+{
+	struct tuple_row *row = table_add(table, sizeof(*row), key);
+
+	if (!row)
+		return false;
+	row->is_shared |= row->who && row->net != net;
+	row->who = who;
+	row->net = net;
+	return true;
+}
+
+static void take_away(struct table *table, uint64_t key, uint64_t who)
+{
+	const struct tuple_row *row = table_find(table, sizeof(*row), key);
+
+	if (row && row->who == who)
+		table_remove(table, sizeof(*row), key);
+}
+
+static uint64_t find(const struct table *table, uint64_t key)
+{
+	const struct tuple_row *row = table_find(table, sizeof(*row), key);
+
+	return row ? row->who : 0;
+}
+
+/* The only one. */
+static uint64_t find_alone(const struct table *table, uint64_t key)
+{
+	const struct tuple_row *row = table_find(table, sizeof(*row), key);
+
+	return row && !row->is_shared ? row->who : 0;
+}
+
+/* ---- ends ---- */
+
+static uint64_t tuple_key(const struct tuple *tuple, uint32_t net)
+{
+	uint64_t hash = hash_u64(tuple->local[0] ^ hash_u64(tuple->local[1]));
+
+	hash = hash_u64(hash ^ tuple->remote[0]);
+	hash = hash_u64(hash ^ tuple->remote[1]);
+	hash = hash_u64(hash ^ net);
+	return hash_u64(hash ^ ((uint64_t)tuple->local_port << 32 | (uint64_t)tuple->remote_port << 16 | tuple->protocol)) | 1;
+}
+
+static struct tuple turned(const struct tuple *tuple)
+{
+	struct tuple other = {.local_port = tuple->remote_port, .remote_port = tuple->local_port, .protocol = tuple->protocol, .net = tuple->net};
+
+	memcpy(other.local, tuple->remote, sizeof(other.local));
+	memcpy(other.remote, tuple->local, sizeof(other.remote));
+	return other;
+}
+
+bool tuple_add(struct table *table, const struct tuple *tuple, uint64_t who)
+{
+	return (!tuple->net || put(table, tuple_key(tuple, tuple->net), tuple->net, who)) && put(table, tuple_key(tuple, 0), tuple->net, who);
+}
+
+void tuple_remove(struct table *table, const struct tuple *tuple, uint64_t who)
+{
+	if (tuple->net)
+		take_away(table, tuple_key(tuple, tuple->net), who);
+	take_away(table, tuple_key(tuple, 0), who);
+}
+
+/* 127.0.0.0/8 and ::1 are in every namespace, and lead nowhere else. */
+static bool is_loopback(const uint64_t address[2])
+{
+	const unsigned char *bytes = (const unsigned char *)address;
+	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, one[16] = {[15] = 1};
+
+	return memcmp(bytes, one, sizeof(one)) == 0 || (memcmp(bytes, v4_mapped, sizeof(v4_mapped)) == 0 && bytes[12] == 127);
+}
+
+uint64_t tuple_other(const struct table *table, const struct tuple *tuple)
+{
+	const struct tuple other = turned(tuple);
+	uint64_t who = find(table, tuple_key(&other, other.net));
+
+	if (who || !tuple->net || is_loopback(tuple->remote) || !find_alone(table, tuple_key(tuple, 0)))
+		return who;
+	return find_alone(table, tuple_key(&other, 0));
+}
+
+bool tuple_are_ends(const struct tuple *one, const struct tuple *two)
+{
+	return one->local_port == two->remote_port && one->remote_port == two->local_port && one->protocol == two->protocol &&
+	       memcmp(one->local, two->remote, sizeof(one->local)) == 0 && memcmp(one->remote, two->local, sizeof(one->remote)) == 0;
+}
+
+uint32_t start_socket_netns(const struct trace_event *event)
+{
+	const struct trace_start_socket *start = event->payload;
+
+	return event->type->fixed_bytes >= sizeof(*start) ? start->netns : 0;
+}
+
+/* ---- ports ---- */
+
+static uint64_t port_key(uint32_t net, uint16_t port)
+{
+	return ((uint64_t)net << 16 | port) + 1;
+}
+
+bool port_add(struct table *table, uint32_t net, uint16_t port, uint64_t who)
+{
+	return (!net || put(table, port_key(net, port), net, who)) && put(table, port_key(0, port), net, who);
+}
+
+uint64_t port_find(const struct table *table, uint32_t net, uint16_t port, bool anywhere)
+{
+	uint64_t who = find(table, port_key(net, port));
+
+	return who || !net || !anywhere ? who : find_alone(table, port_key(0, port));
+}
