@@ -463,6 +463,16 @@ enum drain_result drain_run(struct drain *drain)
 	return result;
 }
 
+void drain_wake_at(struct drain *drain, bool half)
+{
+	for (size_t i = 0; i < drain->nr_rings; i++) {
+		const struct subbuf_ring *ring = &drain->rings[i]->ring;
+
+		if (!drain->rings[i]->translate)
+			__atomic_store_n(&ring->control->wake_at, half ? ring->nr_subbufs / 2 : 1, __ATOMIC_RELAXED);
+	}
+}
+
 /* ---- what is not complete ---- */
 
 uint32_t drain_flush(struct drain *drain)
@@ -476,6 +486,8 @@ uint32_t drain_flush(struct drain *drain)
 			continue;
 		ring = &drain->rings[i]->ring;
 		offset = ring_position(drain->rings[i]) & SUBBUF_OFFSET_MASK;
+		if (subbuf_complete(ring, drain->rings[i]->consumed + 1))
+			fullest = 1024;
 		if (!subbuf_flush(ring))
 			continue;
 		fill = offset * 1024 / ring->subbuf_bytes + 1; /* little is not nothing */

@@ -91,6 +91,12 @@ enum drain_result {
 	DRAIN_BLOCKED, /* the queue is full: call again when the writer's wake_fd says so */
 };
 
+/**
+ * drain_wake_at() - how much wakes us: half of a ring of the kernel's, or, not @half, each sub-buffer that is full
+ * For half of a ring we come a quarter as often, and whoever has the CPU loses what it had in the caches a quarter as often; but what is full is written later.
+ */
+void drain_wake_at(struct drain *drain, bool half);
+
 /** drain_run() - take every complete sub-buffer, one of each ring in turn */
 enum drain_result drain_run(struct drain *drain);
 

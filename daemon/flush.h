@@ -5,8 +5,9 @@
  * flush.h - how often sub-buffers that are not full are written all the same.
  *
  * Seldom enough that an idle machine costs nothing, often enough that a daemon that is killed loses little: once a second while events come,
- * an eighth as often each time the flush found nearly nothing, and every 256 s when it found nothing at all. A sub-buffer that becomes full
- * wakes the daemon by itself. When that took long it was no burst, and there is no reason to look more often than it does.
+ * an eighth as often each time the flush found nearly nothing, and every 256 s when it found nothing at all. A sub-buffer that becomes full then
+ * wakes the daemon by itself. When that took long it was no burst, and there is no reason to look more often than it does. While flushes come once
+ * a second it takes half a ring: what is full waits no longer than what is not.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +28,12 @@ struct flush {
 static inline struct flush flush_init(uint64_t fixed_ns)
 {
 	return (struct flush){.fixed_ns = fixed_ns, .period_ns = fixed_ns ? fixed_ns : FLUSH_MIN_NS};
+}
+
+/** flush_is_often() - may what is full wait for it? */
+static inline bool flush_is_often(const struct flush *flush)
+{
+	return flush->period_ns <= FLUSH_MIN_NS;
 }
 
 /** flush_flushed() - @fill: how full the fullest sub-buffer was, in 1/1024; 0: there was nothing in any */

@@ -54,11 +54,18 @@ static void read_timer(int fd)
 		return; /* a set timer that was set again */
 }
 
+static void begin_flush_period(struct session *session)
+{
+	session->flush.begin_ns = clock_now();
+	if (session->recording)
+		recording_wake_at(session->recording, flush_is_often(&session->flush));
+}
+
 static void set_flush_timer(struct session *session)
 {
 	if (session->flush.period_ns != FLUSH_NEVER)
 		set_timer(session->flush_timer_fd, session->flush.period_ns, 0);
-	session->flush.begin_ns = clock_now();
+	begin_flush_period(session);
 }
 
 /* ---- what wakes us ---- */
@@ -294,9 +301,10 @@ static bool wants_progress(const struct session *session)
 
 static int watch_all(struct session *session)
 {
-	uint64_t now_ns = session->flush.begin_ns = clock_now(), flush_ns = session->flush.period_ns == FLUSH_NEVER ? 0 : session->flush.period_ns;
+	uint64_t now_ns = clock_now(), flush_ns = session->flush.period_ns == FLUSH_NEVER ? 0 : session->flush.period_ns;
 	int err = session->tracer ? watch(session, tracer_poll_fd(session->tracer), SOURCE_RINGS) : 0;
 
+	begin_flush_period(session);
 	if (!err && session->users)
 		err = watch(session, users_fd(session->users), SOURCE_USERS);
 	if (!err)

@@ -507,6 +507,31 @@ static void concurrent_producers_and_drain_agree(void)
 
 /* ---- flush ---- */
 
+/* Half of a ring, of those of both kinds; and a flush that finds a full one has found much, however little there is in the next. */
+static void half_of_a_ring_wakes_if_flushes_are_often(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	const struct subbuf_ring *ring = &tracer_get_ring(bench.tracer, 0)->ring;
+	struct flush flush = flush_init(0);
+
+	CU_ASSERT(flush_is_often(&flush));
+	flush_flushed(&flush, 1);
+	CU_ASSERT_FALSE(flush_is_often(&flush));
+	recording_wake_at(recording, true);
+	for (size_t i = 0; i < tracer_nr_rings(bench.tracer); i++)
+		CU_ASSERT_EQUAL(tracer_get_ring(bench.tracer, i)->ring.control->wake_at, tracer_get_ring(bench.tracer, i)->ring.nr_subbufs / 2);
+	recording_wake_at(recording, false);
+	CU_ASSERT_EQUAL(ring->control->wake_at, 1);
+	while (!subbuf_complete(ring, ring->control->consumed + 1))
+		fake_switch(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_flush(recording), 1024);
+	CU_ASSERT(recording_flush(recording) < 1024);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	bench_free(&bench);
+}
+
 static void an_idle_machine_is_flushed_less_and_less(void)
 {
 	struct flush flush = flush_init(0);
@@ -580,6 +605,7 @@ static const struct unit_case cases[] = {
 	{"a_full_disk_is_told_and_counted", a_full_disk_is_told_and_counted},
 	{"a_stalled_reader_stops_neither_the_drain_nor_the_end", a_stalled_reader_stops_neither_the_drain_nor_the_end},
 	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},
+	{"half_of_a_ring_wakes_if_flushes_are_often", half_of_a_ring_wakes_if_flushes_are_often},
 	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
 	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush", a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
 	{"nothing_is_not_little", nothing_is_not_little},

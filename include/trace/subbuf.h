@@ -101,7 +101,8 @@ struct subbuf_control {
 	/* consumer */
 	trace_u64 consumed; /* every sub-buffer up to this one may be used again; store-release */
 	trace_u64 flushing; /* the position at which subbuf_flush() is about to close the sub-buffer in use; 0: it is not */
-	trace_u64 pad2[6];
+	trace_u64 wake_at;  /* of the kernel's ring: so many sub-buffers that are full wake the consumer */
+	trace_u64 pad2[5];
 	/* set up before the first record */
 	trace_u32 subbuf_bytes;
 	trace_u32 nr_subbufs;

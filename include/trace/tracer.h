@@ -92,7 +92,8 @@ const char *tracer_unavailable(uint32_t id);
 const char *tracer_not_traced(const struct tracer *tracer, size_t idx);
 
 /**
- * tracer_poll_fd() - becomes readable when a sub-buffer was filled; for poll() and epoll
+ * tracer_poll_fd() - becomes readable when control->wake_at sub-buffers of a ring are full, or a structural one is; for poll() and epoll
+ * With overwrite only structural ones count: the others are read when somebody asks for them.
  * tracer_acknowledge() - before draining: forget what was signalled. Then drain all rings.
  */
 int tracer_poll_fd(const struct tracer *tracer);

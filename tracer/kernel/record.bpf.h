@@ -129,11 +129,31 @@ static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural
 	return w->control;
 }
 
+/* Structural sub-buffers are few. A flight recorder's others are read when somebody asks for them. */
+static __always_inline bool is_worth_waking(u32 structural)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+	u64 position, nr;
+
+	if (structural || !control)
+		return true;
+	if (config.overwrite)
+		return false;
+	position = SUBBUF_LOAD(&control->position);
+	nr = (position >> SUBBUF_OFFSET_BITS) - SUBBUF_LOAD(&control->consumed);
+	if ((position & SUBBUF_OFFSET_MASK) < config.ring.subbuf_bytes)
+		nr--; /* it is open */
+	return nr >= SUBBUF_LOAD(&control->wake_at);
+}
+
 /* Out of line: it happens once per sub-buffer. The result means nothing; global functions have one. */
-__noinline int wake_daemon(void)
+__noinline int wake_daemon(u32 structural)
 {
 	u64 one = 1;
 
+	if (!is_worth_waking(structural))
+		return 0;
 	/* An irq_work wakes the poller: this is safe in every context a tracepoint runs in. No room = it is awake. */
 	return bpf_ringbuf_output(&wakeups, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
 }
@@ -168,7 +188,7 @@ static __always_inline int reserve_slow_in(bool structural, u32 size, u64 positi
 	w.at = at;
 	reserved = subbuf_reserve_slow(&w, size, position, ret_reservation);
 	if (ret_reservation->completed)
-		wake_daemon();
+		wake_daemon(structural);
 	return reserved;
 }
 
@@ -257,7 +277,7 @@ static __always_inline void record_end_as(struct recording *r, u32 id, u32 nr_ev
 	*(volatile u64 *)r->record = subbuf_record_word(r->time, id, r->bytes, 0);
 	commit = SUBBUF_ADD(&r->header->commit, r->bytes + nr_events * SUBBUF_COMMIT_RECORD) + r->bytes; /* [W2] */
 	if ((commit & (geometry_of(r->structural)->subbuf_bytes - 1)) == 0)
-		wake_daemon();
+		wake_daemon(r->structural);
 }
 
 static __always_inline void record_end(struct recording *r, u32 id)
