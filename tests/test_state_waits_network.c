@@ -54,15 +54,26 @@ static void a_packet_on_loopback_may_meet_somebody_else(void)
 	}
 }
 
+/* Data for the TCP socket 500. */
+static void loopback_brings(struct analysis_case *c)
+{
+	struct trace_net_rx rx = {.ifindex = 1};
+	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 6};
+
+	tb_string(c->tb, TRACE_STRING_NETDEV, 1, "lo");
+	tb_softirq(c->tb, 1, 5500, SOFTIRQ_NET_RX);
+	tb_event(c->tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
+	tb_event(c->tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	wake(c, TRACE_CONTEXT_SOFTIRQ);
+	finish(c);
+}
+
 /* The other end was made by "one" itself, and two got it by fork. */
 static void a_local_connection_names_who_used_it_just_now(void)
 {
 	static const uint64_t ends[2] = {500, 501};
-	struct trace_net_rx rx = {.ifindex = 1};
-	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 6};
 	struct analysis_case c = begin();
 
-	tb_string(c.tb, TRACE_STRING_NETDEV, 1, "lo");
 	for (uint16_t i = 0; i < 2; i++) {
 		struct trace_start_socket sock = {.tgid = 10, .fd = 3 + i, .ino = ends[i], .family = AF_INET, .type = SOCK_STREAM, .protocol = 6,
 						  .local_port = 80 + i, .remote_port = 81 - i, .local_lo = 1, .remote_lo = 1};
@@ -74,11 +85,7 @@ static void a_local_connection_names_who_used_it_just_now(void)
 	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
 	block(&c);
 	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 0);
-	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
-	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
-	tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
-	wake(&c, TRACE_CONTEXT_SOFTIRQ);
-	finish(&c);
+	loopback_brings(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
 }
 
@@ -100,22 +107,15 @@ static void tcp_end(struct analysis_case *c, uint32_t tgid, int fd, uint64_t ino
 /* Another process has an end with the same addresses, elsewhere, and is seen later. */
 static void a_connection_is_of_its_network_namespace(void)
 {
-	struct trace_net_rx rx = {.ifindex = 1};
-	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 6};
 	struct analysis_case c = begin();
 
-	tb_string(c.tb, TRACE_STRING_NETDEV, 1, "lo");
 	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
 	tcp_end_in(&c, 7, 10, 3, 500);
 	tcp_end_in(&c, 7, 20, 4, 501);
 	tcp_end_in(&c, 8, 30, 4, 503);
 	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
 	block(&c);
-	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
-	tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &rx, sizeof(rx), NULL);
-	tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
-	wake(&c, TRACE_CONTEXT_SOFTIRQ);
-	finish(&c);
+	loopback_brings(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
 }
 
