@@ -346,40 +346,35 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 
 /* ---- what a flight recorder has of the time before ---- */
 
-/* Whom it is about, if it says that itself: who was on the CPU is not known. 0: it does not; false: it is of no use then. */
-static bool older_concerns(const struct trace_event *event, uint32_t *ret_tid)
+/* Those that say themselves whom they are about, for who was on a CPU then is not known; and those that are about nobody. */
+static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream, TRACE_EV_trace_mask};
+
+/* 0: nobody. */
+static uint32_t older_tid(const struct trace_event *event)
 {
 	switch (event->id) {
 	case TRACE_EV_sched_fork:
-		*ret_tid = ((const struct trace_sched_fork *)event->payload)->tid;
-		return true;
+		return ((const struct trace_sched_fork *)event->payload)->tid;
 	case TRACE_EV_sched_exec:
-		*ret_tid = ((const struct trace_sched_exec *)event->payload)->tid;
-		return true;
+		return ((const struct trace_sched_exec *)event->payload)->tid;
 	case TRACE_EV_sched_free:
-		*ret_tid = ((const struct trace_sched_free *)event->payload)->tid;
-		return true;
+		return ((const struct trace_sched_free *)event->payload)->tid;
 	case TRACE_EV_sched_comm:
-		*ret_tid = ((const struct trace_sched_comm *)event->payload)->tid;
-		return true;
-	case TRACE_EV_user_stream:
-	case TRACE_EV_trace_mask:
-		*ret_tid = 0;
-		return true;
+		return ((const struct trace_sched_comm *)event->payload)->tid;
 	default:
-		return false;
+		return 0;
 	}
 }
 
+/* Not of who was there at the end: the number may have been another's. */
 static void load_older(struct trace_analysis *a, const struct trace_event *event)
 {
-	handler_fn handler = a->handlers[event->id];
+	handler_fn handler = a->handlers[event->id]; /* NULL: too short for that */
 	const struct trace_thread *thread;
-	uint32_t tid;
 
-	if (!handler || event->cpu >= a->nr_cpus || !older_concerns(event, &tid))
+	if (!handler || event->cpu >= a->nr_cpus)
 		return;
-	thread = tid ? thread_find(a, tid) : NULL;
+	thread = thread_find(a, older_tid(event));
 	if (!thread || !(thread->flags & THREAD_FROM_START))
 		handler(a, &a->cpus[event->cpu], a->start_ns, event);
 }
@@ -402,14 +397,13 @@ static void place_older(struct trace_analysis *a)
  */
 static int load_all_older(struct trace_analysis *a, struct trace_error *ret_error)
 {
-	static const uint32_t ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream, TRACE_EV_trace_mask};
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = a->start_ns, .mask = mask};
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
+	for (size_t i = 0; i < sizeof(older_ids) / sizeof(older_ids[0]); i++)
+		mask[older_ids[i] / 64] |= 1ull << older_ids[i] % 64;
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
 		return -12;
