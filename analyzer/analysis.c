@@ -140,7 +140,7 @@ fail:
 	return trace_analysis_free(a);
 }
 
-static void process_free(struct trace_process *process)
+void process_release(struct trace_process *process)
 {
 	struct trace_thread *next;
 
@@ -161,7 +161,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	if (!a)
 		return NULL;
 	for (uint32_t i = 0; i < a->nr_processes; i++)
-		process_free(a->processes[i]);
+		process_release(a->processes[i]);
 	for (uint32_t i = 0; i < MAX_TID / TID_PAGE; i++)
 		free(a->pages[i]);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {

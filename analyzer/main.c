@@ -91,7 +91,8 @@ static int verify(const struct report *report)
 		there.out = stderr;
 		there.width = 0;
 	}
-	grid_line(&there, "", "verified: every event is accounted for, and the books of %zu process%s and %zu CPU%s balance to the nanosecond",
+	grid_line(&there, "", "%s, and the books of %zu process%s and %zu CPU%s balance to the nanosecond",
+		  trace_losses(report->trace).is_least ? "verified as far as it goes: what there is is accounted for" : "verified: every event is accounted for",
 		  trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
 		  trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	return 0;

@@ -60,6 +60,7 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "events", readable_events(report));
 	json_u64(json, "lost", report_lost(report, &gaps));
 	json_u64(json, "overwritten", trace_losses(report->trace).overwritten);
+	json_u64(json, "older", report_older(report));
 	if (report->command) {
 		json_u64(json, "command_pid", trace_process_pid(report->command));
 		json_bool(json, "command_is_sure", report->command_is_sure);

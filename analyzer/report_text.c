@@ -112,13 +112,15 @@ static void put_not_traced(const struct report *report, const char *what, bool f
 static void put_losses(const struct report *report)
 {
 	uint64_t contradictions = trace_analysis_contradictions(report->analysis), halted = trace_analysis_halted_ns(report->analysis);
-	uint64_t overwritten = trace_losses(report->trace).overwritten;
+	uint64_t overwritten = trace_losses(report->trace).overwritten, older = report_older(report);
 	struct text t;
 	size_t gaps;
 
 	report_lost(report, &gaps);
 	if (overwritten)
 		put_note(report, "%" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
+	if (older)
+		put_note(report, "Of some CPUs and of programs it had %" PRIu64 " event%s more, which only -d tells.", older, older == 1 ? "" : "s");
 	if (contradictions)
 		put_note(report, "%" PRIu64 " time%s a thread was where it could not be: events are missing that no gap tells of, or were filtered.",
 			 contradictions, contradictions == 1 ? "" : "s");

@@ -255,7 +255,7 @@ struct timeline *timeline_free(struct timeline *timeline)
 
 static uint64_t moment(const struct report *report, double seconds)
 {
-	return trace_get_info(report->trace)->start_ns + (uint64_t)(seconds * 1e9);
+	return trace_get_info(report->trace)->whole_ns + (uint64_t)(seconds * 1e9);
 }
 
 int timeline_check(const struct report *report)
@@ -276,7 +276,7 @@ int timeline_begin(struct report *report)
 		return -ENOMEM;
 	t->report = report;
 	t->json = (struct json){.out = report->out, .first = true};
-	t->start_ns = trace_get_info(report->trace)->start_ns;
+	t->start_ns = trace_get_info(report->trace)->whole_ns;
 	t->from_ns = moment(report, options->from_s);
 	t->to_ns = options->to_s >= 0 ? moment(report, options->to_s) : UINT64_MAX;
 	json_open(&t->json, NULL, "{");
@@ -301,7 +301,7 @@ static void tell_trace(struct timeline *t)
 	size_t gaps;
 
 	json_open(&t->json, "otherData", "{");
-	json_u64(&t->json, "start_ns", info->start_ns);
+	json_u64(&t->json, "start_ns", info->whole_ns);
 	json_u64(&t->json, "lost", report_lost(t->report, &gaps));
 	json_u64(&t->json, "gaps", gaps);
 	json_close(&t->json, "}");

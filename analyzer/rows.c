@@ -391,7 +391,7 @@ struct losses trace_losses(const struct trace *trace)
 		const struct trace_gap *gap = trace_get_gap(trace, i);
 
 		if (trace_gap_is_older(trace, gap)) {
-			losses.overwritten += gap->lost;
+			losses.overwritten += gap->cause == TRACE_GAP_OVERWRITTEN ? gap->lost : 0;
 			continue;
 		}
 		losses.gaps++;
@@ -399,6 +399,20 @@ struct losses trace_losses(const struct trace *trace)
 		losses.is_least |= !gap->lost;
 	}
 	return losses;
+}
+
+uint64_t report_older(const struct report *report)
+{
+	const struct trace_info *info = trace_get_info(report->trace);
+	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = info->whole_ns, .no_lost = true};
+	struct trace_cursor *cursor = info->whole_ns > info->start_ns ? trace_cursor_new(report->trace, &options, NULL) : NULL;
+	const struct trace_event *event;
+	uint64_t nr = 0;
+
+	while (cursor && (event = trace_cursor_next(cursor)))
+		nr += event->type->category != TRACE_CATEGORY_START;
+	trace_cursor_free(cursor);
+	return nr;
 }
 
 uint64_t report_lost(const struct report *report, size_t *ret_gaps)
@@ -476,10 +490,12 @@ void report_loss_sentence(GString *s, const struct report *report)
 {
 	struct text text;
 	size_t gaps;
-	uint64_t lost = report_lost(report, &gaps), overwritten = trace_losses(report->trace).overwritten;
+	uint64_t lost = report_lost(report, &gaps), overwritten = trace_losses(report->trace).overwritten, older = report_older(report);
 
 	if (overwritten)
 		g_string_append_printf(s, " %" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
+	if (older)
+		g_string_append_printf(s, " Of some of them and of programs it had %" PRIu64 " event%s more, which only -d tells.", older, older == 1 ? "" : "s");
 	if (!gaps)
 		return;
 	text_lost(report, &text);

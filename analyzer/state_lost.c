@@ -106,12 +106,11 @@ static bool has_opens(const struct trace_event *event)
 	return true;
 }
 
-void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+/* From now on. */
+static void mask_hold(struct trace_analysis *a, const struct trace_event *event)
 {
 	bool turns = is_recorded(event, TRACE_EV_sched_switch);
 
-	if (a->has_mask && !a->sees_opens && has_opens(event))
-		forget_opened(a);
 	a->has_mask = true;
 	a->paused = !turns;
 	a->sees_opens = has_opens(event);
@@ -123,6 +122,21 @@ void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 			a->recorded[id / 64] |= 1ull << id % 64;
 		else if (turns)
 			a->unrecorded[id / 64] |= 1ull << id % 64;
+}
+
+/* When the window begins: what was recorded before is of no account. */
+static void mask_begin(struct trace_analysis *a, const struct trace_event *event)
+{
+	memset(a->recorded, 0, sizeof(a->recorded));
+	memset(a->unrecorded, 0, sizeof(a->unrecorded));
+	mask_hold(a, event);
+}
+
+void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	if (a->has_mask && !a->sees_opens && has_opens(event))
+		forget_opened(a);
+	mask_hold(a, event);
 }
 
 static bool cpu_gaps_reserve(struct trace_analysis *a, size_t more)
@@ -154,7 +168,7 @@ bool is_left_out(const struct trace_analysis *a, const char *what)
 	return left_out && strcmp(left_out, what) == 0;
 }
 
-/* A mask holds until the next one; the first held from the beginning on. */
+/* A mask holds until the next one; the first held from the beginning on. A flight recorder may have some of the time before the window: the last of them counts. */
 static int find_halts(struct trace_analysis *a)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0}, since = a->start_ns;
@@ -175,8 +189,8 @@ static int find_halts(struct trace_analysis *a)
 			ok = halt_add(a, since, event->ts_ns);
 		halted = !is_recorded(event, TRACE_EV_sched_switch);
 		since = first ? a->start_ns : event->ts_ns;
-		if (first)
-			on_trace_mask(a, NULL, 0, event);
+		if (first || event->ts_ns < a->start_ns)
+			mask_begin(a, event);
 		first = false;
 	}
 	if (ok && halted)

@@ -68,6 +68,17 @@ fail:
 	return NULL;
 }
 
+void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx)
+{
+	struct idx_row *row = books_row(a, &a->process_by_pid, sizeof(*row), process->pid + 1ull);
+
+	if (row->idx == process->idx)
+		row->idx = idx;
+	process->idx = idx;
+	for (struct trace_thread *thread = process->first; thread; thread = thread->next)
+		thread->process_idx = idx;
+}
+
 struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid)
 {
 	const struct idx_row *row = table_find(&a->process_by_pid, sizeof(*row), pid + 1ull);

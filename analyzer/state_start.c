@@ -347,7 +347,7 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 /* ---- what a flight recorder has of the time before ---- */
 
 /* Those that say themselves whom they are about, for who was on a CPU then is not known; and those that are about nobody. */
-static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream, TRACE_EV_trace_mask};
+static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream};
 
 /* 0: nobody. */
 static uint32_t older_tid(const struct trace_event *event)
@@ -377,6 +377,36 @@ static void load_older(struct trace_analysis *a, const struct trace_event *event
 	thread = thread_find(a, older_tid(event));
 	if (!thread || !(thread->flags & THREAD_FROM_START))
 		handler(a, &a->cpus[event->cpu], a->start_ns, event);
+}
+
+static bool is_gone(const struct trace_process *process)
+{
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		if (thread->place != PLACE_DEAD || (thread->flags & THREAD_FROM_START))
+			return false;
+	return true;
+}
+
+/* Who was dead when the window began is none of its processes: a flight recorder may have thousands of them. */
+static void forget_gone(struct trace_analysis *a)
+{
+	uint32_t nr = NR_PSEUDO_PROCESSES;
+
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
+		struct trace_process *process = a->processes[i];
+
+		if (!is_gone(process)) {
+			process_renumber(a, process, nr);
+			a->processes[nr++] = process;
+			continue;
+		}
+		for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+			if (thread_find(a, thread->tid) == thread)
+				*thread_slot(a, thread->tid) = NULL;
+		process_renumber(a, process, PROCESS_UNKNOWN);
+		process_release(process);
+	}
+	a->nr_processes = nr;
 }
 
 /* It is not known where they were, and what they did, when the window began. */
@@ -410,6 +440,7 @@ static int load_all_older(struct trace_analysis *a, struct trace_error *ret_erro
 	while ((event = trace_cursor_next(cursor)))
 		load_older(a, event);
 	trace_cursor_free(cursor);
+	forget_gone(a);
 	place_older(a);
 	return 0;
 }

@@ -209,6 +209,10 @@ void thread_mode_unknown(struct trace_thread *thread, uint64_t ns);
 /** frame_forget() - it is not known of which call it is */
 void frame_forget(struct frame *frame);
 struct trace_process *process_new(struct trace_analysis *a, uint32_t pid);
+/** process_release() - what its threads own; itself and they are the arena's */
+void process_release(struct trace_process *process);
+/** process_renumber() - its place in a->processes is @idx, where the caller puts it; a pseudo process's: nobody finds it. Before anybody has noted the old one */
+void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx);
 struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid);
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);
 void process_set_comm(struct trace_thread *thread, const char *comm);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/** struct tuple_row - of one namespace, or, with a key made with 0, of all: @net has it, and @is_shared: others have, too */
+/** struct tuple_row - of one namespace, or, with a key made with 0, of all: @net has it, and @is_shared: others have, or had, too. @who 0: none of them is known */
 struct tuple_row {
 	uint64_t key;
 	uint64_t who;
@@ -25,9 +25,13 @@ static bool put(struct table *table, uint64_t key, uint32_t net, uint64_t who)
 
 static void take_away(struct table *table, uint64_t key, uint64_t who)
 {
-	const struct tuple_row *row = table_find(table, sizeof(*row), key);
+	struct tuple_row *row = table_find(table, sizeof(*row), key);
 
-	if (row && row->who == who)
+	if (!row || row->who != who)
+		return;
+	if (row->is_shared)
+		row->who = 0; /* the others may be there still */
+	else
 		table_remove(table, sizeof(*row), key);
 }
 
@@ -38,11 +42,12 @@ static uint64_t find(const struct table *table, uint64_t key)
 	return row ? row->who : 0;
 }
 
-/* The only one. */
-static uint64_t find_alone(const struct table *table, uint64_t key)
+/* The only one in all namespaces, with a key of these; @ret_net: where. */
+static uint64_t find_alone(const struct table *table, uint64_t key, uint32_t *ret_net)
 {
 	const struct tuple_row *row = table_find(table, sizeof(*row), key);
 
+	*ret_net = row ? row->net : 0;
 	return row && !row->is_shared ? row->who : 0;
 }
 
@@ -92,10 +97,11 @@ uint64_t tuple_other(const struct table *table, const struct tuple *tuple)
 {
 	const struct tuple other = turned(tuple);
 	uint64_t who = find(table, tuple_key(&other, other.net));
+	uint32_t net;
 
-	if (who || !tuple->net || is_loopback(tuple->remote) || !find_alone(table, tuple_key(tuple, 0)))
+	if (who || !tuple->net || is_loopback(tuple->remote) || !find_alone(table, tuple_key(tuple, 0), &net) || net != tuple->net)
 		return who;
-	return find_alone(table, tuple_key(&other, 0));
+	return find_alone(table, tuple_key(&other, 0), &net);
 }
 
 bool tuple_are_ends(const struct tuple *one, const struct tuple *two)
@@ -126,6 +132,7 @@ bool port_add(struct table *table, uint32_t net, uint16_t port, uint64_t who)
 uint64_t port_find(const struct table *table, uint32_t net, uint16_t port, bool anywhere)
 {
 	uint64_t who = find(table, port_key(net, port));
+	uint32_t where;
 
-	return who || !net || !anywhere ? who : find_alone(table, port_key(0, port));
+	return who || !net || !anywhere ? who : find_alone(table, port_key(0, port), &where);
 }

@@ -463,14 +463,18 @@ enum drain_result drain_run(struct drain *drain)
 	return result;
 }
 
-void drain_wake_at(struct drain *drain, bool half)
+bool drain_wake_at(struct drain *drain, bool half)
 {
+	bool less = false;
+
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		const struct subbuf_ring *ring = &drain->rings[i]->ring;
+		trace_u64 wake_at = half ? ring->nr_subbufs / 2 : 1;
 
-		if (!drain->rings[i]->translate)
-			__atomic_store_n(&ring->control->wake_at, half ? ring->nr_subbufs / 2 : 1, __ATOMIC_RELAXED);
+		if (!drain->rings[i]->translate) /* before position is looked at again: a writer moves that first, and then asks */
+			less |= __atomic_exchange_n(&ring->control->wake_at, wake_at, __ATOMIC_SEQ_CST) > wake_at;
 	}
+	return less;
 }
 
 /* ---- what is not complete ---- */

@@ -92,10 +92,11 @@ enum drain_result {
 };
 
 /**
- * drain_wake_at() - how much wakes us: half of a ring of the kernel's, or, not @half, each sub-buffer that is full
+ * drain_wake_at() - how much wakes us: half of a ring of the kernel's, or, not @half, each sub-buffer that is full. Returns whether that is less than before:
+ * then call drain_run(), for what became full until now woke nobody
  * For half of a ring we come a quarter as often, and whoever has the CPU loses what it had in the caches a quarter as often; but what is full is written later.
  */
-void drain_wake_at(struct drain *drain, bool half);
+bool drain_wake_at(struct drain *drain, bool half);
 
 /** drain_run() - take every complete sub-buffer, one of each ring in turn */
 enum drain_result drain_run(struct drain *drain);

@@ -54,11 +54,14 @@ static void read_timer(int fd)
 		return; /* a set timer that was set again */
 }
 
+static void drain(struct session *session);
+
+/* What became full while it was to wait for more, or for the next flush, waits no longer when that is far. */
 static void begin_flush_period(struct session *session)
 {
 	session->flush.begin_ns = clock_now();
-	if (session->recording)
-		recording_wake_at(session->recording, flush_is_often(&session->flush));
+	if (session->recording && recording_wake_at(session->recording, flush_is_often(&session->flush)))
+		drain(session);
 }
 
 static void set_flush_timer(struct session *session)

@@ -473,6 +473,17 @@ static int check_action(const struct options *options, struct trace_error *ret_e
 	return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
 }
 
+/* An event of programs that is asked for, if there is no probe that may be meant. NULL: there is none. */
+static const char *asked_of_programs(const struct options *options)
+{
+	const struct selection *selection = &options->selection;
+
+	for (size_t i = 0; !options->nr_probes && !options->preload && i < selection->nr_user; i++)
+		if (!selection->user[i].removes)
+			return selection->user[i].pattern;
+	return NULL;
+}
+
 /* Options that are fine alone but not together. */
 static int check_together(struct options *options, struct trace_error *ret_error)
 {
@@ -482,6 +493,9 @@ static int check_together(struct options *options, struct trace_error *ret_error
 
 	if (options->action == ACTION_SET_MASK && !options->selection.begun)
 		return error_set(ret_error, -EINVAL, "-m changes the events to the -e list: give at least one -e");
+	if (options->selection.no_user && asked_of_programs(options))
+		return error_set(ret_error, -EINVAL, "--no-user records no events of programs, and -e asks for \"%s\": leave out one of the two",
+				 asked_of_programs(options));
 	if (options->preload && !session->command)
 		return error_set(ret_error, -EINVAL, "--preload traces a command: -- COMMAND [ARG...]");
 	if (options->preload)

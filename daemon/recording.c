@@ -178,9 +178,9 @@ uint64_t recording_start_ns(const struct recording *recording)
 	return recording->start_ns;
 }
 
-void recording_wake_at(struct recording *recording, bool half)
+bool recording_wake_at(struct recording *recording, bool half)
 {
-	drain_wake_at(recording->drain, half);
+	return drain_wake_at(recording->drain, half);
 }
 
 enum drain_result recording_drain(struct recording *recording)

@@ -42,8 +42,8 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 /** recording_start_ns() - the begin of the recording, CLOCK_MONOTONIC */
 uint64_t recording_start_ns(const struct recording *recording);
 
-/** recording_wake_at() - drain_wake_at() */
-void recording_wake_at(struct recording *recording, bool half);
+/** recording_wake_at() - drain_wake_at(), and recording_drain() */
+bool recording_wake_at(struct recording *recording, bool half);
 
 /** recording_drain() - take what is complete; DRAIN_BLOCKED: call again when recording_wake_fd() is readable */
 enum drain_result recording_drain(struct recording *recording);

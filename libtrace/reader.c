@@ -481,7 +481,7 @@ const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx)
 
 bool trace_gap_is_older(const struct trace *trace, const struct trace_gap *gap)
 {
-	return gap->cause == TRACE_GAP_OVERWRITTEN && gap->end_ns <= trace->info.whole_ns;
+	return gap->end_ns <= trace->info.whole_ns && (gap->cause == TRACE_GAP_OVERWRITTEN || trace->info.whole_ns > trace->info.start_ns);
 }
 
 size_t trace_nr_damages(const struct trace *trace)

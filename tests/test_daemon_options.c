@@ -229,6 +229,7 @@ static void nonsense_is_refused(void)
 		"-u0 -u0 t",
 		"-g0 -g1 t",
 		"--preload malloc --preload pthread t -- ls",
+		"--no-user -eshop:paid t",
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)

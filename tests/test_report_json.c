@@ -114,7 +114,7 @@ static void the_json_of_a_process_is_complete(void)
 			       " {'cpu': 1, 'cpu_ns': 7890, 'user_ns': 7890, 'system_ns': 0, 'irq_ns': 110, 'softirq_ns': 0, 'idle_ns': 0, 'unknown_ns': 0}]");
 	json_has(text, "pairs", "[{'pid': 10, 'comm': 'uno', 'for_pid': 20, 'for_comm': 'two', 'via': 'pipe', 'idle': false, 'ns': 600, 'count': 1}]");
 	json_has(text, "interrupts", "[{'type': 'irq', 'name': 'disk', 'ns': 140, 'count': 2}]");
-	json_has(text, "trace", "{'host': 'here', 'kernel': '', 'clock': '', 'start_ns': 1000, 'end_ns': 9000, 'elapsed_ns': 8000, 'events': 25, 'lost': 0, 'overwritten': 0,"
+	json_has(text, "trace", "{'host': 'here', 'kernel': '', 'clock': '', 'start_ns': 1000, 'end_ns': 9000, 'elapsed_ns': 8000, 'events': 25, 'lost': 0, 'overwritten': 0, 'older': 0,"
 				" 'contradictions': 0, 'halted_ns': 0, 'sees_wakeups': true, 'sees_calls': true, 'sees_traps': true,"
 				" 'sees_interrupts': true, 'filtered': false, 'gaps': [], 'not_recorded': [], 'not_traced': []}");
 	free(text);
@@ -251,12 +251,46 @@ static void what_a_flight_recorder_overwrote_is_no_gap(void)
 {
 	char *text = report_of(flight_recorder(), "--json");
 
-	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":2,\"lost\":0,\"overwritten\":7,");
+	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":2,\"lost\":0,\"overwritten\":7,\"older\":0,");
 	contains(text, "\"gaps\":[]");
 	free(text);
 	text = report_of(flight_recorder(), "-a");
 	contains(text, "7 older events were overwritten: this is what a flight recorder had of all CPUs.");
+	CU_ASSERT_PTR_NULL(strstr(text, "which only -d tells"));
 	free(text);
+}
+
+/* What it has of another CPU is in no figure, and in lists. Their times count from where those of the figures do. */
+static void what_a_flight_recorder_has_of_before_is_told(void)
+{
+	static const char older[] = "WAKEUP PID : 7;";
+	static const struct {
+		const char *arguments;
+		bool has_older;
+		bool has_newer;
+	} lists[] = {{"-d", true, true}, {"-d --from=0.000000001", false, true}, {"-d --to=0.000000001", true, false}, {"-d -y --from=0.000000001", false, true}};
+	struct tb *tb = flight_recorder();
+	char *text;
+
+	tb_waking(tb, 1, 4000, 7, TRACE_CONTEXT_TASK);
+	tb_waking(tb, 1, 6000, 8, TRACE_CONTEXT_TASK);
+	text = report_of(tb, "--json");
+	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":4,\"lost\":0,\"overwritten\":7,\"older\":1,");
+	free(text);
+	tb = flight_recorder();
+	tb_waking(tb, 1, 4000, 7, TRACE_CONTEXT_TASK);
+	text = report_of(tb, "-a");
+	contains(text, "it had 1 event more, which only -d tells.");
+	free(text);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		tb = flight_recorder();
+		tb_waking(tb, 1, 4000, 7, TRACE_CONTEXT_TASK);
+		tb_waking(tb, 1, 6000, 8, TRACE_CONTEXT_TASK);
+		text = report_of(tb, lists[i].arguments);
+		CU_ASSERT_EQUAL(strstr(text, older) != NULL, lists[i].has_older);
+		CU_ASSERT_EQUAL(strstr(text, "WAKEUP PID : 8;") != NULL, lists[i].has_newer);
+		free(text);
+	}
 }
 
 static void within_3_percent(json_t *call, const char *key, int64_t truth)
@@ -319,6 +353,7 @@ int main(int argc, char **argv)
 		CASE(the_json_tells_the_command_and_whether_that_is_sure),
 		CASE(the_json_tells_of_gaps),
 		CASE(what_a_flight_recorder_overwrote_is_no_gap),
+		CASE(what_a_flight_recorder_has_of_before_is_told),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_json_is_valid_and_has_the_schema),
 		CASE(the_json_of_a_process_is_complete),

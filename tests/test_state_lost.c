@@ -27,6 +27,16 @@ static void a_gap_makes_the_running_thread_unknown(void)
 	case_free(&c);
 }
 
+/* Descriptor 3 of thread 10 reads what is in 200 ns, from @ns on; nothing else runs there. */
+static void reads_3(struct analysis_case *c, uint64_t ns)
+{
+	tb_sys_enter(c->tb, 0, ns, SYS_read, 3, 0, 100);
+	tb_switch(c->tb, 0, ns, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_waking(c->tb, 0, ns + 200, 10, TRACE_CONTEXT_SOFTIRQ);
+	tb_switch(c->tb, 0, ns + 200, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, ns + 200, 100);
+}
+
 /* From then on all events are recorded but @without; 0: without any of the scheduler. */
 static void mask_at(struct analysis_case *c, uint64_t ts_ns, uint32_t without)
 {
@@ -110,10 +120,35 @@ static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
 	CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns, 1000);
 	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2000);
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 20)), "two");
-	trace_figures_free(c.two);
-	c.two = trace_process_figures(c.analysis, case_process(&c, 30));
-	CU_ASSERT_EQUAL(c.two->elapsed_ns, 0); /* it was gone before */
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2); /* 30 was gone before */
+	CU_ASSERT_PTR_EQUAL(trace_get_process(c.analysis, 1), case_process(&c, 20));
 	CU_ASSERT_EQUAL(trace_analysis_count(c.analysis, TRACE_EV_sched_switch), 3);
+	case_free(&c);
+}
+
+/* What was recorded before the books begin is of no account, nor that files were opened unseen then: the state was read at the end. */
+static void what_a_flight_recorder_recorded_before_is_of_no_account(void)
+{
+	static const struct trace_gap missed = {.stream = 0, .cpu = 0, .start_ns = 4100, .end_ns = 4200, .lost = 9, .cause = TRACE_GAP_MISSED};
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0};
+	struct analysis_case c = case_new();
+
+	less[TRACE_EV_irq_entry / 64] &= ~(1ull << TRACE_EV_irq_entry % 64);
+	tb_window(c.tb, 4000, 9000);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/file");
+	tb_overwritten(c.tb, 0, 100);
+	tb_event(c.tb, 1, 4300, TRACE_EV_trace_mask, less, sizeof(less), NULL);
+	tb_event(c.tb, 1, 4400, TRACE_EV_trace_mask, none, sizeof(none), NULL);
+	tb_event(c.tb, 1, 4500, TRACE_EV_trace_mask, all, sizeof(all), NULL);
+	tb_switch(c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+	reads_3(&c, 5100);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_recorded(c.analysis, TRACE_EV_irq_entry), TRACE_RECORDED_ALWAYS);
+	CU_ASSERT(trace_analysis_sees_calls(c.analysis));
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/file", 0, ""), 200);
+	CU_ASSERT(trace_gap_is_older(c.trace, &missed));
 	case_free(&c);
 }
 
@@ -351,16 +386,6 @@ static void a_halt_tells_nothing_of_system_calls(void)
 	case_run(&c);
 	CU_ASSERT_TRUE(trace_analysis_sees_calls(c.analysis));
 	case_free(&c);
-}
-
-/* Descriptor 3 of thread 10 reads what is in 200 ns, from @ns on; nothing else runs there. */
-static void reads_3(struct analysis_case *c, uint64_t ns)
-{
-	tb_sys_enter(c->tb, 0, ns, SYS_read, 3, 0, 100);
-	tb_switch(c->tb, 0, ns, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
-	tb_waking(c->tb, 0, ns + 200, 10, TRACE_CONTEXT_SOFTIRQ);
-	tb_switch(c->tb, 0, ns + 200, 0, 10, TRACE_TASK_RUNNING);
-	tb_sys_exit(c->tb, 0, ns + 200, 100);
 }
 
 static void what_may_have_been_opened_while_nobody_looked_is_no_known_file(void)
@@ -821,6 +846,7 @@ int main(int argc, char **argv)
 		CASE(a_gap_makes_the_running_thread_unknown),
 		CASE(while_the_recording_is_halted_nothing_is_known),
 		CASE(the_books_of_a_flight_recorder_begin_when_all_cpus_are_known),
+		CASE(what_a_flight_recorder_recorded_before_is_of_no_account),
 		CASE(a_cpu_of_which_a_flight_recorder_has_nothing_is_unknown),
 		CASE(a_recording_without_scheduling_changes_knows_nothing),
 		CASE(of_a_kernel_that_was_not_recorded_nothing_is_known),

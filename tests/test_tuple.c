@@ -81,6 +81,30 @@ static void from_one_namespace_into_another(void)
 	table_clear(&table);
 }
 
+/* Whose the server's end in another namespace is is not known, nor when one of the two goes and comes again; and no more whose the client's is. */
+static void ends_that_come_again_are_shared_still(void)
+{
+	struct table table = {0};
+	struct tuple client = end_at(1, client_at, 5000, server_at, 80), client_too = client;
+	struct tuple server = end_at(2, server_at, 80, client_at, 5000), server_too = server;
+
+	client_too.net = 3;
+	server_too.net = 4;
+	add(&table, &client, 10);
+	add(&table, &server, 20);
+	add(&table, &server_too, 21);
+	CU_ASSERT_EQUAL(tuple_other(&table, &client), 0);
+	tuple_remove(&table, &server_too, 21);
+	CU_ASSERT_EQUAL(tuple_other(&table, &client), 0);
+	add(&table, &server_too, 31);
+	CU_ASSERT_EQUAL(tuple_other(&table, &client), 0);
+	table_clear(&table);
+	add(&table, &client, 10);
+	add(&table, &server, 20);
+	CU_ASSERT_EQUAL(tuple_other(&table, &client_too), 0); /* who asks is not who is known */
+	table_clear(&table);
+}
+
 static void without_namespaces_addresses_tell(void)
 {
 	struct table table = {0};
@@ -122,6 +146,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(loopback_leads_nowhere_else),
 		CASE(from_one_namespace_into_another),
+		CASE(ends_that_come_again_are_shared_still),
 		CASE(without_namespaces_addresses_tell),
 		CASE(ports_are_of_a_namespace),
 		{NULL, NULL},

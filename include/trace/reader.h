@@ -103,7 +103,7 @@ struct trace_gap {
 };
 size_t trace_nr_gaps(const struct trace *trace);
 const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx); /* by start_ns */
-/** trace_gap_is_older() - is it what a flight recorder overwrote before info->whole_ns? Of the time since nothing is missing by it */
+/** trace_gap_is_older() - is it of what a flight recorder has of the time before info->whole_ns, or overwrote? Of the time since nothing is missing by it */
 bool trace_gap_is_older(const struct trace *trace, const struct trace_gap *gap);
 
 /** struct trace_damage - bytes of the file that cannot be used, and why, in one sentence */

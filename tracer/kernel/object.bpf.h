@@ -157,8 +157,11 @@ static __always_inline u64 v4_mapped(u32 address)
 
 static __always_inline u32 net_number(const struct sock *sk)
 {
-	struct net *net = FIELD(sk, __sk_common.skc_net.net);
+	struct net *net;
 
+	if (!bpf_core_field_exists(sk->__sk_common.skc_net.net)) /* without CONFIG_NET_NS */
+		return 0;
+	net = FIELD(sk, __sk_common.skc_net.net);
 	return FIELD(net, ns.inum);
 }
 
