@@ -207,6 +207,8 @@ bool is_left_out(const struct trace *trace, const char *what);
 bool is_unrecorded(const struct report *report, enum trace_category category);
 /** has_recorded() - an event of this id, for some time: else to have seen none says nothing */
 bool has_recorded(const struct report *report, uint32_t id);
+/** has_turns() - were scheduling changes recorded for some time, so that there are times to tell of? */
+bool has_turns(const struct report *report);
 /** has_interrupts() - interrupts, softirqs or vectors, for some time */
 bool has_interrupts(const struct report *report);
 /** report_loss_sentence() - append it, a blank before it; nothing if nothing was lost */

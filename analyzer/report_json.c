@@ -93,7 +93,7 @@ static void put_trace(struct json *json, const struct report *report)
 
 static void put_cpus(struct json *json, const struct report *report)
 {
-	bool switches = has_recorded(report, TRACE_EV_sched_switch), calls = switches && trace_analysis_sees_calls(report->analysis);
+	bool switches = has_turns(report), calls = switches && trace_analysis_sees_calls(report->analysis);
 	bool irqs = switches && (has_recorded(report, TRACE_EV_irq_entry) || has_recorded(report, TRACE_EV_vector_entry));
 	struct trace_cpu_figures f;
 
@@ -215,17 +215,17 @@ static void put_files(struct json *json, const struct report *report, const stru
 
 static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f)
 {
-	bool calls = trace_analysis_sees_calls(report->analysis);
+	bool turns = has_turns(report), calls = turns && trace_analysis_sees_calls(report->analysis);
 
 	json_u64(json, "elapsed_ns", f->elapsed_ns);
-	json_u64(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns);
+	json_known(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns, turns);
 	json_known(json, "user_ns", f->user_ns, calls);
 	json_known(json, "system_ns", f->syscall_ns + f->trap_ns, calls);
 	json_known(json, "syscall_ns", f->syscall_ns, calls);
 	json_known(json, "trap_ns", f->trap_ns, calls && has_recorded(report, TRACE_EV_fault_entry));
-	json_known(json, "interrupted_ns", f->interrupted_ns, has_interrupts(report));
-	json_u64(json, "stolen_ns", f->stolen_ns);
-	json_u64(json, "wait_cpu_ns", f->wait_cpu_ns);
+	json_known(json, "interrupted_ns", f->interrupted_ns, turns && has_interrupts(report));
+	json_known(json, "stolen_ns", f->stolen_ns, turns);
+	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, turns);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
 	put_waits(json, report, "waits", f->waits, f->nr_waits);
 	put_calls(json, report, "syscalls", f->syscalls, is_unrecorded(report, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows, false);

@@ -63,15 +63,6 @@ static const struct {
 	{"Packets In", {TRACE_EV_net_rx}},
 };
 
-/* Scheduling changes were recorded for some time, so that there are times to tell of. */
-static bool has_turns(const struct report *report)
-{
-	uint64_t start, end;
-
-	trace_analysis_window(report->analysis, &start, &end);
-	return trace_analysis_halted_ns(report->analysis) < end - start;
-}
-
 /* A paragraph of its own. */
 #define put_note(report, ...) (fputs("\n", (report)->out), grid_line(report, "", __VA_ARGS__))
 

@@ -333,6 +333,12 @@ static void add_only_or_waits(GString *s, const struct report *report, const str
 static void about_one(GString *s, const struct report *report, const struct trace_process *process, const struct sum *sum)
 {
 	add_process(s, trace_process_comm(process), trace_process_pid(process));
+	if (!has_turns(report)) {
+		g_string_append(s, " was there for ");
+		add_ns(s, report, sum->elapsed);
+		g_string_append(s, ", and nobody knows what it did: no scheduling changes were recorded.");
+		return;
+	}
 	g_string_append(s, " waited ");
 	add_percent(s, sum->blocked ? sum->blocked : sum->wait_cpu, sum->elapsed);
 	g_string_append(s, " of its ");
@@ -535,6 +541,8 @@ static void about_chosen(GString *s, const struct report *report, const struct p
 	sum = sum_new(report, list);
 	if (nr == 1) {
 		about_one(s, report, rows[0].process, &sum);
+	} else if (!has_turns(report)) {
+		g_string_append_printf(s, "Nobody knows what the %zu processes did: no scheduling changes were recorded.", nr);
 	} else {
 		g_string_append_printf(s, "The %zu processes", nr);
 		about_several(s, report, list, &sum, end - start);

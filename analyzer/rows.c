@@ -466,6 +466,14 @@ bool has_recorded(const struct report *report, uint32_t id)
 	return trace_analysis_recorded(report->analysis, id) != TRACE_RECORDED_NEVER;
 }
 
+bool has_turns(const struct report *report)
+{
+	uint64_t start, end;
+
+	trace_analysis_window(report->analysis, &start, &end);
+	return trace_analysis_halted_ns(report->analysis) < end - start; /* some may come all the same until their program is gone */
+}
+
 bool has_interrupts(const struct report *report)
 {
 	return has_recorded(report, TRACE_EV_irq_entry) || has_recorded(report, TRACE_EV_softirq_entry) || has_recorded(report, TRACE_EV_vector_entry);

@@ -288,6 +288,37 @@ static void without_scheduling_no_time_is_told(void)
 	free(text);
 }
 
+/* Some of them come until their program is gone: that makes no time known. */
+static void a_moment_of_scheduling_makes_no_time_known(void)
+{
+	static const char *const unknown[] = {"\"cpu_ns\":null,\"user_ns\":null,\"system_ns\":null,\"irq_ns\":null,",
+					      "\"cpu_ns\":null,\"user_ns\":null,\"system_ns\":null,\"syscall_ns\":null,\"trap_ns\":null,\"interrupted_ns\":null,"
+					      "\"stolen_ns\":null,\"wait_cpu_ns\":null,"};
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	char *text;
+
+	mask[TRACE_EV_sched_switch / 64] &= ~(1ull << TRACE_EV_sched_switch % 64);
+	for (int form = 0; form < 3; form++) {
+		struct tb *tb = tb_new();
+
+		tb_thread(tb, 10, 10, 1, "one", 0, true);
+		tb_thread(tb, 11, 11, 1, "two", 0, false);
+		tb_switch(tb, 0, 1000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+		tb_sys_enter(tb, 0, 9500, SYS_getpid);
+		text = report_of(tb, form == 2 ? "--json" : form ? "-a --comm=one" : "-a --pid=10");
+		if (form == 2) {
+			contains(text, unknown[0]);
+			contains(text, unknown[1]);
+		} else {
+			contains(text, "no scheduling changes were recorded.");
+		}
+		CU_ASSERT_PTR_NULL(strstr(text, "CPUs (% of the trace)"));
+		CU_ASSERT_PTR_NULL(strstr(text, " waited "));
+		free(text);
+	}
+}
+
 /* 10 was in its own code, as far as anybody knows, and its child 11 is in the call that made it, for it is not seen to return. */
 static void who_is_sorted_by_what_is_not_known_is_sorted_by_cpu(void)
 {
@@ -413,6 +444,7 @@ int main(int argc, char **argv)
 		CASE(without_wakeups_no_time_for_io_is_told),
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
 		CASE(without_scheduling_no_time_is_told),
+		CASE(a_moment_of_scheduling_makes_no_time_known),
 		CASE(the_number_of_events_is_that_of_the_trace),
 		CASE(whom_a_filter_chose_has_a_row),
 		CASE(of_whom_a_filter_left_out_nothing_is_told),
