@@ -421,9 +421,9 @@ check "nothing of it is left" test ! -e refused.trace
 expect 0 "" run -q
 gone
 
-# a snapshot into a pipe, larger than the pipe
+# a snapshot into a pipe, larger than the pipe: of two sub-buffers at least, 130 kB
 export TRACE_FAKE_PAUSE_US=50
-expect 0 "flight recorder runs" run -k -b2097152
+expect 0 "flight recorder runs" run -k -b4194304
 for _ in $(seq 400); do [ "$(ask status | grep -c "CPU [01]: \([3-9]\|[1-9][0-9]\) sub-buffers")" -eq 2 ] && break; sleep 0.05; done
 run -j - 2>goes.err | head -c 10 >/dev/null
 check "a reader of a snapshot that goes" test "${PIPESTATUS[0]}" -eq 1
