@@ -252,16 +252,28 @@ static bool is_nobody(const struct trace_contributor *taker, const char *word)
 	return !taker->pid && strcmp(taker->comm, word) == 0;
 }
 
+/* The process; of another thread than its first one that, too. */
+static void add_own(GString *s, const struct telling *t)
+{
+	const struct trace_thread *thread = trace_critical_path_thread(t->path);
+	const char *comm = trace_process_comm(t->own);
+	char name[NAME_BYTES];
+
+	if (trace_thread_tid(thread) != trace_process_pid(t->own))
+		g_string_append_printf(s, "Thread %s of ", text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
+	g_string_append_printf(s, "%s", text_process(comm, *comm ? 0 : trace_process_pid(t->own), name, sizeof(name)));
+}
+
 static void verdict(const struct telling *t)
 {
 	const struct trace_contributor *row, *target = greatest(t, TRACE_BY_TARGET), *taker = greatest(t, TRACE_BY_COMPETITOR);
-	char name[NAME_BYTES], text[2 * NAME_BYTES];
+	char text[2 * NAME_BYTES];
 	uint64_t window = t->to - t->from, own_cpu = 0;
 	struct text time;
 	int named = 0;
 	GString *s = g_string_new(NULL);
 
-	g_string_append_printf(s, "%s", text_process(trace_process_comm(t->own), *trace_process_comm(t->own) ? 0 : trace_process_pid(t->own), name, sizeof(name)));
+	add_own(s, t);
 	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)) && row->by == TRACE_BY_COMMAND; i++) {
 		if (row->state == TRACE_STATE_RUNNING && is_own(t, row)) {
 			own_cpu = row->ns;
