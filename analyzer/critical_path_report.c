@@ -33,12 +33,12 @@ static const char how_to_choose[] = "choose a process: --critical-path=PID or --
 
 static uint64_t from_ns(const struct report *report)
 {
-	return trace_get_info(report->trace)->whole_ns + (uint64_t)(report->options->from_s * 1e9);
+	return report_moment(report, report->options->from_s);
 }
 
 static uint64_t to_ns(const struct report *report)
 {
-	return report->options->to_s >= 0 ? trace_get_info(report->trace)->whole_ns + (uint64_t)(report->options->to_s * 1e9) : UINT64_MAX;
+	return report->options->to_s >= 0 ? report_moment(report, report->options->to_s) : UINT64_MAX;
 }
 
 int critical_path_begin(struct report *report)
@@ -409,7 +409,7 @@ static void segment_line(const struct telling *t, const struct shape *shape, con
 	snprintf(line, sizeof(line), "%*s%s: %s%s%s", (int)(s->depth < 20 ? s->depth * 2 : 40), "", text_comm(trace_thread_comm(s->thread), name, sizeof(name)),
 		 text, s->waiter ? "  <- " : "", s->waited_via);
 	snprintf(tid.bytes, sizeof(tid.bytes), "%u", trace_thread_tid(s->thread));
-	segment_row(t->report, shape, text_ns(t->report, s->from_ns - trace_get_info(t->report->trace)->whole_ns, &at),
+	segment_row(t->report, shape, text_ns(t->report, s->from_ns - report_moment(t->report, 0), &at),
 		    text_ns(t->report, s->to_ns - s->from_ns, &ns), tid.bytes, line);
 }
 

@@ -688,9 +688,9 @@ static void list_hook(void *data, struct trace_analysis *analysis, const struct 
 
 	if (options->cpu >= 0 && event->cpu != (uint32_t)options->cpu)
 		return;
-	if (event->ts_ns < info->whole_ns + (uint64_t)(options->from_s * 1e9))
+	if (event->ts_ns < report_moment(list->report, options->from_s))
 		return;
-	if (options->to_s < 0 || event->ts_ns < info->whole_ns + (uint64_t)(options->to_s * 1e9))
+	if (options->to_s < 0 || event->ts_ns < report_moment(list->report, options->to_s))
 		list_event(list, event, info->nr_cpus);
 }
 
@@ -708,7 +708,7 @@ static int list_with_state(struct list *list)
 	if (!list->state)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < info->nr_cpus; i++)
-		list->cpus[i].running = first_running(list->report->trace, i, info->whole_ns + (uint64_t)(list->report->options->from_s * 1e9));
+		list->cpus[i].running = first_running(list->report->trace, i, report_moment(list->report, list->report->options->from_s));
 	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
 	if (!error)
 		error = trace_analysis_on_damage(list->state, list_damage, list);
@@ -727,7 +727,7 @@ static int list_events(struct list *list)
 	const struct trace_info *info = trace_get_info(list->report->trace);
 	uint32_t cpu = (uint32_t)options->cpu;
 	struct trace_cursor_options window = {
-		.size = sizeof(window), .from_ns = info->whole_ns + (uint64_t)(options->from_s * 1e9), .decode_ahead = 4, .damaged = note_gap, .damaged_data = list};
+		.size = sizeof(window), .from_ns = report_moment(list->report, options->from_s), .decode_ahead = 4, .damaged = note_gap, .damaged_data = list};
 	struct trace_error error;
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
@@ -735,7 +735,7 @@ static int list_events(struct list *list)
 	if (options->from_s <= 0)
 		window.from_ns = 0;
 	if (options->to_s >= 0)
-		window.to_ns = info->whole_ns + (uint64_t)(options->to_s * 1e9);
+		window.to_ns = report_moment(list->report, options->to_s);
 	if (options->cpu >= 0) {
 		window.cpus = &cpu;
 		window.nr_cpus = 1;

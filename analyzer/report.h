@@ -192,6 +192,8 @@ struct losses {
 	bool is_least;
 };
 struct losses trace_losses(const struct trace *trace);
+/** report_moment() - @seconds after the start of the trace, as the summary has it: what --from and --to count from */
+uint64_t report_moment(const struct report *report, double seconds);
 /** report_older() - events that a flight recorder has of some CPUs and programs of the time before it has all of it, in no figure: only lists have them */
 uint64_t report_older(const struct report *report);
 /** report_lost() - events that are missing, also in chunks that turned out to be damaged; @ret_gaps: in how many gaps */

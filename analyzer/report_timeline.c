@@ -253,11 +253,6 @@ struct timeline *timeline_free(struct timeline *timeline)
 	return NULL;
 }
 
-static uint64_t moment(const struct report *report, double seconds)
-{
-	return trace_get_info(report->trace)->whole_ns + (uint64_t)(seconds * 1e9);
-}
-
 int timeline_check(const struct report *report)
 {
 	if (!is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
@@ -276,9 +271,9 @@ int timeline_begin(struct report *report)
 		return -ENOMEM;
 	t->report = report;
 	t->json = (struct json){.out = report->out, .first = true};
-	t->start_ns = trace_get_info(report->trace)->whole_ns;
-	t->from_ns = moment(report, options->from_s);
-	t->to_ns = options->to_s >= 0 ? moment(report, options->to_s) : UINT64_MAX;
+	t->start_ns = report_moment(report, 0);
+	t->from_ns = report_moment(report, options->from_s);
+	t->to_ns = options->to_s >= 0 ? report_moment(report, options->to_s) : UINT64_MAX;
 	json_open(&t->json, NULL, "{");
 	json_text(&t->json, "displayTimeUnit", "ns");
 	json_open(&t->json, "traceEvents", "[");

@@ -401,6 +401,11 @@ struct losses trace_losses(const struct trace *trace)
 	return losses;
 }
 
+uint64_t report_moment(const struct report *report, double seconds)
+{
+	return trace_get_info(report->trace)->whole_ns + (uint64_t)(seconds * 1e9);
+}
+
 uint64_t report_older(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);

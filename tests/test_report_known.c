@@ -212,6 +212,22 @@ static void without_wakeups_no_time_for_io_is_told(void)
 	free(text);
 }
 
+static void another_thread_is_named_beside_its_process(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 40, 40, 1, "one", 0, false);
+	tb_thread(tb, 41, 40, 1, "two", 0, true);
+	tb_switch(tb, 0, 5000, 41, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 11000, 41, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 12000, 0, 41, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 13000, 41, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "--critical-path=two");
+	CU_ASSERT_PTR_EQUAL(strstr(text, "Thread two (41) of one waited "), text);
+	free(text);
+}
+
 static void a_path_on_cpus_is_divided_only_if_calls_were_recorded(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -445,6 +461,7 @@ int main(int argc, char **argv)
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
 		CASE(without_scheduling_no_time_is_told),
 		CASE(a_moment_of_scheduling_makes_no_time_known),
+		CASE(another_thread_is_named_beside_its_process),
 		CASE(the_number_of_events_is_that_of_the_trace),
 		CASE(whom_a_filter_chose_has_a_row),
 		CASE(of_whom_a_filter_left_out_nothing_is_told),

@@ -136,22 +136,6 @@ static void strange_rows_have_words(void)
 	free(text);
 }
 
-static void another_thread_is_named_beside_its_process(void)
-{
-	struct tb *tb = tb_new();
-	char *text;
-
-	tb_thread(tb, 40, 40, 1, "one", 0, false);
-	tb_thread(tb, 41, 40, 1, "two", 0, true);
-	tb_switch(tb, 0, 5000, 41, 0, TRACE_TASK_INTERRUPTIBLE);
-	tb_waking(tb, 0, 11000, 41, TRACE_CONTEXT_TASK);
-	tb_switch(tb, 0, 12000, 0, 41, TRACE_TASK_RUNNING);
-	tb_switch(tb, 0, 13000, 41, 0, TRACE_TASK_INTERRUPTIBLE);
-	text = report_of(tb, "--critical-path=two");
-	CU_ASSERT_PTR_EQUAL(strstr(text, "Thread two (41) of one waited "), text);
-	free(text);
-}
-
 /* The last kinds in the table, and what follows them there. */
 static void waits_of_each_kind_have_words(void)
 {
@@ -902,7 +886,6 @@ int main(int argc, char **argv)
 		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
 		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
 		CASE(a_table_of_one_row_has_it_however_little_it_tells),
-		CASE(another_thread_is_named_beside_its_process),
 		CASE(waits_of_each_kind_have_words),
 		CASE(a_hidden_thread_waited_for_nobody_knows_what),
 		CASE(a_name_may_be_longer_than_the_kernel_keeps_it),
