@@ -24,17 +24,20 @@
  * How exact it is: of waits of less than MAX_NAMED_HOLDERS turns each, every nanosecond is charged to who had it. Of longer ones the processes are named that had the CPU
  * last, at least MAX_NAMED_HOLDERS of them, and the rest goes to "several": to name everybody to everybody would be a table of the square of the processes.
  *
- * The log is as long as spells need it to be: it doubles while going through all holders for all spells would cost more than the turns that it holds, up to
+ * The log is as long as spells need it to be: it doubles while closing all of them would look at more holders than a quarter of the turns that it holds, up to
  * MAX_LOG_BYTES for all CPUs. Each time it is half full again, spells that began in the other half are closed, and holders that are older are
- * forgotten. So what a spell may ask for is always there.
+ * forgotten. So what a spell may ask for is always there. Where thousands want a CPU, and the log may not become longer, fewer are named then: a turn never
+ * costs more than about one look.
  */
 #include <stdlib.h>
 #include <string.h>
+#include "../libtrace/pages.h"
 #include "books_turns.h"
 #include "state.h"
 
 #define NEAR 16u
 #define MAX_NAMED_HOLDERS 128u
+#define LEAST_NAMED_HOLDERS 8u /* of long waits of thousands */
 #define MAX_LOG_BYTES (32u << 20)
 #define NOBODY 0u /* holders[0] is the two ends of the list */
 
@@ -255,12 +258,14 @@ static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct t
 	return true;
 }
 
-static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, struct table *who, uint64_t *left_ns)
+/* @long_names: so many for what was waited too long for all to be named */
+static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, uint32_t long_names, struct table *who, uint64_t *left_ns)
 {
 	const struct spell *spell = &thread->spell;
 	const struct holder *holders = cpu->turns->holders;
-	uint64_t names = spell->names < cpu->turns->nr ? spell->names : cpu->turns->nr;
+	uint64_t names = spell->names + (spell->is_long ? long_names : 0);
 
+	names = names < cpu->turns->nr ? names : cpu->turns->nr;
 	table_reserve(who, sizeof(struct who_row), (uint32_t)names);
 	for (uint32_t idx = holders[NOBODY].older; idx && holders[idx].last >= spell->first && *left_ns && names; idx = holders[idx].older) {
 		uint64_t ns = had_between(cpu, &holders[idx], spell->first, spell->own);
@@ -278,29 +283,36 @@ static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread
 	return true;
 }
 
-bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct table *who)
+static bool put_spell(const struct trace_analysis *a, const struct trace_thread *thread, uint32_t long_names, struct table *who)
 {
 	const struct spell *spell = &thread->spell;
 	const struct cpu *cpu = &a->cpus[spell->cpu];
 	uint64_t left_ns = spell->left_ns;
 	bool ok;
 
-	if (!thread->in_spell)
-		return true;
 	if (spell->nr_waits == 1 && spell->own - spell->first <= MAX_NAMED_HOLDERS)
 		ok = put_turns(cpu, spell, who, &left_ns);
 	else
-		ok = put_holders(cpu, thread, who, &left_ns);
+		ok = put_holders(cpu, thread, long_names, who, &left_ns);
 	return ok && put(who, PROCESS_INTERRUPTS, spell->irq_ns) && put(who, PROCESS_SEVERAL, left_ns);
+}
+
+bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct table *who)
+{
+	return !thread->in_spell || put_spell(a, thread, MAX_NAMED_HOLDERS, who);
+}
+
+static void spell_close(struct trace_analysis *a, struct trace_thread *thread, uint32_t long_names)
+{
+	if (!put_spell(a, thread, long_names, &thread->books.who))
+		a->failed = -12;
+	spell_unlist(a->cpus[thread->spell.cpu].turns, thread);
 }
 
 void turns_settle(struct trace_analysis *a, struct trace_thread *thread)
 {
-	if (!thread->in_spell || a->closing)
-		return;
-	if (!turns_add(a, thread, &thread->books.who))
-		a->failed = -12;
-	spell_unlist(a->cpus[thread->spell.cpu].turns, thread);
+	if (thread->in_spell && !a->closing)
+		spell_close(a, thread, MAX_NAMED_HOLDERS);
 }
 
 /* From now on turns are linked; those that are in the log at once. */
@@ -407,12 +419,10 @@ static bool spell_wait(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	spell->own_ns += spell->last_own_ns;
 	spell->last_own_ns = 0;
 	spell->nr_waits++;
-	if (nr_turns < MAX_NAMED_HOLDERS) {
+	if (nr_turns < MAX_NAMED_HOLDERS)
 		spell->names += nr_turns;
-	} else if (!spell->is_long) {
+	else
 		spell->is_long = true;
-		spell->names += MAX_NAMED_HOLDERS;
-	}
 	if (is_last)
 		turns_settle(a, thread);
 	return true;
@@ -438,8 +448,8 @@ void turns_leave(struct trace_analysis *a, struct cpu *cpu, struct trace_thread 
 static bool log_double(struct cpu *cpu)
 {
 	uint64_t nr = cpu->log_mask + 1ull;
-	struct cpu_log_entry *log = malloc(2 * nr * sizeof(*log));
-	struct turn_link *links = malloc(2 * nr * sizeof(*links));
+	struct cpu_log_entry *log = pages_large(2 * nr * sizeof(*log));
+	struct turn_link *links = pages_large(2 * nr * sizeof(*links));
 
 	if (!log || !links) {
 		free(log);
@@ -458,18 +468,37 @@ static bool log_double(struct cpu *cpu)
 	return true;
 }
 
+/* How many holders closing all spells would look at, as a rule. */
+static uint64_t looks_to_close(const struct turns *turns)
+{
+	return (uint64_t)turns->nr_spells * (turns->nr < MAX_NAMED_HOLDERS ? turns->nr : MAX_NAMED_HOLDERS);
+}
+
+/* Of a spell with long waits: so many that a turn of the log costs about one look. */
+static uint32_t affordable_names(const struct turns *turns, uint64_t nr_turns)
+{
+	uint64_t names;
+
+	if (looks_to_close(turns) <= nr_turns)
+		return MAX_NAMED_HOLDERS;
+	names = nr_turns / turns->nr_spells;
+	return names < LEAST_NAMED_HOLDERS ? LEAST_NAMED_HOLDERS : (uint32_t)names;
+}
+
 /* Each half of a log. */
 static void make_room(struct trace_analysis *a, struct cpu *cpu)
 {
 	struct turns *turns = cpu->turns;
 	uint64_t nr = cpu->log_mask + 1ull, half = nr / 2, keep = cpu->log_pos > half ? cpu->log_pos - half : 0;
 	uint64_t bytes = 2 * nr * (sizeof(struct cpu_log_entry) + sizeof(struct turn_link));
+	uint32_t names;
 
-	if ((uint64_t)turns->nr_spells * turns->nr_spells > half && bytes * a->nr_cpus <= MAX_LOG_BYTES && log_double(cpu))
+	if (2 * looks_to_close(turns) > half && bytes * a->nr_cpus <= MAX_LOG_BYTES && log_double(cpu))
 		return;
+	names = affordable_names(turns, half);
 	for (uint32_t i = 0; i < turns->nr_spells;)
 		if (turns->spells[i]->spell.first < keep)
-			turns_settle(a, turns->spells[i]);
+			spell_close(a, turns->spells[i], names);
 		else
 			i++;
 	forget_turns(turns, keep);

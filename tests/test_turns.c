@@ -403,6 +403,7 @@ static void of_many_nobody_is_charged_with_more_than_he_had(void)
 		{"in order", 2, 1500, 1500, 9000, 0, true, 0, 20, 0, 0, 0},
 		{"in no order", 2, 900, 900, 9000, 0, false, 2, 20, 0, 0, 0},
 		{"they sleep", 2, 1200, 700, 9000, 10, true, 5, 20, 5, 0, 0},
+		{"of a large machine, whose logs are short", 2, 1500, 1500, 9000, 0, true, 0, 20, 0, 1000, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
