@@ -54,6 +54,8 @@ bool command_has_ended(const struct report *report);
 const char *command_not_ended(const struct report *report);
 /** command_free_figures() - take out of @figures, those of report->command, what it waited for the recorder */
 void command_free_figures(const struct report *report, struct trace_figures *figures);
+/** not_seen_ns() - of its time off the CPUs, that of which nobody knows what it was */
+uint64_t not_seen_ns(const struct trace_figures *f);
 /** command_family() - after it: report->command, and all that it started; the caller's list of struct trace_process */
 GPtrArray *command_family(const struct report *report);
 /** report_wrapped() - a paragraph, and an empty line; @text is taken to pieces. "\x01" in it is a blank where no line breaks */

@@ -31,13 +31,20 @@ static void share(const struct report *report, const char *label, uint64_t ns, u
 	grid_line(report, "\t\t", "%s: (%" PRIu64 ", %" PRIu64 ") => %2.2f %%", label, ns / 1000000000, ns / 1000 % 1000000, percent(ns, whole));
 }
 
-/* The same, of what is told by system calls. */
-static void share_if_calls(const struct report *report, const char *label, uint64_t ns, uint64_t whole)
+/* The same, of what is not known where something was not recorded; @without: what. */
+static void share_if(const struct report *report, bool is_recorded, const char *without, const char *label, uint64_t ns, uint64_t whole)
 {
-	if (trace_analysis_sees_calls(report->analysis))
+	if (!has_turns(report))
+		grid_line(report, "\t\t", "%s: not known without scheduling changes", label);
+	else if (is_recorded)
 		share(report, label, ns, whole);
 	else
-		grid_line(report, "\t\t", "%s: not known without system calls", label);
+		grid_line(report, "\t\t", "%s: not known without %s", label, without);
+}
+
+static void share_if_calls(const struct report *report, const char *label, uint64_t ns, uint64_t whole)
+{
+	share_if(report, trace_analysis_sees_calls(report->analysis), "system calls", label, ns, whole);
 }
 
 /* ---- the summary of the original ---- */
@@ -409,9 +416,11 @@ static void process_table(const struct report *report, const struct process_row 
 static void call_table(const struct report *report, const char *title, const struct trace_call *calls, size_t nr, const char *errors,
 		       uint64_t whole)
 {
+	bool turns = has_turns(report);
+	enum grid_kind figure = turns ? GRID_OPTIONAL : GRID_HIDDEN;
 	const struct grid_column columns[] = {
 		{"calls", GRID_RIGHT},	  {errors, GRID_RIGHT},	       {"elapsed", GRID_RIGHT},	 {"%", GRID_RIGHT},
-		{"CPU", GRID_RIGHT},	  {"interrupted", if_interrupts(report, GRID_OPTIONAL)}, {"for a CPU", GRID_OPTIONAL}, {"for else", GRID_OPTIONAL},
+		{"CPU", turns ? GRID_RIGHT : GRID_HIDDEN}, {"interrupted", if_interrupts(report, figure)}, {"for a CPU", figure}, {"for else", figure},
 		{"shortest", GRID_OPTIONAL}, {"median", GRID_OPTIONAL},   {"99th %", GRID_OPTIONAL},	 {"longest", GRID_OPTIONAL},
 		{"name", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
@@ -495,13 +504,18 @@ static void put_cpu_lines(const struct report *report, struct grid *grid, const 
 static void mode_table(const struct report *report, const struct trace_figures *f)
 {
 	struct grid *grid = time_grid(report, "Where the time went (% of the elapsed time of all its threads):");
+	uint64_t unknown_ns = not_seen_ns(f);
 
 	time_line(grid, f->elapsed_ns, f->elapsed_ns, 0, "elapsed, of all threads");
-	put_cpu_lines(report, grid, f);
-	if (f->stolen_ns)
-		time_line(grid, f->stolen_ns, f->elapsed_ns, 0, "(of that, taken by the virtual machine's host)");
-	time_line(grid, f->wait_cpu_ns, f->elapsed_ns, 0, "waiting for a CPU");
-	time_line(grid, f->blocked_ns, f->elapsed_ns, 0, "waiting for something else");
+	if (has_turns(report)) {
+		put_cpu_lines(report, grid, f);
+		if (f->stolen_ns)
+			time_line(grid, f->stolen_ns, f->elapsed_ns, 0, "(of that, taken by the virtual machine's host)");
+		time_line(grid, f->wait_cpu_ns, f->elapsed_ns, 0, "waiting for a CPU");
+		time_line(grid, f->blocked_ns - unknown_ns, f->elapsed_ns, 0, "waiting for something else");
+	}
+	if (unknown_ns)
+		time_line(grid, unknown_ns, f->elapsed_ns, 0, "unknown: it was not seen");
 	grid_end(grid, NULL);
 }
 
@@ -601,11 +615,11 @@ static void classic_lines(const struct report *report, const struct trace_figure
 	grid_line(report, "\t\t", "Quantity of data read from files: %s", calls ? text_bytes(report, f->read_bytes, &t[0]) : "not recorded");
 	grid_line(report, "\t\t", "Quantity of data written to files: %s", calls ? text_bytes(report, f->written_bytes, &t[0]) : "not recorded");
 	share_if_calls(report, "Time executing process code", f->user_ns, trace_ns);
-	share(report, "Time running", f->user_ns + f->syscall_ns + f->trap_ns, trace_ns);
+	share_if(report, true, "", "Time running", f->user_ns + f->syscall_ns + f->trap_ns, trace_ns);
 	if (trace_analysis_sees_wakeups(report->analysis))
 		share_if_calls(report, "Time waiting for I/O", io_ns(f), trace_ns);
 	else
-		grid_line(report, "\t\t", "Time waiting for I/O: not known without wakeups");
+		share_if(report, false, "wakeups", "Time waiting for I/O", 0, trace_ns);
 }
 
 /* Nothing, for a process in no container. */

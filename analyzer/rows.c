@@ -102,14 +102,19 @@ static uint64_t weight_ns(const struct trace_figures *f)
 	return ns;
 }
 
+uint64_t not_seen_ns(const struct trace_figures *f)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < f->nr_waits; i++)
+		ns += f->waits[i].kind == TRACE_WAIT_UNKNOWN ? f->waits[i].ns : 0;
+	return ns;
+}
+
 /* Is there anything that is known of it? Of whom a filter left out there is not. */
 static bool is_known(const struct trace_figures *f)
 {
-	uint64_t unknown_ns = 0;
-
-	for (size_t i = 0; i < f->nr_waits; i++)
-		unknown_ns += f->waits[i].kind == TRACE_WAIT_UNKNOWN ? f->waits[i].ns : 0;
-	return unknown_ns < f->elapsed_ns;
+	return not_seen_ns(f) < f->elapsed_ns;
 }
 
 static void find_worst(const struct trace_figures *f, struct process_row *row)

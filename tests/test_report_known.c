@@ -304,6 +304,41 @@ static void without_scheduling_no_time_is_told(void)
 	free(text);
 }
 
+static void without_scheduling_a_page_tells_what_is_not_known(void)
+{
+	static const char *const lines[] = {"Time executing process code: not known without scheduling changes\n", "Time running: not known without scheduling changes\n",
+					    "Time waiting for I/O: not known without scheduling changes\n", "100.00         unknown: it was not seen\n"};
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct tb *tb = tb_new();
+	char *text;
+
+	mask[TRACE_EV_sched_switch / 64] &= ~(1ull << TRACE_EV_sched_switch % 64);
+	tb_thread(tb, 10, 10, 1, "one", 0, false);
+	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	tb_sys_enter(tb, 0, 9500, SYS_getpid);
+	text = report_of(tb, "-a --pid=10");
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		contains(text, lines[i]);
+	CU_ASSERT_PTR_NULL(strstr(text, "on a CPU"));
+	CU_ASSERT_PTR_NULL(strstr(text, "waiting for something"));
+	free(text);
+}
+
+static void of_what_was_lost_it_is_not_told_that_somebody_waited(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_switch(tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_lost(tb, 0, 7);
+	tb_switch(tb, 0, 11000, 0, 10, 0);
+	tb_sys_enter(tb, 0, 12000, SYS_getpid);
+	text = report_of(tb, "-a --pid=10");
+	contains(text, "unknown: it was not seen\n");
+	free(text);
+}
+
 /* Some of them come until their program is gone: that makes no time known. */
 static void a_moment_of_scheduling_makes_no_time_known(void)
 {
@@ -460,6 +495,8 @@ int main(int argc, char **argv)
 		CASE(without_wakeups_no_time_for_io_is_told),
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
 		CASE(without_scheduling_no_time_is_told),
+		CASE(without_scheduling_a_page_tells_what_is_not_known),
+		CASE(of_what_was_lost_it_is_not_told_that_somebody_waited),
 		CASE(a_moment_of_scheduling_makes_no_time_known),
 		CASE(another_thread_is_named_beside_its_process),
 		CASE(the_number_of_events_is_that_of_the_trace),
