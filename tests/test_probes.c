@@ -596,6 +596,40 @@ static void instructions_end_where_the_next_begins(void)
 	}
 }
 
+static void an_instruction_that_the_kernel_misreads_is_known(void)
+{
+	static const struct {
+		const char *bytes;
+		bool is_misread, is_plain;
+		const char *text;
+	} cases[] = {
+		{"\xc5\xf9\x74\xc0", true, false, "vpcmpeqb %xmm0,%xmm0,%xmm0"},
+		{"\x62\xe2\x7d\x28\x7a\xc6", true, false, "vpbroadcastb %esi,%ymm16"},
+		{"\xc5\xf8\x77\xc3", true, false, "vzeroupper"},
+		{"\xc5\xf8\xc2\xc0\x00", true, false, "vcmpeqps %xmm0,%xmm0,%xmm0"},
+		{"\xc4\xe2\x71\x9d\xc1", true, false, "vfnmadd132ss %xmm1,%xmm1,%xmm0"},
+		{"\xc5\xf9\xef\xc0", false, false, "vpxor %xmm0,%xmm0,%xmm0: refused"},
+		{"\xc5\xf8\x58\xc1", false, false, "vaddps %xmm1,%xmm0,%xmm0"},
+		{"\x74\x10", false, true, "je"},
+		{"\xe8\1\2\3\4", false, true, "call"},
+		{"\x55", false, true, "push %rbp"},
+		{"\x48\x83\xec\x08", false, true, "sub $0x8,%rsp"},
+		{"\x66\x90", false, true, "data16 nop"},
+		{"\xf0\xff\x0f", false, false, "lock decl (%rdi): refused"},
+		{"\xf3\x0f\x1e\xfa", false, true, "endbr64"},
+		{"\x0f\x05\xc3", false, false, "syscall: refused"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const uint8_t *bytes = (const uint8_t *)cases[i].bytes;
+		size_t size = strlen(cases[i].bytes) + 1;
+
+		CU_ASSERT_EQUAL(probe_instruction_is_misread(bytes, size), cases[i].is_misread);
+		CU_ASSERT_EQUAL(probe_instruction_is_plain(bytes, size), cases[i].is_plain);
+		CU_ASSERT_FALSE(probe_instruction_is_misread(bytes, 1));
+	}
+}
+
 /* Whatever stands there: where a function is not understood to its end, it can be probed as the kernel allows. */
 static void every_instruction_of_a_function_can_be_probed_and_no_other_place(void)
 {
@@ -742,6 +776,7 @@ static const struct unit_case cases[] = {
 	{"what_a_register_held_at_the_entry_is_computed_with", what_a_register_held_at_the_entry_is_computed_with},
 	{"each_mistake_gets_one_line_with_the_way_out", each_mistake_gets_one_line_with_the_way_out},
 	{"instructions_end_where_the_next_begins", instructions_end_where_the_next_begins},
+	{"an_instruction_that_the_kernel_misreads_is_known", an_instruction_that_the_kernel_misreads_is_known},
 	{"every_instruction_of_a_function_can_be_probed_and_no_other_place", every_instruction_of_a_function_can_be_probed_and_no_other_place},
 	{"lists_are_sorted_and_say_how_to_probe", lists_are_sorted_and_say_how_to_probe},
 	{"a_list_of_the_kernel_says_where_it_has_no_probes", a_list_of_the_kernel_says_where_it_has_no_probes},

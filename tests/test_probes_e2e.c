@@ -178,21 +178,51 @@ static void one_recording_holds_many_probes(void)
 	session_end(&s);
 }
 
+static bool is_not_traced(const struct trace *trace, const char *begin)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = trace_not_traced(trace, i)); i++)
+		if (!strncmp(text, begin, strlen(begin)))
+			return true;
+	return false;
+}
+
+/* What such a probe would do, it would do to all programs; and what the kernel refuses is told though nobody ran the program before. */
+static void no_program_is_broken_by_a_probe(void)
+{
+	struct trace_error error;
+	struct trace *trace;
+	struct session s;
+
+	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+		return;
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("cp %s %s/vectors", PROBE_TARGET_VECTORS, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --probe '%s/vectors:is_*' %s -- %s/vectors > /dev/null 2>%s/messages", TRACE_BIN, s.folder, s.trace,
+				    s.folder, s.folder),
+			0);
+	CU_ASSERT_EQUAL(tally(&s, "vectors:is_probed", NULL, NULL).nr, 1);
+	trace = trace_open(s.trace, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_TRUE(is_not_traced(trace, "vectors:is_like_je: the kernel takes the instruction there for another"));
+	CU_ASSERT_TRUE(is_not_traced(trace, "vectors:is_refused: the kernel cannot probe the instruction there"));
+	CU_ASSERT_FALSE(is_not_traced(trace, "vectors:is_probed"));
+	trace_close(trace);
+	session_end(&s);
+}
+
 static void what_cannot_be_attached_is_listed_with_the_reason(void)
 {
 	struct trace_error error;
 	struct trace *trace;
 	struct session s;
-	const char *text;
-	bool found = false;
 
 	record(&s, "--probe kernel:no_such_function_anywhere --probe " PROBE_TARGET ":pay");
 	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", NULL, NULL).nr, CALLS * THREADS);
 	trace = trace_open(s.trace, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
-	for (size_t i = 0; (text = trace_not_traced(trace, i)); i++)
-		found |= !strncmp(text, "kernel:no_such_function_anywhere: ", 34);
-	CU_ASSERT_TRUE(found);
+	CU_ASSERT_TRUE(is_not_traced(trace, "kernel:no_such_function_anywhere: "));
 	trace_close(trace);
 	session_end(&s);
 }
@@ -569,6 +599,7 @@ static const struct unit_case cases[] = {
 	{"functions_of_libraries_are_counted", functions_of_libraries_are_counted},
 	{"one_recording_holds_many_probes", one_recording_holds_many_probes},
 	{"what_cannot_be_attached_is_listed_with_the_reason", what_cannot_be_attached_is_listed_with_the_reason},
+	{"no_program_is_broken_by_a_probe", no_program_is_broken_by_a_probe},
 	{"the_flight_recorder_has_probes_too", the_flight_recorder_has_probes_too},
 	{"a_wrong_probe_is_a_usage_error", a_wrong_probe_is_a_usage_error},
 	{"only_the_probes_that_are_chosen_are_recorded", only_the_probes_that_are_chosen_are_recorded},

@@ -119,6 +119,10 @@ char *probe_demangle(const char *name);
 
 /** probe_instruction_bytes() - the length of the instruction of x86-64 that @bytes begin with; 0: cut off, or not known */
 size_t probe_instruction_bytes(const uint8_t *bytes, size_t size);
+/** probe_instruction_is_misread() - would the kernel take the instruction for another, and a breakpoint there break whoever runs it? */
+bool probe_instruction_is_misread(const uint8_t *bytes, size_t size);
+/** probe_instruction_is_plain() - one that all kernels can probe; of others they refuse some */
+bool probe_instruction_is_plain(const uint8_t *bytes, size_t size);
 /** probe_instruction_check() - -EINVAL: @address is in the midst of an instruction of a function; 0: not, as far as is known */
 int probe_instruction_check(struct probe_elf *elf, uint64_t address, struct trace_error *ret_error);
 

@@ -2,8 +2,8 @@
 /*
  * probe_attach.c - probes into the kernel, on and off.
  *
- * Places of one file go in together where the kernel can do that (uprobe_multi, since 6.6): attaching a thousand one by one takes seconds. Where
- * it cannot, or refuses a group, they go in one by one, and each that fails is listed with the reason.
+ * Places of one file go in together where the kernel can do that (uprobe_multi, since 6.6): attaching a thousand one by one takes seconds. But those go alone
+ * that it might refuse, since to take back a group takes long, too; a group that it refuses all the same is halved. Each place that fails is listed with the reason.
  *
  * A probe that is off is no breakpoint: a hit would cost as much as a recorded one, nearly. Its program lets nothing through from the moment on it is
  * switched, by a word in memory; the link behind it goes a little later, and only when all its places are off: to take some of them out would be to
@@ -12,10 +12,12 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <trace/probes.h>
@@ -64,12 +66,15 @@ struct probe_link {
  * struct place - what the loader knows of a probe
  * @link: borrowed; NULL: not attached
  * @number: of its last link, in the cookie
+ * @is_misread: a breakpoint there would break whoever comes along; @is_plain: the kernel has no reason to refuse it
  * @file: as it was when the probe was made: in another one the place would be in the middle of something
  */
 struct place {
 	struct probe_link *link;
 	uint32_t number;
 	bool on;
+	bool is_misread;
+	bool is_plain;
 	struct {
 		dev_t dev;
 		ino_t ino;
@@ -175,6 +180,18 @@ static bool look_at_file(const char *path, struct place *place)
 	return true;
 }
 
+static void look_at_code(const struct trace_probe *probe, struct place *place)
+{
+	uint8_t bytes[16]; /* 15 is the longest */
+	int fd = probe->in_kernel ? -1 : open(probe->file, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : pread(fd, bytes, sizeof(bytes), (off_t)probe->offset);
+
+	if (fd >= 0)
+		close(fd);
+	place->is_misread = got > 0 && probe_instruction_is_misread(bytes, (size_t)got);
+	place->is_plain = got > 0 && probe_instruction_is_plain(bytes, (size_t)got);
+}
+
 static bool is_same_file(const char *path, const struct place *place)
 {
 	struct place now;
@@ -226,6 +243,8 @@ static const char *user_reason(int err)
 	case -ENOTSUP: /* the kernel's own number for it is 524 */
 	case -524:
 		return "the kernel cannot probe the instruction there; take another place, +OFFSET behind it";
+	case -EILSEQ:
+		return "the kernel takes the instruction there for another, and programs would go wrong; take another place, +OFFSET behind it";
 	case -EPERM:
 	case -EACCES:
 		return "not permitted: CAP_PERFMON is needed";
@@ -328,25 +347,55 @@ static bool attach_group(struct tracer_probing *probing, const uint32_t *idxs, u
 	return true;
 }
 
+/* Those that one link may hold; else halves of them, until it is known which ones the kernel refuses. */
+static void attach_all(struct tracer *tracer, struct tracer_probing *probing, const uint32_t *idxs, uint32_t nr)
+{
+	if (probing->multi && !trace_probes_get(probing->probes, idxs[0])->in_kernel && attach_group(probing, idxs, nr))
+		return;
+	if (nr == 1) {
+		attach_one(tracer, probing, idxs[0]);
+		return;
+	}
+	attach_all(tracer, probing, idxs, nr / 2);
+	attach_all(tracer, probing, idxs + nr / 2, nr - nr / 2);
+}
+
+/*
+ * The kernel looks at an instruction only when a process has it mapped: where nobody has, it would take any, and leave out those that it cannot probe
+ * when somebody comes, without a word. So we have it mapped meanwhile.
+ */
+static void attach_mapped(struct tracer *tracer, struct tracer_probing *probing, const uint32_t *idxs, uint32_t nr)
+{
+	const struct trace_probe *probe = trace_probes_get(probing->probes, idxs[0]);
+	size_t bytes = (size_t)probing->places[idxs[0]].file.bytes;
+	int fd = probe->in_kernel ? -1 : open(probe->file, O_RDONLY | O_CLOEXEC);
+	void *code = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	attach_all(tracer, probing, idxs, nr);
+	if (code != MAP_FAILED)
+		munmap(code, bytes);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* The place @first, and all that are to be attached, too, and may be so by the same link. */
 static void attach_with(struct tracer *tracer, struct tracer_probing *probing, uint32_t first, const bool *on)
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, first);
-	uint32_t idxs[MAX_GROUP], nr = 0;
+	uint32_t idxs[MAX_GROUP] = {first}, nr = 1;
 
 	if (!probe->in_kernel && !is_same_file(probe->file, &probing->places[first])) {
 		note(tracer, probe, -ESTALE);
 		return;
 	}
-	for (uint32_t i = first; probing->multi && !probe->in_kernel && i < probing->nr && nr < MAX_GROUP; i++)
-		if (on[i] && !probing->places[i].link && go_together(probe, trace_probes_get(probing->probes, i)))
-			idxs[nr++] = i;
-	if (nr && attach_group(probing, idxs, nr))
+	if (probing->places[first].is_misread) {
+		note(tracer, probe, -EILSEQ);
 		return;
-	if (!nr)
-		idxs[nr++] = first;
-	for (uint32_t i = 0; i < nr; i++)
-		attach_one(tracer, probing, idxs[i]);
+	}
+	for (uint32_t i = first + 1; probing->multi && probing->places[first].is_plain && i < probing->nr && nr < MAX_GROUP; i++)
+		if (on[i] && !probing->places[i].link && probing->places[i].is_plain && go_together(probe, trace_probes_get(probing->probes, i)))
+			idxs[nr++] = i;
+	attach_mapped(tracer, probing, idxs, nr);
 }
 
 /* ---- detach ---- */
@@ -472,8 +521,10 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 	}
 	probing->probes = probes;
 	probing->nr = trace_probes_nr(probes);
-	for (uint32_t i = 0; i < probing->nr; i++)
+	for (uint32_t i = 0; i < probing->nr; i++) {
 		look_at_file(trace_probes_get(probes, i)->file, &probing->places[i]);
+		look_at_code(trace_probes_get(probes, i), &probing->places[i]);
+	}
 	result = load(tracer, probing, probing->nr, any_in_kernel(probes));
 	for (uint32_t i = 0; !result && i < probing->nr; i++)
 		result = write_recipe(probing, i, trace_probes_get(probes, i), ids[i]);

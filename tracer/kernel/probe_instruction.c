@@ -134,6 +134,11 @@ static bool skip_operands(struct code *code, unsigned int shape, size_t more)
 	return true;
 }
 
+static bool is_vex(uint8_t byte)
+{
+	return byte == 0xc4 || byte == 0xc5 || byte == 0x62;
+}
+
 static bool skip_vex(struct code *code, uint8_t op)
 {
 	size_t payload = op == 0x62 ? 3 : op == 0xc4 ? 2 : 1;
@@ -191,11 +196,38 @@ size_t probe_instruction_bytes(const uint8_t *bytes, size_t size)
 	op = *code.at++;
 	if (op == 0x0f)
 		known = skip_0f(&code);
-	else if (op == 0xc4 || op == 0xc5 || op == 0x62)
+	else if (is_vex(op))
 		known = skip_vex(&code, op);
 	else
 		known = skip_byte_opcode(&code, op);
 	return known ? (size_t)(code.at - bytes) : 0;
+}
+
+/*
+ * The kernel knows what it emulates, or has to put right after a step, by the opcode, and does not see that behind VEX and EVEX the same byte is another
+ * instruction (Linux 6.18, arch/x86/kernel/uprobes.c: branch_setup_xol_ops(), arch_uprobe_analyze_insn()): vpcmpeqb is a jump to it and is left out, vcmpps
+ * a return. What it refuses by mistake does no harm.
+ */
+bool probe_instruction_is_misread(const uint8_t *bytes, size_t size)
+{
+	size_t at = size && *bytes == 0xc5 ? 2 : size && *bytes == 0xc4 ? 3 : 4;
+	uint8_t op;
+
+	if (size <= at || !is_vex(*bytes))
+		return false;
+	op = bytes[at];
+	return (op & 0xf0) == 0x70 || memchr("\x90\x9d\xc2\xc3\xca\xcb\xe8\xe9\xeb", op, 9);
+}
+
+bool probe_instruction_is_plain(const uint8_t *bytes, size_t size)
+{
+	const uint8_t *at = bytes, *end = bytes + size;
+
+	while (at < end && *at != 0xf0 && (is_prefix(*at) || (*at & 0xf0) == 0x40))
+		at++;
+	if (at < end && *at == 0x0f)
+		return end - at > 1 && at[1] >= 0x10 && (at[1] & 0xf8) != 0x20 && (at[1] & 0xf0) != 0x30;
+	return at < end && !is_vex(*at) && !memchr("\x6c\x6d\x6e\x6f\xcc\xcd\xce\xcf\xe4\xe5\xe6\xe7\xec\xed\xee\xef\xf0\xf1\xf4\xfa\xfb", *at, 21);
 }
 
 /* ---- in a function of a file ---- */
