@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 #include "grid.h"
 #include "options.h"
+#include "output.h"
 #include "report.h"
 
 #define OUTPUT_BUFFER (1u << 16)
@@ -171,39 +173,56 @@ static int open_output(struct report *report)
 	const char *path = report->options->output;
 	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
 
+	int fd = STDOUT_FILENO;
+
 	report->out = stdout;
 	if (path && strcmp(path, "-") != 0) {
-		report->out = fopen(path, "we");
+		report->out = output_open(path, &report->file);
 		if (!report->out) {
 			fprintf(stderr, "tracevisualizer: %s cannot be written: %s\n", path, strerror(errno));
 			return 1;
 		}
+		fd = output_fd(report->file);
 	}
 	setvbuf(report->out, NULL, _IOFBF, OUTPUT_BUFFER);
-	report->width = output_width(fileno(report->out));
-	report->colour = isatty(fileno(report->out)) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+	report->width = output_width(fd);
+	report->colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 	return 0;
 }
 
-static int close_file(FILE *out, const char *path)
+static int tell_incomplete(const char *path, int cause)
+{
+	fprintf(stderr, "tracevisualizer: %s could not be written completely: %s\n", path ? path : "standard output", strerror(cause ? cause : EIO));
+	return 1;
+}
+
+static int flush_output(FILE *out, const char *path)
 {
 	bool failed = ferror(out);
 	int cause = failed ? errno : 0;
 
 	errno = 0;
 	failed |= fflush(out) != 0; /* what did not fit is tried again, and says why */
-	if (out != stdout && fclose(out) != 0)
-		failed = true;
-	if (!failed)
-		return 0;
-	cause = errno ? errno : cause ? cause : EIO;
-	fprintf(stderr, "tracevisualizer: %s could not be written completely: %s\n", path ? path : "standard output", strerror(cause));
-	return 1;
+	return failed ? tell_incomplete(path, errno ? errno : cause) : 0;
 }
 
-static int close_output(struct report *report)
+/* There is nothing yet that would be written. */
+static bool is_empty(FILE *out)
 {
-	return close_file(report->out, report->options->output);
+	return !__fpending(out);
+}
+
+/* @is_kept: it is a result. Else a file that nothing was written to yet is what it was. */
+static int close_output(struct report *report, bool is_kept)
+{
+	int result = 0;
+
+	if (is_kept || report->out == stdout)
+		result = flush_output(report->out, report->options->output);
+	errno = 0;
+	if (report->out != stdout && output_close(report->out, report->file, is_kept) != 0 && !result)
+		result = tell_incomplete(report->options->output, errno);
+	return result;
 }
 
 /* Is there a report of processes, that those may be missing in who were asked for? The list of events has threads. */
@@ -236,7 +255,7 @@ static int run(const struct options *options)
 		result = nobody ? 1 : open_output(&report);
 	if (!result) {
 		result = print(&report);
-		result = close_output(&report) || nobody ? 1 : result; /* a time line is whole, and has nothing in it */
+		result = close_output(&report, !nobody && !(result && is_empty(report.out))) || nobody ? 1 : result; /* a time line is whole, and has nothing in it */
 		phase(&report, "report", &since, options->list ? trace_get_info(trace)->events : 0);
 	}
 	timeline_free(report.timeline);
@@ -276,7 +295,7 @@ static int run_diff(const struct options *options)
 		result = report_finds_nobody(sides, 2) ? 1 : open_output(&sides[0]);
 	if (!result) {
 		result = report_diff(sides) < 0 ? complain("out of memory for the comparison") : 0;
-		result = close_output(&sides[0]) ? 1 : result;
+		result = close_output(&sides[0], !(result && is_empty(sides[0].out))) ? 1 : result;
 	}
 	for (int i = 0; i < 2; i++) {
 		command_end(&sides[i]);
@@ -312,7 +331,7 @@ int main(int argc, char **argv)
 	else if (!result)
 		result = check_output(&options) ? 1 : options.diff ? run_diff(&options) : run(&options);
 	if (!result && (options.help || options.version))
-		result = close_file(stdout, NULL);
+		result = flush_output(stdout, NULL);
 	options_release(&options);
 	return result;
 }

@@ -31,6 +31,7 @@ struct report {
 	struct timeline *timeline;	     /* of --timeline, else NULL */
 	const struct options *options;
 	FILE *out;
+	struct output *file; /* behind it, if it is one of its own: output.h; owned by it */
 	bool colour;
 	size_t width; /* columns of the terminal; 0: no limit */
 };

@@ -137,6 +137,46 @@ static void closed_streams_are_nobodys_files(void)
 	unlink(path);
 }
 
+static bool has_text(const char *path, const char *text)
+{
+	char bytes[64] = "";
+	FILE *file = fopen(path, "r");
+
+	if (file && fread(bytes, 1, sizeof(bytes) - 1, file) == 0)
+		bytes[0] = '\0';
+	if (file)
+		fclose(file);
+	return file && strcmp(bytes, text) == 0;
+}
+
+/* Nothing to tell takes nothing away, and leaves no empty file behind. */
+static void a_command_that_fails_leaves_the_old_file(void)
+{
+	static const char *const options[] = {"--critical-path=nobody", "--critical-path --from=900", "-d -c99", "-d -tnothing", "-d --from=900", "--timeline --comm=nobody",
+					      "-a --comm=nobody"};
+	char path[64], arguments[512], *text;
+
+	snprintf(path, sizeof(path), "%s.out", trace_path);
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		for (int there = 0; there < 2; there++) {
+			snprintf(arguments, sizeof(arguments), "echo old > %s", path);
+			CU_ASSERT(!there || system(arguments) == 0);
+			snprintf(arguments, sizeof(arguments), "%s --output=%s %s", options[i], path, trace_path);
+			CU_ASSERT_NOT_EQUAL(visualizer_run(arguments, &text), 0);
+			CU_ASSERT(there ? has_text(path, "old\n") : access(path, F_OK) < 0);
+			unlink(path);
+			free(text);
+		}
+	snprintf(arguments, sizeof(arguments), "yes | head -100000 > %s", path); /* more than what comes */
+	CU_ASSERT_EQUAL(system(arguments), 0);
+	snprintf(arguments, sizeof(arguments), "--critical-path=one --json --output=%s %s", path, trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	free(text);
+	snprintf(arguments, sizeof(arguments), "grep -q '^y$' %s", path);
+	CU_ASSERT_NOT_EQUAL(system(arguments), 0);
+	unlink(path);
+}
+
 /* Of a file as of what comes from a pipe: which is copied, to be mapped. */
 static void a_limit_of_size_is_told_like_a_full_disk(void)
 {
@@ -260,6 +300,7 @@ int main(int argc, char **argv)
 		CASE(closed_streams_are_nobodys_files),
 		CASE(failures_name_the_cause_and_status_is_1),
 		CASE(a_trace_is_never_written_over),
+		CASE(a_command_that_fails_leaves_the_old_file),
 		CASE(a_limit_of_size_is_told_like_a_full_disk),
 		CASE(nothing_to_read_is_no_full_disk),
 		CASE(help_fits_a_screen),
