@@ -33,7 +33,7 @@ static int apply_time(struct options *options, const char *value, struct trace_e
 		err = text_parse_time(number, &time_ns);
 	}
 	if (err || !time_ns || __builtin_add_overflow(options->session.duration_ns, time_ns, &options->session.duration_ns))
-		return error_set(ret_error, -EINVAL, "\"%s\" is not a time: -ts60 or --time 60s, -tu500000 or --time 500ms",
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a time: whole seconds or microseconds, more than none, as -ts60 or -tu500000; or --time 60s, 1.5s, 500ms, 5m",
 				  value);
 	return 0;
 }
@@ -58,7 +58,7 @@ static int apply_subbuf_size(struct options *options, const char *value, struct 
 
 	if (text_parse_size(value, 1u << 30, &bytes) || !bytes)
 		return error_set(ret_error, -EINVAL,
-				  "\"%s\" is not a size of sub-buffers in bytes: -b1048576, or --subbuf-size 1M", value);
+				  "\"%s\" is not a size of sub-buffers in bytes: -b1048576, or --subbuf-size 1M; less than 16k or more than 16M is taken as these", value);
 	options->tracer.subbuf_bytes = (uint32_t)bytes;
 	return 0;
 }
@@ -68,7 +68,7 @@ static int apply_subbufs(struct options *options, const char *value, struct trac
 	uint64_t count;
 
 	if (text_parse_number(value, 65536, &count) || count < 2)
-		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers for each CPU: 2 to 65536", value);
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers for each CPU: 2 to 256; more is taken as 256", value);
 	options->tracer.nr_subbufs = (uint32_t)count;
 	return 0;
 }
@@ -282,7 +282,7 @@ static const struct option_spec option_table[] = {
 	{'g', 0, "gid", NULL, "GID", OPTION_VALUE, apply_gid, "only processes of this effective group"},
 	{'u', 'U', "uid", NULL, "UID", OPTION_VALUE, apply_uid, "only processes of this effective user"},
 	{'b', 'B', "subbuf-size", NULL, "BYTES", OPTION_VALUE, apply_subbuf_size, "size of a sub-buffer: 16k to 16M, rounded down to 2^n (1M)"},
-	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs, "sub-buffers per CPU, rounded down to 2^n (8)"},
+	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs, "sub-buffers per CPU: 2 to 256, rounded down to 2^n (8)"},
 	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush, "write what is buffered that often; 0 never (1000 to 256000, by load)"},
 	{0, 0, "level", NULL, "LEVEL", OPTION_VALUE, apply_level, "zstd level, 1 to 19 (about 1)"},
 	{0, 0, "output", NULL, "TRACE", OPTION_VALUE, apply_output, "as the positional TRACE"},

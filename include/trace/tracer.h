@@ -22,6 +22,7 @@ struct tracer;
 
 #define TRACER_DEFAULT_SUBBUF_BYTES (1u << 20) /* where there is memory for it */
 #define TRACER_DEFAULT_NR_SUBBUFS 8u
+#define TRACER_MOST_SUBBUFS 256u
 /* Structural events (fork, exec, open ...) have rings of their own: sub-buffers of a quarter of the others' size, within these limits. */
 #define TRACER_STRUCTURAL_SUBBUF_LEAST (64u << 10)
 #define TRACER_STRUCTURAL_SUBBUF_MOST  (256u << 10)

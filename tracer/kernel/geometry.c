@@ -28,10 +28,10 @@ void tracer_choose_geometry(struct tracer_options *options, uint32_t nr_cpus)
 {
 	if (!options->nr_subbufs)
 		options->nr_subbufs = TRACER_DEFAULT_NR_SUBBUFS;
+	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, TRACER_MOST_SUBBUFS)); /* the default size depends on it */
 	if (!options->subbuf_bytes)
 		options->subbuf_bytes = default_subbuf_bytes(nr_cpus, options->nr_subbufs);
 	options->subbuf_bytes = 1u << log2_floor(clamp(options->subbuf_bytes, SUBBUF_MIN_BYTES, SUBBUF_MAX_BYTES));
-	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, 256));
 	while ((uint64_t)options->subbuf_bytes * options->nr_subbufs >
 	       128u << 20) /* a map's value has to be allocated in one piece */
 		options->nr_subbufs /= 2;
