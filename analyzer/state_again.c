@@ -23,7 +23,6 @@
 #include "state_start.h"
 #include "state_syscall.h"
 
-#define ENDED (TRACE_TASK_DEAD | TRACE_TASK_EXIT_DEAD | TRACE_TASK_EXIT_ZOMBIE)
 #define SLEEPS (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE)
 
 /* It has not been seen since the pause, or whatever else was lost before. */
@@ -154,7 +153,7 @@ static struct trace_thread *thread_told(struct trace_analysis *a, const struct t
 
 	if (!start->tid || start->tid >= MAX_TID)
 		return NULL;
-	if (start->state & (ENDED | TASK_STATE_NEW)) /* it is gone; or its fork is told now */
+	if (start->state & (TASK_STATES_ENDED | TASK_STATE_NEW)) /* it is gone; or its fork is told now */
 		return NULL;
 	if (thread && thread->place == PLACE_DEAD && start->start_ns <= thread->end_ns) /* since its state was looked at, right before */
 		return NULL;

@@ -310,7 +310,7 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	thread->cpu = cpu->cpu;
 	thread->task_state = state;
 	thread->flags |= THREAD_VISIBLE;
-	if (state & (TRACE_TASK_DEAD | TRACE_TASK_EXIT_DEAD | TRACE_TASK_EXIT_ZOMBIE)) {
+	if (state & TASK_STATES_ENDED) {
 		thread->place = PLACE_BLOCKED; /* of zero length */
 		thread_end(a, thread, ns);
 		return;

@@ -347,7 +347,7 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 /* ---- what a flight recorder has of the time before ---- */
 
 /* Those that say themselves whom they are about, for who was on a CPU then is not known; and those that are about nobody. */
-static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream};
+static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit, TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream};
 
 /* 0: nobody. */
 static uint32_t older_tid(const struct trace_event *event)
@@ -357,6 +357,8 @@ static uint32_t older_tid(const struct trace_event *event)
 		return ((const struct trace_sched_fork *)event->payload)->tid;
 	case TRACE_EV_sched_exec:
 		return ((const struct trace_sched_exec *)event->payload)->tid;
+	case TRACE_EV_sched_exit:
+		return ((const struct trace_sched_exit *)event->payload)->tid;
 	case TRACE_EV_sched_free:
 		return ((const struct trace_sched_free *)event->payload)->tid;
 	case TRACE_EV_sched_comm:
@@ -377,6 +379,23 @@ static void load_older(struct trace_analysis *a, const struct trace_event *event
 	thread = thread_find(a, older_tid(event));
 	if (!thread || !(thread->flags & THREAD_FROM_START))
 		handler(a, &a->cpus[event->cpu], a->start_ns, event);
+}
+
+static bool is_first(const struct trace_analysis *a, const struct first *firsts, uint32_t tid)
+{
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		if (firsts[i].what == FIRST_TOLD && firsts[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Who had exited, and is not on a CPU for the last time. That the kernel forgot them comes later, when their parent has asked for them or nobody looks any more. */
+static void end_exited(struct trace_analysis *a, const struct first *firsts)
+{
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+			if ((thread->flags & THREAD_EXITING) && !(thread->flags & THREAD_FROM_START) && !is_first(a, firsts, thread->tid))
+				thread_end(a, thread, a->start_ns);
 }
 
 static bool is_gone(const struct trace_process *process)
@@ -417,6 +436,7 @@ static void place_older(struct trace_analysis *a)
 			if (thread->place == PLACE_DEAD || (thread->flags & THREAD_FROM_START))
 				continue;
 			thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
+			thread->task_state = TRACE_TASK_INTERRUPTIBLE; /* it need not be as new as its fork left it */
 			thread_mode_unknown(thread, a->start_ns);
 		}
 }
@@ -425,7 +445,7 @@ static void place_older(struct trace_analysis *a)
  * Its start state was read at the end, and tells all about those who were still there. Of those who died in the window older events tell who they
  * were: a flight recorder keeps these longer than all others.
  */
-static int load_all_older(struct trace_analysis *a, struct trace_error *ret_error)
+static int load_all_older(struct trace_analysis *a, const struct first *firsts, struct trace_error *ret_error)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = a->start_ns, .mask = mask};
@@ -440,8 +460,61 @@ static int load_all_older(struct trace_analysis *a, struct trace_error *ret_erro
 	while ((event = trace_cursor_next(cursor)))
 		load_older(a, event);
 	trace_cursor_free(cursor);
+	end_exited(a, firsts);
 	forget_gone(a);
 	place_older(a);
+	return 0;
+}
+
+/* ---- who was dead when it began ---- */
+
+static bool may_be_dead(const struct trace_thread *thread)
+{
+	return (thread->flags & THREAD_FROM_START) && thread->place == PLACE_OFF_AT_START && (thread->task_state & TASK_STATES_ENDED);
+}
+
+/* When the last of them was read; 0: there are none. */
+static uint64_t dead_read_ns(const struct trace_analysis *a)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		for (const struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+			if (may_be_dead(thread) && thread->read_ns > ns)
+				ns = thread->read_ns;
+	return ns;
+}
+
+/*
+ * The start state has those, too, who are dead and whom nobody has waited for. Who exited after the beginning and before he was read has said so; all others were
+ * dead before, did nothing and waited for nothing.
+ */
+static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {[TRACE_EV_sched_exit / 64] = 1ull << TRACE_EV_sched_exit % 64};
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .from_ns = a->start_ns, .to_ns = dead_read_ns(a)};
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+
+	if (!options.to_ns || !a->handlers[TRACE_EV_sched_exit] || trace_analysis_recorded(a, TRACE_EV_sched_exit) != TRACE_RECORDED_ALWAYS)
+		return 0;
+	cursor = trace_cursor_new(a->trace, &options, ret_error);
+	if (!cursor)
+		return -12;
+	while ((event = trace_cursor_next(cursor))) {
+		struct trace_thread *thread = event->id == TRACE_EV_sched_exit ? thread_find(a, ((const struct trace_sched_exit *)event->payload)->tid) : NULL;
+
+		if (thread && may_be_dead(thread))
+			thread->task_state = TRACE_TASK_INTERRUPTIBLE;
+	}
+	trace_cursor_free(cursor);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+			if (may_be_dead(thread)) {
+				thread->depth = 0;
+				thread->flags &= ~THREAD_MODE_UNKNOWN;
+				thread_end(a, thread, a->start_ns);
+			}
 	return 0;
 }
 
@@ -460,14 +533,14 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 			return -12;
 		strncpy(process->comm, pseudo[i], sizeof(process->comm) - 1);
 	}
-	error = load_start_state(a, ret_error);
-	if (!error && a->start_ns > trace_get_info(a->trace)->start_ns)
-		error = load_all_older(a, ret_error);
 	firsts = calloc(a->nr_cpus + 1, sizeof(*firsts));
 	if (!firsts)
 		return -12;
+	error = load_start_state(a, ret_error);
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
 		error = look_ahead(a, i, &firsts[i], ret_error);
+	if (!error && a->start_ns > trace_get_info(a->trace)->start_ns)
+		error = load_all_older(a, firsts, ret_error);
 	/* Who is told by events goes first: the start state may have seen the same thread elsewhere a moment later. */
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
 		if (firsts[i].what == FIRST_TOLD)
@@ -477,5 +550,5 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 		if (firsts[i].what != FIRST_TOLD)
 			find_current(a, &a->cpus[i], &firsts[i]);
 	free(firsts);
-	return error;
+	return error ? error : end_dead(a, ret_error);
 }

@@ -15,6 +15,7 @@ struct trace_analysis;
 
 #define MAX_FRAMES 3
 #define MAX_PENDING 2
+#define TASK_STATES_ENDED (TRACE_TASK_DEAD | TRACE_TASK_EXIT_DEAD | TRACE_TASK_EXIT_ZOMBIE)
 #define TASK_STATE_NEW 0x800 /* TASK_NEW of Linux: forked, not woken yet */
 #define TASK_STATE_QUOTA (1u << 31) /* none of Linux: it could run, but for its quota */
 

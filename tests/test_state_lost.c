@@ -82,6 +82,7 @@ static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
 {
 	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20};
 	struct trace_sched_free gone = {.tid = 30};
+	struct trace_sched_exit exit = {.tid = 40, .tgid = 40, .group_dead = 1};
 	struct analysis_case c = case_new();
 	uint64_t start, end;
 
@@ -90,6 +91,9 @@ static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
 	tb_structural_event(c.tb, 0, 2000, TRACE_EV_sched_fork, &fork, sizeof(fork), "two");
 	fork.tid = fork.tgid = 30;
 	tb_structural_event(c.tb, 0, 2000, TRACE_EV_sched_fork, &fork, sizeof(fork), "three");
+	fork.tid = fork.tgid = 40;
+	tb_structural_event(c.tb, 0, 2100, TRACE_EV_sched_fork, &fork, sizeof(fork), "four");
+	tb_structural_event(c.tb, 0, 2200, TRACE_EV_sched_exit, &exit, sizeof(exit), NULL);
 	tb_structural_event(c.tb, 0, 2500, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
 	gone.tid = fork.tid = fork.tgid = 10;
 	fork.parent_tid = 1;
@@ -103,6 +107,8 @@ static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
 	tb_switch(c.tb, 1, 7000, 0, 10, TRACE_TASK_RUNNING);
 	gone.tid = 20;
 	tb_structural_event(c.tb, 1, 8000, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
+	gone.tid = 40;
+	tb_structural_event(c.tb, 1, 8500, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
 	case_run(&c);
 	trace_analysis_window(c.analysis, &start, &end);
 	CU_ASSERT_EQUAL(start, 5000);
@@ -120,7 +126,7 @@ static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
 	CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns, 1000);
 	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2000);
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 20)), "two");
-	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2); /* 30 was gone before */
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2); /* 30 was gone before, 40 dead */
 	CU_ASSERT_PTR_EQUAL(trace_get_process(c.analysis, 1), case_process(&c, 20));
 	CU_ASSERT_EQUAL(trace_analysis_count(c.analysis, TRACE_EV_sched_switch), 3);
 	case_free(&c);

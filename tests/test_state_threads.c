@@ -36,6 +36,48 @@ static void a_child_begins_at_its_fork(void)
 	case_free(&c);
 }
 
+static void start_ended(struct tb *tb, uint64_t read_ns, uint32_t tid, const char *comm)
+{
+	struct trace_start_thread start = {.tid = tid, .tgid = tid, .ns_tid = tid, .ns_tgid = tid, .ppid = 1, .state = TRACE_TASK_EXIT_ZOMBIE, .prio = 120};
+
+	tb_start(tb, read_ns, TRACE_EV_start_thread, &start, sizeof(start), comm); /* in call 0, as older recorders say */
+}
+
+/* Nobody waited for either yet: one was dead when the trace began, the other when the start state was read. */
+static void who_was_dead_at_the_start_waits_for_nothing(void)
+{
+	struct analysis_case c = case_new();
+
+	start_ended(c.tb, 3000, 20, "two");
+	start_ended(c.tb, 3000, 30, "three");
+	tb_exit(c.tb, 0, 1500, 30, 30, true);
+	tb_switch(c.tb, 0, 2000, 30, 0, TRACE_TASK_DEAD);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 0);
+	CU_ASSERT_EQUAL(c.two->nr_waits, 0);
+	CU_ASSERT_EQUAL(c.two->nr_syscalls_rows, 0);
+	CU_ASSERT_EQUAL(trace_process_end_ns(case_process(&c, 20)), 1000);
+	CU_ASSERT_EQUAL(trace_process_end_ns(case_process(&c, 30)), 2000);
+	case_free(&c);
+}
+
+/* It began and died while the start state was read. */
+static void who_was_born_and_died_while_the_state_was_read_has_lived(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	start_ended(c.tb, 4000, 20, "two");
+	tb_fork(c.tb, 0, 1500, 10, 20, 20, "two");
+	tb_switch(c.tb, 1, 2000, 0, 20, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 1, 2500, 20, 20, true);
+	tb_switch(c.tb, 1, 3000, 20, 0, TRACE_TASK_DEAD);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_start_ns(case_process(&c, 20)), 1500);
+	CU_ASSERT_EQUAL(c.two->elapsed_ns, 1500);
+	case_free(&c);
+}
+
 static void a_reused_number_is_another_process(void)
 {
 	struct analysis_case c = case_new();
@@ -360,6 +402,8 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_child_begins_at_its_fork),
+		CASE(who_was_dead_at_the_start_waits_for_nothing),
+		CASE(who_was_born_and_died_while_the_state_was_read_has_lived),
 		CASE(a_reused_number_is_another_process),
 		CASE(a_number_that_is_freed_may_be_anothers_already),
 		CASE(who_exits_may_leave_its_cpu_when_its_number_is_anothers),

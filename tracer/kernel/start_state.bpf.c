@@ -62,7 +62,7 @@ static __always_inline void fill_syscall(struct trace_start_thread *record, stru
 	long nr;
 
 	record->nr = -1;
-	if ((task->flags & PF_KTHREAD) || task->on_cpu)
+	if ((task->flags & PF_KTHREAD) || task->on_cpu || task->exit_state)
 		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	nr = syscall_nr(regs);
