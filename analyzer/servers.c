@@ -711,6 +711,8 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	memcpy(mask, s->wanted, sizeof(mask));
 	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64; /* made by the reader: it is in no mask of the recording */
 	s->handlers[TRACE_EV_trace_lost] = gaps_lost;
+	for (size_t i = 0; trace_not_traced(trace, i); i++)
+		s->no_transfers |= strncmp(trace_not_traced(trace, i), "sock_send", 9) == 0 || strncmp(trace_not_traced(trace, i), "sock_recv", 9) == 0;
 	servers_prepare_calls(s);
 	if (packets_prepare(s) < 0)
 		goto fail;

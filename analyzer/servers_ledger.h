@@ -306,6 +306,7 @@ struct trace_servers {
 	struct trace_analysis *analysis;
 	int failed;
 	bool started, finished, masked;
+	bool no_transfers; /* the kernel does not tell what is sent, or received */
 	uint64_t wanted[TRACE_MASK_WORDS];   /* events that the requests depend on */
 	uint64_t recorded[TRACE_MASK_WORDS]; /* once @masked: which are recorded now */
 	servers_handler_fn handlers[TRACE_EV_MAX];

@@ -484,6 +484,13 @@ void request_receive(struct trace_servers *s, struct ledger_thread *thread, stru
 	open_all(s, thread, endpoint, sender, carried, from_ino, true);
 }
 
+/* Else what was accepted would stand for all that comes later on that connection, and its end would not be seen. */
+static bool sees_transfers(const struct trace_servers *s)
+{
+	return !s->no_transfers && trace_analysis_recorded(s->analysis, TRACE_EV_sock_send) == TRACE_RECORDED_ALWAYS &&
+	       trace_analysis_recorded(s->analysis, TRACE_EV_sock_recv) == TRACE_RECORDED_ALWAYS;
+}
+
 void request_accept(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
 {
 	struct endpoint *peer = endpoint->peer;
@@ -492,6 +499,8 @@ void request_accept(struct trace_servers *s, struct ledger_thread *thread, struc
 	endpoint->accepted = true;
 	if (peer)
 		peer->role = ROLE_CLIENT;
+	if (!sees_transfers(s))
+		return;
 	if (peer && peer->owner) {
 		if (peer->owner == thread->process)
 			return;

@@ -61,6 +61,25 @@ static void to_read_what_brings_no_request_is_no_rest(void)
 	}
 }
 
+/* What was accepted is all that anybody would see of a connection: it must not stand for what others ask later. */
+static void without_what_is_sent_or_received_nobody_is_billed_for_a_connection(void)
+{
+	static const uint32_t ids[] = {0, TRACE_EV_sock_send, TRACE_EV_sock_recv};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+		struct case_of_servers k = begin();
+
+		mask[ids[i] / 64] &= ~(1ull << ids[i] % 64);
+		tb_event(k.c.tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+		connects(&k, &one, &one_server, 1200);
+		polls(&k, 2, 2500);
+		run(&k);
+		CU_ASSERT_EQUAL(bill(&k, 30, 10).exact_ns > 0, i == 0);
+		end(&k);
+	}
+}
+
 static void interrupts_are_told_beside_the_bill(void)
 {
 	struct case_of_servers k = begin();
@@ -327,6 +346,7 @@ static void a_rest_brings_the_backlog_in_step(void)
 
 static const struct unit_case cases[] = {
 	{"to_read_what_brings_no_request_is_no_rest", to_read_what_brings_no_request_is_no_rest},
+	{"without_what_is_sent_or_received_nobody_is_billed_for_a_connection", without_what_is_sent_or_received_nobody_is_billed_for_a_connection},
 	{"interrupts_are_told_beside_the_bill", interrupts_are_told_beside_the_bill},
 	{"receiving_is_charged_to_the_owner_of_the_socket", receiving_is_charged_to_the_owner_of_the_socket},
 	{"a_devices_packets_may_come_before_their_sockets", a_devices_packets_may_come_before_their_sockets},
