@@ -470,6 +470,11 @@ static int check_action(const struct options *options, struct trace_error *ret_e
 	if (session->background)
 		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: one at a time",
 				 options->tracer.overwrite ? "-k" : "--background", action_letter(options->action));
+	if (options->selection.begun && options->action != ACTION_SET_MASK)
+		return error_set(ret_error, -EINVAL, "-e chooses what a recording has, and %s begins none: leave it out; tracevisualizer -d -t chooses among what there is",
+				 action_letter(options->action));
+	if (session->duration_ns)
+		return error_set(ret_error, -EINVAL, "-t says how long a recording lasts, and %s begins none: leave it out", action_letter(options->action));
 	return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
 }
 

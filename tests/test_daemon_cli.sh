@@ -92,6 +92,8 @@ export TRACER_SOCKET=$work/programs # nobody else's programs, and nobody else to
 expect 2 "unknown option -Z" run -Z
 expect 2 "near ones: .*sched_switch" run -esched_swich t
 expect 2 "is not a time" run -tsx t
+expect 2 "-e chooses what a recording has, and -j begins none" run -j -e sched t
+expect 2 "-t says how long a recording lasts, and -v begins none" run -ts1 -v
 expect 2 "one name too many" run a b c d
 expect 2 "^tracedaemon: -k begins a recording and -j does not: one at a time$" run -j -k
 check "a contradiction is one line" test "$(wc -l <err)" = 1

@@ -2,7 +2,7 @@
 #ifndef TRACE_TRACEPOINT_H
 #define TRACE_TRACEPOINT_H
 /*
- * tracepoint.h - events of your own program, beside the kernel's, in one line. C (gnu11) and C++17; gcc and clang; link with -ltracer.
+ * tracepoint.h - events of your own program, beside the kernel's, in one line. C11 and C++17; gcc and clang; link with -ltracer.
  *
  *     #include <trace/tracepoint.h>
  *
