@@ -389,6 +389,8 @@ static inline void set_unref(struct set *set)
 	if (set && !--set->refs)
 		set_release(set);
 }
+/** set_stamp() - all of @set get a new one, which is returned */
+uint64_t set_stamp(struct trace_servers *s, const struct set *set);
 /** set_put() - *@place = *@place + @request. The caller keeps its reference to @request. */
 void set_put(struct trace_servers *s, struct set **place, struct request *request);
 void set_put_all(struct trace_servers *s, struct set **place, const struct set *more);
@@ -552,8 +554,8 @@ void log_runs(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns
 /** log_interval() - what a thread was blocked on has been decided: a trace_interval_fn */
 void log_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval);
 void log_free(struct ledger_thread *thread);
-/** wait_answered() - what @thread slept for last was the answer that @server sent */
-void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server);
+/** wait_answered() - what @thread slept for last was the answer that @server sent; @asked: what it worked on when it asked; NULL: what it works on */
+void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server, const struct set *asked);
 void waits_finish(struct trace_servers *s);
 void waits_free(struct trace_servers *s);
 

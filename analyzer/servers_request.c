@@ -473,11 +473,11 @@ void request_receive(struct trace_servers *s, struct ledger_thread *thread, stru
 		role_find(s, endpoint, ROLE_SERVER);
 	restored = (endpoint->role != ROLE_SERVER || endpoint->guessed) && restore(s, thread, carried);
 	if (restored) {
-		wait_answered(s, thread, s->sender);
+		wait_answered(s, thread, s->sender, endpoint->awaiting);
 		return;
 	}
 	if (is_answer(s, thread, endpoint, sender)) {
-		wait_answered(s, thread, s->sender);
+		wait_answered(s, thread, s->sender, endpoint->awaiting);
 		set_put_all(s, &thread->incoming, endpoint->awaiting);
 		return;
 	}

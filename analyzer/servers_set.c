@@ -134,7 +134,7 @@ void set_put(struct trace_servers *s, struct set **place, struct request *reques
 		set_add(s, place, request);
 }
 
-static uint64_t set_stamp(struct trace_servers *s, const struct set *set)
+uint64_t set_stamp(struct trace_servers *s, const struct set *set)
 {
 	s->stamp++;
 	for (uint32_t i = 0; set && i < set->nr; i++)

@@ -258,36 +258,43 @@ void log_interval(void *data, struct trace_analysis *analysis, const struct trac
 /* struct share - of a client in CPU time that was spent on @set: one of @nr, or nothing (0). Neighbours in a log mostly have the same set */
 struct share {
 	const struct ledger_process *client;
+	uint64_t own; /* stamp of the requests that the client itself was at: a child that it made for one of them, and asks, works on just that */
 	const struct set *set;
 	uint32_t nr;
 };
 
+static bool is_for(const struct share *share, const struct request *request)
+{
+	return request->sender == share->client || request->stamp == share->own;
+}
+
 /* A client is the process that sent, or another host. */
-static uint32_t nr_clients(struct trace_servers *s, const struct set *set)
+static uint32_t nr_clients(struct trace_servers *s, const struct share *share, const struct set *set)
 {
 	uint64_t stamp = ++s->stamp;
+	bool has_some = false;
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < set->nr; i++) {
 		const struct request *request = set->items[i];
 		uint64_t *seen = request->sender ? &request->sender->stamp : &s->origin_stamps[request->origin];
 
+		if (is_for(share, request)) {
+			has_some = true;
+			continue;
+		}
 		nr += *seen != stamp;
 		*seen = stamp;
 	}
-	return nr;
+	return has_some ? nr + 1 : 0;
 }
 
 /* As in the bills, each client has the same, however many of its requests there are. */
 static uint64_t part_for(struct trace_servers *s, struct share *share, const struct set *set, uint64_t ns)
 {
-	bool has_some = false;
-
 	if (share->set != set) {
-		for (uint32_t i = 0; set && !has_some && i < set->nr; i++)
-			has_some = set->items[i]->sender == share->client;
 		share->set = set;
-		share->nr = has_some ? nr_clients(s, set) : 0;
+		share->nr = set ? nr_clients(s, share, set) : 0;
 	}
 	return share->nr ? ns / share->nr : 0;
 }
@@ -361,11 +368,10 @@ static void add_piece(struct trace_servers *s, struct pair_wait *row, const stru
 
 /* Returns from when on the log of @server tells. */
 static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
-			 const struct ledger_process *client, uint64_t from, uint64_t to)
+			 struct share *share, uint64_t from, uint64_t to)
 {
 	uint64_t end = trace_analysis_now(s->analysis), end_cpu = trace_thread_cpu_ns(s->analysis, server->thread);
 	uint64_t nr = server->log ? server->log->nr : 0, oldest = log_oldest(server);
-	struct share share = {.client = client};
 
 	for (uint64_t i = nr; i > oldest && to > from; i--) {
 		const struct log_entry *entry = log_at(server, i - 1);
@@ -375,7 +381,7 @@ static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const s
 			piece = to - begin;
 			whole = end - entry->ns;
 			cpu = end_cpu > entry->cpu_ns ? end_cpu - entry->cpu_ns : 0;
-			add_piece(s, row, server, entry, &share, begin, piece,
+			add_piece(s, row, server, entry, share, begin, piece,
 				  (uint64_t)((unsigned __int128)cpu * piece / whole));
 			to = begin;
 		}
@@ -395,9 +401,10 @@ static const struct ledger_thread *parent_until(const struct ledger_thread *serv
 	return parent && parent->process == server->process && to <= server->born_ns ? parent : NULL;
 }
 
-void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server)
+void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server, const struct set *asked)
 {
 	uint64_t from = thread->wait_from, to = thread->wait_to;
+	struct share share = {.client = thread->process};
 	struct pair_wait *row;
 
 	if (!server || !to || to <= from || server->process == thread->process)
@@ -411,8 +418,9 @@ void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct
 	row->wait.server = server->process->process;
 	row->wait.count++;
 	row->wait.wait_ns += to - from;
+	share.own = set_stamp(s, asked ? asked : thread->set);
 	for (const struct ledger_thread *one = server; one && to > from; one = parent_until(one, to))
-		to = lay_over(s, row, one, thread->process, from, to);
+		to = lay_over(s, row, one, &share, from, to);
 	row->wait.rest_ns += to - from;
 	thread->wait_to = 0;
 }

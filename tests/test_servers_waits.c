@@ -257,6 +257,51 @@ static void a_thread_made_for_the_request_waits_for_its_maker_first(void)
 	end(&k);
 }
 
+/* A server makes a child for the request of its client, gives it the job through a socket pair, and waits. */
+static void what_a_child_made_for_a_request_works_on_it_is_for_who_made_it(void)
+{
+	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302}, child_s = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
+				parent = {.cpu = 2, .fd = 8, .ino = 302, .peer = 301};
+	struct trace_sock_send event = {.ino = 301, .ret = 16, .family = AF_UNIX};
+	struct trace_sched_wakeup_new wakeup = {.tid = 50, .target_cpu = 4};
+	struct case_of_servers k = begin();
+	const struct trace_server_wait *wait = NULL;
+
+	connects(&k, &one, &one_server, 1050);
+	make(&k, &child_s, 1100, SYS_socketpair, 302);
+	make(&k, &parent, 1120, SYS_socketpair, 301);
+	sends(&k, &one, 1200);
+	receives(&k, &one_server, 1300);
+	tb_sys_enter(k.c.tb, 2, 1395, SYS_clone, 0, 0, 0, 0, 0);
+	tb_fork(k.c.tb, 2, 1400, 30, 50, 50, "child");
+	tb_event(k.c.tb, 2, 1402, TRACE_EV_sched_wakeup_new, &wakeup, sizeof(wakeup), NULL);
+	tb_sys_exit(k.c.tb, 2, 1405, 50);
+	tb_switch(k.c.tb, 4, 1410, 0, 50, TRACE_TASK_RUNNING);
+	sends(&k, &parent, 1420);
+	tb_sys_enter(k.c.tb, 2, 1450, SYS_read, 8, 0, 16);
+	tb_switch(k.c.tb, 2, 1460, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	receives(&k, &child, 1500);
+	tb_sys_enter(k.c.tb, 4, 2500, SYS_write, 7, 0, 16);
+	tb_waking(k.c.tb, 4, 2502, 30, TRACE_CONTEXT_TASK);
+	tb_event(k.c.tb, 4, 2505, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 4, 2510, 16);
+	tb_switch(k.c.tb, 2, 2600, 0, 30, TRACE_TASK_RUNNING);
+	event.ino = 302;
+	tb_event(k.c.tb, 2, 2610, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+	tb_sys_exit(k.c.tb, 2, 2620, 16);
+	sends(&k, &one_server, 2700);
+	tb_switch(k.c.tb, 4, 8000, 50, 0, TRACE_TASK_INTERRUPTIBLE);
+	run(&k);
+	for (size_t i = 0; i < trace_nr_server_waits(k.servers); i++)
+		if (trace_process_pid(trace_get_server_wait(k.servers, i)->client) == 30)
+			wait = trace_get_server_wait(k.servers, i);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(wait);
+	CU_ASSERT_EQUAL(trace_process_pid(wait->server), 50);
+	CU_ASSERT_EQUAL(wait->for_client_ns, 2502 - 1460);
+	CU_ASSERT_EQUAL(wait->for_others_ns, 0);
+	end(&k);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -266,6 +311,7 @@ int main(int argc, char **argv)
 		CASE(what_a_server_waits_for_without_a_call_is_not_known_yet),
 		CASE(a_server_s_wait_is_one_although_its_requests_change),
 		CASE(a_thread_made_for_the_request_waits_for_its_maker_first),
+		CASE(what_a_child_made_for_a_request_works_on_it_is_for_who_made_it),
 		{NULL, NULL},
 	};
 
