@@ -48,6 +48,8 @@ int critical_path_begin(struct report *report)
 
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		return complain("the kernel was not recorded, only events of programs: nobody knows what %s waited for; record as root", "threads");
+	if (report_check_from(report))
+		return 2;
 	if (report->options->from_s > 0)
 		options.from_ns = from_ns(report);
 	if (report->options->to_s >= 0)

@@ -755,18 +755,16 @@ static int list_events(struct list *list)
 }
 
 /* What would be an empty list has a reason. */
-static int check_window(const struct options *options, const struct trace_info *info)
+static int check_window(const struct report *report)
 {
+	const struct options *options = report->options;
+	const struct trace_info *info = trace_get_info(report->trace);
+
 	if (options->cpu >= info->nr_cpus) {
 		fprintf(stderr, "tracevisualizer: the trace has no CPU %lld: it has %u, counted from 0\n", (long long)options->cpu, info->nr_cpus);
 		return 2;
 	}
-	if (info->end_ns > info->whole_ns && options->from_s * 1e9 > (double)(info->end_ns - info->whole_ns)) {
-		fprintf(stderr, "tracevisualizer: --from is behind the end of the trace, which is %.3f s long\n",
-			(double)(info->end_ns - info->whole_ns) / 1e9);
-		return 2;
-	}
-	return 0;
+	return report_check_from(report);
 }
 
 int report_list(struct report *report)
@@ -774,7 +772,7 @@ int report_list(struct report *report)
 	const struct trace_info *info = trace_get_info(report->trace);
 	struct list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
 	bool filtered = is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES);
-	int error = check_window(report->options, info);
+	int error = check_window(report);
 
 	if (!error)
 		error = choose_events(&list);

@@ -129,12 +129,14 @@ static int analyze(struct report *report, double *since)
 	const struct options *options = report->options;
 	struct trace_error error = {0};
 	bool with_servers = options->analyze || options->verify || (options->json && !options->critical_path);
+	int failed;
 
 	if (!options->analyze && !options->json && !options->summary && !options->verify && !options->critical_path && !options->timeline)
 		return 0;
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
-	if (report->analysis && options->critical_path && critical_path_begin(report))
-		return 1;
+	failed = report->analysis && options->critical_path ? critical_path_begin(report) : 0;
+	if (failed)
+		return failed;
 	if (report->analysis && with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
 	if (report->servers)

@@ -88,12 +88,12 @@ void report_summary(struct report *report);
 /** report_list() - one line per event. 0, or 2 after a message: a name that is no event */
 int report_list(struct report *report);
 
-/** critical_path_begin() - before the pass: keep what --critical-path will need. 0, or 1 after a message */
+/** critical_path_begin() - before the pass: keep what --critical-path will need. 0, or 1 or 2 after a message */
 int critical_path_begin(struct report *report);
 /** report_critical_path() - text, or JSON of schema trace-critical-path/1. 0, -ENOMEM, or 1 after a message */
 int report_critical_path(struct report *report);
 
-/** timeline_check() - before anything is written: is there something to show? 0, or 1 after a message */
+/** timeline_check() - before anything is written: is there something to show? 0, or 1 or 2 after a message */
 int timeline_check(const struct report *report);
 /** timeline_begin() - before the pass, in which it is written to @report->out already. 0 or -ENOMEM */
 int timeline_begin(struct report *report);
@@ -197,6 +197,8 @@ struct losses {
 struct losses trace_losses(const struct trace *trace);
 /** report_moment() - @seconds after the start of the trace, as the summary has it: what --from and --to count from */
 uint64_t report_moment(const struct report *report, double seconds);
+/** report_check_from() - is there something behind --from? 0, or 2 after a message: it would be an empty report without a reason */
+int report_check_from(const struct report *report);
 /** report_older() - events that a flight recorder has of some CPUs and programs of the time before it has all of it, in no figure: only lists have them */
 uint64_t report_older(const struct report *report);
 /** report_lost() - events that are missing, also in chunks that turned out to be damaged; @ret_gaps: in how many gaps */

@@ -256,7 +256,7 @@ struct timeline *timeline_free(struct timeline *timeline)
 int timeline_check(const struct report *report)
 {
 	if (!is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		return 0;
+		return report_check_from(report);
 	fputs("tracevisualizer: the kernel was not recorded, only events of programs: nobody knows what threads did; record as root\n", stderr);
 	return 1;
 }

@@ -411,6 +411,16 @@ uint64_t report_moment(const struct report *report, double seconds)
 	return trace_get_info(report->trace)->whole_ns + (uint64_t)(seconds * 1e9);
 }
 
+int report_check_from(const struct report *report)
+{
+	const struct trace_info *info = trace_get_info(report->trace);
+
+	if (info->end_ns <= info->whole_ns || report->options->from_s * 1e9 <= (double)(info->end_ns - info->whole_ns))
+		return 0;
+	fprintf(stderr, "tracevisualizer: --from is behind the end of the trace, which is %.3f s long\n", (double)(info->end_ns - info->whole_ns) / 1e9);
+	return 2;
+}
+
 uint64_t report_older(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);

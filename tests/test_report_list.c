@@ -350,9 +350,6 @@ static void a_list_that_would_be_empty_says_why(void)
 	contains(text, "the trace has no CPU 9: it has 1, counted from 0\n");
 	CU_ASSERT_PTR_NULL(strstr(text, "Event"));
 	free(text);
-	CU_ASSERT_EQUAL(run_on_trace("-d --from=5", &text), 2);
-	contains(text, "--from is behind the end of the trace, which is 0.");
-	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-d -tpage_alloc", &text), 0);
 	contains(text, "the trace has no event to list that was asked for; tracevisualizer -s tells ");
 	free(text);
@@ -363,6 +360,20 @@ static void a_list_that_would_be_empty_says_why(void)
 	contains(text, "SYSCALL : read(");
 	CU_ASSERT_PTR_NULL(strstr(text, "no event to list"));
 	free(text);
+}
+
+static void a_window_behind_the_end_is_told(void)
+{
+	static const char *const options[] = {"-d --from=5", "-d -y --from=5", "--critical-path --from=5", "--critical-path=one --from=5 --json", "--timeline --from=5"};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		char *text;
+
+		CU_ASSERT_EQUAL(run_on_trace(options[i], &text), 2);
+		contains(text, "tracevisualizer: --from is behind the end of the trace, which is 0.");
+		CU_ASSERT_PTR_EQUAL(strchr(text, '\n'), text + strlen(text) - 1);
+		free(text);
+	}
 }
 
 int main(int argc, char **argv)
@@ -383,6 +394,7 @@ int main(int argc, char **argv)
 		CASE(what_is_not_known_of_a_loss_is_told_in_words),
 		CASE(a_window_and_omitted_events),
 		CASE(a_list_that_would_be_empty_says_why),
+		CASE(a_window_behind_the_end_is_told),
 		{NULL, NULL},
 	};
 
