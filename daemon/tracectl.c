@@ -125,14 +125,25 @@ struct step {
 	char argument[CONTROL_REQUEST_BYTES];
 };
 
-/* The next step of the words; returns how many they are, or -1: usage, and told. */
-static int take_step(int argc, char **argv, struct step *ret_step)
+/* @word is no command. Behind one, @before, it was meant for that, unless it looks like a letter. */
+static void tell_unknown(const struct verb *before, const char *word)
+{
+	if (!before || *word == '-')
+		message_error("unknown command %s; try --help", word);
+	else if (before->argument_name)
+		message_error("%s takes %s only: %s is one word too many, and no command; try --help", before->name, before->argument_name, word);
+	else
+		message_error("%s takes no argument: %s is one word too many, and no command; try --help", before->name, word);
+}
+
+/* The next step of the words, behind @before; returns how many they are, or -1: usage, and told. */
+static int take_step(const struct verb *before, int argc, char **argv, struct step *ret_step)
 {
 	int words;
 
 	ret_step->verb = find_verb(argv[0]);
 	if (!ret_step->verb) {
-		message_error("unknown command %s; try --help", argv[0]);
+		tell_unknown(before, argv[0]);
 		return -1;
 	}
 	if (argc > 1 && !*argv[1] && ret_step->verb->argument_name) { /* of a variable that is not set: none would be another request */
@@ -154,16 +165,16 @@ static int take_step(int argc, char **argv, struct step *ret_step)
 /* All of the words are understood before the first of them is done: a slip behind "stop" is not to end a recording. */
 static int run_words(const char *control_path, int argc, char **argv)
 {
-	struct step step;
+	struct step step = {.verb = NULL};
 	int words, status = 0;
 
 	for (int i = 0; i < argc; i += words) {
-		words = take_step(argc - i, argv + i, &step);
+		words = take_step(step.verb, argc - i, argv + i, &step);
 		if (words < 0)
 			return 2;
 	}
 	for (int i = 0; i < argc && !status; i += words) {
-		words = take_step(argc - i, argv + i, &step);
+		words = take_step(step.verb, argc - i, argv + i, &step);
 		status = perform(control_path, step.verb, *step.argument ? step.argument : NULL);
 	}
 	return status;

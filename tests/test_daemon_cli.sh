@@ -380,8 +380,10 @@ expect 0 "" run -m -efs
 expect 1 "belongs to another daemon" run -ts1 other.trace
 check "a refusal is one line" test "$(wc -l <err)" -eq 1
 expect 1 "t.trace is just being written by another recording and is not replaced" "$daemon" --control "$work/second" -tu100000 t.trace
-expect 2 "unknown command nowplease" ask stop nowplease
-expect 2 "unknown command bogus" ask halt bogus
+expect 2 "stop takes no argument: nowplease is one word too many, and no command" ask stop nowplease
+expect 2 "halt takes no argument: bogus is one word too many" ask halt bogus
+expect 2 "dump takes TRACE only: b.trace is one word too many" ask dump a.trace b.trace
+expect 2 "unknown command -x" ask halt -x
 expect 2 "TEXT is missing" ask -h mark
 check "what is not understood does nothing" test "$(ask)" = "tracedaemon: recording"
 expect 0 "" ask stop
