@@ -588,6 +588,8 @@ static void help_row(FILE *out, const struct option_spec *spec)
 	if (spec->name && spec->value_name && !spec->letter)
 		snprintf(left + used, sizeof(left) - (size_t)used, " %s", spec->value_name);
 	fprintf(out, "  %-24s %s\n", left, spec->help);
+	if (spec->other_name)
+		fprintf(out, "    --%-20s the same\n", spec->other_name);
 }
 
 void options_help(FILE *out)
@@ -600,11 +602,15 @@ void options_help(FILE *out)
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (option_table[i].apply)
 			help_row(out, &option_table[i]);
-	fputs("  ", out);
+	fputs(" ", out);
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (option_table[i].other_letter)
+			fprintf(out, " -%c", option_table[i].other_letter);
+	fputs("   as in lower case, for old scripts\n ", out);
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (!option_table[i].apply)
-			fprintf(out, "-%c ", option_table[i].letter);
-	fputs("             accepted for old scripts, without effect\n"
+			fprintf(out, " -%c", option_table[i].letter);
+	fputs("        accepted for old scripts, without effect\n"
 	      "TRACE - is stdout; without TRACE a name is made up. Then: tracevisualizer -a TRACE\n",
 	      out);
 }

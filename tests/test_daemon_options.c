@@ -464,10 +464,11 @@ static void the_manual_knows_every_option(void)
 
 	table = options_table(&nr);
 	for (size_t i = 0; i < nr; i++) {
-		if (table[i].letter) {
-			snprintf(wanted, sizeof(wanted), "\\-%c", table[i].letter);
-			expect_mentions(path, text, wanted);
-		}
+		for (int k = 0; k < 2; k++)
+			if (k ? table[i].other_letter : table[i].letter) {
+				snprintf(wanted, sizeof(wanted), "\\-%c", k ? table[i].other_letter : table[i].letter);
+				expect_mentions(path, text, wanted);
+			}
 		for (int k = 0; k < 2; k++) {
 			const char *name = k ? table[i].other_name : table[i].name, *from = name;
 			size_t used = 4;
@@ -507,14 +508,42 @@ static void the_completion_knows_every_option(void)
 	free(text);
 }
 
-static void the_help_fits_a_screen(void)
+static void help_text(char *text, size_t size)
 {
-	char text[8192] = "";
-	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
-	size_t lines = 0;
+	FILE *out = fmemopen(text, size - 1, "w");
 
 	options_help(out);
 	fclose(out);
+}
+
+static void the_help_knows_every_option(void)
+{
+	char text[8192] = "", wanted[64];
+	const struct option_spec *table;
+	size_t nr;
+
+	help_text(text, sizeof(text));
+	table = options_table(&nr);
+	for (size_t i = 0; i < nr; i++)
+		for (int k = 0; k < 2; k++) {
+			char letter = k ? table[i].other_letter : table[i].letter;
+			const char *name = k ? table[i].other_name : table[i].name;
+
+			snprintf(wanted, sizeof(wanted), " -%c", letter);
+			if (letter)
+				expect_mentions("--help", text, wanted);
+			snprintf(wanted, sizeof(wanted), " --%s", name ? name : "");
+			if (name)
+				expect_mentions("--help", text, wanted);
+		}
+}
+
+static void the_help_fits_a_screen(void)
+{
+	char text[8192] = "";
+	size_t lines = 0;
+
+	help_text(text, sizeof(text));
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
 		CU_ASSERT(strlen(line) <= 100);
 		if (strlen(line) > 100)
@@ -545,6 +574,7 @@ static const struct unit_case cases[] = {
 	{"names_are_printed_as_a_shell_takes_them", names_are_printed_as_a_shell_takes_them},
 	{"the_manual_knows_every_option", the_manual_knows_every_option},
 	{"the_completion_knows_every_option", the_completion_knows_every_option},
+	{"the_help_knows_every_option", the_help_knows_every_option},
 	{"the_help_fits_a_screen", the_help_fits_a_screen},
 	{NULL, NULL},
 };
