@@ -18,7 +18,7 @@
  * A wakeup by an interrupt names what the interrupt did (timer: timeout; packet: network; disk: file), never who was interrupted. A process that
  * writes packets into a device (tun) is the wire: `network`, too.
  * A wakeup by a thread of the kernel, or by one of its interrupts that belongs to no device, is `kernel`, by that thread's name without
- * numbers; "RCU grace period" when all CPUs had to pass a point first (membarrier, some closes and unmounts).
+ * numbers; "RCU grace period" when all CPUs had to pass a point first (membarrier, some closes and unmounts, writes to files of control groups).
  *
  * On whose behalf. A kworker wakes for whoever queued its work; the softirq that delivers a packet to this machine itself, for the sender. A wakeup in
  * io_uring_enter is for the file of the request that was completed; if a worker of io_uring completed it, for what that had waited for.
@@ -208,6 +208,17 @@ static bool woken_to_die(const struct question *q)
 
 #define RCU_NAME "RCU grace period"
 
+static bool is_of_rcu(const struct trace_thread *thread)
+{
+	return (thread->flags & THREAD_KERNEL) && strncmp(thread->comm, "rcu", 3) == 0;
+}
+
+/* Whatever was acted on. No data comes by it: a file's write() that moves a process to a control group, or a setting, waits for all CPUs. */
+static bool ended_by_rcu(const struct question *q)
+{
+	return !q->pending->cut && (q->waker->thread ? is_of_rcu(q->waker->thread) : q->waker->cause == CAUSE_RCU);
+}
+
 /* "kworker/0:1-events" is kworker: which of them did it means nothing. Those of RCU have many names. */
 static struct verdict by_kernel_thread(const struct question *q, enum via via)
 {
@@ -215,7 +226,7 @@ static struct verdict by_kernel_thread(const struct question *q, enum via via)
 	char name[sizeof(q->waker->thread->comm)];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(comm, "/"), comm);
-	if (strncmp(comm, "rcu", 3) == 0)
+	if (is_of_rcu(q->waker->thread))
 		return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, RCU_NAME));
 	return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, *name ? name : "kernel thread"));
 }
@@ -362,6 +373,8 @@ static struct verdict by_file(const struct question *q, file_idx idx)
 
 	if (!idx)
 		return by_unknown_file(q);
+	if (ended_by_rcu(q))
+		return by_waker_alone(q, VIA_NONE);
 	switch (q->a->files[idx].mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:
@@ -397,7 +410,7 @@ static struct verdict by_path(const struct question *q)
 		return by_file(q, q->frame->file);
 	if (was_allowed(q))
 		return the_waker(q, VIA_INOTIFY); /* or not allowed: then there is no descriptor */
-	if (q->frame->has_path && !q->gap)
+	if (q->frame->has_path && !q->gap && !ended_by_rcu(q))
 		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, given_path(q));
 	return by_waker(q, VIA_NONE);
 }

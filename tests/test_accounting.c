@@ -419,6 +419,31 @@ static void a_kernel_thread_as_waker_is_the_kernel(void)
 	expect(&c, TRACE_WAIT_KERNEL, "RCU grace period", 0, "");
 }
 
+/* The file of a control group, to which a process is written: no data is transferred. */
+static void a_file_is_not_what_a_grace_period_was_for(void)
+{
+	static const char *const names[] = {"rcu_preempt", "jbd2/vda-8"};
+
+	for (int i = 0; i < 2; i++) {
+		struct analysis_case c = begin();
+		struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL};
+
+		tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), names[i]);
+		tb_fd(c.tb, 10, 3, 31, 7, S_IFREG | 0644, "/sys/fs/cgroup/it/cgroup.procs");
+		tb_sys_enter(c.tb, 0, 2000, SYS_write, 3, 0, 2);
+		block(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_switch(c.tb, 0, 5500, 0, 30, TRACE_TASK_RUNNING);
+		tb_waking(c.tb, 0, 6000, 10, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 6100, 30, 10, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_exit(c.tb, 0, 6200, 2);
+		case_run(&c);
+		if (i)
+			expect(&c, TRACE_WAIT_FILE, "/sys/fs/cgroup/it/cgroup.procs", 0, "");
+		else
+			expect(&c, TRACE_WAIT_KERNEL, "RCU grace period", 0, "");
+	}
+}
+
 static void a_kernel_thread_waits_for_the_kernel(void)
 {
 	struct analysis_case c = case_new();
@@ -574,6 +599,7 @@ int main(int argc, char **argv)
 		CASE(a_terminal_is_a_device),
 		CASE(a_stopped_thread_is_stopped),
 		CASE(a_kernel_thread_as_waker_is_the_kernel),
+		CASE(a_file_is_not_what_a_grace_period_was_for),
 		CASE(a_kernel_thread_waits_for_the_kernel),
 		CASE(a_wait_without_end_that_a_process_will_end_is_for_several),
 		CASE(a_call_that_blocks_many_times_keeps_every_nanosecond),
