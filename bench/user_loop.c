@@ -115,7 +115,9 @@ static void *empty_rings(void *argument)
 {
 	struct user_memory *memory = argument;
 	const struct timespec nap = { 0, 200000 };
+	const struct sched_param first = { .sched_priority = 1 };
 
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &first); /* or rings would be full where more threads than CPUs write */
 	for (;;) {
 		for (unsigned int n = 0; n < memory->nr_rings; n++) {
 			unsigned char *at = (unsigned char *)memory + memory->rings_offset + n * memory->ring_stride;

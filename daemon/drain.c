@@ -87,18 +87,6 @@ static uint64_t ring_position(const struct drain_ring *ring)
 	return __atomic_load_n(&ring->ring.control->position, __ATOMIC_ACQUIRE);
 }
 
-/* Close the sub-buffer in use; returns its number: all records until now are in it or before it. */
-static uint64_t close_subbuf(const struct drain_ring *ring)
-{
-	uint64_t position;
-
-	subbuf_flush(&ring->ring);
-	position = ring_position(ring);
-	if ((position & SUBBUF_OFFSET_MASK) >= ring->ring.subbuf_bytes)
-		return position >> SUBBUF_OFFSET_BITS;
-	return (position >> SUBBUF_OFFSET_BITS) - 1; /* the next one is open already */
-}
-
 static void ring_release(struct drain_ring *ring)
 {
 	ring->consumed++;
@@ -108,7 +96,7 @@ static void ring_release(struct drain_ring *ring)
 static void ring_begin(struct drain_ring *ring, bool whole)
 {
 	ring->consumed = read_counter(&ring->ring.control->consumed);
-	ring->first = ring->translate ? ring->consumed + 1 : close_subbuf(ring) + 1;
+	ring->first = ring->translate ? ring->consumed + 1 : ring_close(&ring->ring) + 1;
 	ring->last = UINT64_MAX;
 	ring->discarded_before = whole ? 0 : ring_counted(ring);
 	ring->filtered_before = ring->translate ? 0 : read_counter(&ring->ring.control->filtered);
@@ -170,7 +158,7 @@ static void ring_end(struct drain_ring *ring)
 {
 	uint64_t most = ring->consumed + ring->ring.nr_subbufs;
 
-	ring->last = close_subbuf(ring);
+	ring->last = ring_close(&ring->ring);
 	if (ring->translate && ring->last > most)
 		ring->last = most; /* a program may say anything */
 	ring->discarded = ring_counted(ring);
@@ -405,6 +393,8 @@ bool drain_salvage(struct drain *drain, struct drain_ring *ring)
 {
 	uint64_t position, seq;
 
+	if (!ring->retired && !ring->broken)
+		subbuf_bury_block(&ring->ring);
 	while (!ring->retired && !ring->broken) {
 		if (writer_thread_full(drain->thread))
 			return false;
@@ -482,19 +472,19 @@ bool drain_wake_at(struct drain *drain, bool half)
 uint32_t drain_flush(struct drain *drain)
 {
 	const struct subbuf_ring *ring;
-	uint64_t offset, fill, fullest = 0;
+	uint64_t bytes, fill, fullest = 0;
 
 	settle(drain);
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		if (drain->rings[i]->retired || drain->rings[i]->broken)
 			continue;
 		ring = &drain->rings[i]->ring;
-		offset = ring_position(drain->rings[i]) & SUBBUF_OFFSET_MASK;
 		if (subbuf_complete(ring, drain->rings[i]->consumed + 1))
 			fullest = 1024;
-		if (!subbuf_flush(ring))
+		bytes = ring_flush(ring);
+		if (!bytes)
 			continue;
-		fill = offset * 1024 / ring->subbuf_bytes + 1; /* little is not nothing */
+		fill = bytes * 1024 / ring->subbuf_bytes + 1; /* little is not nothing */
 		if (fill > fullest)
 			fullest = fill;
 	}
@@ -520,10 +510,13 @@ static uint64_t committed_records(const struct subbuf_ring *ring, uint64_t seq)
 	const struct subbuf_header *header = subbuf_slot(ring, seq);
 	uint64_t commit = __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE);
 	uint64_t earlier_uses = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - ring->subbuf_bytes;
+	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), in_block = 0;
 
 	if (header->seq != seq)
 		return 0; /* its opener has not come that far */
-	return (((commit - earlier_uses) >> 40) - header->records_before) & 0xffffff;
+	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
+		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
+	return ((((commit - earlier_uses) >> 40) - header->records_before) & 0xffffff) + in_block;
 }
 
 uint64_t drain_abandon(struct drain *drain)

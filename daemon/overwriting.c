@@ -55,15 +55,6 @@ uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *
 	return count.records;
 }
 
-uint64_t ring_close(const struct subbuf_ring *ring)
-{
-	uint64_t position;
-
-	subbuf_flush(ring);
-	position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
-	return (position >> SUBBUF_OFFSET_BITS) - ((position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes);
-}
-
 /* A ring that is filled so fast that it comes round while we count is asked again, from where it is then. */
 uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience)
 {

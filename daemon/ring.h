@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_RING_H
 #define DAEMON_RING_H
-/* ring.h - what the readers of rings, drain.c, flight.c and user_flight.c, need beyond <trace/subbuf.h>. */
+/* ring.h - what the readers of rings, drain.c, flight.c and user_kept.c, need beyond <trace/subbuf.h>. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +16,16 @@ static inline size_t ring_record_bytes(const struct subbuf_ring *ring, const str
 		return 0;
 	return end - sizeof(*header);
 }
+
+/**
+ * ring_flush() - subbuf_flush_block() and subbuf_flush(): what the ring holds until now can be read, once those who are inside have left
+ * One at a time. On the ring's CPU, if there is a block; what of it cannot be closed, from a cpuset without that CPU, stays until it is full or the program ends.
+ * Returns how full the sub-buffer was that was closed, in bytes; 0: there was none.
+ */
+uint32_t ring_flush(const struct subbuf_ring *ring);
+
+/** ring_close() - ring_flush(). Returns the last sub-buffer that nobody adds to any more; behind it the next may have been opened already */
+uint64_t ring_close(const struct subbuf_ring *ring);
 
 /* ---- sub-buffers that may be overwritten while we look: overwriting.c ---- */
 
@@ -52,9 +62,6 @@ bool ring_copy(const struct subbuf_ring *ring, uint64_t seq, struct subbuf_heade
 
 /** ring_records_before() - as subbuf_records_before(), once it is exact */
 uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *patience);
-
-/** ring_close() - close the sub-buffer in use. Returns the last one that is closed; behind it the next may have been opened already */
-uint64_t ring_close(const struct subbuf_ring *ring);
 
 /** ring_forget() - close the sub-buffer in use; all up to the one whose number is returned is past. @ret_records: how many records that were */
 uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience);

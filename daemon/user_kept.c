@@ -246,12 +246,10 @@ static int walk_ring(struct walk *walk)
 	int err = 0, rounds = 0;
 
 	do { /* again only when it has come round meanwhile, so that nothing of it was left */
-		if (!walk->dead)
-			subbuf_flush(ring);
+		if (walk->dead)
+			subbuf_bury_block(ring);
+		newest = walk->dead ? ring_newest(ring) : ring_close(ring);
 		position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
-		newest = position >> SUBBUF_OFFSET_BITS;
-		if (!walk->dead && (position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes)
-			newest--;
 		if (seq < ring_oldest(ring, kept->forgotten))
 			seq = ring_oldest(ring, kept->forgotten);
 		walk->skipped = seq > kept->forgotten + 1;

@@ -341,8 +341,10 @@ static void stop_overwriting(struct user_program *program)
 		struct subbuf_ring ring = user_mapping_ring(mapping, i);
 		uint64_t consumed = __atomic_load_n(&ring.control->consumed, __ATOMIC_RELAXED);
 
-		if (was_set || ring_newest(&ring) > consumed + ring.nr_subbufs)
+		if (was_set || ring_newest(&ring) > consumed + ring.nr_subbufs) {
+			ring_flush(&ring);
 			subbuf_keep(&ring);
+		}
 	}
 }
 
@@ -355,10 +357,11 @@ static void finish_flushes(struct user_program *program)
 	for (uint32_t i = user_mapping_next_ring(mapping, 0); i < mapping->nr_rings; i = user_mapping_next_ring(mapping, i + 1)) {
 		struct subbuf_ring ring = user_mapping_ring(mapping, i);
 
-		while (!subbuf_finish_flush(&ring, false) && patience > 0) {
+		while ((!subbuf_finish_flush_block(&ring, false) || !subbuf_finish_flush(&ring, false)) && patience > 0) {
 			poll(NULL, 0, 1);
 			patience--;
 		}
+		subbuf_finish_flush_block(&ring, true);
 		subbuf_finish_flush(&ring, true);
 	}
 }

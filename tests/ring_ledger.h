@@ -91,6 +91,8 @@ struct ledger {
 	trace_u64 last_seq;
 	trace_u64 last_lost;
 	trace_u64 last_base;
+	bool any_order; /* a writer's later records may stand in earlier sub-buffers; it has at most 64 */
+	trace_u64 seen[LEDGER_MAX_WRITERS];
 	trace_u64 salvage_lost; /* committed, and cannot be told any more */
 	bool salvage_unknown; /* how many they are: one stands for them */
 	trace_u64 last_preset; /* what ledger_preset() pretended */
@@ -203,9 +205,10 @@ static inline trace_u32 ledger_read_records(struct ledger *l, const struct subbu
 		for (unsigned int i = 0; i < payload->filler; i++)
 			if (((const trace_u64 *)(payload + 1))[i] != ledger_check_word(payload->writer, payload->n))
 				ledger_fault(l, "a payload is torn");
-		if (payload->n < l->next[payload->writer])
+		if (l->any_order ? l->seen[payload->writer] >> payload->n & 1 : payload->n < l->next[payload->writer])
 			ledger_fault(l, "a record is doubled or out of its writer's order");
 		l->next[payload->writer] = payload->n + 1;
+		l->seen[payload->writer] |= l->any_order ? 1ULL << payload->n : 0;
 		if (times && !(header->flags & SUBBUF_FLAG_TIME_SUSPECT) && !LEDGER_TIME_IS_RIGHT(payload, ledger_time(header, record.time)))
 			ledger_fault(l, "a time is wrong");
 	}
@@ -255,7 +258,7 @@ static inline void ledger_drain(struct ledger *l)
  * were not taken or overwritten. Returns the records that were found in flight. */
 static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger *l)
 {
-	trace_u64 position = l->ring.control->position, last = position >> SUBBUF_OFFSET_BITS;
+	trace_u64 position = (subbuf_bury_block(&l->ring), l->ring.control->position), last = position >> SUBBUF_OFFSET_BITS;
 	void *copy = malloc(l->ring.subbuf_bytes);
 	struct subbuf_salvaged salvaged;
 	trace_u64 kept = last >= l->ring.nr_subbufs ? last - l->ring.nr_subbufs + 1 : 1, seq = l->ring.control->consumed + 1;

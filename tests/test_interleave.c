@@ -9,7 +9,8 @@
  * its end any other may follow). Bugs of lock-free code need few preemptions, so a small bound finds them all the same
  * (Musuvathi and Qadeer, "Iterative context bounding", PLDI 2007). Writers are alike: one that has not begun stands for all of
  * them. A plan may also let one writer die at any point; and in the plans of programs, whose records go through tracer/user/ring.h, the
- * writers set up the rings of two CPUs themselves, all at once, and are moved from one to the other.
+ * writers set up the rings of two CPUs themselves, all at once, and are moved from one to the other. Their restartable sequences stand here step by step, and are
+ * given up when anybody else was on that CPU meanwhile; that the instructions do the same is test_user_program's part.
  *
  * This is sequential consistency only; the order of memory is checked by test_subbuf.c under TSan.
  */
@@ -41,11 +42,13 @@ static trace_u64 read_clock(void);
 static bool is_time_right(const struct ledger_payload *payload, trace_u64 time);
 #include "ring_ledger.h"
 
-static bool is_moved(trace_u32 cpu);
-#define USER_MOVED(w) is_moved((w)->cpu)
-static void point_of_window(void);
-#define TRACE_WINDOW_LOAD(p) (point_of_window(), __atomic_load_n(p, __ATOMIC_RELAXED))
-#define TRACE_RING_WRITE_HEADER(p, word) (LEDGER_OWN_POINT(), __atomic_store_n(p, word, __ATOMIC_RELAXED))
+struct trace_window;
+struct user_payload;
+static bool append(const struct trace_window *window, trace_u64 now, trace_u64 word, const struct user_payload *payload);
+static bool swap(trace_u32 cpu, trace_u64 *at, trace_u64 from, trace_u64 to);
+#define USER_APPEND(window, where, now, word, payload) append(window, now, word, payload)
+#define USER_SWAP(where, cpu, at, from, to) swap(cpu, at, from, to)
+#define USER_BLOCK_ROOM 24u
 #ifndef LEDGER_USER_RING_H /* as LEDGER_SUBBUF_WRITE_H */
 #define LEDGER_USER_RING_H "../tracer/user/ring.h"
 #endif
@@ -79,7 +82,9 @@ struct actor {
 	bool fresh; /* its stack is at the top of actor_main() */
 	jmp_buf resume;
 	trace_u64 clock[2];
-	trace_u32 cpu;
+	trace_u32 where[2]; /* its CPU, twice, as in struct rseq */
+	bool in_sequence;
+	bool disturbed;
 	char stack[64 << 10] __attribute__((aligned(16)));
 };
 
@@ -98,6 +103,7 @@ static unsigned long long schedules;
 
 #define NR_RINGS 2 /* the second one only in the plans of programs */
 static struct ledger ledgers[NR_RINGS];
+#define NO_CPU 9
 static unsigned char memory[NR_RINGS][SUBBUF_CONTROL_BYTES + 1024] __attribute__((aligned(64)));
 static struct trace_window windows[NR_RINGS];
 static trace_u64 clock_ns;
@@ -174,6 +180,14 @@ static int others(int self, int *ret_list)
 
 static void actor_main(void);
 
+/* @self runs, or comes to run, where others are in the middle of a sequence. */
+static void disturb(int self)
+{
+	for (int i = 0; i < nr_actors; i++)
+		if (i != self && actors[i].in_sequence && actors[i].where[0] == actors[self].where[0])
+			actors[i].disturbed = true;
+}
+
 static void run_actor(int next)
 {
 	struct actor *actor = &actors[next];
@@ -181,6 +195,7 @@ static void run_actor(int next)
 
 	current = next;
 	actor->begun = true;
+	disturb(next);
 	if (!actor->fresh)
 		_longjmp(actor->resume, 1);
 	actor->fresh = false;
@@ -233,14 +248,17 @@ static void point(void)
 	die(self);
 }
 
-/* What ring.h asks, of a thread that wrote to @cpu last: another choice of the scheduler. */
+/* A thread that wrote to @cpu last may be elsewhere now: another choice of the scheduler. */
 static bool is_moved(trace_u32 cpu)
 {
+	struct actor *actor = &actors[current];
+
 	if (moves < plan->moves && choose(2)) {
 		moves++;
-		actors[current].cpu ^= 1;
+		actor->where[0] = actor->where[1] ^= 1;
+		disturb(current);
 	}
-	return actors[current].cpu != cpu;
+	return actor->where[1] != cpu;
 }
 
 /* Before what only the reader of the dead can tell from the step before. */
@@ -250,43 +268,105 @@ static void point_of_death(void)
 		die(current);
 }
 
-/* Before what is read of a window; where somebody dies there are points enough. */
-static void point_of_window(void)
+/* ---- restartable sequences ---- */
+
+static bool begin_sequence(trace_u32 cpu)
 {
-	if (!plan->kills)
-		point();
+	struct actor *actor = &actors[current];
+
+	actor->in_sequence = !is_moved(cpu);
+	actor->disturbed = false;
+	return actor->in_sequence;
+}
+
+/* Before each of its instructions. False: given up. */
+static bool goes_on(void)
+{
+	struct actor *actor = &actors[current];
+
+	point();
+	actor->in_sequence &= !actor->disturbed;
+	return actor->in_sequence;
+}
+
+/* Before those that nobody else can tell from the one before. */
+static bool goes_on_alone(void)
+{
+	point_of_death();
+	return true;
+}
+
+static bool end_sequence(bool done)
+{
+	actors[current].in_sequence = false;
+	return done;
+}
+
+static bool append(const struct trace_window *window, trace_u64 now, trace_u64 word, const struct user_payload *payload)
+{
+	trace_u64 size = sizeof(struct trace_record) + user_payload_bytes(payload), block;
+	unsigned char *record;
+
+	if (!begin_sequence(window->block ? window->cpu : (trace_u32)(window - windows)) || !goes_on())
+		return end_sequence(false);
+	if (!window->block || (now - window->base) >> 32 != 0)
+		return end_sequence(false);
+	if (!goes_on())
+		return end_sequence(false);
+	block = *window->block;
+	if ((trace_u32)block + size > window->bytes)
+		return end_sequence(false);
+	record = window->subbuf + (trace_u32)block;
+	block += size + (1ULL << TRACE_BLOCK_RECORD_SHIFT);
+	if (!goes_on())
+		return end_sequence(false);
+	assert(word >> 48 << 3 == size); /* the instructions take it from there */
+	*(trace_u64 *)(void *)record = window->lap | word | (trace_u32)now;
+	goes_on_alone();
+	user_payload_store(payload, record + sizeof(struct trace_record));
+	if (!goes_on())
+		return end_sequence(false);
+	*window->block = block;
+	return end_sequence(true);
+}
+
+static bool swap(trace_u32 cpu, trace_u64 *at, trace_u64 from, trace_u64 to)
+{
+	if (!begin_sequence(cpu) || !goes_on() || *at != from || !goes_on())
+		return end_sequence(false);
+	*at = to;
+	return end_sequence(true);
 }
 
 /* ---- the actors ---- */
 
-#define RING_BYTES (sizeof(struct subbuf_header) + 24 + 32) /* two records, or one and a rest, or a tight fit */
+/* Two records, or one and a rest, or a tight fit; of programs two more, in a block. */
+#define RING_BYTES (sizeof(struct subbuf_header) + 24 + 32 + (plan->program ? 24 + 32 : 0))
 
 /* As record.c: the common case; otherwise the ring of the CPU that the thread is on now, which may never have been used. */
 static void write_of_program(int id, trace_u32 n)
 {
-	trace_u32 image[6], *place = NULL, cpu = actors[id].cpu;
+	trace_u32 image[6], *place = NULL, cpu = actors[id].where[0];
 	struct ledger_payload head = { (trace_u16)id, n & 1, n, 0 };
-	struct user_payload payload = { n & 1 ? 6 : 4, { 0, 0, 0 }, n & 1 ? image : NULL };
+	struct user_payload payload = { n & 1 ? 6 : 4, 0, image };
 	struct subbuf_writer w = ledgers[cpu].writer;
-	trace_u64 position, check = ledger_check_word((trace_u32)id, n);
+	trace_u64 check = ledger_check_word((trace_u32)id, n);
 	struct subbuf_ring ring;
 
 	memcpy(image, &head, sizeof(head));
 	memcpy(image + 4, &check, sizeof(check));
-	memcpy(payload.first, &head, sizeof(head));
+	memcpy(&payload.first, &head, sizeof(payload.first));
 	attempts[id]++;
-	w.place = &place;
-	if (user_ring_write(&w, &windows[cpu], LEDGER_ID, &payload, &position))
+	if (user_ring_write(&w, &windows[cpu], actors[id].where, LEDGER_ID, &payload))
 		return;
-	if (position == SUBBUF_NO_POSITION) {
-		cpu = actors[id].cpu;
-		w = ledgers[cpu].writer;
-		w.place = &place;
-		if (SUBBUF_LOAD(&w.control->position) == 0)
-			subbuf_ring_init(&ring, memory[cpu], RING_BYTES, 2, cpu, SUBBUF_PRODUCER_USER, SUBBUF_CLOCK_TSC, false);
-	}
-	user_ring_write_slow(&w, LEDGER_ID, &payload, position);
-	user_window_move(&w, &windows[cpu]);
+	cpu = actors[id].where[0];
+	w = ledgers[cpu].writer;
+	w.place = &place;
+	if (SUBBUF_LOAD(&w.control->position) == 0)
+		subbuf_ring_init(&ring, memory[cpu], RING_BYTES, 2, cpu, SUBBUF_PRODUCER_USER, SUBBUF_CLOCK_TSC, false);
+	user_block_close(&w, &windows[cpu], actors[id].where);
+	user_ring_write_slow(&w, LEDGER_ID, &payload);
+	user_block_open(&w, &windows[cpu], actors[id].where);
 }
 
 static void write_all(int id)
@@ -321,13 +401,37 @@ static void consume(struct ledger *ledger)
 	subbuf_release(&ledger->ring);
 }
 
-/* As the daemon does; then it takes what there is. */
+/* As the daemon does, on the ring's CPU if there is a block. */
+static void flush(struct ledger *ledger)
+{
+	if (current >= 0 && subbuf_block_is_open(SUBBUF_LOAD(&ledger->ring.control->block))) {
+		actors[current].where[0] = (trace_u32)(ledger - ledgers);
+		disturb(current);
+		subbuf_flush_block(&ledger->ring);
+		actors[current].where[0] = NO_CPU;
+	} else if (current < 0) {
+		subbuf_flush_block(&ledger->ring);
+	}
+	subbuf_flush(&ledger->ring);
+}
+
+static struct subbuf_count past; /* what was not to be read when a recording began; not exact: it may still have grown then */
+
+/* Then it takes what there is. */
 static void stop_overwriting(struct ledger *ledger)
 {
+	int self = current;
+
 	SUBBUF_STORE(&overwrites, 0);
 	if (!is_set_up(ledger))
 		return;
+	flush(ledger);
 	subbuf_keep(&ledger->ring);
+	current = -1; /* at once */
+	past = subbuf_records_before(&ledger->ring, ledger->ring.control->consumed + 1);
+	if (subbuf_block_is_open(ledger->ring.control->block) && subbuf_block_seq(&ledger->ring, ledger->ring.control->block) <= ledger->ring.control->consumed)
+		ledger_fault(ledger, "what is past can grow");
+	current = self;
 	ledger->last_seq = ledger->ring.control->consumed;
 	consume(ledger);
 }
@@ -347,7 +451,7 @@ static void actor_main(void)
 				if (plan->switched)
 					stop_overwriting(&ledgers[0]);
 				else if (is_set_up(&ledgers[0]))
-					subbuf_flush(&ledgers[0].ring);
+					flush(&ledgers[0]);
 			}
 		actors[self].done = true;
 		if (_setjmp(actors[self].resume) == 0)
@@ -377,17 +481,19 @@ static trace_u64 read_after_switch(struct ledger *ledger)
 	trace_u64 kept_from = ledger->last_seq - ledger->subbufs + 1;
 	struct subbuf_count before;
 
-	subbuf_flush(&ledger->ring);
+	flush(ledger);
 	ledger_drain(ledger);
 	if (ledger->ring.control->consumed != ledger->ring.control->position >> SUBBUF_OFFSET_BITS)
 		ledger_fault(ledger, "the ring stands still");
 	before = subbuf_records_before(&ledger->ring, kept_from);
+	if (past.exact && before.exact && before.records != past.records)
+		ledger_fault(ledger, "what is past has grown");
 	return before.exact ? before.records : ledger_sum(ledger->attempted) + attempted_by_programs() - ledger->found - ledger->ring.control->discarded;
 }
 
 static void read_all(struct ledger *ledger)
 {
-	subbuf_flush(&ledger->ring);
+	flush(ledger);
 	if (plan->overwrite)
 		ledger_dump(ledger);
 	else
@@ -421,7 +527,8 @@ static void check_books(void)
 			continue;
 		if (plan->switched)
 			accounted += read_after_switch(ledger);
-		else if (plan->flusher_dies && !subbuf_finish_flush(&ledger->ring, false) && !subbuf_finish_flush(&ledger->ring, true))
+		else if (plan->flusher_dies && ((!subbuf_finish_flush_block(&ledger->ring, false) && !subbuf_finish_flush_block(&ledger->ring, true)) ||
+						(!subbuf_finish_flush(&ledger->ring, false) && !subbuf_finish_flush(&ledger->ring, true))))
 			ledger_fault(ledger, "a flush is not finished");
 		else if (killed < 0 || plan->flusher_dies)
 			read_all(ledger);
@@ -436,7 +543,7 @@ static void check_books(void)
 	/* The record that a dead writer was in is lost, and may not be counted; nothing else. */
 	if (accounted + (killed >= 0 && !plan->flusher_dies) < attempted || accounted > attempted)
 		ledger_fault(&ledgers[0], killed < 0 ? "attempted != found + lost" : "a death cost more than the record in progress");
-	if (in_flight > 1)
+	if (in_flight > 1 || accounted + in_flight > attempted)
 		ledger_fault(&ledgers[0], "more records in flight than dead writers");
 }
 
@@ -444,7 +551,7 @@ static void set_up(void)
 {
 	memset(windows, 0, sizeof(windows));
 	for (trace_u32 cpu = 0; cpu < (plan->program ? NR_RINGS : 1); cpu++) {
-		memset(memory[cpu], 0, SUBBUF_CONTROL_BYTES - 3072);
+		memset(memory[cpu], 0, SUBBUF_CONTROL_BYTES);
 		memset(memory[cpu] + SUBBUF_CONTROL_BYTES, 0, sizeof(memory[cpu]) - SUBBUF_CONTROL_BYTES);
 		ledger_init(&ledgers[cpu], memory[cpu], RING_BYTES, 2, plan->overwrite && !plan->program);
 		if (!plan->program)
@@ -452,7 +559,8 @@ static void set_up(void)
 		overwrites = plan->overwrite;
 		ledgers[cpu].writer.overwrites = plan->overwrite || plan->switched ? &overwrites : NULL;
 		ledgers[cpu].writer.cpu = ledgers[cpu].cpu = cpu;
-		memset(memory[cpu], 0, SUBBUF_CONTROL_BYTES - 3072);
+		ledgers[cpu].any_order = true;
+		memset(memory[cpu], 0, SUBBUF_CONTROL_BYTES);
 		memset(memory[cpu] + SUBBUF_CONTROL_BYTES, 0, sizeof(struct subbuf_header));
 	}
 }
@@ -466,11 +574,12 @@ static void run_schedule(void)
 	clock_ns = 1000;
 	depth = preemptions = kills = moves = 0;
 	killed = -1;
+	past.exact = false;
 	if (plan->program)
 		memset(programs_records, 0, sizeof(programs_records));
 	for (int i = 0; i < nr_actors; i++) {
-		actors[i].begun = actors[i].done = false;
-		actors[i].cpu = 0;
+		actors[i].begun = actors[i].done = actors[i].in_sequence = false;
+		actors[i].where[0] = actors[i].where[1] = actors[i].role == WRITER ? 0 : NO_CPU;
 		attempts[i] = 0;
 	}
 	if (_setjmp(driver) == 0) {
@@ -606,6 +715,19 @@ static void a_flusher_dies(void)
 	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 1, .flushes = 1, .bound = 2, .kills = 1, .flusher_dies = true, .step = 1 });
 }
 
+/* In the middle of closing a block, too. */
+static void a_programs_flusher_dies(void)
+{
+	explore_plan((struct plan){ .writers = 2, .records = 3, .flushes = 2, .bound = 2, .kills = 1, .flusher_dies = true, .program = true, .step = 1 });
+	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 1, .flushes = 1, .bound = 2, .kills = 1, .flusher_dies = true, .program = true, .step = 1 });
+}
+
+static void programs_writers_and_flusher(void)
+{
+	explore_plan((struct plan){ .writers = 2, .records = 4, .flushes = 2, .bound = 3, .program = true, .step = 1 });
+	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 2, .flushes = 1, .bound = 2, .program = true, .moves = 1, .step = 1 });
+}
+
 static void programs_flight_recorder(void)
 {
 	explore_plan((struct plan){ .writers = 2, .records = 5, .bound = 2, .program = true, .overwrite = true, .step = 1 });
@@ -636,7 +758,9 @@ static const struct unit_case cases[] = {
 	{ "programs_are_moved", programs_are_moved },
 	{ "programs_times_expire", programs_times_expire },
 	{ "a_program_dies", a_program_dies },
+	{ "programs_writers_and_flusher", programs_writers_and_flusher },
 	{ "a_flusher_dies", a_flusher_dies },
+	{ "a_programs_flusher_dies", a_programs_flusher_dies },
 	{ "programs_flight_recorder", programs_flight_recorder },
 	{ "a_program_dies_in_flight", a_program_dies_in_flight },
 	{ "a_recording_follows_a_flight", a_recording_follows_a_flight },

@@ -20,7 +20,7 @@ static void memories_that_are_not_as_they_should_be_are_refused(void)
 		uint64_t value;
 	} wrongs[] = {
 #define WRONG(field, value) { offsetof(struct user_memory, field), sizeof(((struct user_memory *)0)->field), value }
-		WRONG(magic, 7), WRONG(version, 2), WRONG(clock, 2), WRONG(total_bytes, 4096), WRONG(max_events, 0), WRONG(max_events, USER_MAX_EVENTS + 1),
+		WRONG(magic, 7), WRONG(version, 1), WRONG(clock, 2), WRONG(total_bytes, 4096), WRONG(max_events, 0), WRONG(max_events, USER_MAX_EVENTS + 1),
 		WRONG(nr_rings, 0), WRONG(nr_rings, USER_MAX_RINGS + 1), WRONG(nr_rings, 1000), WRONG(subbuf_bytes, 0), WRONG(subbuf_bytes, 16385),
 		WRONG(subbuf_bytes, 8192), WRONG(subbuf_bytes, 32 << 20), WRONG(nr_subbufs, 0), WRONG(nr_subbufs, 1), WRONG(nr_subbufs, 3),
 		WRONG(nr_subbufs, 1u << 31), WRONG(registry_bytes, USER_MAX_REGISTRY_BYTES + 8), WRONG(flags_offset, 0), WRONG(flags_offset, 1ull << 40),
@@ -95,6 +95,22 @@ static void a_program_belongs_to_one_daemon_at_a_time(void)
 	fake_program_free(&program);
 }
 
+/* Blocks such as there could be, but for what they say. */
+static void spoil_blocks(const struct fake_program *bad, size_t rings)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct subbuf_control *control = (struct subbuf_control *)(void *)(bad->data + rings + i * (4096 + FAKE_SUBBUF * FAKE_SUBBUFS));
+		trace_u64 block = (trace_u64)random() % 4 << SUBBUF_BLOCK_SEQ_SHIFT | (trace_u64)random() % 100 << SUBBUF_BLOCK_RECORDS_SHIFT |
+				  (trace_u64)random() % (FAKE_SUBBUF + 64) / 8 * 8;
+
+		control->block_begin = (trace_u64)random() % (FAKE_SUBBUF + 64) / 8 * 8;
+		control->block = random() % 4 ? block : SUBBUF_BLOCK_NONE;
+		control->block_moving = random() % 2 ? block : 0;
+		control->flushing_block = random() % 2 ? block : 0;
+		control->flushing_block_begin = control->block_begin;
+	}
+}
+
 /* A good program beside it is recorded whole; what the bad one spoils stays in its own streams, whose books hold all the same. */
 static void one_hostile_round(unsigned int seed, size_t begin, size_t end, bool dead)
 {
@@ -117,12 +133,18 @@ static void one_hostile_round(unsigned int seed, size_t begin, size_t end, bool 
 		fake_program_number(&bad, (uint32_t)i % 2, bad_id, i);
 		fake_program_number(&good, 0, good_id, i);
 	}
-	fake_program_spoil(&bad, begin, end, 1 + (int)(seed % 20));
+	if (begin == end)
+		spoil_blocks(&bad, begin);
+	else
+		fake_program_spoil(&bad, begin, end, 1 + (int)(seed % 20));
 	bench_drain(bench);
 	bench->program = bad_program;
 	user_program_look(bad_program);
 	bench_drain(bench);
-	fake_program_spoil(&bad, begin, end, 5);
+	if (begin == end)
+		spoil_blocks(&bad, begin);
+	else
+		fake_program_spoil(&bad, begin, end, 5);
 	drain_flush(bench->recording->drain);
 	drain_run(bench->recording->drain);
 	user_program_settle(good_program);
@@ -145,6 +167,7 @@ static void nonsense_in_rings_stays_in_its_streams(void)
 
 	for (unsigned int seed = 0; seed < 150; seed += (unsigned int)unit_step(7)) {
 		one_hostile_round(seed, rings, rings + 256, false);			       /* the control words */
+		one_hostile_round(seed, rings, rings, seed % 2);			       /* blocks */
 		one_hostile_round(seed, rings + 4096, rings + 4096 + 64, seed % 2);	       /* the header of a sub-buffer */
 		one_hostile_round(seed, rings + 4096, rings + 4096 + FAKE_SUBBUF, seed % 2); /* records */
 		one_hostile_round(seed, rings, rings + 2 * (4096 + FAKE_SUBBUF * FAKE_SUBBUFS), true);

@@ -195,6 +195,14 @@ static void vfork_and_spawn_disturb_nothing(void)
 	EXPECT_EXACT_LEDGER();
 }
 
+static void what_a_vforked_child_traces_beside_threads_is_whole(void)
+{
+	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "vforks_beside", NULL, NULL)), 0);
+	CU_ASSERT_TRUE(has_event(0, "in_vforked"));
+	EXPECT_EXACT_LEDGER();
+	printf("(%llu stored, %llu lost) ", stored(), lost());
+}
+
 static void exec_leaves_no_descriptor(void)
 {
 	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "execs", NULL, NULL)), 0);
@@ -591,6 +599,7 @@ static const struct unit_case cases[] = {
 	{ "forked_children_have_memories_of_their_own", forked_children_have_memories_of_their_own },
 	{ "children_of_a_bare_clone_too", children_of_a_bare_clone_too },
 	{ "vfork_and_spawn_disturb_nothing", vfork_and_spawn_disturb_nothing },
+	{ "what_a_vforked_child_traces_beside_threads_is_whole", what_a_vforked_child_traces_beside_threads_is_whole },
 	{ "exec_leaves_no_descriptor", exec_leaves_no_descriptor },
 	{ "closing_all_descriptors_changes_nothing", closing_all_descriptors_changes_nothing },
 	{ "without_memory_or_daemon_programs_run_undisturbed", without_memory_or_daemon_programs_run_undisturbed },

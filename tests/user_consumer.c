@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "../daemon/ring.h"
 
 static void fault(struct user_consumer *c, const char *what)
 {
@@ -175,7 +176,7 @@ trace_u64 user_consumer_drain(struct user_consumer *c, bool flush)
 		if (!ring_of(c, n, &ring))
 			continue;
 		if (flush)
-			subbuf_flush(&ring);
+			ring_flush(&ring);
 		for (trace_u32 i = 0; i < ring.nr_subbufs && (header = subbuf_take(&ring)); i++) {
 			if (header->seq != ring.control->consumed + 1 || header->cpu != n || header->producer != SUBBUF_PRODUCER_USER)
 				fault(c, "a header is not of its sub-buffer");
@@ -199,6 +200,7 @@ trace_u64 user_consumer_salvage(struct user_consumer *c)
 
 		if (!ring_of(c, n, &ring))
 			continue;
+		subbuf_bury_block(&ring);
 		position = ring.control->position;
 		copy = malloc(ring.subbuf_bytes);
 		for (trace_u64 seq = ring.control->consumed + 1; seq <= position >> SUBBUF_OFFSET_BITS; seq++) {

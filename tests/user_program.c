@@ -294,6 +294,36 @@ static int storm(const char *argument)
 	return 0;
 }
 
+static void *write_on(void *argument)
+{
+	for (long i = 0; !stop; i++)
+		EVENT(beside, i);
+	return NULL;
+}
+
+/* What a vforked child finds of its CPU, and of being disturbed there, is its parent's. */
+static int vforks_beside(const char *argument)
+{
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, write_on, NULL);
+	for (volatile int i = 0; i < 40; i++) {
+		pid_t child = vfork();
+
+		if (child == 0) {
+			for (int n = 0; n < 20000; n++)
+				EVENT(in_vforked, n, n);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	stop = true;
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
 /* What begins and what ends is counted on a line of the thread's own, so that a death leaves between the two what was in flight. */
 #define SOAK(name, count, ...)                                             \
 	do {                                                               \
@@ -419,7 +449,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(const char *argument);
 	} cases[] = {
-		{ "plain", plain }, { "forks", forks }, { "raw_forks", raw_forks }, { "vforks", vforks }, { "execs", execs },
+		{ "plain", plain }, { "forks", forks }, { "raw_forks", raw_forks }, { "vforks", vforks }, { "vforks_beside", vforks_beside }, { "execs", execs },
 		{ "closes_all", closes_all }, { "no_memory", no_memory }, { "poor_children", poor_children }, { "storm", storm }, { "stepped", stepped },
 		{ "loads", loads }, { "soak", soak },
 	};

@@ -18,6 +18,9 @@
  * record did not fit adds the rest, S in all per use. So use number seq / N of a slot is complete when the low 40 bits of
  * commit equal (seq / N + 1) * S, and nothing ever has to be reset. The upper 24 bits count records.
  *
+ * Blocks. A program's ring can have what is left of one sub-buffer reserved for whoever runs on its CPU, without a locked instruction: control.block says how
+ * far that is filled. Whoever closes the block notes the sub-buffer's end, and adds all of the block to commit.
+ *
  * Who may run beside whom, each barrier with its partner, and how it was checked: tracer/CONCURRENCY.md.
  */
 #include <trace/events.h>
@@ -33,6 +36,11 @@ extern "C" {
 #define SUBBUF_COMMIT_RECORD (1ULL << 40) /* one record in the upper bits of commit */
 #define SUBBUF_COMMIT_MASK (SUBBUF_COMMIT_RECORD - 1)
 #define SUBBUF_CONTROL_BYTES 4096u
+/* control.block: where the next record goes in its sub-buffer, that one's number (its low bits: a ring has no more sub-buffers), how many records are in it. */
+#define SUBBUF_BLOCK_SEQ_SHIFT 32
+#define SUBBUF_BLOCK_SEQ_MASK 0xfffu
+#define SUBBUF_BLOCK_RECORDS_SHIFT 44
+#define SUBBUF_BLOCK_NONE (1ULL << 31) /* an offset that no sub-buffer has, whatever is added */
 #define SUBBUF_HELD_PATH_BYTES 1920
 /* The time of a record's preliminary header, whose id is 0: the place is taken, its record not yet written. Padding has 0. */
 #define SUBBUF_TIME_PRELIMINARY 1u
@@ -102,7 +110,9 @@ struct subbuf_control {
 	trace_u64 consumed; /* every sub-buffer up to this one may be used again; store-release */
 	trace_u64 flushing; /* the position at which subbuf_flush() is about to close the sub-buffer in use; 0: it is not */
 	trace_u64 wake_at;  /* of the kernel's ring: so many sub-buffers that are full wake the consumer */
-	trace_u64 pad2[5];
+	trace_u64 flushing_block; /* the block that subbuf_flush_block() is about to close, which began there; 0: it is not */
+	trace_u64 flushing_block_begin;
+	trace_u64 pad2[3];
 	/* set up before the first record */
 	trace_u32 subbuf_bytes;
 	trace_u32 nr_subbufs;
@@ -118,6 +128,10 @@ struct subbuf_control {
 	trace_u64 pad4[2];
 	/* the kernel's: what the call that is held was given */
 	char held_path[SUBBUF_HELD_PATH_BYTES];
+	/* programs': the block. On its CPU, in a restartable sequence; the consumer when it is there itself */
+	trace_u64 block;
+	trace_u64 block_begin;	/* offset in its sub-buffer; written while there is none */
+	trace_u64 block_moving; /* the program is about to open this block, or to close it; 0: it is not */
 };
 
 #if !defined(__bpf__) && !defined(__BPF__)
@@ -238,6 +252,30 @@ static inline void subbuf_release(const struct subbuf_ring *ring)
 	__atomic_store_n(&ring->control->consumed, ring->control->consumed + 1, __ATOMIC_RELEASE); /* [W4] */
 }
 
+static inline bool subbuf_block_is_open(trace_u64 block)
+{
+	return (trace_u32)block >= sizeof(struct subbuf_header) && (trace_u32)block <= SUBBUF_MAX_BYTES;
+}
+
+/** subbuf_block_seq() - the sub-buffer of a block: of those that the ring has, the one with these low bits */
+static inline trace_u64 subbuf_block_seq(const struct subbuf_ring *ring, trace_u64 block)
+{
+	trace_u64 newest = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE) >> SUBBUF_OFFSET_BITS;
+
+	return newest - ((newest - (block >> SUBBUF_BLOCK_SEQ_SHIFT)) & SUBBUF_BLOCK_SEQ_MASK);
+}
+
+/* Does the program fill sub-buffer @seq by a block, or is it about to? */
+static inline bool subbuf_block_has(const struct subbuf_ring *ring, trace_u64 seq)
+{
+	/* In this order: one that is being opened is moving until it is open. */
+	trace_u64 moving = __atomic_load_n(&ring->control->block_moving, __ATOMIC_ACQUIRE), block = __atomic_load_n(&ring->control->block, __ATOMIC_ACQUIRE);
+
+	if (!subbuf_block_is_open(block))
+		block = moving;
+	return subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq;
+}
+
 /**
  * subbuf_flush() - close the sub-buffer in use, so that subbuf_take() can deliver what it holds
  * Safe beside running producers, one at a time. Who dies in the middle of it leaves a sub-buffer that nobody completes: subbuf_finish_flush().
@@ -287,6 +325,10 @@ static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure
 
 	if (from == 0)
 		return true;
+	if (subbuf_block_has(ring, seq)) { /* a program closed it there, for a block */
+		*flushing = 0;
+		return true;
+	}
 	missing = (subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE)) & SUBBUF_COMMIT_MASK;
 	if (offset >= sizeof(*header) && offset < ring->subbuf_bytes && position >= from && missing != 0 && missing <= ring->subbuf_bytes &&
 	    !(position >> SUBBUF_OFFSET_BITS == seq && (position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes)) {
@@ -300,6 +342,129 @@ static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure
 	return true;
 }
 
+/* ---- blocks of programs ---- */
+
+/* A program's words may be anything. */
+static inline bool subbuf_block_is_sane(const struct subbuf_ring *ring, trace_u64 block, trace_u64 begin)
+{
+	trace_u32 end = (trace_u32)block;
+
+	return begin >= sizeof(struct subbuf_header) && begin <= end && end <= ring->subbuf_bytes && begin % 8 == 0 && end % 8 == 0;
+}
+
+/**
+ * subbuf_block_close() - what stands in @block, which nobody can add to any more, becomes part of its sub-buffer, which is closed by that
+ * @begin: where it began. By the only one who took it away
+ */
+static inline void subbuf_block_close(const struct subbuf_ring *ring, trace_u64 block, trace_u64 begin)
+{
+	struct subbuf_header *header = subbuf_slot(ring, subbuf_block_seq(ring, block));
+	trace_u32 end = (trace_u32)block;
+
+	/* What somebody was about to write when he was disturbed can look like a record. */
+	if (end < ring->subbuf_bytes)
+		__atomic_store_n((trace_u64 *)(void *)((unsigned char *)header + end), 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->end, end, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&header->commit, ring->subbuf_bytes - begin + (block >> SUBBUF_BLOCK_RECORDS_SHIFT) * SUBBUF_COMMIT_RECORD, __ATOMIC_RELEASE); /* [W2] */
+}
+
+/**
+ * subbuf_flush_block() - close the block, so that subbuf_take() can deliver what it holds
+ * Only on the CPU of the ring: then nobody is in the middle of a record there, or will find out and begin again. One at a time, as subbuf_flush(), which is to
+ * follow. Returns true when it closed one.
+ */
+static inline bool subbuf_flush_block(const struct subbuf_ring *ring)
+{
+	struct subbuf_control *control = ring->control;
+	volatile trace_u64 *flushing = &control->flushing_block; /* no producer looks at it */
+	trace_u64 block = __atomic_load_n(&control->block, __ATOMIC_ACQUIRE), begin;
+
+	do {
+		begin = __atomic_load_n(&control->block_begin, __ATOMIC_ACQUIRE);
+		if (!subbuf_block_is_open(block) || !subbuf_block_is_sane(ring, block, begin)) {
+			*flushing = 0;
+			return false;
+		}
+		control->flushing_block_begin = begin;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		*flushing = block;
+	} while (!__atomic_compare_exchange_n(&control->block, &block, SUBBUF_BLOCK_NONE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	subbuf_block_close(ring, block, begin);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*flushing = 0;
+	return true;
+}
+
+/* Is all of @block, and nothing else, missing in the commit of its sub-buffer? */
+static inline bool subbuf_block_is_missing(const struct subbuf_ring *ring, trace_u64 block, trace_u64 begin)
+{
+	trace_u64 seq = subbuf_block_seq(ring, block);
+	trace_u64 commit = __atomic_load_n(&subbuf_slot(ring, seq)->commit, __ATOMIC_ACQUIRE);
+
+	return subbuf_block_is_sane(ring, block, begin) && seq > 0 &&
+	       ((subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - commit) & SUBBUF_COMMIT_MASK) == ring->subbuf_bytes - begin;
+}
+
+/**
+ * subbuf_finish_flush_block() - what a consumer that died in subbuf_flush_block() left, its follower finishes
+ * As subbuf_finish_flush(): false, not yet, for a writer is inside, whom it does not wait for when it is @sure
+ */
+static inline bool subbuf_finish_flush_block(const struct subbuf_ring *ring, bool sure)
+{
+	struct subbuf_control *control = ring->control;
+	volatile trace_u64 *flushing = &control->flushing_block;
+	trace_u64 block = *flushing, begin = control->flushing_block_begin, now = __atomic_load_n(&control->block, __ATOMIC_ACQUIRE);
+	bool is_taken = block != 0 && subbuf_block_is_open(block) && now != block && __atomic_load_n(&control->block_moving, __ATOMIC_ACQUIRE) != block;
+
+	/* One that goes on has not been taken away. */
+	if (is_taken && subbuf_block_is_open(now) && ((now ^ block) >> SUBBUF_BLOCK_SEQ_SHIFT & SUBBUF_BLOCK_SEQ_MASK) == 0)
+		is_taken = false;
+	if (is_taken && subbuf_block_is_missing(ring, block, begin))
+		subbuf_block_close(ring, block, begin);
+	else if (is_taken && !sure && !subbuf_complete(ring, subbuf_block_seq(ring, block)))
+		return false;
+	*flushing = 0;
+	return true;
+}
+
+/** subbuf_bury_block() - the program is dead: close the block that it left, or was about to close or to open. Before subbuf_salvage() */
+static inline void subbuf_bury_block(const struct subbuf_ring *ring)
+{
+	struct subbuf_control *control = ring->control;
+	trace_u64 block = control->block, moving = control->block_moving, begin = control->block_begin;
+
+	control->block = SUBBUF_BLOCK_NONE;
+	control->block_moving = 0;
+	if (subbuf_block_is_open(block)) {
+		if (subbuf_block_is_sane(ring, block, begin))
+			subbuf_block_close(ring, block, begin);
+	} else if (subbuf_block_is_open(moving) && subbuf_block_is_missing(ring, moving, begin)) {
+		subbuf_block_close(ring, moving, begin);
+	}
+}
+
+/**
+ * subbuf_newest_closed() - no record will be added any more to this sub-buffer and all before it
+ * Behind it the next may have been opened already. With blocks, that can be earlier than the position tells.
+ */
+static inline trace_u64 subbuf_newest_closed(const struct subbuf_ring *ring)
+{
+	struct subbuf_control *control = ring->control;
+	trace_u64 position = __atomic_load_n(&control->position, __ATOMIC_ACQUIRE), moving, block, seq;
+	trace_u64 closed = (position >> SUBBUF_OFFSET_BITS) - ((position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes);
+
+	/* In this order: one that is being opened is moving until it is open. */
+	moving = __atomic_load_n(&control->block_moving, __ATOMIC_ACQUIRE);
+	block = __atomic_load_n(&control->block, __ATOMIC_ACQUIRE);
+	if (!subbuf_block_is_open(block))
+		block = moving;
+	if (subbuf_block_is_open(block)) {
+		seq = subbuf_block_seq(ring, block);
+		closed = seq > 0 && seq <= closed ? seq - 1 : closed;
+	}
+	return closed;
+}
+
 /**
  * subbuf_keep() - from now on no sub-buffer is used again before it is released: whatever stands in the ring already need not be read
  * For a ring whose writers ask each time whether they may overwrite, after they have been told, with a full barrier, that they may not [W5]. Who was told
@@ -308,18 +473,13 @@ static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure
  */
 static inline void subbuf_keep(const struct subbuf_ring *ring)
 {
-	trace_u64 position;
-
 	subbuf_flush(ring);
-	position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
-	/* One that is in use again already is to be read. */
-	__atomic_store_n(&ring->control->consumed, (position >> SUBBUF_OFFSET_BITS) - ((position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes),
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->control->consumed, subbuf_newest_closed(ring), __ATOMIC_RELEASE); /* One that is in use again already is to be read. */
 }
 
 /**
  * subbuf_ring_init() - set up a ring in zeroed memory, before the caller writes to it
- * Several threads may do so at once, with the same arguments: all store the same constants, and the two words that move later are only
+ * Several threads may do so at once, with the same arguments: all store the same constants, and the three words that move later are only
  * ever moved from 0. So nobody has to wait for anybody.
  */
 static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trace_u32 subbuf_bytes, trace_u32 nr_subbufs,
@@ -338,6 +498,8 @@ static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trac
 	__atomic_store_n(&control->cpu, cpu, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->producer, producer, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->clock, clock, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&control->block, &none, SUBBUF_BLOCK_NONE, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	none = 0;
 	/* The imaginary sub-buffer 0 is complete. */
 	__atomic_compare_exchange_n(&subbuf_slot(ring, 0)->commit, &none, subbuf_bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	none = 0;
@@ -433,7 +595,7 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 	struct subbuf_salvaged salvaged = { 0, 0, 0, 0, header->seq == seq };
 	trace_u8 lap = (trace_u8)(seq / nr_subbufs);
 	struct trace_record record;
-	bool is_closed;
+	bool is_closed, opener_died = false; /* it commits the header, too */
 
 	if (position >> SUBBUF_OFFSET_BITS < seq)
 		return false;
@@ -460,6 +622,7 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 			} else {
 				salvaged.in_flight++;
 				salvaged.hole_bytes += next - offset;
+				opener_died |= offset == sizeof(*header);
 				missing -= next - offset < missing ? next - offset : missing;
 				subbuf_salvage_pad(bytes, offset, next, lap);
 			}
@@ -468,7 +631,10 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 		}
 		/* A hole; or, when it was closed, the rest: all there is behind it, committed in one piece. */
 		left = nr == SUBBUF_ANY_NUMBER ? nr : nr > salvaged.records ? nr - salvaged.records : 0;
-		if (is_closed && committed == found + (trace_u64)(limit - offset) && (left == 0 || left == SUBBUF_ANY_NUMBER))
+		if (is_closed && left == 0 && salvaged.records > nr && committed < found + (trace_u64)(limit - offset))
+			break; /* whole ones, whose writers died before they committed them */
+		if (is_closed && (left == 0 || left == SUBBUF_ANY_NUMBER) &&
+		    (committed == found + (trace_u64)(limit - offset) || (opener_died && committed + sizeof(*header) == found + (trace_u64)(limit - offset))))
 			break;
 		exact = 0;
 		if (missing && committed >= found + rest && offset < limit - rest)

@@ -87,16 +87,11 @@ struct trace_tracepoint {
 	unsigned char pad[51];
 } __attribute__((aligned(64)));
 
-#define TRACE_TRACEPOINT_VERSION 3
+#define TRACE_TRACEPOINT_VERSION 4
 
-/* What the program writes by itself: x86 has the counter; a thread sanitizer would not know who orders the stores into shared memory. */
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(TRACEPOINT_DISABLE)
-#define TRACE_RECORD_INLINE_BYTES 64 /* of an image, at most */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#undef TRACE_RECORD_INLINE_BYTES
-#endif
-#endif
+/* What the program writes by itself, with the thread's number: what stays in registers. */
+#if defined(__x86_64__) && !defined(TRACEPOINT_DISABLE)
+#define TRACE_RECORD_INLINE_BYTES 24
 #endif
 #ifndef TRACE_RECORD_INLINE_BYTES
 #define TRACE_RECORD_INLINE_BYTES 0
@@ -107,9 +102,8 @@ struct trace_tracepoint {
 void trace_tracepoint_register(struct trace_tracepoint *begin, struct trace_tracepoint *end);
 /* Record an event: @image is tracepoint->payload_bytes of fields, aligned to 4, with 4 bytes of room for the thread's number first. */
 void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image);
-/* The same for an event that the program began, and could not: @position as trace_place_reserve() left it. */
-__attribute__((cold)) void trace_tracepoint_record_slow(struct trace_tracepoint *tracepoint, struct trace_window *window, uint64_t position,
-							const void *image);
+/* The same for an event that the program began, and could not. */
+__attribute__((cold)) void trace_tracepoint_record_again(struct trace_tracepoint *tracepoint, const void *image);
 /* The same for events with texts: @texts for all fields in order; those of other types are not looked at. A text's length is at most @length. */
 void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
 /* The time, in ns, where it is not the time stamp counter's. */
@@ -130,47 +124,19 @@ static inline __attribute__((always_inline, unused)) bool trace_is_on_(const vol
 }
 #define TRACE_IS_ON_(flag) __builtin_expect(trace_is_on_(flag), 0)
 
-/* A record in the making. @place->position is TRACE_NO_POSITION after everything that forbids even to begin it. */
-struct trace_making {
-	struct trace_place place;
-	struct trace_window *window;
-	uint64_t now;
-	uint32_t tid;
-};
-
 #if TRACE_RECORD_INLINE_BYTES
-#define TRACE_RECORD_BYTES(image_bytes) (8 + ((image_bytes) + 7) / 8 * 8)
-
-/* Room for a record of @bytes, a constant. False: trace_tracepoint_record_slow() */
-static inline __attribute__((always_inline, unused)) bool trace_record_begin_(const struct trace_tracepoint *tracepoint, size_t bytes,
-									      struct trace_making *making)
+/* An event whose image is these words, but for the thread's number, in the lower half of the first. False: trace_tracepoint_record_again() */
+static inline __attribute__((always_inline, unused)) bool trace_record_words_(const struct trace_tracepoint *tracepoint, size_t image_bytes, uint64_t *words)
 {
 	/* Once and first: a signal handler may find out what the thread did not know yet. */
 	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
-	uint32_t cpu = where[0];
+	const struct trace_window *window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[where[0]];
+	uint64_t now = __builtin_expect(trace_thread.clock == TRACE_CLOCK_TSC, 1) ? __builtin_ia32_rdtsc() : trace_tracepoint_clock();
 
-	making->place.position = TRACE_NO_POSITION;
-	making->window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[cpu];
-	making->tid = trace_thread.tid;
-	making->now = __builtin_expect(trace_thread.clock == TRACE_CLOCK_TSC, 1) ? __builtin_ia32_rdtsc() : trace_tracepoint_clock();
-	if (__builtin_expect(where[1] != cpu || !tracepoint->word, 0))
+	if (__builtin_expect(!tracepoint->word, 0))
 		return false;
-	if (__builtin_expect(!trace_place_reserve(making->window, TRACE_RECORD_BYTES(bytes), making->now, &making->place), 0))
-		return false;
-	/* Apart from the first field's: put together by the compiler they go through vector registers, which takes longer. */
-	*(volatile uint32_t *)(void *)(making->place.record + 8) = making->tid;
-	return true;
-}
-
-/* Its fields stand there. */
-static inline __attribute__((always_inline, unused)) void trace_record_end_(const struct trace_tracepoint *tracepoint, size_t bytes,
-									    const struct trace_making *making)
-{
-	const uint32_t none = 0;
-
-	if (bytes % 8)
-		__builtin_memcpy(making->place.record + 8 + bytes, &none, 4);
-	trace_place_commit(&making->place, TRACE_RECORD_BYTES(bytes), making->now, tracepoint->word);
+	words[0] |= trace_thread.tid;
+	return trace_append(window, where, now, tracepoint->word, (image_bytes + 7) / 8, words);
 }
 #endif
 #endif
@@ -324,19 +290,6 @@ trace_tracepoint point<Place, Layout>::tracepoint = {
 };
 template <class Place, class Layout> registrar point<Place, Layout>::registered{ &point<Place, Layout>::tracepoint };
 
-/* Before a word is filled with less than itself: nothing of an earlier record shall show. */
-template <class L> inline __attribute__((always_inline)) void clear_gaps(unsigned char *payload)
-{
-	const uint32_t none = 0;
-
-	for (unsigned at = 4, i = 0; at < L::fields.payload_bytes; at += 4) {
-		while (i < L::nr && L::fields.field[i].offset + L::fields.field[i].bytes <= at)
-			i++;
-		if (i < L::nr && L::fields.field[i].bytes < 4)
-			__builtin_memcpy(payload + at, &none, 4);
-	}
-}
-
 template <class T> inline __attribute__((always_inline)) void store(unsigned char *image, trace_bytes_value *text, const trace_tracepoint_field &field, const T &value)
 {
 	using D = std::decay_t<T>;
@@ -360,6 +313,16 @@ template <class T> inline __attribute__((always_inline)) void store(unsigned cha
 	}
 }
 
+template <class T> inline __attribute__((always_inline)) void put(uint64_t *words, const trace_tracepoint_field &field, const T &value)
+{
+	using D = std::conditional_t<std::is_same_v<std::decay_t<T>, long double>, double, std::decay_t<T>>;
+	D copy = static_cast<D>(value);
+	uint64_t bits = 0;
+
+	__builtin_memcpy(&bits, &copy, sizeof(copy));
+	trace_put(words, field.offset, sizeof(copy), bits);
+}
+
 /* The values are arguments, so that what they refer to lives until the event is written. */
 template <class... T> inline __attribute__((always_inline)) void record(trace_tracepoint *tracepoint, const T &...values)
 {
@@ -375,17 +338,11 @@ template <class... T> inline __attribute__((always_inline)) void record(trace_tr
 	} else {
 #if TRACE_RECORD_INLINE_BYTES
 		if constexpr (L::fields.payload_bytes <= TRACE_RECORD_INLINE_BYTES) {
-			trace_making making;
+			uint64_t words[TRACE_RECORD_INLINE_BYTES / 8] = {};
 
-			if (__builtin_expect(trace_record_begin_(tracepoint, L::fields.payload_bytes, &making), 1)) {
-				clear_gaps<L>(making.place.record + 8);
-				((store(making.place.record + 8, nullptr, L::fields.field[i], values), i++), ...);
-				trace_record_end_(tracepoint, L::fields.payload_bytes, &making);
-				return;
-			}
-			alignas(8) unsigned char image[L::fields.payload_bytes] = {};
-			((store(image, nullptr, L::fields.field[i], values), i++), ...);
-			trace_tracepoint_record_slow(tracepoint, making.window, making.place.position, image);
+			((put(words, L::fields.field[i], values), i++), ...);
+			if (__builtin_expect(!trace_record_words_(tracepoint, L::fields.payload_bytes, words), 0))
+				trace_tracepoint_record_again(tracepoint, words);
 			return;
 		}
 #endif
@@ -523,23 +480,27 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 	unsigned char copy_[sizeof(image_)] __attribute__((aligned(4))) = { 0 };               \
 	unsigned char *const trace_payload_ __attribute__((unused)) = copy_;                   \
 	TRACE_EACH(TRACE_STORE_, ##__VA_ARGS__)
+#define TRACE_PUT_(i, x)                                                                                                       \
+	{                                                                                                                      \
+		uint64_t trace_bits_ = 0;                                                                                      \
+		__builtin_memcpy(&trace_bits_, &trace_image_.field##i, sizeof(TRACE_STORED_(x)));                              \
+		trace_put(trace_words_, offsetof(struct trace_image_, field##i), sizeof(TRACE_STORED_(x)), trace_bits_);       \
+	}
 #if TRACE_RECORD_INLINE_BYTES
-#define TRACE_RECORD_(point_, image_, ...)                                                                                        \
-	struct trace_making trace_making_;                                                                                        \
-	if (sizeof(image_) > TRACE_RECORD_INLINE_BYTES) {                                                                         \
-		TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                                  \
-		trace_tracepoint_record(&point_, trace_copy_);                                                                    \
-	} else if (__builtin_expect(trace_record_begin_(&point_, sizeof(image_), &trace_making_), 1)) {                           \
-		unsigned char *const trace_payload_ __attribute__((unused)) = trace_making_.place.record + 8;                     \
-		TRACE_EACH(TRACE_STORE_, ##__VA_ARGS__)                                                                           \
-		trace_record_end_(&point_, sizeof(image_), &trace_making_);                                                       \
-	} else {                                                                                                                  \
-		TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                                  \
-		trace_tracepoint_record_slow(&point_, trace_making_.window, trace_making_.place.position, trace_copy_);           \
+/* Those that are too large for @trace_words_ leave what would not fit to nobody: the compiler drops that branch. */
+#define TRACE_RECORD_(point_, image_, ...)                                                                                     \
+	if (sizeof(image_) > TRACE_RECORD_INLINE_BYTES) {                                                                      \
+		TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                               \
+		trace_tracepoint_record(&point_, trace_copy_);                                                                 \
+	} else {                                                                                                               \
+		uint64_t trace_words_[sizeof(image_) > TRACE_RECORD_INLINE_BYTES ? sizeof(image_) / 8 + 1 : TRACE_RECORD_INLINE_BYTES / 8] = { 0 }; \
+		TRACE_EACH(TRACE_PUT_, ##__VA_ARGS__)                                                                          \
+		if (__builtin_expect(!trace_record_words_(&point_, sizeof(image_), trace_words_), 0))                          \
+			trace_tracepoint_record_again(&point_, trace_words_);                                                  \
 	}
 #else
-#define TRACE_RECORD_(point_, image_, ...)                                                                                        \
-	TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                                          \
+#define TRACE_RECORD_(point_, image_, ...)                                                                                     \
+	TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                                       \
 	trace_tracepoint_record(&point_, trace_copy_);
 #endif
 

@@ -4,22 +4,21 @@
 /*
  * tracepoint_inline.h - the common case of an event, as <trace/tracepoint.h> leaves it in the program itself. Not for direct use.
  *
- * It costs little more than the reading of the clock that stands at its beginning, because of what it does not wait for. That is the time stamp
- * counter where the kernel keeps its own time by it; elsewhere, as in many virtual machines, libtracer tells the time, by a call.
+ * It costs little more than the reading of the clock that stands at its beginning: the time stamp counter, where the kernel keeps its own time by it; elsewhere,
+ * as in many virtual machines, libtracer tells the time, by a call.
  *
- * - The clock comes first. A processor hardly overlaps the reading of its counter with a locked add that stands before it, but very well with
- *   those behind it. So a record carries the time at which it was begun, and a few stores after the add that reserves its place its
- *   header stands there: only a death between the two leaves a hole of unknown size.
- * - Nothing is worked out of the ring's position. libtracer keeps a window for each CPU: the sub-buffer that is being filled. While the position lies in
- *   it the address is one addition away; otherwise libtracer is called, records the event the long way and moves the window.
+ * - No locked instruction, which takes longer than the rest on many processors. A record is appended in a restartable sequence (rseq(2)) of a dozen
+ *   instructions, the last of which, a plain store, makes it part of the ring: who is preempted, moved to another CPU or interrupted by a signal before
+ *   that has written nothing that counts, and begins again. So on each CPU records come whole and one after the other, and death leaves no holes.
+ * - Nothing is worked out of the ring's position. libtracer reserves what is left of a sub-buffer, a block, for whoever runs on its CPU, and keeps a
+ *   window for each CPU that tells where it is. Otherwise, and when it is full, libtracer is called, records the event the long way and opens another block.
  *
- * Why the window may be moved while others look through it. What is read of it is believed only if the add finds the position where it
- * was: in the sub-buffer whose number the window had. libtracer moves a window, one thread at a time, only to the sub-buffer in which it has seen the
- * position; positions only grow; so who reads anything of the new sub-buffer finds, adding later, the position beyond the old one.
+ * Why the window may be written while others look through it: that is done while no block is open, and the word that opens it is stored last, by
+ * somebody on that CPU. Who read the word before has been preempted since, and begins again.
  *
- * A time is never before the base of its sub-buffer, which stands in the window. Who was held up between the clock and the add for so long
- * that the ring has gone on takes the long way, with a new time. The CPU is looked at before the clock and after it: the time is
- * of the CPU whose ring it is. Who is moved after that writes to the ring of the CPU where the event was.
+ * A time is never before the base of its sub-buffer, which stands in the window. Who was held up between the clock and the sequence for so long
+ * that the block is another one takes the long way, with a new time. The CPU is looked at before the clock and in the sequence: the time is
+ * of the CPU whose ring it is.
  *
  * All this is fixed for programs that were compiled with it: TRACE_TRACEPOINT_VERSION. libtracer records events of its own version and switches
  * others off; a libtracer that cannot keep what is here gets another soname.
@@ -33,27 +32,26 @@ extern "C" {
 #endif
 
 /**
- * struct trace_window - the sub-buffer that one CPU fills; libtracer's, a cache line
- * @ring: its first word is the position, which is (number of the sub-buffer << 26) + offset. NULL: nothing to be seen, as in a child after a fork
- * @begin: position of the sub-buffer's first byte; @bytes: of the sub-buffer. Behind @begin all the rest is at least as new
- * @base: its full time. @lap: what the headers of its records have in their upper 8 bits
- * @subbuf: its header, of which the program needs to know the count of committed bytes and records
- * @moving: somebody moves it
+ * struct trace_window - the block that @cpu fills; libtracer's, a cache line
+ * @block: how far it is filled: struct subbuf_control's word. NULL: nothing to be seen, as in a child after a fork
+ * @base: the sub-buffer's full time. @lap: what the headers of its records have in their upper 8 bits
+ * @subbuf: it begins there, and has @bytes
+ * @moving: somebody opens a block, or closes one
  */
 struct trace_window {
-	unsigned char *ring;
-	uint64_t begin;
+	uint64_t *block;
 	uint64_t base;
 	uint64_t lap;
 	unsigned char *subbuf;
-	uint64_t bytes;
+	uint32_t bytes;
+	uint32_t cpu;
 	uint32_t moving;
-	uint32_t pad[3];
+	uint32_t pad[5];
 } __attribute__((aligned(64)));
 
 /**
  * struct trace_thread - what a thread knows
- * @cpu: where the kernel keeps its CPU: twice, as in struct rseq; the second is none while it is not known
+ * @cpu: where the kernel keeps its CPU, struct rseq: twice, the second is none while it is not known; behind it the sequence that the thread is in
  * @windows: by CPU. @tid: the thread's number
  * @clock: what its records' times are, enum subbuf_clock: TRACE_CLOCK_TSC, or what trace_tracepoint_clock() says
  */
@@ -66,60 +64,69 @@ struct trace_thread {
 
 #define TRACE_CLOCK_TSC 1
 
-#define TRACE_WINDOW_COMMIT 32			   /* offset of the count in a sub-buffer's header */
-#define TRACE_WINDOW_COMMIT_RECORD (1ULL << 40)	   /* one record in it */
-#define TRACE_NO_POSITION (~0ULL)
+#define TRACE_BLOCK_RECORD_SHIFT 44 /* the word of a block: from this bit on how many records are in it; the lower 32 are where the next one goes */
 
-/* The tests that run all interleavings of this define their own. */
-#ifndef TRACE_RING_LOAD
-#define TRACE_RING_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define TRACE_RING_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
-#endif
-#ifndef TRACE_WINDOW_LOAD
-#define TRACE_WINDOW_LOAD(p) __atomic_load_n(p, __ATOMIC_RELAXED)
-#endif
-#ifndef TRACE_RING_WRITE_HEADER
-/* Release: when the program is killed, what stands before a header in the program stands before it in memory. */
-#define TRACE_RING_WRITE_HEADER(p, word) __atomic_store_n(p, word, __ATOMIC_RELEASE)
-#endif
+#ifdef __x86_64__
+/*
+ * A restartable sequence from 1 to 2 on the CPU whose number is @cpu_: the descriptor that the kernel is told of, and where it goes on when it was disturbed, behind
+ * the signature that glibc registered. Its end is told to the kernel, too: the descriptor may be in a library that is unloaded. Few operands, for
+ * without optimisation, and with a sanitizer, not many registers are left.
+ */
+#define TRACE_RSEQ_BEGIN_(cpu_)                                                                             \
+	".pushsection trace_rseq, \"aw?\", @progbits\n\t.balign 32\n"                                       \
+	"3:\n\t.long 0, 0\n\t.quad 1f, 2f - 1f, 4f\n\t.popsection\n\t"                                      \
+	".pushsection trace_rseq_abort, \"ax?\", @progbits\n\t.byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n" \
+	"4:\n\tjmp %l[disturbed]\n\t.popsection\n\t"                                                        \
+	"leaq 3b(%%rip), %%rax\n\tmovq %%rax, 8(%[where])\n"                                                \
+	"1:\n\tmovl " cpu_ ", %%eax\n\tcmpl %%eax, 4(%[where])\n\tjne %l[disturbed]\n\t"
+#define TRACE_RSEQ_END_ "\n2:\n\tmovq $0, 8(%[where])"
 
-/** struct trace_place - room for one record. @position: what the add returned, or TRACE_NO_POSITION when there was none */
-struct trace_place {
-	uint64_t position;
-	unsigned char *subbuf;
-	unsigned char *record;
-	uint64_t lap;
-};
+/* A record into the block. @payload_ writes what stands behind its header, at 8(%%rdx), and may use rsi and r8. How long it is stands in its header: %[word]. */
+#define TRACE_APPEND_(payload_, ...)                                                                                                      \
+	__asm__ goto(TRACE_RSEQ_BEGIN_("%c[cpu](%[window])") "movq %c[block](%[window]), %%rax\n\ttestq %%rax, %%rax\n\tjz %l[disturbed]\n\t" \
+		     "movq %[now], %%rsi\n\tsubq %c[base](%[window]), %%rsi\n\tshrq $32, %%rsi\n\tjnz %l[disturbed]\n\t"                   \
+		     "movq %[word], %%rcx\n\tshrq $45, %%rcx\n\tandl $-8, %%ecx\n\tbtsq %[record], %%rcx\n\t"                             \
+		     "movq (%%rax), %%rsi\n\tmovl %%esi, %%edx\n\taddq %%rsi, %%rcx\n\t"                                                 \
+		     "cmpl %c[bytes](%[window]), %%ecx\n\tja %l[disturbed]\n\taddq %c[subbuf](%[window]), %%rdx\n\t"                     \
+		     "movl %k[now], %%esi\n\torq %c[lap](%[window]), %%rsi\n\torq %[word], %%rsi\n\tmovq %%rsi, (%%rdx)\n\t"             \
+		     payload_ "movq %%rcx, (%%rax)" TRACE_RSEQ_END_                                                                      \
+		     :                                                                                                                    \
+		     : [where] "r"(where), [window] "r"(window), [now] "r"(now), [word] "r"(word), [record] "i"(TRACE_BLOCK_RECORD_SHIFT), \
+		       [block] "i"(offsetof(struct trace_window, block)), [base] "i"(offsetof(struct trace_window, base)),               \
+		       [lap] "i"(offsetof(struct trace_window, lap)), [subbuf] "i"(offsetof(struct trace_window, subbuf)),               \
+		       [bytes] "i"(offsetof(struct trace_window, bytes)), [cpu] "i"(offsetof(struct trace_window, cpu)), __VA_ARGS__     \
+		     : "rax", "rcx", "rdx", "rsi", "r8", "cc", "memory"                                                                   \
+		     : disturbed)
 
-/* Room for @bytes through the window, at time @now. False: the long way, with place->position. */
-static inline __attribute__((always_inline)) bool trace_place_reserve(struct trace_window *window, uint64_t bytes, uint64_t now, struct trace_place *place)
+/**
+ * trace_append() - a record of one to three words behind its header, into the block of @window, at time @now
+ * @where: where the thread finds its CPU. @word: the header, without lap and time
+ * False: nothing was written; there is no room, or no block, or the thread was disturbed.
+ */
+static inline __attribute__((always_inline, unused)) bool trace_append(const struct trace_window *window, const volatile uint32_t *where, uint64_t now,
+								       uint64_t word, size_t nr_words, const uint64_t *words)
 {
-	unsigned char *ring = TRACE_WINDOW_LOAD(&window->ring);
-	uint64_t before, offset;
-
-	place->position = TRACE_NO_POSITION;
-	if (__builtin_expect(!ring, 0))
-		return false;
-	/* In this order [I1]: then, what follows it, and the position after it. Pairs with [I2] in user_window_move(). */
-	offset = 0 - TRACE_RING_LOAD(&window->begin);
-	before = TRACE_RING_LOAD((uint64_t *)(void *)ring);
-	offset += before;
-	if (__builtin_expect(offset + bytes >= TRACE_WINDOW_LOAD(&window->bytes), 0))
-		return false; /* it would have to be closed, or is another one */
-	if (__builtin_expect((now - TRACE_WINDOW_LOAD(&window->base)) >> 32 != 0, 0))
-		return false;
-	place->subbuf = TRACE_WINDOW_LOAD(&window->subbuf);
-	place->record = place->subbuf + offset;
-	place->lap = TRACE_WINDOW_LOAD(&window->lap);
-	place->position = TRACE_RING_ADD((uint64_t *)(void *)ring, bytes);
-	return __builtin_expect(place->position == before, 1);
+	if (nr_words == 1)
+		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\t", [first] "r"(words[0]));
+	else if (nr_words == 2)
+		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\t", [first] "r"(words[0]), [second] "r"(words[1]));
+	else
+		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\tmovq %[third], 24(%%rdx)\n\t", [first] "r"(words[0]),
+			      [second] "r"(words[1]), [third] "r"(words[2]));
+	return true;
+disturbed:
+	return false;
 }
+#endif
 
-/* The payload stands there: the header, in one store, and then the record belongs to its sub-buffer. @word: without lap and time. */
-static inline __attribute__((always_inline)) void trace_place_commit(const struct trace_place *place, uint64_t bytes, uint64_t now, uint64_t word)
+/* @bits, @bytes of them, at @offset of what @words are. With constants for both, all of it stays in registers. */
+static inline __attribute__((always_inline, unused)) void trace_put(uint64_t *words, size_t offset, size_t bytes, uint64_t bits)
 {
-	TRACE_RING_WRITE_HEADER((uint64_t *)(void *)place->record, place->lap | word | (uint32_t)now);
-	TRACE_RING_ADD((uint64_t *)(void *)(place->subbuf + TRACE_WINDOW_COMMIT), bytes + TRACE_WINDOW_COMMIT_RECORD);
+	unsigned int shift = (unsigned int)(offset % 8 * 8);
+
+	words[offset / 8] |= bits << shift;
+	if (offset % 8 + bytes > 8)
+		words[offset / 8 + 1] |= bits >> (64 - shift);
 }
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ extern "C" {
 #define USER_MEMORY_NAME    "trace-program"
 #define USER_MEMORY_NAME_BYTES 32 /* with what user_memory_name() adds */
 #define USER_MEMORY_MAGIC   0x0a6d656d63617274ULL /* "tracmem\n" */
-#define USER_MEMORY_VERSION 1u
+#define USER_MEMORY_VERSION 2u
 
 /* Bounds that both sides keep. */
 #define USER_MAX_EVENTS	    16384u

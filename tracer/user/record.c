@@ -4,7 +4,7 @@
  *
  * The common case is in the program: <trace/tracepoint_inline.h>. Here is the rest: large records, which go the same way, and
  * record_slow(): is the process's memory there, and has this thread looked at it? Is the event registered? Then the record is written the long way, which
- * opens and closes sub-buffers, and the window of the CPU is moved to where records now go.
+ * closes the block of the CPU, opens and closes sub-buffers, and opens another block where records now go.
  */
 #include <errno.h>
 #include <sched.h>
@@ -31,15 +31,14 @@ struct subbuf_writer {
 	trace_u8 overwrite; /* 0: whether it does is asked each time */
 	const trace_u32 *overwrites;
 	trace_u32 **place; /* where the last preliminary header went */
-	const volatile uint32_t *where; /* as trace_thread.cpu was when the record began */
 };
 
 /*
  * What the thread knows. A thread that never recorded, or cannot read its CPU, finds no CPU.
  * @thread_epoch: a thread that never recorded differs from every epoch, 0 too.
  */
-static const volatile uint32_t no_cpu[2] = { 0, ~0U };
-static struct trace_window no_window; /* through which nothing is seen */
+static uint32_t no_cpu[4] __attribute__((aligned(8))) = { 0, ~0U, 0, 0 }; /* as the kernel's; the latter two are stored to */
+static struct trace_window no_window;	      /* through which nothing is seen */
 __attribute__((visibility("default"))) __thread struct trace_thread trace_thread = { no_cpu, &no_window, 0, TRACE_CLOCK_TSC };
 static __thread uint64_t thread_epoch __attribute__((tls_model("initial-exec"))) = ~0ULL;
 
@@ -80,7 +79,41 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));       \
 	} while (0)
 #include "../subbuf_write.h"
-#define USER_MOVED(w) ((w)->where[1] != (w)->cpu)
+
+#ifdef __x86_64__
+/* trace_append() of any size: 8 bytes at a time, the last 4 alone. */
+static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word, uint64_t first, const uint32_t *image,
+			 uint32_t words)
+{
+	TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovl $2, %%r8d\n"
+		      "5:\n\tleal 1(%%r8), %%esi\n\tcmpl %[words], %%esi\n\tjae 6f\n\tmovq (%[image], %%r8, 4), %%rsi\n\tmovq %%rsi, 8(%%rdx, %%r8, 4)\n\t"
+		      "addl $2, %%r8d\n\tjmp 5b\n"
+		      "6:\n\tcmpl %[words], %%r8d\n\tjae 7f\n\tmovl (%[image], %%r8, 4), %%esi\n\tmovq %%rsi, 8(%%rdx, %%r8, 4)\n"
+		      "7:\n\t",
+		      [first] "r"(first), [image] "r"(image), [words] "r"(words));
+	return true;
+disturbed:
+	return false;
+}
+
+static bool swap_word(const volatile uint32_t *where, uint32_t cpu, uint64_t *at, uint64_t from, uint64_t to)
+{
+	__asm__ goto(TRACE_RSEQ_BEGIN_("%[cpu]") "cmpq %[from], (%[at])\n\tjne %l[disturbed]\n\tmovq %[to], (%[at])" TRACE_RSEQ_END_
+		     :
+		     : [where] "r"(where), [cpu] "r"(cpu), [at] "r"(at), [from] "r"(from), [to] "r"(to)
+		     : "rax", "cc", "memory"
+		     : disturbed);
+	return true;
+disturbed:
+	return false;
+}
+
+#define USER_APPEND(window, where, now, word, payload) append_image(window, where, now, word, (payload)->first, (payload)->image, (payload)->words)
+#define USER_SWAP(where, cpu, at, from, to) swap_word(where, cpu, (uint64_t *)(at), from, to)
+#else
+#define USER_APPEND(window, where, now, word, payload) false
+#define USER_SWAP(where, cpu, at, from, to) false
+#endif
 #include "ring.h"
 
 /*
@@ -160,39 +193,50 @@ static uint32_t cpu_now(const struct user_state *state)
 	return asked < 0 || (uint32_t)asked >= state->nr_rings ? 0 : (uint32_t)asked;
 }
 
-/* A signal handler that traces in between finds the thread without a CPU, and does the same. */
+/* A signal handler that traces in between finds the thread without a CPU, and does the same. What a vforked child knows its parent does not. */
 static void look_at_process(struct user_state *state)
 {
-	trace_thread.cpu = no_cpu;
+	bool is_vforked = trace_thread.cpu[1] == USER_CPU_VFORKED;
+
+	if (!is_vforked)
+		trace_thread.cpu = no_cpu;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	trace_thread.tid = (uint32_t)syscall(SYS_gettid);
 	trace_thread.windows = state->windows;
 	trace_thread.clock = state->clock;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (is_vforked)
+		return;
 	if (state->rseq_offset)
 		trace_thread.cpu = (const volatile uint32_t *)((const char *)__builtin_thread_pointer() + state->rseq_offset);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread_epoch = state->epoch;
 }
 
-static void write_somewhere(struct user_state *state, uint32_t id, struct user_payload *payload, uint32_t cpu, uint64_t position)
+/* What a thread that was disturbed has left there is no sequence any more. */
+static void leave_sequence(void)
 {
-	struct subbuf_writer w;
-	trace_u32 *place;
+	((volatile uint64_t *)(uintptr_t)trace_thread.cpu)[1] = 0;
+}
 
-	if (position == SUBBUF_NO_POSITION) {
-		cpu = cpu_now(state);
-		user_ring_ready(state, cpu);
-	}
-	payload->first[0] = (payload->first[0] & ~0xffffffffULL) | trace_thread.tid;
-	w = writer_of(state, state->rings + cpu * state->ring_stride, cpu, state->clock, &place);
-	if (state->blocking_ms && position == SUBBUF_NO_POSITION)
+static void write_somewhere(struct user_state *state, uint32_t id, struct user_payload *payload)
+{
+	const volatile uint32_t *where = trace_thread.cpu;
+	uint32_t cpu = cpu_now(state);
+	trace_u32 *place;
+	struct subbuf_writer w = writer_of(state, state->rings + cpu * state->ring_stride, cpu, state->clock, &place);
+
+	user_ring_ready(state, cpu);
+	if (cpu < state->nr_windows)
+		user_block_close(&w, &state->windows[cpu], where);
+	if (state->blocking_ms)
 		wait_for_room(state, &w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload));
-	user_ring_write_slow(&w, id, payload, position);
+	user_ring_write_slow(&w, id, payload);
 	if (__builtin_expect(state->unheard != 0, 0))
 		user_offer_again(state);
 	if (cpu < state->nr_windows)
-		user_window_move(&w, &state->windows[cpu]);
+		user_block_open(&w, &state->windows[cpu], where);
+	leave_sequence();
 }
 
 /* What must be there before an event can be written. False: it is not to be, or was counted. */
@@ -223,30 +267,32 @@ static bool make_ready(struct trace_tracepoint *tracepoint, struct user_state **
 	return *tracepoint->flag && tracepoint->id != 0;
 }
 
-/* Is the place that was reserved through @window our own? Not in a child that a signal handler made just then: its parent has it. */
-static bool is_ours(const struct user_state *state, const struct trace_window *window, uint64_t position)
+/* The common case, of any size. */
+static inline bool record_fast(const struct trace_tracepoint *tracepoint, struct user_payload *payload)
 {
-	const unsigned char *ring = __atomic_load_n(&window->ring, __ATOMIC_RELAXED);
+	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
+	const struct trace_window *window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[where[0]];
+	struct subbuf_writer w = { .clock = (trace_u8)trace_thread.clock };
 
-	return ring && position < SUBBUF_LOAD(&((const struct subbuf_control *)(const void *)ring)->position) && state->epoch;
+	payload->first = (payload->first & ~0xffffffffULL) | trace_thread.tid;
+	return tracepoint->id != 0 && user_ring_write(&w, window, where, tracepoint->id, payload);
 }
 
-/* All that is not the common case. @position: of an add that the common case made through @window; the record then belongs there. */
-static void record_slow(struct trace_tracepoint *tracepoint, struct user_payload *payload, struct trace_window *window, uint64_t position)
+/* All that is not the common case: which may only have been disturbed, or not have known what it knows then. */
+static void record_slow(struct trace_tracepoint *tracepoint, struct user_payload *payload)
 {
 	int saved_errno = errno;
 	struct user_state *state = user_state;
 
-	if (position == SUBBUF_NO_POSITION && make_ready(tracepoint, &state))
-		write_somewhere(state, tracepoint->id, payload, 0, position);
-	else if (position != SUBBUF_NO_POSITION && is_ours(state, window, position))
-		write_somewhere(state, tracepoint->id, payload, (uint32_t)(window - state->windows), position);
+	leave_sequence();
+	if (make_ready(tracepoint, &state) && !record_fast(tracepoint, payload))
+		write_somewhere(state, tracepoint->id, payload);
 	errno = saved_errno;
 }
 
-static inline struct user_payload payload_of(const uint32_t *image, uint32_t words, uint32_t tid)
+static inline struct user_payload payload_of(const uint32_t *image, uint32_t words)
 {
-	return (struct user_payload){ words, { (uint64_t)(words > 1 ? image[1] : 0) << 32 | tid, 0, 0 }, image };
+	return (struct user_payload){ words, (uint64_t)(words > 1 ? image[1] : 0) << 32, image };
 }
 
 #define API __attribute__((visibility("default")))
@@ -256,25 +302,19 @@ API uint64_t trace_tracepoint_clock(void)
 	return clock_monotonic();
 }
 
-API __attribute__((noinline, cold)) void trace_tracepoint_record_slow(struct trace_tracepoint *tracepoint, struct trace_window *window, uint64_t position,
-								      const void *image)
+API __attribute__((noinline, cold)) void trace_tracepoint_record_again(struct trace_tracepoint *tracepoint, const void *image)
 {
-	struct user_payload payload = payload_of(image, tracepoint->payload_bytes / 4u, 0);
+	struct user_payload payload = payload_of(image, tracepoint->payload_bytes / 4u);
 
-	record_slow(tracepoint, &payload, window, position);
+	record_slow(tracepoint, &payload);
 }
 
 static void record_image(struct trace_tracepoint *tracepoint, const uint32_t *image, uint32_t words)
 {
-	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
-	uint32_t cpu = where[0];
-	struct trace_window *window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[cpu];
-	struct user_payload payload = payload_of(image, words, trace_thread.tid);
-	struct subbuf_writer w = { .cpu = cpu, .clock = (trace_u8)trace_thread.clock, .where = where };
-	uint64_t position = SUBBUF_NO_POSITION;
+	struct user_payload payload = payload_of(image, words);
 
-	if (__builtin_expect(tracepoint->id == 0 || !user_ring_write(&w, window, tracepoint->id, &payload, &position), 0))
-		record_slow(tracepoint, &payload, window, position);
+	if (__builtin_expect(!record_fast(tracepoint, &payload), 0))
+		record_slow(tracepoint, &payload);
 }
 
 API void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image)

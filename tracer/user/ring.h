@@ -3,32 +3,26 @@
 #define TRACER_USER_RING_H
 /*
  * ring.h - one record of a program into a ring. The includer defines what tracer/subbuf_write.h needs, includes it, and defines
- *   USER_MOVED(w)   is the thread on another CPU than w->cpu now?
+ *   USER_APPEND(window, where, now, word, payload)   a record into the block of a CPU, in a restartable sequence; false: it was disturbed, or finds no room
+ *   USER_SWAP(where, cpu, at, from, to)                   the same of a word of that CPU's, if it is @from
  * SUBBUF_PRELIMINARY() leaves in *w->place where it wrote, so that the last reservation is there.
  *
  * The common case is <trace/tracepoint_inline.h>, which says how it works. Here it stands for records of any size; the small ones are written by
  * the program itself.
  */
-#ifndef TRACE_RING_LOAD
-#define TRACE_RING_LOAD(p) SUBBUF_LOAD(p)
-#define TRACE_RING_ADD(p, v) SUBBUF_ADD(p, v)
-#endif
 #include <trace/tracepoint_inline.h>
 
-_Static_assert(offsetof(struct subbuf_control, position) == 0 && offsetof(struct subbuf_header, commit) == TRACE_WINDOW_COMMIT &&
-		       SUBBUF_COMMIT_RECORD == TRACE_WINDOW_COMMIT_RECORD && SUBBUF_NO_POSITION == TRACE_NO_POSITION &&
-		       (int)SUBBUF_CLOCK_TSC == TRACE_CLOCK_TSC,
-	       "what programs were compiled with");
+_Static_assert(SUBBUF_BLOCK_RECORDS_SHIFT == TRACE_BLOCK_RECORD_SHIFT && (int)SUBBUF_CLOCK_TSC == TRACE_CLOCK_TSC, "what programs were compiled with");
 
 /**
  * struct user_payload - what a record holds behind its header
  * @words: 32-bit words, the thread's number first
- * @first: the words, two in each, the thread's number in the lower half of the first; when they are few: handed over in registers
- * @image: all words instead, of which the first is replaced; NULL when they are in @first
+ * @first: the first two
+ * @image: all of them, the first two excepted
  */
 struct user_payload {
 	trace_u32 words;
-	trace_u64 first[3];
+	trace_u64 first;
 	const trace_u32 *image;
 };
 
@@ -39,83 +33,112 @@ SUBBUF_INLINE trace_u32 user_payload_bytes(const struct user_payload *payload)
 
 SUBBUF_INLINE void user_payload_store(const struct user_payload *payload, void *to)
 {
-	trace_u64 *pairs = (trace_u64 *)to;
 	trace_u32 *words = (trace_u32 *)to;
 
-	pairs[0] = payload->first[0];
-	if (!payload->image) {
-		if (payload->words > 2)
-			pairs[1] = payload->first[1];
-		if (payload->words > 4)
-			pairs[2] = payload->first[2];
-		return;
-	}
-	for (trace_u32 i = 1; i < payload->words; i++)
+	*(trace_u64 *)to = payload->first;
+	for (trace_u32 i = 2; i < payload->words; i++)
 		words[i] = payload->image[i];
 	if (payload->words & 1)
 		words[payload->words] = 0;
 }
 
-/**
- * user_ring_write() - the common case of a record
- * Returns true when the record was written. Otherwise the caller takes the long way with *ret_position: what the add that was
- * made returned, or SUBBUF_NO_POSITION.
- */
-SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, struct trace_window *window, trace_u32 id, const struct user_payload *payload,
-				   trace_u64 *ret_position)
+/** user_ring_write() - the common case of a record, by a thread that finds its CPU at @where. False: it is still to be written, the long way */
+SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, const struct trace_window *window, const volatile trace_u32 *where, trace_u32 id,
+				   const struct user_payload *payload)
 {
-	trace_u64 size = sizeof(struct trace_record) + user_payload_bytes(payload), now = SUBBUF_CLOCK();
-	struct trace_place place = { .position = SUBBUF_NO_POSITION };
+	trace_u64 now = SUBBUF_CLOCK();
+	trace_u32 size = (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload);
 
-	*ret_position = SUBBUF_NO_POSITION;
-	if (__builtin_expect(USER_MOVED(w), 0))
-		return false;
-	if (!trace_place_reserve(window, size, now, &place)) {
-		*ret_position = place.position;
-		return false;
-	}
-	/* Few words, which are no image, stand there as soon as their preliminary header would. */
-	if (payload->image)
-		TRACE_RING_WRITE_HEADER((trace_u64 *)(void *)place.record, place.lap | subbuf_record_word(SUBBUF_TIME_PRELIMINARY, 0, (trace_u32)size, 0));
-	user_payload_store(payload, place.record + sizeof(struct trace_record));
-	trace_place_commit(&place, size, now, subbuf_record_word(0, id, (trace_u32)size, 0)); /* [W2]; nobody is woken, the daemon looks by itself */
-	return true;
+	return USER_APPEND(window, where, now, subbuf_record_word(0, id, size, 0), payload);
+}
+
+/* ---- blocks ---- */
+
+#ifndef USER_BLOCK_ROOM
+#define USER_BLOCK_ROOM 256u /* less is not worth a block */
+#endif
+
+SUBBUF_INLINE struct subbuf_ring user_ring_view(const struct subbuf_writer *w)
+{
+	return (struct subbuf_ring){ w->control, w->data, w->subbuf_bytes, 1u << w->nr_subbufs_log2 };
+}
+
+/* Tried once: who does not get it leaves the block as it is. */
+SUBBUF_INLINE bool user_window_lock(struct trace_window *window)
+{
+	return __atomic_load_n(&window->moving, __ATOMIC_RELAXED) == 0 && SUBBUF_CAS(&window->moving, 0, 1) == 0;
 }
 
 /**
- * user_window_move() - let the common case see the sub-buffer that is being filled
- * Who does not get to move it leaves that to somebody who comes later. After each record that took the long way.
+ * user_block_close() - before a record that takes the long way: the block of the CPU that the thread is on, if there is one
+ * Who is disturbed, or comes while somebody else is at it, leaves it: then later records can stand in earlier sub-buffers, where readers find them.
  */
-SUBBUF_INLINE void user_window_move(const struct subbuf_writer *w, struct trace_window *window)
+SUBBUF_INLINE void user_block_close(const struct subbuf_writer *w, struct trace_window *window, const volatile trace_u32 *where)
 {
-	trace_u64 position = SUBBUF_LOAD(&w->control->position), seq = position >> SUBBUF_OFFSET_BITS, begin = seq << SUBBUF_OFFSET_BITS, base;
-	struct subbuf_header *header = SUBBUF_HEADER(w, seq);
+	struct subbuf_control *control = w->control;
+	struct subbuf_ring ring = user_ring_view(w);
+	trace_u64 block;
 
-	if (__atomic_load_n(&window->begin, __ATOMIC_RELAXED) == begin || (position & SUBBUF_OFFSET_MASK) >= w->subbuf_bytes ||
-	    __atomic_load_n(&window->moving, __ATOMIC_RELAXED) || SUBBUF_CAS(&window->moving, 0, 1) != 0)
+	if (!subbuf_block_is_open(SUBBUF_LOAD(&control->block)) || !user_window_lock(window))
 		return;
-	base = SUBBUF_LOAD(&header->seq) == seq ? SUBBUF_LOAD(&header->base) : 0; /* [R3] */
-	/* It never goes back: whoever moved it meanwhile saw a later position. */
-	if (base && __atomic_load_n(&window->begin, __ATOMIC_RELAXED) < begin) {
-		SUBBUF_STORE(&window->base, base);
-		SUBBUF_STORE(&window->lap, (trace_u64)subbuf_lap(w, seq) << 56);
-		SUBBUF_STORE(&window->subbuf, (unsigned char *)header);
-		SUBBUF_STORE(&window->bytes, w->subbuf_bytes);
-		SUBBUF_STORE(&window->begin, begin); /* [I2] */
-		SUBBUF_STORE(&window->ring, (unsigned char *)w->control);
+	block = SUBBUF_LOAD(&control->block);
+	if (subbuf_block_is_open(block)) {
+		SUBBUF_STORE(&control->block_moving, block); /* [B1] for who buries us in the middle of it */
+		if (USER_SWAP(where, w->cpu, &control->block, block, SUBBUF_BLOCK_NONE))
+			subbuf_block_close(&ring, block, SUBBUF_LOAD(&control->block_begin));
+		SUBBUF_STORE(&control->block_moving, 0);
 	}
 	SUBBUF_STORE(&window->moving, 0);
 }
 
-/**
- * user_ring_write_slow() - a record in any case: opens, closes, discards
- * @position: what an add for this record returned, or SUBBUF_NO_POSITION. False: discarded, and counted.
- */
-SUBBUF_INLINE bool user_ring_write_slow(const struct subbuf_writer *w, trace_u32 id, const struct user_payload *payload, trace_u64 position)
+/* The window is ours, and no block is open. False: there is nothing to be had. */
+SUBBUF_INLINE bool user_block_reserve(const struct subbuf_writer *w, struct trace_window *window, trace_u64 *ret_block)
+{
+	struct subbuf_control *control = w->control;
+	trace_u64 position = SUBBUF_LOAD(&control->position), seq = position >> SUBBUF_OFFSET_BITS, begin = position & SUBBUF_OFFSET_MASK, base;
+	struct subbuf_header *header = SUBBUF_HEADER(w, seq);
+
+	if (begin + USER_BLOCK_ROOM > w->subbuf_bytes || begin < sizeof(*header) || SUBBUF_LOAD(&header->seq) != seq) /* [R3] */
+		return false;
+	base = SUBBUF_LOAD(&header->base);
+	*ret_block = (seq & SUBBUF_BLOCK_SEQ_MASK) << SUBBUF_BLOCK_SEQ_SHIFT | begin;
+	SUBBUF_STORE(&control->block_begin, begin);
+	SUBBUF_STORE(&control->block_moving, *ret_block); /* [B1] */
+	if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | w->subbuf_bytes) != position)
+		return false;
+	SUBBUF_STORE(&window->base, base);
+	SUBBUF_STORE(&window->lap, (trace_u64)subbuf_lap(w, seq) << 56);
+	SUBBUF_STORE(&window->subbuf, (unsigned char *)header);
+	SUBBUF_STORE(&window->bytes, w->subbuf_bytes);
+	SUBBUF_STORE(&window->cpu, w->cpu);
+	SUBBUF_STORE(&window->block, (uint64_t *)(void *)&control->block); /* [B2] nobody looks at it before the word is stored */
+	return true;
+}
+
+/** user_block_open() - let the common case have what is left of the sub-buffer that is being filled. After each record that took the long way */
+SUBBUF_INLINE void user_block_open(const struct subbuf_writer *w, struct trace_window *window, const volatile trace_u32 *where)
+{
+	struct subbuf_control *control = w->control;
+	struct subbuf_ring ring = user_ring_view(w);
+	trace_u64 none, block;
+
+	if (where[1] != w->cpu || subbuf_block_is_open(SUBBUF_LOAD(&control->block)) || !user_window_lock(window))
+		return;
+	none = SUBBUF_LOAD(&control->block);
+	if (!subbuf_block_is_open(none)) {
+		if (user_block_reserve(w, window, &block) && !USER_SWAP(where, w->cpu, &control->block, none, block)) /* [B2] */
+			subbuf_block_close(&ring, block, (trace_u32)block);
+		SUBBUF_STORE(&control->block_moving, 0);
+	}
+	SUBBUF_STORE(&window->moving, 0);
+}
+
+/** user_ring_write_slow() - a record in any case: opens sub-buffers, closes, discards. False: discarded, and counted */
+SUBBUF_INLINE bool user_ring_write_slow(const struct subbuf_writer *w, trace_u32 id, const struct user_payload *payload)
 {
 	struct subbuf_reservation r;
 
-	if (!subbuf_reserve_slow(w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload), position, &r))
+	if (!subbuf_reserve_slow(w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload), SUBBUF_NO_POSITION, &r))
 		return false;
 	user_payload_store(payload, *w->place + sizeof(struct trace_record) / sizeof(**w->place));
 	subbuf_commit(w, &r, id);

@@ -7,6 +7,7 @@
  *   record.c    what a tracepoint calls: finds the ring of its CPU and writes. No system call but a thread's first gettid().
  *   ring.h      the writing itself, shared with the tests that run all its interleavings
  *   memory.c    a process's memory: made at the first registration or event, again in each forked child that records
+ *   vfork.c     a child that shares the thread's memory
  *   offer.c     how a daemon gets to know of it
  *   registry.c  descriptions of the events in that memory
  *
@@ -63,6 +64,9 @@ enum user_phase {
 
 /* The state of this process: a mapping of its own, or as long as there is none an empty one that is never ready. */
 extern struct user_state *user_state;
+
+/* What stands for the CPU of a child of vfork(), behind the numbers that the kernel has for none. */
+#define USER_CPU_VFORKED ((uint32_t)-3)
 
 /* A flag that is never set. */
 extern const unsigned char user_never;
