@@ -139,10 +139,22 @@ struct suggestions {
 	size_t nr;
 };
 
+/* A slip or two, or a part of it. */
+static bool is_near(const char *wanted, const char *candidate, size_t distance)
+{
+	size_t chars = strlen(wanted), candidate_chars = strlen(candidate), fewer = chars < candidate_chars ? chars : candidate_chars;
+
+	if (3 * distance <= (chars > candidate_chars ? chars : candidate_chars))
+		return true;
+	return fewer >= 3 && (strcasestr(wanted, candidate) || strcasestr(candidate, wanted));
+}
+
 static void suggest(struct suggestions *best, const char *wanted, const char *candidate)
 {
 	size_t distance = edit_distance(wanted, candidate), at;
 
+	if (!is_near(wanted, candidate, distance))
+		return;
 	for (size_t i = 0; i < best->nr; i++)
 		if (!strcmp(best->names[i], candidate))
 			return;
@@ -179,8 +191,7 @@ static int unknown_name(const char *name, struct trace_error *ret_error)
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
 		strncat(list, best.names[i], sizeof(list) - strlen(list) - 1);
 	}
-	return error_set(ret_error, -EINVAL, "no event, category or class is called \"%s\"; near ones: %s; see --list", name,
-			  list);
+	return error_set(ret_error, -EINVAL, "no event, category or class is called \"%s\"%s%s; see --list", name, best.nr ? "; near ones: " : "", list);
 }
 
 /* ---- selections ---- */
