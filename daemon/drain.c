@@ -25,6 +25,7 @@
  * @discarded_before, @filtered_before: the ring's counters before the first; @discarded, @filtered: after the last, once it is
  * known
  * @highest: of the ring's counter of discarded events, as far as it was seen
+ * @fill: drain_flush() only: of the sub-buffer in use, in bytes
  * @suspect: the last sub-buffer was dropped because its times are unknown
  * @broken: nothing in the ring can be believed any more. @retired: its memory is gone
  */
@@ -48,6 +49,7 @@ struct drain_ring {
 	uint64_t discarded;
 	uint64_t filtered;
 	uint64_t highest;
+	uint32_t fill;
 	bool suspect;
 	bool broken;
 	bool retired;
@@ -469,22 +471,34 @@ bool drain_wake_at(struct drain *drain, bool half)
 
 /* ---- what is not complete ---- */
 
+/* How full the sub-buffer in use is, in bytes; 0: there is none. Of one that is to be taken, all. */
+static uint32_t ring_fill(const struct drain_ring *ring)
+{
+	uint32_t offset = (uint32_t)(ring_position(ring) & SUBBUF_OFFSET_MASK);
+
+	if (subbuf_complete(&ring->ring, ring->consumed + 1))
+		return ring->ring.subbuf_bytes;
+	return offset < ring->ring.subbuf_bytes ? offset : 0;
+}
+
 uint32_t drain_flush(struct drain *drain)
 {
-	const struct subbuf_ring *ring;
+	struct drain_ring *ring;
 	uint64_t bytes, fill, fullest = 0;
 
-	settle(drain);
+	for (size_t i = 0; i < drain->nr_rings; i++)
+		drain->rings[i]->fill = drain->rings[i]->retired || drain->rings[i]->broken ? 0 : ring_fill(drain->rings[i]);
+	settle(drain); /* closes some of them */
 	for (size_t i = 0; i < drain->nr_rings; i++) {
-		if (drain->rings[i]->retired || drain->rings[i]->broken)
+		ring = drain->rings[i];
+		if (ring->retired || ring->broken)
 			continue;
-		ring = &drain->rings[i]->ring;
-		if (subbuf_complete(ring, drain->rings[i]->consumed + 1))
-			fullest = 1024;
-		bytes = ring_flush(ring);
+		bytes = ring_flush(&ring->ring);
+		if (ring->fill > bytes)
+			bytes = ring->fill;
 		if (!bytes)
 			continue;
-		fill = bytes * 1024 / ring->subbuf_bytes + 1; /* little is not nothing */
+		fill = bytes * 1024 / ring->ring.subbuf_bytes + 1; /* little is not nothing */
 		if (fill > fullest)
 			fullest = fill;
 	}

@@ -20,6 +20,7 @@ static inline size_t ring_record_bytes(const struct subbuf_ring *ring, const str
 /**
  * ring_flush() - subbuf_flush_block() and subbuf_flush(): what the ring holds until now can be read, once those who are inside have left
  * One at a time. On the ring's CPU, if there is a block; what of it cannot be closed, from a cpuset without that CPU, stays until it is full or the program ends.
+ * Rings of the kernel that hold entries of system calls are closed by tracer_settle() alone, which is to be called before.
  * Returns how full the sub-buffer was that was closed, in bytes; 0: there was none.
  */
 uint32_t ring_flush(const struct subbuf_ring *ring);

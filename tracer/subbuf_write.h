@@ -15,6 +15,7 @@
  *   SUBBUF_PRELIMINARY(w, seq, offset, size)  optional: what to leave at once in a place that was reserved; programs store
  *                                      subbuf_preliminary_word(), by which subbuf_salvage() finds its way when they die
  *   SUBBUF_OVERWRITES(w)               optional: may sub-buffers that nobody has taken be used again? Asked each time, after a load of the position [R5]
+ *   SUBBUF_POSITION(w)                 optional: the word that is the ring's position to this writer
  *   SUBBUF_NOW(w)                      optional: the time of the record to be written, when that is not SUBBUF_CLOCK()
  *   SUBBUF_OPEN_CLOCK(w, ret_ns)       optional: SUBBUF_CLOCK() for whoever opens a sub-buffer, with CLOCK_MONOTONIC of the same instant, or 0
  *   SUBBUF_RESERVE_SLOW(w, size, position, ret_reservation)  optional: how to call subbuf_reserve_slow() out of line
@@ -35,6 +36,9 @@
 #endif
 #ifndef SUBBUF_OVERWRITES
 #define SUBBUF_OVERWRITES(w) ((w)->overwrite)
+#endif
+#ifndef SUBBUF_POSITION
+#define SUBBUF_POSITION(w) (&(w)->control->position)
 #endif
 #ifndef SUBBUF_NOW
 #define SUBBUF_NOW(w) SUBBUF_CLOCK()
@@ -155,10 +159,10 @@ SUBBUF_INLINE int subbuf_expire(const struct subbuf_writer *w, struct subbuf_hea
 
 	SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_record_word(0, 0, size, subbuf_lap(w, seq)));
 	completed = subbuf_commit_add(w, header, seq, size);
-	position = SUBBUF_LOAD(&w->control->position);
+	position = SUBBUF_LOAD(SUBBUF_POSITION(w));
 	closed = seq << SUBBUF_OFFSET_BITS | w->subbuf_bytes;
 	if (position >> SUBBUF_OFFSET_BITS == seq && position < closed &&
-	    SUBBUF_CAS(&w->control->position, position, closed) == position)
+	    SUBBUF_CAS(SUBBUF_POSITION(w), position, closed) == position)
 		completed |= subbuf_close(w, seq, position & SUBBUF_OFFSET_MASK);
 	return completed;
 }
@@ -185,8 +189,8 @@ SUBBUF_INLINE int subbuf_reserve_try(const struct subbuf_writer *w, trace_u32 si
 	trace_u64 seq, now, open_ns, base, commit, lost;
 	trace_u32 offset;
 
-	if (position == SUBBUF_NO_POSITION && (SUBBUF_LOAD(&control->position) & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
-		position = SUBBUF_ADD(&control->position, size);
+	if (position == SUBBUF_NO_POSITION && (SUBBUF_LOAD(SUBBUF_POSITION(w)) & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
+		position = SUBBUF_ADD(SUBBUF_POSITION(w), size);
 	if (position != SUBBUF_NO_POSITION) {
 		seq = position >> SUBBUF_OFFSET_BITS;
 		offset = position & SUBBUF_OFFSET_MASK;
@@ -211,7 +215,7 @@ SUBBUF_INLINE int subbuf_reserve_try(const struct subbuf_writer *w, trace_u32 si
 		if (offset < w->subbuf_bytes)
 			ret_reservation->completed |= subbuf_close(w, seq, offset);
 	}
-	position = SUBBUF_LOAD(&control->position);
+	position = SUBBUF_LOAD(SUBBUF_POSITION(w));
 	if ((position & SUBBUF_OFFSET_MASK) < w->subbuf_bytes)
 		return -1;
 	seq = (position >> SUBBUF_OFFSET_BITS) + 1;
@@ -220,11 +224,11 @@ SUBBUF_INLINE int subbuf_reserve_try(const struct subbuf_writer *w, trace_u32 si
 		return 0;
 	commit = SUBBUF_LOAD(&header->commit);
 	if (!subbuf_slot_free(w, commit, seq))
-		return SUBBUF_LOAD(&control->position) == position ? 0 : -1; /* or it is in use because somebody opened it meanwhile, for us too */
+		return SUBBUF_LOAD(SUBBUF_POSITION(w)) == position ? 0 : -1; /* or it is in use because somebody opened it meanwhile, for us too */
 	lost = SUBBUF_LOAD(&control->discarded);
 	now = SUBBUF_OPEN_CLOCK(w, &open_ns);
 	offset = sizeof(struct subbuf_header);
-	if (SUBBUF_CAS(&control->position, position, seq << SUBBUF_OFFSET_BITS | (offset + size)) != position)
+	if (SUBBUF_CAS(SUBBUF_POSITION(w), position, seq << SUBBUF_OFFSET_BITS | (offset + size)) != position)
 		return -1;
 	SUBBUF_PRELIMINARY(w, seq, offset, size);
 	subbuf_open(w, header, seq, now, open_ns, commit, lost);
@@ -267,8 +271,8 @@ SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, 
 	trace_u64 position = SUBBUF_NO_POSITION, seq, now;
 	struct subbuf_header *header;
 
-	if ((SUBBUF_LOAD(&w->control->position) & SUBBUF_OFFSET_MASK) + size < w->subbuf_bytes)
-		position = SUBBUF_ADD(&w->control->position, size);
+	if ((SUBBUF_LOAD(SUBBUF_POSITION(w)) & SUBBUF_OFFSET_MASK) + size < w->subbuf_bytes)
+		position = SUBBUF_ADD(SUBBUF_POSITION(w), size);
 	if ((position & SUBBUF_OFFSET_MASK) + size < w->subbuf_bytes) {
 		seq = position >> SUBBUF_OFFSET_BITS;
 		header = SUBBUF_HEADER(w, seq);

@@ -90,22 +90,31 @@ struct subbuf_header {
 
 /**
  * struct subbuf_control - the page before the sub-buffers
- * Two cache lines that are written by the producers, one by the consumer; the rest is set up once.
+ * Three cache lines that are written by the producers, one by the consumer; the rest is set up once.
  */
 struct subbuf_control {
 	/* producers */
 	trace_u64 position;    /* (seq << 26) | offset; atomic add and compare-and-swap */
-	trace_u64 discarded;   /* events that found no room; atomic add */
-	trace_u64 overwritten; /* records of sub-buffers that were used again before anybody took them; by the opener */
-	trace_u64 filtered;    /* events of this CPU that the filters refused; atomic add */
-	/* the kernel's: an entry of a system call that has no record yet (tracer/kernel/held.h) */
-	trace_u64 held_ns;     /* its time; 0: there is none; HELD_BUSY: somebody is about to record it */
+	/* the kernel's: an entry of a system call that has no record yet, and the record of a call in the making (tracer/kernel/held.h) */
+	trace_u64 held_ns;     /* its time; 0: there is none; HELD_BUSY, HELD_PLAIN: somebody is about to record it */
 	trace_u64 held_thread; /* whose: no other thread has the same at the same time */
 	trace_u64 held_call;   /* the first word of struct trace_sys_enter */
 	trace_u64 held_kind;   /* its id less TRACE_EV_sys_enter, HELD_MORE; << 8: bytes of held_path, NUL included, 0: it has none */
+	trace_u64 plain_bytes; /* so many are being taken at the position; 0: none */
+	trace_u64 ahead;       /* the position as those have it who interrupted that; 0: nobody did */
+	trace_u64 uncommitted; /* of records of calls: bytes, events << 26, the low bits of their sub-buffer's number << 50 */
 	trace_u64 held_args[6];
-	trace_u64 nr_settled; /* how often one was recorded by somebody else than its exit */
-	trace_u64 pad0;
+	trace_u64 nr_settled;  /* how often one was recorded by somebody else than its exit */
+	trace_u64 ahead_begin; /* where that began */
+	/* seldom */
+	trace_u64 discarded;   /* events that found no room; atomic add */
+	trace_u64 overwritten; /* records of sub-buffers that were used again before anybody took them; by the opener */
+	trace_u64 filtered;    /* events of this CPU that the filters refused; atomic add */
+	/* programs': the block. On its CPU, in a restartable sequence; the consumer when it is there itself */
+	trace_u64 block;
+	trace_u64 block_begin;	/* offset in its sub-buffer; written while there is none */
+	trace_u64 block_moving; /* the program is about to open this block, or to close it; 0: it is not */
+	trace_u64 pad0[2];
 	/* consumer */
 	trace_u64 consumed; /* every sub-buffer up to this one may be used again; store-release */
 	trace_u64 flushing; /* the position at which subbuf_flush() is about to close the sub-buffer in use; 0: it is not */
@@ -128,10 +137,6 @@ struct subbuf_control {
 	trace_u64 pad4[2];
 	/* the kernel's: what the call that is held was given */
 	char held_path[SUBBUF_HELD_PATH_BYTES];
-	/* programs': the block. On its CPU, in a restartable sequence; the consumer when it is there itself */
-	trace_u64 block;
-	trace_u64 block_begin;	/* offset in its sub-buffer; written while there is none */
-	trace_u64 block_moving; /* the program is about to open this block, or to close it; 0: it is not */
 };
 
 #if !defined(__bpf__) && !defined(__BPF__)

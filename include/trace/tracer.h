@@ -108,8 +108,9 @@ struct tracer_ring {
 	bool structural;
 };
 /**
- * tracer_settle() - before sub-buffers are closed to be read: what the programs hold back gets its record
+ * tracer_settle() - before rings are read: what the programs hold back gets its record, and the sub-buffers in use are closed
  * The last event of a CPU may be the entry of a system call, held until it is known whether its exit comes next. What begins meanwhile may be held again.
+ * Only of rings where entries are held (control.holds), which nobody else may close while programs run. An idle CPU is not disturbed.
  */
 void tracer_settle(struct tracer *tracer);
 

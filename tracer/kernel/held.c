@@ -7,22 +7,44 @@
 #include <unistd.h>
 #include "loader.h"
 
-/* In an interrupt of that CPU; here, if it is offline: then nothing is recorded there meanwhile. */
+#define INTERRUPTED_TRIES 1000 /* each takes some us, and what it waits for some ns */
+
+/* In an interrupt of that CPU; here, if it is offline: then nothing is recorded there meanwhile. False: it cannot be done. */
 static bool settle_on(const struct tracer *tracer, uint32_t cpu)
 {
 	uint64_t arguments[] = {cpu};
-	LIBBPF_OPTS(bpf_test_run_opts, there, .ctx_in = arguments, .ctx_size_in = sizeof(arguments), .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
-	LIBBPF_OPTS(bpf_test_run_opts, here, .ctx_in = arguments, .ctx_size_in = sizeof(arguments));
-	int program = bpf_program__fd(tracer->skeleton->progs.settle), result = bpf_prog_test_run_opts(program, &there);
+	int program = bpf_program__fd(tracer->skeleton->progs.settle), result;
 
-	return result == 0 || (result == -ENXIO && bpf_prog_test_run_opts(program, &here) == 0);
+	for (int i = 0; i < INTERRUPTED_TRIES; i++) {
+		LIBBPF_OPTS(bpf_test_run_opts, there, .ctx_in = arguments, .ctx_size_in = sizeof(arguments), .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+		LIBBPF_OPTS(bpf_test_run_opts, here, .ctx_in = arguments, .ctx_size_in = sizeof(arguments));
+
+		result = bpf_prog_test_run_opts(program, &there);
+		if (result == -ENXIO)
+			return bpf_prog_test_run_opts(program, &here) == 0;
+		if (result)
+			return false;
+		if (!there.retval)
+			return true;
+	}
+	return false;
+}
+
+/* Of a CPU that is idle there is nothing to do, and it sleeps on. */
+static bool has_something(const struct subbuf_control *control)
+{
+	return __atomic_load_n(&control->held_ns, __ATOMIC_RELAXED) || __atomic_load_n(&control->uncommitted, __ATOMIC_RELAXED) ||
+	       (__atomic_load_n(&control->position, __ATOMIC_RELAXED) & SUBBUF_OFFSET_MASK) < control->subbuf_bytes;
 }
 
 void tracer_settle(struct tracer *tracer)
 {
-	for (size_t i = 0; i < tracer->nr_rings; i++)
-		if (__atomic_load_n(&tracer->rings[i].ring.control->held_ns, __ATOMIC_RELAXED))
-			settle_on(tracer, tracer->rings[i].cpu);
+	for (size_t i = 0; i < tracer->nr_rings; i++) {
+		struct tracer_ring *ring = &tracer->rings[i];
+
+		if (!ring->structural && __atomic_load_n(&ring->ring.control->holds, __ATOMIC_RELAXED) && has_something(ring->ring.control))
+			settle_on(tracer, ring->cpu);
+	}
 }
 
 static bool is_attached(const struct tracer *tracer, uint32_t event)
@@ -51,6 +73,14 @@ void tracer_choose_holding(struct tracer *tracer)
 		     (!tracer->probing || is_attached(tracer, TRACE_EV_sched_switch)) && entries_not_preempted(tracer) &&
 		     settle_on(tracer, cpu < 0 ? 0 : (uint32_t)cpu);
 
-	for (size_t i = 0; i < tracer->nr_rings; i++)
-		__atomic_store_n(&tracer->rings[i].ring.control->holds, holds, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < tracer->nr_rings; i++) {
+		struct subbuf_control *control = tracer->rings[i].ring.control;
+		bool held = __atomic_load_n(&control->holds, __ATOMIC_RELAXED);
+
+		if (tracer->rings[i].structural)
+			continue;
+		__atomic_store_n(&control->holds, holds, __ATOMIC_RELAXED);
+		if (held && !holds) /* from now on others close its sub-buffers */
+			settle_on(tracer, tracer->rings[i].cpu);
+	}
 }

@@ -63,6 +63,7 @@ struct subbuf_writer {
 	u8 overwrite;
 	u8 structural;
 	u64 at; /* the time of the record; 0: now */
+	u64 *position;
 };
 
 #define SUBBUF_LOAD(p)				  (*(volatile typeof(*(p)) *)(p))
@@ -71,6 +72,7 @@ struct subbuf_writer {
 #define SUBBUF_CAS(p, old, new)			  __sync_val_compare_and_swap(p, old, new)
 #define SUBBUF_CLOCK()				  bpf_ktime_get_ns()
 #define SUBBUF_NOW(w)				  ((w)->at ? (w)->at : SUBBUF_CLOCK())
+#define SUBBUF_POSITION(w)			  ((w)->position)
 #define SUBBUF_TRIES				  4
 #define SUBBUF_HEADER(w, seq)			  ((struct subbuf_header *)slot_of(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) (*(volatile u64 *)record_of(w, seq, offset) = (word))
@@ -106,6 +108,8 @@ int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *r
 
 #include "../subbuf_write.h"
 
+static __always_inline u64 *position_of(struct subbuf_control *control);
+
 static __always_inline struct subbuf_control *control_of_cpu(bool structural, u32 cpu)
 {
 	return structural ? bpf_map_lookup_elem(&structural_rings, &cpu) : bpf_map_lookup_elem(&rings, &cpu);
@@ -126,6 +130,8 @@ static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural
 	w->clock = SUBBUF_CLOCK_MONOTONIC;
 	w->overwrite = config.overwrite && !structural;
 	w->structural = structural;
+	if (w->control)
+		w->position = structural ? &w->control->position : position_of(w->control);
 	return w->control;
 }
 
@@ -158,6 +164,8 @@ __noinline int wake_daemon(u32 structural)
 	return bpf_ringbuf_output(&wakeups, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
 }
 
+static __always_inline void add_up_uninterrupted(struct subbuf_control *control);
+
 static __always_inline int reserve_try_in(bool structural, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_writer w;
@@ -186,6 +194,8 @@ static __always_inline int reserve_slow_in(bool structural, u32 size, u64 positi
 	if (!ret_reservation || !ring_of_cpu(&w, structural))
 		return 0;
 	w.at = at;
+	if (!structural)
+		add_up_uninterrupted(w.control);
 	reserved = subbuf_reserve_slow(&w, size, position, ret_reservation);
 	if (ret_reservation->completed)
 		wake_daemon(structural);
@@ -232,9 +242,9 @@ static __always_inline void *place_record(struct recording *r, struct subbuf_con
 /*
  * Room for a payload of @bytes, a multiple of 8, in @control, the ring of @cpu, which is this one; NULL when the event is discarded.
  * The common case, as subbuf_reserve() has it, is written out here for the few registers and the short stack of a program.
- * @at: the time of the record, not before the last one's; 0: now
+ * @at: the time of the record, not before the last one's; 0: now. @interrupts: held_is_interrupted()
  */
-static __always_inline void *record_place(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes, u64 at)
+static __always_inline void *record_place(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes, u64 at, bool interrupts)
 {
 	struct subbuf_reservation slow = {0};
 	u64 position = SUBBUF_NO_POSITION, now;
@@ -244,7 +254,7 @@ static __always_inline void *record_place(struct recording *r, struct subbuf_con
 	bytes += sizeof(struct trace_record);
 	r->bytes = bytes;
 	r->structural = structural;
-	if ((SUBBUF_LOAD(&control->position) & SUBBUF_OFFSET_MASK) + bytes < subbuf_bytes)
+	if (!interrupts && (SUBBUF_LOAD(&control->position) & SUBBUF_OFFSET_MASK) + bytes < subbuf_bytes)
 		position = SUBBUF_ADD(&control->position, bytes);
 	if ((position & SUBBUF_OFFSET_MASK) + bytes < subbuf_bytes) {
 		payload = place_record(r, control, position);
@@ -270,11 +280,16 @@ static __always_inline void *record_place(struct recording *r, struct subbuf_con
  * use of a slot adds its whole size, a power of two, to commit, none before the last is complete: so it is a multiple of that at the
  * end of a use only.
  */
+static __always_inline void record_head(struct recording *r, u32 id)
+{
+	*(volatile u64 *)r->record = subbuf_record_word(r->time, id, r->bytes, 0);
+}
+
 static __always_inline void record_end_as(struct recording *r, u32 id, u32 nr_events)
 {
 	u64 commit;
 
-	*(volatile u64 *)r->record = subbuf_record_word(r->time, id, r->bytes, 0);
+	record_head(r, id);
 	commit = SUBBUF_ADD(&r->header->commit, r->bytes + nr_events * SUBBUF_COMMIT_RECORD) + r->bytes; /* [W2] */
 	if ((commit & (geometry_of(r->structural)->subbuf_bytes - 1)) == 0)
 		wake_daemon(r->structural);
@@ -308,7 +323,45 @@ static __always_inline void put_text(void *to, const char *text, u32 bytes)
 /* ---- events that happen now ---- */
 #define HELD_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
 #define HELD_SUBBUF_BYTES (geometry_of(false)->subbuf_bytes)
+#define HELD_SWAP(p, v) __sync_lock_test_and_set(p, v)
+#define HELD_HEADER(control, seq) \
+	((struct subbuf_header *)((void *)(control) + SUBBUF_CONTROL_BYTES + ((seq) << geometry_of(false)->subbuf_bytes_log2 & geometry_of(false)->slots_mask)))
+/* Rare, so out of line. The results mean nothing; global functions have one. */
+int catch_up(u32 cpu, u64 position, u32 bytes);
+int add_up(u32 cpu);
+#define HELD_CATCH_UP(control, cpu, position, bytes) catch_up(cpu, position, bytes)
+#define HELD_ADD_UP(control, cpu) add_up(cpu)
 #include "held.h"
+
+static __always_inline u64 *position_of(struct subbuf_control *control)
+{
+	return held_position(control);
+}
+
+__noinline int catch_up(u32 cpu, u64 position, u32 bytes)
+{
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+
+	if (control)
+		held_catch_up(control, position, bytes);
+	return 0;
+}
+
+__noinline int add_up(u32 cpu)
+{
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+
+	if (control && held_add_up(control))
+		wake_daemon(false);
+	return 0;
+}
+
+/* Before a sub-buffer is closed: who makes the record of a call adds it up himself. */
+static __always_inline void add_up_uninterrupted(struct subbuf_control *control)
+{
+	if (!held_is_interrupted(control) && held_add_up(control))
+		wake_daemon(false);
+}
 
 /* Rare, so out of line. The result means nothing; global functions have one. */
 __noinline int settle_entry(u32 cpu)
@@ -320,10 +373,13 @@ __noinline int settle_entry(u32 cpu)
 	return 0;
 }
 
-static __always_inline void settle_held(struct subbuf_control *control, u32 cpu)
+/* Returns whether we have interrupted the record of a call. */
+static __always_inline bool settle_held(struct subbuf_control *control, u32 cpu)
 {
-	if (SUBBUF_LOAD(&control->held_ns))
-		settle_entry(cpu);
+	if (!SUBBUF_LOAD(&control->held_ns))
+		return false;
+	settle_entry(cpu);
+	return held_is_interrupted(control);
 }
 
 /* Room for the payload of an event that happens now, in @control, the ring of @cpu, which is this one. Nothing may come before an entry that is held: it gets its record first. */
@@ -331,9 +387,7 @@ static __always_inline void *record_begin_in(struct recording *r, struct subbuf_
 {
 	if (!control)
 		return NULL;
-	if (!structural)
-		settle_held(control, cpu);
-	return record_place(r, control, cpu, structural, bytes, 0);
+	return record_place(r, control, cpu, structural, bytes, 0, !structural && settle_held(control, cpu));
 }
 
 static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
@@ -487,7 +541,7 @@ static __always_inline bool event_wanted(u32 id)
 	struct recording recording;                                                                                              \
 	struct subbuf_control *control = control_of_cpu(false, bpf_get_smp_processor_id());                                      \
 	struct trace_##event *record =                                                                                           \
-		control ? record_place(&recording, control, bpf_get_smp_processor_id(), false, sizeof(struct trace_##event) + (extra), 0) : NULL; \
+		control ? record_place(&recording, control, bpf_get_smp_processor_id(), false, sizeof(struct trace_##event) + (extra), 0, held_is_interrupted(control)) : NULL; \
 	if (record)
 #define RECORD_STRUCTURAL(event, extra) RECORD_IN(event, true, extra)
 #define COMMIT(event)			record_end(&recording, TRACE_EV_##event)

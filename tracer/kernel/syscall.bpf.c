@@ -321,11 +321,31 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	return record_entry(control, cpu, regs, nr | (u64)abi << 32, action);
 }
 
-/* For the daemon, which runs it to read all there is: on the CPU that it names, or, when that is offline, on any. */
+/*
+ * For the daemon, which runs it to read all there is: on the CPU that it names, or, when that is offline, on any. What is held gets its record, and the sub-buffer in use is
+ * closed, as subbuf_flush() does it: of other CPUs it must not be, where records of calls are made without a lock. Returns 1 when it interrupted one: try again.
+ */
 SEC("raw_tp")
 int settle(u64 *arguments)
 {
-	settle_entry(arguments[0]);
+	u32 cpu = arguments[0];
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+	struct subbuf_header *header;
+	u64 position, offset;
+
+	if (!control || held_is_interrupted(control))
+		return control != NULL;
+	settle_entry(cpu);
+	add_up(cpu);
+	position = SUBBUF_LOAD(&control->position);
+	offset = position & SUBBUF_OFFSET_MASK;
+	if (offset >= config.ring.subbuf_bytes)
+		return 0;
+	if (SUBBUF_CAS(&control->position, position, (position & ~SUBBUF_OFFSET_MASK) | config.ring.subbuf_bytes) != position)
+		return 1;
+	header = HELD_HEADER(control, position >> SUBBUF_OFFSET_BITS);
+	SUBBUF_STORE(&header->end, offset);
+	SUBBUF_ADD(&header->commit, config.ring.subbuf_bytes - offset); /* [W2] */
 	return 0;
 }
 
@@ -663,9 +683,9 @@ static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32
 	return is_held ? EXIT_OF_HELD : EXIT_ALONE;
 }
 
-static __noinline int end_held(struct subbuf_control *control, struct pt_regs *regs, long ret)
+static __noinline int end_held(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, long ret)
 {
-	return held_end(control, false, (u64)regs, syscall_nr(regs), ret);
+	return held_end(control, cpu, false, (u64)regs, syscall_nr(regs), ret);
 }
 
 static __noinline int record_exit(struct subbuf_control *control, u32 cpu, long ret)
@@ -685,10 +705,10 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	enum exit_kind kind;
 
 	/* The thread is told by where its registers are, on its stack: for that nothing has to be loaded. What is held has passed the filters. */
-	if (!control || (held_is_plain(control) && held_end(control, true, (u64)regs, syscall_nr(regs), ret)))
+	if (!control || (held_is_plain(control) && held_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)))
 		return 0;
 	kind = record_rest(control, cpu, regs, ret);
-	if (kind == EXIT_NOT_RECORDED || (kind == EXIT_OF_HELD && end_held(control, regs, ret)))
+	if (kind == EXIT_NOT_RECORDED || (kind == EXIT_OF_HELD && end_held(control, cpu, regs, ret)))
 		return 0;
 	return record_exit(control, cpu, ret);
 }

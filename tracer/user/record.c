@@ -216,7 +216,7 @@ static void look_at_process(struct user_state *state)
 /* What a thread that was disturbed has left there is no sequence any more. */
 static void leave_sequence(void)
 {
-	((volatile uint64_t *)(uintptr_t)trace_thread.cpu)[1] = 0;
+	__atomic_store_n((uint64_t *)(uintptr_t)trace_thread.cpu + 1, 0, __ATOMIC_RELAXED);
 }
 
 static void write_somewhere(struct user_state *state, uint32_t id, struct user_payload *payload)
