@@ -6,8 +6,8 @@
  *	scaling cold OBJECTS BYTES		what memory of so many objects of so many bytes costs this machine, whoever uses it
  *	scaling open BYTES FILE			makes a file of that size, with an index as it would have and holes for events, and opens it
  *
- * The first prints bytes per event, and ns of CPU time per event to pack and compress, to iterate, to analyse, and to ask for the figures of each process
- * afterwards. The second, in large pages, the least of three each: ns of a load from an object that the one before tells of; of an addition to one that was asked
+ * The first prints bytes per event, and ns of CPU time per event to pack and compress, to iterate, to analyse, to ask for the figures of each process
+ * afterwards, and to iterate and do the least that tells threads, or files, apart: to add something to one line of the cache for each, asked for early. The second, in large pages, the least of three each: ns of a load from an object that the one before tells of; of an addition to one that was asked
  * for while 32 others were added to; and of an addition to each line of one that was asked for four objects before. The third the number of chunks, ms to open, and
  * ms to open and go to the middle. The events are made up: threads that take turns on as many CPUs as there are streams, with a few system calls each time; woken
  * just before, or (runnable) waiting for the CPU all the time, so that each turn was had by many others. With FILES the calls read files, each any of those that its
@@ -235,6 +235,94 @@ static double iterate(const struct trace *trace, uint64_t nr_events)
 	return (cpu_ns() - begin) / (double)nr_events;
 }
 
+/* ---- the least: one line for each thread or file, found without a look-up ---- */
+
+#define LEAST_AT_ONCE 256 /* lines are asked for so many events before they are added to */
+
+struct least_line {
+	uint64_t count;
+	uint64_t ns;
+	uint64_t pad[6];
+};
+
+/** struct least - @of_cpu: who runs there since when, what it called, for which file. @lines: of threads, or of the files of all threads */
+struct least {
+	const struct load *load;
+	struct least_line *lines;
+	struct {
+		uint32_t tid;
+		uint32_t file;
+		uint64_t since_ns;
+	} *of_cpu;
+	struct {
+		struct least_line *line;
+		uint64_t ns;
+	} notes[LEAST_AT_ONCE];
+	int nr;
+};
+
+static void least_add_up(struct least *least)
+{
+	for (int i = 0; i < least->nr; i++) {
+		least->notes[i].line->count++;
+		least->notes[i].line->ns += least->notes[i].ns;
+	}
+	least->nr = 0;
+}
+
+static void least_note(struct least *least, uint32_t tid, uint32_t file, uint64_t ns)
+{
+	struct least_line *line = &least->lines[(tid - FIRST_TID) * (least->load->files_each ? least->load->files_each : 1) + file];
+
+	__builtin_prefetch(line, 1);
+	least->notes[least->nr].line = line;
+	least->notes[least->nr].ns = ns;
+	if (++least->nr == LEAST_AT_ONCE)
+		least_add_up(least);
+}
+
+static void least_event(struct least *least, const struct trace_event *event)
+{
+	const struct trace_sched_switch *change = event->payload;
+	const struct trace_sys_enter3 *enter = event->payload;
+	uint64_t ns = event->ts_ns - least->of_cpu[event->cpu].since_ns;
+	uint32_t tid = least->of_cpu[event->cpu].tid;
+
+	if (event->id == TRACE_EV_sched_waking)
+		return;
+	least->of_cpu[event->cpu].since_ns = event->ts_ns;
+	if (event->id == TRACE_EV_sched_switch) {
+		least_note(least, change->prev_tid, 0, ns);
+		least->of_cpu[event->cpu].tid = change->next_tid;
+	} else if (event->id == TRACE_EV_sys_enter3) {
+		least->of_cpu[event->cpu].file = least->load->files_each ? (uint32_t)enter->arg0 - FIRST_FD : 0;
+	} else if (tid) {
+		least_note(least, tid, least->of_cpu[event->cpu].file, ns);
+	}
+}
+
+static double do_the_least(const struct trace *trace, const struct load *load)
+{
+	size_t nr_lines = (size_t)load->nr_threads * (load->files_each ? load->files_each : 1), bytes = nr_lines * sizeof(struct least_line);
+	struct least least = { .load = load, .of_cpu = checked(calloc(load->nr_streams, sizeof(*least.of_cpu))) };
+	struct trace_cursor *cursor = checked(trace_cursor_new(trace, NULL, NULL));
+	const struct trace_event *event;
+	double begin;
+
+	least.lines = checked(aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) & ~(size_t)(LARGE_PAGE - 1)));
+	madvise(least.lines, bytes, MADV_HUGEPAGE);
+	memset(least.lines, 0, bytes);
+	begin = cpu_ns();
+	while ((event = trace_cursor_next(cursor)))
+		least_event(&least, event);
+	least_add_up(&least);
+	begin = (cpu_ns() - begin) / (double)load->nr_events;
+	trace_cursor_free(cursor);
+	free(least.of_cpu);
+	free(least.lines);
+	return begin;
+}
+
 /* What was there before the trace is loaded by then. */
 static void note_begin(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
@@ -272,12 +360,14 @@ static double analyse(const struct trace *trace, uint64_t nr_events, double *ret
 
 static void measure(const struct load *load, const char *path)
 {
-	double write_ns = write_trace(load, path), iterate_ns, analyse_ns, ask_ns;
+	double write_ns = write_trace(load, path), iterate_ns, least_ns, analyse_ns, ask_ns;
 	struct trace *trace = open_or_exit(path);
 
 	iterate_ns = iterate(trace, load->nr_events);
+	least_ns = do_the_least(trace, load);
 	analyse_ns = analyse(trace, load->nr_events, &ask_ns);
-	printf("%.4f %.3f %.3f %.3f %.3f\n", (double)trace_get_info(trace)->file_bytes / (double)load->nr_events, write_ns, iterate_ns, analyse_ns, ask_ns);
+	printf("%.4f %.3f %.3f %.3f %.3f %.3f\n", (double)trace_get_info(trace)->file_bytes / (double)load->nr_events, write_ns, iterate_ns, analyse_ns, ask_ns,
+	       least_ns);
 	trace_close(trace);
 }
 

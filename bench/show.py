@@ -66,7 +66,7 @@ def markdown(rows):
 
 # ---- the plot ----
 
-COLOURS = {"write": "#1f77b4", "iterate": "#2ca02c", "analyse": "#d62728", "bytes": "#7f7f7f"}
+COLOURS = {"write": "#1f77b4", "iterate": "#2ca02c", "analyse": "#d62728", "bytes": "#7f7f7f", "the least": "#999"}
 CURVE_WIDTH, CURVE_HEIGHT, ROW_HEIGHT = 345, 300, 18
 
 
@@ -122,8 +122,8 @@ def plot_curve(name, lines, left, top):
     for place, (what, points) in enumerate(lines.items()):
         path = " ".join(f"{across(x):.1f},{down(y, points[0][1]):.1f}" for x, y in points)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[what]}" stroke-width="2"/>')
-        parts.append(f'<text x="{left + 70 * place}" y="{top + 255}" fill="{COLOURS[what]}">{what}</text>')
-        parts.append(f'<text x="{left + 70 * place}" y="{top + 272}" fill="{COLOURS[what]}">{points[0][1]:.3g} {"B" if what == "bytes" else "ns"}</text>')
+        parts.append(f'<text x="{left + 60 * place}" y="{top + 255}" fill="{COLOURS[what]}">{what}</text>')
+        parts.append(f'<text x="{left + 60 * place}" y="{top + 272}" fill="{COLOURS[what]}">{points[0][1]:.3g} {"B" if what == "bytes" else "ns"}</text>')
     return parts
 
 
