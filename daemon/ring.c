@@ -7,7 +7,7 @@
 static uint32_t flush_block(const struct subbuf_ring *ring)
 {
 	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED);
-	bool closed = false;
+	bool closed;
 
 	if (!subbuf_block_is_open(block) || !cpu_visit(ring->control->cpu))
 		return 0;

@@ -125,8 +125,11 @@ static inline __attribute__((always_inline, unused)) bool trace_is_on_(const vol
 #define TRACE_IS_ON_(flag) __builtin_expect(trace_is_on_(flag), 0)
 
 #if TRACE_RECORD_INLINE_BYTES
-/* An event whose image is these words, but for the thread's number, in the lower half of the first. False: trace_tracepoint_record_again() */
-static inline __attribute__((always_inline, unused)) bool trace_record_words_(const struct trace_tracepoint *tracepoint, size_t image_bytes, uint64_t *words)
+/*
+ * An event whose image is these words, but for the thread's number, in the lower half of the first. False: trace_tracepoint_record_again(), with a copy of them:
+ * what has an address that is known elsewhere does not stay in registers.
+ */
+static inline __attribute__((always_inline, unused)) bool trace_record_words_(const struct trace_tracepoint *tracepoint, size_t image_bytes, const uint64_t *words)
 {
 	/* Once and first: a signal handler may find out what the thread did not know yet. */
 	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
@@ -135,8 +138,7 @@ static inline __attribute__((always_inline, unused)) bool trace_record_words_(co
 
 	if (__builtin_expect(!tracepoint->word, 0))
 		return false;
-	words[0] |= trace_thread.tid;
-	return trace_append(window, where, now, tracepoint->word, (image_bytes + 7) / 8, words);
+	return trace_append(window, where, now, tracepoint->word, (image_bytes + 7) / 8, words[0] | trace_thread.tid, words[1], words[2]);
 }
 #endif
 #endif
@@ -341,8 +343,11 @@ template <class... T> inline __attribute__((always_inline)) void record(trace_tr
 			uint64_t words[TRACE_RECORD_INLINE_BYTES / 8] = {};
 
 			((put(words, L::fields.field[i], values), i++), ...);
-			if (__builtin_expect(!trace_record_words_(tracepoint, L::fields.payload_bytes, words), 0))
-				trace_tracepoint_record_again(tracepoint, words);
+			if (__builtin_expect(!trace_record_words_(tracepoint, L::fields.payload_bytes, words), 0)) {
+				const uint64_t copy[] = { words[0], words[1], words[2] };
+
+				trace_tracepoint_record_again(tracepoint, copy);
+			}
 			return;
 		}
 #endif
@@ -495,8 +500,10 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 	} else {                                                                                                               \
 		uint64_t trace_words_[sizeof(image_) > TRACE_RECORD_INLINE_BYTES ? sizeof(image_) / 8 + 1 : TRACE_RECORD_INLINE_BYTES / 8] = { 0 }; \
 		TRACE_EACH(TRACE_PUT_, ##__VA_ARGS__)                                                                          \
-		if (__builtin_expect(!trace_record_words_(&point_, sizeof(image_), trace_words_), 0))                          \
-			trace_tracepoint_record_again(&point_, trace_words_);                                                  \
+		if (__builtin_expect(!trace_record_words_(&point_, sizeof(image_), trace_words_), 0)) {                        \
+			const uint64_t trace_copy_[] = { trace_words_[0], trace_words_[1], trace_words_[2] };                  \
+			trace_tracepoint_record_again(&point_, trace_copy_);                                                   \
+		}                                                                                                              \
 	}
 #else
 #define TRACE_RECORD_(point_, image_, ...)                                                                                     \

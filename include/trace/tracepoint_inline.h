@@ -104,15 +104,15 @@ struct trace_thread {
  * False: nothing was written; there is no room, or no block, or the thread was disturbed.
  */
 static inline __attribute__((always_inline, unused)) bool trace_append(const struct trace_window *window, const volatile uint32_t *where, uint64_t now,
-								       uint64_t word, size_t nr_words, const uint64_t *words)
+								       uint64_t word, size_t nr_words, uint64_t first, uint64_t second, uint64_t third)
 {
 	if (nr_words == 1)
-		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\t", [first] "r"(words[0]));
+		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\t", [first] "r"(first));
 	else if (nr_words == 2)
-		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\t", [first] "r"(words[0]), [second] "r"(words[1]));
+		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\t", [first] "r"(first), [second] "r"(second));
 	else
-		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\tmovq %[third], 24(%%rdx)\n\t", [first] "r"(words[0]),
-			      [second] "r"(words[1]), [third] "r"(words[2]));
+		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\tmovq %[third], 24(%%rdx)\n\t", [first] "r"(first),
+			      [second] "r"(second), [third] "r"(third));
 	return true;
 disturbed:
 	return false;

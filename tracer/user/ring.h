@@ -3,8 +3,8 @@
 #define TRACER_USER_RING_H
 /*
  * ring.h - one record of a program into a ring. The includer defines what tracer/subbuf_write.h needs, includes it, and defines
- *   USER_APPEND(window, where, now, word, payload)   a record into the block of a CPU, in a restartable sequence; false: it was disturbed, or finds no room
- *   USER_SWAP(where, cpu, at, from, to)                   the same of a word of that CPU's, if it is @from
+ *   USER_APPEND(window, where, now, word, payload)  a record into the block of a CPU, in a restartable sequence; false: it was disturbed, or finds no room
+ *   USER_SWAP(where, cpu, at, from, to)             the same of a word of that CPU's, if it is @from
  * SUBBUF_PRELIMINARY() leaves in *w->place where it wrote, so that the last reservation is there.
  *
  * The common case is <trace/tracepoint_inline.h>, which says how it works. Here it stands for records of any size; the small ones are written by
@@ -18,7 +18,7 @@ _Static_assert(SUBBUF_BLOCK_RECORDS_SHIFT == TRACE_BLOCK_RECORD_SHIFT && (int)SU
  * struct user_payload - what a record holds behind its header
  * @words: 32-bit words, the thread's number first
  * @first: the first two
- * @image: all of them, the first two excepted
+ * @image: all of them; there the first two are not looked at
  */
 struct user_payload {
 	trace_u32 words;
