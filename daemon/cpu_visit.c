@@ -40,7 +40,7 @@ static void hurry(void)
 	struct sched_param param = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};
 
 	home.policy = sched_getscheduler(0);
-	if (home.policy < 0 || sched_getparam(0, &home.param) != 0 || sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) != 0)
+	if (home.policy < 0 || sched_getparam(0, &home.param) != 0 || sched_setscheduler(0, SCHED_FIFO, &param) != 0)
 		home.policy = -1;
 }
 

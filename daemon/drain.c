@@ -156,6 +156,34 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 	return drain;
 }
 
+/* Records that are committed in sub-buffer @seq, complete or not. */
+static uint64_t committed_records(const struct subbuf_ring *ring, uint64_t seq)
+{
+	const struct subbuf_header *header = subbuf_slot(ring, seq);
+	uint64_t commit = __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE);
+	uint64_t earlier_uses = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - ring->subbuf_bytes;
+	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), in_block = 0;
+
+	if (header->seq != seq)
+		return 0; /* its opener has not come that far */
+	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
+		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
+	return ((((commit - earlier_uses) >> 40) - header->records_before) & 0xffffff) + in_block;
+}
+
+/* A block that cannot be closed, nor waited for: what it holds is lost. */
+static void lose_block(struct drain_ring *ring)
+{
+	uint64_t block = __atomic_load_n(&ring->ring.control->block, __ATOMIC_ACQUIRE), here;
+
+	if (!subbuf_block_is_open(block) || subbuf_block_seq(&ring->ring, block) != ring->last + 1 || !ring_is_out_of_reach(&ring->ring))
+		return;
+	here = committed_records(&ring->ring, ring->last + 1);
+	here = here < ring->ring.subbuf_bytes ? here : 0; /* a program may say anything */
+	ring->given_up += here;
+	ring->lost_here += here;
+}
+
 static void ring_end(struct drain_ring *ring)
 {
 	uint64_t most = ring->consumed + ring->ring.nr_subbufs;
@@ -163,6 +191,8 @@ static void ring_end(struct drain_ring *ring)
 	ring->last = ring_close(&ring->ring);
 	if (ring->translate && ring->last > most)
 		ring->last = most; /* a program may say anything */
+	if (ring->translate && !ring->broken)
+		lose_block(ring);
 	ring->discarded = ring_counted(ring);
 	if (!ring->translate)
 		ring->filtered = read_counter(&ring->ring.control->filtered);
@@ -516,21 +546,6 @@ bool drain_is_empty(const struct drain *drain)
 		if (!ring_is_empty(drain->rings[i]))
 			return false;
 	return true;
-}
-
-/* Records that are committed in sub-buffer @seq, complete or not. */
-static uint64_t committed_records(const struct subbuf_ring *ring, uint64_t seq)
-{
-	const struct subbuf_header *header = subbuf_slot(ring, seq);
-	uint64_t commit = __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE);
-	uint64_t earlier_uses = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - ring->subbuf_bytes;
-	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), in_block = 0;
-
-	if (header->seq != seq)
-		return 0; /* its opener has not come that far */
-	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
-		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
-	return ((((commit - earlier_uses) >> 40) - header->records_before) & 0xffffff) + in_block;
 }
 
 uint64_t drain_abandon(struct drain *drain)

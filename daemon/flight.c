@@ -401,10 +401,10 @@ static void close_rings(struct snapshot *snapshot)
 	struct flight *flight = snapshot->flight;
 	int patience = 0;
 
-	if (flight->tracer)
-		tracer_settle(flight->tracer);
 	note_missed(flight);
 	snapshot->end_ns = clock_now();
+	if (flight->tracer)
+		tracer_settle(flight->tracer); /* closes those of the kernel */
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		flight->rings[i].last = ring_close(&flight->rings[i].source->ring);
 	for (size_t i = 0; i < flight->nr_rings; i++) {

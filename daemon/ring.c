@@ -17,6 +17,16 @@ static uint32_t flush_block(const struct subbuf_ring *ring)
 	return closed ? (uint32_t)block : 0;
 }
 
+bool ring_is_out_of_reach(const struct subbuf_ring *ring)
+{
+	if (!subbuf_block_is_open(__atomic_load_n(&ring->control->block, __ATOMIC_RELAXED)))
+		return false;
+	if (!cpu_visit(ring->control->cpu))
+		return true;
+	cpu_leave();
+	return false;
+}
+
 uint32_t ring_flush(const struct subbuf_ring *ring)
 {
 	uint32_t block, offset;

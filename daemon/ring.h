@@ -25,6 +25,9 @@ static inline size_t ring_record_bytes(const struct subbuf_ring *ring, const str
  */
 uint32_t ring_flush(const struct subbuf_ring *ring);
 
+/** ring_is_out_of_reach() - is there a block that ring_flush() cannot close? */
+bool ring_is_out_of_reach(const struct subbuf_ring *ring);
+
 /** ring_close() - ring_flush(). Returns the last sub-buffer that nobody adds to any more; behind it the next may have been opened already */
 uint64_t ring_close(const struct subbuf_ring *ring);
 

@@ -391,6 +391,8 @@ static void consume(struct ledger *ledger)
 	static unsigned char copy[1024];
 	const struct subbuf_header *header;
 
+	if (plan->program && plan->flusher_dies && killed >= 0 && is_set_up(ledger)) /* a flusher's follower, beside those who write on */
+		subbuf_finish_flush_block(&ledger->ring, false);
 	header = is_set_up(ledger) ? subbuf_take(&ledger->ring) : NULL;
 	if (!header)
 		return;
@@ -719,7 +721,7 @@ static void a_flusher_dies(void)
 static void a_programs_flusher_dies(void)
 {
 	explore_plan((struct plan){ .writers = 2, .records = 3, .flushes = 2, .bound = 2, .kills = 1, .flusher_dies = true, .program = true, .step = 1 });
-	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 1, .flushes = 1, .bound = 2, .kills = 1, .flusher_dies = true, .program = true, .step = 1 });
+	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 2, .flushes = 1, .bound = 2, .kills = 1, .flusher_dies = true, .program = true, .step = 1 });
 }
 
 static void programs_writers_and_flusher(void)

@@ -412,22 +412,31 @@ static inline bool subbuf_block_is_missing(const struct subbuf_ring *ring, trace
 
 /**
  * subbuf_finish_flush_block() - what a consumer that died in subbuf_flush_block() left, its follower finishes
- * As subbuf_finish_flush(): false, not yet, for a writer is inside, whom it does not wait for when it is @sure
+ * As subbuf_finish_flush(), and with the same doubt: what is missing may be a writer's that stays inside, unless the caller has waited and is @sure. But for a
+ * program that is opening or closing that block itself it waits in any case.
  */
 static inline bool subbuf_finish_flush_block(const struct subbuf_ring *ring, bool sure)
 {
 	struct subbuf_control *control = ring->control;
 	volatile trace_u64 *flushing = &control->flushing_block;
-	trace_u64 block = *flushing, begin = control->flushing_block_begin, now = __atomic_load_n(&control->block, __ATOMIC_ACQUIRE);
-	bool is_taken = block != 0 && subbuf_block_is_open(block) && now != block && __atomic_load_n(&control->block_moving, __ATOMIC_ACQUIRE) != block;
+	trace_u64 block = *flushing, begin = control->flushing_block_begin, moving, now, seq;
 
-	/* One that goes on has not been taken away. */
-	if (is_taken && subbuf_block_is_open(now) && ((now ^ block) >> SUBBUF_BLOCK_SEQ_SHIFT & SUBBUF_BLOCK_SEQ_MASK) == 0)
-		is_taken = false;
-	if (is_taken && subbuf_block_is_missing(ring, block, begin))
-		subbuf_block_close(ring, block, begin);
-	else if (is_taken && !sure && !subbuf_complete(ring, subbuf_block_seq(ring, block)))
-		return false;
+	if (subbuf_block_is_open(block)) {
+		/* In this order: a program says so before it takes the block away, and until it has closed it. */
+		now = __atomic_load_n(&control->block, __ATOMIC_ACQUIRE);
+		moving = __atomic_load_n(&control->block_moving, __ATOMIC_ACQUIRE);
+		seq = subbuf_block_seq(ring, block);
+		if (subbuf_block_is_open(now) && subbuf_block_seq(ring, now) == seq) {
+			*flushing = 0; /* it has not been taken away */
+			return true;
+		}
+		if (subbuf_block_is_open(moving) && subbuf_block_seq(ring, moving) == seq)
+			return false;
+		if (!sure && !subbuf_complete(ring, seq))
+			return false;
+		if (subbuf_block_is_missing(ring, block, begin))
+			subbuf_block_close(ring, block, begin);
+	}
 	*flushing = 0;
 	return true;
 }

@@ -36,7 +36,7 @@ extern "C" {
  * @block: how far it is filled: struct subbuf_control's word. NULL: nothing to be seen, as in a child after a fork
  * @base: the sub-buffer's full time. @lap: what the headers of its records have in their upper 8 bits
  * @subbuf: it begins there, and has @bytes
- * @moving: somebody opens a block, or closes one
+ * @record: what the word of the block has more with each record, less its bytes. @moving: somebody opens a block, or closes one
  */
 struct trace_window {
 	uint64_t *block;
@@ -45,8 +45,9 @@ struct trace_window {
 	unsigned char *subbuf;
 	uint32_t bytes;
 	uint32_t cpu;
+	uint64_t record;
 	uint32_t moving;
-	uint32_t pad[5];
+	uint32_t pad[3];
 } __attribute__((aligned(64)));
 
 /**
@@ -81,21 +82,20 @@ struct trace_thread {
 	"1:\n\tmovl " cpu_ ", %%eax\n\tcmpl %%eax, 4(%[where])\n\tjne %l[disturbed]\n\t"
 #define TRACE_RSEQ_END_ "\n2:\n\tmovq $0, 8(%[where])"
 
-/* A record into the block. @payload_ writes what stands behind its header, at 8(%%rdx), and may use rsi and r8. How long it is stands in its header: %[word]. */
-#define TRACE_APPEND_(payload_, ...)                                                                                                      \
+/* A record into the block. @length_ adds how long it is to rcx; @payload_ writes what stands behind its header, at 8(%%rdx). Both may use rsi. */
+#define TRACE_APPEND_(length_, payload_, ...)                                                                                                      \
 	__asm__ goto(TRACE_RSEQ_BEGIN_("%c[cpu](%[window])") "movq %c[block](%[window]), %%rax\n\ttestq %%rax, %%rax\n\tjz %l[disturbed]\n\t" \
 		     "movq %[now], %%rsi\n\tsubq %c[base](%[window]), %%rsi\n\tshrq $32, %%rsi\n\tjnz %l[disturbed]\n\t"                   \
-		     "movq %[word], %%rcx\n\tshrq $45, %%rcx\n\tandl $-8, %%ecx\n\tbtsq %[record], %%rcx\n\t"                             \
-		     "movq (%%rax), %%rsi\n\tmovl %%esi, %%edx\n\taddq %%rsi, %%rcx\n\t"                                                 \
+		     "movq (%%rax), %%rcx\n\tmovl %%ecx, %%edx\n\taddq %c[record](%[window]), %%rcx\n\t" length_                           \
 		     "cmpl %c[bytes](%[window]), %%ecx\n\tja %l[disturbed]\n\taddq %c[subbuf](%[window]), %%rdx\n\t"                     \
 		     "movl %k[now], %%esi\n\torq %c[lap](%[window]), %%rsi\n\torq %[word], %%rsi\n\tmovq %%rsi, (%%rdx)\n\t"             \
 		     payload_ "movq %%rcx, (%%rax)" TRACE_RSEQ_END_                                                                      \
 		     :                                                                                                                    \
-		     : [where] "r"(where), [window] "r"(window), [now] "r"(now), [word] "r"(word), [record] "i"(TRACE_BLOCK_RECORD_SHIFT), \
+		     : [where] "r"(where), [window] "r"(window), [now] "r"(now), [word] "r"(word), [record] "i"(offsetof(struct trace_window, record)), \
 		       [block] "i"(offsetof(struct trace_window, block)), [base] "i"(offsetof(struct trace_window, base)),               \
 		       [lap] "i"(offsetof(struct trace_window, lap)), [subbuf] "i"(offsetof(struct trace_window, subbuf)),               \
 		       [bytes] "i"(offsetof(struct trace_window, bytes)), [cpu] "i"(offsetof(struct trace_window, cpu)), __VA_ARGS__     \
-		     : "rax", "rcx", "rdx", "rsi", "r8", "cc", "memory"                                                                   \
+		     : "rax", "rcx", "rdx", "rsi", "cc", "memory"                                                                   \
 		     : disturbed)
 
 /**
@@ -106,13 +106,16 @@ struct trace_thread {
 static inline __attribute__((always_inline, unused)) bool trace_append(const struct trace_window *window, const volatile uint32_t *where, uint64_t now,
 								       uint64_t word, size_t nr_words, uint64_t first, uint64_t second, uint64_t third)
 {
+	const uint64_t length = 8 + 8 * nr_words; /* a constant, unless nothing is optimised */
+
 	if (nr_words == 1)
-		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\t", [first] "r"(first));
+		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdx)\n\t", [length] "er"(length), [first] "r"(first));
 	else if (nr_words == 2)
-		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\t", [first] "r"(first), [second] "r"(second));
+		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\t", [length] "er"(length), [first] "r"(first),
+			      [second] "r"(second));
 	else
-		TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\tmovq %[third], 24(%%rdx)\n\t", [first] "r"(first),
-			      [second] "r"(second), [third] "r"(third));
+		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\tmovq %[third], 24(%%rdx)\n\t",
+			      [length] "er"(length), [first] "r"(first), [second] "r"(second), [third] "r"(third));
 	return true;
 disturbed:
 	return false;

@@ -2,6 +2,7 @@
 /* held.c - may entries of system calls be held, and how those that nothing came after get their records. See held.h. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -68,6 +69,7 @@ static bool entries_not_preempted(const struct tracer *tracer)
  */
 void tracer_choose_holding(struct tracer *tracer)
 {
+	bool held = false;
 	int cpu = sched_getcpu();
 	bool holds = is_attached(tracer, TRACE_EV_sys_enter) && is_attached(tracer, TRACE_EV_sys_exit) &&
 		     (!tracer->probing || is_attached(tracer, TRACE_EV_sched_switch)) && entries_not_preempted(tracer) &&
@@ -75,12 +77,17 @@ void tracer_choose_holding(struct tracer *tracer)
 
 	for (size_t i = 0; i < tracer->nr_rings; i++) {
 		struct subbuf_control *control = tracer->rings[i].ring.control;
-		bool held = __atomic_load_n(&control->holds, __ATOMIC_RELAXED);
 
 		if (tracer->rings[i].structural)
 			continue;
+		held |= __atomic_load_n(&control->holds, __ATOMIC_RELAXED) != 0;
 		__atomic_store_n(&control->holds, holds, __ATOMIC_RELAXED);
-		if (held && !holds) /* from now on others close its sub-buffers */
-			settle_on(tracer, tracer->rings[i].cpu);
 	}
+	if (!held || holds)
+		return;
+	/* From now on others close the sub-buffers: when whoever found that he may hold an entry has done so, and its exit will not find it. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	for (size_t i = 0; i < tracer->nr_rings; i++)
+		if (!tracer->rings[i].structural)
+			settle_on(tracer, tracer->rings[i].cpu);
 }

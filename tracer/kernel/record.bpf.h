@@ -99,12 +99,12 @@ static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u
  * with the map. @at: the time of the record; 0: now
  */
 struct subbuf_reservation;
-int reserve_try(u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation);
-int reserve_try_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
-int reserve_slow(u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation);
-int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation);
+int reserve_try(u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation);
+int reserve_try_structural(u32 cpu, u32 size, u64 position, struct subbuf_reservation *ret_reservation);
+int reserve_slow(u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation);
+int reserve_slow_structural(u32 cpu, u32 size, u64 position, struct subbuf_reservation *ret_reservation);
 #define SUBBUF_RESERVE_TRY(w, size, position, ret_reservation)                                                                  \
-	((w)->structural ? reserve_try_structural(size, position, ret_reservation) : reserve_try(size, position, (w)->at, ret_reservation))
+	((w)->structural ? reserve_try_structural((w)->cpu, size, position, ret_reservation) : reserve_try((w)->cpu, size, position, (w)->at, ret_reservation))
 
 #include "../subbuf_write.h"
 
@@ -115,10 +115,10 @@ static __always_inline struct subbuf_control *control_of_cpu(bool structural, u3
 	return structural ? bpf_map_lookup_elem(&structural_rings, &cpu) : bpf_map_lookup_elem(&rings, &cpu);
 }
 
-static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural)
+/* That of @cpu: the one that we are on, but for an entry of one that is offline. */
+static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural, u32 cpu)
 {
 	const volatile struct tracer_geometry *geometry = structural ? &config.structural : &config.ring;
-	u32 cpu = bpf_get_smp_processor_id();
 
 	w->control = control_of_cpu(structural, cpu);
 	w->subbuf_bytes = geometry->subbuf_bytes;
@@ -166,32 +166,32 @@ __noinline int wake_daemon(u32 structural)
 
 static __always_inline void add_up_uninterrupted(struct subbuf_control *control);
 
-static __always_inline int reserve_try_in(bool structural, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
+static __always_inline int reserve_try_in(bool structural, u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_writer w;
 
-	if (!ret_reservation || !ring_of_cpu(&w, structural))
+	if (!ret_reservation || !ring_of_cpu(&w, structural, cpu))
 		return 0;
 	w.at = at;
 	return subbuf_reserve_try(&w, size, position, ret_reservation);
 }
 
-__noinline int reserve_try(u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
+__noinline int reserve_try(u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
 {
-	return reserve_try_in(false, size, position, at, ret_reservation);
+	return reserve_try_in(false, cpu, size, position, at, ret_reservation);
 }
 
-__noinline int reserve_try_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation)
+__noinline int reserve_try_structural(u32 cpu, u32 size, u64 position, struct subbuf_reservation *ret_reservation)
 {
-	return reserve_try_in(true, size, position, 0, ret_reservation);
+	return reserve_try_in(true, cpu, size, position, 0, ret_reservation);
 }
 
-static __always_inline int reserve_slow_in(bool structural, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
+static __always_inline int reserve_slow_in(bool structural, u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_writer w;
 	int reserved;
 
-	if (!ret_reservation || !ring_of_cpu(&w, structural))
+	if (!ret_reservation || !ring_of_cpu(&w, structural, cpu))
 		return 0;
 	w.at = at;
 	if (!structural)
@@ -202,14 +202,14 @@ static __always_inline int reserve_slow_in(bool structural, u32 size, u64 positi
 	return reserved;
 }
 
-__noinline int reserve_slow(u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
+__noinline int reserve_slow(u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
 {
-	return reserve_slow_in(false, size, position, at, ret_reservation);
+	return reserve_slow_in(false, cpu, size, position, at, ret_reservation);
 }
 
-__noinline int reserve_slow_structural(u32 size, u64 position, struct subbuf_reservation *ret_reservation)
+__noinline int reserve_slow_structural(u32 cpu, u32 size, u64 position, struct subbuf_reservation *ret_reservation)
 {
-	return reserve_slow_in(true, size, position, 0, ret_reservation);
+	return reserve_slow_in(true, cpu, size, position, 0, ret_reservation);
 }
 
 /**
@@ -266,7 +266,7 @@ static __always_inline void *record_place(struct recording *r, struct subbuf_con
 		if ((now - SUBBUF_LOAD(&r->header->base)) >> 32 == 0)
 			return payload;
 	}
-	if (!(structural ? reserve_slow_structural(bytes, position, &slow) : reserve_slow(bytes, position, at, &slow)))
+	if (!(structural ? reserve_slow_structural(cpu, bytes, position, &slow) : reserve_slow(cpu, bytes, position, at, &slow)))
 		return NULL;
 	control = control_of_cpu(structural, cpu); /* not kept: it is rarely needed again */
 	if (!control)

@@ -81,15 +81,16 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 #include "../subbuf_write.h"
 
 #ifdef __x86_64__
-/* trace_append() of any size: 8 bytes at a time, the last 4 alone. */
+/* trace_append() of any size, which stands in the header; 8 bytes at a time, the last 4 alone. */
 static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word, uint64_t first, const uint32_t *image,
 			 uint32_t words)
 {
-	TRACE_APPEND_("movq %[first], 8(%%rdx)\n\tmovl $2, %%r8d\n"
-		      "5:\n\tleal 1(%%r8), %%esi\n\tcmpl %[words], %%esi\n\tjae 6f\n\tmovq (%[image], %%r8, 4), %%rsi\n\tmovq %%rsi, 8(%%rdx, %%r8, 4)\n\t"
-		      "addl $2, %%r8d\n\tjmp 5b\n"
-		      "6:\n\tcmpl %[words], %%r8d\n\tjae 7f\n\tmovl (%[image], %%r8, 4), %%esi\n\tmovq %%rsi, 8(%%rdx, %%r8, 4)\n"
-		      "7:\n\t",
+	TRACE_APPEND_("movq %[word], %%rsi\n\tshrq $45, %%rsi\n\tandl $-8, %%esi\n\taddq %%rsi, %%rcx\n\t",
+		      "movq %[first], 8(%%rdx)\n\tmovl $2, %%eax\n"
+		      "5:\n\tleal 1(%%rax), %%esi\n\tcmpl %[words], %%esi\n\tjae 6f\n\tmovq (%[image], %%rax, 4), %%rsi\n\tmovq %%rsi, 8(%%rdx, %%rax, 4)\n\t"
+		      "addl $2, %%eax\n\tjmp 5b\n"
+		      "6:\n\tcmpl %[words], %%eax\n\tjae 7f\n\tmovl (%[image], %%rax, 4), %%esi\n\tmovq %%rsi, 8(%%rdx, %%rax, 4)\n"
+		      "7:\n\tmovq (%[window]), %%rax\n\t", /* the block again */
 		      [first] "r"(first), [image] "r"(image), [words] "r"(words));
 	return true;
 disturbed:
@@ -115,6 +116,8 @@ disturbed:
 #define USER_SWAP(where, cpu, at, from, to) false
 #endif
 #include "ring.h"
+
+_Static_assert(offsetof(struct trace_window, block) == 0, "append_image()");
 
 /*
  * The clock of a sub-buffer's base. Where a flight recorder listens, which asks for nothing until it is asked itself, the program notes what the

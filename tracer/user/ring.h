@@ -111,6 +111,7 @@ SUBBUF_INLINE bool user_block_reserve(const struct subbuf_writer *w, struct trac
 	SUBBUF_STORE(&window->subbuf, (unsigned char *)header);
 	SUBBUF_STORE(&window->bytes, w->subbuf_bytes);
 	SUBBUF_STORE(&window->cpu, w->cpu);
+	SUBBUF_STORE(&window->record, 1ULL << TRACE_BLOCK_RECORD_SHIFT);
 	SUBBUF_STORE(&window->block, (uint64_t *)(void *)&control->block); /* [B2] nobody looks at it before the word is stored */
 	return true;
 }
