@@ -376,6 +376,32 @@ static void a_flush_in_halves_is_finished_when_the_writer_has_left(void)
 	CU_ASSERT_EQUAL(ledger.found, 29);
 }
 
+/* A daemon died when it was about to close a block, which the program closes meanwhile; or when it had taken it away. */
+static void the_block_of_a_program_that_closes_it_is_not_finished_by_another(void)
+{
+	struct subbuf_control *control;
+	trace_u64 begin_offset;
+
+	begin(HEADER + 10 * 24, 4, false);
+	control = ledger.ring.control;
+	for (int i = 0; i < 3; i++)
+		write_record(0, 24);
+	begin_offset = control->position & SUBBUF_OFFSET_MASK;
+	control->position = (control->position & ~SUBBUF_OFFSET_MASK) | ledger.ring.subbuf_bytes;
+	control->block = SUBBUF_BLOCK_NONE;
+	control->block_begin = control->flushing_block_begin = begin_offset;
+	control->block_moving = control->flushing_block = 1ULL << SUBBUF_BLOCK_SEQ_SHIFT | begin_offset;
+	CU_ASSERT_FALSE(subbuf_finish_flush_block(&ledger.ring, true));
+	CU_ASSERT_NOT_EQUAL(control->flushing_block, 0);
+	CU_ASSERT_FALSE(subbuf_complete(&ledger.ring, 1));
+	control->block_moving = 0;
+	CU_ASSERT_FALSE(subbuf_finish_flush_block(&ledger.ring, false)); /* what is missing may be a writer's */
+	CU_ASSERT_TRUE(subbuf_finish_flush_block(&ledger.ring, true));
+	CU_ASSERT_TRUE(subbuf_complete(&ledger.ring, 1));
+	expect_closed_books();
+	CU_ASSERT_EQUAL(ledger.found, 3);
+}
+
 static void a_flush_before_each_record_loses_nothing(void)
 {
 	begin(1024, 2, false);
@@ -597,6 +623,7 @@ static const struct unit_case cases[] = {
 	{ "the_last_subbuffer_number_ends_the_ring_with_exact_books", the_last_subbuffer_number_ends_the_ring_with_exact_books },
 	{ "a_flush_waits_for_the_writer_inside", a_flush_waits_for_the_writer_inside },
 	{ "a_flush_in_halves_is_finished_when_the_writer_has_left", a_flush_in_halves_is_finished_when_the_writer_has_left },
+	{ "the_block_of_a_program_that_closes_it_is_not_finished_by_another", the_block_of_a_program_that_closes_it_is_not_finished_by_another },
 	{ "a_flush_before_each_record_loses_nothing", a_flush_before_each_record_loses_nothing },
 	{ "writers_nest_at_every_point", writers_nest_at_every_point },
 	{ "threads_lose_nothing_uncounted", threads_lose_nothing_uncounted },
