@@ -270,15 +270,15 @@ static inline trace_u64 subbuf_block_seq(const struct subbuf_ring *ring, trace_u
 	return newest - ((newest - (block >> SUBBUF_BLOCK_SEQ_SHIFT)) & SUBBUF_BLOCK_SEQ_MASK);
 }
 
-/* Does the program fill sub-buffer @seq by a block, or is it about to? */
-static inline bool subbuf_block_has(const struct subbuf_ring *ring, trace_u64 seq)
+/* The sub-buffer that the program fills by a block, or is about to; 0: none */
+static inline trace_u64 subbuf_block_in_use(const struct subbuf_ring *ring)
 {
 	/* In this order: one that is being opened is moving until it is open. */
 	trace_u64 moving = __atomic_load_n(&ring->control->block_moving, __ATOMIC_ACQUIRE), block = __atomic_load_n(&ring->control->block, __ATOMIC_ACQUIRE);
 
 	if (!subbuf_block_is_open(block))
 		block = moving;
-	return subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq;
+	return subbuf_block_is_open(block) ? subbuf_block_seq(ring, block) : 0;
 }
 
 /**
@@ -330,7 +330,7 @@ static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure
 
 	if (from == 0)
 		return true;
-	if (subbuf_block_has(ring, seq)) { /* a program closed it there, for a block */
+	if (subbuf_block_in_use(ring) == seq) { /* a program closed it there, for a block */
 		*flushing = 0;
 		return true;
 	}
@@ -463,20 +463,10 @@ static inline void subbuf_bury_block(const struct subbuf_ring *ring)
  */
 static inline trace_u64 subbuf_newest_closed(const struct subbuf_ring *ring)
 {
-	struct subbuf_control *control = ring->control;
-	trace_u64 position = __atomic_load_n(&control->position, __ATOMIC_ACQUIRE), moving, block, seq;
+	trace_u64 position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE), in_use = subbuf_block_in_use(ring);
 	trace_u64 closed = (position >> SUBBUF_OFFSET_BITS) - ((position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes);
 
-	/* In this order: one that is being opened is moving until it is open. */
-	moving = __atomic_load_n(&control->block_moving, __ATOMIC_ACQUIRE);
-	block = __atomic_load_n(&control->block, __ATOMIC_ACQUIRE);
-	if (!subbuf_block_is_open(block))
-		block = moving;
-	if (subbuf_block_is_open(block)) {
-		seq = subbuf_block_seq(ring, block);
-		closed = seq > 0 && seq <= closed ? seq - 1 : closed;
-	}
-	return closed;
+	return in_use > 0 && in_use <= closed ? in_use - 1 : closed;
 }
 
 /**

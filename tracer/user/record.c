@@ -81,7 +81,7 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 #include "../subbuf_write.h"
 
 #ifdef __x86_64__
-/* trace_append() of any size, which stands in the header; 8 bytes at a time, the last 4 alone. */
+/* trace_append() of any size, which the header says: 8 bytes at a time, the last 4 alone. */
 static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word, uint64_t first, const uint32_t *image,
 			 uint32_t words)
 {
