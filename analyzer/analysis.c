@@ -309,14 +309,25 @@ static inline void expect_descriptor(const struct trace_analysis *a, const struc
 		line_prefetch(descriptor);
 }
 
-/* What the next calls of this CPU are about, if @thread makes them, as it mostly does: the descriptor of the second one. And the arguments of later ones. */
+/* @enter: a call whose descriptor was expected some calls before */
+static inline void expect_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
+{
+	const uint32_t *descriptor = call_descriptor(a, thread, enter);
+
+	if (descriptor)
+		line_prefetch(&a->files[*descriptor & ~FD_CLOEXEC_BIT]);
+}
+
+/* What the next calls of this CPU are about, if @thread makes them, as it mostly does: the descriptor of the third, and the file of the first, for hooks that want to know what a call is about. And the arguments of later ones. */
 static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread)
 {
-	const void *later = trace_cursor_foresee(cursor, 5);
+	const void *later = trace_cursor_foresee(cursor, 6);
 
 	if (later)
 		line_prefetch(later);
-	expect_descriptor(a, thread, trace_cursor_foresee(cursor, 2));
+	expect_descriptor(a, thread, trace_cursor_foresee(cursor, 3));
+	if (a->hooks_of[TRACE_EV_sys_enter3] < a->hooks_of[TRACE_EV_sys_enter3 + 1])
+		expect_file(a, thread, trace_cursor_foresee(cursor, 1));
 }
 
 /* Who slept in a call on a file is asked what for as soon as it runs again: the file is wanted when it comes next, and what it leads to when it comes now. */
