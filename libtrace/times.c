@@ -24,6 +24,7 @@
 #include "prefix.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -53,46 +54,65 @@ _Static_assert((int)NR_SYMBOLS <= (int)PREFIX_SYMBOLS, "a code has room for all 
 
 /* ---- the search for a step ---- */
 
-/** struct differences - those that occur, and how often; in ascending order, @nr_short and @all_short of them below SEARCH_SHORT_NS */
-struct differences {
-	uint32_t ns[SEARCH_NS];
-	float count[SEARCH_NS];
-	size_t nr;
-	size_t nr_short;
-	float all;
-	float all_short;
+/** struct difference - one that occurs between events; @rest: how often those from here on, in the order of how often, occur together */
+struct difference {
+	uint32_t ns;
+	float count;
+	float rest;
 };
 
-static void differences_count(struct differences *differences, const uint32_t *times, size_t n)
-{
-	uint32_t count[SEARCH_NS] = { 0 };
+/** struct differences - those below @longest ns, the most frequent first */
+struct differences {
+	struct difference list[SEARCH_NS];
+	size_t nr;
+	uint32_t longest;
+};
 
-	for (size_t i = 1; i < n; i++)
-		if (times[i] - times[i - 1] < SEARCH_NS)
-			count[times[i] - times[i - 1]]++;
-	differences->nr = differences->nr_short = 0;
-	differences->all = differences->all_short = 0;
-	for (uint32_t ns = 1; ns < SEARCH_NS; ns++) {
-		if (ns == SEARCH_SHORT_NS) {
-			differences->nr_short = differences->nr;
-			differences->all_short = differences->all;
-		}
-		if (!count[ns])
-			continue;
-		differences->ns[differences->nr] = ns;
-		differences->count[differences->nr++] = (float)count[ns];
-		differences->all += (float)count[ns];
-	}
+static int by_count(const void *a, const void *b)
+{
+	const struct difference *left = a, *right = b;
+
+	if (left->count != right->count)
+		return left->count < right->count ? 1 : -1;
+	return left->ns < right->ns ? -1 : left->ns > right->ns;
 }
 
-/* 1 when the first @nr, @all of them, are multiples of @period, about 0 when they have nothing to do with it: one term of a Fourier transform. */
-static float differences_fit(const struct differences *differences, size_t nr, float all, double period, const float *cosines)
+static void differences_sort(struct differences *differences, const uint32_t *count, uint32_t longest)
+{
+	float rest = 0;
+
+	differences->nr = 0;
+	differences->longest = longest;
+	for (uint32_t ns = 1; ns < longest; ns++)
+		if (count[ns])
+			differences->list[differences->nr++] = (struct difference){ .ns = ns, .count = (float)count[ns] };
+	qsort(differences->list, differences->nr, sizeof(differences->list[0]), by_count);
+	for (size_t i = differences->nr; i-- > 0;)
+		differences->list[i].rest = rest += differences->list[i].count;
+}
+
+static void differences_count(uint32_t *ret_count, const uint32_t *times, size_t n)
+{
+	memset(ret_count, 0, SEARCH_NS * sizeof(*ret_count));
+	for (size_t i = 1; i < n; i++)
+		if (times[i] - times[i - 1] < SEARCH_NS)
+			ret_count[times[i] - times[i - 1]]++;
+}
+
+/*
+ * 1 when they are multiples of @period, about 0 when they have nothing to do with it: one term of a Fourier transform. 0 as soon as it is clear that it
+ * will not be more than @least, were all the rest multiples: mostly behind a few of them, for those that occur most often come first.
+ */
+static float differences_fit(const struct differences *differences, double period, float least, const float *cosines)
 {
 	uint32_t turn = (uint32_t)(4294967296.0 / period);
-	float sum = 0;
+	float all = differences->list[0].rest, sum = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		sum += differences->count[i] * cosines[(differences->ns[i] * turn) >> 24];
+	for (size_t i = 0; i < differences->nr; i++) {
+		if (sum + differences->list[i].rest <= least * all)
+			return 0;
+		sum += differences->list[i].count * cosines[(differences->list[i].ns * turn) >> 24];
+	}
 	return sum / all;
 }
 
@@ -102,11 +122,10 @@ struct candidate {
 	float fit;
 };
 
-/* Of those from @begin to @end; the first @nr differences are shorter than @longest. */
-static void differences_search(const struct differences *differences, size_t nr, float all, double longest, double begin, double end, const float *cosines, struct candidate *best)
+static void differences_search(const struct differences *differences, double begin, double end, const float *cosines, struct candidate *best)
 {
-	for (double period = begin; period < end; period += period * period / (8 * longest)) {
-		float fit = differences_fit(differences, nr, all, period, cosines);
+	for (double period = begin; period < end; period += period * period / (8 * differences->longest)) {
+		float fit = differences_fit(differences, period, best->fit, cosines);
 
 		if (fit > best->fit)
 			*best = (struct candidate){ period, fit };
@@ -133,24 +152,27 @@ static double step_within(const uint32_t *times, size_t n, double step, double l
 static double step_search(const uint32_t *times, size_t n)
 {
 	struct candidate first = { .fit = SEARCH_LEAST_FIT }, best = first;
-	struct differences differences;
+	struct differences differences, shorter;
+	uint32_t count[SEARCH_NS];
 	float cosines[256];
 	double step;
 
-	differences_count(&differences, times, n);
+	differences_count(count, times, n);
+	differences_sort(&differences, count, SEARCH_NS);
+	differences_sort(&shorter, count, SEARCH_SHORT_NS);
 	if (differences.nr < SEARCH_LEAST_VALUES)
 		return 0;
 	for (int i = 0; i < 256; i++)
 		cosines[i] = cosf((float)i * (float)(2 * M_PI / 256));
-	if (differences.nr_short >= SEARCH_LEAST_VALUES && differences.all_short >= SEARCH_LEAST_EVENTS)
-		differences_search(&differences, differences.nr_short, differences.all_short, SEARCH_SHORT_NS, STEP_LEAST_NS, STEP_MOST_NS, cosines, &first);
+	if (shorter.nr >= SEARCH_LEAST_VALUES && shorter.list[0].rest >= SEARCH_LEAST_EVENTS)
+		differences_search(&shorter, STEP_LEAST_NS, STEP_MOST_NS, cosines, &first);
 	for (double period = first.period; period > 0 && period < STEP_MOST_NS; period += first.period) { /* a fraction of the step fits as well as it does */
 		double near = period * period / (4 * SEARCH_SHORT_NS);
 
-		differences_search(&differences, differences.nr, differences.all, SEARCH_NS, period - near, period + near, cosines, &best);
+		differences_search(&differences, period - near, period + near, cosines, &best);
 	}
 	if (best.period == 0)
-		differences_search(&differences, differences.nr, differences.all, SEARCH_NS, STEP_LEAST_NS, STEP_MOST_NS, cosines, &best);
+		differences_search(&differences, STEP_LEAST_NS, STEP_MOST_NS, cosines, &best);
 	step = best.period;
 	for (double limit = SEARCH_NS; step > 0 && limit <= INTERVAL_NS; limit *= 8)
 		step = step_within(times, n, step, limit);
