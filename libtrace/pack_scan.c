@@ -8,6 +8,7 @@
 
 enum {
 	NEXT_CHUNK = 256, /* instead of a place */
+	AHEAD_BYTES = 2048, /* records are asked for so early: another CPU has written them */
 	NR_CALL_KINDS = TRACE_EV_sys_enter6 - TRACE_EV_sys_enter + 1,
 	/* Where in a record for several events the time between them is, and their payloads. */
 	CALL_ELAPSED_WORD = (sizeof(struct trace_record) + offsetof(struct trace_record_call, elapsed)) / 8,
@@ -252,6 +253,7 @@ TRACE_CLONES static void scan(struct packer *packer)
 		uint16_t id;
 
 		next = at + words;
+		__builtin_prefetch(record + AHEAD_BYTES);
 		memcpy(&id, record + offsetof(struct trace_record, id), sizeof(id));
 		memcpy(&time, record + offsetof(struct trace_record, time), sizeof(time));
 		if (__builtin_expect(next > nr_words, 0))
