@@ -125,6 +125,20 @@ static inline __attribute__((always_inline, unused)) bool trace_is_on_(const vol
 #define TRACE_IS_ON_(flag) __builtin_expect(trace_is_on_(flag), 0)
 
 #if TRACE_RECORD_INLINE_BYTES
+/* In two halves: compilers put them together, and take them apart again, when they are asked for the counter. */
+static inline __attribute__((always_inline, unused)) void trace_now_(uint32_t *ret_low, uint32_t *ret_high)
+{
+	uint64_t now;
+
+	if (__builtin_expect(trace_thread.clock == TRACE_CLOCK_TSC, 1)) {
+		__asm__ volatile("rdtsc" : "=a"(*ret_low), "=d"(*ret_high));
+	} else {
+		now = trace_tracepoint_clock();
+		*ret_low = (uint32_t)now;
+		*ret_high = (uint32_t)(now >> 32);
+	}
+}
+
 /*
  * An event whose image is these words, but for the thread's number, in the lower half of the first. False: trace_tracepoint_record_again(), with a copy of them:
  * what has an address that is known elsewhere does not stay in registers.
@@ -134,11 +148,12 @@ static inline __attribute__((always_inline, unused)) bool trace_record_words_(co
 	/* Once and first: a signal handler may find out what the thread did not know yet. */
 	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
 	const struct trace_window *window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[where[0]];
-	uint64_t now = __builtin_expect(trace_thread.clock == TRACE_CLOCK_TSC, 1) ? __builtin_ia32_rdtsc() : trace_tracepoint_clock();
+	uint32_t low, high;
 
+	trace_now_(&low, &high);
 	if (__builtin_expect(!tracepoint->word, 0))
 		return false;
-	return trace_append(window, where, now, tracepoint->word, (image_bytes + 7) / 8, words[0] | trace_thread.tid, words[1], words[2]);
+	return trace_append(window, where, low, high, tracepoint->word, (image_bytes + 7) / 8, words[0] | trace_thread.tid, words[1], words[2]);
 }
 #endif
 #endif

@@ -78,43 +78,47 @@ struct trace_thread {
 	"3:\n\t.long 0, 0\n\t.quad 1f, 2f - 1f, 4f\n\t.popsection\n\t"                                      \
 	".pushsection trace_rseq_abort, \"ax?\", @progbits\n\t.byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n" \
 	"4:\n\tjmp %l[disturbed]\n\t.popsection\n\t"                                                        \
-	"leaq 3b(%%rip), %%rax\n\tmovq %%rax, 8(%[where])\n"                                                \
-	"1:\n\tmovl " cpu_ ", %%eax\n\tcmpl %%eax, 4(%[where])\n\tjne %l[disturbed]\n\t"
+	"leaq 3b(%%rip), %%rsi\n\tmovq %%rsi, 8(%[where])\n"                                                \
+	"1:\n\tmovl " cpu_ ", %%esi\n\tcmpl %%esi, 4(%[where])\n\tjne %l[disturbed]\n\t"
 #define TRACE_RSEQ_END_ "\n2:\n\tmovq $0, 8(%[where])"
 
-/* A record into the block. @length_ adds how long it is to rcx; @payload_ writes what stands behind its header, at 8(%%rdx). Both may use rsi. */
-#define TRACE_APPEND_(length_, payload_, ...)                                                                                                      \
-	__asm__ goto(TRACE_RSEQ_BEGIN_("%c[cpu](%[window])") "movq %c[block](%[window]), %%rax\n\ttestq %%rax, %%rax\n\tjz %l[disturbed]\n\t" \
-		     "movq %[now], %%rsi\n\tsubq %c[base](%[window]), %%rsi\n\tshrq $32, %%rsi\n\tjnz %l[disturbed]\n\t"                   \
-		     "movq (%%rax), %%rcx\n\tmovl %%ecx, %%edx\n\taddq %c[record](%[window]), %%rcx\n\t" length_                           \
-		     "cmpl %c[bytes](%[window]), %%ecx\n\tja %l[disturbed]\n\taddq %c[subbuf](%[window]), %%rdx\n\t"                     \
-		     "movl %k[now], %%esi\n\torq %c[lap](%[window]), %%rsi\n\torq %[word], %%rsi\n\tmovq %%rsi, (%%rdx)\n\t"             \
-		     payload_ "movq %%rcx, (%%rax)" TRACE_RSEQ_END_                                                                      \
+/*
+ * A record into the block. @length_ adds how long it is to rcx; @payload_ writes what stands behind its header, at 8(%%rdi), and leaves the block in r8. Both may use
+ * rsi. The time is in two halves, as the processor tells it, and where it is the counter's they stay where they are: the sequence has other registers.
+ */
+#define TRACE_APPEND_(length_, payload_, ...)                                                                                                     \
+	__asm__ goto(TRACE_RSEQ_BEGIN_("%c[cpu](%[window])") "movq %c[block](%[window]), %%r8\n\ttestq %%r8, %%r8\n\tjz %l[disturbed]\n\t"  \
+		     "cmpl %c[base](%[window]), %[low]\n\tmovl %[high], %%esi\n\tsbbl 4+%c[base](%[window]), %%esi\n\tjnz %l[disturbed]\n\t"   \
+		     "movq (%%r8), %%rcx\n\tmovl %%ecx, %%edi\n\taddq %c[record](%[window]), %%rcx\n\t" length_                            \
+		     "cmpl %c[bytes](%[window]), %%ecx\n\tja %l[disturbed]\n\taddq %c[subbuf](%[window]), %%rdi\n\t"                      \
+		     "movl %[low], %%esi\n\torq %c[lap](%[window]), %%rsi\n\torq %[word], %%rsi\n\tmovq %%rsi, (%%rdi)\n\t"                \
+		     payload_ "movq %%rcx, (%%r8)" TRACE_RSEQ_END_                                                                       \
 		     :                                                                                                                    \
-		     : [where] "r"(where), [window] "r"(window), [now] "r"(now), [word] "r"(word), [record] "i"(offsetof(struct trace_window, record)), \
-		       [block] "i"(offsetof(struct trace_window, block)), [base] "i"(offsetof(struct trace_window, base)),               \
-		       [lap] "i"(offsetof(struct trace_window, lap)), [subbuf] "i"(offsetof(struct trace_window, subbuf)),               \
-		       [bytes] "i"(offsetof(struct trace_window, bytes)), [cpu] "i"(offsetof(struct trace_window, cpu)), __VA_ARGS__     \
-		     : "rax", "rcx", "rdx", "rsi", "cc", "memory"                                                                   \
+		     : [where] "r"(where), [window] "r"(window), [low] "r"(low), [high] "r"(high), [word] "r"(word), \
+		       [record] "i"(offsetof(struct trace_window, record)), [block] "i"(offsetof(struct trace_window, block)),            \
+		       [base] "i"(offsetof(struct trace_window, base)), [lap] "i"(offsetof(struct trace_window, lap)),                    \
+		       [subbuf] "i"(offsetof(struct trace_window, subbuf)), [bytes] "i"(offsetof(struct trace_window, bytes)),            \
+		       [cpu] "i"(offsetof(struct trace_window, cpu)), __VA_ARGS__                                                        \
+		     : "rcx", "rsi", "rdi", "r8", "cc", "memory"                                                                         \
 		     : disturbed)
 
 /**
- * trace_append() - a record of one to three words behind its header, into the block of @window, at time @now
+ * trace_append() - a record of one to three words behind its header, into the block of @window, at a time of two halves
  * @where: where the thread finds its CPU. @word: the header, without lap and time
  * False: nothing was written; there is no room, or no block, or the thread was disturbed.
  */
-static inline __attribute__((always_inline, unused)) bool trace_append(const struct trace_window *window, const volatile uint32_t *where, uint64_t now,
-								       uint64_t word, size_t nr_words, uint64_t first, uint64_t second, uint64_t third)
+static inline __attribute__((always_inline, unused)) bool trace_append(const struct trace_window *window, const volatile uint32_t *where, uint32_t low,
+								       uint32_t high, uint64_t word, size_t nr_words, uint64_t first, uint64_t second, uint64_t third)
 {
 	const uint64_t length = 8 + 8 * nr_words; /* a constant, unless nothing is optimised */
 
 	if (nr_words == 1)
-		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdx)\n\t", [length] "er"(length), [first] "r"(first));
+		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdi)\n\t", [length] "er"(length), [first] "r"(first));
 	else if (nr_words == 2)
-		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\t", [length] "er"(length), [first] "r"(first),
+		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\t", [length] "er"(length), [first] "r"(first),
 			      [second] "r"(second));
 	else
-		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdx)\n\tmovq %[second], 16(%%rdx)\n\tmovq %[third], 24(%%rdx)\n\t",
+		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\tmovq %[third], 24(%%rdi)\n\t",
 			      [length] "er"(length), [first] "r"(first), [second] "r"(second), [third] "r"(third));
 	return true;
 disturbed:

@@ -85,12 +85,14 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word, uint64_t first, const uint32_t *image,
 			 uint32_t words)
 {
+	const uint32_t low = (uint32_t)now, high = (uint32_t)(now >> 32);
+
 	TRACE_APPEND_("movq %[word], %%rsi\n\tshrq $45, %%rsi\n\tandl $-8, %%esi\n\taddq %%rsi, %%rcx\n\t",
-		      "movq %[first], 8(%%rdx)\n\tmovl $2, %%eax\n"
-		      "5:\n\tleal 1(%%rax), %%esi\n\tcmpl %[words], %%esi\n\tjae 6f\n\tmovq (%[image], %%rax, 4), %%rsi\n\tmovq %%rsi, 8(%%rdx, %%rax, 4)\n\t"
-		      "addl $2, %%eax\n\tjmp 5b\n"
-		      "6:\n\tcmpl %[words], %%eax\n\tjae 7f\n\tmovl (%[image], %%rax, 4), %%esi\n\tmovq %%rsi, 8(%%rdx, %%rax, 4)\n"
-		      "7:\n\tmovq (%[window]), %%rax\n\t", /* the block again */
+		      "movq %[first], 8(%%rdi)\n\tmovl $2, %%r8d\n"
+		      "5:\n\tleal 1(%%r8), %%esi\n\tcmpl %[words], %%esi\n\tjae 6f\n\tmovq (%[image], %%r8, 4), %%rsi\n\tmovq %%rsi, 8(%%rdi, %%r8, 4)\n\t"
+		      "addl $2, %%r8d\n\tjmp 5b\n"
+		      "6:\n\tcmpl %[words], %%r8d\n\tjae 7f\n\tmovl (%[image], %%r8, 4), %%esi\n\tmovq %%rsi, 8(%%rdi, %%r8, 4)\n"
+		      "7:\n\tmovq (%[window]), %%r8\n\t", /* the block again */
 		      [first] "r"(first), [image] "r"(image), [words] "r"(words));
 	return true;
 disturbed:
@@ -102,7 +104,7 @@ static bool swap_word(const volatile uint32_t *where, uint32_t cpu, uint64_t *at
 	__asm__ goto(TRACE_RSEQ_BEGIN_("%[cpu]") "cmpq %[from], (%[at])\n\tjne %l[disturbed]\n\tmovq %[to], (%[at])" TRACE_RSEQ_END_
 		     :
 		     : [where] "r"(where), [cpu] "r"(cpu), [at] "r"(at), [from] "r"(from), [to] "r"(to)
-		     : "rax", "cc", "memory"
+		     : "rsi", "cc", "memory"
 		     : disturbed);
 	return true;
 disturbed:
