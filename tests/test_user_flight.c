@@ -306,6 +306,7 @@ struct runner {
 	uint32_t cpu;
 	uint16_t id;
 	atomic_bool stop;
+	atomic_bool naps; /* now and then */
 	int written;
 };
 
@@ -313,9 +314,12 @@ static void *run(void *argument)
 {
 	struct runner *runner = argument;
 
-	while (!atomic_load(&runner->stop) && runner->written < INT32_MAX)
+	while (!atomic_load(&runner->stop) && runner->written < INT32_MAX) {
 		if (fake_program_number(runner->program, runner->cpu, runner->id, runner->written))
 			runner->written++;
+		if (runner->written % 256 == 0 && atomic_load(&runner->naps))
+			usleep(200);
+	}
 	return NULL;
 }
 
@@ -340,7 +344,8 @@ static void snapshots_beside_running_programs_are_exact(void)
 	program = board(&plane, SUBBUF_CLOCK_TSC, false);
 	runner.id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	pthread_create(&thread, NULL, run, &runner);
-	for (int i = 0; i < 40 || (!whole && i < 1000); i++) { /* who has a CPU when is not ours to say */
+	for (int i = 0; i < 40 || (!whole && i < 1000); i++) { /* who has a CPU when is not ours to say: where the writer is always faster, it is held up */
+		atomic_store(&runner.naps, i >= 40);
 		usleep(3000);
 		found = snapshot(&plane);
 		events += found.events;
