@@ -159,6 +159,12 @@ class Samples:
         steady.of = {label: [figure(sample) * sample["speed"] / median if sample else None for sample in samples] for label, samples in self.of.items()}
         return steady
 
+    def apart(self, label, names):
+        """Samples of each figure of the samples of a way that gives several"""
+        parts = copy.copy(self)
+        parts.of = {name: [sample[i] if sample else None for sample in self.of[label]] for i, name in enumerate(names)}
+        return parts
+
     def by_the_fastest(self):
         """the same Samples, whose middle is the mean of the fastest"""
         fastest = copy.copy(self)

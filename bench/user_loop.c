@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * user_loop CASE COUNT [THREADS] - what an event of a program costs it, in nanoseconds of its CPU time. Its rings are emptied by a thread of its
- * own, which only takes and releases. Cases: empty, tsc, clock (clock_gettime), marker (write(2) to trace_marker), disabled, none, one, four, text.
+ * own, which only takes and releases. Cases: tsc, clock (clock_gettime), marker (write(2) to trace_marker), none, one, four, text.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,12 +14,6 @@
 #include "user_loop.h"
 
 static volatile int zero;
-
-static void run_empty(long count)
-{
-	for (long i = 0; i < count; i++)
-		__asm__ volatile("");
-}
 
 static void run_tsc(long count)
 {
@@ -55,12 +49,6 @@ static void run_marker(long count)
 		}
 	}
 	close(fd);
-}
-
-static void run_disabled(long count)
-{
-	for (long i = 0; i < count; i++)
-		tracepoint(bench, disabled, (int)i);
 }
 
 static void run_none(long count)
@@ -133,8 +121,7 @@ static void *empty_rings(void *argument)
 
 int main(int argc, char **argv)
 {
-	static const struct user_loop loops[] = { { "empty", run_empty }, { "tsc", run_tsc }, { "clock", run_clock }, { "marker", run_marker }, { "disabled", run_disabled },
-						  { "none", run_none }, { "one", run_one }, { "four", run_four }, { "text", run_text }, { NULL, NULL } };
+	static const struct user_loop loops[] = { { "tsc", run_tsc }, { "clock", run_clock }, { "marker", run_marker }, { "none", run_none }, { "one", run_one }, { "four", run_four }, { "text", run_text }, { NULL, NULL } };
 	struct user_memory *memory = find_memory();
 	unsigned long long lost = 0;
 	pthread_t thread;
@@ -144,10 +131,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "user_loop: this process has no memory for events\n");
 		return 1;
 	}
-	if (argc > 1 && strcmp(argv[1], "disabled") != 0 && strcmp(argv[1], "empty") != 0) { /* else no thread beside the loop, as LTTng's has none */
-		memset((unsigned char *)memory + memory->flags_offset, 1, memory->max_events);
-		pthread_create(&thread, NULL, empty_rings, memory);
-	}
+	memset((unsigned char *)memory + memory->flags_offset, 1, memory->max_events);
+	pthread_create(&thread, NULL, empty_rings, memory);
 	result = user_loop_main(argc, argv, loops);
 	for (unsigned int n = 0; n < memory->nr_rings; n++)
 		lost += ((struct subbuf_control *)((unsigned char *)memory + memory->rings_offset + n * memory->ring_stride))->discarded;

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * disabled_loop - what a tracepoint costs that nobody records: ns of ours, of LTTng's, and of a loop that is empty.
+ *
+ * All three are one cycle, and what two programs take differs by some percent of that. So they are loops of one program, of a ms each, which take
+ * turns: of each the mean of the fastest quarter.
+ */
+#define _GNU_SOURCE
+#define LTTNG_UST_COMPAT_API_VERSION 1 /* or there are two tracepoint() */
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "lttng_provider.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <trace/tracepoint.h>
+#include <unistd.h>
+
+enum {
+	EVENTS = 4000000,
+	TURNS = 200,
+};
+
+static void run_ours(long count)
+{
+	for (long i = count; i > 0; i--)
+		tracepoint(bench, disabled, (int)i);
+}
+
+static void run_lttng(long count)
+{
+	for (long i = count; i > 0; i--)
+		lttng_ust_tracepoint(bench, number, (int)i);
+}
+
+static void run_empty(long count)
+{
+	for (long i = count; i > 0; i--)
+		__asm__ volatile("");
+}
+
+static double cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const double *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+static double fastest(double *ns)
+{
+	double sum = 0;
+
+	qsort(ns, TURNS, sizeof(*ns), by_size);
+	for (int i = 0; i < TURNS / 4; i++)
+		sum += ns[i];
+	return sum / (TURNS / 4);
+}
+
+int main(void)
+{
+	static void (*const loops[])(long) = { run_ours, run_lttng, run_empty };
+	static double ns[3][TURNS];
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET((int)sysconf(_SC_NPROCESSORS_ONLN) - 1, &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+	for (int turn = 0; turn < TURNS; turn++)
+		for (int i = 0; i < 3; i++) {
+			double begin = cpu_ns();
+
+			loops[i](EVENTS);
+			ns[i][turn] = (cpu_ns() - begin) / EVENTS;
+		}
+	printf("%.5f %.5f %.5f\n", fastest(ns[0]), fastest(ns[1]), fastest(ns[2]));
+	return 0;
+}
