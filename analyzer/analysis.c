@@ -301,6 +301,8 @@ static void expect_threads(const struct trace_analysis *a, const struct trace_cu
 	thread_prefetch_rows(a, tid_of(trace_cursor_foresee(cursor, 2), is_switch));
 }
 
+#define CALLS_AHEAD 3u /* a descriptor is asked for when so many calls are to come before it is needed */
+
 static inline void expect_descriptor(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
 {
 	const uint32_t *descriptor = call_descriptor(a, thread, enter);
@@ -318,14 +320,17 @@ static inline void expect_file(const struct trace_analysis *a, const struct trac
 		line_prefetch(&a->files[*descriptor & ~FD_CLOEXEC_BIT]);
 }
 
-/* What the next calls of this CPU are about, if @thread makes them, as it mostly does: the descriptor of the third, and the file of the first, for hooks that want to know what a call is about. And the arguments of later ones. */
+/*
+ * What the next calls of this CPU are about, if @thread makes them, as it mostly does: a descriptor; of the very next its file, for hooks that want to know at once
+ * what a call is about; and the arguments of later ones.
+ */
 static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread)
 {
-	const void *later = trace_cursor_foresee(cursor, 6);
+	const void *later = trace_cursor_foresee(cursor, 2 * CALLS_AHEAD);
 
 	if (later)
 		line_prefetch(later);
-	expect_descriptor(a, thread, trace_cursor_foresee(cursor, 3));
+	expect_descriptor(a, thread, trace_cursor_foresee(cursor, CALLS_AHEAD));
 	if (a->hooks_of[TRACE_EV_sys_enter3] < a->hooks_of[TRACE_EV_sys_enter3 + 1])
 		expect_file(a, thread, trace_cursor_foresee(cursor, 1));
 }
@@ -349,7 +354,7 @@ static void expect_first_files(const struct trace_analysis *a, const struct trac
 
 	expect_waited_for(a, tid_of(trace_cursor_foresee(cursor, 1), true), false);
 	expect_waited_for(a, tid, true);
-	for (uint32_t distance = 1; thread && a->handlers[TRACE_EV_sys_enter3] && distance <= 2; distance++) /* without, they may be shorter here */
+	for (uint32_t distance = 1; thread && a->handlers[TRACE_EV_sys_enter3] && distance <= CALLS_AHEAD; distance++) /* without, they may be shorter here */
 		expect_descriptor(a, thread, trace_cursor_foresee_id(cursor, TRACE_EV_sys_enter3, distance));
 }
 
