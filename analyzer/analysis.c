@@ -280,6 +280,11 @@ static int hooks_prepare(struct trace_analysis *a)
 	return 0;
 }
 
+static inline bool is_hooked(const struct trace_analysis *a, uint32_t id)
+{
+	return a->hooks_of[id] < a->hooks_of[id + 1];
+}
+
 static inline void hooks_event(struct trace_analysis *a, const struct trace_event *event)
 {
 	uint32_t bit = event->id < TRACE_EV_MAX ? event->id : TRACE_EV_USER;
@@ -324,14 +329,14 @@ static inline void expect_file(const struct trace_analysis *a, const struct trac
  * What the next calls of this CPU are about, if @thread makes them, as it mostly does: a descriptor; of the very next its file, for hooks that want to know at once
  * what a call is about; and the arguments of later ones.
  */
-static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread)
+static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread, uint32_t id)
 {
 	const void *later = trace_cursor_foresee(cursor, 2 * CALLS_AHEAD);
 
 	if (later)
 		line_prefetch(later);
 	expect_descriptor(a, thread, trace_cursor_foresee(cursor, CALLS_AHEAD));
-	if (a->hooks_of[TRACE_EV_sys_enter3] < a->hooks_of[TRACE_EV_sys_enter3 + 1])
+	if (is_hooked(a, id))
 		expect_file(a, thread, trace_cursor_foresee(cursor, 1));
 }
 
@@ -372,7 +377,7 @@ static void expect(const struct trace_analysis *a, const struct trace_cursor *cu
 	case TRACE_EV_sys_enter3:
 	case TRACE_EV_sys_enter6:
 		if (a->nr_files >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus && a->cpus[event->cpu].current)
-			expect_files(a, cursor, a->cpus[event->cpu].current);
+			expect_files(a, cursor, a->cpus[event->cpu].current, event->id);
 		break;
 	default:
 		break;

@@ -10,12 +10,10 @@
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "lttng_provider.h"
-#include <sched.h>
+#include "loop.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <trace/tracepoint.h>
-#include <unistd.h>
 
 enum {
 	EVENTS = 4000000,
@@ -40,14 +38,6 @@ static void run_empty(long count)
 		__asm__ volatile("");
 }
 
-static double cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 static int by_size(const void *a, const void *b)
 {
 	const double *left = a, *right = b;
@@ -69,17 +59,14 @@ int main(void)
 {
 	static void (*const loops[])(long) = { run_ours, run_lttng, run_empty };
 	static double ns[3][TURNS];
-	cpu_set_t cpus;
 
-	CPU_ZERO(&cpus);
-	CPU_SET((int)sysconf(_SC_NPROCESSORS_ONLN) - 1, &cpus);
-	sched_setaffinity(0, sizeof(cpus), &cpus);
+	loop_go_to_cpu(0);
 	for (int turn = 0; turn < TURNS; turn++)
 		for (int i = 0; i < 3; i++) {
-			double begin = cpu_ns();
+			double begin = loop_now_ns();
 
 			loops[i](EVENTS);
-			ns[i][turn] = (cpu_ns() - begin) / EVENTS;
+			ns[i][turn] = (loop_now_ns() - begin) / EVENTS;
 		}
 	printf("%.5f %.5f %.5f\n", fastest(ns[0]), fastest(ns[1]), fastest(ns[2]));
 	return 0;

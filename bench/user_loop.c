@@ -121,7 +121,8 @@ static void *empty_rings(void *argument)
 
 int main(int argc, char **argv)
 {
-	static const struct user_loop loops[] = { { "tsc", run_tsc }, { "clock", run_clock }, { "marker", run_marker }, { "none", run_none }, { "one", run_one }, { "four", run_four }, { "text", run_text }, { NULL, NULL } };
+	static const struct user_loop loops[] = { { "tsc", run_tsc }, { "clock", run_clock }, { "marker", run_marker }, { "none", run_none },
+						  { "one", run_one }, { "four", run_four }, { "text", run_text },     { NULL, NULL } };
 	struct user_memory *memory = find_memory();
 	unsigned long long lost = 0;
 	pthread_t thread;

@@ -3,12 +3,10 @@
 #ifndef BENCH_USER_LOOP_H
 #define BENCH_USER_LOOP_H
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "loop.h"
 
 struct user_loop {
 	const char *name;
@@ -19,34 +17,23 @@ struct user_loop_thread {
 	pthread_t thread;
 	void (*run)(long count);
 	long count;
-	int cpu;
+	int cpu; /* behind the last one */
 	double ns;
 };
 
 static pthread_barrier_t user_loop_start;
 
-static double user_loop_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts); /* threads may share a CPU */
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
 static void *user_loop_thread(void *argument)
 {
 	struct user_loop_thread *thread = argument;
-	cpu_set_t cpus;
 	double begin;
 
-	CPU_ZERO(&cpus);
-	CPU_SET(thread->cpu, &cpus);
-	sched_setaffinity(0, sizeof(cpus), &cpus);
+	loop_go_to_cpu(thread->cpu);
 	thread->run(1000);
 	pthread_barrier_wait(&user_loop_start);
-	begin = user_loop_now();
+	begin = loop_now_ns();
 	thread->run(thread->count);
-	thread->ns = (user_loop_now() - begin) / (double)thread->count;
+	thread->ns = (loop_now_ns() - begin) / (double)thread->count;
 	return NULL;
 }
 
@@ -54,7 +41,6 @@ static void *user_loop_thread(void *argument)
 static int user_loop_main(int argc, char **argv, const struct user_loop *loops)
 {
 	struct user_loop_thread threads[64] = { 0 };
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int nr = argc > 3 ? atoi(argv[3]) : 1;
 	double sum = 0;
 
@@ -68,7 +54,7 @@ static int user_loop_main(int argc, char **argv, const struct user_loop *loops)
 	for (int i = 0; i < nr; i++) {
 		threads[i].run = loops->run;
 		threads[i].count = atol(argv[2]);
-		threads[i].cpu = (int)((cpus - 1 + i) % cpus);
+		threads[i].cpu = i;
 		pthread_create(&threads[i].thread, NULL, user_loop_thread, &threads[i]);
 	}
 	for (int i = 0; i < nr; i++) {

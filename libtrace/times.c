@@ -30,7 +30,7 @@
 enum {
 	SEARCH_LEAST_EVENTS = 512,
 	SEARCH_NS = 1024, /* differences below are looked at */
-	SEARCH_SHORT_NS = 512, /* first those below, which is a fifth of the work, if there are enough of them, then all near what these say */
+	SEARCH_SHORT_NS = 512, /* first those below, which is less work, if there are enough of them, then all near what these say */
 	STEP_LEAST_NS = 4,
 	STEP_MOST_NS = 64,
 	SEARCH_LEAST_VALUES = 32, /* different ones: a few regular intervals tell nothing about the clock */
@@ -77,7 +77,7 @@ static int by_count(const void *a, const void *b)
 	return left->ns < right->ns ? -1 : left->ns > right->ns;
 }
 
-static void differences_sort(struct differences *differences, const uint32_t *count, uint32_t longest)
+static void differences_list(struct differences *differences, const uint32_t *count, uint32_t longest)
 {
 	float rest = 0;
 
@@ -91,7 +91,7 @@ static void differences_sort(struct differences *differences, const uint32_t *co
 		differences->list[i].rest = rest += differences->list[i].count;
 }
 
-static void differences_count(uint32_t *ret_count, const uint32_t *times, size_t n)
+static void differences_count(const uint32_t *times, size_t n, uint32_t *ret_count)
 {
 	memset(ret_count, 0, SEARCH_NS * sizeof(*ret_count));
 	for (size_t i = 1; i < n; i++)
@@ -157,9 +157,9 @@ static double step_search(const uint32_t *times, size_t n)
 	float cosines[256];
 	double step;
 
-	differences_count(count, times, n);
-	differences_sort(&differences, count, SEARCH_NS);
-	differences_sort(&shorter, count, SEARCH_SHORT_NS);
+	differences_count(times, n, count);
+	differences_list(&differences, count, SEARCH_NS);
+	differences_list(&shorter, count, SEARCH_SHORT_NS);
 	if (differences.nr < SEARCH_LEAST_VALUES)
 		return 0;
 	for (int i = 0; i < 256; i++)

@@ -7,7 +7,7 @@
  * It costs little more than the reading of the clock that stands at its beginning: the time stamp counter, where the kernel keeps its own time by it; elsewhere,
  * as in many virtual machines, libtracer tells the time, by a call.
  *
- * - No locked instruction, which takes longer than the rest on many processors. A record is appended in a restartable sequence (rseq(2)) of a dozen
+ * - No locked instruction, which takes longer than the rest on many processors. A record is appended in a restartable sequence (rseq(2)) of two dozen
  *   instructions, the last of which, a plain store, makes it part of the ring: who is preempted, moved to another CPU or interrupted by a signal before
  *   that has written nothing that counts, and begins again. So on each CPU records come whole and one after the other, and death leaves no holes.
  * - Nothing is worked out of the ring's position. libtracer reserves what is left of a sub-buffer, a block, for whoever runs on its CPU, and keeps a
@@ -70,7 +70,7 @@ struct trace_thread {
 #ifdef __x86_64__
 /*
  * A restartable sequence from 1 to 2 on the CPU whose number is @cpu_: the descriptor that the kernel is told of, and where it goes on when it was disturbed, behind
- * the signature that glibc registered. Its end is told to the kernel, too: the descriptor may be in a library that is unloaded. Few operands, for
+ * the signature that glibc registered. Its end is told to the kernel, too: the descriptor may be in a library that is unloaded. It uses rsi. Few operands, for
  * without optimisation, and with a sanitizer, not many registers are left.
  */
 #define TRACE_RSEQ_BEGIN_(cpu_)                                                                             \
@@ -103,23 +103,20 @@ struct trace_thread {
 		     : disturbed)
 
 /**
- * trace_append() - a record of one to three words behind its header, into the block of @window, at a time of two halves
+ * trace_append() - a record of @nr_words, one to three, behind its header, into the block of @window, at the time that is @high << 32 | @low
  * @where: where the thread finds its CPU. @word: the header, without lap and time
  * False: nothing was written; there is no room, or no block, or the thread was disturbed.
  */
 static inline __attribute__((always_inline, unused)) bool trace_append(const struct trace_window *window, const volatile uint32_t *where, uint32_t low,
 								       uint32_t high, uint64_t word, size_t nr_words, uint64_t first, uint64_t second, uint64_t third)
 {
-	const uint64_t length = 8 + 8 * nr_words; /* a constant, unless nothing is optimised */
-
 	if (nr_words == 1)
-		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdi)\n\t", [length] "er"(length), [first] "r"(first));
+		TRACE_APPEND_("addq $16, %%rcx\n\t", "movq %[first], 8(%%rdi)\n\t", [first] "r"(first));
 	else if (nr_words == 2)
-		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\t", [length] "er"(length), [first] "r"(first),
-			      [second] "r"(second));
+		TRACE_APPEND_("addq $24, %%rcx\n\t", "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\t", [first] "r"(first), [second] "r"(second));
 	else
-		TRACE_APPEND_("addq %[length], %%rcx\n\t", "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\tmovq %[third], 24(%%rdi)\n\t",
-			      [length] "er"(length), [first] "r"(first), [second] "r"(second), [third] "r"(third));
+		TRACE_APPEND_("addq $32, %%rcx\n\t", "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\tmovq %[third], 24(%%rdi)\n\t",
+			      [first] "r"(first), [second] "r"(second), [third] "r"(third));
 	return true;
 disturbed:
 	return false;
