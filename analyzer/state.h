@@ -97,6 +97,7 @@ struct trace_analysis {
 	struct table end_waits;	/* end_wait */
 	struct enders enders[NR_ENDER_KINDS]; /* while it is closed */
 	struct table hidden_runs; /* state_hidden.c */
+	uint32_t nr_offline;	/* CPUs that were seen to go offline, and not to come back */
 	bool hides;		/* there are threads that leave no events, and may wake others */
 	struct hidden_turn hidden_turns[HIDDEN_LOG]; /* in the order of their ends */
 	uint64_t hidden_pos;	/* turns ever */

@@ -53,6 +53,7 @@ struct cpu {
 	struct turn before;	 /* and now, since, with so much of it stolen: */
 	uint64_t turn_since, turn_stolen;
 	uint64_t turn_woken; /* so long before it somebody set out to wake who has it, and the CPU was idle; else 0 */
+	bool is_offline;    /* it was seen to go */
 	bool hidden;	    /* current may be gone already, unseen; then successor came: state_hidden.c */
 	uint32_t successor;
 	struct lookahead ahead; /* to the switches of this CPU to come */

@@ -14,7 +14,8 @@
  * - Blocked, switched in without a wakeup, no loss in between: it never slept. Either the wakeup came while it was still going to sleep
  *   (the waker's event is then earlier than its own switch), or a signal was pending. It was queued all the time. But not if its CPU had nothing to
  *   do for a while: then it slept, and who woke it was not seen (a thread that leaves no events: state_hidden.c). Where threads are hidden and its CPU
- *   was busy, it slept, then queued, and the one became the other while a hidden thread had a CPU.
+ *   was busy, it slept, then queued, and the one became the other while a hidden thread had a CPU. While a CPU is offline, whether it slept is unknown: before
+ *   one is online again it wakes others, and no tracepoint is passed there.
  *   All of that only where wakeups are recorded; if not, it slept and then queued, and where the one became the other is unknown.
  * - Anything else was changed by an event that is missing: from the first loss on, or all of the interval if no loss is known, unknown.
  */
@@ -406,6 +407,8 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 			books_unknown(a, thread, ns);
 		else if (!thread->has_early && was_idle(cpu, thread->since, ns))
 			books_blocked(a, thread, ns, NULL);
+		else if (!thread->has_early && a->nr_offline)
+			books_unknown(a, thread, ns);
 		else if (!thread->has_early && a->hides && hidden_turns(a, thread->since, ns, &turn))
 			woken_unseen(a, cpu, thread, ns, &turn);
 		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->has_early)
@@ -700,9 +703,13 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 void on_cpu_hotplug(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_cpu_hotplug *hotplug = event->payload;
-	struct cpu *gone = !hotplug->online && hotplug->cpu < a->nr_cpus ? &a->cpus[hotplug->cpu] : NULL;
+	struct cpu *of = hotplug->cpu < a->nr_cpus ? &a->cpus[hotplug->cpu] : NULL, *gone = hotplug->online ? NULL : of;
 	struct trace_thread *last;
 
+	if (of && of->is_offline == hotplug->online) {
+		of->is_offline = !hotplug->online;
+		a->nr_offline += of->is_offline ? 1 : -1;
+	}
 	if (!gone || ns < gone->gap_until || gone->current == &gone->idle)
 		return;
 	last = gone->current;

@@ -185,6 +185,25 @@ static void a_cpu_that_is_offline_is_idle(void)
 	case_free(&c);
 }
 
+/* one goes to sleep at 3000 and runs again at 6000, its CPU was never idle, no wakeup was seen. Before CPU 1 is online again it may have woken it. */
+static void who_is_woken_by_a_cpu_that_comes_online_was_not_seen(void)
+{
+	for (uint64_t back_ns = 5000; back_ns <= 7000; back_ns += 2000) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(c.tb, 20, 20, 1, "two", 1, false);
+		hotplug(c.tb, 2000, 1, false);
+		tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+		hotplug(c.tb, back_ns, 1, true);
+		tb_switch(c.tb, 0, 6000, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+		case_run(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), back_ns > 6000 ? 3000 : 0);
+		CU_ASSERT_EQUAL(c.one->wait_cpu_ns, back_ns > 6000 ? 0 : 3000);
+		case_free(&c);
+	}
+}
+
 struct asked {
 	uint64_t calls, p50_ns, p99_ns;
 };
@@ -653,6 +672,7 @@ int main(int argc, char **argv)
 		CASE(what_the_host_took_is_of_the_turn_and_else_of_the_turn_before),
 		CASE(no_more_was_taken_than_there_was),
 		CASE(a_cpu_that_is_offline_is_idle),
+		CASE(who_is_woken_by_a_cpu_that_comes_online_was_not_seen),
 		CASE(who_has_no_quota_waits_for_that_and_then_for_a_cpu),
 		CASE(how_long_calls_took_is_known_at_any_time),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
