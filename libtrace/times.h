@@ -7,7 +7,7 @@
  * Times are in ns, but many clocks go on in larger steps: the time-stamp counter of AMD's processors counts a clock of
  * 100 MHz, and so every time is a multiple of 10.02 ns (as the kernel has calibrated it), rounded down. Who knows the step writes
  * how many of them went by, which is 3.3 bits less for each event, and gets the exact ns back. What steps there are
- * is found in the times themselves: see times.c.
+ * is found in the times themselves: step.h.
  */
 #include <pthread.h>
 #include <stdbool.h>
