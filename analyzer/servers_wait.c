@@ -99,6 +99,8 @@ static void entry_drop(const struct log *log, uint64_t idx)
 		set_unref(set);
 }
 
+#define DROPS_AHEAD 8u
+
 void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state)
 {
 	struct log_entry *entry;
@@ -114,8 +116,10 @@ void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns,
 	if (state == LOG_SAME)
 		state = thread->log->nr ? (enum log_state)log_at(thread, thread->log->nr - 1)->state : LOG_CPU;
 	log_grow(s, thread);
-	if (thread->log->nr >= thread->log->capacity)
+	if (thread->log->nr >= thread->log->capacity) {
 		entry_drop(thread->log, thread->log->nr - thread->log->capacity);
+		line_prefetch(log_at(thread, thread->log->nr - thread->log->capacity + DROPS_AHEAD)->set); /* nobody has looked at it since */
+	}
 	entry = log_at(thread, thread->log->nr++);
 	entry->ns = ns;
 	entry->cpu_ns = cpu_ns;
