@@ -306,8 +306,6 @@ static void expect_threads(const struct trace_analysis *a, const struct trace_cu
 	thread_prefetch_rows(a, tid_of(trace_cursor_foresee(cursor, 2), is_switch));
 }
 
-#define CALLS_AHEAD 3u /* a descriptor is asked for when so many calls are to come before it is needed */
-
 static inline void expect_descriptor(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
 {
 	const uint32_t *descriptor = call_descriptor(a, thread, enter);
@@ -325,42 +323,12 @@ static inline void expect_file(const struct trace_analysis *a, const struct trac
 		line_prefetch(&a->files[*descriptor & ~FD_CLOEXEC_BIT]);
 }
 
-/*
- * What the next calls of this CPU are about, if @thread makes them, as it mostly does: a descriptor; of the very next its file, for hooks that want to know at once
- * what a call is about; and the arguments of later ones.
- */
-static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread, uint32_t id)
+/* What the next calls of this CPU are about, if @thread makes them, as it mostly does. Hooks want to know at once: for them the file is there, too. */
+static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread, bool is_hooked)
 {
-	const void *later = trace_cursor_foresee(cursor, 2 * CALLS_AHEAD);
-
-	if (later)
-		line_prefetch(later);
-	expect_descriptor(a, thread, trace_cursor_foresee(cursor, CALLS_AHEAD));
-	if (is_hooked(a, id))
+	expect_descriptor(a, thread, trace_cursor_foresee(cursor, is_hooked ? 3 : 1));
+	if (is_hooked)
 		expect_file(a, thread, trace_cursor_foresee(cursor, 1));
-}
-
-/* Who slept in a call on a file is asked what for as soon as it runs again: the file is wanted when it comes next, and what it leads to when it comes now. */
-static void expect_waited_for(const struct trace_analysis *a, uint32_t tid, bool is_now)
-{
-	const struct trace_thread *thread = thread_find(a, tid);
-	const struct file *file = thread && thread->depth ? &a->files[thread->frames[0].file] : NULL;
-
-	if (file && is_now && file->text)
-		line_prefetch(file->text);
-	else if (file && !is_now)
-		line_prefetch(file);
-}
-
-/* The first calls after a change of threads. */
-static void expect_first_files(const struct trace_analysis *a, const struct trace_cursor *cursor, uint32_t tid)
-{
-	const struct trace_thread *thread = thread_find(a, tid);
-
-	expect_waited_for(a, tid_of(trace_cursor_foresee(cursor, 1), true), false);
-	expect_waited_for(a, tid, true);
-	for (uint32_t distance = 1; thread && a->handlers[TRACE_EV_sys_enter3] && distance <= CALLS_AHEAD; distance++) /* without, they may be shorter here */
-		expect_descriptor(a, thread, trace_cursor_foresee_id(cursor, TRACE_EV_sys_enter3, distance));
 }
 
 /* Ask for the memory of who comes later; by then it is there. */
@@ -371,13 +339,11 @@ static void expect(const struct trace_analysis *a, const struct trace_cursor *cu
 	case TRACE_EV_sched_waking:
 		if (a->nr_threads >= THREADS_COLD && a->handlers[event->id])
 			expect_threads(a, cursor, event->id == TRACE_EV_sched_switch);
-		if (a->nr_files >= FILES_COLD && event->id == TRACE_EV_sched_switch && a->handlers[event->id])
-			expect_first_files(a, cursor, tid_of(event->payload, true));
 		break;
 	case TRACE_EV_sys_enter3:
 	case TRACE_EV_sys_enter6:
 		if (a->nr_files >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus && a->cpus[event->cpu].current)
-			expect_files(a, cursor, a->cpus[event->cpu].current, event->id);
+			expect_files(a, cursor, a->cpus[event->cpu].current, is_hooked(a, event->id));
 		break;
 	default:
 		break;

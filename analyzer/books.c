@@ -10,7 +10,7 @@
  * Two things are known late only. Of a thread that ran at the start nobody knows whether it was in user mode until it enters
  * the kernel or leaves it: its CPU time is kept aside (shares) and booked by books_mode(). And what a thread was blocked
  * on is decided by wait.c at the end of its system call: until then the interval is pending. Its time is in
- * books.blocked at once; its row in books.waits follows.
+ * books.blocked at once; its row in books.waits follows. Waits for files are kept with what else was done with them: books_files.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -74,166 +74,6 @@ void books_later(struct trace_analysis *a, struct table *table, struct sum sum, 
 		later_add(a, later);
 	*later = (struct later){.table = table, .key = key, .amount = amount, .sum = sum};
 	table_prefetch(table, sum.row_bytes, key);
-}
-
-/* ---- the files that were used ---- */
-
-#define USE_WAITS (offsetof(struct file_row, wait_ns) / sizeof(uint64_t))
-
-static struct file_use *use_new(struct trace_analysis *a, struct trace_thread *thread, string_id path)
-{
-	struct file_use *use = a->free_uses;
-
-	if (use) {
-		a->free_uses = use->next;
-		memset(use, 0, sizeof(*use));
-	} else if (!(use = arena_take(&a->arena, sizeof(*use)))) {
-		return NULL;
-	}
-	use->row.key = path + 1ull;
-	use->thread = thread;
-	return use;
-}
-
-/* The row of @path, from those of @thread. */
-static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *thread, string_id path)
-{
-	struct use_row *row = books_row(a, &thread->uses, sizeof(*row), path + 1ull);
-
-	if (a->failed)
-		return NULL;
-	if (!row->use && !(row->use = use_new(a, thread, path)))
-		a->failed = -12;
-	return row->use;
-}
-
-/* Mostly a file is used by one thread, whose row it leads to. Else that is somebody else's by now, of this file or of another: what it is of, it says itself. */
-static void use_add(struct trace_analysis *a, const struct later_use *later)
-{
-	string_id path = later->file ? file_path(a, later->file) : later->path;
-	struct file *file = later->file && path ? &a->files[later->file] : NULL;
-	struct file_use *use = file ? file->use : NULL;
-	uint64_t *numbers;
-
-	if (!use || use->thread != later->thread || use->row.key != path + 1ull) {
-		use = use_get(a, later->thread, path);
-		if (!use)
-			return;
-		if (file)
-			file->use = use;
-	}
-	numbers = (uint64_t *)&use->row;
-	numbers[later->at] += later->amount;
-	if (later->at != USE_WAITS)
-		numbers[later->at + 1]++;
-}
-
-/*
- * Where it is to be added is the end of a way: the file; its row, or its path as long as that has no number; what has the number of the path. Each step
- * asks for the memory of the next one, some others later.
- */
-static void use_prefetch_file(const struct trace_analysis *a, const struct later_use *later)
-{
-	if (later->file)
-		line_prefetch(&a->files[later->file]);
-	else
-		table_prefetch(&later->thread->uses, sizeof(struct use_row), later->path + 1ull);
-}
-
-static void use_prefetch_row(const struct trace_analysis *a, const struct later_use *later)
-{
-	const struct file *file = &a->files[later->file];
-	const struct use_row *row;
-
-	if (!later->thread)
-		return;
-	if (later->file) { /* text or use */
-		if (file->text)
-			line_prefetch(file->text);
-		return;
-	}
-	row = table_find(&later->thread->uses, sizeof(*row), later->path + 1ull);
-	if (row && row->use)
-		line_prefetch(row->use);
-}
-
-static void use_prefetch_path(const struct trace_analysis *a, const struct later_use *later)
-{
-	const struct file *file = &a->files[later->file];
-
-	if (later->thread && file_has_text(file))
-		strings_prefetch(&a->strings, text_hash(file->text));
-	else if (later->thread && later->file && file->path && !(file->use && file->use->thread == later->thread))
-		table_prefetch(&later->thread->uses, sizeof(struct use_row), file->path + 1ull);
-}
-
-static struct later_use *use_before(struct trace_analysis *a, uint32_t distance)
-{
-	return &a->later_uses[(a->later_uses_pos - distance) % NR_LATER];
-}
-
-static void add_later(struct trace_analysis *a, const struct later_use *new)
-{
-	struct later_use *oldest = use_before(a, NR_LATER);
-
-	if (a->nr_files < FILES_COLD) {
-		use_add(a, new);
-		return;
-	}
-	if (oldest->thread)
-		use_add(a, oldest);
-	*oldest = *new;
-	use_prefetch_file(a, new);
-	use_prefetch_row(a, use_before(a, NR_LATER / 4));
-	use_prefetch_path(a, use_before(a, NR_LATER / 2));
-	a->later_uses_pos++;
-}
-
-void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount)
-{
-	add_later(a, &(struct later_use){.thread = thread, .amount = amount, .file = file, .at = at});
-}
-
-void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, string_id path, uint64_t ns)
-{
-	add_later(a, &(struct later_use){.thread = thread, .amount = ns, .path = path, .at = USE_WAITS});
-}
-
-bool uses_add(const struct trace_thread *thread, struct table *files)
-{
-	table_reserve(files, sizeof(struct file_row), files->used + thread->uses.used);
-	for (const struct use_row *row = NULL; (row = table_next(&thread->uses, sizeof(*row), row));) {
-		const uint64_t *numbers = (const uint64_t *)&row->use->row;
-		uint64_t *sums = table_add(files, sizeof(struct file_row), row->key);
-
-		if (!sums)
-			return false;
-		for (size_t i = 1; i < sizeof(struct file_row) / sizeof(*sums); i++)
-			sums[i] += numbers[i];
-	}
-	return true;
-}
-
-void uses_give(struct trace_analysis *a, struct trace_thread *thread)
-{
-	for (const struct use_row *row = NULL; (row = table_next(&thread->uses, sizeof(*row), row));) {
-		row->use->thread = NULL;
-		row->use->next = a->free_uses;
-		a->free_uses = row->use;
-	}
-	books_give_rows(a, &thread->uses, sizeof(struct use_row));
-	table_clear(&thread->uses);
-}
-
-static void uses_settle(struct trace_analysis *a)
-{
-	for (uint32_t i = 0; i < NR_LATER; i++, a->later_uses_pos++) {
-		struct later_use *later = &a->later_uses[a->later_uses_pos % NR_LATER];
-
-		if (later->thread)
-			use_add(a, later);
-		later->thread = NULL;
-	}
 }
 
 void books_settle(struct trace_analysis *a)
@@ -633,9 +473,10 @@ void books_decided(struct trace_analysis *a, struct trace_thread *thread, const 
 	struct verdict v = wait_decide(a, thread, pending);
 
 	if (pending->known_ns) {
-		books_later(a, &thread->books.waits, COUNTED_SUM_OF(wait_row, ns), wait_key(&v), pending->known_ns);
 		if (v.kind == TRACE_WAIT_FILE)
-			books_file_wait(a, thread, v.target, pending->known_ns);
+			books_file_wait(a, thread, wait_key(&v), pending->depth ? thread->frames[pending->depth - 1].file : 0, pending->known_ns);
+		else
+			books_later(a, &thread->books.waits, COUNTED_SUM_OF(wait_row, ns), wait_key(&v), pending->known_ns);
 		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK || v.via == VIA_SEMAPHORE))
 			lock_waited(a, thread, &v, pending->known_ns);
 	}
@@ -668,6 +509,8 @@ void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64
 		thread->nr_pending--;
 	}
 	thread->pending[thread->nr_pending++] = pending;
+	if (a->nr_files >= FILES_COLD) /* what it slept for is looked at when its call ends */
+		line_prefetch(&a->files[thread->frames[thread->depth - 1].file]);
 }
 
 void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)

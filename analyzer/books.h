@@ -56,13 +56,22 @@ struct file_row {
 	uint64_t writes;
 };
 
-struct file_use { /* a thread's row of a file: in a line of the cache of its own, and where it is until the thread is dead */
-	struct file_row row;
+struct file_use { /* what a thread did with a file: in a line of the cache of its own, and where it is until the thread is dead */
+	uint64_t key; /* wait_key() of a wait for it: most have none but the path */
+	union {
+		uint64_t wait_ns;
+		struct file_use *next; /* that is free, too */
+	};
+	uint64_t waits;
+	uint64_t read_bytes;
+	uint64_t reads;
+	uint64_t written_bytes;
+	uint64_t writes;
 	struct trace_thread *thread; /* NULL: free */
-	struct file_use *next; /* that is free */
 };
+_Static_assert(sizeof(struct file_use) == CACHE_LINE, "a line");
 struct use_row { /* of struct trace_thread's uses */
-	uint64_t key; /* path + 1 */
+	uint64_t key;
 	struct file_use *use;
 };
 
@@ -120,19 +129,24 @@ struct later {
 	uint64_t amount;
 	struct sum sum;
 };
-/* The same for what was read or written, or waited for: by then the file's path has a number, and its thread's row is there. */
+_Static_assert(offsetof(struct wait_row, count) == offsetof(struct wait_row, ns) + sizeof(uint64_t), "a sum that is counted");
+
+/* The same for what was read or written, or waited for: books_files.c. */
+#define LATER_GROUP 8u
+#define NR_LATER_USES (4 * LATER_GROUP) /* one for each step of the way, and the one that comes */
 struct later_use {
-	struct trace_thread *thread; /* NULL: none */
+	struct trace_thread *thread;
+	uint64_t key; /* of the use; 0: as its file has it */
 	uint64_t amount;
-	file_idx file; /* 0: path is known */
-	string_id path;
-	uint8_t at; /* which number of a file_row; 1 is added to the number behind it, but for a wait */
+	file_idx file; /* 0: only its key is known */
+	uint8_t at; /* which number of a file_use; 1 is added to the number behind it */
 };
 #define FILES_COLD 1024u /* so many files do not stay in the cache until they are used again; of fewer it is added to at once */
-_Static_assert(offsetof(struct wait_row, count) == offsetof(struct wait_row, ns) + sizeof(uint64_t) &&
-		       offsetof(struct file_row, reads) == offsetof(struct file_row, read_bytes) + sizeof(uint64_t) &&
-		       offsetof(struct file_row, writes) == offsetof(struct file_row, written_bytes) + sizeof(uint64_t),
-	       "sums that are counted");
+#define USE_NUMBER(member) ((uint8_t)(offsetof(struct file_use, member) / sizeof(uint64_t)))
+#define USE_WAITED USE_NUMBER(wait_ns)
+#define USE_READ USE_NUMBER(read_bytes)
+#define USE_WROTE USE_NUMBER(written_bytes)
+_Static_assert(USE_NUMBER(waits) == USE_WAITED + 1 && USE_NUMBER(reads) == USE_READ + 1 && USE_NUMBER(writes) == USE_WROTE + 1, "sums that are counted");
 
 /* ---- books.c: the only place where time is added ---- */
 
@@ -161,14 +175,6 @@ void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_by
 void books_give_rows(struct trace_analysis *a, const struct table *table, size_t row_bytes);
 /** books_later() - add to a number of the row of @key in @table, some time before books_settle() */
 void books_later(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount);
-/** books_use() - the same to number @at of the thread's row of @file, not 0, and 1 to the number behind it */
-void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount);
-/** books_file_wait() - the same to what @thread waited for the file of @path */
-void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, string_id path, uint64_t ns);
-/** uses_add() - the files that @thread used, added to the rows of @files; false: out of memory */
-bool uses_add(const struct trace_thread *thread, struct table *files);
-/** uses_give() - @thread is dead, and all that is in its books */
-void uses_give(struct trace_analysis *a, struct trace_thread *thread);
 /** books_latency() - count a call's elapsed time, its latency_key(): in the histograms some time before latencies_settle() of the thread */
 void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key);
 /** latencies_settle() - what was noted of @thread is in its histograms now */
@@ -202,4 +208,17 @@ const struct books *books_of(const struct trace_analysis *a, const struct trace_
 /** books_add() - add the tables of @books to those of @sum; false: out of memory */
 bool books_add(struct books *sum, const struct books *books);
 void books_clear(struct books *books);
+
+/* ---- books_files.c: what was done with files ---- */
+
+/** books_use() - add to number @at of what @thread did with @file, not 0, and 1 to the number behind it, some time before uses_settle() */
+void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount);
+/** books_file_wait() - the same for a wait for a file, its wait_key() @key. @file: most likely that one, where nothing has to be looked up; 0: any */
+void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns);
+/** uses_settle() - all of that is added now */
+void uses_settle(struct trace_analysis *a);
+/** uses_add() - what @thread did with files, added to @books: to its files, and to its waits; false: out of memory */
+bool uses_add(const struct trace_thread *thread, struct books *books);
+/** uses_give() - @thread is dead, and all that is in its books */
+void uses_give(struct trace_analysis *a, struct trace_thread *thread);
 #endif

@@ -194,7 +194,7 @@ void books_pack(struct trace_analysis *a, struct trace_thread *thread)
 
 	latencies_settle(a, thread);
 	books_settle(a);
-	if (uses_add(thread, &thread->books.files))
+	if (uses_add(thread, &thread->books))
 		uses_give(a, thread);
 	else
 		a->failed = -12;
@@ -272,7 +272,7 @@ static bool add_open(const struct trace_analysis *a, const struct trace_thread *
 {
 	if (!copy(&thread->books, ret_books))
 		return false;
-	return latencies_add(thread, ret_books) && turns_add(a, thread, &ret_books->who) && uses_add(thread, &ret_books->files);
+	return latencies_add(thread, ret_books) && turns_add(a, thread, &ret_books->who) && uses_add(thread, ret_books);
 }
 
 const struct books *books_of(const struct trace_analysis *a, const struct trace_thread *thread, struct books *scratch)
@@ -287,7 +287,7 @@ const struct books *books_of(const struct trace_analysis *a, const struct trace_
 	ok = unpack(thread, scratch);
 	if (ok && (has_rows(&own) || is_open)) {
 		ok = books_add(&sum, scratch) && books_add(&sum, &own) && latencies_add(thread, &sum) && turns_add(a, thread, &sum.who) &&
-		     uses_add(thread, &sum.files);
+		     uses_add(thread, &sum);
 		books_clear(scratch);
 		*scratch = sum;
 	}

@@ -140,8 +140,8 @@ struct trace_analysis {
 	handler_fn handlers[TRACE_EV_MAX];
 	struct later later[NR_LATER];
 	uint32_t later_pos;
-	struct later_use later_uses[NR_LATER];
-	uint32_t later_uses_pos;
+	struct later_use later_uses[NR_LATER_USES];
+	uint32_t later_uses_pos, later_uses_added; /* since uses_settle(); those between are noted */
 	uint64_t sink[16]; /* rows that found no memory */
 };
 

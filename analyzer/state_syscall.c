@@ -439,13 +439,13 @@ static void effect_mremap(struct trace_analysis *a, struct trace_thread *thread,
 void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
 	if (file)
-		books_use(a, thread, file, offsetof(struct file_row, read_bytes) / sizeof(uint64_t), bytes);
+		books_use(a, thread, file, USE_READ, bytes);
 }
 
 void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
 	if (file)
-		books_use(a, thread, file, offsetof(struct file_row, written_bytes) / sizeof(uint64_t), bytes);
+		books_use(a, thread, file, USE_WROTE, bytes);
 }
 
 static void effect_sendfile(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)

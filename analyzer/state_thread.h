@@ -150,7 +150,7 @@ struct trace_thread { /* in the order of how often it is needed; threads begin o
 	struct pending pending[MAX_PENDING];
 	struct spell spell;
 	struct waker early; /* if has_early */
-	struct table uses; /* use_row: what belongs into books.files, until it is asked for or the thread is dead */
+	struct table uses; /* use_row: what belongs into books.files and, of waits for files, books.waits, until it is asked for or the thread is dead */
 	struct trace_thread *next; /* of the process */
 	struct trace_thread *next_ran; /* if @ran */
 	struct trace_thread *work_for; /* kworker: who queued the work that it does; NULL: nobody known */

@@ -712,30 +712,15 @@ const struct trace_event *trace_cursor_next(struct trace_cursor *cursor)
 	return event;
 }
 
-static inline const void *payload_ahead(const struct block_type *type, uint32_t distance)
-{
-	return (size_t)(type->end - type->next) < distance ? NULL : type->memory + 8 * (size_t)type->next[distance - 1];
-}
-
 const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t distance)
 {
 	const struct lane *lane = cursor->top;
+	const struct block_type *type;
 
 	if (!lane || !lane->rank || !distance)
 		return NULL;
-	return payload_ahead(&lane->block.types[lane->block.places[lane->block.at - 1]], distance);
-}
-
-const void *trace_cursor_foresee_id(const struct trace_cursor *cursor, uint32_t id, uint32_t distance)
-{
-	const struct lane *lane = cursor->top;
-
-	if (!lane || !lane->rank || !distance)
-		return NULL;
-	for (uint32_t i = 0; i < lane->block.nr_types; i++)
-		if (lane->block.types[i].id == id)
-			return payload_ahead(&lane->block.types[i], distance);
-	return NULL;
+	type = &lane->block.types[lane->block.places[lane->block.at - 1]];
+	return (size_t)(type->end - type->next) < distance ? NULL : type->memory + 8 * (size_t)type->next[distance - 1];
 }
 
 /* Is one of the events that @lane still has of @stream, and not behind @until_ns? */

@@ -148,6 +148,47 @@ static void a_file_of_many_is_used_by_each_for_himself(void)
 	case_free(&c);
 }
 
+/* Held up for 100 ns of 200, by a timer. */
+static void throttled_write_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t bytes)
+{
+	struct trace_fs_throttle throttle = {0};
+
+	tb_sys_enter(tb, 0, ts_ns, SYS_write, (uint64_t)fd, 0, 4096);
+	tb_event(tb, 0, ts_ns + 20, TRACE_EV_fs_throttle, &throttle, sizeof(throttle), NULL);
+	tb_switch(tb, 0, ts_ns + 50, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_vector(tb, 0, ts_ns + 148, TRACE_VECTOR_LOCAL_TIMER);
+	tb_waking(tb, 0, ts_ns + 150, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_vector_exit(tb, 0, ts_ns + 151, TRACE_VECTOR_LOCAL_TIMER);
+	tb_switch(tb, 0, ts_ns + 160, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, ts_ns + 200, bytes);
+}
+
+static void waits_of_two_kinds_for_a_file_are_two_waits_and_one_file(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_window(c.tb, 1000, 9000);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/3");
+	for (uint64_t at = 2000; at < 5000; at += 1000) {
+		slow_read_on(c.tb, at, 3, 100);
+		throttled_write_on(c.tb, at + 500, 3, 7);
+	}
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/3", 0, ""), 300);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/3", 0, "throttle"), 300);
+	CU_ASSERT_EQUAL(c.one->nr_waits, 2);
+	for (size_t i = 0; i < c.one->nr_waits; i++)
+		CU_ASSERT_EQUAL(c.one->waits[i].count, 3);
+	CU_ASSERT_EQUAL_FATAL(c.one->nr_files, 1);
+	CU_ASSERT_EQUAL(c.one->files[0].wait_ns, 600);
+	CU_ASSERT_EQUAL(c.one->files[0].reads, 3);
+	CU_ASSERT_EQUAL(c.one->files[0].writes, 3);
+	CU_ASSERT_EQUAL(c.one->files[0].written_bytes, 21);
+	case_free(&c);
+}
+
 /* What is read, written and waited for is noted, and added to the rows of the files when some more was: whoever asks must not see that. */
 static void how_files_were_used_is_known_at_any_time(void)
 {
@@ -422,6 +463,7 @@ static void a_file_has_the_kernels_name_if_there_is_one(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
+		CASE(waits_of_two_kinds_for_a_file_are_two_waits_and_one_file),
 		CASE(how_files_were_used_is_known_at_any_time),
 		CASE(a_file_of_many_is_used_by_each_for_himself),
 		CASE(calls_to_come_may_be_of_others_and_about_nothing),

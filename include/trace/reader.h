@@ -378,8 +378,6 @@ const struct trace_event *trace_cursor_next(struct trace_cursor *cursor);
  * Returns its payload, borrowed until the next call on @cursor; NULL where that is not known yet: it may come in a chunk that was not decoded. Takes no time.
  */
 const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t distance);
-/** trace_cursor_foresee_id() - the same of another type: @distance 1 is the next event of type @id in the stream of the one that was returned last */
-const void *trace_cursor_foresee_id(const struct trace_cursor *cursor, uint32_t id, uint32_t distance);
 /**
  * trace_cursor_foresee_ns() - when the event comes that trace_cursor_foresee(@cursor, 1) tells of; 0: not known, or one of another chunk of its stream may come
  * before, as where writers nest. The longer until then, the longer it takes
