@@ -7,7 +7,8 @@
  *	scaling open BYTES FILE			makes a file of that size, with an index as it would have and holes for events, and opens it
  *
  * The first prints bytes per event, and ns of CPU time per event to pack and compress, to iterate, to analyse, to ask for the figures of each process
- * afterwards, and to iterate and do the least that tells threads, or files, apart: to add something to one line of the cache for each, asked for early. The second, in large pages, the least of three each: ns of a load from an object that the one before tells of; of an addition to one that was asked
+ * afterwards, and to iterate and do the least that tells threads, or files, apart: to add something to one line of the cache for each thread, found without a
+ * look-up; or for each file, by way of the descriptor and of what is known of the file. All of it is asked for early, for 256 events at once. The second, in large pages, the least of three each: ns of a load from an object that the one before tells of; of an addition to one that was asked
  * for while 32 others were added to; and of an addition to each line of one that was asked for four objects before. The third the number of chunks, ms to open, and
  * ms to open and go to the middle. The events are made up: threads that take turns on as many CPUs as there are streams, with a few system calls each time; woken
  * just before, or (runnable) waiting for the CPU all the time, so that each turn was had by many others. With FILES the calls read files, each any of those that its
@@ -235,34 +236,74 @@ static double iterate(const struct trace *trace, uint64_t nr_events)
 	return (cpu_ns() - begin) / (double)nr_events;
 }
 
-/* ---- the least: one line for each thread or file, found without a look-up ---- */
+/* ---- the least ---- */
 
-#define LEAST_AT_ONCE 256 /* lines are asked for so many events before they are added to */
+#define LEAST_AT_ONCE 256 /* so many events are noted, and then each step is done for all of them: what the next one needs is asked for */
 
+/* A line for each thread; or for each file, what was done with it, made when it is used first. */
 struct least_line {
 	uint64_t count;
 	uint64_t ns;
 	uint64_t pad[6];
 };
 
-/** struct least - @of_cpu: who runs there since when, what it called, for which file. @lines: of threads, or of the files of all threads */
+/* What an analysis knows of a file: nothing here, but for where its line is. */
+struct least_file {
+	struct least_line *line;
+	uint64_t pad[3];
+};
+
+/** struct least - @of_cpu: who runs there since when, what it called, with which descriptor. @descriptors: of all threads, which file each is */
 struct least {
 	const struct load *load;
-	struct least_line *lines;
+	struct least_line *lines, *free_line;
+	uint32_t *descriptors;
+	struct least_file *files;
 	struct {
 		uint32_t tid;
-		uint32_t file;
+		uint32_t fd;
 		uint64_t since_ns;
 	} *of_cpu;
 	struct {
-		struct least_line *line;
+		union {
+			uint32_t *descriptor;
+			struct least_file *file;
+			struct least_line *line;
+		};
 		uint64_t ns;
 	} notes[LEAST_AT_ONCE];
 	int nr;
 };
 
+static void *large_zeros(size_t bytes)
+{
+	size_t whole = (bytes + LARGE_PAGE - 1) & ~(size_t)(LARGE_PAGE - 1);
+	void *memory = checked(aligned_alloc(LARGE_PAGE, whole));
+
+	madvise(memory, whole, MADV_HUGEPAGE);
+	return memset(memory, 0, whole);
+}
+
+static void least_to_files(struct least *least)
+{
+	for (int i = 0; i < least->nr; i++) {
+		least->notes[i].file = &least->files[*least->notes[i].descriptor];
+		__builtin_prefetch(least->notes[i].file, 1);
+	}
+	for (int i = 0; i < least->nr; i++) {
+		struct least_file *file = least->notes[i].file;
+
+		if (!file->line)
+			file->line = least->free_line++;
+		least->notes[i].line = file->line;
+		__builtin_prefetch(file->line, 1);
+	}
+}
+
 static void least_add_up(struct least *least)
 {
+	if (least->files)
+		least_to_files(least);
 	for (int i = 0; i < least->nr; i++) {
 		least->notes[i].line->count++;
 		least->notes[i].line->ns += least->notes[i].ns;
@@ -270,12 +311,13 @@ static void least_add_up(struct least *least)
 	least->nr = 0;
 }
 
-static void least_note(struct least *least, uint32_t tid, uint32_t file, uint64_t ns)
+static void least_note(struct least *least, uint32_t tid, uint32_t fd, uint64_t ns)
 {
-	struct least_line *line = &least->lines[(tid - FIRST_TID) * (least->load->files_each ? least->load->files_each : 1) + file];
-
-	__builtin_prefetch(line, 1);
-	least->notes[least->nr].line = line;
+	if (least->files)
+		least->notes[least->nr].descriptor = &least->descriptors[(tid - FIRST_TID) * least->load->files_each + fd];
+	else
+		least->notes[least->nr].line = &least->lines[tid - FIRST_TID];
+	__builtin_prefetch(least->notes[least->nr].line, 1);
 	least->notes[least->nr].ns = ns;
 	if (++least->nr == LEAST_AT_ONCE)
 		least_add_up(least);
@@ -295,23 +337,36 @@ static void least_event(struct least *least, const struct trace_event *event)
 		least_note(least, change->prev_tid, 0, ns);
 		least->of_cpu[event->cpu].tid = change->next_tid;
 	} else if (event->id == TRACE_EV_sys_enter3) {
-		least->of_cpu[event->cpu].file = least->load->files_each ? (uint32_t)enter->arg0 - FIRST_FD : 0;
+		least->of_cpu[event->cpu].fd = least->load->files_each ? (uint32_t)enter->arg0 - FIRST_FD : 0;
 	} else if (tid) {
-		least_note(least, tid, least->of_cpu[event->cpu].file, ns);
+		least_note(least, tid, least->of_cpu[event->cpu].fd, ns);
+	}
+}
+
+/* Files are opened in any order. */
+static void least_open(struct least *least, size_t nr)
+{
+	least->files = large_zeros(nr * sizeof(*least->files));
+	least->descriptors = large_zeros(nr * sizeof(*least->descriptors));
+	for (size_t i = 0; i < nr; i++) {
+		size_t other = (size_t)random() % (i + 1);
+
+		least->descriptors[i] = least->descriptors[other];
+		least->descriptors[other] = (uint32_t)i;
 	}
 }
 
 static double do_the_least(const struct trace *trace, const struct load *load)
 {
-	size_t nr_lines = (size_t)load->nr_threads * (load->files_each ? load->files_each : 1), bytes = nr_lines * sizeof(struct least_line);
+	size_t nr_lines = (size_t)load->nr_threads * (load->files_each ? load->files_each : 1);
 	struct least least = { .load = load, .of_cpu = checked(calloc(load->nr_streams, sizeof(*least.of_cpu))) };
 	struct trace_cursor *cursor = checked(trace_cursor_new(trace, NULL, NULL));
 	const struct trace_event *event;
 	double begin;
 
-	least.lines = checked(aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) & ~(size_t)(LARGE_PAGE - 1)));
-	madvise(least.lines, bytes, MADV_HUGEPAGE);
-	memset(least.lines, 0, bytes);
+	least.lines = least.free_line = large_zeros(nr_lines * sizeof(*least.lines));
+	if (load->files_each)
+		least_open(&least, nr_lines);
 	begin = cpu_ns();
 	while ((event = trace_cursor_next(cursor)))
 		least_event(&least, event);
@@ -320,6 +375,8 @@ static double do_the_least(const struct trace *trace, const struct load *load)
 	trace_cursor_free(cursor);
 	free(least.of_cpu);
 	free(least.lines);
+	free(least.files);
+	free(least.descriptors);
 	return begin;
 }
 

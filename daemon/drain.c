@@ -463,6 +463,22 @@ void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 	ring->lost_here += nr < DRAIN_COUNTER_MAX ? nr : 0;
 }
 
+/* Half of a ring wakes us. */
+static bool ring_is_late(const struct drain_ring *ring)
+{
+	uint64_t open = ring_position(ring) >> SUBBUF_OFFSET_BITS, room = ring->ring.nr_subbufs;
+
+	return open > ring->consumed + 1 && open - 1 - ring->consumed > room * 5 / 8;
+}
+
+bool drain_is_late(const struct drain *drain)
+{
+	for (size_t i = 0; i < drain->nr_rings; i++)
+		if (!drain->rings[i]->translate && ring_is_late(drain->rings[i])) /* a program's may be gone, or say anything */
+			return true;
+	return false;
+}
+
 enum drain_result drain_run(struct drain *drain)
 {
 	enum drain_result result = DRAIN_IDLE;

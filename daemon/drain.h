@@ -85,6 +85,9 @@ uint64_t drain_taken(const struct drain_ring *ring);
 /** drain_count_lost() - events of the ring that never came to be in it */
 void drain_count_lost(struct drain_ring *ring, uint64_t nr);
 
+/** drain_is_late() - is a ring of the kernel's so full that we should have been here before? */
+bool drain_is_late(const struct drain *drain);
+
 enum drain_result {
 	DRAIN_IDLE,    /* nothing was complete */
 	DRAIN_TOOK,    /* took all that was complete */

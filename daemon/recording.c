@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "message.h"
 #include "notes.h"
+#include "priority.h"
 #include "probe.h"
 #include "start_state.h"
 #include "text.h"
@@ -189,6 +190,7 @@ enum drain_result recording_drain(struct recording *recording)
 
 	if (recording->blocked)
 		writer_thread_acknowledge(recording->thread);
+	priority_watch(!recording->blocked && drain_is_late(recording->drain), clock_now()); /* blocked: it is the disk that is late */
 	result = drain_run(recording->drain);
 	recording->blocked = result == DRAIN_BLOCKED;
 	if (recording->users)

@@ -155,7 +155,7 @@ static void *writer_thread_main(void *context)
 	struct work *work;
 	int err;
 
-	priority_set(PRIORITY_WRITER);
+	priority_enter(PRIORITY_WRITER);
 	pthread_mutex_lock(&thread->mutex);
 	while ((work = next_work_locked(thread))) {
 		uint64_t begin_ns = now_ns();
@@ -167,6 +167,7 @@ static void *writer_thread_main(void *context)
 		work_free(work);
 	}
 	pthread_mutex_unlock(&thread->mutex);
+	priority_leave();
 	return NULL;
 }
 

@@ -82,6 +82,27 @@ static void what_finds_no_room_is_counted(void)
 	bench_free(&bench);
 }
 
+/* Half of a ring wakes the daemon: with more it is late, whatever CPU it is of. */
+static void who_finds_much_more_than_half_of_a_ring_is_late(void)
+{
+	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++) {
+		struct bench bench = bench_new(false);
+		struct drain *drain = drain_new(bench.tracer, &bench.error);
+		const struct subbuf_ring *ring = &tracer_get_ring(bench.tracer, 2 * cpu)->ring;
+		uint64_t full = 0;
+		bool is_late = false;
+
+		while (!is_late && fake_switch(bench.tracer, cpu)) {
+			full = (ring->control->position >> SUBBUF_OFFSET_BITS) - 1 - ring->control->consumed;
+			is_late = drain_is_late(drain);
+			CU_ASSERT_EQUAL(is_late, full > ring->nr_subbufs / 2);
+		}
+		CU_ASSERT_EQUAL(full, ring->nr_subbufs / 2 + 1);
+		drain_free(drain);
+		bench_free(&bench);
+	}
+}
+
 static void check_geometry(uint32_t bytes, uint32_t nr, uint32_t expected_bytes, uint32_t expected_nr)
 {
 	struct tracer_options options = {.subbuf_bytes = bytes, .nr_subbufs = nr};
@@ -591,6 +612,7 @@ static void nothing_is_not_little(void)
 static const struct unit_case cases[] = {
 	{"every_event_is_stored_once", every_event_is_stored_once},
 	{"what_finds_no_room_is_counted", what_finds_no_room_is_counted},
+	{"who_finds_much_more_than_half_of_a_ring_is_late", who_finds_much_more_than_half_of_a_ring_is_late},
 	{"sizes_of_buffers_are_rounded_down_within_limits", sizes_of_buffers_are_rounded_down_within_limits},
 	{"events_before_the_start_do_not_count", events_before_the_start_do_not_count},
 	{"what_is_held_back_is_settled_before_it_is_read", what_is_held_back_is_settled_before_it_is_read},

@@ -575,6 +575,20 @@ static void who_has_no_memory_is_told_of_nothing_else(void)
 	session_end(&s);
 }
 
+/* Its share of a CPU would be too little to keep up: both of its threads that have a deadline are real-time ones meanwhile. */
+static void among_a_crowd_the_daemon_comes_first(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- sh -c 'pids=; for i in $(seq $((16 * $(nproc) + 20))); do yes >/dev/null & pids=\"$pids $!\"; done; "
+				    "sleep 1; chrt -ap $PPID; kill $pids; wait' >%s/policies 2>/dev/null",
+				    bin, s.trace, s.folder),
+			0);
+	CU_ASSERT_EQUAL(session_run("test $(grep -c SCHED_RR %s/policies) = 2", s.folder), 0);
+	session_end(&s);
+}
+
 static void a_pipe_carries_a_trace(void)
 {
 	struct session s;
@@ -610,6 +624,7 @@ static const struct unit_case cases[] = {
 	{"a_commands_exit_status_is_ours", a_commands_exit_status_is_ours},
 	{"a_low_limit_of_descriptors_is_raised", a_low_limit_of_descriptors_is_raised},
 	{"who_has_no_memory_is_told_of_nothing_else", who_has_no_memory_is_told_of_nothing_else},
+	{"among_a_crowd_the_daemon_comes_first", among_a_crowd_the_daemon_comes_first},
 	{"a_pipe_carries_a_trace", a_pipe_carries_a_trace},
 	{NULL, NULL},
 };
