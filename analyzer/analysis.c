@@ -300,7 +300,7 @@ static inline uint32_t tid_of(const void *payload, bool is_switch)
 	return !payload ? 0 : is_switch ? ((const struct trace_sched_switch *)payload)->next_tid : ((const struct trace_sched_waking *)payload)->tid;
 }
 
-/* Who is woken has its turn soon, and then its rows are asked for. */
+/* Who is woken has its turn later: its rows are asked for then. */
 static void expect_threads(const struct trace_analysis *a, const struct trace_cursor *cursor, bool is_switch)
 {
 	thread_prefetch(a, tid_of(trace_cursor_foresee(cursor, is_switch ? 4 : 2), is_switch));

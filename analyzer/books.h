@@ -211,9 +211,9 @@ void books_clear(struct books *books);
 
 /* ---- books_files.c: what was done with files ---- */
 
-/** books_use() - add to number @at of what @thread did with @file, not 0, and 1 to the number behind it, some time before uses_settle() */
+/** books_use() - add to number @at of what @thread did with @file, not 0, and 1 to the number behind it, by uses_settle() at the latest */
 void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount);
-/** books_file_wait() - the same for a wait for a file, its wait_key() @key. @file: most likely that one, where nothing has to be looked up; 0: any */
+/** books_file_wait() - the same for a wait for a file, its wait_key() @key. @file: a guess which that is, which saves a look-up; 0: none */
 void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns);
 /** uses_settle() - all of that is added now */
 void uses_settle(struct trace_analysis *a);

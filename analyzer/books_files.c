@@ -11,7 +11,7 @@
 #include "state.h"
 #include "wait.h"
 
-/* Of a file that was not waited for, too. */
+/* Of a plain wait for the file of @path, and of all that is read and written there. */
 static uint64_t use_key(string_id path)
 {
 	return wait_key(&(struct verdict){.kind = TRACE_WAIT_FILE, .target = path});
@@ -85,7 +85,7 @@ static void prefetch_row(const struct trace_analysis *a, const struct later_use 
 	const struct use_row *row;
 
 	if (later->file) {
-		line_prefetch(a->files[later->file].text); /* or its row; NULL does no harm */
+		line_prefetch(a->files[later->file].text); /* or, when it has a path, .use; NULL does no harm */
 		return;
 	}
 	row = table_find(&later->thread->uses, sizeof(*row), later->key);
@@ -121,7 +121,7 @@ static void group_is_full(struct trace_analysis *a)
 		use_add(a, group(a, 3) + i);
 }
 
-/* To be filled in where it stays: what is copied that was written a moment before, waits for that. */
+/* To be filled in where it stays, and then given to add_later(), before any other: what is copied that was written a moment before, waits for that. */
 static struct later_use *next_later(struct trace_analysis *a)
 {
 	return &a->later_uses[a->later_uses_pos % NR_LATER_USES];

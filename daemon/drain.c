@@ -463,7 +463,7 @@ void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 	ring->lost_here += nr < DRAIN_COUNTER_MAX ? nr : 0;
 }
 
-/* Half of a ring wakes us. */
+/* Half of a ring wakes us, and what comes until we are here is an eighth at most. */
 static bool ring_is_late(const struct drain_ring *ring)
 {
 	uint64_t open = ring_position(ring) >> SUBBUF_OFFSET_BITS, room = ring->ring.nr_subbufs;

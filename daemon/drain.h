@@ -85,7 +85,7 @@ uint64_t drain_taken(const struct drain_ring *ring);
 /** drain_count_lost() - events of the ring that never came to be in it */
 void drain_count_lost(struct drain_ring *ring, uint64_t nr);
 
-/** drain_is_late() - is a ring of the kernel's so full that we should have been here before? */
+/** drain_is_late() - is a ring of the kernel's so full that we should have been here before? What a program says of its own does not count */
 bool drain_is_late(const struct drain *drain);
 
 enum drain_result {

@@ -541,11 +541,12 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 /* The machine as it is now: what exists, and what threads wait for. */
 static int push_state(struct snapshot *snapshot, struct trace_error *ret_error)
 {
+	const struct start_state_sink sink = {.writer = snapshot->writer, .thread = snapshot->thread};
 	struct tracer *tracer = snapshot->flight->tracer;
 	uint64_t blocks;
-	int err = !tracer ? 0 : start_state_push(tracer, snapshot->writer, snapshot->thread, NULL, &blocks, ret_error);
+	int err = !tracer ? 0 : start_state_push(tracer, &sink, NULL, &blocks, ret_error);
 
-	return err || !tracer ? err : end_state_push(tracer, snapshot->writer, snapshot->thread, snapshot->end_ns, blocks, ret_error);
+	return err || !tracer ? err : end_state_push(tracer, &sink, snapshot->end_ns, blocks, ret_error);
 }
 
 /** struct lack - on its way into the snapshot: the next text's number */

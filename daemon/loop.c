@@ -106,7 +106,7 @@ static void tell_removal(struct session *session)
 static void drain(struct session *session)
 {
 	if (session->flight) {
-		priority_watch(false, clock_now());
+		priority_watch(false, clock_now()); /* its rings are full, and should be */
 		flight_drain(session->flight);
 	} else if (recording_drain(session->recording) == DRAIN_TOOK && flush_filled(&session->flush, clock_now()))
 		set_flush_timer(session);
@@ -340,13 +340,11 @@ void loop_run(struct session *session)
 	struct epoll_event events[LOOP_EVENTS];
 	int nr;
 
-	priority_enter(PRIORITY_DRAIN); /* after the command was forked: it would inherit it */
 	while (!session->stopping) {
 		nr = epoll_wait(session->epoll_fd, events, LOOP_EVENTS, -1);
 		for (int i = 0; i < nr; i++)
 			handlers[(uint32_t)events[i].data.u64](session, (int)(events[i].data.u64 >> 32));
 	}
-	priority_leave();
 	hear_the_last(session);
 	message_progress(NULL);
 }

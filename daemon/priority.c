@@ -11,60 +11,71 @@
 
 #define THREADS_MAX 4
 #define CROWD 16L /* threads that want each CPU: one of -15 has two thirds of it then, one of -5 a sixth */
+#define LOOK_NS 20000000u  /* how many want one is looked at so often: of hundreds of CPUs that is some work */
 #define CALM_NS 5000000000u /* real-time threads so long after there was a reason last */
 
+static const int niceness[] = { [PRIORITY_WRITER] = -5, [PRIORITY_DRAIN] = -15 };
+
+struct deadline_thread {
+	pid_t tid; /* 0: free */
+	enum priority_role role;
+};
+
 static struct {
-	pthread_mutex_t mutex;
-	pid_t tids[THREADS_MAX]; /* 0: free */
+	pthread_mutex_t mutex; /* guards threads, and is_urgent where it is changed or not read by the drain */
+	struct deadline_thread threads[THREADS_MAX];
 	bool is_urgent;
+	/* the drain's alone */
 	uint64_t reason_ns; /* there was one last; if is_urgent */
-	int load_fd;	    /* /proc/loadavg; -1: not open */
-	long nr_cpus;	    /* 0: not known yet */
+	uint64_t looked_ns; /* 0: not yet */
+	bool is_crowded;    /* when that was looked at */
+	int load_fd;	    /* /proc/loadavg, as long as the process is there; -1: not open yet */
 } priority = { .mutex = PTHREAD_MUTEX_INITIALIZER, .load_fd = -1 };
 
-/* What it forks or creates is neither. To give that up later takes a right, so it is kept. */
-static void set_policy(pid_t tid, bool is_urgent)
+/* What it forks or creates is a usual thread of niceness 0. To take that flag away again needs a right, so it stays. */
+static void set_policy(const struct deadline_thread *thread, bool is_urgent)
 {
-	struct sched_param param = { .sched_priority = is_urgent ? sched_get_priority_min(SCHED_RR) : 0 };
+	struct sched_param param = { .sched_priority = is_urgent ? sched_get_priority_min(SCHED_RR) + (int)thread->role : 0 };
 
-	sched_setscheduler(tid, (is_urgent ? SCHED_RR : SCHED_OTHER) | SCHED_RESET_ON_FORK, &param);
+	sched_setscheduler(thread->tid, (is_urgent ? SCHED_RR : SCHED_OTHER) | SCHED_RESET_ON_FORK, &param);
 }
 
-static pid_t *slot_locked(pid_t tid)
+static struct deadline_thread *find_locked(pid_t tid)
 {
 	for (int i = 0; i < THREADS_MAX; i++)
-		if (priority.tids[i] == tid)
-			return &priority.tids[i];
+		if (priority.threads[i].tid == tid)
+			return &priority.threads[i];
 	return NULL;
 }
 
-void priority_enter(int niceness)
+void priority_enter(enum priority_role role)
 {
-	pid_t tid = (pid_t)syscall(SYS_gettid), *slot;
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+	struct deadline_thread *thread;
 
-	setpriority(PRIO_PROCESS, (id_t)tid, niceness); /* Linux: of the thread */
-	if (sched_getscheduler(0) != SCHED_OTHER)
+	setpriority(PRIO_PROCESS, (id_t)tid, niceness[role]); /* Linux: of the thread */
+	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) != SCHED_OTHER)
 		return;
 	pthread_mutex_lock(&priority.mutex);
-	slot = slot_locked(0);
-	if (slot) {
-		*slot = tid;
+	thread = find_locked(0);
+	if (thread) {
+		*thread = (struct deadline_thread){ tid, role };
 		if (priority.is_urgent)
-			set_policy(tid, true);
+			set_policy(thread, true);
 	}
 	pthread_mutex_unlock(&priority.mutex);
 }
 
 void priority_leave(void)
 {
-	pid_t tid = (pid_t)syscall(SYS_gettid), *slot;
+	struct deadline_thread *thread;
 
 	pthread_mutex_lock(&priority.mutex);
-	slot = slot_locked(tid);
-	if (slot) {
-		*slot = 0;
+	thread = find_locked((pid_t)syscall(SYS_gettid));
+	if (thread) {
 		if (priority.is_urgent)
-			set_policy(tid, false);
+			set_policy(thread, false);
+		thread->tid = 0;
 	}
 	pthread_mutex_unlock(&priority.mutex);
 }
@@ -85,25 +96,42 @@ static long nr_runnable(void)
 	return sscanf(text, "%*s %*s %*s %ld/", &nr) == 1 ? nr : 0;
 }
 
+static void look(uint64_t now_ns)
+{
+	static long nr_cpus; /* as at the first look: the system is asked by reading a file */
+
+	if (!nr_cpus)
+		nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (nr_cpus < 1)
+		nr_cpus = 1;
+	priority.looked_ns = now_ns;
+	priority.is_crowded = nr_runnable() > CROWD * nr_cpus;
+}
+
 static void set_urgent(bool is_urgent)
 {
 	pthread_mutex_lock(&priority.mutex);
 	priority.is_urgent = is_urgent;
 	for (int i = 0; i < THREADS_MAX; i++)
-		if (priority.tids[i])
-			set_policy(priority.tids[i], is_urgent);
+		if (priority.threads[i].tid)
+			set_policy(&priority.threads[i], is_urgent);
 	pthread_mutex_unlock(&priority.mutex);
 }
 
-void priority_watch(bool is_late, uint64_t now_ns)
+void priority_decide(bool is_reason, uint64_t now_ns)
 {
-	if (!priority.nr_cpus)
-		priority.nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	if (is_late || nr_runnable() > CROWD * priority.nr_cpus) {
+	if (is_reason) {
 		priority.reason_ns = now_ns;
 		if (!priority.is_urgent)
 			set_urgent(true);
 	} else if (priority.is_urgent && now_ns - priority.reason_ns > CALM_NS) {
 		set_urgent(false);
 	}
+}
+
+void priority_watch(bool is_late, uint64_t now_ns)
+{
+	if (!priority.looked_ns || now_ns - priority.looked_ns > LOOK_NS)
+		look(now_ns);
+	priority_decide(is_late || priority.is_crowded, now_ns);
 }

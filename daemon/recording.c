@@ -115,9 +115,22 @@ static void select_note(struct recording *recording, const struct selection *sel
 	notes_select(&recording->notes, text);
 }
 
+static void drain_meanwhile(void *context)
+{
+	struct recording *recording = context;
+
+	drain_run(recording->drain);
+}
+
+static struct start_state_sink state_sink(struct recording *recording)
+{
+	return (struct start_state_sink){recording->writer, recording->thread, drain_meanwhile, recording};
+}
+
 /* The mask and the start state come after the tracer's start: what happens meanwhile is in the rings, nothing falls between. */
 static void begin_contents(struct recording *recording, const struct recording_options *options)
 {
+	const struct start_state_sink sink = state_sink(recording);
 	uint64_t mask[TRACE_MASK_WORDS];
 	struct trace_error error;
 
@@ -129,7 +142,7 @@ static void begin_contents(struct recording *recording, const struct recording_o
 	tracer_get_mask(recording->tracer, mask);
 	notes_mask(&recording->notes, mask);
 	notes_push(&recording->notes, recording->writer, recording->thread);
-	if (start_state_push(recording->tracer, recording->writer, recording->thread, options->proc, &recording->start_state_blocks, &error))
+	if (start_state_push(recording->tracer, &sink, options->proc, &recording->start_state_blocks, &error))
 		message_warning("the state at the start is incomplete: %s", error.message);
 }
 
@@ -234,9 +247,10 @@ static bool was_blind(const uint64_t before[TRACE_MASK_WORDS], const uint64_t no
 
 static void read_again(struct recording *recording)
 {
+	const struct start_state_sink sink = state_sink(recording);
 	struct trace_error error;
 
-	if (start_state_again(recording->tracer, recording->writer, recording->thread, &recording->notes, &error))
+	if (start_state_again(recording->tracer, &sink, &recording->notes, &error))
 		message_warning("the state after the pause is incomplete: %s", error.message);
 }
 
@@ -414,9 +428,10 @@ static int write_statistics(struct recording *recording, uint64_t end_ns, struct
 /* What threads wait for is read at once: a moment later it is something else, and to take hundreds of programs off takes longer than that. */
 static void stop_tracer(struct recording *recording, uint64_t end_ns)
 {
+	const struct start_state_sink sink = {.writer = recording->writer, .thread = recording->thread};
 	struct trace_error error = {0};
 
-	if (end_state_push(recording->tracer, recording->writer, recording->thread, end_ns, recording->start_state_blocks, &error))
+	if (end_state_push(recording->tracer, &sink, end_ns, recording->start_state_blocks, &error))
 		message_warning("what threads waited for at the end is incomplete: %s", error.message);
 	tracer_stop(recording->tracer);
 }
@@ -457,6 +472,7 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 
 	if (recording->users)
 		users_switch_off(recording->users);
+	drain_run(recording->drain); /* room for what comes until the end is reached on each CPU */
 	drain_end(recording->drain);
 	if (recording->tracer)
 		stop_tracer(recording, end_ns);

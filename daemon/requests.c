@@ -10,6 +10,7 @@
 #include "block.h"
 #include "clock.h"
 #include "message.h"
+#include "priority.h"
 #include "probe.h"
 #include "session.h"
 #include "text.h"
@@ -320,6 +321,7 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 		answer_set(answer, -EINVAL, "this daemon writes snapshots to files only; a tracectl of its version puts them into pipes");
 		return;
 	}
+	priority_watch(false, clock_now()); /* of rings that are overwritten meanwhile */
 	if (flight_snapshot(session->flight, file_fd, session->options->session.level, &result, &error)) {
 		answer_set(answer, error.code, "%s", error.message);
 		return;

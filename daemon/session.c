@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "message.h"
 #include "preload.h"
+#include "priority.h"
 #include "probe.h"
 #include "text.h"
 
@@ -297,6 +298,13 @@ static int begin_output(struct session *session, struct trace_error *ret_error)
 	return output_open(&session->output, session->options->output.path, OUTPUT_TRACE, ret_error);
 }
 
+/* Among a crowd it would take minutes to begin. The command, which would inherit it, is forked by now. */
+static void begin_priority(void)
+{
+	priority_enter(PRIORITY_DRAIN);
+	priority_watch(false, clock_now());
+}
+
 static int begin(struct session *session, struct trace_error *ret_error)
 {
 	sigset_t old_mask;
@@ -308,6 +316,8 @@ static int begin(struct session *session, struct trace_error *ret_error)
 		err = begin_command(session, &old_mask, ret_error);
 	if (!err) /* before all that takes time, or has something to say: it may be refused */
 		err = begin_control(session, ret_error);
+	if (!err)
+		begin_priority();
 	if (!err)
 		err = begin_tracer(session, ret_error);
 	if (!err)
@@ -413,6 +423,7 @@ static int end(struct session *session)
 	session->users = users_free(session->users); /* nobody is to record for nobody while we wait for the command */
 	if (session->tracer)
 		tracer_stop(session->tracer);
+	priority_leave();
 	requests_close(session); /* who asked us to stop may start the next one now */
 	if (session->command.pid)
 		status = wait_for_command(session);

@@ -7,13 +7,21 @@
 #include "block.h"
 #include "text.h"
 
+#define MEANWHILE_RECORDS 64u
+
 struct start_state {
-	struct trace_writer *writer;
-	struct writer_thread *thread;
+	const struct start_state_sink *sink; /* borrowed */
 	FILE *proc; /* NULL = not wanted */
 	struct block block;
 	uint64_t blocks;
+	uint64_t records;
 };
+
+static void sink_meanwhile(const struct start_state_sink *sink, uint64_t nr_records)
+{
+	if (sink->meanwhile && nr_records % MEANWHILE_RECORDS == 0)
+		sink->meanwhile(sink->context);
+}
 
 static int push_block(struct start_state *state)
 {
@@ -24,8 +32,8 @@ static int push_block(struct start_state *state)
 
 	if (!source.nr_records)
 		return 0;
-	packed = trace_writer_pack(state->writer, &source, NULL);
-	err = packed ? writer_thread_push(state->thread, packed, source.nr_records, NULL) : -ENOMEM;
+	packed = trace_writer_pack(state->sink->writer, &source, NULL);
+	err = packed ? writer_thread_push(state->sink->thread, packed, source.nr_records, NULL) : -ENOMEM;
 	state->blocks++;
 	block_clear(&state->block);
 	return err;
@@ -59,6 +67,7 @@ static int emit(void *context, const struct trace_record *record, size_t bytes, 
 	struct start_state *state = context;
 	int err = 0;
 
+	sink_meanwhile(state->sink, ++state->records);
 	if (state->proc)
 		print_proc(state->proc, record, bytes);
 	if (!block_fits(&state->block, bytes, ts_ns))
@@ -76,10 +85,9 @@ static int finish(struct start_state *state, int err, struct trace_error *ret_er
 	return err;
 }
 
-int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, FILE *proc, uint64_t *ret_blocks,
-		     struct trace_error *ret_error)
+int start_state_push(struct tracer *tracer, const struct start_state_sink *sink, FILE *proc, uint64_t *ret_blocks, struct trace_error *ret_error)
 {
-	struct start_state state = {.writer = writer, .thread = thread, .proc = proc};
+	struct start_state state = {.sink = sink, .proc = proc};
 	int err = finish(&state, tracer_start_state(tracer, emit, &state, ret_error), ret_error);
 
 	if (ret_blocks)
@@ -89,36 +97,36 @@ int start_state_push(struct tracer *tracer, struct trace_writer *writer, struct 
 
 /** struct again - the state goes among the notes */
 struct again {
-	struct trace_writer *writer;
-	struct writer_thread *thread;
+	const struct start_state_sink *sink;
 	struct notes *notes;
+	uint64_t records;
 };
 
 static int emit_again(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
 {
 	struct again *again = context;
 
-	return notes_record(again->notes, record, bytes, ts_ns, again->writer, again->thread);
+	sink_meanwhile(again->sink, ++again->records);
+	return notes_record(again->notes, record, bytes, ts_ns, again->sink->writer, again->sink->thread);
 }
 
-int start_state_again(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, struct notes *notes, struct trace_error *ret_error)
+int start_state_again(struct tracer *tracer, const struct start_state_sink *sink, struct notes *notes, struct trace_error *ret_error)
 {
-	struct again again = {.writer = writer, .thread = thread, .notes = notes};
+	struct again again = {.sink = sink, .notes = notes};
 	int err;
 
 	notes_again(notes, false);
-	notes_push(notes, writer, thread); /* what follows was read later than any note that comes meanwhile */
+	notes_push(notes, sink->writer, sink->thread); /* what follows was read later than any note that comes meanwhile */
 	err = tracer_start_state(tracer, emit_again, &again, ret_error);
-	notes_push(notes, writer, thread);
+	notes_push(notes, sink->writer, sink->thread);
 	if (!err)
 		notes_again(notes, true);
 	return err;
 }
 
-int end_state_push(struct tracer *tracer, struct trace_writer *writer, struct writer_thread *thread, uint64_t ts_ns, uint64_t blocks,
-		   struct trace_error *ret_error)
+int end_state_push(struct tracer *tracer, const struct start_state_sink *sink, uint64_t ts_ns, uint64_t blocks, struct trace_error *ret_error)
 {
-	struct start_state state = {.writer = writer, .thread = thread, .blocks = blocks};
+	struct start_state state = {.sink = sink, .blocks = blocks};
 
 	return finish(&state, tracer_end_state(tracer, ts_ns, emit, &state, ret_error), ret_error);
 }

@@ -33,6 +33,8 @@ void fake_release(struct tracer *tracer, uint32_t cpu);
 void fake_miss(struct tracer *tracer, uint32_t id, uint64_t count);
 /** fake_unfollow() - a child that there was no place for among the followed began */
 void fake_unfollow(struct tracer *tracer);
+/** fake_crowd() - of the start state there are @nr records more; ten sched_switch of CPU 0 come before each */
+void fake_crowd(struct tracer *tracer, uint32_t nr);
 /** fake_not_traced() - what could not be attached since the start. @text: static */
 void fake_not_traced(struct tracer *tracer, const char *text);
 #endif

@@ -143,6 +143,7 @@ static void a_file_of_many_is_used_by_each_for_himself(void)
 	for (size_t i = 0; i < three->nr_files; i++) {
 		CU_ASSERT_EQUAL(three->files[i].reads, 25);
 		CU_ASSERT_EQUAL(three->files[i].read_bytes, 175);
+		CU_ASSERT_EQUAL(three->files[i].wait_ns, 0); /* of a row that was another's */
 	}
 	trace_figures_free(three);
 	case_free(&c);
@@ -163,13 +164,18 @@ static void throttled_write_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t by
 	tb_sys_exit(tb, 0, ts_ns + 200, bytes);
 }
 
-static void waits_of_two_kinds_for_a_file_are_two_waits_and_one_file(void)
+/* @nr_files: are open. */
+static void wait_in_two_ways(int nr_files)
 {
 	struct analysis_case c = case_new();
+	char path[16];
 
 	tb_window(c.tb, 1000, 9000);
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/3");
+	for (int i = 0; i < nr_files; i++) {
+		snprintf(path, sizeof(path), "/%d", 3 + i);
+		tb_fd(c.tb, 10, 3 + i, 1, 100 + (uint64_t)i, 0100644, path);
+	}
 	for (uint64_t at = 2000; at < 5000; at += 1000) {
 		slow_read_on(c.tb, at, 3, 100);
 		throttled_write_on(c.tb, at + 500, 3, 7);
@@ -187,6 +193,12 @@ static void waits_of_two_kinds_for_a_file_are_two_waits_and_one_file(void)
 	CU_ASSERT_EQUAL(c.one->files[0].writes, 3);
 	CU_ASSERT_EQUAL(c.one->files[0].written_bytes, 21);
 	case_free(&c);
+}
+
+static void waits_of_two_kinds_for_a_file_are_two_waits_and_one_file(void)
+{
+	wait_in_two_ways(1);
+	wait_in_two_ways(NR_USED);
 }
 
 /* What is read, written and waited for is noted, and added to the rows of the files when some more was: whoever asks must not see that. */

@@ -271,7 +271,7 @@ static int hopeless(const struct tracer *tracer, int result, struct trace_error 
 			tracer->nr_cpus, tracer->options.nr_subbufs, tracer->options.subbuf_bytes);
 	if (result == -ESRCH) /* what libbpf says when the kernel's type information, which we have read already, cannot be had once more */
 		return error_set(ret_error, -ENOMEM, "no memory for the BPF programs: raise the limit of this process (ulimit -v)");
-	if (result == -EMFILE)
+	if (result == -EMFILE || result == -EBADF) /* what libbpf says where it had no number left for a copy */
 		return error_set(ret_error, result, "too few open files are allowed for the BPF programs: raise the limit (ulimit -n)");
 	if (result == -EPERM)
 		return error_set(
