@@ -242,6 +242,12 @@ static int off(struct trace_error *ret_error, const struct trace_span *span, con
 	return -EBADMSG;
 }
 
+/* Times of centuries, which a file that was made up has, add up to more than a number holds: then all sums are exact but for multiples of 2^64, and none is the largest. */
+static bool may_exceed(const struct trace_latency *elapsed)
+{
+	return elapsed->max_ns && elapsed->count > UINT64_MAX / elapsed->max_ns;
+}
+
 int trace_user_events_verify(struct trace_user_events *u, struct trace_error *ret_error)
 {
 	for (size_t i = 0; i < trace_nr_spans(u); i++) {
@@ -252,10 +258,10 @@ int trace_user_events_verify(struct trace_user_events *u, struct trace_error *re
 
 		for (size_t j = 0; j < s->nr_waits; j++)
 			waits += s->waits[j].ns;
-		for (size_t j = 0; j < sizeof(part) / sizeof(part[0]); j++) /* the sum alone would not tell that one of them is less than nothing */
+		for (size_t j = 0; !may_exceed(&s->elapsed) && j < sizeof(part) / sizeof(part[0]); j++) /* the sum alone would not tell that one of them is less than nothing */
 			if (part[j] > s->elapsed.sum_ns)
 				return off(ret_error, s, "the times of a part", part[j], s->elapsed.sum_ns);
-		if (parts != s->elapsed.sum_ns || s->unseen_ns > s->elapsed.sum_ns)
+		if (parts != s->elapsed.sum_ns)
 			return off(ret_error, s, "the parts", parts, s->elapsed.sum_ns);
 		if (waits != s->blocked_ns)
 			return off(ret_error, s, "the waits", waits, s->blocked_ns);

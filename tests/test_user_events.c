@@ -410,6 +410,26 @@ static void a_request_goes_from_thread_to_thread(void)
 	end(&s);
 }
 
+/* Two, of 300 years each: their sum is too large for a number, and less than each of its parts. */
+static void requests_of_six_hundred_years_balance(void)
+{
+	struct story s = begin();
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t pass = event_type(s.tb, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF);
+	uint64_t later = (1ull << 63) + 5000;
+
+	tb_window(s.tb, 1000, later + 1000);
+	emit(s.tb, 0, 1500, take, 10, 77);
+	emit(s.tb, 0, 1600, take, 10, 78);
+	emit(s.tb, 0, 1700, pass, 10, 78);
+	tb_user_cut(s.tb, 0);
+	emit(s.tb, 0, later, done, 10, 77);
+	emit(s.tb, 0, later, done, 10, 78);
+	run(&s);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->elapsed.count, 2);
+	end(&s);
+}
+
 static void requests_that_ended_leave_no_trace_in_memory(void)
 {
 	struct story s = begin();
@@ -601,6 +621,7 @@ int main(int argc, char **argv)
 		CASE(events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel),
 		CASE(the_time_between_two_marks_is_divided_too),
 		CASE(a_request_goes_from_thread_to_thread),
+		CASE(requests_of_six_hundred_years_balance),
 		CASE(requests_that_ended_leave_no_trace_in_memory),
 		CASE(a_request_does_not_pass_to_who_has_its_threads_number_next),
 		CASE(without_system_calls_no_part_of_a_span_is_less_than_nothing),
