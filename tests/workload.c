@@ -233,10 +233,10 @@ static void contention(void)
 
 	pin_to_cpu(1);
 	for (int i = 0; i < 2; i++) {
+		long long start = now_ns(), cpu; /* a child waits for the CPU before it can look */
+
 		children[i] = fork();
 		if (children[i] == 0) {
-			long long start = now_ns(), cpu;
-
 			spin_cpu_ns(500 * MS);
 			cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 			tell(i ? "second_cpu_ns" : "first_cpu_ns", cpu);
