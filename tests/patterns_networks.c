@@ -83,7 +83,7 @@ void two_networks(void)
 		}
 	}
 	for (int i = 0; i < NR_CLIENTS; i++)
-		wait_asleep(board->client[i]);
+		wait_for_state(board->client[i], 'S');
 	for (int slot = 0; slot < 2; slot++)
 		SERVER(slot) serve(slot, listening[slot]);
 	for (int slot = 0; slot < 2; slot++)

@@ -133,7 +133,7 @@ static void with_area(void (*serve)(void), void (*ask)(int))
 	if (area == MAP_FAILED)
 		die("mmap");
 	SERVER(0) serve();
-	wait_asleep(board->server[0]); /* a server that nobody has seen waiting is none */
+	wait_for_state(board->server[0], 'S'); /* a server that nobody has seen waiting is none */
 	CLIENTS(i)
 	{
 		ask(i);

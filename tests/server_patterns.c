@@ -299,26 +299,6 @@ pid_t begin_process(const char *name)
 	return pid;
 }
 
-static char state_of(pid_t pid)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	if (file)
-		fclose(file);
-	return state;
-}
-
-void wait_asleep(pid_t pid)
-{
-	for (int i = 0; i < 5000 && state_of(pid) != 'S'; i++)
-		nap(1);
-}
-
 void end_processes(void)
 {
 	for (int i = 0; i < NR_CLIENTS; i++)

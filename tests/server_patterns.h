@@ -121,8 +121,6 @@ pid_t begin_process(const char *name);
 #define CLIENTS(i)                                                                                                               \
 	for (int i = 0; i < NR_CLIENTS; i++)                                                                                     \
 		if (!(board->client[i] = begin_process("client")) && (board->client[i] = getpid()))
-/** wait_asleep() - until this process waits for something, a few seconds at most */
-void wait_asleep(pid_t pid);
 /** end_processes() - the clients end by themselves, then the servers are ended */
 void end_processes(void);
 /** clients_of_pipes() - each client asks twice through its pipe of @there and is answered through that of @back; then all end */

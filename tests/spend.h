@@ -4,6 +4,7 @@
 /* spend.h - how programs whose truth is known spend their time, asleep or on the CPU, and what clocks and the kernel say of it. All times in ns. */
 #include <errno.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <time.h>
 
 #define MS 1000000ll
@@ -38,6 +39,27 @@ static inline void spin_cpu_ns(long long ns)
 	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
 		for (volatile int i = 0; i < 20000; i++)
 			;
+}
+
+static inline char state_of(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (file)
+		fclose(file);
+	return state;
+}
+
+/* Until it is asleep ('S'), or stopped ('T'), as the kernel's /proc/PID/stat has it; for some seconds at most. */
+static inline void wait_for_state(pid_t pid, char state)
+{
+	for (int i = 0; i < 5000 && state_of(pid) != state; i++)
+		sleep_ns(MS);
 }
 
 /* Context switches of the machine since it was started, -1 if the kernel does not say. */

@@ -50,13 +50,13 @@ user_control() {
 	chmod 0755 "$work"
 	[ "$(id -u)" = 0 ] && chown 65534:65534 "$work/run" "$work/theirs"
 	"${as[@]}" test -x "$daemon" || return 0 # a folder that only root can enter
-	(cd "$work/theirs" && XDG_RUNTIME_DIR=$work/run exec "${as[@]}" "$daemon" -ts5 t.trace 2>"$work/theirs.err") &
+	(cd "$work/theirs" && XDG_RUNTIME_DIR=$work/run exec "${as[@]}" "$daemon" -ts120 t.trace 2>"$work/theirs.err") &
 	pid=$!
-	for _ in $(seq 60); do
+	for _ in $(seq 400); do
 		XDG_RUNTIME_DIR=$work/run "${as[@]}" "$control" status >/dev/null 2>&1 && break
 		sleep 0.05
 	done
-	(cd "$work/theirs" && XDG_RUNTIME_DIR=$work/run exec "${as[@]}" "$daemon" --no-user -ts9 second.trace 2>"$work/second.err") &
+	(cd "$work/theirs" && XDG_RUNTIME_DIR=$work/run exec "${as[@]}" "$daemon" --no-user -ts120 second.trace 2>"$work/second.err") &
 	local second=$!
 	for _ in $(seq 100); do [ -S "$work/run/tracedaemon/control-$second" ] && break; sleep 0.05; done
 	check "a user's daemon is found" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" stop
@@ -214,7 +214,7 @@ touch plain
 expect 126 "cannot be run" run none.trace -- ./plain
 check "nothing recorded" test ! -e none.trace
 check "the command's streams" test "$(echo in | silent t.trace -- sh -c 'cat; echo err >&2' 2>&1)" = "$(printf 'in\nerr')"
-expect 3 "waiting for" run -tu100000 t.trace -- sh -c "sleep 0.5; exit 3"
+expect 3 "waiting for" run -tu100000 t.trace -- sh -c 'for _ in $(seq 600); do grep -q "waiting for" err && break; sleep 0.1; done; exit 3'
 
 # signals
 start t.trace
@@ -306,7 +306,7 @@ check "disk full is exit 1" test $? -eq 1
 check "disk full is told" grep -q "No space left" err
 run -ts20 - 2>err | head -c 20000 >/dev/null
 check "a reader that goes ends it" test "${PIPESTATUS[0]}" -eq 1
-(ulimit -f 8; trap '' XFSZ; run -ts1 small.trace) 2>err
+(ulimit -f 8; trap '' XFSZ; run -ts2 small.trace) 2>err
 check "a file limit is exit 1" test $? -eq 1
 check "a file limit is told" grep -q "File too large" err
 
@@ -395,9 +395,9 @@ check "a mark of the greatest length is whole, and no piece of a longer one is t
 expect 0 "t.trace: .* events" "$daemon" --control "$work/second" -tu100000 t.trace
 
 # a dump of what the disk refused
-(ulimit -f 64; trap '' XFSZ; exec "$daemon" --control "$work/control" full.trace 2>daemon.err) &
+(ulimit -f 16; trap '' XFSZ; exec "$daemon" --control "$work/control" full.trace 2>daemon.err) &
 pid=$!
-for _ in $(seq 100); do grep -q "File too large" daemon.err && break; sleep 0.05; done
+for _ in $(seq 400); do grep -q "File too large" daemon.err && break; sleep 0.05; done
 expect 1 "not all events are on disk: .*File too large" ask dump
 expect 1 "not all events are on disk: .*File too large" ask stop
 wait $pid

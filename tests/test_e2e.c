@@ -114,12 +114,18 @@ static long long wait_slack(const struct session *s)
 	return json_number(s->process, "wait_cpu_ns") + 500000;
 }
 
+/* Of a process that does nothing but wait: all the rest of its time is on its ways to the wait and back, as long as the machine makes them. */
+static long long way_slack(const struct session *s)
+{
+	return wait_slack(s) + json_number(s->process, "user_ns") + json_number(s->process, "system_ns") + json_number(s->process, "interrupted_ns");
+}
+
 static void sleeping_is_timeout(void)
 {
 	struct session s;
 
 	record(&s, "sleeps");
-	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), session_truth(&s, "slept_ns"), wait_slack(&s));
+	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), session_truth(&s, "slept_ns"), way_slack(&s));
 	CU_ASSERT_EQUAL(json_number(json_row(s.process, "syscalls", "name", "clock_nanosleep"), "calls"), 3);
 	session_end(&s);
 }
@@ -129,7 +135,7 @@ static void poll_timing_out_is_timeout(void)
 	struct session s;
 
 	record(&s, "timeouts");
-	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), session_truth(&s, "timeout_ns"), wait_slack(&s));
+	check_near("timeout", wait_ns(s.process, "timeout", NULL, 0), session_truth(&s, "timeout_ns"), way_slack(&s));
 	session_end(&s);
 }
 
@@ -138,7 +144,7 @@ static void waits_for_child(const char *scenario, const char *via)
 	struct session s;
 
 	record(&s, scenario);
-	check_near(via, wait_ns(s.process, "process", via, session_truth(&s, "child")), session_truth(&s, "waited_ns"), wait_slack(&s));
+	check_near(via, wait_ns(s.process, "process", via, session_truth(&s, "child")), session_truth(&s, "waited_ns"), way_slack(&s));
 	session_end(&s);
 }
 
@@ -405,7 +411,7 @@ static void a_killed_recording_stays_readable(void)
 		execl(path, "tracedaemon", "-ts30", s.trace, (char *)NULL);
 		_exit(127);
 	}
-	sleep(2);
+	session_run("for i in $(seq 600); do test -e %s && exit; sleep 0.1; done", s.trace); /* with its begin it gets its name */
 	session_run("%s storm %s %s", TRACE_WORKLOAD, s.truth, s.folder);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);

@@ -142,6 +142,7 @@ static void a_process_and_a_window_can_be_chosen(void)
 	char options[160];
 	json_t *chosen;
 	long long start;
+	double begin; /* of the scenario, in seconds of the trace */
 
 	record(&s, "family");
 	start = json_number(json_object_get(s.report, "window"), "from_ns");
@@ -152,7 +153,11 @@ static void a_process_and_a_window_can_be_chosen(void)
 	CU_ASSERT_EQUAL(json_number(json_object_get(chosen, "thread"), "tid"), session_truth(&s, "grandchild"));
 	CU_ASSERT(json_number(json_object_get(chosen, "window"), "from_ns") > start);
 	json_decref(chosen);
-	chosen = session_load(&s, "--from 0.1 --to 0.2 --critical-path=critical_scenar"); /* as the kernel cuts names */
+	chosen = session_load(&s, "");
+	begin = (double)(start - json_number(json_object_get(chosen, "trace"), "start_ns")) / 1e9;
+	json_decref(chosen);
+	snprintf(options, sizeof(options), "--from %.6f --to %.6f --critical-path=critical_scenar", begin + 0.05, begin + 0.15); /* as the kernel cuts names */
+	chosen = session_load(&s, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(chosen);
 	check_segments(chosen);
 	CU_ASSERT(json_number(json_object_get(chosen, "window"), "ns") <= 100 * MS);

@@ -83,7 +83,7 @@ static void lend_a_priority(void)
 	pthread_mutex_init(&lent, &attributes);
 	pthread_mutex_lock(&lent);
 	need(!pthread_create(&thread, NULL, borrow, NULL), "thread");
-	usleep(50000);
+	usleep(300000);
 	pthread_mutex_unlock(&lent);
 	pthread_join(thread, NULL);
 	tell("own_prio", 120 + getpriority(PRIO_PROCESS, 0));
@@ -96,7 +96,7 @@ static void nothing(int signal)
 
 static void get_signals(void)
 {
-	struct itimerval soon = { .it_value = { 0, 1000 } };
+	struct itimerval soon = { .it_value = { 0, 100000 } }; /* is behind pause() */
 	sigset_t none;
 
 	sigemptyset(&none);

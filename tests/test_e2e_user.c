@@ -369,7 +369,7 @@ static void a_program_that_runs_already_is_found(void)
 		CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -tu400000 %s", TRACE_BIN, s.trace), 0);
 		trace = open_verified(s.trace);
 		count = count_events(trace, "demo:tick", false);
-		CU_ASSERT_TRUE(count.events > 100);
+		CU_ASSERT_TRUE(count.events > 10);
 		CU_ASSERT_EQUAL(count.breaks, 0);
 		CU_ASSERT_EQUAL(count.last - count.first + 1, count.events);
 		CU_ASSERT_EQUAL(user_books(trace).lost, 0);
@@ -396,7 +396,7 @@ static void a_daemon_that_is_killed_is_followed_by_the_next(void)
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -tu400000 %s", TRACE_BIN, s.trace), 0);
 	trace = open_verified(s.trace);
 	count = count_events(trace, "demo:tick", false);
-	CU_ASSERT_TRUE(count.events > 100);
+	CU_ASSERT_TRUE(count.events > 10);
 	CU_ASSERT_EQUAL(count.breaks, 0);
 	CU_ASSERT_EQUAL(user_books(trace).lost, 0);
 	trace_close(trace);
@@ -430,6 +430,7 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 		struct books books;
 		uint64_t attempted, known;
 
+		unlink(file); /* on a busy machine it may die before it makes one */
 		session_run("%s/tracedaemon --quiet %s -- sh -c '" WORKLOAD " storm %s & sleep 0.%02d; kill -9 $!; wait' 2>/dev/null", TRACE_BIN, s.trace, file,
 			    3 + 2 * round);
 		attempted = attempted_in(file);
@@ -437,7 +438,7 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 		count = count_events(trace, "demo:storm", true);
 		books = user_books(trace);
 		known = count.events + books.lost + books.filtered;
-		CU_ASSERT_TRUE(count.events > 0 || attempted == 0); /* on a busy machine it may die before it begins */
+		CU_ASSERT_TRUE(count.events > 0 || attempted == 0);
 		CU_ASSERT_TRUE(known == attempted || known + 1 == attempted);
 		if (known != attempted && known + 1 != attempted)
 			fprintf(stderr, "attempted %llu; stored %llu, lost %llu, filtered %llu\n", (unsigned long long)attempted, (unsigned long long)count.events,
@@ -456,13 +457,16 @@ static void the_flight_recorder_has_programs_too(void)
 	uint64_t ticks = 0, storm = 0, attempted, known;
 	struct session s;
 	char file[128];
-	pid_t running;
+	pid_t running, killed;
 
 	session_begin(&s);
 	snprintf(file, sizeof(file), "%s/attempted", s.folder);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -k --control %s/socket", TRACE_BIN, s.folder), 0);
 	running = start(WORKLOAD, "ticks", "100000", NULL);
-	session_run("timeout -s KILL 0.3 " WORKLOAD " storm %s 2>/dev/null", file);
+	killed = start(WORKLOAD, "storm", file, NULL);
+	for (int i = 0; i < 3000 && attempted_in(file) < 100000; i++)
+		usleep(10000);
+	end(killed, SIGKILL);
 	attempted = attempted_in(file);
 	for (int round = 0; round < 2; round++) {
 		struct trace *trace;
@@ -529,8 +533,9 @@ static void tracepoints_of_running_programs_are_listed(void)
 {
 	pid_t pid = start(WORKLOAD, "ticks", "100000", NULL);
 
-	usleep(100000);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --list | grep -q '^demo:tick .*workload_user.c:.*(%d)$'", TRACE_BIN, (int)pid), 0);
+	CU_ASSERT_EQUAL(session_run("for i in $(seq 100); do %s/tracedaemon --list | grep -q '^demo:tick .*workload_user.c:.*(%d)$' && exit 0; sleep 0.1; done; exit 1",
+				    TRACE_BIN, (int)pid),
+			0);
 	end(pid, SIGKILL);
 	CU_ASSERT_NOT_EQUAL(session_run("%s/tracedaemon --list | grep -q '(%d)$'", TRACE_BIN, (int)pid), 0);
 }

@@ -268,12 +268,16 @@ static void hold_it(int fd)
 {
 }
 
+static int locked[2]; /* a pipe: who has the lock says so */
+
 static void lock_it(int fd)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	flock(open(path, O_RDWR), LOCK_EX); /* of its own, not of who it was inherited from */
+	if (write(locked[1], "", 1) != 1)
+		_exit(1);
 }
 
 /* A child that does it with @fd, and has not @other. */
@@ -293,12 +297,16 @@ static pid_t child_with(int fd, int other, void (*act)(int fd))
 static void locks_begin(struct around *around)
 {
 	FILE *file = tmpfile();
+	char byte;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_EQUAL_FATAL(pipe(locked), 0);
 	around->holder = child_with(fileno(file), -1, lock_it);
-	usleep(50000);
+	CU_ASSERT_EQUAL(read(locked[0], &byte, 1), 1);
 	around->locker = child_with(fileno(file), -1, lock_it);
 	fclose(file);
+	close(locked[0]);
+	close(locked[1]);
 }
 
 static struct around around_begin(void)

@@ -181,9 +181,9 @@ static void number_used_again(void)
 
 /* ---- exec ---- */
 
-#define SCRIPT "exec /bin/sleep 2"
+#define SCRIPT "exec /bin/sleep 4"
 
-/* A child that keeps @fd for 2 s; with @cloexec until it becomes another program. */
+/* A child that keeps @fd for 4 s; with @cloexec until it becomes another program. */
 static pid_t keeper(int fd, int other, bool cloexec)
 {
 	pid_t child = fork();
@@ -211,11 +211,11 @@ static void held_across_exec(void)
 	reader = fork();
 	if (reader == 0) {
 		close(fds[1]);
-		alarm(3);
+		alarm(6);
 		_exit((int)read(fds[0], &(char){0}, 1)); /* in vain */
 	}
 	tell("pid", reader);
-	sleep_ns(PAUSE_NS);
+	sleep_ns(500 * MS); /* meanwhile the second becomes another program */
 	_exit(0);
 }
 

@@ -86,6 +86,7 @@ static void stop_myself(void *context)
 
 static void continue_parent(void *context)
 {
+	wait_for_state(getppid(), 'T');
 	kill(getppid(), SIGCONT);
 }
 
@@ -125,6 +126,7 @@ static void on_signal(int number)
 
 static void signal_parent(void *context)
 {
+	wait_for_state(getppid(), 'S');
 	kill(getppid(), SIGUSR1);
 }
 

@@ -89,9 +89,9 @@ static void wait_for_child(void (*act)(void *), void (*wait_for)(void *, pid_t),
 		act(context);
 		_exit(0);
 	}
-	tell("child", child);
 	wait_for(context, child);
 	tell("waited_ns", now_ns() - start);
+	tell("child", child);
 	waitpid(child, NULL, 0);
 }
 
@@ -169,9 +169,9 @@ static void scenario_tcp(void)
 		_exit(0);
 	}
 	close(ends[1]);
-	tell("child", child);
 	read_first(ends, child);
 	tell("waited_ns", now_ns() - start);
+	tell("child", child);
 	waitpid(child, NULL, 0);
 }
 
@@ -183,6 +183,7 @@ static void on_signal(int number)
 static void kill_parent(void *context)
 {
 	(void)context;
+	wait_for_state(getppid(), 'S'); /* one that comes before would not end it */
 	kill(getppid(), SIGUSR1);
 }
 
@@ -243,8 +244,9 @@ static void contention(void)
 			tell(i ? "second_elapsed_ns" : "first_elapsed_ns", now_ns() - start);
 			_exit(0);
 		}
-		tell(i ? "second" : "first", children[i]);
 	}
+	tell("first", children[0]);
+	tell("second", children[1]);
 	waitpid(children[0], NULL, 0);
 	waitpid(children[1], NULL, 0);
 }
