@@ -239,7 +239,7 @@ static void adopt(struct user_state *state, struct user_memory *memory, uint64_t
 	mine.fd = fd;
 	mine.dev = status->st_dev;
 	mine.ino = status->st_ino;
-	state->memory = memory;
+	__atomic_store_n(&state->memory, memory, __ATOMIC_SEQ_CST);
 	state->flags = (unsigned char *)memory + memory->flags_offset;
 	state->rings = (unsigned char *)memory + memory->rings_offset;
 	state->ring_stride = memory->ring_stride;
@@ -272,12 +272,25 @@ static bool set_up_child(struct user_state *state, struct user_memory *memory, u
 	return true;
 }
 
+/* What was counted before there was a memory. Who counts looks for one behind that, who makes one looks for the counts behind it: so one of them sees the other. */
+static void tell_unready(struct user_state *state)
+{
+	struct user_memory *memory = __atomic_load_n(&state->memory, __ATOMIC_SEQ_CST);
+	uint64_t unready = memory ? __atomic_exchange_n(&state->unready, 0, __ATOMIC_SEQ_CST) : 0;
+
+	if (unready)
+		__atomic_fetch_add(&memory->unready, unready, __ATOMIC_RELAXED);
+}
+
 /* That of a program that begins. Somebody listens: record all from the start, it will say what it wants. Nobody: record nothing until a daemon finds us. */
 static void set_up_fresh(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
 {
 	enum user_heard heard;
 
 	memory->new_flag = 1;
+	/* Before a daemon has it: what others miss from now on is counted there, should we be killed. */
+	__atomic_store_n(&state->memory, memory, __ATOMIC_SEQ_CST);
+	tell_unready(state);
 	heard = user_offer(fd, OFFER_TRIES);
 	/* Who takes it at once says himself what it is to be. */
 	if (heard == USER_NOBODY && __atomic_load_n(&memory->daemon_pid, __ATOMIC_ACQUIRE) == 0)
@@ -393,8 +406,10 @@ struct user_state *user_ready(bool *ret_busy)
 		return phase == USER_READY ? state : NULL;
 	}
 	made = set_up(state);
-	if (made)
+	if (made) {
 		__atomic_store_n(&state->epoch, ++mine.epoch, __ATOMIC_RELEASE);
+		tell_unready(state);
+	}
 	__atomic_store_n(&state->phase, made ? USER_READY : USER_OFF, __ATOMIC_RELEASE);
 	return made ? state : NULL;
 }
@@ -402,16 +417,17 @@ struct user_state *user_ready(bool *ret_busy)
 void user_count_unready(void)
 {
 	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE);
-	uint64_t unready;
+	struct user_memory *memory;
 
 	if (state == &nothing)
 		return;
-	__atomic_fetch_add(&state->unready, 1, __ATOMIC_ACQ_REL);
-	if (__atomic_load_n(&state->epoch, __ATOMIC_ACQUIRE) == 0)
-		return; /* whoever sets up adds it */
-	unready = __atomic_exchange_n(&state->unready, 0, __ATOMIC_ACQ_REL);
-	if (unready)
-		__atomic_fetch_add(&state->memory->unready, unready, __ATOMIC_ACQ_REL);
+	memory = __atomic_load_n(&state->memory, __ATOMIC_ACQUIRE);
+	if (memory) { /* in one step: who is killed takes no others with him */
+		__atomic_fetch_add(&memory->unready, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_fetch_add(&state->unready, 1, __ATOMIC_SEQ_CST);
+	tell_unready(state);
 }
 
 void user_count_for_parent(void)
