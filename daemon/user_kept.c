@@ -158,7 +158,7 @@ static uint32_t committed(const struct subbuf_ring *ring, const struct subbuf_he
 {
 	uint64_t before = seq / ring->nr_subbufs * ring->subbuf_bytes;
 
-	return copy->seq != seq ? 0 : (uint32_t)(((copy->commit - before) >> 40) - copy->records_before) & 0xffffff;
+	return copy->seq != seq && copy->seq != 0 ? 0 : (uint32_t)(((copy->commit - before) >> 40) - copy->records_before) & 0xffffff;
 }
 
 /* All that was overwritten before @seq. What a program makes of its counters only grows, and never to what cannot be. */

@@ -517,7 +517,7 @@ static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trac
  *             that it interrupted leaves two; neighbouring holes, or one at the very end, can look like one or none
  * @hole_bytes: what those places take up
  * @opened: the header is of this use. Without it (the opener died at once) its base, lost, cpu and so on are of an earlier one, and where there are
- *          several holes the number of records is what can be seen, no more
+ *          several holes the number of records is what can be seen, no more, unless the place was never used before
  */
 struct subbuf_salvaged {
 	trace_u32 records;
@@ -608,7 +608,8 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 	if (limit < sizeof(*header))
 		return false;
 	is_closed = limit == subbuf_bytes;
-	nr = salvaged.opened ? (trace_u32)(((header->commit - seq / nr_subbufs * subbuf_bytes) >> 40) - header->records_before) & 0xffffff : SUBBUF_ANY_NUMBER;
+	/* Of a place that was never used before the number is known, too: there its opener dies most easily, for its memory is still to come. */
+	nr = salvaged.opened || header->seq == 0 ? (trace_u32)(((header->commit - seq / nr_subbufs * subbuf_bytes) >> 40) - header->records_before) & 0xffffff : SUBBUF_ANY_NUMBER;
 	missing = committed < limit ? limit - (trace_u32)committed : 0;
 	/* What its closer committed in one piece, if it did; otherwise the sums will not be right. */
 	if (is_closed && header->end >= sizeof(*header) && header->end < subbuf_bytes && header->end % 8 == 0)
