@@ -257,6 +257,38 @@ static void of_several_holes_nothing_is_guessed(void)
 	CU_ASSERT_TRUE(found > 0 && lost > 0);
 }
 
+/* The opener of a place that was never used dies at any of its steps, and so does one behind it: what others committed there meanwhile is known to the record. */
+static void who_opens_a_new_place_and_dies_takes_nobody_with_him(void)
+{
+	int runs = 0, unopened = 0;
+	bool died = true;
+
+	for (int point = 0; died; point++, runs++) {
+		trace_u64 known, attempted;
+
+		begin(4096, 2, false);
+		now_step = 3;
+		points_to_live = point;
+		died = mortal_write(40, maybe_die);
+		for (int i = 0; i < 5; i++)
+			write_record(0, 24);
+		leave_hole(48, 0, 0);
+		for (int i = 0; i < 10; i++)
+			write_record(0, 24);
+		unopened += subbuf_slot(&ledger.ring, 1)->seq != 1;
+		ledger_salvage(&ledger);
+		known = ledger.found + ledger.ring.control->discarded + ledger.salvage_lost;
+		attempted = ledger_sum(ledger.attempted);
+		if (known + died < attempted || known > attempted)
+			ledger_fault(&ledger, "a death cost more than the record in flight");
+		if (ledger.fault)
+			printf("\n    %s: step %d, %llu known of %llu ", ledger.fault, point, (unsigned long long)known, (unsigned long long)attempted);
+		CU_ASSERT_PTR_NULL_FATAL(ledger.fault);
+	}
+	printf("(%d deaths, %d before it was open) ", runs, unopened);
+	CU_ASSERT_TRUE(unopened > 0);
+}
+
 static void salvage_of_noise_stays_inside_and_ends(void)
 {
 	static unsigned char copy[SUBBUF_MIN_BYTES] __attribute__((aligned(8)));
@@ -301,6 +333,7 @@ int main(int argc, char **argv)
 		CASE(a_handler_that_dies_in_a_writer_costs_two_records),
 		CASE(a_payload_that_looks_like_records_is_none),
 		CASE(of_several_holes_nothing_is_guessed),
+		CASE(who_opens_a_new_place_and_dies_takes_nobody_with_him),
 		CASE(many_deaths_in_one_subbuffer_are_all_stepped_over),
 		CASE(salvage_of_noise_stays_inside_and_ends),
 		{NULL, NULL},

@@ -599,7 +599,7 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 	struct subbuf_salvaged salvaged = { 0, 0, 0, 0, header->seq == seq };
 	trace_u8 lap = (trace_u8)(seq / nr_subbufs);
 	struct trace_record record;
-	bool is_closed, opener_died = false; /* it commits the header, too */
+	bool is_closed, is_counted, opener_died = false; /* it commits the header, too */
 
 	if (position >> SUBBUF_OFFSET_BITS < seq)
 		return false;
@@ -609,7 +609,8 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 		return false;
 	is_closed = limit == subbuf_bytes;
 	/* Of a place that was never used before the number is known, too: there its opener dies most easily, for its memory is still to come. */
-	nr = salvaged.opened || header->seq == 0 ? (trace_u32)(((header->commit - seq / nr_subbufs * subbuf_bytes) >> 40) - header->records_before) & 0xffffff : SUBBUF_ANY_NUMBER;
+	is_counted = salvaged.opened || header->seq == 0;
+	nr = is_counted ? (trace_u32)(((header->commit - seq / nr_subbufs * subbuf_bytes) >> 40) - header->records_before) & 0xffffff : SUBBUF_ANY_NUMBER;
 	missing = committed < limit ? limit - (trace_u32)committed : 0;
 	/* What its closer committed in one piece, if it did; otherwise the sums will not be right. */
 	if (is_closed && header->end >= sizeof(*header) && header->end < subbuf_bytes && header->end % 8 == 0)

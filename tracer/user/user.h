@@ -28,7 +28,8 @@
  * @rseq_offset: of the kernel's word to a thread, where its CPU stands, from its thread pointer; 0: there is none
  * @phase: enum user_phase; who moves it from NEW to BUSY sets up
  * @registering: 1 while somebody appends to the registry
- * @memory: is there, to count in, before the state is ready. @unready: events that came while there was none, until they are added to its own
+ * @memory: of a program that begins it is there, to count in, before the state is ready
+ * @unready: events that came while there was no @memory, until they are added to that one's
  * @offering: somebody offers it again just now
  * @unclaimed_naps: so often a writer that may block waits for room while the daemon that heard of the memory has not yet said whether it may
  * @unheard: 0 = some daemon heard of the memory, or there is none; else how often that was looked at
