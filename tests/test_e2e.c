@@ -407,7 +407,8 @@ static void a_killed_recording_stays_readable(void)
 		char path[256];
 
 		snprintf(path, sizeof(path), "%s/tracedaemon", bin);
-		freopen("/dev/null", "w", stderr);
+		if (!freopen("/dev/null", "w", stderr))
+			_exit(127);
 		execl(path, "tracedaemon", "-ts30", s.trace, (char *)NULL);
 		_exit(127);
 	}
