@@ -319,7 +319,7 @@ static int parse_long(struct options *options, const char *word, const char *nex
 bool options_is_trace(const char *path)
 {
 	char beginning[sizeof(TRACE_FILE_MAGIC) - 1];
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	bool is_trace = fd >= 0 && read(fd, beginning, sizeof(beginning)) == (ssize_t)sizeof(beginning) &&
 			memcmp(beginning, TRACE_FILE_MAGIC, sizeof(beginning)) == 0;
 

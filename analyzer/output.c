@@ -68,9 +68,9 @@ FILE *output_open(const char *path, struct output **ret_output)
 	if (!output)
 		return NULL;
 	strcpy(output->path, path);
-	output->fd = open(path, O_WRONLY | O_CLOEXEC);
+	output->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	if (output->fd < 0 && errno == ENOENT) {
-		output->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		output->fd = open(path, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
 		output->is_new = true;
 	}
 	stream = output->fd < 0 ? NULL : fopencookie(output, "w", functions);

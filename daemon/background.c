@@ -3,48 +3,73 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "message.h"
 
-static void parent_main(int ready_fd, pid_t child)
+/* Exits as the child does. */
+static void exit_as(pid_t child)
 {
-	char ready;
 	int status;
 
-	if (read(ready_fd, &ready, 1) == 1)
-		_exit(0);
 	if (waitpid(child, &status, 0) == child && WIFEXITED(status))
 		_exit(WEXITSTATUS(status));
 	_exit(1);
 }
 
+/* Exits with 0 when the daemon is ready, and as the daemon does when it fails before. */
+static void wait_until_ready(int ready_fd, pid_t daemon)
+{
+	char ready;
+
+	if (read(ready_fd, &ready, 1) == 1)
+		_exit(0);
+	exit_as(daemon);
+}
+
+/*
+ * SECURITY: the daemon is forked by the leader of the new session and does not lead it, so no terminal that it opens can become its controlling
+ * terminal. It closes the descriptors that it inherited: a lock or a pipe of the caller would otherwise stay open as long as the daemon runs.
+ */
 int background_start(void)
 {
-	int ends[2];
-	pid_t child;
+	int ends[2], err;
+	pid_t leader, daemon;
 
+	close_range(STDERR_FILENO + 1, ~0u, 0);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	child = fork();
-	if (child < 0) {
+	leader = fork();
+	if (leader < 0) {
+		err = -errno;
 		close(ends[0]);
 		close(ends[1]);
-		return -errno;
+		return err;
 	}
-	if (child > 0) {
+	if (leader > 0) {
+		close(ends[0]);
 		close(ends[1]);
-		parent_main(ends[0], child);
+		exit_as(leader);
+	}
+	setsid();
+	daemon = fork();
+	if (daemon < 0) {
+		message_error("cannot go to the background: %s", strerror(errno));
+		_exit(1);
+	}
+	if (daemon > 0) {
+		close(ends[1]);
+		wait_until_ready(ends[0], daemon);
 	}
 	close(ends[0]);
-	setsid();
 	return ends[1];
 }
 
 void background_ready(int ready_fd)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_NOCTTY | O_CLOEXEC);
 
 	message_to_log();
 	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)

@@ -58,7 +58,7 @@ static int make_directory(const char *path, struct trace_error *ret_error)
 
 static int spare_descriptor(void)
 {
-	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return open("/dev/null", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 }
 
 static struct control *listen_on(const char *path, struct trace_error *ret_error)

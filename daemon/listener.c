@@ -39,7 +39,7 @@ static int take_lock(struct listener *listener, const char *elsewhere, struct tr
 	int err;
 
 	snprintf(path, sizeof(path), "%s.lock", listener->address.sun_path);
-	listener->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	listener->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0600);
 	if (listener->lock_fd < 0)
 		return error_set(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
 	if (flock(listener->lock_fd, LOCK_EX | LOCK_NB) < 0) {

@@ -61,7 +61,7 @@ static bool is_being_written(int fd)
 /* What is in the file, and who writes it? */
 static int check_contents(const char *path, enum output_kind kind, struct trace_error *ret_error)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	int err = 0;
 
 	if (fd < 0 || !is_kind_or_empty(fd, kind))
@@ -111,7 +111,7 @@ static struct output_file file_of(const struct stat *status)
 
 static int open_new(const char *path, struct trace_error *ret_error)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return create_failed(path, -errno, ret_error);

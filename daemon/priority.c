@@ -88,7 +88,7 @@ static long nr_runnable(void)
 	long nr = 0;
 
 	if (priority.load_fd < 0)
-		priority.load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+		priority.load_fd = open("/proc/loadavg", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	bytes = priority.load_fd < 0 ? -1 : pread(priority.load_fd, text, sizeof(text) - 1, 0);
 	if (bytes <= 0)
 		return 0;

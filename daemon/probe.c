@@ -209,7 +209,7 @@ int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *pro
 
 	if (!probes)
 		return 0;
-	fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	fd = open("/dev/null", O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	writer = fd < 0 ? NULL : trace_writer_new(fd, &options, ret_error);
 	if (fd < 0)
 		error_set(ret_error, -errno, "/dev/null cannot be opened, which is needed to number probes");

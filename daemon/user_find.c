@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -123,7 +124,7 @@ static bool open_maps(struct maps *maps, pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	*maps = (struct maps){ .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	*maps = (struct maps){ .fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) };
 	return maps->fd >= 0;
 }
 
@@ -210,12 +211,50 @@ bool user_find_maps(pid_t pid, ino_t ino)
 	return found;
 }
 
+/* The device of all memfds: the kernel has one file system for them, which no path leads to. 0: unknown. */
+static dev_t memory_device(void)
+{
+	static dev_t device;
+	struct stat status;
+	int fd;
+
+	if (device)
+		return device;
+	fd = memfd_create("device", MFD_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &status) == 0)
+		device = status.st_dev;
+	if (fd >= 0)
+		close(fd);
+	return device;
+}
+
+/*
+ * SECURITY: the process may put another file in its place at any time: a terminal, a FIFO, a device, a file of a file system that it serves itself. So the
+ * link is followed without opening the file (O_PATH), the file is checked, and only then that very file is opened.
+ */
+int user_find_open(const char *path, ino_t ino)
+{
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	struct stat status;
+	char again[64];
+
+	if (place < 0)
+		return -1;
+	if (fstat(place, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == ino && status.st_dev == memory_device()) {
+		snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+		fd = open(again, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	} else {
+		errno = ESTALE;
+	}
+	close(place);
+	return fd;
+}
+
 /* Among the open files of the process; for us who may not open what it only maps. */
 static int open_file(pid_t pid, unsigned long ino)
 {
 	char path[320], target[64];
 	struct dirent *entry;
-	struct stat status;
 	int found = -1;
 	DIR *files;
 
@@ -227,10 +266,8 @@ static int open_file(pid_t pid, unsigned long ino)
 		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, entry->d_name);
 		chars = readlink(path, target, sizeof(target) - 1);
 		target[chars > 0 ? chars : 0] = '\0';
-		if (!is_ours(target))
-			continue;
-		if (stat(path, &status) == 0 && status.st_ino == ino)
-			found = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+		if (is_ours(target))
+			found = user_find_open(path, ino);
 	}
 	if (files)
 		closedir(files);
@@ -249,7 +286,7 @@ static int open_mapped(pid_t pid, const struct mapped *mapped)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, mapped->start, mapped->end);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	fd = user_find_open(path, mapped->ino);
 	return fd >= 0 || lack(errno) ? fd : open_file(pid, mapped->ino);
 }
 

@@ -27,6 +27,13 @@ pid_t user_find_inner_pid(pid_t pid);
 /** user_find_maps() - does the process still map that file? An exec does away with it. When it cannot be told: yes */
 bool user_find_maps(pid_t pid, ino_t ino);
 
+/**
+ * user_find_open() - open the memory that @path, a link in /proc, leads to
+ * @ino: its inode. Returns a descriptor, the caller's; -1 with errno: the link leads to something else by now, and that was not opened.
+ * user_mapping_open() then demands the seals.
+ */
+int user_find_open(const char *path, ino_t ino);
+
 /** user_find_in_text - for tests: read what processes map as text, as on kernels before 6.11 */
 extern bool user_find_in_text;
 #endif

@@ -98,7 +98,7 @@ static int open_again(int fd)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open(path, O_RDWR | O_CLOEXEC);
+	return open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
 }
 
 static int map_and_lock(struct user_mapping *mapping, int fd, bool claim, struct trace_error *ret_error)

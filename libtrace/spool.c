@@ -111,7 +111,7 @@ static int spool(int from, const char *name, struct trace_error *ret_error)
 int spool_open(const char *path, struct trace_error *ret_error)
 {
 	bool is_stdin = !strcmp(path, "-");
-	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC), spooled;
+	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC), spooled;
 	struct stat stat;
 
 	if (fd < 0 || fstat(fd, &stat) < 0) {

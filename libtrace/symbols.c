@@ -342,7 +342,7 @@ static void open_object(struct object *object)
 	object->opened = true;
 	if (stat(object->path, &status) || !S_ISREG(status.st_mode))
 		return;
-	object->fd = open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	object->fd = open(object->path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	if (object->fd < 0 || fstat(object->fd, &status) || !S_ISREG(status.st_mode) || (object->ino && object->ino != status.st_ino))
 		return;
 	elf_version(EV_CURRENT);

@@ -451,6 +451,23 @@ check "a slow reader's snapshot is whole" test -z "$(grep "not finished" verify.
 export TRACE_FAKE_PAUSE_US=500
 
 # background
+background_is_detached() {
+	local lock=$work/caller.lock leader
+	rm -f detached.trace
+	(
+		exec 9>"$lock"
+		flock 9
+		run --background detached.trace 2>err
+	)
+	local pid=$(sed -n 's/.*recording detached.trace as process \([0-9]*\).*/\1/p' err)
+	check "a daemon in the background tells its process" test -n "$pid"
+	leader=$(ps -o sid= -p "$pid" | tr -d ' ')
+	check "a daemon in the background does not lead its session, so no terminal can become its own" test "$leader" != "$pid"
+	check "a daemon in the background has left the caller's session" test "$leader" != "$(ps -o sid= -p $$ | tr -d ' ')"
+	check "a daemon in the background closes the caller's descriptors" flock --nonblock "$lock" true
+	expect 0 "" "$control" --control "$work/control" stop
+}
+background_is_detached
 expect 1 "symbolic link" run --background link
 for i in 1 2 3; do # who stops it has the whole trace, its figures, and may begin the next one
 	expect 0 "recording b.trace as process" run --background b.trace

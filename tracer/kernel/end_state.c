@@ -48,7 +48,7 @@ struct blocked {
 
 static bool read_text(char *text, size_t bytes, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	ssize_t got = fd >= 0 ? read(fd, text, bytes - 1) : -1;
 
 	if (fd >= 0)

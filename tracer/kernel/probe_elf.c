@@ -16,7 +16,7 @@ static Elf *open_elf(const char *path, int *ret_fd)
 {
 	Elf *elf;
 
-	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
+	*ret_fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	if (*ret_fd < 0)
 		return NULL;
 	elf = elf_begin(*ret_fd, ELF_C_READ_MMAP, NULL);

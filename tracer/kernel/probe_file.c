@@ -88,7 +88,7 @@ static bool search_entries(const char *cache, size_t bytes, const char *name, bo
 
 static bool search_cache(const char *name, char ret_path[4096])
 {
-	int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+	int fd = open("/etc/ld.so.cache", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	struct stat status;
 	const char *cache, *header;
 	bool found = false;

@@ -95,7 +95,7 @@ static uint32_t state_of_letter(char letter)
 enum trace_abi tracer_abi_of_program(const char *path)
 {
 	Elf32_Ehdr header; /* what is looked at stands at the same place in that of 64 bits */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	bool is_32 = fd >= 0 && pread(fd, &header, sizeof(header), 0) == sizeof(header) && !memcmp(header.e_ident, ELFMAG, SELFMAG) &&
 		     header.e_ident[EI_CLASS] == ELFCLASS32 && (header.e_machine == EM_386 || header.e_machine == EM_ARM); /* not x32 */
 
@@ -206,7 +206,7 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 	return result || !(thread.flags & TRACE_THREAD_HIDDEN) ? result : tracer_emit_runs(c, tgid, tid, tracer_now_ns());
 }
 
-/* "flags:	02100002" of fdinfo, proc(5), in octal: as of open(2), with O_CLOEXEC. */
+/* "flags:	02100002" of fdinfo, proc(5), in octal: as of open(2), with O_NOCTTY | O_CLOEXEC. */
 static uint32_t flags_of(uint32_t tgid, uint32_t fd)
 {
 	char path[64], text[256];
