@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "books_turns.h"
+#include "slice_log.h"
 #include "handlers.h"
 #include "state.h"
 #include "state_lost.h"

@@ -3,7 +3,7 @@
 #define ANALYZER_CALLS_H
 /* calls.h - system calls by number: what each is, and of which class. The table of them is in state_syscall.c. */
 #include <stdint.h>
-#include "table.h"
+#include "hash_table.h"
 
 struct trace_analysis;
 

@@ -8,7 +8,7 @@
  * What it was is a number, because few are different: the same system call, the same wait for the same file come again and again.
  */
 #include <trace/critical_path.h>
-#include "table.h"
+#include "hash_table.h"
 
 #define NOBODY UINT32_MAX	    /* no thread */
 #define INTERRUPTS (UINT32_MAX - 1) /* in a CPU's series */

@@ -72,7 +72,7 @@ void on_uring_close(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 void on_uring_file(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_uring_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 
-/* ---- state_again.c ---- */
+/* ---- state_restart.c ---- */
 
 void on_start_again(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_start_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);

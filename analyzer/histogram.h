@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "latency.h"
-#include "table.h"
+#include "hash_table.h"
 
 #define HISTOGRAM_BUCKETS 24u /* of a row */
 #define HISTOGRAM_BYTE_BITS 3 /* of its key: which byte of the counts */

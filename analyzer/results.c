@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "books_turns.h"
+#include "slice_log.h"
 #include "histogram.h"
 #include "state.h"
 #include "wait.h"

@@ -5,18 +5,18 @@
  * state.h - what the analysis knows of threads, CPUs and files at the moment, and the books that grow from it.
  *
  * An event goes through analysis.c to the handler of its kernel domain (state_<domain>.c). A handler changes the state only
- * through books.c, which closes the interval that ends: that is the only place where time is added anywhere, and it adds
+ * through accounting.c, which closes the interval that ends: that is the only place where time is added anywhere, and it adds
  * each nanosecond to one state of one thread and one column of one CPU. So the books cannot help but balance.
  *
  * Time on a CPU is closed by the CPU (books_cpu()), whoever runs there and whatever interrupts nest on it; time off the CPUs
  * by the thread (books_queued(), books_blocked(), books_unknown()).
  *
  * What it is made of:
- *   state_thread.h   threads, processes        books.h        what each did with its time: rows of sums
+ *   state_thread.h   threads, processes        accounting.h        what each did with its time: rows of sums
  *   state_cpu.h      CPUs and interrupts       calls.h        system calls by number
- *   state_file.h     files, descriptors        state_hidden.h, wait_enders.h
+ *   state_file.h     files, descriptors        state_hidden.h, potential_wakers.h
  * and what is done with it, for those who do:
- *   handlers.h       one for each event        state_syscall.h, state_socket.h, wait.h, books_turns.h
+ *   handlers.h       one for each event        state_syscall.h, state_socket.h, wait.h, slice_log.h
  *   state_start.h    before the first event    state_lost.h   what the trace does not tell
  */
 #include <stdbool.h>
@@ -25,14 +25,14 @@
 #include <trace/analysis.h>
 #include <trace/events.h>
 #include "arena.h"
-#include "books.h"
+#include "accounting.h"
 #include "calls.h"
 #include "state_cpu.h"
 #include "state_file.h"
 #include "state_hidden.h"
 #include "state_thread.h"
-#include "table.h"
-#include "wait_enders.h"
+#include "hash_table.h"
+#include "potential_wakers.h"
 
 #define MAX_TID (1u << 22) /* PID_MAX_LIMIT of Linux */
 #define TID_PAGE 1024u
@@ -128,7 +128,7 @@ struct trace_analysis {
 	bool has_mask;	      /* the trace tells what was recorded */
 	bool paused;	      /* scheduling changes are not recorded, by the last mask */
 	uint64_t again_ns;    /* the start state is being told again, since then; 0: it is not */
-	struct trace_cursor *again; /* owned: what comes of that: state_again.c; NULL: not needed yet */
+	struct trace_cursor *again; /* owned: what comes of that: state_restart.c; NULL: not needed yet */
 	uint32_t nr_again, nr_again_ahead; /* start_again, until now and until there */
 	bool sees_opens;      /* what opens and closes is recorded: as the last mask tells */
 	uint64_t recorded[TRACE_MASK_WORDS];   /* at some time until now; of masks in the trace */

@@ -7,7 +7,7 @@
 #include <trace/analysis.h>
 #include "lookahead.h"
 #include "state_thread.h"
-#include "table.h"
+#include "hash_table.h"
 
 #define MAX_NESTED 16
 #define NR_SOFTIRQS 10 /* include/linux/interrupt.h */
@@ -64,7 +64,7 @@ struct cpu {
 	uint64_t log_pos; /* entries ever */
 	uint32_t log_mask; /* entries that are kept, less one; CPU_LOG or more, a power of two */
 	struct cpu_log_entry *log; /* owned */
-	struct turns *turns; /* owned; what more is known of them; NULL: nobody waited for many: books_turns.c */
+	struct turns *turns; /* owned; what more is known of them; NULL: nobody waited for many: slice_log.c */
 };
 
 /** is_thread() - is @thread, which @cpu has, known and not the idle one? */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "../libtrace/pages.h"
+#include "pages.h"
 #include "handlers.h"
 #include "state.h"
 #include "state_socket.h"

@@ -8,7 +8,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
-#include "table.h"
+#include "hash_table.h"
 
 struct file_use;
 struct trace_analysis;
@@ -24,7 +24,7 @@ typedef uint32_t file_idx; /* 0: not known */
 struct file {
 	union { /* with what says which, in one line of the cache */
 		char *text; /* !path: owned; its path, as long as no report needs it: file_path() */
-		struct file_use *use; /* path: borrowed; of who added to one last, see books_files.c; NULL: nobody yet */
+		struct file_use *use; /* path: borrowed; of who added to one last, see accounting_files.c; NULL: nobody yet */
 	};
 	string_id path;	 /* 0: it has none, or it is text; FREE: the next that is free */
 	uint32_t sweeps; /* before it was last asked for: state_forget.c; or FREE */

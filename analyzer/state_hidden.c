@@ -22,7 +22,7 @@
  * without a trace.
  */
 #include <string.h>
-#include "books_turns.h"
+#include "slice_log.h"
 #include "state.h"
 #include "state_lost.h"
 #include "state_syscall.h"

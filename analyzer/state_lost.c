@@ -34,7 +34,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "books_turns.h"
+#include "slice_log.h"
 #include "handlers.h"
 #include "state.h"
 #include "state_lost.h"

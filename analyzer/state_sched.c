@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "books_turns.h"
+#include "slice_log.h"
 #include "handlers.h"
 #include "kernel_numbers.h"
 #include "state.h"
@@ -31,7 +31,7 @@
 #include "state_start.h"
 #include "state_syscall.h"
 #include "wait.h"
-#include "wait_enders.h"
+#include "potential_wakers.h"
 
 struct idx_row {
 	uint64_t key;

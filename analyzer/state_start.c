@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include "books_turns.h"
+#include "slice_log.h"
 #include "kernel_numbers.h"
 #include "state.h"
 #include "state_lost.h"

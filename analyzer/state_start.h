@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_STATE_START_H
 #define ANALYZER_STATE_START_H
-/* state_start.h - what the recorder read before the first event (state_start.c), after a pause (state_again.c), and after the last event (state_end.c). */
+/* state_start.h - what the recorder read before the first event (state_start.c), after a pause (state_restart.c), and after the last event (state_end.c). */
 #include <stdint.h>
 
 struct frame;

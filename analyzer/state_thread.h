@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "books.h"
+#include "accounting.h"
 #include "state_file.h"
-#include "table.h"
+#include "hash_table.h"
 
 struct trace_analysis;
 
@@ -103,7 +103,7 @@ struct cpu_share {
 	uint64_t ns;
 };
 
-struct spell { /* a thread that never sleeps waits for a CPU by turns: books_turns.c */
+struct spell { /* a thread that never sleeps waits for a CPU by turns: slice_log.c */
 	uint64_t first;	 /* the first turn of the CPU that began in it */
 	uint64_t own;	 /* the turn that ended its last wait: the thread's own */
 	uint64_t left_ns; /* of its waits, to be charged to the turns */
@@ -157,7 +157,7 @@ struct trace_thread { /* in the order of how often it is needed; threads begin o
 	char *path;	    /* owned: what the last call that was given a path was given */
 	uint32_t path_room;
 	uint32_t packed_bytes; /* DEAD: of its books; 0: they are as they were */
-	uint8_t *packed;       /* owned: books_packed.c */
+	uint8_t *packed;       /* owned: accounting_packed.c */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t told_ns; /* when the start state was read again, the last time it was in it; 0: never */

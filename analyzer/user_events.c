@@ -9,7 +9,7 @@
  *
  * A thread is in any number of scopes at once, works for any number of requests, and is between its last event and the next.
  */
-#include "user_events.h"
+#include "user_accounting.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * another begins it again.
  */
 #include <stdlib.h>
-#include "user_events.h"
+#include "user_accounting.h"
 
 struct request {
 	struct owner owner;

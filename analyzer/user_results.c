@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "user_events.h"
+#include "user_accounting.h"
 
 struct user_results {
 	struct trace_user_event *events; /* owned */

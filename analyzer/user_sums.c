@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "user_events.h"
+#include "user_accounting.h"
 
 #define MAX_SPANS 65536 /* kinds of spans; the rest is not followed: pairs of events can be many */
 

@@ -13,8 +13,8 @@
 
 #include "control.h"
 #include "message.h"
-#include "output.h"
-#include "text.h"
+#include "output_file.h"
+#include "format_text.h"
 
 static int ask(const char *control_path, const char *line, int file_fd, char *answer)
 {

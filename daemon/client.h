@@ -2,7 +2,7 @@
 #ifndef DAEMON_CLIENT_H
 #define DAEMON_CLIENT_H
 /* client.h - ask a running daemon: what tracectl and tracedaemon -p -m -v -j -q share. */
-#include "options.h"
+#include "daemon_options.h"
 
 /** client_ask() - send @line and print the answer; returns the exit status */
 int client_ask(const char *control_path, const char *line);

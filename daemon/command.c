@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "format_text.h"
 
 /* ---- is there such a command? ---- */
 

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "listener.h"
-#include "passed.h"
+#include "scm_rights.h"
 #include "seqpacket.h"
-#include "text.h"
+#include "format_text.h"
 
 #define CONTROL_BACKLOG 8
 

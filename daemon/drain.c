@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ring.h"
-#include "text.h"
+#include "ring_reader.h"
+#include "format_text.h"
 
 /* A counter of a program's that is larger was never counted up to. */
 #define DRAIN_COUNTER_MAX (1ULL << 48)

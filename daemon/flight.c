@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "block.h"
+#include "own_records.h"
 #include "clock.h"
-#include "flight_notes.h"
-#include "probe.h"
-#include "ring.h"
-#include "start_state.h"
-#include "text.h"
+#include "flight_metadata.h"
+#include "session_probes.h"
+#include "ring_reader.h"
+#include "start_state_writer.h"
+#include "format_text.h"
 #include "tracefile.h"
 #include "writer_thread.h"
 

@@ -12,7 +12,7 @@
 #include <trace/probes.h>
 #include <trace/tracer.h>
 
-#include "users.h"
+#include "clients.h"
 
 struct flight;
 

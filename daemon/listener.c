@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "format_text.h"
 
 int listener_address(const char *path, struct sockaddr_un *ret_address, struct trace_error *ret_error)
 {

@@ -16,7 +16,7 @@
 #include "message.h"
 #include "priority.h"
 #include "session.h"
-#include "text.h"
+#include "format_text.h"
 
 #define LOOP_PROGRESS_NS 250000000ull
 #define LOOP_EVENTS	 16

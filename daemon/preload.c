@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "format_text.h"
 
 /* What libtracer-pthread.so reads: all locks, not only those that were waited for. */
 #define PRELOAD_PTHREAD_MODE "TRACER_PTHREAD"

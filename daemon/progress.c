@@ -8,7 +8,7 @@
 
 #include "clock.h"
 #include "message.h"
-#include "text.h"
+#include "format_text.h"
 
 #define PROGRESS_EVENTS_MIN 1000 /* for how many bytes one takes */
 

@@ -8,11 +8,11 @@
 
 #include "clock.h"
 #include "message.h"
-#include "notes.h"
+#include "metadata_events.h"
 #include "priority.h"
-#include "probe.h"
-#include "start_state.h"
-#include "text.h"
+#include "session_probes.h"
+#include "start_state_writer.h"
+#include "format_text.h"
 #include "tracefile.h"
 #include "writer_thread.h"
 

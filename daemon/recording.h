@@ -14,7 +14,7 @@
 #include <trace/writer.h>
 
 #include "drain.h"
-#include "users.h"
+#include "clients.h"
 
 struct recording;
 

@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <trace/reader.h>
 
-#include "text.h"
+#include "format_text.h"
 
 #define SELECT_SUGGESTIONS 3
 

@@ -15,8 +15,8 @@
 #include "message.h"
 #include "preload.h"
 #include "priority.h"
-#include "probe.h"
-#include "text.h"
+#include "session_probes.h"
+#include "format_text.h"
 
 #define SESSION_WORD_BYTES 480 /* of a command that is advised: a message has room for two of them, and what is said around them */
 

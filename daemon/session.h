@@ -6,7 +6,7 @@
  *
  *	session.c   begin and end, the exit status
  *	loop.c      what wakes it: rings, signals, timers, the writer, control requests
- *	requests.c  what tracectl can ask for
+ *	control_commands.c  what tracectl can ask for
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,11 +15,11 @@
 #include "control.h"
 #include "flight.h"
 #include "flush.h"
-#include "options.h"
-#include "output.h"
+#include "daemon_options.h"
+#include "output_file.h"
 #include "progress.h"
 #include "recording.h"
-#include "users.h"
+#include "clients.h"
 
 #define SESSION_MAX_CLIENTS 64
 #define SESSION_MAX_WAITING 16
@@ -87,7 +87,7 @@ void loop_run(struct session *session);
 bool loop_interrupted(void *session);
 void loop_free(struct session *session);
 
-/* requests.c */
+/* control_commands.c */
 
 /** requests_answer() - receive one request from @fd, do it and answer; the client's socket is closed when it is answered */
 void requests_answer(struct session *session, int fd);

@@ -7,7 +7,7 @@
 #include "client.h"
 #include "control.h"
 #include "message.h"
-#include "streams.h"
+#include "std_fds.h"
 
 /**
  * struct verb - one thing to ask for

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "text.h"
+#include "format_text.h"
 
 static int add_string(void *context, int space, uint64_t key, const char *text)
 {

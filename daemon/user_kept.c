@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ring.h"
+#include "ring_reader.h"
 
 /* A counter of a program's that is larger was never counted up to. */
 #define KEPT_COUNTER_MAX (1ULL << 48)

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "format_text.h"
 
 #define USER_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define USER_MAX_SUBBUFS 65536u

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "ring.h"
-#include "text.h"
+#include "ring_reader.h"
+#include "format_text.h"
 
 /* Records that seem to be so much later than their sub-buffer's base are a little earlier: a clock read is not ordered with what stands before it. */
 #define USER_EARLIER (UINT32_MAX - 65535u)

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "listener.h"
-#include "passed.h"
+#include "scm_rights.h"
 #include "seqpacket.h"
-#include "text.h"
+#include "format_text.h"
 #include "user_find.h"
 
 #define USER_SOCKET_BACKLOG 4096 /* programs do not wait: a fork storm comes at once */

@@ -12,7 +12,7 @@
 
 #include "level.h"
 #include "priority.h"
-#include "text.h"
+#include "format_text.h"
 
 enum work_kind {
 	WORK_BLOCK,

@@ -14,7 +14,7 @@
 #include "ahead.h"
 #include "trace.h"
 
-#include "error.h"
+#include "error_set.h"
 #include "merge.h"
 
 #include <errno.h>

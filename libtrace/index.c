@@ -2,10 +2,10 @@
 /*
  * index.c - which chunks the file has: from its index, or else from one chunk to the next.
  *
- * The end mark leads to the table, which has of every chunk what opening needs (table.c), or else to the index, which holds a copy of every
+ * The end mark leads to the table, which has of every chunk what opening needs (chunk_table.c), or else to the index, which holds a copy of every
  * chunk's header: so opening touches no chunk. If any of both is missing or damaged, the file is walked. Where the walk finds no good header it looks for the next
  * magic with a good header behind it; the bytes between are listed as damage. What the lost chunks held is found later,
- * from the cumulative numbers of the streams (books.c).
+ * from the cumulative numbers of the streams (loss_ledger.c).
  */
 #include "trace.h"
 

@@ -17,7 +17,7 @@
  */
 #include "pack.h"
 
-#include "error.h"
+#include "error_set.h"
 #include "packer.h"
 #include "pages.h"
 

@@ -2,7 +2,7 @@
 /* reader.c - open a trace: everything but the events. */
 #include "trace.h"
 
-#include "error.h"
+#include "error_set.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* spool.c - a trace from a pipe goes to an unlinked temporary file, because the reader wants to map it. */
 #include "trace.h"
 
-#include "error.h"
+#include "error_set.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,7 +17,7 @@
 #include <trace/symbols.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "error_set.h"
 
 #define CLONE_THREAD 0x00010000
 

@@ -7,7 +7,7 @@
  */
 #include "trace.h"
 
-#include "error.h"
+#include "error_set.h"
 #include "pages.h"
 
 #include <errno.h>

@@ -10,10 +10,10 @@
 #include <trace/format.h>
 #include <trace/reader.h>
 
-#include "block.h"
+#include "event_block.h"
 #include "schema.h"
-#include "strings.h"
-#include "text.h"
+#include "string_table.h"
+#include "event_text.h"
 
 enum { TRACE_NR_CHUNK_KINDS = TRACE_CHUNK_ROOT + 1 };
 
@@ -239,12 +239,12 @@ int index_load(struct trace *trace, uint64_t first, bool header_is_good);
 /** index_verify() - what opening did not look at: is the index that the end mark leads to good? Returns NULL, or why not (static) */
 const char *index_verify(const struct trace *trace);
 
-/* ---- table.c ---- */
+/* ---- chunk_table.c ---- */
 
 /** table_load() - fill in trace->table from the table, if there is one. Returns -EBADMSG when there is none, or none that can be true */
 int table_load(struct trace *trace, const struct trace_end_mark *mark, uint64_t first);
 
-/* ---- books.c ---- */
+/* ---- loss_ledger.c ---- */
 
 /**
  * books_follow() - enter the chunks that were found since the last time into the books

@@ -13,7 +13,7 @@
  */
 #include "trace.h"
 
-#include "error.h"
+#include "error_set.h"
 #include "stream_map.h"
 
 #include <errno.h>

@@ -11,8 +11,8 @@
  */
 #include <trace/writer.h>
 
-#include "error.h"
-#include "output.h"
+#include "error_set.h"
+#include "output_stream.h"
 #include "pack.h"
 #include "pages.h"
 #include "schema.h"

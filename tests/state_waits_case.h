@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include "../analyzer/kernel_numbers.h"
+#include "kernel_numbers.h"
 #include "analysis_case.h"
 
 #define BLOCKED_NS 3000

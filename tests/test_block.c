@@ -4,7 +4,7 @@
  *
  * The only test of libtrace that looks inside: through the public interface a wrong read would fall on other parts of the file.
  */
-#include "../libtrace/block.h"
+#include "../libtrace/event_block.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "daemon_case.h"
 #include "flight.h"
 #include "flush.h"
-#include "output.h"
+#include "output_file.h"
 #include "../daemon/session.h"
 #include "../tracer/kernel/geometry.h"
 

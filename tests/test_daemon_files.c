@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "control.h"
-#include "output.h"
+#include "output_file.h"
 #include "../daemon/session.h"
 
 static void output_is_private_and_follows_nobody(void)

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include "daemon_case.h"
 #include "flight.h"
-#include "flight_notes.h"
-#include "ring.h"
+#include "flight_metadata.h"
+#include "ring_reader.h"
 #include "unit.h"
 
 static struct found snapshot(struct bench *bench, struct flight *flight, struct flight_result *ret_result)

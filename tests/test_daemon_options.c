@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "options.h"
-#include "text.h"
+#include "daemon_options.h"
+#include "format_text.h"
 
 #define WORDS_MAX 16
 

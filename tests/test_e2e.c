@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <trace/reader.h>
-#include "session.h"
+#include "e2e_session.h"
 #include "spend.h"
 #include "unit.h"
 

@@ -22,7 +22,7 @@
 #include <trace/tracer.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "e2e_session.h"
 #include "unit.h"
 
 #define NR_THREADS 2

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "session.h"
+#include "e2e_session.h"
 #include "spend.h"
 #include "unit.h"
 

@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <trace/analysis.h>
-#include "session.h"
+#include "e2e_session.h"
 #include "unit.h"
 
 #define NR_PROCESSES  50

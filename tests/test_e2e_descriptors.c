@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <trace/analysis.h>
 #include "descriptors.h"
-#include "session.h"
+#include "e2e_session.h"
 #include "unit.h"
 
 /* ---- the truth ---- */

@@ -26,7 +26,7 @@
 #include <trace/reader.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "e2e_session.h"
 #include "unit.h"
 
 #define RT_PRIORITY   10

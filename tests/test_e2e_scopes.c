@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "session.h"
+#include "e2e_session.h"
 #include "unit.h"
 
 static json_t *span(const struct session *s, const char *kind, const char *name)

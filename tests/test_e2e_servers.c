@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "session.h"
+#include "e2e_session.h"
 #include "unit.h"
 
 #define ALLOWED_NS 100000 /* or 1 %; each times price() */

@@ -13,7 +13,7 @@
 #include <trace/reader.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "e2e_session.h"
 #include "unit.h"
 
 #define WORKLOAD TRACE_TESTS "/workload_user"

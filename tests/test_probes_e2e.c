@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../tracer/kernel/probe_skeleton.h"
-#include "session.h"
+#include "e2e_session.h"
 
 #define CALLS	3000
 #define THREADS 4

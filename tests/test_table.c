@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "arena.h"
-#include "table.h"
+#include "hash_table.h"
 #include "unit.h"
 
 struct row {

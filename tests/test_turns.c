@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_turns.c - who had the CPU while a thread waited for it: analyzer/books_turns.c against a machine of which it is known.
+ * test_turns.c - who had the CPU while a thread waited for it: analyzer/slice_log.c against a machine of which it is known.
  *
  * The machine is random, and slow on purpose: at each step the time since the last one is charged by each waiting thread to who had its CPU, one by
  * one. What the analysis says of a thread that never waited for more turns than it names must be the same to the nanosecond; of others it may

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_user_program.c - programs with tracepoints (user_program.c) under what life brings: forks, execs, signals, migrations, and death
+ * test_user_program.c - programs with tracepoints (sample_program.c) under what life brings: forks, execs, signals, migrations, and death
  * at every instruction of a record. The ledger is exact: attempted = stored + discarded + unready, less what was in flight at a death.
  */
 #include <errno.h>

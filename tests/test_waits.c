@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <trace/analysis.h>
-#include "session.h"
+#include "e2e_session.h"
 #include "unit.h"
 
 #define SLACK_NS     100000

@@ -10,7 +10,7 @@
 #include "drain.h"
 #include "fake_program.h"
 #include "user_program.h"
-#include "users.h"
+#include "clients.h"
 #include "writer_thread.h"
 
 /** struct bench - a recording into memory, and what came of it */

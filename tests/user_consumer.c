@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "../daemon/ring.h"
+#include "../daemon/ring_reader.h"
 
 static void fault(struct user_consumer *c, const char *what)
 {

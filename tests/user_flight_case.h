@@ -9,9 +9,9 @@
 #include "fake_program.h"
 #include "flight.h"
 #include "message.h"
-#include "options.h"
+#include "daemon_options.h"
 #include "unit.h"
-#include "users.h"
+#include "clients.h"
 
 static const uint16_t one_number[] = { USER_FIELD_SIGNED, 0 };
 

@@ -1,11 +1,11 @@
 # Programs that trace themselves: <trace/tracepoint.h> and libtracer, with a consumer in the test.
-add_library(user-consumer STATIC user_consumer.c ${CMAKE_SOURCE_DIR}/daemon/ring.c ${CMAKE_SOURCE_DIR}/daemon/cpu_visit.c)
+add_library(user-consumer STATIC user_consumer.c ${CMAKE_SOURCE_DIR}/daemon/ring_reader.c ${CMAKE_SOURCE_DIR}/daemon/cpu_visit.c)
 target_link_libraries(user-consumer PRIVATE trace-flags)
 trace_test(test_tracepoint SOURCES test_tracepoint.c user_cpp.cpp LIBS tracer user-consumer)
 
-add_executable(user_program user_program.c)
+add_executable(user_program sample_program.c)
 target_link_libraries(user_program PRIVATE tracer trace-flags Threads::Threads ${CMAKE_DL_LIBS})
-add_executable(user_program_static user_program.c)
+add_executable(user_program_static sample_program.c)
 target_link_libraries(user_program_static PRIVATE tracer-static trace-flags Threads::Threads ${CMAKE_DL_LIBS})
 add_library(user_library MODULE user_library.c)
 target_link_libraries(user_library PRIVATE tracer trace-flags)

@@ -5,7 +5,7 @@
 #include <bpf/libbpf.h>
 #include <stdarg.h>
 #include <trace/tracer.h>
-#include "../../libtrace/error.h"
+#include "error_set.h"
 #include "config.h"
 #include "tracer.skel.h" /* generated; after events.h, whose types it uses */
 

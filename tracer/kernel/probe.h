@@ -18,7 +18,7 @@
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <trace/probes.h>
-#include "../../libtrace/error.h"
+#include "error_set.h"
 
 /* ---- probe_spec.c ---- */
 

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * accounting_files.c - what a thread read, wrote and waited for: a row for each file that it used.
+ *
+ * Mostly a file is used by one thread, whose row it leads to. Of many files neither they nor the rows are in a cache, and where something is to be added is the end
+ * of a way: the file; its row, or its path as long as that has no number; what has the number of the path. So what is to be added is noted, and each step of the way
+ * asks for the memory of the next one, for some notes at once: as many misses are waited for together.
+ */
+#include <string.h>
+#include "accounting.h"
+#include "state.h"
+#include "wait.h"
+
+/* Of a plain wait for the file of @path, and of all that is read and written there. */
+static uint64_t use_key(string_id path)
+{
+	return wait_key(&(struct verdict){.kind = TRACE_WAIT_FILE, .target = path});
+}
+
+static string_id use_path(uint64_t key)
+{
+	return (string_id)key;
+}
+
+static struct file_use *use_new(struct trace_analysis *a, struct trace_thread *thread, uint64_t key)
+{
+	struct file_use *use = a->free_uses;
+
+	if (use) {
+		a->free_uses = use->next;
+		memset(use, 0, sizeof(*use));
+	} else if (!(use = arena_take(&a->arena, sizeof(*use)))) {
+		return NULL;
+	}
+	use->key = key;
+	use->thread = thread;
+	return use;
+}
+
+/* From those of @thread. */
+static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *thread, uint64_t key)
+{
+	struct use_row *row = books_row(a, &thread->uses, sizeof(*row), key);
+
+	if (a->failed)
+		return NULL;
+	if (!row->use && !(row->use = use_new(a, thread, key)))
+		a->failed = -12;
+	return row->use;
+}
+
+/* The row that the file leads to may be somebody else's by now, of this file or of another: what it is of, it says itself. */
+static void use_add(struct trace_analysis *a, const struct later_use *later)
+{
+	string_id path = later->file ? file_path(a, later->file) : 0;
+	struct file *file = path ? &a->files[later->file] : NULL;
+	struct file_use *use = file ? file->use : NULL;
+	uint64_t key = later->key ? later->key : use_key(path);
+	uint64_t *numbers;
+
+	if (!use || use->thread != later->thread || use->key != key) {
+		use = use_get(a, later->thread, key);
+		if (!use)
+			return;
+		if (file)
+			file->use = use;
+	}
+	numbers = (uint64_t *)use + later->at;
+	numbers[0] += later->amount;
+	numbers[1]++;
+}
+
+/* ---- later ---- */
+
+static void prefetch_file(const struct trace_analysis *a, const struct later_use *later)
+{
+	if (later->file)
+		line_prefetch(&a->files[later->file]);
+	else
+		table_prefetch(&later->thread->uses, sizeof(struct use_row), later->key);
+}
+
+static void prefetch_row(const struct trace_analysis *a, const struct later_use *later)
+{
+	const struct use_row *row;
+
+	if (later->file) {
+		line_prefetch(a->files[later->file].text); /* or, when it has a path, .use; NULL does no harm */
+		return;
+	}
+	row = table_find(&later->thread->uses, sizeof(*row), later->key);
+	if (row)
+		line_prefetch(row->use);
+}
+
+static void prefetch_path(const struct trace_analysis *a, const struct later_use *later)
+{
+	const struct file *file = &a->files[later->file];
+
+	if (file_has_text(file))
+		strings_prefetch(&a->strings, text_hash(file->text));
+	else if (file->path && !(file->use && file->use->thread == later->thread))
+		table_prefetch(&later->thread->uses, sizeof(struct use_row), later->key ? later->key : use_key(file->path));
+}
+
+/* So many groups before the last one. */
+static struct later_use *group(struct trace_analysis *a, uint32_t before)
+{
+	return &a->later_uses[(a->later_uses_pos - (before + 1) * LATER_GROUP) % NR_LATER_USES];
+}
+
+static void group_is_full(struct trace_analysis *a)
+{
+	uint32_t nr = a->later_uses_pos - a->later_uses_added;
+
+	for (uint32_t i = 0; nr >= 2 * LATER_GROUP && i < LATER_GROUP; i++)
+		prefetch_row(a, group(a, 1) + i);
+	for (uint32_t i = 0; nr >= 3 * LATER_GROUP && i < LATER_GROUP; i++)
+		prefetch_path(a, group(a, 2) + i);
+	for (uint32_t i = 0; nr == 4 * LATER_GROUP && i < LATER_GROUP; i++, a->later_uses_added++)
+		use_add(a, group(a, 3) + i);
+}
+
+/* To be filled in where it stays, and then given to add_later(), before any other: what is copied that was written a moment before, waits for that. */
+static struct later_use *next_later(struct trace_analysis *a)
+{
+	return &a->later_uses[a->later_uses_pos % NR_LATER_USES];
+}
+
+static inline void add_later(struct trace_analysis *a, const struct later_use *later)
+{
+	if (a->nr_files < FILES_COLD) {
+		use_add(a, later);
+		return;
+	}
+	prefetch_file(a, later);
+	if (++a->later_uses_pos % LATER_GROUP == 0)
+		group_is_full(a);
+}
+
+void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount)
+{
+	struct later_use *later = next_later(a);
+
+	*later = (struct later_use){.thread = thread, .amount = amount, .file = file, .at = at};
+	add_later(a, later);
+}
+
+void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns)
+{
+	struct later_use *later = next_later(a);
+	bool is_it = file && a->files[file].path && a->files[file].path == use_path(key);
+
+	*later = (struct later_use){.thread = thread, .key = key, .amount = ns, .file = is_it ? file : 0, .at = USE_WAITED};
+	add_later(a, later);
+}
+
+void uses_settle(struct trace_analysis *a)
+{
+	while (a->later_uses_added != a->later_uses_pos)
+		use_add(a, &a->later_uses[a->later_uses_added++ % NR_LATER_USES]);
+	a->later_uses_pos = a->later_uses_added = 0; /* groups begin anew */
+}
+
+/* ---- to the rows of books ---- */
+
+static bool add_to_files(struct table *files, const struct file_use *use)
+{
+	struct file_row *row = table_add(files, sizeof(*row), use_path(use->key) + 1ull);
+
+	if (!row)
+		return false;
+	row->wait_ns += use->wait_ns;
+	row->read_bytes += use->read_bytes;
+	row->reads += use->reads;
+	row->written_bytes += use->written_bytes;
+	row->writes += use->writes;
+	return true;
+}
+
+static bool add_to_waits(struct table *waits, const struct file_use *use)
+{
+	struct wait_row *row = table_add(waits, sizeof(*row), use->key);
+
+	if (!row)
+		return false;
+	row->ns += use->wait_ns;
+	row->count += use->waits;
+	return true;
+}
+
+bool uses_add(const struct trace_thread *thread, struct books *books)
+{
+	table_reserve(&books->files, sizeof(struct file_row), books->files.used + thread->uses.used);
+	for (const struct use_row *row = NULL; (row = table_next(&thread->uses, sizeof(*row), row));)
+		if (!add_to_files(&books->files, row->use) || (row->use->waits && !add_to_waits(&books->waits, row->use)))
+			return false;
+	return true;
+}
+
+void uses_give(struct trace_analysis *a, struct trace_thread *thread)
+{
+	for (const struct use_row *row = NULL; (row = table_next(&thread->uses, sizeof(*row), row));) {
+		row->use->thread = NULL;
+		row->use->next = a->free_uses;
+		a->free_uses = row->use;
+	}
+	books_give_rows(a, &thread->uses, sizeof(struct use_row));
+	table_clear(&thread->uses);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * accounting_packed.c - the books of threads that are dead, in little room.
+ *
+ * A thread that lives wants its rows found fast: tables that are half empty, of numbers of 64 bits. Of a dead one they are only read, once, at
+ * the end; and a recording of builds and shell scripts has a hundred thousand dead for each that lives. So when a thread ends its tables become a
+ * string of bytes: of each table the number of its rows, and each number of each row in groups of seven bits, low ones first (LEB128). Most are
+ * small: five thousand bytes of a short command become six hundred. Of a histogram's row which counts are not 0, and those.
+ *
+ * Somebody may be late (a request of io_uring that completes after its submitter): what is added to a dead thread's books goes to tables again,
+ * and who reads gets the sum of both.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "slice_log.h"
+#include "histogram.h"
+#include "state.h"
+
+#define MAX_BYTES 10 /* of a number */
+
+static const struct {
+	size_t offset; /* in struct books */
+	uint8_t row_bytes;
+	enum form {
+		FORM_SUMS,
+		FORM_CALLS, /* the last two numbers are extremes; the last one is the complement of a small number */
+		FORM_TIMES, /* histogram.h */
+	} form;
+} tables[] = {
+	{offsetof(struct books, calls), sizeof(struct call_row), FORM_CALLS},
+	{offsetof(struct books, traps), sizeof(struct call_row), FORM_CALLS},
+	{offsetof(struct books, call_times), sizeof(struct histogram_row), FORM_TIMES},
+	{offsetof(struct books, trap_times), sizeof(struct histogram_row), FORM_TIMES},
+	{offsetof(struct books, waits), sizeof(struct wait_row), FORM_SUMS},
+	{offsetof(struct books, who), sizeof(struct who_row), FORM_SUMS},
+	{offsetof(struct books, interrupts), sizeof(struct interrupt_row), FORM_SUMS},
+	{offsetof(struct books, files), sizeof(struct file_row), FORM_SUMS},
+};
+#define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
+_Static_assert(sizeof(struct books) == 7 * sizeof(uint64_t) + NR_TABLES * sizeof(struct table), "a table of the books is not in tables[]");
+
+static const struct table *table_of(const struct books *books, size_t i)
+{
+	return (const struct table *)((const char *)books + tables[i].offset);
+}
+
+void books_clear(struct books *books)
+{
+	for (size_t i = 0; i < NR_TABLES; i++)
+		table_clear((struct table *)((char *)books + tables[i].offset));
+}
+
+/* ---- sums ---- */
+
+/* All members but the key are numbers to be summed. */
+static void add_numbers(uint64_t *sum, const uint64_t *row, size_t row_bytes)
+{
+	for (size_t i = 1; i < row_bytes / sizeof(*row); i++)
+		sum[i] += row[i];
+}
+
+static void add_call(struct call_row *sum, const struct call_row *row)
+{
+	uint64_t longest = row->longest > sum->longest ? row->longest : sum->longest;
+	uint64_t shortest = row->shortest > sum->shortest ? row->shortest : sum->shortest;
+
+	add_numbers((uint64_t *)sum, (const uint64_t *)row, sizeof(*row));
+	sum->longest = longest;
+	sum->shortest = shortest;
+}
+
+static bool add_row(struct books *sum, size_t i, const uint64_t *row)
+{
+	struct table *table = (struct table *)((char *)sum + tables[i].offset);
+	uint64_t *to;
+
+	if (tables[i].form == FORM_TIMES)
+		return histogram_add_row(table, (const struct histogram_row *)row);
+	to = table_add(table, tables[i].row_bytes, *row);
+	if (!to)
+		return false;
+	if (tables[i].form == FORM_CALLS)
+		add_call((struct call_row *)to, (const struct call_row *)row);
+	else
+		add_numbers(to, row, tables[i].row_bytes);
+	return true;
+}
+
+bool books_add(struct books *sum, const struct books *books)
+{
+	for (size_t i = 0; i < NR_TABLES; i++)
+		for (const uint64_t *row = NULL; (row = table_next(table_of(books, i), tables[i].row_bytes, row));)
+			if (!add_row(sum, i, row))
+				return false;
+	sum->user += books->user;
+	sum->syscall += books->syscall;
+	sum->trap += books->trap;
+	sum->interrupted += books->interrupted;
+	sum->wait_cpu += books->wait_cpu;
+	sum->blocked += books->blocked;
+	sum->stolen += books->stolen;
+	return true;
+}
+
+/* ---- numbers ---- */
+
+static uint8_t *put_number(uint8_t *at, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		*at++ = (uint8_t)(number | 0x80);
+	*at++ = (uint8_t)number;
+	return at;
+}
+
+static const uint8_t *get_number(const uint8_t *at, uint64_t *ret_number)
+{
+	unsigned int shift = 0;
+
+	*ret_number = 0;
+	do
+		*ret_number |= (uint64_t)(*at & 0x7f) << shift;
+	while (shift += 7, *at++ & 0x80);
+	return at;
+}
+
+/* ---- to bytes, and back ---- */
+
+/* Of 8 bytes at most 10 come, or of 8 counts 16; and of a histogram's row which counts there are. */
+static size_t most_bytes(const struct books *books)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < NR_TABLES; i++)
+		bytes += MAX_BYTES + (size_t)table_of(books, i)->used * (tables[i].row_bytes / sizeof(uint64_t) + 1) * 2 * sizeof(uint64_t);
+	return bytes;
+}
+
+static uint8_t *put_sums(uint8_t *at, const uint64_t *row, size_t i)
+{
+	size_t nr = tables[i].row_bytes / sizeof(*row);
+
+	for (size_t n = 0; n < nr; n++)
+		at = put_number(at, tables[i].form == FORM_CALLS && n == nr - 1 ? ~row[n] : row[n]);
+	return at;
+}
+
+static const uint8_t *get_sums(const uint8_t *at, uint64_t *row, size_t i)
+{
+	size_t nr = tables[i].row_bytes / sizeof(*row);
+
+	for (size_t n = 0; n < nr; n++)
+		at = get_number(at, &row[n]);
+	if (tables[i].form == FORM_CALLS)
+		row[nr - 1] = ~row[nr - 1];
+	return at;
+}
+
+static uint8_t *put_times(uint8_t *at, const struct histogram_row *row)
+{
+	uint32_t used = 0;
+
+	for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
+		used |= (uint32_t)(row->counts[cell] != 0) << cell;
+	at = put_number(put_number(at, row->key), used);
+	for (; used; used &= used - 1)
+		at = put_number(at, row->counts[__builtin_ctz(used)]);
+	return at;
+}
+
+static const uint8_t *get_times(const uint8_t *at, struct histogram_row *row)
+{
+	uint64_t used, count;
+
+	*row = (struct histogram_row){0};
+	at = get_number(get_number(at, &row->key), &used);
+	for (; used; used &= used - 1) {
+		at = get_number(at, &count);
+		row->counts[__builtin_ctzll(used)] = (uint8_t)count;
+	}
+	return at;
+}
+
+static uint8_t *put_table(uint8_t *at, const struct books *books, size_t i)
+{
+	at = put_number(at, table_of(books, i)->used);
+	for (const void *row = NULL; (row = table_next(table_of(books, i), tables[i].row_bytes, row));)
+		at = tables[i].form == FORM_TIMES ? put_times(at, row) : put_sums(at, row, i);
+	return at;
+}
+
+void books_pack(struct trace_analysis *a, struct trace_thread *thread)
+{
+	uint8_t *bytes, *end, *packed;
+
+	latencies_settle(a, thread);
+	books_settle(a);
+	if (uses_add(thread, &thread->books))
+		uses_give(a, thread);
+	else
+		a->failed = -12;
+	end = bytes = malloc(most_bytes(&thread->books));
+	for (size_t i = 0; bytes && i < NR_TABLES; i++)
+		end = put_table(end, &thread->books, i);
+	packed = bytes ? malloc((size_t)(end - bytes)) : NULL;
+	if (packed) { /* else they stay as they are */
+		memcpy(packed, bytes, (size_t)(end - bytes));
+		thread->packed = packed;
+		thread->packed_bytes = (uint32_t)(end - bytes);
+		for (size_t i = 0; i < NR_TABLES; i++)
+			books_give_rows(a, table_of(&thread->books, i), tables[i].row_bytes);
+		books_clear(&thread->books);
+		desk_give(a, thread);
+	}
+	free(bytes);
+}
+
+/* To rows without gaps, which can be gone through, but not looked up. */
+static bool unpack(const struct trace_thread *thread, struct books *books)
+{
+	const uint8_t *at = thread->packed;
+	uint64_t nr_rows;
+
+	for (size_t i = 0; i < NR_TABLES; i++) {
+		struct table *table = (struct table *)((char *)books + tables[i].offset);
+		char *row;
+
+		at = get_number(at, &nr_rows);
+		if (!nr_rows)
+			continue;
+		table->rows = row = malloc(nr_rows * tables[i].row_bytes);
+		if (!row)
+			return false;
+		table->used = (uint32_t)nr_rows & INT32_MAX; /* as it was packed */
+		table->capacity = (uint32_t)nr_rows;
+		for (; nr_rows; nr_rows--, row += tables[i].row_bytes)
+			at = tables[i].form == FORM_TIMES ? get_times(at, (struct histogram_row *)(void *)row) : get_sums(at, (uint64_t *)(void *)row, i);
+	}
+	return at == thread->packed + thread->packed_bytes;
+}
+
+static bool has_rows(const struct books *books)
+{
+	for (size_t i = 0; i < NR_TABLES; i++)
+		if (table_of(books, i)->used)
+			return true;
+	return false;
+}
+
+/* With tables of its own. */
+static bool copy(const struct books *books, struct books *ret_copy)
+{
+	*ret_copy = *books;
+	for (size_t i = 0; i < NR_TABLES; i++)
+		*(struct table *)((char *)ret_copy + tables[i].offset) = (struct table){0};
+	for (size_t i = 0; i < NR_TABLES; i++) {
+		const struct table *table = table_of(books, i);
+		size_t bytes = (size_t)table->capacity * tables[i].row_bytes;
+		void *rows = table->used ? malloc(bytes) : NULL;
+
+		if (!table->used)
+			continue;
+		if (!rows)
+			return false;
+		*(struct table *)((char *)ret_copy + tables[i].offset) =
+			(struct table){.rows = memcpy(rows, table->rows, bytes), .used = table->used, .capacity = table->capacity};
+	}
+	return true;
+}
+
+/* What is not packed, with what is not in the tables yet. */
+static bool add_open(const struct trace_analysis *a, const struct trace_thread *thread, struct books *ret_books)
+{
+	if (!copy(&thread->books, ret_books))
+		return false;
+	return latencies_add(thread, ret_books) && turns_add(a, thread, &ret_books->who) && uses_add(thread, ret_books);
+}
+
+const struct books *books_of(const struct trace_analysis *a, const struct trace_thread *thread, struct books *scratch)
+{
+	bool is_open = thread->nr_latencies || thread->in_spell || thread->uses.used, ok;
+	struct books own = thread->books, sum = {0};
+
+	if (!thread->packed && !is_open)
+		return &thread->books;
+	if (!thread->packed)
+		return add_open(a, thread, scratch) ? scratch : NULL;
+	ok = unpack(thread, scratch);
+	if (ok && (has_rows(&own) || is_open)) {
+		ok = books_add(&sum, scratch) && books_add(&sum, &own) && latencies_add(thread, &sum) && turns_add(a, thread, &sum.who) &&
+		     uses_add(thread, &sum);
+		books_clear(scratch);
+		*scratch = sum;
+	}
+	scratch->user = own.user;
+	scratch->syscall = own.syscall;
+	scratch->trap = own.trap;
+	scratch->interrupted = own.interrupted;
+	scratch->wait_cpu = own.wait_cpu;
+	scratch->blocked = own.blocked;
+	scratch->stolen = own.stolen;
+	return ok ? scratch : NULL;
+}

@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slice_log.c - who had a CPU, and when: what a wait for it is charged to.
+ *
+ * Each CPU keeps a log of its latest turns (a turn: from one switch to the next). A short wait is split by going through the turns that it saw. But where
+ * thousands of threads want a CPU each wait sees thousands of turns; and all of them, each time, for each of the waiters is more than anybody can pay.
+ * Two things help.
+ *
+ * A holder's clock. Of each process that had the CPU lately there is known how much of it it had so far (holder.had_ns), and each turn notes what that was
+ * when it began. What a process had between two turns is the difference of two numbers, however many turns it took: the
+ * first of its turns that is not before turn n tells what it had until turn n. To find that one, the turns of a process are a list (before) with short cuts:
+ * its turn number r of the list also leads to number r & (r - 1), as in a Fenwick tree, so that the way is logarithmic.
+ *
+ * A spell. A thread that does not sleep waits, has its turn, waits: what others had in all of its waits on this CPU together is what they had from the begin of
+ * the first until the end of the last, since in between it had the CPU itself; and of its own process, that less its own turns. So a wait that is part of a
+ * spell costs a few additions, whoever had the CPU; and when the spell is over (the thread sleeps, is moved to another CPU,
+ * somebody reads its figures, the log has no room) the holders are gone through once, latest first, until all that was waited is found.
+ *
+ * Both cost every switch something, so a CPU only begins with them when somebody had to wait for more than NEAR turns.
+ *
+ * At the end of the trace spells stay as they are, and their turns: to write down who had the CPU in the waits of each of thousands of threads is work, and
+ * memory, for who asks for it (books_of()), of whom mostly some rows are shown and the rest is forgotten at once.
+ *
+ * How exact it is: of waits of less than MAX_NAMED_HOLDERS turns each, every nanosecond is charged to who had it. Of longer ones the processes are named that had the CPU
+ * last, at least MAX_NAMED_HOLDERS of them, and the rest goes to "several": to name everybody to everybody would be a table of the square of the processes.
+ *
+ * The log is as long as spells need it to be: it doubles while closing all of them would look at more holders than a quarter of the turns that it holds, up to
+ * MAX_LOG_BYTES for all CPUs. Each time it is half full again, spells that began in the other half are closed, and holders that are older are
+ * forgotten. So what a spell may ask for is always there. Where thousands want a CPU, and the log may not become longer, fewer are named then: a turn never
+ * costs more than about one look.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "pages.h"
+#include "slice_log.h"
+#include "state.h"
+
+#define NEAR 16u
+#define MAX_NAMED_HOLDERS 128u
+#define LEAST_NAMED_HOLDERS 8u /* of long waits of thousands */
+#define MAX_LOG_BYTES (32u << 20)
+#define NOBODY 0u /* holders[0] is the two ends of the list */
+
+struct turn_link { /* of the turn of the same number in the log */
+	uint64_t had_ns; /* what its holder had of this CPU before it */
+	uint32_t before; /* so many turns ago was its holder's turn before this one; 0: none known */
+	uint32_t jump;	 /* and so many, one that is further back; 0: none */
+};
+
+struct holder { /* of a CPU: a process that had it lately */
+	uint64_t had_ns; /* without interrupts; the turn in progress not counted */
+	uint64_t last;	 /* number of its latest turn */
+	uint32_t turns;
+	uint32_t process;
+	uint32_t newer, older; /* in the order of their latest turns; of one that is free, older is the next */
+};
+
+struct turns {
+	struct turn_link *links; /* owned; as many as the log has entries */
+	uint64_t from;		 /* the first turn that a spell may begin with: older ones have no links, or will lose them before the next half of the log is full */
+	struct holder *holders;	 /* owned */
+	uint32_t nr, capacity, free;
+	struct table by_process; /* holder_row */
+	struct trace_thread **spells; /* owned; those that have one on this CPU */
+	uint32_t nr_spells, max_spells;
+};
+
+struct holder_row {
+	uint64_t key; /* process + 1 */
+	uint64_t holder;
+};
+
+static void who_add(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
+{
+	if (ns)
+		books_later(a, &thread->books.who, SUM_OF(who_row, ns), process + 1ull, ns);
+}
+
+static uint64_t without(uint64_t ns, uint64_t less)
+{
+	return ns > less ? ns - less : 0;
+}
+
+/* What the holder of a turn that ends at @end_ns had of it; by then the CPU had spent @end_irq_ns in interrupts. */
+static uint64_t turn_ns(const struct cpu_log_entry *turn, uint64_t end_ns, uint64_t end_irq_ns)
+{
+	return without(without(end_ns, turn->ns), without(end_irq_ns, turn->irq_ns));
+}
+
+static uint64_t oldest_turn(const struct cpu *cpu, uint64_t most)
+{
+	return cpu->log_pos > most ? cpu->log_pos - most : 0;
+}
+
+/* ---- holders and their clocks ---- */
+
+static struct turn_link *link_of(const struct cpu *cpu, uint64_t turn)
+{
+	return &cpu->turns->links[turn & cpu->log_mask];
+}
+
+static void list_remove(struct holder *holders, uint32_t idx)
+{
+	holders[holders[idx].newer].older = holders[idx].older;
+	holders[holders[idx].older].newer = holders[idx].newer;
+}
+
+static void list_prepend(struct holder *holders, uint32_t idx)
+{
+	holders[idx].newer = NOBODY;
+	holders[idx].older = holders[NOBODY].older;
+	holders[holders[NOBODY].older].newer = idx;
+	holders[NOBODY].older = idx;
+}
+
+static uint32_t holder_new(struct trace_analysis *a, struct turns *turns)
+{
+	uint32_t idx = turns->free;
+
+	if (idx) {
+		turns->free = turns->holders[idx].older;
+		return idx;
+	}
+	if (turns->nr == turns->capacity) {
+		struct holder *bigger = reallocarray(turns->holders, turns->capacity * 2ull, sizeof(*bigger));
+
+		if (!bigger) {
+			a->failed = -12;
+			return NOBODY;
+		}
+		turns->holders = bigger;
+		turns->capacity *= 2;
+	}
+	return turns->nr++;
+}
+
+static uint32_t holder_get(struct trace_analysis *a, struct turns *turns, uint32_t process)
+{
+	struct holder_row *row = books_row(a, &turns->by_process, sizeof(*row), process + 1ull);
+
+	if (!row->holder) {
+		uint32_t idx = holder_new(a, turns);
+
+		if (!idx)
+			return NOBODY;
+		turns->holders[idx] = (struct holder){.process = process};
+		row->holder = idx;
+		list_prepend(turns->holders, idx);
+	}
+	return (uint32_t)row->holder;
+}
+
+static void forget_turns(struct turns *turns, uint64_t before)
+{
+	turns->from = before > turns->from ? before : turns->from;
+	for (uint32_t idx; (idx = turns->holders[NOBODY].newer) && turns->holders[idx].last < before;) {
+		table_remove(&turns->by_process, sizeof(struct holder_row), turns->holders[idx].process + 1ull);
+		list_remove(turns->holders, idx);
+		turns->holders[idx].older = turns->free;
+		turns->free = idx;
+	}
+}
+
+/* The short cut of turn @turn, which is its holder's number @rank: from the one before over those of the ranks rank - 1, ... to rank & (rank - 1). */
+static uint32_t jump_of(const struct cpu *cpu, uint64_t turn, uint32_t before, uint32_t rank)
+{
+	uint64_t back = before;
+
+	for (; back && !(rank & 1); rank >>= 1) {
+		uint32_t jump = link_of(cpu, turn - back)->jump;
+
+		back = jump && turn - back - jump >= cpu->turns->from ? back + jump : 0;
+	}
+	return (uint32_t)back;
+}
+
+/* The first turn of a holder that is not before turn @turn, from its turn @at on, which is not either. */
+static uint64_t first_since(const struct cpu *cpu, uint64_t at, uint64_t turn)
+{
+	for (;;) {
+		const struct turn_link *link = link_of(cpu, at);
+
+		if (link->jump && at - link->jump >= turn)
+			at -= link->jump;
+		else if (link->before && at - link->before >= turn)
+			at -= link->before;
+		else
+			return at;
+	}
+}
+
+/* What a holder, whose last turn is not before @from, had of the CPU from the begin of turn @from to that of turn @to. */
+static uint64_t had_between(const struct cpu *cpu, const struct holder *holder, uint64_t from, uint64_t to)
+{
+	uint64_t until = holder->had_ns, at = holder->last;
+
+	if (at >= to) {
+		at = first_since(cpu, at, to);
+		until = link_of(cpu, at)->had_ns;
+	}
+	return until - link_of(cpu, first_since(cpu, at, from))->had_ns;
+}
+
+/* Turn @turn begins, at the end of the log. */
+static void link_turn(struct trace_analysis *a, struct cpu *cpu, uint64_t turn)
+{
+	struct turns *turns = cpu->turns;
+	struct cpu_log_entry *entry = cpu_turn(cpu, turn);
+	const struct cpu_log_entry *last = cpu_turn(cpu, turn - 1);
+	struct holder *holder;
+	uint64_t before;
+
+	if (turn > turns->from)
+		turns->holders[last->holder].had_ns += turn_ns(last, entry->ns, entry->irq_ns);
+	entry->holder = holder_get(a, turns, entry->process);
+	if (!entry->holder)
+		return;
+	holder = &turns->holders[entry->holder];
+	before = holder->turns && holder->last >= turns->from ? turn - holder->last : 0;
+	*link_of(cpu, turn) = (struct turn_link){.had_ns = holder->had_ns, .before = (uint32_t)before,
+						 .jump = jump_of(cpu, turn, (uint32_t)before, ++holder->turns)};
+	holder->last = turn;
+	list_remove(turns->holders, entry->holder);
+	list_prepend(turns->holders, entry->holder);
+}
+
+/* ---- spells ---- */
+
+static void spell_unlist(struct turns *turns, struct trace_thread *thread)
+{
+	turns->spells[thread->spell.at] = turns->spells[--turns->nr_spells];
+	turns->spells[thread->spell.at]->spell.at = thread->spell.at;
+	thread->in_spell = false;
+}
+
+/* Returns false when out of memory. */
+static bool put(struct table *who, uint32_t process, uint64_t ns)
+{
+	struct who_row *row = ns ? table_add(who, sizeof(*row), process + 1ull) : NULL;
+
+	if (row)
+		row->ns += ns;
+	return row || !ns;
+}
+
+/* A single wait: its turns one by one, while they are few. */
+static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct table *who, uint64_t *left_ns)
+{
+	for (uint64_t turn = spell->own; *left_ns && turn-- > spell->first;) {
+		const struct cpu_log_entry *entry = cpu_turn(cpu, turn), *end = cpu_turn(cpu, turn + 1);
+		uint64_t ns = turn_ns(entry, end->ns, end->irq_ns);
+
+		ns = ns < *left_ns ? ns : *left_ns;
+		if (!put(who, entry->process, ns))
+			return false;
+		*left_ns -= ns;
+	}
+	return true;
+}
+
+/* @long_names: so many for what was waited too long for all to be named */
+static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, uint32_t long_names, struct table *who, uint64_t *left_ns)
+{
+	const struct spell *spell = &thread->spell;
+	const struct holder *holders = cpu->turns->holders;
+	uint64_t names = spell->names + (spell->is_long ? long_names : 0);
+
+	names = names < cpu->turns->nr ? names : cpu->turns->nr;
+	table_reserve(who, sizeof(struct who_row), (uint32_t)names);
+	for (uint32_t idx = holders[NOBODY].older; idx && holders[idx].last >= spell->first && *left_ns && names; idx = holders[idx].older) {
+		uint64_t ns = had_between(cpu, &holders[idx], spell->first, spell->own);
+
+		if (holders[idx].process == thread->process_idx)
+			ns = without(ns, spell->own_ns);
+		ns = ns < *left_ns ? ns : *left_ns;
+		if (!ns)
+			continue;
+		if (!put(who, holders[idx].process, ns))
+			return false;
+		names--;
+		*left_ns -= ns;
+	}
+	return true;
+}
+
+static bool put_spell(const struct trace_analysis *a, const struct trace_thread *thread, uint32_t long_names, struct table *who)
+{
+	const struct spell *spell = &thread->spell;
+	const struct cpu *cpu = &a->cpus[spell->cpu];
+	uint64_t left_ns = spell->left_ns;
+	bool ok;
+
+	if (spell->nr_waits == 1 && spell->own - spell->first <= MAX_NAMED_HOLDERS)
+		ok = put_turns(cpu, spell, who, &left_ns);
+	else
+		ok = put_holders(cpu, thread, long_names, who, &left_ns);
+	return ok && put(who, PROCESS_INTERRUPTS, spell->irq_ns) && put(who, PROCESS_SEVERAL, left_ns);
+}
+
+bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct table *who)
+{
+	return !thread->in_spell || put_spell(a, thread, MAX_NAMED_HOLDERS, who);
+}
+
+static void spell_close(struct trace_analysis *a, struct trace_thread *thread, uint32_t long_names)
+{
+	if (!put_spell(a, thread, long_names, &thread->books.who))
+		a->failed = -12;
+	spell_unlist(a->cpus[thread->spell.cpu].turns, thread);
+}
+
+void turns_settle(struct trace_analysis *a, struct trace_thread *thread)
+{
+	if (thread->in_spell && !a->closing)
+		spell_close(a, thread, MAX_NAMED_HOLDERS);
+}
+
+/* From now on turns are linked; those that are in the log at once. */
+static void turns_begin(struct trace_analysis *a, struct cpu *cpu)
+{
+	uint64_t half = cpu->log_mask / 2 + 1ull;
+	struct turns *turns = calloc(1, sizeof(*turns));
+
+	if (!turns)
+		return; /* without, each wait is split by itself */
+	turns->from = oldest_turn(cpu, half + cpu->log_pos % half);
+	turns->nr = 1;
+	turns->capacity = 64;
+	turns->links = calloc(cpu->log_mask + 1ull, sizeof(*turns->links));
+	turns->holders = calloc(turns->capacity, sizeof(*turns->holders));
+	cpu->turns = turns;
+	if (!turns->links || !turns->holders)
+		turns_free(cpu);
+	for (uint64_t turn = turns->from; cpu->turns && turn < cpu->log_pos; turn++)
+		link_turn(a, cpu, turn);
+}
+
+void turns_free(struct cpu *cpu)
+{
+	if (!cpu->turns)
+		return;
+	free(cpu->turns->links);
+	free(cpu->turns->holders);
+	free(cpu->turns->spells);
+	table_clear(&cpu->turns->by_process);
+	free(cpu->turns);
+	cpu->turns = NULL;
+}
+
+/* The rest of the turn in which the first wait of a spell began. Returns what of the wait was not its holder's. */
+static uint64_t charge_first(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t left_ns)
+{
+	const struct cpu_log_entry *end = cpu_turn(cpu, thread->queued_turn);
+	uint64_t ns;
+
+	if (!thread->queued_turn || thread->queued_turn != thread->spell.first)
+		return left_ns;
+	ns = without(without(end->ns, from), without(end->irq_ns, thread->queued_irq));
+	ns = ns < left_ns ? ns : left_ns;
+	who_add(a, thread, cpu_turn(cpu, thread->queued_turn - 1)->process, ns);
+	return left_ns - ns;
+}
+
+static bool spell_begin(struct turns *turns, const struct cpu *cpu, struct trace_thread *thread)
+{
+	if (turns->nr_spells == turns->max_spells) {
+		uint32_t max = turns->max_spells ? turns->max_spells * 2 : 64;
+		struct trace_thread **bigger = reallocarray(turns->spells, max, sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		turns->spells = bigger;
+		turns->max_spells = max;
+	}
+	thread->spell = (struct spell){.first = thread->queued_turn > turns->from ? thread->queued_turn : turns->from, .cpu = cpu->cpu, .at = turns->nr_spells};
+	turns->spells[turns->nr_spells++] = thread;
+	thread->in_spell = true;
+	return true;
+}
+
+/* A wait that ended in a turn of somebody else. Returns what of it was not that one's. */
+static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t to, uint64_t left_ns)
+{
+	const struct cpu_log_entry *entry = cpu_turn(cpu, cpu->log_pos - 1);
+	uint64_t ns = turn_ns(entry, to, books_cpu_irq(cpu, to));
+
+	ns = ns < left_ns ? ns : left_ns;
+	who_add(a, thread, entry->process, ns);
+	return left_ns - ns;
+}
+
+/* A wait that ended with the turn of @thread that begins now, or (@is_last) in somebody else's. Returns false if it is to be split by itself. */
+static bool spell_wait(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to, bool is_last)
+{
+	uint64_t nr_turns = cpu->log_pos - thread->queued_turn, irq, ns = to - from;
+	struct spell *spell = &thread->spell;
+
+	if ((!thread->in_spell && nr_turns <= NEAR) || (is_last && (!nr_turns || cpu_turn(cpu, cpu->log_pos - 1)->ns > to)))
+		return false;
+	if (!cpu->turns)
+		turns_begin(a, cpu);
+	if (!cpu->turns || (thread->queued_turn < cpu->turns->from && cpu->log_pos - cpu->turns->from < MAX_NAMED_HOLDERS))
+		return false;
+	irq = without(books_cpu_irq(cpu, to), thread->queued_irq);
+	irq = irq < ns ? irq : ns;
+	ns -= irq;
+	if (!thread->in_spell) {
+		if (!spell_begin(cpu->turns, cpu, thread))
+			return false;
+		ns = charge_first(a, cpu, thread, from, ns);
+	}
+	spell->own = cpu->log_pos;
+	if (is_last) {
+		ns = charge_last(a, cpu, thread, to, ns);
+		spell->own--;
+	}
+	spell->left_ns += ns;
+	spell->irq_ns += irq;
+	spell->own_ns += spell->last_own_ns;
+	spell->last_own_ns = 0;
+	spell->nr_waits++;
+	if (nr_turns < MAX_NAMED_HOLDERS)
+		spell->names += nr_turns;
+	else
+		spell->is_long = true;
+	if (is_last)
+		turns_settle(a, thread);
+	return true;
+}
+
+void turns_leave(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
+{
+	const struct cpu_log_entry *own = cpu_turn(cpu, cpu->log_pos - 1);
+
+	thread->queued_ns = ns;
+	thread->queued_irq = cpu->irq_ns;
+	thread->queued_turn = cpu->log_pos;
+	if (!thread->in_spell)
+		return;
+	if (thread->spell.own == cpu->log_pos - 1 && thread->spell.cpu == cpu->cpu && own->process == thread->process_idx)
+		thread->spell.last_own_ns = turn_ns(own, ns, cpu->irq_ns);
+	else
+		turns_settle(a, thread);
+}
+
+/* ---- the log ---- */
+
+static bool log_double(struct cpu *cpu)
+{
+	uint64_t nr = cpu->log_mask + 1ull;
+	struct cpu_log_entry *log = pages_large(2 * nr * sizeof(*log));
+	struct turn_link *links = pages_large(2 * nr * sizeof(*links));
+
+	if (!log || !links) {
+		free(log);
+		free(links);
+		return false;
+	}
+	for (uint64_t turn = cpu->log_pos > nr ? cpu->log_pos - nr : 0; turn < cpu->log_pos; turn++) {
+		log[turn & (2 * nr - 1)] = *cpu_turn(cpu, turn);
+		links[turn & (2 * nr - 1)] = *link_of(cpu, turn);
+	}
+	free(cpu->log);
+	free(cpu->turns->links);
+	cpu->log = log;
+	cpu->turns->links = links;
+	cpu->log_mask = (uint32_t)(2 * nr - 1);
+	return true;
+}
+
+/* How many holders closing all spells would look at, as a rule. */
+static uint64_t looks_to_close(const struct turns *turns)
+{
+	return (uint64_t)turns->nr_spells * (turns->nr < MAX_NAMED_HOLDERS ? turns->nr : MAX_NAMED_HOLDERS);
+}
+
+/* Of a spell with long waits: so many that a turn of the log costs about one look. */
+static uint32_t affordable_names(const struct turns *turns, uint64_t nr_turns)
+{
+	uint64_t names;
+
+	if (looks_to_close(turns) <= nr_turns)
+		return MAX_NAMED_HOLDERS;
+	names = nr_turns / turns->nr_spells;
+	return names < LEAST_NAMED_HOLDERS ? LEAST_NAMED_HOLDERS : (uint32_t)names;
+}
+
+/* Each half of a log. */
+static void make_room(struct trace_analysis *a, struct cpu *cpu)
+{
+	struct turns *turns = cpu->turns;
+	uint64_t nr = cpu->log_mask + 1ull, half = nr / 2, keep = cpu->log_pos > half ? cpu->log_pos - half : 0;
+	uint64_t bytes = 2 * nr * (sizeof(struct cpu_log_entry) + sizeof(struct turn_link));
+	uint32_t names;
+
+	if (2 * looks_to_close(turns) > half && bytes * a->nr_cpus <= MAX_LOG_BYTES && log_double(cpu))
+		return;
+	names = affordable_names(turns, half);
+	for (uint32_t i = 0; i < turns->nr_spells;)
+		if (turns->spells[i]->spell.first < keep)
+			spell_close(a, turns->spells[i], names);
+		else
+			i++;
+	forget_turns(turns, keep);
+}
+
+int turns_prepare(struct cpu *cpu)
+{
+	cpu->log_mask = CPU_LOG - 1;
+	cpu->log = calloc(CPU_LOG, sizeof(*cpu->log));
+	return cpu->log ? 0 : -12;
+}
+
+void books_log(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+{
+	struct cpu_log_entry *entry = cpu_turn(cpu, cpu->log_pos);
+
+	entry->ns = ns;
+	entry->irq_ns = cpu->irq_ns;
+	if (!cpu->current)
+		entry->process = PROCESS_UNKNOWN;
+	else
+		entry->process = cpu->current == &cpu->idle ? (uint32_t)PROCESS_IDLE : cpu->current->process_idx;
+	if (cpu->turns)
+		link_turn(a, cpu, cpu->log_pos);
+	cpu->log_pos++;
+	if (cpu->turns && !(cpu->log_pos & cpu->log_mask >> 1))
+		make_room(a, cpu);
+}
+
+/* Back from the end of the wait. Interrupt time inside a holder's turn goes to the interrupts. */
+static void split_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to)
+{
+	struct cpu *cpu = &a->cpus[thread->cpu];
+	uint64_t end = to, irq_end = books_cpu_irq(cpu, to), oldest = oldest_turn(cpu, MAX_NAMED_HOLDERS);
+
+	for (uint64_t i = cpu->log_pos; i > oldest && end > from; i--) {
+		const struct cpu_log_entry *entry = cpu_turn(cpu, i - 1);
+		uint64_t start = entry->ns > from ? entry->ns : from;
+		uint64_t irq_start = entry->ns > from ? entry->irq_ns : thread->queued_irq;
+		uint64_t irq = without(irq_end, irq_start);
+
+		if (start >= end)
+			continue;
+		if (irq > end - start)
+			irq = end - start;
+		who_add(a, thread, entry->process, end - start - irq);
+		who_add(a, thread, PROCESS_INTERRUPTS, irq);
+		end = start;
+		irq_end = irq_start;
+	}
+	who_add(a, thread, PROCESS_SEVERAL, end - from);
+}
+
+void turns_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to, struct cpu *onto)
+{
+	bool is_known = thread->place == PLACE_QUEUED ? thread->queued_ns == from : thread->place == PLACE_OFF_AT_START && from == a->start_ns;
+	struct cpu *cpu = &a->cpus[thread->cpu];
+
+	if (is_known && spell_wait(a, cpu, thread, from, to, cpu != onto))
+		return;
+	turns_settle(a, thread);
+	split_wait(a, thread, from, to);
+}
+
+/* ---- for others ---- */
+
+void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data)
+{
+	uint64_t next_ns = now, next_irq = books_cpu_irq(cpu, now), oldest = oldest_turn(cpu, CPU_LOG);
+
+	for (uint64_t i = cpu->log_pos; i > oldest && to > from; i--) {
+		const struct cpu_log_entry *entry = cpu_turn(cpu, i - 1);
+		uint64_t start = entry->ns > from ? entry->ns : from, turn = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
+
+		next_ns = entry->ns;
+		next_irq = entry->irq_ns;
+		if (start >= to || !turn)
+			continue;
+		/* Of a turn that lies in it in part, the interrupts are taken in proportion. */
+		irq = (uint64_t)((unsigned __int128)(irq < turn ? irq : turn) * (to - start) / turn);
+		fn(data, entry->process, to - start - irq);
+		fn(data, PROCESS_INTERRUPTS, irq);
+		to = start;
+	}
+	if (to > from)
+		fn(data, PROCESS_SEVERAL, to - from);
+}
+
+uint64_t books_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns)
+{
+	uint64_t next_ns = now, next_irq = books_cpu_irq(cpu, now), oldest = oldest_turn(cpu, CPU_LOG);
+
+	for (uint64_t i = cpu->log_pos; i > oldest; i--) {
+		const struct cpu_log_entry *entry = cpu_turn(cpu, i - 1);
+		uint64_t turn = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
+
+		if (entry->ns <= ns)
+			return entry->irq_ns + (turn ? (uint64_t)((unsigned __int128)irq * (ns - entry->ns) / turn) : 0);
+		next_ns = entry->ns;
+		next_irq = entry->irq_ns;
+	}
+	return next_irq;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_restart.c - the start state, read once more after a pause.
+ *
+ * While nobody recorded (state_lost.c), threads ended and began, and descriptors and mappings changed. When the recorder goes on, it reads all of that
+ * again, and puts it among the events, between two start_again. The first of them says that nothing known before is to be believed: neither what the
+ * descriptors are nor who shares them. Then each record is true of its own time, as events are.
+ *
+ * A thread that was seen since the pause is where its events say. One that was not:
+ * - It sleeps in the same system call as before: as far as anybody can tell, all the time. Nothing is changed.
+ * - Else it was elsewhere in the meantime: what it did before the pause is kept, from then until now is unknown, and what it does now is believed,
+ *   as at the start, if it sleeps. If it does not, its first event will tell.
+ * - It began after the pause did: it is another one, and the one that had its number is gone.
+ * - It is not among them when all are told: it ended in the pause.
+ *
+ * While the recorder reads, and before, while programs are attached one by one, threads run. Who began in the pause is looked up ahead, so that it has its name and
+ * its process by then.
+ */
+#include <string.h>
+#include "handlers.h"
+#include "state.h"
+#include "state_lost.h"
+#include "state_start.h"
+#include "state_syscall.h"
+
+#define SLEEPS (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE)
+
+/* It has not been seen since the pause, or whatever else was lost before. */
+static bool is_stale(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return thread->place != PLACE_DEAD && thread->place != PLACE_ON_CPU && thread->since < a->again_ns && lost_overlap(a, thread->since, a->again_ns);
+}
+
+static bool was_told(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return thread->told_ns >= a->again_ns;
+}
+
+static void end_unseen(struct trace_analysis *a, struct trace_thread *thread)
+{
+	thread_found_on_cpu(a, thread, a->again_ns);
+	thread_end(a, thread, a->again_ns);
+}
+
+/* ---- descriptors and mappings ---- */
+
+/* Each process has its own, of which nothing is known. */
+static void forget_tables(struct trace_analysis *a, const struct trace_process *process)
+{
+	struct fd_table *fds = fds_copy(a, NULL);
+	struct memory *memory = memory_new(a);
+
+	for (struct trace_thread *thread = process->first; thread; thread = thread->next) {
+		if (thread->place == PLACE_DEAD)
+			continue;
+		if (memory && thread->memory)
+			memory->has_foreign |= thread->memory->has_foreign;
+		if (fds && thread->fds)
+			fds->nr_listening |= thread->fds->nr_listening;
+		fds_unref(thread->fds);
+		memory_unref(thread->memory);
+		thread->fds = fds_ref(fds);
+		thread->memory = memory_ref(memory);
+	}
+	fds_unref(fds);
+	memory_unref(memory);
+}
+
+void on_start_told(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	if (a->again_ns)
+		start_told(a, event);
+}
+
+/* ---- threads ---- */
+
+/* It can have new threads: one of those that it has was seen, or told. */
+static bool process_lives(const struct trace_analysis *a, const struct trace_process *process)
+{
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		if (thread->place != PLACE_DEAD && (was_told(a, thread) || !is_stale(a, thread)))
+			return true;
+	return false;
+}
+
+/* Born in the pause. */
+static struct trace_thread *thread_born(struct trace_analysis *a, const struct trace_event *event, uint64_t ns)
+{
+	const struct trace_start_thread *start = event->payload;
+	struct trace_process *process = process_find(a, start->tgid);
+	uint64_t born = start->start_ns > a->start_ns && start->start_ns < ns ? start->start_ns : ns;
+	struct trace_thread *thread, *owner;
+
+	/* A thread that is told before its leader may be of a process that ended: its other threads are gone when all are told. */
+	if (!process || (start->tid == start->tgid ? !process_lives(a, process) : !start_owner(a, process)))
+		process = process_new(a, start->tgid);
+	owner = process ? start_owner(a, process) : NULL;
+	thread = process ? thread_new(a, start->tid, process, born) : NULL;
+	if (!thread)
+		return NULL;
+	thread->place = PLACE_LOST;
+	thread->fds = owner ? fds_ref(owner->fds) : fds_copy(a, NULL);
+	thread->memory = owner ? memory_ref(owner->memory) : memory_new(a);
+	start_describe(thread, event);
+	thread_mode_unknown(thread, born);
+	return thread;
+}
+
+/* The arguments that both know: of an address the trace keeps only that it is one. */
+static bool has_arguments(const struct call *call, const struct frame *frame, const struct trace_start_thread *start)
+{
+	const uint64_t read[4] = {start->arg0, start->arg1, start->arg2, start->arg3};
+
+	for (unsigned int i = 0; i < 4 && i < frame->nr_args; i++)
+		if (!(call->addresses >> i & 1) && frame->args[i] != read[i])
+			return false;
+	return true;
+}
+
+/* It sleeps as it did before. */
+static bool agrees(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_start_thread *start)
+{
+	const struct frame *frame = &thread->frames[0];
+
+	if (start->running || !(start->state & SLEEPS) || (thread->place != PLACE_BLOCKED && thread->place != PLACE_OFF_AT_START))
+		return false;
+	if (start->nr < 0 || (thread->flags & THREAD_MODE_UNKNOWN ? frame->call == CALL_UNKNOWN : !thread->depth))
+		return start->nr < 0 && !thread->depth;
+	return frame->kind == FRAME_SYSCALL && frame->call == call_idx((uint32_t)start->nr, start->abi) &&
+	       has_arguments(&a->calls[frame->call], frame, start);
+}
+
+static void correct(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event, uint64_t ns)
+{
+	const struct trace_start_thread *start = event->payload;
+
+	if (thread->flags & (THREAD_FILTERED | THREAD_HIDDEN))
+		return;
+	if (thread->place != PLACE_LOST && agrees(a, thread, start))
+		return;
+	thread_found_on_cpu(a, thread, ns);
+	if (start->running || !(start->state & SLEEPS))
+		return;
+	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
+	start_place(thread, event, ns);
+}
+
+/* The thread that the record tells of; NULL: it tells of none that is there, or there is no memory. */
+static struct trace_thread *thread_told(struct trace_analysis *a, const struct trace_event *event, uint64_t ns)
+{
+	const struct trace_start_thread *start = event->payload;
+	struct trace_thread *thread = thread_find(a, start->tid);
+
+	if (!start->tid || start->tid >= MAX_TID)
+		return NULL;
+	if (start->state & (TASK_STATES_ENDED | TASK_STATE_NEW)) /* it is gone; or its fork is told now */
+		return NULL;
+	if (thread && thread->place == PLACE_DEAD && start->start_ns <= thread->end_ns) /* since its state was looked at, right before */
+		return NULL;
+	if (thread && is_stale(a, thread) && start->start_ns > lost_first(a, thread->since, ns)) {
+		end_unseen(a, thread);
+		thread = NULL;
+	}
+	if (!thread || thread->place == PLACE_DEAD)
+		thread = thread_born(a, event, ns);
+	if (thread)
+		thread->told_ns = ns;
+	return thread;
+}
+
+void on_start_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	struct trace_thread *thread = a->again_ns ? thread_told(a, event, ns) : NULL;
+
+	if (!thread)
+		return;
+	start_describe(thread, event);
+	if (is_stale(a, thread))
+		correct(a, thread, event, ns);
+}
+
+/* ---- begin and end ---- */
+
+static bool again_open(struct trace_analysis *a)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask};
+
+	mask[TRACE_EV_start_thread / 64] |= 1ull << TRACE_EV_start_thread % 64;
+	mask[TRACE_EV_start_again / 64] |= 1ull << TRACE_EV_start_again % 64;
+	if (!a->again)
+		a->again = trace_cursor_new(a->trace, &options, NULL);
+	if (!a->again)
+		a->failed = -12;
+	return a->again;
+}
+
+/* Behind the start_again of that number: who is told of, and was born before. Of the others their forks tell. */
+static void look_ahead(struct trace_analysis *a, uint32_t number)
+{
+	const struct trace_event *event;
+
+	while (a->nr_again_ahead <= number && again_open(a) && (event = trace_cursor_next(a->again))) {
+		if (!a->handlers[event->id] || event->cpu >= a->nr_cpus)
+			continue;
+		if (event->id == TRACE_EV_start_again)
+			a->nr_again_ahead++;
+		else if (a->nr_again_ahead == number && ((const struct trace_start_thread *)event->payload)->start_ns < a->again_ns)
+			thread_told(a, event, a->again_ns);
+	}
+}
+
+void start_foresee(struct trace_analysis *a)
+{
+	uint64_t before = a->again_ns;
+
+	a->again_ns = a->now;
+	look_ahead(a, a->nr_again + 1);
+	a->again_ns = before;
+}
+
+static void begin(struct trace_analysis *a, uint64_t ns)
+{
+	a->again_ns = ns;
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
+		if (start_owner(a, a->processes[i]))
+			forget_tables(a, a->processes[i]);
+	look_ahead(a, a->nr_again);
+}
+
+/* Now all descriptors and control groups are known. */
+static void settle(struct trace_analysis *a)
+{
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
+		struct trace_process *process = a->processes[i];
+
+		for (struct trace_thread *thread = process->first; thread; thread = thread->next)
+			if (thread->place != PLACE_DEAD && !was_told(a, thread) && is_stale(a, thread))
+				end_unseen(a, thread);
+			else if (thread->place == PLACE_OFF_AT_START && was_told(a, thread))
+				thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
+		if (start_owner(a, process))
+			cgroup_put(a, process, process->cgroup);
+	}
+	a->again_ns = 0;
+}
+
+void on_start_again(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	a->nr_again++;
+	if (!((const struct trace_start_again *)event->payload)->done)
+		begin(a, ns);
+	else if (a->again_ns)
+		settle(a);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "arena.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "pages.h"
+#include "hash_table.h"
+
+#define FIRST_PIECE_BYTES (32u << 10) /* most recordings have some hundred threads */
+#define LAST_PIECE_BYTES (4u << 20)
+#define HUGE_MOST_BYTES (24u << 20) /* 10,000 threads; where the host of a virtual machine has to find the memory first, a large page costs more than it gains */
+
+struct arena_rows { /* that were given back */
+	struct arena_rows *next;
+};
+
+struct arena_piece { /* the first line of it */
+	struct arena_piece *next;
+};
+
+/* The first is small, and each doubles what there is. */
+static bool piece_new(struct arena *arena)
+{
+	size_t bytes = arena->bytes < FIRST_PIECE_BYTES ? FIRST_PIECE_BYTES : arena->bytes < LAST_PIECE_BYTES ? arena->bytes : LAST_PIECE_BYTES;
+	struct arena_piece *piece = aligned_alloc(bytes < PAGES_LARGE ? CACHE_LINE : PAGES_LARGE, bytes);
+
+	if (!piece)
+		return false;
+	if (bytes >= PAGES_LARGE && arena->bytes < HUGE_MOST_BYTES)
+		madvise(piece, bytes, MADV_HUGEPAGE);
+	piece->next = arena->pieces;
+	arena->pieces = piece;
+	arena->at = (char *)piece + CACHE_LINE;
+	arena->left = bytes - CACHE_LINE;
+	arena->bytes += bytes;
+	return true;
+}
+
+void *arena_take(struct arena *arena, size_t bytes)
+{
+	size_t room = (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+	void *memory;
+
+	while (room > arena->left)
+		if (!piece_new(arena))
+			return NULL;
+	memory = arena->at;
+	arena->at += room;
+	arena->left -= room;
+	return memset(memory, 0, room);
+}
+
+/* (ARENA_STEPS + 0 ... ARENA_STEPS - 1) / ARENA_STEPS times a power of two. */
+static size_t class_bytes(unsigned int class)
+{
+	return ((size_t)(ARENA_STEPS + class % ARENA_STEPS) << (ARENA_LEAST_BITS + class / ARENA_STEPS)) / ARENA_STEPS;
+}
+
+static unsigned int class_of(size_t bytes)
+{
+	unsigned int class = (63u - (unsigned int)__builtin_clzll(bytes) - ARENA_LEAST_BITS) * ARENA_STEPS;
+
+	while (class_bytes(class) < bytes)
+		class ++;
+	return class;
+}
+
+void *arena_take_rows(struct arena *arena, size_t bytes)
+{
+	unsigned int class = class_of(bytes);
+	struct arena_rows *rows = arena->free_rows[class];
+
+	if (!rows)
+		return arena_take(arena, class_bytes(class));
+	arena->free_rows[class] = rows->next;
+	return memset(rows, 0, bytes);
+}
+
+void arena_give_rows(struct arena *arena, void *rows, size_t bytes)
+{
+	struct arena_rows *given = rows;
+	unsigned int class = class_of(bytes);
+
+	given->next = arena->free_rows[class];
+	arena->free_rows[class] = given;
+}
+
+void arena_free(struct arena *arena)
+{
+	struct arena_piece *next;
+
+	for (struct arena_piece *piece = arena->pieces; piece; piece = next) {
+		next = piece->next;
+		free(piece);
+	}
+	*arena = (struct arena){0};
+}

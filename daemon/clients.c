@@ -1,0 +1,881 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "clients.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "format_text.h"
+#include "join_error.h"
+#include "user_find.h"
+#include "user_program.h"
+#include "user_socket.h"
+
+#define USERS_PERIOD_MIN_NS   1000000ull
+#define USERS_PERIOD_BEGIN_NS 5000000ull
+#define USERS_PERIOD_MAX_NS   50000000ull
+#define USERS_CONNECTIONS     1024 /* that have not said anything yet */
+#define USERS_ACCEPTED	      64   /* at a time; then those that came before are heard */
+#define USERS_BURIED_MIN      256 /* so many dead ones are kept before we look who still needs them */
+#define USERS_EVENTS	      32
+#define USERS_LAST_ROUNDS     1000 /* somebody may go on connecting for ever */
+#define USERS_LOOKS_END_NS    3000000000ull /* a flight recorder looks at new programs after 5, 10, 20 ms ... and not more seldom than that */
+#define USERS_DEAD_BYTES      (256u << 20)
+#define USERS_DEAD_MAX	      2048
+#define USERS_CLOCK_NS	      1000000000ull
+
+/** struct user - @dead: its process, or what it ran; @died_ns: seen so */
+struct user {
+	struct user *next; /* owned */
+	struct user_program *program; /* owned */
+	uint64_t taken_before;
+	uint64_t died_ns;
+	bool dead;
+	bool needed; /* while the buried are looked through */
+};
+
+/**
+ * struct users - @list: newest first
+ * @connections: accepted, nothing received yet; -1: free. When none is free a new one takes another's place
+ * @missed: programs, or events of theirs, that are known to be lost and have no ring that could count them
+ * @other_fd: a pidfd of another daemon, which has what we want; -1: none is known
+ * @nr_buried, @max_buried: dead ones in the list, and when to look through them
+ * @in_a_row: accepted without a pause. @crowded: as many as could wait, so that others may have been turned away
+ * @unregistered: of programs that are forgotten. @unseen: why some that ran already may not have been found, or 0
+ * @dead_bytes: what the dead left, of at most @dead_bytes_max; @gone: what went of it
+ */
+struct users {
+	struct user_recording recording;
+	struct selection selection;
+	const struct tracer_options *filter; /* borrowed */
+	struct tracer *tracer;		     /* borrowed; NULL: none */
+	struct user_socket *socket;	     /* owned; NULL: another daemon has it */
+	struct user *list;		     /* owned */
+	struct users_status status;
+	size_t nr_buried;
+	size_t max_buried;
+	size_t dead_bytes;
+	size_t dead_bytes_max;
+	size_t dead_max;
+	struct users_gone gone;
+	int connections[USERS_CONNECTIONS];
+	size_t next_connection;
+	uint64_t missed;
+	uint64_t unregistered;
+	size_t in_a_row;
+	size_t backlog; /* of the socket: how many can wait */
+	bool crowded;
+	int unseen;
+	bool is_deaf; /* the socket is not looked at, for there is nothing to hear anybody with; until the timer rings */
+	uint64_t period_ns;
+	uint64_t clock_ns; /* of the last clock correspondence */
+	int epoll_fd;
+	int timer_fd;
+	int other_fd;
+	struct user_barred barred;
+	bool begun;
+	bool off;
+	bool told_busy;
+	bool told_offer;
+	bool told_accept;
+	bool told_unknown;
+};
+
+enum { WATCH_SOCKET = 1, WATCH_TIMER, WATCH_CONNECTION, WATCH_PROCESS, WATCH_DAEMON };
+
+/* What to say for a descriptor: what it is, and itself. */
+static int watch(const struct users *users, int fd, uint32_t what)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uint64_t)(unsigned int)fd << 32 | what };
+
+	return epoll_ctl(users->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static void set_timer(const struct users *users, uint64_t ns)
+{
+	struct itimerspec times = { .it_value = { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) } };
+
+	timerfd_settime(users->timer_fd, 0, &times, NULL);
+}
+
+/* ---- who takes part ---- */
+
+static bool descends_from(pid_t pid, pid_t ancestor)
+{
+	for (int depth = 0; pid > 1 && depth < 128; depth++) {
+		if (pid == ancestor)
+			return true;
+		pid = user_find_parent(pid);
+	}
+	return false;
+}
+
+static bool takes_part(const struct users *users, const struct user_identity *identity)
+{
+	const struct tracer_options *filter = users->filter;
+
+	if (geteuid() != 0 && identity->uid != geteuid())
+		return false;
+	if (!filter)
+		return true;
+	if (filter->filter_uid >= 0 && (int64_t)identity->uid != filter->filter_uid)
+		return false;
+	if (filter->filter_gid >= 0 && (int64_t)identity->gid != filter->filter_gid)
+		return false;
+	if (filter->filter_pgrp && getpgid(identity->pid) != filter->filter_pgrp)
+		return false;
+	if (filter->filter_pid && identity->pid != filter->filter_pid)
+		return filter->follow && descends_from(identity->pid, filter->filter_pid);
+	return true;
+}
+
+/* ---- they come ---- */
+
+static struct user *user_of_memory(const struct users *users, int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return NULL;
+	for (struct user *user = users->list; user; user = user->next) {
+		const struct user_mapping *mapping = user_program_mapping(user->program);
+
+		if (mapping->ino == status.st_ino && mapping->dev == status.st_dev)
+			return user;
+	}
+	return NULL;
+}
+
+/* What a process ran before it ran this is dead. */
+static void bury_earlier(struct users *users, const struct user *newest)
+{
+	pid_t pid = user_program_identity(newest->program)->pid;
+
+	for (struct user *user = users->list; user; user = user->next)
+		if (user != newest && !user->dead && user_program_identity(user->program)->pid == pid)
+			user->dead = !user_find_maps(pid, user_program_mapping(user->program)->ino);
+}
+
+/*
+ * Another daemon's program is found in /proc twice, since that daemon maps it too: no reason to complain each time. But one that offers
+ * itself to us says so once; what is lost to this trace stands in the other one.
+ */
+static void tell_refused(struct users *users, const struct user_identity *identity, bool offered, const struct trace_error *error)
+{
+	bool is_busy = error->code == -EBUSY;
+
+	users->barred.others_had |= is_busy;
+	if (is_busy && !offered)
+		return;
+	users->status.refused++;
+	users->missed += !is_busy && error->code != -EINVAL; /* nonsense is no loss */
+	if (!is_busy || !users->told_busy)
+		message_note("process %d (%s) is not recorded: %s%s", (int)identity->pid, identity->exe, error->message,
+			     is_busy ? "; nor are others of its kind" : "");
+	users->told_busy |= is_busy;
+}
+
+/* What another daemon has is ours when it ends. False: it has ended. */
+static bool wait_for_other(struct users *users, pid_t pid)
+{
+	if (pid <= 0 || pid == getpid() || users->other_fd >= 0)
+		return true;
+	users->other_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (users->other_fd < 0)
+		return errno != ESRCH;
+	if (watch(users, users->other_fd, WATCH_DAEMON) == 0)
+		return true;
+	close(users->other_fd);
+	users->other_fd = -1;
+	return true;
+}
+
+/* Who holds the lock of that memory, as it says. */
+static pid_t owner_of_memory(int fd)
+{
+	struct user_mapping mapping = { .fd = -1 };
+	struct trace_error error;
+	pid_t pid = 0;
+
+	if (user_mapping_open(&mapping, fd, false, &error) == 0)
+		pid = (pid_t)__atomic_load_n(&user_mapping_memory(&mapping)->daemon_pid, __ATOMIC_RELAXED);
+	user_mapping_close(&mapping);
+	return pid;
+}
+
+static void take(struct users *users, int fd, struct user_identity *identity, bool whole, bool offered)
+{
+	struct user *user = calloc(1, sizeof(*user));
+	struct trace_error error = { .code = -ENOMEM, .message = "no memory for it" };
+
+	if (user)
+		user->program = user_program_new(fd, identity, &users->recording, whole, &error);
+	if (user && !user->program && error.code == -EBUSY && !wait_for_other(users, owner_of_memory(fd)))
+		user->program = user_program_new(fd, identity, &users->recording, whole, &error);
+	if (!user || !user->program) {
+		free(user);
+		tell_refused(users, identity, offered, &error);
+		if (identity->pid_fd >= 0)
+			close(identity->pid_fd);
+		return;
+	}
+	user->next = users->list;
+	users->list = user;
+	users->status.ever++;
+	users->status.programs++;
+	user->dead = identity->gone;
+	if (identity->pid_fd >= 0)
+		watch(users, identity->pid_fd, WATCH_PROCESS); /* should it fail, the death is found out when the recording ends */
+	bury_earlier(users, user);
+	users->period_ns = USERS_PERIOD_BEGIN_NS;
+	set_timer(users, users->period_ns);
+}
+
+/* A child maps its parent's memory too; but the one who fills the rings is the one whose memory it is. */
+static void prefer_owner(struct users *users, struct user *user, struct user_identity *identity)
+{
+	const struct user_mapping *mapping = user_program_mapping(user->program);
+	bool was_owner = user_find_inner_pid(user_program_identity(user->program)->pid) == (pid_t)mapping->pid;
+	bool is_owner = user_find_inner_pid(identity->pid) == (pid_t)mapping->pid;
+
+	if (user->dead || was_owner || !is_owner) {
+		if (identity->pid_fd >= 0)
+			close(identity->pid_fd);
+		return;
+	}
+	user_program_set_identity(user->program, identity);
+	if (identity->pid_fd >= 0)
+		watch(users, identity->pid_fd, WATCH_PROCESS);
+}
+
+/* Where it descends from, and its group, die with a process. */
+static void tell_unknown(struct users *users, const struct user_identity *identity)
+{
+	const struct tracer_options *filter = users->filter;
+
+	if (users->off || !identity->gone || !filter || !(filter->filter_pgrp || (filter->filter_pid && filter->follow)))
+		return;
+	users->status.refused++;
+	if (!users->told_unknown)
+		message_warning("process %d died before it could be told whether it is to be recorded: its events are left out, and those of others like it",
+				(int)identity->pid);
+	users->told_unknown = true;
+}
+
+/* @whole: as user_program_new(). @offered: it says so itself */
+static void come(struct users *users, int fd, struct user_identity *identity, bool whole, bool offered)
+{
+	struct user *known = user_of_memory(users, fd);
+
+	identity->number = users->tracer ? tracer_number(users->tracer, identity->pid) : identity->pid;
+	if (known)
+		prefer_owner(users, known, identity);
+	else if (!users->off && takes_part(users, identity))
+		take(users, fd, identity, whole, offered);
+	else {
+		tell_unknown(users, identity);
+		if (identity->pid_fd >= 0)
+			close(identity->pid_fd);
+	}
+	close(fd);
+}
+
+static void on_found(void *context, int fd, struct user_identity *identity)
+{
+	come(context, fd, identity, false, false);
+}
+
+/* Who is found at the end, and was not there at the beginning, could not be heard. */
+static void on_found_unheard(void *context, int fd, struct user_identity *identity)
+{
+	come(context, fd, identity, true, false);
+}
+
+/* Nobody knows whether there were any: that can only be told. */
+static void look_for_programs(struct users *users, void (*found)(void *, int, struct user_identity *))
+{
+	int err = user_find_programs(found, users);
+
+	if (err && !users->unseen)
+		message_warning("programs that run already could not be looked for: %s; perhaps some are not recorded", strerror(-err));
+	users->unseen = users->unseen ? users->unseen : err;
+}
+
+static void listen_for_programs(struct users *users)
+{
+	struct trace_error error = { 0 };
+	bool waits = false;
+
+	users->socket = user_socket_listen(&error);
+	if (!users->socket && error.code == -EADDRINUSE) {
+		waits = wait_for_other(users, user_socket_owner());
+		if (!waits)
+			users->socket = user_socket_listen(&error);
+	}
+	if (!users->socket)
+		user_barred_begin(&users->barred, waits && users->other_fd >= 0, &error);
+	else
+		user_barred_end(&users->barred);
+	users->backlog = users->socket ? user_socket_backlog() : 0;
+}
+
+static void on_other_gone(struct users *users)
+{
+	close(users->other_fd);
+	users->other_fd = -1;
+	if (!users->socket) {
+		listen_for_programs(users);
+		if (users->socket)
+			watch(users, user_socket_fd(users->socket), WATCH_SOCKET);
+	}
+	if (!users->off)
+		look_for_programs(users, on_found);
+}
+
+/* Nonsense, a stranger, or no descriptor was left for it: only the last is a loss. */
+static void miss_offer(struct users *users, int err)
+{
+	users->status.refused++;
+	users->missed += err != -EBADMSG && err != -EPERM;
+	if (!users->told_offer)
+		message_warning("a program's offer of its events could not be taken: %s", strerror(-err));
+	users->told_offer = true;
+}
+
+/* False: it has not said anything yet. */
+static bool hear(struct users *users, int connection)
+{
+	struct user_identity identity;
+	int fd = user_socket_receive(connection, &identity);
+
+	if (fd == -EAGAIN)
+		return false;
+	if (fd >= 0)
+		come(users, fd, &identity, true, true);
+	else if (fd != -ENODATA)
+		miss_offer(users, fd);
+	close(connection);
+	return true;
+}
+
+/* What epoll told may be older than what was just done: the number may be another file's by now. */
+static void on_connection(struct users *users, int connection)
+{
+	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
+		if (users->connections[i] == connection) {
+			if (hear(users, connection))
+				users->connections[i] = -1;
+			return;
+		}
+}
+
+/*
+ * For a connection that has not spoken. Who holds a place may have spoken since we looked. If all are silent one must go.
+ * SECURITY: so who connects and says nothing keeps nobody out for long. A program that is sent away offers itself again.
+ */
+static int *find_place(struct users *users)
+{
+	int *place;
+
+	for (size_t i = 0; i < USERS_CONNECTIONS; i++) {
+		place = &users->connections[users->next_connection++ % USERS_CONNECTIONS];
+		if (*place < 0)
+			return place;
+	}
+	for (size_t i = 0; i < USERS_CONNECTIONS; i++) {
+		place = &users->connections[i];
+		if (hear(users, *place)) {
+			*place = -1;
+			return place;
+		}
+	}
+	place = &users->connections[users->next_connection++ % USERS_CONNECTIONS];
+	close(*place);
+	*place = -1;
+	return place;
+}
+
+static void keep_connection(struct users *users, int connection)
+{
+	int *place = find_place(users), err = watch(users, connection, WATCH_CONNECTION);
+
+	if (err) {
+		miss_offer(users, err);
+		close(connection);
+		return;
+	}
+	*place = connection;
+}
+
+/* No descriptor is left, or no memory: who waits goes on to wait, and would have us wake up for him again at once. */
+static void pause_hearing(struct users *users)
+{
+	epoll_ctl(users->epoll_fd, EPOLL_CTL_DEL, user_socket_fd(users->socket), NULL);
+	users->is_deaf = true;
+	set_timer(users, USERS_PERIOD_MAX_NS);
+}
+
+static void hear_again(struct users *users)
+{
+	if (users->is_deaf && users->socket)
+		users->is_deaf = watch(users, user_socket_fd(users->socket), WATCH_SOCKET) != 0;
+}
+
+static void on_socket(struct users *users)
+{
+	int connection = 0;
+
+	for (int i = 0; i < USERS_ACCEPTED && (connection = user_socket_accept(users->socket)) >= 0; i++) {
+		users->in_a_row++;
+		if (!hear(users, connection)) /* usually it has spoken already */
+			keep_connection(users, connection);
+	}
+	users->crowded |= users->in_a_row > users->backlog;
+	if (connection == -EAGAIN)
+		users->in_a_row = 0;
+	if (connection >= 0 || connection == -EAGAIN || connection == -ECONNABORTED || connection == -EINTR)
+		return;
+	pause_hearing(users);
+	if (users->told_accept)
+		return;
+	message_warning("programs that want to be recorded cannot be heard: %s", strerror(-connection));
+	users->told_accept = true;
+	users->missed++;
+}
+
+/* ---- they go ---- */
+
+static void on_death(struct users *users, int pid_fd)
+{
+	struct pollfd dead = { .fd = pid_fd, .events = POLLIN };
+
+	if (poll(&dead, 1, 0) != 1 || !(dead.revents & POLLIN))
+		return; /* as for connections: who has this number now lives */
+	epoll_ctl(users->epoll_fd, EPOLL_CTL_DEL, pid_fd, NULL);
+	for (struct user *user = users->list; user; user = user->next)
+		if (user_program_identity(user->program)->pid_fd == pid_fd)
+			user->dead = true;
+}
+
+static void need(void *context, int fd, struct user_identity *identity)
+{
+	struct user *user = user_of_memory(context, fd);
+
+	if (user)
+		user->needed = true;
+	if (identity->pid_fd >= 0)
+		close(identity->pid_fd);
+	close(fd);
+}
+
+static void forget(struct users *users, struct user *user)
+{
+	struct user_kept_books books = { 0 };
+
+	if (users->recording.flight)
+		user_program_get_books(user->program, &books);
+	else
+		users->missed += user_program_late(user->program);
+	users->unregistered += user_program_unregistered(user->program);
+	users->gone.programs += books.overwritten + books.lost > 0;
+	users->gone.overwritten += books.overwritten;
+	users->gone.lost += books.lost;
+	if (books.overwritten + books.lost > 0 && user->died_ns > users->gone.ns)
+		users->gone.ns = user->died_ns;
+	users->dead_bytes -= user_program_saved(user->program);
+	user_program_free(user->program);
+	free(user);
+	users->nr_buried--;
+}
+
+/* Who died first of those that left something. The list begins with who came last. */
+static struct user *first_dead(const struct users *users)
+{
+	struct user *first = NULL;
+
+	for (struct user *user = users->list; user; user = user->next)
+		if (user_program_is_buried(user->program) && user_program_saved(user->program) && (!first || user->died_ns <= first->died_ns))
+			first = user;
+	return first;
+}
+
+/* A flight recorder keeps the latest of what the dead left, too: the rest counts as overwritten. */
+static void keep_bounds(struct users *users)
+{
+	struct user *first;
+	size_t bytes, nr = 0;
+
+	for (const struct user *user = users->list; user; user = user->next)
+		nr += user_program_saved(user->program) > 0;
+	while ((users->dead_bytes > users->dead_bytes_max || nr > users->dead_max) && (first = first_dead(users))) {
+		bool all = users->dead_bytes <= users->dead_bytes_max;
+
+		do {
+			bytes = user_program_drop(first->program);
+			users->dead_bytes -= bytes;
+		} while (bytes && (all || users->dead_bytes > users->dead_bytes_max));
+		nr -= !user_program_saved(first->program);
+	}
+}
+
+/* Which of the dead does a living process still look at, for its switches? The others go; nobody, while it cannot be told. */
+static void forget_unneeded(struct users *users)
+{
+	struct user **place = &users->list;
+	int err;
+
+	if (users->nr_buried < users->max_buried)
+		return;
+	for (struct user *user = users->list; user; user = user->next)
+		user->needed = !user_program_is_buried(user->program) || user_program_saved(user->program);
+	err = user_find_programs(need, users);
+	while (*place) {
+		struct user *user = *place;
+
+		if (user->needed || err) {
+			place = &user->next;
+			continue;
+		}
+		*place = user->next;
+		forget(users, user);
+	}
+	users->max_buried = 2 * users->nr_buried > USERS_BURIED_MIN ? 2 * users->nr_buried : USERS_BURIED_MIN;
+}
+
+static void bury_dead(struct users *users)
+{
+	for (struct user *user = users->list; user; user = user->next) {
+		if (!user->dead || user_program_is_buried(user->program) || !user_program_finish(user->program))
+			continue;
+		user_program_bury(user->program);
+		user->died_ns = clock_now();
+		users->dead_bytes += user_program_saved(user->program);
+		users->nr_buried++;
+		users->status.programs--;
+	}
+	keep_bounds(users);
+	forget_unneeded(users);
+}
+
+/* ---- how often ---- */
+
+/* A flight recorder's: until nothing new has turned up for a while. */
+static void choose_next_look(struct users *users)
+{
+	struct clock_sample now;
+
+	if (users->period_ns < USERS_LOOKS_END_NS)
+		set_timer(users, users->period_ns);
+	if (clock_now() - users->clock_ns < USERS_CLOCK_NS)
+		return;
+	now = clock_take_sample(); /* as we are awake */
+	users->clock_ns = now.monotonic_ns;
+	user_clock_add(&users->recording.clock, &now);
+}
+
+static void choose_period(struct users *users)
+{
+	uint64_t most = 0, all = 0;
+
+	if (users->recording.flight) {
+		choose_next_look(users);
+		return;
+	}
+	for (struct user *user = users->list; user; user = user->next) {
+		uint64_t taken = user_program_is_buried(user->program) ? user->taken_before : user_program_taken(user->program);
+		uint64_t share = (taken - user->taken_before) * 4 / user_program_mapping(user->program)->nr_subbufs;
+
+		all += taken - user->taken_before;
+		most = share > most ? share : most;
+		user->taken_before = taken;
+	}
+	if (most && users->period_ns > USERS_PERIOD_MIN_NS)
+		users->period_ns /= 2;
+	else if (!all && users->period_ns < USERS_PERIOD_MAX_NS)
+		users->period_ns *= 2;
+	set_timer(users, users->status.programs ? users->period_ns : users->is_deaf ? USERS_PERIOD_MAX_NS : 0);
+}
+
+/* ---- the recording ---- */
+
+struct users *users_new(const struct users_options *options, struct trace_error *ret_error)
+{
+	struct users *users = calloc(1, sizeof(*users));
+
+	if (!users) {
+		error_set(ret_error, -ENOMEM, "no memory for programs' events");
+		return NULL;
+	}
+	memset(users->connections, 0xff, sizeof(users->connections));
+	users->selection = *options->selection;
+	users->filter = options->filter;
+	users->tracer = options->tracer;
+	users->max_buried = USERS_BURIED_MIN;
+	users->other_fd = -1;
+	users->period_ns = USERS_PERIOD_BEGIN_NS;
+	users->recording.blocking = options->blocking;
+	users->recording.flight = options->flight;
+	users->dead_bytes_max = options->dead_bytes ? options->dead_bytes : USERS_DEAD_BYTES;
+	users->dead_max = options->dead_max ? options->dead_max : USERS_DEAD_MAX;
+	users->recording.selection = &users->selection;
+	users->recording.next_stream = USER_FIRST_STREAM;
+	users->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	users->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (users->epoll_fd < 0 || users->timer_fd < 0 || watch(users, users->timer_fd, WATCH_TIMER)) {
+		error_set(ret_error, -errno, "cannot wait for programs: %s", strerror(errno));
+		return users_free(users);
+	}
+	users->barred.wanted = select_wants_any_user(&users->selection);
+	listen_for_programs(users);
+	return users;
+}
+
+void users_begin(struct users *users, struct drain *drain, struct trace_writer *writer, const struct clock_sample *start)
+{
+	users->recording.drain = drain;
+	users->recording.writer = writer;
+	users->recording.start_ns = start->monotonic_ns;
+	user_clock_add(&users->recording.clock, start);
+	users->begun = true;
+	look_for_programs(users, on_found);
+	if (users->socket)
+		watch(users, user_socket_fd(users->socket), WATCH_SOCKET);
+}
+
+struct users *users_free(struct users *users)
+{
+	if (!users)
+		return NULL;
+	user_socket_close(users->socket);
+	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
+		if (users->connections[i] >= 0)
+			close(users->connections[i]);
+	while (users->list) {
+		struct user *user = users->list;
+
+		users->list = user->next;
+		user_program_free(user->program);
+		free(user);
+	}
+	if (users->timer_fd >= 0)
+		close(users->timer_fd);
+	if (users->other_fd >= 0)
+		close(users->other_fd);
+	if (users->epoll_fd >= 0)
+		close(users->epoll_fd);
+	free(users);
+	return NULL;
+}
+
+int users_fd(const struct users *users)
+{
+	return users->epoll_fd;
+}
+
+static void on_timer(struct users *users)
+{
+	uint64_t expirations;
+	bool found = false;
+
+	if (read(users->timer_fd, &expirations, sizeof(expirations)) < 0)
+		return; /* it was set again meanwhile */
+	hear_again(users);
+	for (struct user *user = users->list; user; user = user->next)
+		found |= user_program_look(user->program);
+	if (users->recording.flight)
+		users->period_ns = found ? USERS_PERIOD_BEGIN_NS : 2 * users->period_ns;
+}
+
+/* Returns how many had something to say. */
+static int dispatch(struct users *users)
+{
+	struct epoll_event events[USERS_EVENTS];
+	int nr = epoll_wait(users->epoll_fd, events, USERS_EVENTS, 0);
+
+	for (int i = 0; i < nr; i++) {
+		int fd = (int)(events[i].data.u64 >> 32);
+
+		switch ((uint32_t)events[i].data.u64) {
+		case WATCH_SOCKET:
+			on_socket(users);
+			break;
+		case WATCH_TIMER:
+			on_timer(users);
+			break;
+		case WATCH_CONNECTION:
+			on_connection(users, fd);
+			break;
+		case WATCH_DAEMON:
+			on_other_gone(users);
+			break;
+		default:
+			on_death(users, fd);
+		}
+	}
+	return nr;
+}
+
+void users_dispatch(struct users *users)
+{
+	dispatch(users);
+}
+
+void users_look(struct users *users)
+{
+	bury_dead(users);
+	choose_period(users);
+}
+
+static void switch_all(struct users *users)
+{
+	for (struct user *user = users->list; user; user = user->next)
+		user_program_switch(user->program, users->off);
+}
+
+void users_select(struct users *users, const struct selection *selection)
+{
+	users->selection = *selection;
+	users->barred.wanted |= select_wants_any_user(selection);
+	switch_all(users);
+}
+
+void users_halt(struct users *users, bool halted)
+{
+	users->recording.halted = halted;
+	switch_all(users);
+}
+
+const struct selection *users_selection(const struct users *users)
+{
+	return &users->selection;
+}
+
+/* Who offered its memory before now takes part, though we come to it only now. */
+static void take_all(struct users *users)
+{
+	hear_again(users);
+	for (int round = 0; round < USERS_LAST_ROUNDS && dispatch(users) > 0; round++)
+		;
+	look_for_programs(users, on_found_unheard);
+	for (struct user *user = users->list; user; user = user->next)
+		user_program_look(user->program);
+}
+
+void users_switch_off(struct users *users)
+{
+	take_all(users);
+	users->off = true;
+	switch_all(users);
+}
+
+void users_salvage(struct users *users)
+{
+	for (struct user *user = users->list; user; user = user->next)
+		if (!user->dead && !user_program_is_buried(user->program))
+			user->dead = !user_find_maps(user_program_identity(user->program)->pid, user_program_mapping(user->program)->ino);
+	bury_dead(users);
+}
+
+void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context)
+{
+	uint64_t unregistered = users->unregistered;
+	const char *pattern;
+	char text[SELECT_NAME_MAX + sizeof(users->recording.why.message) + 128];
+
+	user_barred_tell(&users->barred, users->recording.start_ns, users->status.ever, tell, context);
+	for (size_t at = 0; (pattern = select_unmatched(&users->selection, &at));) {
+		snprintf(text, sizeof(text), "%s: no program had such an event", pattern);
+		tell(context, text);
+	}
+	for (const struct user *user = users->list; user; user = user->next)
+		unregistered += user_program_unregistered(user->program);
+	if (unregistered) {
+		snprintf(text, sizeof(text), "%s tracepoints of programs: they found no room among the %u events that a program can have", text_count(unregistered).s,
+			 USER_MAX_EVENTS - 1);
+		tell(context, text);
+	}
+	if (users->recording.undescribed) {
+		snprintf(text, sizeof(text), "%s tracepoints of programs: %s", text_count(users->recording.undescribed).s, users->recording.why.message);
+		tell(context, text);
+	}
+	if (users->unseen) {
+		snprintf(text, sizeof(text), "programs that ran already and could not be looked for (%s): perhaps there were some", strerror(-users->unseen));
+		tell(context, text);
+	}
+	if (users->crowded)
+		tell(context, "programs that could not be heard, for too many began at once, and were killed before they could be found: perhaps there were some");
+}
+
+uint64_t users_settle(struct users *users)
+{
+	uint64_t missed;
+
+	for (struct user *user = users->list; user; user = user->next) {
+		user_program_settle(user->program);
+		users->missed += user_program_late(user->program);
+	}
+	if (users->missed)
+		message_warning("at least %s events of programs are lost: their offers, or what their children recorded, could not be taken",
+				text_count(users->missed).s);
+	missed = users->missed;
+	users->missed = 0;
+	return missed;
+}
+
+/* ---- flight recorder ---- */
+
+uint64_t users_oldest_ns(struct users *users)
+{
+	uint64_t oldest = UINT64_MAX, ns;
+
+	take_all(users);
+	users_salvage(users);
+	for (struct user *user = users->list; user; user = user->next) {
+		ns = user_program_oldest_ns(user->program);
+		oldest = ns < oldest ? ns : oldest;
+	}
+	return oldest;
+}
+
+int users_snapshot(struct users *users, struct user_snapshot *snapshot)
+{
+	int err = 0;
+
+	users->recording.next_stream = USER_FIRST_STREAM;
+	users->recording.undescribed = 0; /* each snapshot describes all of them */
+	for (struct user *user = users->list; user && !err; user = user->next)
+		err = user_program_snapshot(user->program, snapshot);
+	snapshot->missed += users->missed;
+	return err;
+}
+
+void users_reset(struct users *users, const struct clock_sample *now)
+{
+	users->recording.start_ns = now->monotonic_ns;
+	user_clock_add(&users->recording.clock, now);
+	for (struct user *user = users->list; user; user = user->next)
+		user_program_reset(user->program);
+	users->missed = 0;
+	users->barred.others_had = false;
+	users->dead_bytes = 0;
+	users->gone = (struct users_gone){ 0 };
+}
+
+void users_get_gone(const struct users *users, struct users_gone *ret_gone)
+{
+	*ret_gone = users->gone;
+}
+
+void users_get_status(const struct users *users, struct users_status *ret_status)
+{
+	*ret_status = users->status;
+	ret_status->barred = user_barred_now(&users->barred);
+}

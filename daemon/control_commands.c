@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* control_commands.c - what a running daemon can be asked for. One function for each verb; a table finds it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "own_records.h"
+#include "clock.h"
+#include "message.h"
+#include "priority.h"
+#include "session_probes.h"
+#include "session.h"
+#include "format_text.h"
+#include "tracefile.h"
+
+/** struct answer - @later: requests_synced() or requests_close() will answer */
+struct answer {
+	int err;
+	bool later;
+	char text[CONTROL_ANSWER_BYTES - 16];
+};
+
+static void answer_set(struct answer *answer, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void answer_set(struct answer *answer, int err, const char *format, ...)
+{
+	va_list arguments;
+
+	answer->err = err;
+	va_start(arguments, format);
+	vsnprintf(answer->text, sizeof(answer->text), format, arguments);
+	va_end(arguments);
+}
+
+/* ---- masks ---- */
+
+/* The events that are recorded while halted: those of the trace about itself. */
+static void halted_mask(uint64_t ret_mask[TRACE_MASK_WORDS])
+{
+	struct selection none = {.begun = true};
+
+	memset(none.removed, 0xff, sizeof(none.removed));
+	select_finish(&none, ret_mask);
+}
+
+static int set_mask(struct session *session, const uint64_t mask[TRACE_MASK_WORDS], struct answer *answer)
+{
+	struct trace_error error = {0};
+	int err = session->flight ? flight_set_mask(session->flight, mask, &error)
+				  : recording_set_mask(session->recording, mask, &error);
+
+	if (err)
+		answer_set(answer, err, "%s", error.message);
+	return err;
+}
+
+/* Said in the trace first: from then on nobody is to take an end that comes for that of a begin which was recorded before. */
+static void note_selection(struct session *session)
+{
+	char text[SELECT_TEXT_BYTES] = "none";
+
+	if (!session->users && !session->probes)
+		return;
+	if (!session->halted)
+		select_print_user(&session->selection, text, sizeof(text));
+	if (session->flight)
+		flight_select(session->flight, text);
+	else
+		recording_select(session->recording, text);
+}
+
+static void switch_programs(struct session *session)
+{
+	note_selection(session);
+	if (session->users) {
+		users_halt(session->users, session->halted);
+		users_select(session->users, &session->selection);
+	}
+	probe_switch(session->tracer, session->probes, session->halted ? NULL : &session->selection);
+}
+
+static void do_begin(struct session *session, const struct request *request, struct answer *answer)
+{
+	if (session->halted && set_mask(session, session->mask, answer))
+		return;
+	if (session->halted) {
+		session->halted = false;
+		switch_programs(session);
+	}
+	answer_set(answer, 0, "tracedaemon: recording\n");
+}
+
+static void do_halt(struct session *session, const struct request *request, struct answer *answer)
+{
+	uint64_t mask[TRACE_MASK_WORDS];
+
+	halted_mask(mask);
+	if (!session->halted && set_mask(session, mask, answer))
+		return;
+	if (!session->halted) {
+		session->halted = true;
+		switch_programs(session);
+	}
+	answer_set(answer, 0, "tracedaemon: halted\n");
+}
+
+/* What @session was asked for, but for the kernel's events where it cannot record them. */
+static void recorded_mask(const struct session *session, uint64_t mask[TRACE_MASK_WORDS])
+{
+	memcpy(mask, session->mask, sizeof(session->mask));
+	for (size_t i = 0; !session->tracer && i < trace_catalogue_size(); i++) {
+		const struct trace_event_type *type = trace_catalogue_type(i);
+
+		if (strcmp(type->program, "NONE") != 0)
+			mask[type->id / 64] &= ~(1ull << type->id % 64);
+	}
+}
+
+static void print_events(const struct session *session, char *text, size_t size)
+{
+	uint64_t mask[TRACE_MASK_WORDS];
+	size_t used;
+
+	recorded_mask(session, mask);
+	select_print_mask(mask, text, size);
+	used = strlen(text);
+	if ((!session->users && !session->probes) || used >= size)
+		return;
+	used += (size_t)snprintf(text + used, size - used, "Events of programs: ");
+	if (used < size && !session->users)
+		snprintf(text + used, size - used, "none");
+	else if (used < size)
+		select_print_user(users_selection(session->users), text + used, size - used);
+	used = strlen(text);
+	if (used + 2 <= size)
+		memcpy(text + used, "\n", 2);
+	used = strlen(text);
+	if (used + 256 <= size)
+		probe_print(session->probes, &session->selection, text + used, size - used);
+}
+
+static void print_mask(const struct session *session, struct answer *answer)
+{
+	print_events(session, answer->text, sizeof(answer->text));
+}
+
+/* What could not be attached just now, behind what there is. */
+static void tell_not_traced(const struct session *session, size_t nr_before, struct answer *answer)
+{
+	size_t used = strlen(answer->text);
+	const char *text;
+
+	for (size_t i = nr_before; session->tracer && (text = tracer_not_traced(session->tracer, i)) && used < sizeof(answer->text); i++)
+		used += (size_t)snprintf(answer->text + used, sizeof(answer->text) - used, "not traced: %s\n", text);
+}
+
+static size_t nr_not_traced(const struct session *session)
+{
+	size_t nr = 0;
+
+	while (session->tracer && tracer_not_traced(session->tracer, nr))
+		nr++;
+	return nr;
+}
+
+static void do_mask(struct session *session, const struct request *request, struct answer *answer)
+{
+	struct selection selection = {0};
+	struct trace_error error;
+	uint64_t mask[TRACE_MASK_WORDS];
+	size_t nr_before = nr_not_traced(session);
+
+	if (!*request->argument) {
+		print_mask(session, answer);
+		return;
+	}
+	if (strchr("-+!", *request->argument)) { /* changes what is recorded now */
+		selection = session->users ? *users_selection(session->users) : session->selection;
+		memset(selection.removed, 0, sizeof(selection.removed));
+		memcpy(selection.mask, session->mask, sizeof(selection.mask));
+		selection.begun = true;
+	}
+	if (select_add(&selection, request->argument, &error)) {
+		answer_set(answer, error.code, "%s", error.message);
+		return;
+	}
+	select_finish(&selection, mask);
+	if (session->probes)
+		select_set(mask, TRACE_EV_USER);
+	if (!session->halted && set_mask(session, mask, answer))
+		return;
+	probe_note(session->probes, &selection);
+	session->selection = selection;
+	memcpy(session->mask, mask, sizeof(mask));
+	switch_programs(session);
+	print_mask(session, answer);
+	tell_not_traced(session, nr_before, answer);
+}
+
+/* ---- status ---- */
+
+static uint64_t subbufs_of_ring(const struct tracer_ring *ring)
+{
+	return __atomic_load_n(&ring->ring.control->position, __ATOMIC_RELAXED) >> SUBBUF_OFFSET_BITS;
+}
+
+/* In the order of the classic's -v. */
+static size_t print_rings(const struct session *session, char *text, size_t size)
+{
+	const struct tracer_ring *ring;
+	size_t used = 0;
+
+	for (size_t i = 0; session->tracer && i < tracer_nr_rings(session->tracer) && used < size; i++) {
+		ring = tracer_get_ring(session->tracer, i);
+		used += (size_t)snprintf(text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost\n",
+					 ring->cpu, ring->structural ? " structural" : "",
+					 (unsigned long long)subbufs_of_ring(ring),
+					 (unsigned long long)__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED));
+	}
+	return used;
+}
+
+static size_t print_recording(const struct session *session, char *text, size_t size)
+{
+	struct recording_status status;
+
+	recording_get_status(session->recording, &status);
+	return (size_t)snprintf(text, size, "File: %s, %s\nEvents: %s recorded, %s lost, %s missed, %s filtered\n",
+				session->output.path, text_bytes(status.file_bytes).s, text_count(status.events).s,
+				text_count(status.lost + status.lost_write + status.not_understood).s, text_count(status.missed).s,
+				text_count(status.filtered).s);
+}
+
+static size_t print_unfollowed(const struct session *session, char *text, size_t size)
+{
+	char unfollowed[TRACEFILE_TEXT_BYTES];
+
+	if (!session->tracer || !tracefile_print_unfollowed(session->tracer, session->start_ns, unfollowed, sizeof(unfollowed)))
+		return 0;
+	return (size_t)snprintf(text, size, "Not traced: %s\n", unfollowed);
+}
+
+static size_t print_users(const struct session *session, char *text, size_t size)
+{
+	struct users_status status;
+
+	users_get_status(session->users, &status);
+	return (size_t)snprintf(text, size, "Programs with tracepoints: %zu now, %zu so far, %zu refused%s\n", status.programs, status.ever, status.refused,
+				status.barred ? "; new ones cannot join" : "");
+}
+
+static size_t print_buffers(const struct session *session, char *text, size_t size)
+{
+	const struct tracer_ring *ring = session->tracer ? tracer_get_ring(session->tracer, 0) : NULL;
+
+	if (!ring)
+		return (size_t)snprintf(text, size, "Buffering: lock-free, in the programs; the kernel is not recorded\n");
+	return (size_t)snprintf(text, size, "Buffering: lock-free, %llu bytes per CPU (%u sub-buffers x %u bytes)\n",
+				(unsigned long long)ring->ring.subbuf_bytes * ring->ring.nr_subbufs, ring->ring.nr_subbufs, ring->ring.subbuf_bytes);
+}
+
+static void do_status(struct session *session, const struct request *request, struct answer *answer)
+{
+	size_t nr_cpus = session->tracer ? tracer_nr_rings(session->tracer) / 2 : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+	char *text = answer->text;
+	size_t size = sizeof(answer->text), used;
+
+	used = (size_t)snprintf(text, size, "Trace status (%zu CPU%s): %s, process %d, for %s\nMode: %s\nTimestamping: CLOCK_MONOTONIC, ns\n", nr_cpus,
+				nr_cpus == 1 ? "" : "s",
+				session->halted ? "halted" : "recording", (int)getpid(), text_seconds(clock_now() - session->start_ns).s,
+				session->flight ? "Flight Recorder Mode" : "Trace Mode");
+	used += print_buffers(session, text + used, size - used);
+	if (session->recording)
+		used += print_recording(session, text + used, size - used);
+	used += print_unfollowed(session, text + used, size - used);
+	used += print_rings(session, text + used, size - used);
+	if (session->users && used < size)
+		used += print_users(session, text + used, size - used);
+	if (used < size)
+		print_events(session, text + used, size - used);
+}
+
+/* ---- dump, reset, mark, stop ---- */
+
+static void answer_later(struct session *session, int client_fd, uint64_t sync, struct answer *answer)
+{
+	session->waiting[session->nr_waiting++] = (struct waiting){client_fd, sync};
+	answer->later = true;
+}
+
+static void dump_recording(struct session *session, int client_fd, struct answer *answer)
+{
+	uint64_t sync;
+
+	if (session->nr_waiting == SESSION_MAX_WAITING) {
+		answer_set(answer, -EBUSY, "too many dumps at once; try again");
+		return;
+	}
+	if (recording_sync(session->recording, &sync)) {
+		answer_set(answer, -ENOMEM, "no memory to see when all events so far are on disk; try again");
+		return;
+	}
+	answer_later(session, client_fd, sync, answer);
+}
+
+/* Into files and memory alone, which take what comes: recording does not wait for whoever reads a pipe. Our clients copy it there themselves. */
+static void dump_flight(struct session *session, int file_fd, struct answer *answer)
+{
+	struct flight_result result;
+	struct trace_error error = {0};
+	struct stat status;
+
+	if (file_fd < 0) {
+		answer_set(answer, -EINVAL, "the flight recorder's events go to a file: name it");
+		return;
+	}
+	if (fstat(file_fd, &status) < 0 || !S_ISREG(status.st_mode)) {
+		answer_set(answer, -EINVAL, "this daemon writes snapshots to files only; a tracectl of its version puts them into pipes");
+		return;
+	}
+	priority_watch(false, clock_now()); /* of rings that are overwritten meanwhile */
+	if (flight_snapshot(session->flight, file_fd, session->options->session.level, &result, &error)) {
+		answer_set(answer, error.code, "%s", error.message);
+		return;
+	}
+	answer_set(answer, 0, "%s, %s; %s older ones were overwritten\n", text_events(result.events).s,
+		   text_bytes(result.file_bytes).s, text_count(result.overwritten).s);
+}
+
+static void do_reset(struct session *session, const struct request *request, struct answer *answer)
+{
+	if (!session->flight) {
+		answer_set(answer, -ENOTSUP,
+			   "this daemon writes to a file, and what is written stays; reset is for the flight recorder");
+		return;
+	}
+	flight_reset(session->flight);
+	answer_set(answer, 0, "tracedaemon: the flight recorder begins anew\n");
+}
+
+static void do_mark(struct session *session, const struct request *request, struct answer *answer)
+{
+	if (!*request->argument)
+		answer_set(answer, -EINVAL, "a mark needs a text");
+	else if (strlen(request->argument) > BLOCK_TEXT_MAX_BYTES)
+		answer_set(answer, -E2BIG, "a mark has room for %zu bytes, and this text has %zu; put it into several", BLOCK_TEXT_MAX_BYTES, strlen(request->argument));
+	else if (session->flight)
+		flight_mark(session->flight, request->argument);
+	else
+		recording_mark(session->recording, request->argument);
+}
+
+/* Whoever stops us wants the trace, and to know how it went: a daemon in the background has nobody else to tell. */
+static void stop(struct session *session, int client_fd, struct answer *answer)
+{
+	session->stopping = true;
+	if (session->nr_waiting < SESSION_MAX_WAITING)
+		answer_later(session, client_fd, SESSION_UNTIL_END, answer);
+	else
+		answer_set(answer, 0, "tracedaemon: stopping\n");
+}
+
+static void do_mode(struct session *session, const struct request *request, struct answer *answer)
+{
+	answer_set(answer, 0, "%s", session->flight ? "flight" : "file");
+}
+
+static const struct {
+	const char *verb;
+	void (*run)(struct session *session, const struct request *request, struct answer *answer);
+} requests[] = {
+	{"status", do_status}, {"mode", do_mode},   {"begin", do_begin}, {"halt", do_halt},
+	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},
+};
+
+static void perform(struct session *session, const struct request *request, int client_fd, struct answer *answer)
+{
+	if (!strcmp(request->verb, "dump")) {
+		if (session->flight)
+			dump_flight(session, request->file_fd, answer);
+		else
+			dump_recording(session, client_fd, answer);
+		return;
+	}
+	if (!strcmp(request->verb, "stop")) {
+		stop(session, client_fd, answer);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		if (strcmp(request->verb, requests[i].verb))
+			continue;
+		requests[i].run(session, request, answer);
+		return;
+	}
+	answer_set(answer, -EINVAL, "this daemon does not know \"%.40s\"", request->verb);
+}
+
+void requests_answer(struct session *session, int fd)
+{
+	struct request request;
+	struct answer answer;
+	int err;
+
+	answer.err = 0;
+	answer.later = false;
+	answer.text[0] = '\0';
+	err = control_receive(fd, &request);
+	if (err) {
+		snprintf(answer.text, sizeof(answer.text), "the daemon could not read what it was asked: %s; try again", strerror(-err));
+		control_answer(fd, err, err == -EMFILE ? "the daemon has no descriptor left for the file; try again" : answer.text);
+		close(fd);
+		return;
+	}
+	perform(session, &request, fd, &answer);
+	if (request.file_fd >= 0)
+		close(request.file_fd);
+	if (answer.later)
+		return;
+	control_answer(fd, answer.err, answer.text);
+	close(fd);
+}
+
+static void answer_waiting(int fd, const struct trace_error *error, const char *text)
+{
+	char failed[sizeof(((struct answer *)0)->text)];
+
+	if (error->code) {
+		snprintf(failed, sizeof(failed), "not all events are on disk: %s", error->message);
+		text = failed;
+	}
+	control_answer(fd, error->code, text);
+	close(fd);
+}
+
+/* What a full disk refused is not on it, whatever was synced since; nor is a file that was removed. */
+static struct trace_error what_is_missing(const struct session *session)
+{
+	struct trace_error error = {0};
+
+	if (!recording_write_error(session->recording, &error) && output_check(&session->output, &error) != -ENOENT)
+		error.code = 0;
+	return error;
+}
+
+void requests_synced(struct session *session)
+{
+	uint64_t synced = recording_synced(session->recording);
+	struct trace_error error = what_is_missing(session);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < session->nr_waiting; i++) {
+		if (session->waiting[i].sync > synced)
+			session->waiting[kept++] = session->waiting[i];
+		else
+			answer_waiting(session->waiting[i].fd, &error, "tracedaemon: all events so far are on disk\n");
+	}
+	session->nr_waiting = kept;
+}
+
+void requests_close(struct session *session)
+{
+	char text[PROGRESS_SUMMARY_BYTES + 32] = "tracedaemon: the flight recorder has ended\n";
+
+	if (session->recording)
+		snprintf(text, sizeof(text), "tracedaemon: %s\n", session->summary);
+	for (size_t i = 0; i < session->nr_waiting; i++)
+		answer_waiting(session->waiting[i].fd, &session->end_error, text);
+	session->nr_waiting = 0;
+}

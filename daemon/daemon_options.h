@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_DAEMON_OPTIONS_H
+#define DAEMON_DAEMON_OPTIONS_H
+/*
+ * daemon_options.h - tracedaemon's command line. One table drives the parser, --help and the test that the manual page and the
+ * completion know every option.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace/error.h>
+#include <trace/tracer.h>
+
+#include "select.h"
+#include "format_text.h"
+
+enum action {
+	ACTION_RECORD,
+	ACTION_HELP,
+	ACTION_VERSION,
+	ACTION_LIST,
+	/* the rest asks a daemon that runs already */
+	ACTION_PRINT_MASK,
+	ACTION_SET_MASK,
+	ACTION_STATUS,
+	ACTION_SNAPSHOT,
+	ACTION_STOP,
+};
+
+/** struct output_options - where the trace goes. @path: "-" for stdout; @made_up: nobody named it. @proc_path: NULL = none */
+struct output_options {
+	const char *path;
+	const char *proc_path;
+	bool made_up;
+};
+
+/** struct session_options - how the recording runs. @duration_ns: 0 = until it is stopped. @flush_ns: 0 = adaptive, UINT64_MAX =
+ * never */
+struct session_options {
+	uint64_t duration_ns;
+	uint64_t flush_ns;
+	int level;
+	bool quiet;
+	bool background;
+	bool block_programs;
+	const char *control_path; /* NULL = the default */
+	char **command;		  /* NULL-terminated; NULL = none */
+};
+
+#define OPTIONS_MAX_PROBES 64
+
+/** struct options - @probes: their texts, as given; @list_target: what to list, NULL = the events. @preload: libraries for the command, or NULL */
+struct options {
+	enum action action;
+	const char *probes[OPTIONS_MAX_PROBES];
+	size_t nr_probes;
+	const char *list_target;
+	const char *preload;
+	struct selection selection;
+	struct tracer_options tracer; /* mask still empty: see select_finish() */
+	struct output_options output;
+	struct session_options session;
+	bool follow_command;
+	struct text made_up;
+};
+
+enum option_value {
+	OPTION_NO_VALUE,
+	OPTION_VALUE,
+	OPTION_OPTIONAL_VALUE, /* the next word, unless it begins with a dash */
+	OPTION_GLUED_VALUE, /* only glued: without it the letter stands alone (-p) */
+};
+
+/**
+ * struct option_spec - one option
+ * @letter: classic letter, 0 none; @other_letter: its classic alias
+ * @name, @other_name: long spellings without the dashes, or NULL
+ * @apply: takes the value (NULL if none); NULL = accepted for old scripts and ignored
+ * @help: one line; for ignored options, why they are not needed any more
+ */
+struct option_spec {
+	char letter;
+	char other_letter;
+	const char *name;
+	const char *other_name;
+	const char *value_name;
+	enum option_value value;
+	int (*apply)(struct options *options, const char *value, struct trace_error *ret_error);
+	const char *help;
+};
+
+/** options_table() - all options, for the tests */
+const struct option_spec *options_table(size_t *ret_nr);
+
+/**
+ * options_parse() - the command line into @ret_options, whose strings are borrowed from @argv
+ * Says on stderr which old options were ignored. Returns 0, or -EINVAL with what is wrong: the program exits with 2.
+ */
+int options_parse(struct options *ret_options, int argc, char **argv, struct trace_error *ret_error);
+
+/** options_help() - the text of --help */
+void options_help(FILE *out);
+#endif

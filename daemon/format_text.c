@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "format_text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct text text_count(uint64_t count)
+{
+	struct text digits, out;
+	int nr = snprintf(digits.s, sizeof(digits.s), "%llu", (unsigned long long)count);
+	char *to = out.s;
+
+	for (int i = 0; i < nr; i++) {
+		if (i > 0 && (nr - i) % 3 == 0)
+			*to++ = ' ';
+		*to++ = digits.s[i];
+	}
+	*to = '\0';
+	return out;
+}
+
+struct text text_events(uint64_t count)
+{
+	struct text out;
+
+	snprintf(out.s, sizeof(out.s), "%.30s event%s", text_count(count).s, count == 1 ? "" : "s");
+	return out;
+}
+
+struct text text_bytes(uint64_t bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	struct text out;
+	double value = (double)bytes;
+	unsigned int unit = 0;
+
+	for (; value >= 999.5 && unit < 4; unit++)
+		value /= 1000;
+	snprintf(out.s, sizeof(out.s), unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return out;
+}
+
+struct text text_seconds(uint64_t time_ns)
+{
+	struct text out;
+	unsigned long long seconds = time_ns / 1000000000;
+
+	if (time_ns < 1000000000)
+		snprintf(out.s, sizeof(out.s), "%.3f s", (double)time_ns / 1e9);
+	else if (seconds < 120)
+		snprintf(out.s, sizeof(out.s), "%.1f s", (double)time_ns / 1e9);
+	else if (seconds < 7200)
+		snprintf(out.s, sizeof(out.s), "%llu min %02llu s", seconds / 60, seconds % 60);
+	else
+		snprintf(out.s, sizeof(out.s), "%llu h %02llu min", seconds / 3600, seconds / 60 % 60);
+	return out;
+}
+
+struct text text_trace_name(void)
+{
+	struct text out;
+	time_t now = time(NULL);
+	struct tm local;
+
+	strftime(out.s, sizeof(out.s), "trace-%Y-%m-%d-%H%M%S.trace", localtime_r(&now, &local));
+	return out;
+}
+
+/* ---- words for a shell ---- */
+
+static bool is_plain(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%";
+
+	return *path && !path[strspn(path, plain)];
+}
+
+static bool has_control(const char *path)
+{
+	for (; *path; path++)
+		if ((unsigned char)*path < ' ' || *path == 0x7f)
+			return true;
+	return false;
+}
+
+/* What stands for a character between quotes: \n and its like would go to the terminal, so that then the quotes are $'...', where \ is special, too. */
+static int print_quoted(char *text, size_t size, char character, bool escapes)
+{
+	if (escapes && ((unsigned char)character < ' ' || character == 0x7f))
+		return snprintf(text, size, "\\%03o", (unsigned int)character);
+	if (escapes && (character == '\'' || character == '\\'))
+		return snprintf(text, size, "\\%c", character);
+	return snprintf(text, size, character == '\'' ? "'\\''" : "%c", character);
+}
+
+bool text_shell(const char *path, char *word, size_t size)
+{
+	bool plain = is_plain(path), escapes = has_control(path);
+	size_t used;
+
+	used = (size_t)snprintf(word, size, "%s%s", plain ? "" : escapes ? "$'" : "'", *path == '-' ? "./" : "");
+	for (; *path && used < size; path++)
+		used += plain ? (size_t)snprintf(word + used, size - used, "%c", *path) : (size_t)print_quoted(word + used, size - used, *path, escapes);
+	if (!plain && used < size)
+		used += (size_t)snprintf(word + used, size - used, "'");
+	if (used < size)
+		return true;
+	*word = '\0';
+	return false;
+}
+
+/* ---- parsing ---- */
+
+/* strtoull() takes signs and spaces; an option's value must start with a digit. */
+static int parse_leading(const char *text, uint64_t *ret_number, const char **ret_rest)
+{
+	char *rest;
+	unsigned long long number;
+	int base = strncmp(text, "0x", 2) == 0 ? 16 : 10; /* never octal: -n010 is ten */
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	number = strtoull(text, &rest, base);
+	if (errno)
+		return -ERANGE;
+	*ret_number = number;
+	*ret_rest = rest;
+	return 0;
+}
+
+int text_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
+{
+	const char *rest;
+	uint64_t number;
+	int err = parse_leading(text, &number, &rest);
+
+	if (err)
+		return err;
+	if (*rest)
+		return -EINVAL;
+	if (number > max)
+		return -ERANGE;
+	*ret_number = number;
+	return 0;
+}
+
+int text_parse_size(const char *text, uint64_t max, uint64_t *ret_bytes)
+{
+	static const char units[] = "kKmMgG";
+	const char *rest, *unit;
+	uint64_t number;
+	int err = parse_leading(text, &number, &rest);
+
+	if (err)
+		return err;
+	if (*rest) {
+		unit = strchr(units, *rest);
+		if (!unit || (rest[1] && strcmp(rest + 1, "B") && strcmp(rest + 1, "iB")))
+			return -EINVAL;
+		if (__builtin_mul_overflow(number, 1ULL << (10 * ((unit - units) / 2 + 1)), &number))
+			return -ERANGE;
+	}
+	if (number > max)
+		return -ERANGE;
+	*ret_bytes = number;
+	return 0;
+}
+
+int text_parse_time(const char *text, uint64_t *ret_ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+	char *rest;
+	double value;
+
+	if ((*text < '0' || *text > '9') && *text != '.')
+		return -EINVAL;
+	value = strtod(text, &rest);
+	if (rest == text || !isfinite(value))
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(rest, units[i].name))
+			continue;
+		if (value * units[i].ns >= 9e18)
+			return -ERANGE;
+		*ret_ns = (uint64_t)(value * units[i].ns + 0.5);
+		return 0;
+	}
+	return -EINVAL;
+}

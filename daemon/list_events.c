@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "list_events.h"
+
+#include <stdio.h>
+#include <trace/probes.h>
+#include <trace/reader.h>
+#include <trace/tracer.h>
+
+#include "message.h"
+#include "select.h"
+#include "user_list.h"
+
+/* Below the list, so that its columns stay the same on every kernel. */
+static void list_missing(FILE *out)
+{
+	const char *reason;
+	bool any = false;
+
+	for (size_t i = 0; i < trace_catalogue_size(); i++) {
+		reason = tracer_unavailable(trace_catalogue_type(i)->id);
+		if (!reason)
+			continue;
+		if (!any)
+			fprintf(out, "\nNot on this machine:\n");
+		any = true;
+		fprintf(out, "  %-18s %s\n", trace_catalogue_type(i)->name, reason);
+	}
+}
+
+static int list_target(const char *target)
+{
+	struct trace_error error;
+	int result = trace_probes_list(target, stdout, &error);
+
+	if (result >= 0)
+		return 0;
+	message_error("%s", error.message);
+	return 1;
+}
+
+int list_run(const char *target)
+{
+	if (target)
+		return list_target(target);
+	select_list(stdout);
+	user_list(stdout);
+	list_missing(stdout);
+	puts("\nPlaces in programs (--probe): tracedaemon --list usdt:FILE|usdt:PID|FILE:'FUNCTIONS'|kernel:'FUNCTIONS'");
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* overwrite_reader.c - rings whose oldest sub-buffers are overwritten, maybe while we look: what flight recorders read. */
+#include <poll.h>
+
+#include "ring_reader.h"
+
+uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t forgotten)
+{
+	uint64_t newest = ring_newest(ring), nr = ring->nr_subbufs;
+	uint64_t oldest = newest >= nr ? newest - nr + 1 : 1;
+
+	return oldest > forgotten ? oldest : forgotten + 1;
+}
+
+static bool is_patient(int *patience)
+{
+	if (*patience <= 0)
+		return false;
+	--*patience;
+	poll(NULL, 0, 1);
+	return true;
+}
+
+bool ring_wait_until_complete(const struct subbuf_ring *ring, uint64_t seq, int *patience)
+{
+	while (!subbuf_complete(ring, seq))
+		if (ring_is_overwritten(ring, seq) || !is_patient(patience))
+			return false;
+	return true;
+}
+
+/* What was torn is found out afterwards and thrown away; so the sanitizer, which has no word for that, must not look. */
+__attribute__((no_sanitize_thread, noinline)) void ring_copy_racing(void *to, const void *from, size_t bytes)
+{
+	trace_u64 *to_words = to;
+	const trace_u64 *from_words = from;
+
+	for (size_t i = 0; i < bytes / sizeof(*to_words); i++)
+		to_words[i] = __atomic_load_n(&from_words[i], __ATOMIC_RELAXED);
+}
+
+bool ring_copy(const struct subbuf_ring *ring, uint64_t seq, struct subbuf_header *ret_copy)
+{
+	ring_copy_racing(ret_copy, subbuf_slot(ring, seq), ring->subbuf_bytes);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return ret_copy->seq == seq && !ring_is_overwritten(ring, seq);
+}
+
+uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *patience)
+{
+	struct subbuf_count count = subbuf_records_before(ring, seq);
+
+	while (!count.exact && !ring_is_overwritten(ring, seq) && is_patient(patience))
+		count = subbuf_records_before(ring, seq);
+	return count.records;
+}
+
+/* A ring that is filled so fast that it comes round while we count is asked again, from where it is then. */
+uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience)
+{
+	uint64_t forgotten;
+
+	do {
+		forgotten = ring_close(ring);
+		*ret_records = ring_records_before(ring, forgotten + 1, patience);
+	} while (ring_newest(ring) > forgotten + ring->nr_subbufs && is_patient(patience));
+	return forgotten;
+}

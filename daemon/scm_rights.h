@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_SCM_RIGHTS_H
+#define DAEMON_SCM_RIGHTS_H
+/* scm_rights.h - descriptors that came beside a message. */
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/** passed_take() - the first descriptor beside @message, the caller's; -1: none. Every other one that came is closed. */
+static inline int passed_take(struct msghdr *message)
+{
+	int found = -1, fd;
+
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < (part->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
+			memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(fd));
+			if (found < 0)
+				found = fd;
+			else
+				close(fd);
+		}
+	}
+	return found;
+}
+#endif

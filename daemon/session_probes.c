@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "session_probes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "daemon_options.h"
+#include "format_text.h"
+
+int probe_parse(const struct options *options, struct trace_probes **ret_probes, struct trace_error *ret_error)
+{
+	struct trace_probes *probes;
+	int err = 0;
+
+	*ret_probes = NULL;
+	if (!options->nr_probes)
+		return 0;
+	probes = trace_probes_new();
+	if (!probes)
+		return error_set(ret_error, -ENOMEM, "no memory for probes");
+	for (size_t i = 0; i < options->nr_probes && !err; i++)
+		err = trace_probes_add(probes, options->probes[i], ret_error);
+	if (err)
+		trace_probes_free(probes);
+	else
+		*ret_probes = probes;
+	return err;
+}
+
+static int number_all(const struct trace_probes *probes, struct trace_writer *writer, uint16_t *ids, struct trace_error *ret_error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < trace_probes_nr(probes) && !err; i++)
+		err = trace_writer_event_type(writer, trace_probes_get(probes, i)->type, &ids[i], ret_error);
+	return err;
+}
+
+int probe_describe(const struct trace_probes *probes, struct trace_writer *writer, struct trace_error *ret_error)
+{
+	uint16_t id;
+	int err = 0;
+
+	for (size_t i = 0; probes && i < trace_probes_nr(probes) && !err; i++)
+		err = trace_writer_event_type(writer, trace_probes_get(probes, i)->type, &id, ret_error);
+	return err;
+}
+
+/* ---- which are on ---- */
+
+#define PROBE_NAMES 4
+
+/** struct names - what patterns may call a probe */
+struct names {
+	size_t nr;
+	const char *names[PROBE_NAMES];
+	char texts[PROBE_NAMES][TRACE_PROBE_NAME_BYTES];
+};
+
+static void add_name(struct names *names, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add_name(struct names *names, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(names->texts[names->nr], TRACE_PROBE_NAME_BYTES, format, arguments);
+	va_end(arguments);
+	names->names[names->nr] = names->texts[names->nr];
+	names->nr++;
+}
+
+/*
+ * The event's name, with and without what is behind it for its moment; and the file with the function, as they were typed: libc.so.6:malloc for
+ * libc:malloc. Both ends of a scope have the same names: no pattern can take one without the other.
+ */
+static void name_probe(const struct trace_probe *probe, struct names *names)
+{
+	const char *name = probe->type->name, *slash = strrchr(probe->file, '/');
+	bool scope = probe->type->role == TRACE_ROLE_BEGIN || probe->type->role == TRACE_ROLE_END;
+	size_t chars = trace_type_stem(probe->type), suffix = strlen(".return");
+
+	if (probe->at_return && chars > suffix && !strcmp(name + chars - suffix, ".return"))
+		chars -= suffix;
+	names->nr = 0;
+	add_name(names, "%.*s", (int)chars, name);
+	add_name(names, "%.*s%s", (int)chars, name, scope ? ".begin" : name + chars);
+	if (scope)
+		add_name(names, "%.*s.end", (int)chars, name);
+	if (!probe->in_kernel)
+		add_name(names, "%s:%s", slash ? slash + 1 : probe->file, probe->function);
+}
+
+static bool is_wanted(const struct trace_probe *probe, const struct selection *selection)
+{
+	struct names names;
+
+	name_probe(probe, &names);
+	return select_wants_probe(selection, names.names, names.nr);
+}
+
+void probe_note(const struct trace_probes *probes, struct selection *selection)
+{
+	struct names names;
+
+	for (size_t i = 0; probes && i < trace_probes_nr(probes); i++) {
+		name_probe(trace_probes_get(probes, i), &names);
+		select_note_probe(selection, names.names, names.nr);
+	}
+}
+
+void probe_switch(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection)
+{
+	bool *on = probes ? calloc(trace_probes_nr(probes) + 1, sizeof(*on)) : NULL;
+
+	if (probes && !on)
+		message_warning("no memory to switch probes: they are off");
+	for (size_t i = 0; on && selection && i < trace_probes_nr(probes); i++)
+		on[i] = is_wanted(trace_probes_get(probes, i), selection);
+	if (probes)
+		tracer_switch_probes(tracer, on);
+	free(on);
+}
+
+/* Each name once. */
+static size_t print_some(const struct trace_probes *probes, const struct selection *selection, bool on, const char *title, char *buffer, size_t size)
+{
+	size_t used = 0;
+	const char *before = "";
+
+	*buffer = '\0';
+	for (size_t i = 0; i < trace_probes_nr(probes); i++) {
+		const struct trace_probe *probe = trace_probes_get(probes, i);
+
+		if (is_wanted(probe, selection) != on || !strcmp(before, probe->type->name))
+			continue;
+		before = probe->type->name;
+		if (used + strlen(before) + strlen(title) + 8 > size) {
+			used += (size_t)snprintf(buffer + used, size - used, " ...");
+			break;
+		}
+		used += (size_t)snprintf(buffer + used, size - used, "%s %s", used ? "" : title, before);
+	}
+	if (used)
+		used += (size_t)snprintf(buffer + used, size - used, "\n");
+	return used;
+}
+
+void probe_print(const struct trace_probes *probes, const struct selection *selection, char *buffer, size_t size)
+{
+	size_t used = probes ? print_some(probes, selection, true, "Probes that are on:", buffer, size / 2) : 0;
+
+	if (probes)
+		print_some(probes, selection, false, "Probes that are off:", buffer + used, size - used);
+}
+
+/* Who asks for a probe, and for other events by name, may have thought it was among them. */
+void probe_tell_off(const struct trace_probes *probes, const struct selection *selection)
+{
+	const char *first = NULL;
+	size_t nr = 0;
+
+	for (size_t i = 0; probes && i < trace_probes_nr(probes); i++) {
+		const struct trace_probe *probe = trace_probes_get(probes, i);
+
+		if (is_wanted(probe, selection))
+			continue;
+		first = first ? first : probe->type->name;
+		nr++;
+	}
+	if (nr)
+		message_note("%zu of %zu probed places are off, since -e names others: %s%s", nr, trace_probes_nr(probes), first, nr > 1 ? ", ..." : "");
+}
+
+/* A kernel that takes no probes at all still records everything else. */
+int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_writer *writer,
+		 struct trace_error *ret_error)
+{
+	struct trace_error error;
+	uint16_t *ids;
+	int err;
+
+	if (!probes)
+		return 0;
+	ids = calloc(trace_probes_nr(probes), sizeof(*ids));
+	if (!ids)
+		return error_set(ret_error, -ENOMEM, "no memory for probes");
+	err = number_all(probes, writer, ids, ret_error);
+	if (!err && tracer_load_probes(tracer, probes, ids, &error) < 0)
+		message_warning("%s", error.message);
+	else if (!err)
+		probe_switch(tracer, probes, selection);
+	free(ids);
+	return err;
+}
+
+/* The numbers that any writer gives when it is asked first of all. */
+int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error)
+{
+	struct trace_writer_options options = {.size = sizeof(options)};
+	struct trace_writer *writer;
+	int fd, err;
+
+	if (!probes)
+		return 0;
+	fd = open("/dev/null", O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	writer = fd < 0 ? NULL : trace_writer_new(fd, &options, ret_error);
+	if (fd < 0)
+		error_set(ret_error, -errno, "/dev/null cannot be opened, which is needed to number probes");
+	err = writer ? probe_attach(tracer, probes, selection, writer, ret_error) : ret_error->code;
+	trace_writer_free(writer);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+void probe_tell_unread(const struct tracer *tracer)
+{
+	uint64_t unread = tracer_probes_unread(tracer);
+
+	if (unread)
+		message_warning("%s arguments of probes lay in memory that could not be read: they are 0 or empty in the trace", text_count(unread).s);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracedaemon: see docs/man/tracedaemon.1. */
+#include <stdio.h>
+
+#include "client.h"
+#include "list_events.h"
+#include "message.h"
+#include "daemon_options.h"
+#include "session.h"
+#include "std_fds.h"
+
+static int run(struct options *options)
+{
+	switch (options->action) {
+	case ACTION_RECORD:
+		return session_run(options);
+	case ACTION_HELP:
+		options_help(stdout);
+		return 0;
+	case ACTION_VERSION:
+		puts("tracedaemon " TRACE_VERSION);
+		return 0;
+	case ACTION_LIST:
+		return list_run(options->list_target);
+	default:
+		return client_run(options);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct trace_error error;
+
+	streams_occupy();
+	message_init("tracedaemon", false);
+	if (options_parse(&options, argc, argv, &error)) {
+		message_error("%s", error.message);
+		return 2;
+	}
+	message_init("tracedaemon", options.session.quiet);
+	return message_end(run(&options));
+}

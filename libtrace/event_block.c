@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * event_block.c - columns back into events.
+ *
+ * The payload comes from a file that anybody may have written. The head is checked first, as a whole: after head_check()
+ * the sizes of all arrays are known to be within TRACE_RAW_MAX, and what remains to be checked is that each column ends
+ * before the payload does. A block of constant columns is short and stands for many events: that is why the decoded size has
+ * the same maximum as the records it came from.
+ */
+#include "event_block.h"
+
+#include "clones.h"
+#include "columns.h"
+#include "lane.h"
+#include "times.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/**
+ * struct decoder - one payload on its way
+ * @at, @end: what is left of the columns; @texts, @times: the strings and the times behind them, each up to the next
+ */
+struct decoder {
+	struct block *block;
+	struct scratch *tables;
+	const struct schema *schema;
+	const struct trace_chunk_header *chunk;
+	struct trace_columns_header head;
+	struct trace_columns_times clock;
+	struct trace_columns_type types[TRACE_EV_MAX];
+	const unsigned char *at;
+	const unsigned char *end;
+	const unsigned char *texts;
+	const unsigned char *times;
+	const unsigned char *times_end;
+	unsigned char *memory;
+	const char *reason;
+};
+
+static int malformed(struct decoder *decoder, const char *reason)
+{
+	decoder->reason = reason;
+	return -EBADMSG;
+}
+
+static size_t round_up_8(size_t bytes)
+{
+	return (bytes + 7) & ~(size_t)7;
+}
+
+/* ---- head ---- */
+
+static int head_type_check(struct decoder *decoder, const struct trace_columns_type *disk, size_t *events, size_t *decoded_bytes)
+{
+	const struct trace_event_type *type = schema_type(decoder->schema, disk->id);
+
+	if (!type)
+		return malformed(decoder, "it has an event that the schema does not define");
+	if (disk->words * 8u != type->fixed_bytes || (disk->flags & TRACE_COLUMNS_STRING) != type->has_string)
+		return malformed(decoder, "it has an event of another size than the schema's");
+	if (disk->events == 0)
+		return malformed(decoder, "it names an event that does not occur");
+	if (disk->payloads == 0 || (disk->flags & TRACE_COLUMNS_INDEXES ? disk->payloads >= disk->events : disk->payloads != disk->events))
+		return malformed(decoder, "it has an impossible number of payloads");
+	*events += disk->events;
+	*decoded_bytes += (size_t)disk->events * 8u + (size_t)disk->payloads * type->fixed_bytes;
+	return 0;
+}
+
+/* The strings and the times lie at the end, and their sizes are in the head and the chunk's number of events. */
+static int tail_check(struct decoder *decoder)
+{
+	size_t room = (size_t)(decoder->end - decoder->at), string_bytes = decoder->head.string_bytes;
+	uint64_t clock_bytes = times_bytes(&decoder->clock);
+
+	if (string_bytes > room || clock_bytes > room - string_bytes)
+		return malformed(decoder, "it is shorter than its strings and times");
+	decoder->times_end = decoder->end;
+	decoder->times = decoder->end - clock_bytes;
+	decoder->texts = decoder->times - string_bytes;
+	decoder->end = decoder->texts;
+	return 0;
+}
+
+static int head_check(struct decoder *decoder)
+{
+	size_t room = (size_t)(decoder->end - decoder->at), events = 0, decoded_bytes = 0, types_bytes;
+	int error;
+
+	if (room < sizeof(decoder->head) + sizeof(decoder->clock))
+		return malformed(decoder, "it is shorter than its head");
+	memcpy(&decoder->head, decoder->at, sizeof(decoder->head));
+	decoder->at += sizeof(decoder->head);
+	memcpy(&decoder->clock, decoder->at, sizeof(decoder->clock));
+	decoder->at += sizeof(decoder->clock);
+	room -= sizeof(decoder->head) + sizeof(decoder->clock);
+	if (decoder->head.events != decoder->chunk->events || decoder->head.first_ns != decoder->chunk->first_ns)
+		return malformed(decoder, "its head and the chunk's header differ");
+	if (decoder->head.events == 0 || decoder->head.events > TRACE_CHUNK_EVENTS_MAX || decoder->head.nr_types == 0 ||
+	    decoder->head.nr_types >= TRACE_EV_MAX)
+		return malformed(decoder, "it has an impossible number of events");
+	types_bytes = decoder->head.nr_types * sizeof(struct trace_columns_type);
+	if (types_bytes > room)
+		return malformed(decoder, "it is shorter than its head");
+	memcpy(decoder->types, decoder->at, types_bytes);
+	decoder->at += types_bytes;
+	for (uint32_t i = 0; i < decoder->head.nr_types; i++) {
+		error = head_type_check(decoder, &decoder->types[i], &events, &decoded_bytes);
+		if (error)
+			return error;
+	}
+	if (events != decoder->head.events)
+		return malformed(decoder, "its events do not add up");
+	if (decoded_bytes + decoder->head.string_bytes > TRACE_RAW_MAX)
+		return malformed(decoder, "its events are larger than the format allows");
+	return tail_check(decoder);
+}
+
+/* ---- memory ---- */
+
+static void memory_give(struct block *block)
+{
+	if (block->pool)
+		pool_give(block->pool, block->memory, block->memory_room);
+	else
+		free(block->memory);
+	block->memory = NULL;
+	block->memory_room = 0;
+}
+
+static bool memory_grow(struct block *block, size_t bytes)
+{
+	if (bytes <= block->memory_room)
+		return true;
+	memory_give(block); /* nothing in it is wanted any more */
+	if (block->pool)
+		block->memory = pool_take(block->pool, bytes, &block->memory_room);
+	else
+		block->memory = malloc(block->memory_room = bytes + bytes / 4);
+	if (!block->memory)
+		block->memory_room = 0;
+	return block->memory;
+}
+
+/* Types, times and places; then for each type where each event's payload is, and the payloads; for one with strings those twice, with sizes and lengths, and with
+ * room for the texts. */
+static size_t memory_needed(const struct decoder *decoder)
+{
+	size_t bytes = decoder->head.nr_types * sizeof(struct block_type) + 8 * (size_t)decoder->head.events + round_up_8(decoder->head.events);
+
+	for (uint32_t i = 0; i < decoder->head.nr_types; i++) {
+		const struct trace_columns_type *disk = &decoder->types[i];
+		size_t nr = disk->payloads, payload_bytes = nr * disk->words * 8u;
+
+		bytes += round_up_8(4 * (size_t)disk->events) + payload_bytes;
+		if (disk->flags & TRACE_COLUMNS_STRING)
+			bytes += payload_bytes + nr * (8 + 8 + 8);
+	}
+	return bytes + round_up_8(decoder->head.string_bytes);
+}
+
+static void *take(struct decoder *decoder, size_t bytes)
+{
+	void *memory = decoder->memory;
+
+	decoder->memory += round_up_8(bytes);
+	return memory;
+}
+
+/* ---- ids and times ---- */
+
+/* Four at a time, because one that is like the one before would have to wait for it. */
+static void count_places(const unsigned char *places, uint32_t nr, uint32_t *ret_count)
+{
+	uint32_t count[4][TRACE_EV_MAX] = { 0 }, i = 0;
+
+	for (; i + 4 <= nr; i += 4)
+		for (unsigned int k = 0; k < 4; k++)
+			count[k][places[i + k]]++;
+	for (; i < nr; i++)
+		count[0][places[i]]++;
+	for (unsigned int place = 0; place < TRACE_EV_MAX; place++)
+		ret_count[place] = count[0][place] + count[1][place] + count[2][place] + count[3][place];
+}
+
+static int decode_places(struct decoder *decoder)
+{
+	uint32_t nr = decoder->head.events, count[TRACE_EV_MAX];
+
+	if ((size_t)(decoder->end - decoder->at) < nr)
+		return malformed(decoder, "it ends within the ids");
+	decoder->block->places = memcpy(take(decoder, nr), decoder->at, nr);
+	count_places(decoder->at, nr, count);
+	for (uint32_t i = 0; i < decoder->head.nr_types; i++)
+		if (count[i] != decoder->types[i].events)
+			return malformed(decoder, "its ids do not add up");
+	decoder->at += nr;
+	return 0;
+}
+
+static int decode_times(struct decoder *decoder)
+{
+	uint32_t nr = decoder->head.events, events[TRACE_EV_MAX];
+	uint64_t *ts_ns = take(decoder, 8 * (size_t)nr);
+	struct times_block block = { .places = decoder->block->places, .events = events, .n = nr, .nr_types = decoder->head.nr_types };
+
+	if (!scratch_grow(decoder->tables, TIMES_DECODE_BYTES))
+		return -ENOMEM;
+	block.scratch = decoder->tables->memory;
+	for (uint32_t i = 0; i < decoder->head.nr_types; i++)
+		events[i] = decoder->types[i].events;
+	decoder->block->ts_ns = ts_ns;
+	if (!times_decode(decoder->times, decoder->times_end, &decoder->clock, &block, decoder->head.first_ns, ts_ns))
+		return malformed(decoder, "its times are not ascending, or end too early");
+	if (ts_ns[nr - 1] != decoder->chunk->last_ns)
+		return malformed(decoder, "its times and the chunk's header differ");
+	return 0;
+}
+
+/* ---- payloads ---- */
+
+/* The words of each payload, @stride words apart. */
+static int decode_fixed(struct decoder *decoder, const struct trace_columns_type *disk, uint64_t *words, size_t stride)
+{
+	for (size_t word = 0; word < disk->words; word++)
+		if (!column_decode(&decoder->at, decoder->end, words + word, stride, disk->payloads))
+			return malformed(decoder, "it ends within the fields");
+	return 0;
+}
+
+static inline uint32_t place_of(const struct decoder *decoder, const void *payload)
+{
+	return (uint32_t)((uint64_t)((const unsigned char *)payload - decoder->block->memory) / 8);
+}
+
+/* Where each payload is, in @ret_places. */
+static int decode_plain(struct decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
+{
+	uint64_t *words = take(decoder, (size_t)disk->payloads * disk->words * 8);
+	uint32_t place = place_of(decoder, words);
+
+	for (uint32_t i = 0; i < disk->payloads; i++)
+		ret_places[i] = place + i * disk->words;
+	return decode_fixed(decoder, disk, words, disk->words);
+}
+
+/* Size, fixed payload, text and NUL of each payload behind each other, at multiples of 8. */
+static int decode_strings(struct decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
+{
+	size_t nr = disk->payloads, fixed_bytes = disk->words * 8u;
+	uint64_t *fixed = take(decoder, nr * fixed_bytes), *lengths = take(decoder, nr * 8), size;
+	unsigned char *out;
+
+	if (decode_fixed(decoder, disk, fixed, disk->words) < 0)
+		return -EBADMSG;
+	if (!column_decode(&decoder->at, decoder->end, lengths, 1, nr))
+		return malformed(decoder, "it ends within the lengths of strings");
+	out = decoder->memory;
+	for (size_t i = 0; i < nr; i++) {
+		size_t room;
+
+		if (lengths[i] > (size_t)(decoder->times - decoder->texts))
+			return malformed(decoder, "its strings are longer than the payload");
+		size = fixed_bytes + lengths[i] + 1;
+		room = round_up_8(size);
+		out = mempcpy(out, &size, 8);
+		ret_places[i] = place_of(decoder, out);
+		memcpy(out, (unsigned char *)fixed + i * fixed_bytes, fixed_bytes);
+		memcpy(out + fixed_bytes, decoder->texts, lengths[i]);
+		memset(out + fixed_bytes + lengths[i], 0, room - fixed_bytes - lengths[i]);
+		decoder->texts += lengths[i];
+		out += room;
+	}
+	decoder->memory = out;
+	return 0;
+}
+
+/* From the places of payloads to those of events, which the planes of indexes tell; one payload needs none. Returns the highest index. */
+TRACE_CLONES static uint32_t join_planes(const unsigned char *planes, unsigned int nr_planes, size_t nr, uint32_t *ret_indexes)
+{
+	uint32_t highest = 0;
+
+	memset(ret_indexes, 0, 4 * nr);
+	for (unsigned int plane = 0; plane < nr_planes; plane++)
+		for (size_t i = 0; i < nr; i++)
+			ret_indexes[i] |= (uint32_t)planes[plane * nr + i] << (8 * plane);
+	for (size_t i = 0; i < nr; i++)
+		highest = highest > ret_indexes[i] ? highest : ret_indexes[i];
+	return highest;
+}
+
+static int decode_indexes(struct decoder *decoder, const struct trace_columns_type *disk, const uint32_t *places, uint32_t *ret_places)
+{
+	unsigned int nr_planes = lane_index_planes(disk->payloads);
+	size_t nr = disk->events;
+
+	if ((size_t)(decoder->end - decoder->at) < nr_planes * nr)
+		return malformed(decoder, "it ends within the numbers of payloads");
+	if (join_planes(decoder->at, nr_planes, nr, ret_places) >= disk->payloads)
+		return malformed(decoder, "it has the number of a payload that is not there");
+	for (size_t i = 0; i < nr; i++)
+		ret_places[i] = places[ret_places[i]];
+	decoder->at += nr_planes * nr;
+	return 0;
+}
+
+static int decode_type(struct decoder *decoder, const struct trace_columns_type *disk, struct block_type *type)
+{
+	uint32_t *of_events = take(decoder, 4 * (size_t)disk->events), *places = of_events;
+	int error;
+
+	if (disk->flags & TRACE_COLUMNS_INDEXES) {
+		if (!scratch_grow(decoder->tables, 4 * (size_t)disk->payloads))
+			return -ENOMEM;
+		places = (uint32_t *)decoder->tables->memory;
+	}
+	*type = (struct block_type){ .next = of_events, .end = of_events + disk->events, .memory = decoder->block->memory, .sizes = (unsigned char *)&type->fixed_bytes,
+				     .type = schema_type(decoder->schema, disk->id), .id = disk->id, .fixed_bytes = disk->words * 8u };
+	if (disk->flags & TRACE_COLUMNS_STRING) {
+		type->sizes = decoder->block->memory;
+		type->sizes_mask = SIZE_MAX;
+		error = decode_strings(decoder, disk, places);
+	} else {
+		error = decode_plain(decoder, disk, places);
+	}
+	if (!error && places != of_events)
+		error = decode_indexes(decoder, disk, places, of_events);
+	return error;
+}
+
+static int decode_types(struct decoder *decoder)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < decoder->head.nr_types; i++)
+		error = decode_type(decoder, &decoder->types[i], &decoder->block->types[i]);
+	return error;
+}
+
+int block_decode(struct block *block, struct scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
+		 const unsigned char *raw, const char **ret_reason)
+{
+	struct decoder decoder = { .block = block, .tables = tables, .schema = schema, .chunk = header, .at = raw, .end = raw + header->raw_bytes };
+	int error = head_check(&decoder);
+
+	block->at = block->nr = 0;
+	block->decoded_bytes = error ? 0 : memory_needed(&decoder);
+	if (!error && !memory_grow(block, block->decoded_bytes))
+		return -ENOMEM;
+	decoder.memory = block->memory;
+	if (!error) {
+		block->nr_types = decoder.head.nr_types;
+		block->types = take(&decoder, block->nr_types * sizeof(*block->types));
+		error = decode_places(&decoder);
+	}
+	if (!error)
+		error = decode_times(&decoder);
+	if (!error)
+		error = decode_types(&decoder);
+	if (!error && (decoder.at != decoder.end || decoder.texts != decoder.times))
+		error = malformed(&decoder, "something stands behind its last column");
+	if (error)
+		*ret_reason = decoder.reason;
+	else
+		block->nr = decoder.head.events;
+	return error;
+}
+
+void block_release(struct block *block)
+{
+	memory_give(block);
+	*block = (struct block){ .pool = block->pool };
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef LIBTRACE_EVENT_TEXT_H
+#define LIBTRACE_EVENT_TEXT_H
+/* event_text.h - the description of an event: its type's template, taken apart once. */
+#include <trace/reader.h>
+
+/** struct text_piece - literal text, then a field in the form of its kind. @field NULL: no field behind; @named: with its name and = before it; @strange: the literal
+ * is not all printable ASCII; @or_unknown: the field is a number of events, and 0 says that nobody knows how many
+ */
+struct text_piece {
+	const char *literal;
+	uint32_t literal_bytes;
+	const struct trace_field *field;
+	const struct trace_field *beside; /* SYSCALL: the field "abi"; ADDR: the lower half; or NULL */
+	bool named;
+	bool strange;
+	bool or_unknown;
+};
+
+struct text_template {
+	struct text_piece *pieces; /* owned */
+	size_t nr;
+};
+
+/** text_compile() - the template of @type. 0 or -ENOMEM */
+int text_compile(const struct trace_event_type *type, struct text_template *ret_template);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "e2e_session.h"
+#include <CUnit/CUnit.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static long long stolen_ns(void)
+{
+	FILE *file = fopen("/proc/stat", "re");
+	long long ticks = 0;
+
+	if (file && fscanf(file, "cpu %*d %*d %*d %*d %*d %*d %*d %lld", &ticks) != 1)
+		ticks = 0;
+	if (file)
+		fclose(file);
+	return ticks * (1000000000 / sysconf(_SC_CLK_TCK));
+}
+
+long long session_stolen_ns(const struct session *s)
+{
+	return stolen_ns() - s->stolen_before;
+}
+
+void session_begin(struct session *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->stolen_before = stolen_ns();
+	snprintf(s->folder, sizeof(s->folder), "/var/tmp/trace-e2e-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(s->folder));
+	snprintf(s->trace, sizeof(s->trace), "%s/t.trace", s->folder);
+	snprintf(s->truth, sizeof(s->truth), "%s/truth", s->folder);
+}
+
+void session_end(struct session *s)
+{
+	json_decref(s->report);
+	session_run("rm -rf '%s'", s->folder);
+}
+
+int session_run(const char *format, ...)
+{
+	char command[1024];
+	va_list arguments;
+	int status;
+
+	va_start(arguments, format);
+	vsnprintf(command, sizeof(command), format, arguments);
+	va_end(arguments);
+	status = system(command);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+json_t *session_load(const struct session *s, const char *options)
+{
+	json_error_t error = {0};
+	json_t *report = NULL;
+	char command[512];
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "%s/tracevisualizer --json %s %s", TRACE_BIN, options, s->trace);
+	pipe = popen(command, "r");
+	if (pipe) {
+		report = json_loadf(pipe, 0, &error);
+		pclose(pipe);
+	}
+	if (!report)
+		fprintf(stderr, "report: line %d: %s\n", error.line, error.text);
+	return report;
+}
+
+long long session_truth(const struct session *s, const char *key)
+{
+	FILE *file = fopen(s->truth, "r");
+	long long value, found = -1;
+	char name[64];
+
+	while (file && fscanf(file, "%63s %lld", name, &value) == 2)
+		if (strcmp(name, key) == 0)
+			found = value;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+long long json_number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+const char *json_text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "";
+}
+
+json_t *json_process(const json_t *report, long long pid)
+{
+	json_t *process;
+	size_t i;
+
+	json_array_foreach(json_object_get(report, "processes"), i,
+			   process) if (json_number(process, "pid") == pid) return process;
+	return NULL;
+}
+
+json_t *json_row(const json_t *object, const char *array, const char *key, const char *value)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(object, array), i, row) if (strcmp(json_text(row, key), value) == 0) return row;
+	return NULL;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* kernel_names.c - names of numbers: system calls, interrupts, softirqs, vectors, block and network devices. */
+#include <ctype.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/reader.h>
+#include "interrupts.h"
+#include "loader.h"
+
+/* include/linux/interrupt.h, Linux 6.18 */
+static const char *const softirq_names[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",
+					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+static const char *const vector_names[TRACE_NR_VECTORS] = {
+	[TRACE_VECTOR_LOCAL_TIMER] = "local_timer",
+	[TRACE_VECTOR_RESCHEDULE] = "reschedule",
+	[TRACE_VECTOR_CALL_FUNCTION] = "call_function",
+	[TRACE_VECTOR_CALL_FUNCTION_SINGLE] = "call_function_single",
+	[TRACE_VECTOR_IRQ_WORK] = "irq_work",
+	[TRACE_VECTOR_X86_PLATFORM_IPI] = "x86_platform_ipi",
+	[TRACE_VECTOR_THERMAL] = "thermal_apic",
+	[TRACE_VECTOR_THRESHOLD] = "threshold_apic",
+	[TRACE_VECTOR_DEFERRED_ERROR] = "deferred_error_apic",
+	[TRACE_VECTOR_ERROR] = "error_apic",
+	[TRACE_VECTOR_SPURIOUS] = "spurious_apic",
+};
+
+/* struct sink - where names go */
+struct sink {
+	tracer_string_fn emit;
+	void *context;
+};
+
+static int emit_table(struct sink *sink, int space, const char *const *names, size_t nr_names)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < nr_names; i++)
+		if (names[i])
+			result = sink->emit(sink->context, space, i, names[i]);
+	return result;
+}
+
+static int emit_syscalls(struct sink *sink)
+{
+	int result = 0;
+
+	for (unsigned int nr = 0; !result && nr < TRACER_NR_SYSCALLS; nr++) {
+		const char *native = tracer_syscall_name(TRACE_ABI_NATIVE, nr), *compat = tracer_syscall_name(TRACE_ABI_32, nr);
+
+		if (native)
+			result = sink->emit(sink->context, TRACE_STRING_SYSCALL, nr, native);
+		if (!result && compat)
+			result = sink->emit(sink->context, TRACE_STRING_SYSCALL_32, nr, compat);
+	}
+	return result;
+}
+
+/* "24:  1  0  IO-APIC  5-edge  ACPI:Ged, other": the handlers' names are the last column, after chip and hardware number. */
+static const char *handler_names(char *line)
+{
+	char *at = strchr(line, ':') + 1;
+	int words = 0;
+
+	for (;;) {
+		while (isspace((unsigned char)*at))
+			at++;
+		if (!*at)
+			return NULL;
+		if (words == 2)
+			return at;
+		if (words > 0 || !isdigit((unsigned char)*at) || strspn(at, "0123456789") != strcspn(at, " \t\n"))
+			words++;
+		at += strcspn(at, " \t\n");
+	}
+}
+
+int tracer_each_interrupt(tracer_interrupt_fn emit, void *context)
+{
+	FILE *file = fopen("/proc/interrupts", "re");
+	char *line = NULL;
+	size_t room = 0;
+	int result = 0;
+
+	if (!file)
+		return 0; /* names are a courtesy */
+	while (!result && getline(&line, &room, file) > 0) {
+		unsigned int irq;
+		const char *name;
+		int colon = 0;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, " %u%n", &irq, &colon) != 1 || line[colon] != ':')
+			continue;
+		name = handler_names(line);
+		if (name)
+			result = emit(context, irq, name);
+	}
+	free(line);
+	fclose(file);
+	return result;
+}
+
+static int emit_interrupt(void *context, unsigned int irq, const char *name)
+{
+	struct sink *sink = context;
+
+	return sink->emit(sink->context, TRACE_STRING_IRQ, irq, name);
+}
+
+static int emit_block_devices(struct sink *sink)
+{
+	FILE *file = fopen("/proc/partitions", "re");
+	char line[256], name[128];
+	unsigned int major, minor;
+	int result = 0;
+
+	if (!file)
+		return 0;
+	while (!result && fgets(line, sizeof(line), file))
+		if (sscanf(line, " %u %u %*u %127s", &major, &minor, name) == 3)
+			result = sink->emit(sink->context, TRACE_STRING_DEVICE, (uint64_t)major << 20 | minor, name);
+	fclose(file);
+	return result;
+}
+
+static int emit_network_devices(struct sink *sink)
+{
+	struct if_nameindex *devices = if_nameindex();
+	int result = 0;
+
+	for (struct if_nameindex *d = devices; !result && d && d->if_index; d++)
+		result = sink->emit(sink->context, TRACE_STRING_NETDEV, d->if_index, d->if_name);
+	if (devices)
+		if_freenameindex(devices);
+	return result;
+}
+
+int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret_error)
+{
+	struct sink sink = {emit, context};
+	int result = emit_syscalls(&sink);
+
+	if (!result)
+		result = emit_table(&sink, TRACE_STRING_SOFTIRQ, softirq_names, sizeof(softirq_names) / sizeof(softirq_names[0]));
+	if (!result)
+		result = emit_table(&sink, TRACE_STRING_VECTOR, vector_names, TRACE_NR_VECTORS);
+	if (!result)
+		result = tracer_each_interrupt(emit_interrupt, &sink);
+	if (!result)
+		result = emit_block_devices(&sink);
+	if (!result)
+		result = emit_network_devices(&sink);
+	return result ? error_set(ret_error, result, "cannot collect names: %s", strerror(-result)) : 0;
+}

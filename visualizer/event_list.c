@@ -1,0 +1,810 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * event_list.c - the event list: one line per event, in the columns of the original.
+ *
+ * Needs no analysis: the PID column is who ran on the CPU, and that follows from the scheduling changes, this one and the next. Only for the paths of
+ * descriptors (-y) the state is followed. Lines are put together in a large buffer by hand; printf() would be most of the time.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/symbols.h>
+#include "call_text.h"
+#include "lookahead.h"
+#include "report.h"
+
+#define BUFFER_BYTES (1u << 20)
+#define LINE_BYTES 8192u
+#define NAME_BYTES 32u /* "Syscall entry          \t", copied whole */
+#define NAME_WIDTH 23u
+#define NOBODY UINT32_MAX
+#define NO_CPU UINT32_MAX /* of a gap of which it is not known whose events are missing */
+#define ID_WORDS (65536 / 64)
+#define TIDS (1u << 22) /* Linux' limit */
+
+/* A name as it stands in the list, padded and with its tab. */
+struct name {
+	char text[NAME_BYTES];
+	size_t bytes;
+};
+
+/**
+ * struct list_cpu - @running: the thread on it; NOBODY: not known. @lost_from_ns, @lost_to_ns: scheduling changes of it are missing between; 0: of none
+ * @switch_ns, @nr_switches: when it changed threads last, and how often at that time. @unseen: @running came later than that, without a trace
+ */
+struct list_cpu {
+	uint64_t lost_from_ns;
+	uint64_t lost_to_ns;
+	uint64_t switch_ns;
+	struct lookahead ahead;
+	uint32_t nr_switches;
+	uint32_t running;
+	bool unseen;
+};
+
+struct list {
+	struct report *report;
+	char *buffer; /* owned */
+	size_t used;
+	struct list_cpu *cpus; /* owned */
+	uint64_t now_ns;       /* of the event */
+	uint64_t next_gap_ns;  /* when the next gap begins, */
+	size_t next_gap;       /* which is that */
+	uint8_t *passed;   /* owned: a bit for each thread that left an event of its own; NULL: no filter chose whom to record */
+	uint8_t *visible;  /* owned: of each that was seen to leave a CPU, or to be born; */
+	uint8_t *hidden;   /* owned: and of each whose events are not to be expected, as the start state says */
+	struct trace_cursor *cursor; /* borrowed; NULL with -y */
+	struct trace_cursor *masks;  /* owned: the changes of what is recorded, */
+	uint64_t next_mask_ns;	     /* and when the next one is */
+	uint64_t mask[ID_WORDS]; /* events to be shown, those of programs too */
+	struct name names[TRACE_EV_MAX]; /* by event id */
+	char thousands[1001][4];	 /* "000" to "999" and a comma behind; one more, because two bytes too many may be read */
+	uint64_t second;		 /* millions that time_text is of */
+	char time_text[40];		 /* how the times of that second begin */
+	size_t time_bytes;		 /* of it; 0: of none */
+	int64_t offset_ns;		 /* CLOCK_MONOTONIC to the time shown */
+	struct call_texts *calls;	 /* owned */
+	struct trace_symbols *symbols;	 /* owned; made when the first address wants a name */
+	struct trace_analysis *state;	 /* owned; NULL without -y */
+	const struct trace_thread *thread; /* of the line, with -y */
+	bool any;			   /* line was there */
+};
+
+/* ---- names of the original ---- */
+
+static const struct {
+	const char *class;
+	const char *shown;
+} classic_names[] = {
+	{"START", "Trace start"}, {"SYS_ENTRY", "Syscall entry"}, {"SYS_EXIT", "Syscall exit"}, {"TRAP_ENTRY", "Trap entry"},
+	{"TRAP_EXIT", "Trap exit"}, {"IRQ_ENTRY", "IRQ entry"}, {"IRQ_EXIT", "IRQ exit"}, {"SCHED", "Sched change"},
+	{"KTIMER", "Kernel timer"}, {"SIRQ", "Soft IRQ"}, {"PROCESS", "Process"}, {"FS", "File system"}, {"TIMER", "Timer"},
+	{"MEM", "Memory"}, {"SOCKET", "Socket"}, {"IPC", "IPC"}, {"NET", "Network"}, {"NEWEV", "Event creation"},
+	{"CHMSK", "Change trace mask"}, {"HEARTBEAT", "Heartbeat"},
+};
+
+static const char *shown_name(const struct trace_event_type *type)
+{
+	for (size_t i = 0; i < sizeof(classic_names) / sizeof(classic_names[0]); i++)
+		if (strcmp(classic_names[i].class, type->classic) == 0)
+			return classic_names[i].shown;
+	return type->name;
+}
+
+/* CORE of the original stands for what an analysis needs least. */
+static bool is_core(const char *classic)
+{
+	static const char *const core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT", "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
+
+	for (size_t i = 0; i < sizeof(core) / sizeof(core[0]); i++)
+		if (strcmp(core[i], classic) == 0)
+			return true;
+	return false;
+}
+
+/* Events of programs by patterns, with or without what ends the names of both ends of a scope, as tracedaemon -e has them. */
+static bool pattern_matches(const struct trace_event_type *type, const char *pattern)
+{
+	char *stem = g_strndup(type->name, trace_type_stem(type));
+	bool matches = fnmatch(pattern, type->name, 0) == 0 || fnmatch(pattern, stem, 0) == 0;
+
+	g_free(stem);
+	return matches;
+}
+
+/* sys_enter, sys_enter3 and sys_enter6 are one event in three sizes: each name chooses all of them, as with tracedaemon -e. */
+static bool is_entry(const char *name)
+{
+	return strcasecmp(name, "sys_enter") == 0 || strcasecmp(name, "sys_enter3") == 0 || strcasecmp(name, "sys_enter6") == 0;
+}
+
+static bool name_matches(const struct trace_event_type *type, const char *name)
+{
+	if (strcasecmp(name, type->name) == 0 || strcasecmp(name, type->classic) == 0 ||
+	    strcasecmp(name, trace_category_name(type->category)) == 0 || (is_entry(type->name) && is_entry(name)))
+		return true;
+	if (type->id >= TRACE_EV_MAX || strpbrk(name, "*?["))
+		return pattern_matches(type, name);
+	return strcasecmp(name, "CORE") == 0 && is_core(type->classic);
+}
+
+static int mask_names(const struct list *list, const char **names, size_t nr, uint64_t *mask)
+{
+	const struct trace *trace = list->report->trace;
+
+	for (size_t i = 0; i < nr; i++) {
+		bool found = false;
+
+		for (size_t j = 0; j < trace_nr_types(trace); j++) {
+			const struct trace_event_type *type = trace_get_type(trace, j);
+
+			if (!name_matches(type, names[i]) || type->id / 64 >= ID_WORDS)
+				continue;
+			mask[type->id / 64] |= 1ull << type->id % 64;
+			found = true;
+		}
+		if (found)
+			continue;
+		fprintf(stderr, "tracevisualizer: '%s' is no event, class or category of this trace; names: sched_switch ..., SCHED ..., sched ..., and 'shop:*' of programs\n",
+			names[i]);
+		return 2;
+	}
+	return 0;
+}
+
+/* The state at the start has types of its own in a trace, but it happened at no time. */
+static bool asks_for_start(const struct list *list)
+{
+	const struct options *options = list->report->options;
+
+	for (size_t i = 0; i < options->nr_traced; i++)
+		for (size_t j = 0; j < trace_nr_types(list->report->trace); j++) {
+			const struct trace_event_type *type = trace_get_type(list->report->trace, j);
+
+			if (strcmp(type->classic, "START") == 0 && name_matches(type, options->traced[i]))
+				return true;
+		}
+	return false;
+}
+
+static void tell_empty(const struct list *list)
+{
+	if (asks_for_start(list))
+		fputs("tracevisualizer: what was read when the recording began, start_thread and its kin, is no event, and lists have none of it\n", stderr);
+	else
+		fputs("tracevisualizer: the trace has no event to list that was asked for; tracevisualizer -s tells how many there are, and what was not recorded\n",
+		      stderr);
+}
+
+static int choose_events(struct list *list)
+{
+	const struct options *options = list->report->options;
+	uint64_t omitted[ID_WORDS] = {0};
+	int error;
+
+	memset(list->mask, options->nr_traced ? 0 : 0xff, sizeof(list->mask));
+	error = mask_names(list, options->traced, options->nr_traced, list->mask);
+	if (!error)
+		error = mask_names(list, options->omitted, options->nr_omitted, omitted);
+	for (int i = 0; i < ID_WORDS; i++)
+		list->mask[i] &= ~omitted[i];
+	return error;
+}
+
+/* ---- lines ---- */
+
+static void flush(struct list *list)
+{
+	list->any |= list->used > 0;
+	fwrite(list->buffer, 1, list->used, list->report->out);
+	list->used = 0;
+}
+
+static inline void put_char(struct list *list, char character)
+{
+	list->buffer[list->used++] = character;
+}
+
+/* A blank and a tab, after most columns. */
+static inline void put_gap(struct list *list)
+{
+	memcpy(list->buffer + list->used, " \t", 2);
+	list->used += 2;
+}
+
+/* Three digits of @number, or as many as it has if it is @first. Four bytes are copied, and what follows takes the place of the comma. */
+static inline void put_group(struct list *list, unsigned int number, bool first)
+{
+	unsigned int skipped = !first || number >= 100 ? 0 : number >= 10 ? 1 : 2;
+
+	memcpy(list->buffer + list->used, list->thousands[number] + skipped, 4);
+	list->used += 3 - skipped;
+}
+
+static void put_large(struct list *list, uint64_t number)
+{
+	if (number >= 1000)
+		put_large(list, number / 1000);
+	put_group(list, number % 1000, number < 1000);
+}
+
+/* Numbers of CPUs and threads, lengths. */
+static inline void put_number(struct list *list, uint64_t number)
+{
+	if (number < 1000) {
+		put_group(list, (unsigned int)number, true);
+	} else if (number < 1000000) {
+		put_group(list, (unsigned int)number / 1000, true);
+		put_group(list, (unsigned int)number % 1000, false);
+	} else {
+		put_large(list, number);
+	}
+}
+
+static void put_unknown(struct list *list)
+{
+	memcpy(list->buffer + list->used, "N/A", 3);
+	list->used += 3;
+}
+
+/* With a comma between groups of three digits. */
+static void put_grouped(struct list *list, uint64_t number)
+{
+	if (number >= 1000) {
+		put_grouped(list, number / 1000);
+		put_char(list, ',');
+	}
+	put_group(list, number % 1000, number < 1000);
+}
+
+static void put_name(struct list *list, const struct trace_event *event)
+{
+	static const struct name unknown = {"(unknown event)        \t", NAME_WIDTH + 1};
+	const struct name *name = event->id < TRACE_EV_MAX && event->type ? &list->names[event->id] : &unknown;
+	char text[256];
+
+	if (event->id >= TRACE_EV_MAX && event->type) { /* of a program: provider:event */
+		list->used += (size_t)snprintf(list->buffer + list->used, LINE_BYTES / 8, "%-*s\t", (int)NAME_WIDTH,
+					       text_name(event->type->name, text, sizeof(text)));
+		return;
+	}
+	memcpy(list->buffer + list->used, name->text, NAME_BYTES);
+	list->used += name->bytes;
+}
+
+static void prepare_names(struct list *list)
+{
+	const struct trace *trace = list->report->trace;
+
+	for (size_t i = 0; i < trace_nr_types(trace); i++) {
+		const struct trace_event_type *type = trace_get_type(trace, i);
+		char text[NAME_BYTES - 1];
+		struct name *name;
+
+		if (type->id >= TRACE_EV_MAX)
+			continue;
+		name = &list->names[type->id];
+		name->bytes = (size_t)snprintf(name->text, sizeof(name->text), "%-*s\t", (int)NAME_WIDTH, text_name(shown_name(type), text, sizeof(text)));
+	}
+	for (unsigned int i = 0; i < 1000; i++) {
+		char text[8];
+
+		snprintf(text, sizeof(text), "%03u,", i);
+		memcpy(list->thousands[i], text, 4);
+	}
+}
+
+/* All but the last two groups of digits are those of the event before, most times. */
+static void put_time(struct list *list, uint64_t ts_ns)
+{
+	uint64_t ns = ts_ns + (uint64_t)list->offset_ns, time = list->report->options->exact ? ns : ns / 1000;
+	uint64_t second = time / 1000000;
+	unsigned int rest = (unsigned int)(time % 1000000);
+
+	if (second == 0) {
+		put_grouped(list, time);
+		return;
+	}
+	if (second != list->second || !list->time_bytes) {
+		size_t begin = list->used;
+
+		put_grouped(list, second);
+		put_char(list, ',');
+		list->second = second;
+		list->time_bytes = list->used - begin;
+		list->used = begin;
+		memcpy(list->time_text, list->buffer + begin, list->time_bytes);
+	}
+	memcpy(list->buffer + list->used, list->time_text, sizeof(list->time_text));
+	list->used += list->time_bytes;
+	put_group(list, rest / 1000, false);
+	put_char(list, ',');
+	put_group(list, rest % 1000, false);
+}
+
+static const char *path_of(void *data, int fd)
+{
+	struct list *list = data;
+
+	return trace_thread_file(list->state, list->thread, fd);
+}
+
+static size_t put_call(struct list *list, const struct trace_event *event)
+{
+	char *at = list->buffer + list->used;
+	const char *name;
+
+	list->thread = list->state ? trace_thread_on_cpu(list->state, event->cpu) : NULL;
+	if (!list->thread)
+		return call_text(list->calls, event, at, NULL, NULL, false);
+	name = event->id == TRACE_EV_sys_exit ? trace_thread_syscall(list->state, list->thread) : NULL;
+	return call_text(list->calls, event, at, path_of, list, name && call_text_makes_fd(list->calls, name));
+}
+
+static void put_symbol(struct list *list, const char *field, const struct trace_symbol *symbol)
+{
+	const char *base = strrchr(symbol->file, '/') ? strrchr(symbol->file, '/') + 1 : symbol->file;
+	char name[61], function[301], file[101];
+
+	list->used += (size_t)snprintf(list->buffer + list->used, 512, "; %s = %s+0x%llx (%s)", text_name(field, name, sizeof(name)),
+				       *symbol->function ? text_name(symbol->function, function, sizeof(function)) : "?",
+				       (unsigned long long)(*symbol->function ? symbol->offset : symbol->file_address), text_name(base, file, sizeof(file)));
+}
+
+/* Behind an event of a program: what its addresses are called. */
+static void put_symbols(struct list *list, const struct trace_event *event, uint32_t tid)
+{
+	struct trace_symbol symbol;
+
+	for (size_t i = 0; i < event->type->nr_fields; i++) {
+		const struct trace_field *field = &event->type->fields[i];
+		uint64_t address = field->kind == TRACE_KIND_HEX && field->bytes == 8 ? trace_event_u64(event, field) : 0;
+
+		if (!address || list->used > BUFFER_BYTES - 1024)
+			continue;
+		if (!list->symbols)
+			list->symbols = trace_symbols_new(list->report->trace, NULL);
+		if (list->symbols && trace_symbols_find(list->symbols, tid, event->ts_ns, address, &symbol))
+			put_symbol(list, field->name, &symbol);
+	}
+}
+
+static void put_text(struct list *list, const struct trace_event *event, uint32_t pid)
+{
+	size_t room = LINE_BYTES / 2, known = event->id >= TRACE_EV_sys_enter && event->id <= TRACE_EV_sys_exit ? put_call(list, event) : 0;
+	int bytes;
+
+	list->used += known;
+	if (known)
+		return;
+	bytes = trace_event_format(list->report->trace, event, list->buffer + list->used, room);
+	list->used += bytes < (int)room ? (size_t)bytes : room - 1;
+	if (event->id >= TRACE_EV_MAX && event->type)
+		put_symbols(list, event, pid);
+}
+
+static void put_line(struct list *list, const struct trace_event *event, uint32_t pid)
+{
+	unsigned int forgotten = list->report->options->forgotten;
+
+	if (list->used > BUFFER_BYTES - LINE_BYTES)
+		flush(list);
+	if (!(forgotten & COLUMN_CPU)) {
+		if (event->cpu == NO_CPU)
+			put_unknown(list);
+		else
+			put_number(list, event->cpu);
+		put_gap(list);
+	}
+	put_name(list, event);
+	if (!(forgotten & COLUMN_TIME)) {
+		put_time(list, event->ts_ns);
+		put_gap(list);
+	}
+	if (!(forgotten & COLUMN_PID)) {
+		if (pid == NOBODY)
+			put_unknown(list);
+		else
+			put_number(list, pid);
+		put_gap(list);
+	}
+	if (!(forgotten & COLUMN_LENGTH)) {
+		put_number(list, event->payload_bytes);
+		put_gap(list);
+	}
+	if (!(forgotten & COLUMN_TEXT))
+		put_text(list, event, pid);
+	put_char(list, '\n');
+}
+
+static void put_header(struct list *list)
+{
+	static const char rule[] = "####################################################################\n";
+	const struct options *options = list->report->options;
+	FILE *out = list->report->out;
+
+	if (options->cpu >= 0)
+		fprintf(out, "Tracing CPU %lld only\n", (long long)options->cpu);
+	if (options->pid >= 0)
+		fprintf(out, "Tracing process %lld only\n", (long long)options->pid);
+	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->forgotten & COLUMN_CPU ? "" : "CPU-ID\t", "Event",
+		options->forgotten & COLUMN_TIME ? "" : "Time\t", options->forgotten & COLUMN_PID ? "" : "PID\t",
+		options->forgotten & COLUMN_LENGTH ? "" : "Length\t", options->forgotten & COLUMN_TEXT ? "" : "Description", rule);
+}
+
+/* ---- who runs ---- */
+
+/* NULL: @event is none, or in this trace it is too short to tell. */
+static const struct trace_sched_switch *switch_of(const struct trace_event *event)
+{
+	bool is_one = event->id == TRACE_EV_sched_switch && event->type->fixed_bytes >= sizeof(struct trace_sched_switch);
+
+	return is_one ? event->payload : NULL;
+}
+
+/* Are scheduling changes of the CPU missing? Those that the kernel skipped are told of only afterwards, and are few. */
+static bool is_loss_of_cpu(uint32_t stream, uint32_t cpu, uint32_t cause)
+{
+	return stream == 2 * cpu && cause != TRACE_GAP_MISSED;
+}
+
+static bool is_lost(const struct trace_event *event)
+{
+	const struct trace_trace_lost *lost = event->payload;
+
+	return event->id == TRACE_EV_trace_lost && is_loss_of_cpu(lost->stream, event->cpu, lost->cause);
+}
+
+/*
+ * What is missing is told by a trace_lost event at its end. The events of other rings in the time before, those of structure (fork, exec, open ...) above all, are not
+ * of whom the last scheduling change brought in. Of gaps within one another, or one behind the other, the list needs the hull.
+ */
+static void note_gap(void *data, const struct trace_gap *gap)
+{
+	struct list *list = data;
+	struct list_cpu *cpu;
+
+	if (gap->cpu >= trace_get_info(list->report->trace)->nr_cpus || !is_loss_of_cpu(gap->stream, gap->cpu, gap->cause))
+		return;
+	cpu = &list->cpus[gap->cpu];
+	if (cpu->lost_to_ns < list->now_ns || cpu->lost_from_ns > gap->start_ns)
+		cpu->lost_from_ns = gap->start_ns;
+	if (cpu->lost_to_ns < gap->end_ns)
+		cpu->lost_to_ns = gap->end_ns;
+}
+
+static void set_next_gap(struct list *list)
+{
+	const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
+
+	list->next_gap_ns = gap ? gap->start_ns : UINT64_MAX;
+}
+
+/* Gaps that begin before the event, and are not over. */
+static void pass_gaps(struct list *list)
+{
+	for (; list->next_gap_ns < list->now_ns; list->next_gap++, set_next_gap(list)) {
+		const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
+
+		if (gap->end_ns >= list->now_ns)
+			note_gap(list, gap);
+	}
+}
+
+/* The thread on @cpu when its first event comes: who leaves at the first scheduling change. */
+static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options), .from_ns = from_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	uint32_t tid = NOBODY;
+
+	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
+	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
+	cursor = trace_cursor_new(trace, &options, NULL);
+	if (!cursor)
+		return NOBODY;
+	while ((event = trace_cursor_next(cursor)) && !switch_of(event) && !is_lost(event))
+		;
+	if (event && switch_of(event))
+		tid = switch_of(event)->prev_tid;
+	trace_cursor_free(cursor);
+	return tid;
+}
+
+/* Made in the time of whoever is on the CPU. The scheduler's events, and signals, may be about another thread: analyzer/state_filtered.c */
+static bool is_own(const struct trace_event *event)
+{
+	if (!event->type || event->id < TRACE_EV_sys_enter)
+		return false;
+	if (event->id >= TRACE_EV_MAX)
+		return !(event->type->flags & TRACE_EVENT_TID); /* a probe's */
+	return event->id == TRACE_EV_sched_exec || (event->type->category != TRACE_CATEGORY_SCHED && event->type->category != TRACE_CATEGORY_IPC &&
+						    event->type->category != TRACE_CATEGORY_USER);
+}
+
+static bool has_bit(const uint8_t *bits, uint32_t tid)
+{
+	return tid < TIDS && bits[tid / 8] >> tid % 8 & 1;
+}
+
+static void set_bit(uint8_t *bits, uint32_t tid)
+{
+	if (tid < TIDS)
+		bits[tid / 8] |= (uint8_t)(1u << tid % 8);
+}
+
+/*
+ * An event of a program has its thread with it, the kernel recorded or not. Of the others it is who runs on the CPU.
+ *
+ * In a recording of some processes, of all others there are only the switches from and to these. Who came when one of these left may have left too by
+ * now, and whoever ran then woke it: that is not known.
+ */
+static uint32_t who_made(struct list *list, const struct trace_event *event, const struct list_cpu *cpu)
+{
+	uint32_t running = cpu ? cpu->running : NOBODY, tid;
+
+	if (event->type && event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid)) {
+		memcpy(&tid, event->payload, sizeof(tid));
+		return tid;
+	}
+	if (!list->passed)
+		return running;
+	if (switch_of(event))
+		return switch_of(event)->prev_tid;
+	if (is_own(event))
+		set_bit(list->passed, running);
+	else if (cpu && cpu->unseen)
+		return NOBODY;
+	return has_bit(list->passed, running) ? running : NOBODY;
+}
+
+/* Mostly the next switch is in the same chunk, which is decoded already. Returns false where it is not, or where something is lost, whatever that is. */
+static bool foresee(const struct list *list, const struct list_cpu *cpu, uint64_t *ret_ns, uint32_t *ret_prev)
+{
+	const struct trace_sched_switch *next = list->cursor ? trace_cursor_foresee(list->cursor, 1) : NULL;
+	uint64_t next_ns = next ? trace_cursor_foresee_ns(list->cursor) : 0;
+
+	if (!next_ns || next_ns < list->now_ns || next_ns >= list->next_gap_ns || cpu->lost_to_ns >= list->now_ns)
+		return false;
+	*ret_ns = next_ns;
+	*ret_prev = next->prev_tid;
+	return true;
+}
+
+/* Who leaves the CPU at the switch behind @event, which is one. Returns false if that is not known, or if there may be others between them that were not recorded. */
+static bool next_leaves(struct list *list, struct list_cpu *cpu, const struct trace_event *event, uint32_t *ret_prev)
+{
+	uint32_t prev;
+	uint64_t ns;
+
+	if (!foresee(list, cpu, &ns, &prev)) {
+		if (!lookahead_switch(&cpu->ahead, list->report->trace, event->cpu, event->ts_ns, cpu->nr_switches, &prev))
+			return false;
+		ns = cpu->ahead.ns;
+	}
+	while (list->next_mask_ns <= event->ts_ns) {
+		const struct trace_event *mask = trace_cursor_next(list->masks);
+
+		list->next_mask_ns = mask ? mask->ts_ns : UINT64_MAX;
+	}
+	if (ns >= list->next_mask_ns)
+		return false;
+	*ret_prev = prev;
+	return true;
+}
+
+/*
+ * Some threads the kernel hides from all tracers: nothing tells that such a one left the CPU, and what comes then is of who leaves at the next switch, as
+ * analyzer/state_hidden.c has it. That is looked up only for threads that have not shown yet that they can be seen.
+ */
+static void switch_in(struct list *list, struct list_cpu *cpu, const struct trace_event *event)
+{
+	const struct trace_sched_switch *sw = switch_of(event);
+	uint32_t next = sw->next_tid, prev;
+
+	cpu->nr_switches = event->ts_ns == cpu->switch_ns ? cpu->nr_switches + 1 : 1;
+	cpu->switch_ns = event->ts_ns;
+	cpu->running = next;
+	cpu->unseen = false;
+	set_bit(list->visible, sw->prev_tid);
+	if (!next || next >= TIDS || has_bit(list->visible, next))
+		return;
+	if (next_leaves(list, cpu, event, &prev))
+		cpu->running = prev;
+	else if (has_bit(list->hidden, next))
+		cpu->running = NOBODY;
+	cpu->unseen = cpu->running != next;
+}
+
+/* Before the pass. 0 or -ENOMEM */
+static int find_hidden(struct list *list)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .start_state = true, .no_lost = true};
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+
+	mask[TRACE_EV_start_thread / 64] |= 1ull << TRACE_EV_start_thread % 64;
+	cursor = trace_cursor_new(list->report->trace, &options, NULL);
+	options.start_state = false;
+	mask[0] = 1ull << TRACE_EV_trace_mask;
+	list->masks = trace_cursor_new(list->report->trace, &options, NULL);
+	if (!cursor || !list->masks) {
+		trace_cursor_free(cursor);
+		return -ENOMEM;
+	}
+	while ((event = trace_cursor_next(cursor))) {
+		const struct trace_start_thread *thread = event->payload;
+
+		if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*thread) && thread->flags & TRACE_THREAD_HIDDEN)
+			set_bit(list->hidden, thread->tid);
+	}
+	trace_cursor_free(cursor);
+	return 0;
+}
+
+static bool of_process(const struct list *list, uint32_t tid)
+{
+	return tid == (uint32_t)list->report->options->pid;
+}
+
+/* The original shows, for one process, also the scheduling change that brings it in. */
+static bool pid_wanted(const struct list *list, const struct trace_event *event, uint32_t pid)
+{
+	if (list->report->options->pid < 0 || of_process(list, pid))
+		return true;
+	return switch_of(event) && of_process(list, switch_of(event)->next_tid);
+}
+
+static void list_event(struct list *list, const struct trace_event *event, uint32_t nr_cpus)
+{
+	struct list_cpu *cpu = event->cpu < nr_cpus ? &list->cpus[event->cpu] : NULL;
+	bool shown = event->id / 64 >= ID_WORDS || (list->mask[event->id / 64] >> event->id % 64 & 1);
+	uint32_t tid;
+
+	list->now_ns = event->ts_ns;
+	if (event->ts_ns > list->next_gap_ns)
+		pass_gaps(list);
+	if (cpu && ((event->ts_ns > cpu->lost_from_ns && event->ts_ns < cpu->lost_to_ns) || is_lost(event)))
+		cpu->running = NOBODY;
+	tid = who_made(list, event, cpu);
+	if (shown && pid_wanted(list, event, tid))
+		put_line(list, event, tid);
+	if (cpu && switch_of(event))
+		switch_in(list, cpu, event);
+	else if (event->id == TRACE_EV_sched_fork && event->type->fixed_bytes >= sizeof(struct trace_sched_fork))
+		set_bit(list->visible, ((const struct trace_sched_fork *)event->payload)->tid);
+}
+
+/* With -y: the same events from within an analysis. The window and the CPUs are chosen here, for the state needs all events. */
+static void list_hook(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	struct list *list = data;
+	const struct options *options = list->report->options;
+	const struct trace_info *info = trace_get_info(list->report->trace);
+
+	if (options->cpu >= 0 && event->cpu != (uint32_t)options->cpu)
+		return;
+	if (event->ts_ns < report_moment(list->report, options->from_s))
+		return;
+	if (options->to_s < 0 || event->ts_ns < report_moment(list->report, options->to_s))
+		list_event(list, event, info->nr_cpus);
+}
+
+static void list_damage(void *list, struct trace_analysis *analysis, const struct trace_gap *gap)
+{
+	note_gap(list, gap);
+}
+
+static int list_with_state(struct list *list)
+{
+	const struct trace_info *info = trace_get_info(list->report->trace);
+	int error;
+
+	list->state = trace_analysis_new(list->report->trace, NULL, NULL);
+	if (!list->state)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < info->nr_cpus; i++)
+		list->cpus[i].running = first_running(list->report->trace, i, report_moment(list->report, list->report->options->from_s));
+	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
+	if (!error)
+		error = trace_analysis_on_damage(list->state, list_damage, list);
+	if (!error)
+		error = trace_analysis_run(list->state, NULL);
+	flush(list);
+	if (!list->report->analysis) /* else it was told already */
+		warn_damages(list->state);
+	trace_analysis_free(list->state);
+	return error;
+}
+
+static int list_events(struct list *list)
+{
+	const struct options *options = list->report->options;
+	const struct trace_info *info = trace_get_info(list->report->trace);
+	uint32_t cpu = (uint32_t)options->cpu;
+	struct trace_cursor_options window = {
+		.size = sizeof(window), .from_ns = report_moment(list->report, options->from_s), .decode_ahead = 4, .damaged = note_gap, .damaged_data = list};
+	struct trace_error error;
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+
+	if (options->from_s <= 0)
+		window.from_ns = 0;
+	if (options->to_s >= 0)
+		window.to_ns = report_moment(list->report, options->to_s);
+	if (options->cpu >= 0) {
+		window.cpus = &cpu;
+		window.nr_cpus = 1;
+	}
+	for (uint32_t i = 0; i < info->nr_cpus; i++)
+		list->cpus[i].running = first_running(list->report->trace, i, window.from_ns);
+	list->cursor = cursor = trace_cursor_new(list->report->trace, &window, NULL);
+	if (!cursor)
+		return -ENOMEM;
+	while ((event = trace_cursor_next(cursor)))
+		list_event(list, event, info->nr_cpus);
+	flush(list);
+	if (trace_cursor_error(cursor, &error) == -EBADMSG)
+		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
+	trace_cursor_free(cursor);
+	return 0;
+}
+
+/* What would be an empty list has a reason. */
+static int check_window(const struct report *report)
+{
+	const struct options *options = report->options;
+	const struct trace_info *info = trace_get_info(report->trace);
+
+	if (options->cpu >= info->nr_cpus) {
+		fprintf(stderr, "tracevisualizer: the trace has no CPU %lld: it has %u, counted from 0\n", (long long)options->cpu, info->nr_cpus);
+		return 2;
+	}
+	return report_check_from(report);
+}
+
+int report_list(struct report *report)
+{
+	const struct trace_info *info = trace_get_info(report->trace);
+	struct list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
+	bool filtered = is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES);
+	int error = check_window(report);
+
+	if (!error)
+		error = choose_events(&list);
+	if (error)
+		return error;
+	if (!info->start_realtime_ns)
+		list.offset_ns = 0;
+	list.buffer = malloc(BUFFER_BYTES);
+	list.cpus = calloc(info->nr_cpus + 1, sizeof(*list.cpus));
+	list.calls = call_texts_new(report->trace);
+	list.visible = calloc(TIDS / 8, 1);
+	list.hidden = calloc(TIDS / 8, 1);
+	if (filtered)
+		list.passed = calloc(TIDS / 8, 1);
+	error = list.buffer && list.cpus && list.calls && list.visible && list.hidden && (list.passed || !filtered) ? find_hidden(&list) : -ENOMEM;
+	if (!error) {
+		prepare_names(&list);
+		set_next_gap(&list);
+		put_header(&list);
+		error = report->options->paths ? list_with_state(&list) : list_events(&list);
+	}
+	if (!error && !list.any)
+		tell_empty(&list);
+	for (uint32_t i = 0; list.cpus && i < info->nr_cpus; i++)
+		lookahead_end(&list.cpus[i].ahead);
+	free(list.buffer);
+	free(list.cpus);
+	free(list.passed);
+	free(list.visible);
+	free(list.hidden);
+	trace_cursor_free(list.masks);
+	call_texts_free(list.calls);
+	trace_symbols_free(list.symbols);
+	return error;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_JSON_H
+#define VISUALIZER_JSON_H
+/*
+ * json.h - JSON, written as it goes: what is opened has to be closed, commas come by themselves.
+ *
+ * Begin with {.out = ..., .first = true}. Keys are NULL for the members of an array.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	bool first; /* of the innermost object or array */
+};
+
+void json_open(struct json *json, const char *key, const char *bracket);
+void json_close(struct json *json, const char *bracket);
+void json_separate(struct json *json); /* before a value of one's own */
+void json_key(struct json *json, const char *key);
+void json_string(struct json *json, const char *text);
+void json_u64(struct json *json, const char *key, uint64_t value);
+/** json_known() - null unless it is @known */
+void json_known(struct json *json, const char *key, uint64_t value, bool known);
+void json_text(struct json *json, const char *key, const char *value);
+/** json_double() - null when it is not a number, or infinite */
+void json_double(struct json *json, const char *key, double value);
+void json_bool(struct json *json, const char *key, bool value);
+#endif

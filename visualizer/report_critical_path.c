@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_critical_path.c - tracevisualizer --critical-path: whose path, and how it is told.
+ *
+ * As text: what the command waited for in one sentence, the contributors as tables, and with --all every segment. As JSON:
+ * schema trace-critical-path/1, keys may be added, never renamed.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "grid.h"
+#include "json.h"
+#include "report.h"
+
+#define NAME_BYTES 256
+#define ROWS_SHOWN 10  /* of each table, unless --top says otherwise */
+#define NAMED_IN_VERDICT 3
+#define WORTH_NAMING 0.5 /* percent */
+
+static int complain(const char *format, const char *word) __attribute__((format(printf, 1, 0)));
+static int complain(const char *format, const char *word)
+{
+	fputs("tracevisualizer: ", stderr);
+	fprintf(stderr, format, word);
+	fputs("\n", stderr);
+	return 1;
+}
+
+/* ---- whose path ---- */
+
+static const char how_to_choose[] = "choose a process: --critical-path=PID or --critical-path=NAME";
+
+static uint64_t from_ns(const struct report *report)
+{
+	return report_moment(report, report->options->from_s);
+}
+
+static uint64_t to_ns(const struct report *report)
+{
+	return report->options->to_s >= 0 ? report_moment(report, report->options->to_s) : UINT64_MAX;
+}
+
+int critical_path_begin(struct report *report)
+{
+	struct trace_history_options options = {.size = sizeof(options)};
+	struct trace_error error = {0};
+
+	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
+		return complain("the kernel was not recorded, only events of programs: nobody knows what %s waited for; record as root", "threads");
+	if (report_check_from(report))
+		return 2;
+	if (report->options->from_s > 0)
+		options.from_ns = from_ns(report);
+	if (report->options->to_s >= 0)
+		options.to_ns = to_ns(report);
+	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
+	if (!options.command && !report->options->critical_task)
+		return complain("no command was recorded with this trace; %s", how_to_choose);
+	report->history = trace_history_new(report->analysis, &options, &error);
+	return report->history ? 0 : complain("--critical-path: %s", error.message);
+}
+
+static uint64_t overlap(const struct report *report, const struct trace_thread *thread)
+{
+	uint64_t from = from_ns(report), to = to_ns(report);
+
+	if (from < trace_thread_start_ns(thread))
+		from = trace_thread_start_ns(thread);
+	if (to > trace_thread_end_ns(thread))
+		to = trace_thread_end_ns(thread);
+	return to > from ? to - from : 0;
+}
+
+/* A number is a thread id; a process' number is that of its first thread. A name is of a process, or of a thread. */
+static int match(const struct trace_thread *thread, const char *task, uint32_t tid)
+{
+	const struct trace_process *process = trace_thread_process(thread);
+
+	if (tid)
+		return trace_thread_tid(thread) == tid;
+	if (trace_thread_tid(thread) == trace_process_pid(process) && comm_is(trace_process_comm(process), task))
+		return 2;
+	return comm_is(trace_thread_comm(thread), task);
+}
+
+/* Of several the one that is there longest: numbers and names are used again. */
+static const struct trace_thread *find(const struct report *report, const char *task, size_t *ret_nr)
+{
+	const struct trace_thread *best = NULL;
+	unsigned long tid;
+	int best_match = 0;
+	char *end;
+
+	tid = strtoul(task, &end, 10);
+	tid = *end || tid > UINT32_MAX ? 0 : tid;
+	*ret_nr = 0;
+	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
+		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(trace_get_process(report->analysis, i), thread));) {
+			int matched = match(thread, task, (uint32_t)tid);
+
+			if (!matched || matched < best_match || !overlap(report, thread))
+				continue;
+			*ret_nr = matched > best_match ? 1 : *ret_nr + 1;
+			if (matched > best_match || overlap(report, thread) > overlap(report, best))
+				best = thread;
+			best_match = matched;
+		}
+	return best;
+}
+
+/* When another thread than the first calls exec that one goes on, with the number of the first, which dies. */
+static const struct trace_thread *who_went_on(const struct report *report, const struct trace_thread *command)
+{
+	const struct trace_process *process = command ? trace_thread_process(command) : NULL;
+	const struct trace_thread *best = command;
+
+	for (const struct trace_thread *thread = NULL; process && (thread = trace_next_thread(process, thread));)
+		if (trace_thread_tid(thread) == trace_process_pid(process) && overlap(report, thread) > overlap(report, best))
+			best = thread;
+	return best;
+}
+
+static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
+{
+	const char *task = report->options->critical_task;
+	const struct trace_thread *thread;
+	uint64_t from = from_ns(report), begun = 0;
+	size_t nr = 1;
+
+	thread = task ? find(report, task, &nr) : who_went_on(report, trace_history_command(report->history, &begun));
+	if (!thread) {
+		if (task)
+			complain("no thread %s in this window; tracevisualizer -a lists the processes", task);
+		else
+			complain("the recorded command was not seen to start; %s", how_to_choose);
+		return NULL;
+	}
+	if (nr > 1)
+		fprintf(stderr, "tracevisualizer: %zu are called %s; this is %u, the longest-lived. --critical-path=PID for another\n", nr, task,
+			trace_thread_tid(thread));
+	if (trace_thread_process(thread) == report->command) /* by whatever name: as long as all say that it ran */
+		begun = command_from_ns(report);
+	return trace_critical_path_new(report->history, thread, begun > from ? begun : from, to_ns(report), ret_error);
+}
+
+/* ---- words ---- */
+
+static const char *state_name(enum trace_state state)
+{
+	return state == TRACE_STATE_RUNNING ? "cpu" : trace_state_name(state);
+}
+
+static const char *state_word(const struct trace_contributor *row)
+{
+	static const char *const words[] = {[TRACE_STATE_USER] = "user mode",	 [TRACE_STATE_SYSCALL] = "system calls", [TRACE_STATE_TRAP] = "traps",
+					    [TRACE_STATE_INTERRUPTED] = "interrupted", [TRACE_STATE_WAIT_CPU] = "waiting for a CPU",
+					    [TRACE_STATE_RUNNING] = "CPU"};
+
+	return row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : words[row->state];
+}
+
+static void row_text(const struct trace_contributor *row, char *text, size_t size)
+{
+	char name[NAME_BYTES], path[NAME_BYTES], pid[32] = "";
+
+	if (row->by == TRACE_BY_TARGET)
+		text_name(row->target, name, sizeof(name));
+	else if (row->pid && !*row->comm)
+		snprintf(name, sizeof(name), "%s", row->tid ? "thread" : "process");
+	else
+		text_comm(row->comm, name, sizeof(name));
+	if (row->pid)
+		snprintf(pid, sizeof(pid), " %u", row->tid ? row->tid : row->pid);
+	switch (row->by) {
+	case TRACE_BY_COMMAND:
+	case TRACE_BY_THREAD:
+		snprintf(text, size, "%s%s: %s", name, pid, state_word(row));
+		break;
+	case TRACE_BY_TARGET:
+		snprintf(text, size, "%s%s%s%s%s%s", trace_wait_kind_name(row->kind), pid, *name ? " " : "", name,
+			 *row->via ? " via " : "", row->via);
+		break;
+	case TRACE_BY_LOCK:
+		text_name(row->target, path, sizeof(path));
+		if (row->address)
+			snprintf(path, sizeof(path), strcmp(row->via, "semaphore") == 0 ? "%" PRIu64 : "0x%" PRIx64, row->address);
+		snprintf(text, size, "%s%s via %s%s%s", name, pid, row->via, *path ? " " : "", path);
+		break;
+	default:
+		snprintf(text, size, "%s%s%s%s", name, pid, *row->via ? " via " : "", row->via);
+	}
+}
+
+/* ---- text ---- */
+
+struct telling {
+	const struct report *report;
+	const struct trace_critical_path *path;
+	const struct trace_process *own;
+	uint64_t from, to;
+};
+
+static bool is_own(const struct telling *t, const struct trace_contributor *row)
+{
+	return row->pid == trace_process_pid(t->own) && strcmp(row->comm, trace_process_comm(t->own)) == 0;
+}
+
+static void reason(const struct telling *t, const struct trace_contributor *row, char *text, size_t size)
+{
+	static const char *const own_waits[TRACE_NR_WAIT_KINDS] = {
+		[TRACE_WAIT_FILE] = "for files",	 [TRACE_WAIT_PROCESS] = "for other processes", [TRACE_WAIT_NETWORK] = "for the network",
+		[TRACE_WAIT_TIMEOUT] = "for timeouts",	 [TRACE_WAIT_DEVICE] = "for devices",	       [TRACE_WAIT_MEMORY] = "for memory",
+		[TRACE_WAIT_STOPPED] = "to be continued", [TRACE_WAIT_OTHER] = "in system calls",       [TRACE_WAIT_UNKNOWN] = "for something unknown",
+		[TRACE_WAIT_KERNEL] = "for the kernel",	 [TRACE_WAIT_QUOTA] = "for its CPU quota"};
+	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
+	char name[NAME_BYTES];
+
+	if (!is_own(t, row))
+		snprintf(text, size, "for %s (%s)", text_process(row->comm, *row->comm ? 0 : row->pid, name, sizeof(name)), state_word(row));
+	else if (row->state == TRACE_STATE_WAIT_CPU)
+		snprintf(text, size, "for a CPU");
+	else if (row->state == TRACE_STATE_INTERRUPTED)
+		snprintf(text, size, "for interrupts");
+	else
+		snprintf(text, size, "%s", own_waits[row->kind]);
+}
+
+/* Of what is not known there is nothing to say. */
+static const struct trace_contributor *greatest(const struct telling *t, enum trace_contributor_by by)
+{
+	const struct trace_contributor *row;
+
+	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)); i++)
+		if (row->by == by && row->kind != TRACE_WAIT_UNKNOWN)
+			return row;
+	return NULL;
+}
+
+/* Of all rows of its kind: what may be called "mostly". */
+static bool is_most(const struct telling *t, const struct trace_contributor *part)
+{
+	const struct trace_contributor *row;
+	uint64_t whole = 0;
+
+	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)); i++)
+		whole += row->by == part->by ? row->ns : 0;
+	return part->ns >= whole - part->ns;
+}
+
+/* A process may have such a name, too. */
+static bool is_nobody(const struct trace_contributor *taker, const char *word)
+{
+	return !taker->pid && strcmp(taker->comm, word) == 0;
+}
+
+/* The process; of another thread than its first one that, too. */
+static void add_own(GString *s, const struct telling *t)
+{
+	const struct trace_thread *thread = trace_critical_path_thread(t->path);
+	const char *comm = trace_process_comm(t->own);
+	char name[NAME_BYTES];
+
+	if (trace_thread_tid(thread) != trace_process_pid(t->own))
+		g_string_append_printf(s, "Thread %s of ", text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
+	g_string_append_printf(s, "%s", text_process(comm, *comm ? 0 : trace_process_pid(t->own), name, sizeof(name)));
+}
+
+static void verdict(const struct telling *t)
+{
+	const struct trace_contributor *row, *target = greatest(t, TRACE_BY_TARGET), *taker = greatest(t, TRACE_BY_COMPETITOR);
+	char text[2 * NAME_BYTES];
+	uint64_t window = t->to - t->from, own_cpu = 0;
+	struct text time;
+	int named = 0;
+	GString *s = g_string_new(NULL);
+
+	add_own(s, t);
+	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)) && row->by == TRACE_BY_COMMAND; i++) {
+		if (row->state == TRACE_STATE_RUNNING && is_own(t, row)) {
+			own_cpu = row->ns;
+			continue;
+		}
+		if (named == NAMED_IN_VERDICT || (named && percent(row->ns, window) < WORTH_NAMING))
+			continue;
+		reason(t, row, text, sizeof(text));
+		if (named++)
+			g_string_append_printf(s, ", %.1f %% %s", percent(row->ns, window), text);
+		else
+			g_string_append_printf(s, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(t->report, window, &time), text);
+	}
+	if (named)
+		g_string_append_printf(s, "; %.1f %% it worked on a CPU itself.", percent(own_cpu, window));
+	else
+		g_string_append_printf(s, " worked on a CPU itself for all of its %s.", text_ns(t->report, window, &time));
+	if (target && percent(target->ns, window) >= WORTH_NAMING) {
+		row_text(target, text, sizeof(text));
+		g_string_append_printf(s, is_most(t, target) ? " What no thread could hasten was mostly %s: %s." : " Of what no thread could hasten the longest was %s: %s.",
+				       text, text_ns(t->report, target->ns, &time));
+	}
+	if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "nobody")) {
+		g_string_append_printf(s, " It waited %s for CPUs that had nobody else on them: so long they took to wake up.",
+				       text_ns(t->report, taker->ns, &time));
+	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "unknown")) {
+		g_string_append_printf(s, " For %s it waited for CPUs that somebody may have had whom the recording left out.", text_ns(t->report, taker->ns, &time));
+	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
+		row_text(taker, text, sizeof(text));
+		g_string_append_printf(s, is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s." : " The CPU that it waited for was taken the longest by %s: %s.",
+				       text, text_ns(t->report, taker->ns, &time));
+	}
+	report_loss_sentence(s, t->report);
+	report_wrapped(t->report, s->str);
+	g_string_free(s, TRUE);
+}
+
+static size_t put_contributors(const struct telling *t, size_t first)
+{
+	static const char *const titles[TRACE_NR_CONTRIBUTORS_BY] = {
+		"By command:", "By thread:", "Waits that no other thread ended, for:", "Waited for the holder of a lock:", "Waited for another:",
+		"Waited for a CPU that was taken by:"};
+	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"segments", GRID_RIGHT}, {"", GRID_ELASTIC}};
+	const struct trace_contributor *row = trace_critical_path_contributor(t->path, first);
+	enum trace_contributor_by by = row->by;
+	struct fold fold = fold_begin(t->report, ROWS_SHOWN);
+	struct grid *grid = grid_new(t->report, "\t", columns, 4);
+	char text[3 * NAME_BYTES];
+	struct text rest;
+	size_t i = first;
+
+	grid_title(t->report, "", titles[by]);
+	for (; (row = trace_critical_path_contributor(t->path, i)) && row->by == by; i++) {
+		if (!fold_shows_if(&fold, true, row->ns))
+			continue;
+		row_text(row, text, sizeof(text));
+		grid_ns(grid, row->ns);
+		grid_percent(grid, row->ns, t->to - t->from);
+		grid_count(grid, row->count);
+		grid_text(grid, text);
+	}
+	grid_end(grid, fold_rest(&fold, &rest));
+	return i;
+}
+
+static void contributor_tables(const struct telling *t)
+{
+	for (size_t i = 0; trace_critical_path_contributor(t->path, i);) {
+		if (i)
+			fputs("\n", t->report->out);
+		i = put_contributors(t, i);
+	}
+}
+
+static void segment_text(const struct trace_path_segment *s, char *text, size_t size)
+{
+	char name[NAME_BYTES], target[NAME_BYTES];
+
+	text_name(s->name, name, sizeof(name));
+	if (s->state == TRACE_STATE_WAIT_CPU)
+		snprintf(text, size, "wait-cpu, taken by %s", text_name(s->holder_name, name, sizeof(name)));
+	else if (s->state == TRACE_STATE_BLOCKED)
+		snprintf(text, size, "blocked: %s%s%s%s%s%s%s%s", trace_wait_kind_name(s->kind), *s->target ? " " : "",
+			 text_name(s->target, target, sizeof(target)), *s->via ? " via " : "", s->via, s->idle ? " (idle)" : "",
+			 *s->name ? " in " : "", name);
+	else
+		snprintf(text, size, "%s%s%s", state_name(s->state), *s->name ? " " : "", name);
+}
+
+/*
+ * Segments may be a million: they are written as they come, in columns of fixed widths. Where there is no room for the thread's number and for what it did,
+ * the number goes, and then when it was.
+ */
+#define TIME_WIDTH 14
+#define TID_WIDTH 8
+#define TEXT_WIDTH 20
+struct shape {
+	bool at, tid;
+	size_t before; /* the text */
+};
+
+static struct shape shape_of(const struct report *report)
+{
+	struct shape shape = {.before = 2 + TIME_WIDTH + 2};
+
+	shape.at = !report->width || report->width >= shape.before + TIME_WIDTH + 2 + TEXT_WIDTH;
+	shape.before += shape.at ? TIME_WIDTH + 2 : 0;
+	shape.tid = shape.at && (!report->width || report->width >= shape.before + TID_WIDTH + 2 + TEXT_WIDTH);
+	shape.before += shape.tid ? TID_WIDTH + 2 : 0;
+	return shape;
+}
+
+static void segment_row(const struct report *report, const struct shape *shape, const char *at, const char *ns, const char *tid, const char *text)
+{
+	char *shown = grid_cut(report, shape->before, text);
+
+	if (shape->at)
+		fprintf(report->out, "  %*s", TIME_WIDTH, at);
+	fprintf(report->out, "  %*s", TIME_WIDTH, ns);
+	if (shape->tid)
+		fprintf(report->out, "  %*s", TID_WIDTH, tid);
+	fprintf(report->out, "  %s\n", shown);
+	g_free(shown);
+}
+
+/* Each thread is indented by how many it was reached through. */
+static void segment_line(const struct telling *t, const struct shape *shape, const struct trace_path_segment *s)
+{
+	char text[3 * NAME_BYTES], name[NAME_BYTES], line[5 * NAME_BYTES];
+	struct text at, ns, tid;
+
+	segment_text(s, text, sizeof(text));
+	snprintf(line, sizeof(line), "%*s%s: %s%s%s", (int)(s->depth < 20 ? s->depth * 2 : 40), "", text_comm(trace_thread_comm(s->thread), name, sizeof(name)),
+		 text, s->waiter ? "  <- " : "", s->waited_via);
+	snprintf(tid.bytes, sizeof(tid.bytes), "%u", trace_thread_tid(s->thread));
+	segment_row(t->report, shape, text_ns(t->report, s->from_ns - report_moment(t->report, 0), &at),
+		    text_ns(t->report, s->to_ns - s->from_ns, &ns), tid.bytes, line);
+}
+
+static void segment_lines(const struct telling *t)
+{
+	struct shape shape = shape_of(t->report);
+	struct trace_path_segment s;
+
+	fputs("\n", t->report->out);
+	grid_title(t->report, "", "Segments:");
+	segment_row(t->report, &shape, "at", "for", "TID", "thread: state");
+	for (size_t i = 0; i < trace_critical_path_nr_segments(t->path); i++) {
+		trace_critical_path_segment(t->path, i, &s);
+		segment_line(t, &shape, &s);
+	}
+	if (!shape.tid)
+		grid_line(t->report, "  ", "(no room for: %sTID)", shape.at ? "" : "at, ");
+}
+
+static void tell(const struct report *report, const struct trace_critical_path *path)
+{
+	struct telling t = {.report = report, .path = path, .own = trace_thread_process(trace_critical_path_thread(path))};
+
+	trace_critical_path_window(path, &t.from, &t.to);
+	verdict(&t);
+	contributor_tables(&t);
+	if (report->options->all)
+		segment_lines(&t);
+}
+
+/* ---- JSON ---- */
+
+static void put_segment(struct json *json, const struct trace_path_segment *s)
+{
+	json_open(json, NULL, "{");
+	json_u64(json, "tid", trace_thread_tid(s->thread));
+	json_u64(json, "pid", trace_process_pid(trace_thread_process(s->thread)));
+	json_text(json, "comm", trace_thread_comm(s->thread));
+	json_u64(json, "from_ns", s->from_ns);
+	json_u64(json, "to_ns", s->to_ns);
+	json_text(json, "state", state_name(s->state));
+	json_text(json, "name", s->name);
+	if (s->state == TRACE_STATE_BLOCKED) {
+		json_text(json, "kind", trace_wait_kind_name(s->kind));
+		json_text(json, "target", s->target);
+		json_u64(json, "target_pid", s->other ? trace_process_pid(s->other) : 0);
+		json_text(json, "via", s->via);
+		json_bool(json, "idle", s->idle);
+	}
+	if (s->state == TRACE_STATE_WAIT_CPU) {
+		json_u64(json, "holder_tid", s->holder ? trace_thread_tid(s->holder) : 0);
+		json_text(json, "holder", s->holder_name);
+	}
+	json_u64(json, "depth", s->depth);
+	json_u64(json, "waiter_tid", s->waiter ? trace_thread_tid(s->waiter) : 0);
+	json_text(json, "waited_via", s->waited_via);
+	if (*s->waited_path)
+		json_text(json, "waited_path", s->waited_path);
+	if (s->waited_address)
+		json_u64(json, "waited_address", s->waited_address);
+	json_close(json, "}");
+}
+
+static void put_contributor(struct json *json, const struct trace_contributor *row)
+{
+	json_open(json, NULL, "{");
+	json_text(json, "by", trace_contributor_by_name(row->by));
+	json_text(json, "comm", row->comm);
+	json_u64(json, "pid", row->pid);
+	json_u64(json, "tid", row->tid);
+	json_text(json, "state", state_name(row->state));
+	json_text(json, "kind", row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : "");
+	json_text(json, "target", row->target);
+	json_text(json, "via", row->via);
+	json_u64(json, "address", row->address);
+	json_u64(json, "ns", row->ns);
+	json_u64(json, "count", row->count);
+	json_close(json, "}");
+}
+
+static void put_window(struct json *json, const struct trace_critical_path *path)
+{
+	const struct trace_thread *thread = trace_critical_path_thread(path);
+	uint64_t from, to;
+
+	trace_critical_path_window(path, &from, &to);
+	json_open(json, "thread", "{");
+	json_u64(json, "tid", trace_thread_tid(thread));
+	json_u64(json, "pid", trace_process_pid(trace_thread_process(thread)));
+	json_text(json, "comm", trace_thread_comm(thread));
+	json_close(json, "}");
+	json_open(json, "window", "{");
+	json_u64(json, "from_ns", from);
+	json_u64(json, "to_ns", to);
+	json_u64(json, "ns", to - from);
+	json_close(json, "}");
+}
+
+static void put_json(const struct report *report, const struct trace_critical_path *path)
+{
+	struct json json = {.out = report->out, .first = true};
+	struct trace_path_segment segment;
+	size_t gaps;
+
+	json_open(&json, NULL, "{");
+	json_text(&json, "schema", "trace-critical-path/1");
+	json_u64(&json, "lost", report_lost(report, &gaps));
+	json_u64(&json, "gaps", gaps);
+	json_bool(&json, "coarse", trace_history_is_coarse(report->history));
+	put_window(&json, path);
+	json_open(&json, "segments", "[");
+	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
+		trace_critical_path_segment(path, i, &segment);
+		putc('\n', report->out);
+		put_segment(&json, &segment);
+	}
+	json_close(&json, "]");
+	json_open(&json, "contributors", "[");
+	for (size_t i = 0; i < trace_critical_path_nr_contributors(path); i++) {
+		putc('\n', report->out);
+		put_contributor(&json, trace_critical_path_contributor(path, i));
+	}
+	json_close(&json, "]");
+	json_close(&json, "}\n");
+}
+
+int report_critical_path(struct report *report)
+{
+	struct trace_error error = {0};
+	struct trace_critical_path *path = choose(report, &error);
+
+	if (!path)
+		return error.code ? complain("--critical-path: %s", error.message) : 1;
+	if (trace_history_is_coarse(report->history))
+		fputs("tracevisualizer: warning: the window is too long to tell apart what threads did on a CPU; "
+		      "--from and --to choose a shorter one\n",
+		      stderr);
+	if (trace_critical_path_verify(path, &error) < 0) {
+		trace_critical_path_free(path);
+		return complain("%s", error.message);
+	}
+	if (report->options->json)
+		put_json(report, path);
+	else
+		tell(report, path);
+	trace_critical_path_free(path);
+	return 0;
+}

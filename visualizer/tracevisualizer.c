@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracevisualizer.c - tracevisualizer: open the trace, run the analysis, print what was asked for. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+#include "grid.h"
+#include "visualizer_options.h"
+#include "report_file.h"
+#include "report.h"
+
+#define OUTPUT_BUFFER (1u << 16)
+
+/* It may quote a file's name, in which anything may stand. */
+static void say(const char *kind, const char *message)
+{
+	char line[4 * sizeof(((struct trace_error *)0)->message)];
+
+	fprintf(stderr, "tracevisualizer: %s%s\n", kind, text_name(message, line, sizeof(line)));
+}
+
+static int complain(const char *message)
+{
+	say("", message);
+	return 1;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* -b: the time since the last call, and a rate if it makes sense. */
+static void phase(const struct report *report, const char *name, double *since, uint64_t events)
+{
+	double at = now(), seconds = at - *since;
+
+	*since = at;
+	if (!report->options->benchmark)
+		return;
+	fprintf(stderr, "%-10s %9.3f s", name, seconds);
+	if (events && seconds > 0)
+		fprintf(stderr, "  %.1f M events/s", (double)events / seconds / 1e6);
+	fputs("\n", stderr);
+}
+
+static void warn_gaps(const struct trace *trace)
+{
+	struct losses losses = trace_losses(trace);
+
+	if (losses.overwritten)
+		fprintf(stderr, "tracevisualizer: %" PRIu64 " older event%s overwritten before the flight recorder was saved\n", losses.overwritten,
+			losses.overwritten == 1 ? " was" : "s were");
+	if (losses.gaps && !losses.lost)
+		fprintf(stderr, "tracevisualizer: warning: events may have been lost in %zu gap%s, nobody knows how many; what they touch is shown as unknown\n",
+			losses.gaps, losses.gaps == 1 ? "" : "s");
+	else if (losses.gaps)
+		fprintf(stderr, "tracevisualizer: warning: %s%" PRIu64 " event%s lost in %zu gap%s; what they touch is shown as unknown\n",
+			losses.is_least ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
+}
+
+static void warn_losses(const struct trace *trace)
+{
+	const struct trace_info *info = trace_get_info(trace);
+
+	warn_gaps(trace);
+	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_WARNINGS; i++)
+		say("warning: ", trace_get_damage(trace, i)->message);
+	if (trace_nr_damages(trace) > MAX_WARNINGS)
+		fprintf(stderr, "tracevisualizer: warning: %zu more damages like these\n", trace_nr_damages(trace) - MAX_WARNINGS);
+	if (!info->clean_end)
+		fputs("tracevisualizer: warning: the recording was not finished; what came last may be missing\n", stderr);
+}
+
+static int verify(const struct report *report)
+{
+	struct report there = *report;
+	struct trace_error error = {0};
+
+	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
+	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
+		return complain(error.message);
+	if (report->options->json || report->options->timeline) { /* behind JSON it would be none */
+		there.out = stderr;
+		there.width = 0;
+	}
+	grid_line(&there, "", "%s, and the books of %zu process%s and %zu CPU%s balance to the nanosecond",
+		  trace_losses(report->trace).is_least ? "verified as far as it goes: what there is is accounted for" : "verified: every event is accounted for",
+		  trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
+		  trace_nr_cpus(report->analysis) == 1 ? "" : "s");
+	return 0;
+}
+
+static int print(struct report *report)
+{
+	const struct options *options = report->options;
+	int error = 0;
+
+	if (options->timeline)
+		error = timeline_end(report);
+	else if (options->critical_path)
+		error = report_critical_path(report);
+	else if (options->json)
+		error = report_json(report);
+	else if (options->analyze)
+		error = report_text(report);
+	else if (options->summary)
+		report_summary(report);
+	if (!error && options->list && !options->summary)
+		error = report_list(report);
+	if (error == -ENOMEM)
+		return complain("out of memory for the report; ask for less with --pid or --top");
+	if (!error && options->verify)
+		error = verify(report);
+	return error;
+}
+
+static int analyze(struct report *report, double *since)
+{
+	const struct options *options = report->options;
+	struct trace_error error = {0};
+	bool with_servers = options->analyze || options->verify || (options->json && !options->critical_path);
+	int failed;
+
+	if (!options->analyze && !options->json && !options->summary && !options->verify && !options->critical_path && !options->timeline)
+		return 0;
+	report->analysis = trace_analysis_new(report->trace, NULL, &error);
+	failed = report->analysis && options->critical_path ? critical_path_begin(report) : 0;
+	if (failed)
+		return failed;
+	if (report->analysis && with_servers)
+		report->servers = trace_servers_new(report->trace, report->analysis, &error);
+	if (report->servers)
+		report->user = trace_user_events_new(report->trace, report->analysis, &error);
+	if (!report->analysis || (with_servers && !report->user) || command_begin(report) < 0 || (options->timeline && timeline_begin(report) < 0) ||
+	    ((options->analyze || options->json) && blocks_begin(report) < 0) || trace_analysis_run(report->analysis, &error) < 0)
+		return complain(error.message);
+	phase(report, "analysis", since, trace_get_info(report->trace)->events);
+	warn_damages(report->analysis);
+	return 0;
+}
+
+/* COLUMNS tells, and otherwise the terminal; a pipe has no width. */
+static size_t output_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	long width = columns ? strtol(columns, NULL, 10) : 0;
+	struct winsize size;
+
+	if (width > 0 && width < 1 << 16)
+		return (size_t)width;
+	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Before the work: "tracevisualizer -a *.trace" must not cost anybody the third of them, or the trace that is being read. */
+static int check_output(const struct options *options)
+{
+	if (!options->output || strcmp(options->output, "-") == 0 || !options_is_trace(options->output))
+		return 0;
+	fprintf(stderr, "tracevisualizer: %s is a trace and is not replaced; remove it, or name another file\n", options->output);
+	return 1;
+}
+
+static int open_output(struct report *report)
+{
+	const char *path = report->options->output;
+	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+
+	int fd = STDOUT_FILENO;
+
+	report->out = stdout;
+	if (path && strcmp(path, "-") != 0) {
+		report->out = output_open(path, &report->file);
+		if (!report->out) {
+			fprintf(stderr, "tracevisualizer: %s cannot be written: %s\n", path, strerror(errno));
+			return 1;
+		}
+		fd = output_fd(report->file);
+	}
+	setvbuf(report->out, NULL, _IOFBF, OUTPUT_BUFFER);
+	report->width = output_width(fd);
+	report->colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+	return 0;
+}
+
+static int tell_incomplete(const char *path, int cause)
+{
+	fprintf(stderr, "tracevisualizer: %s could not be written completely: %s\n", path ? path : "standard output", strerror(cause ? cause : EIO));
+	return 1;
+}
+
+static int flush_output(FILE *out, const char *path)
+{
+	bool failed = ferror(out);
+	int cause = failed ? errno : 0;
+
+	errno = 0;
+	failed |= fflush(out) != 0; /* what did not fit is tried again, and says why */
+	return failed ? tell_incomplete(path, errno ? errno : cause) : 0;
+}
+
+/* There is nothing yet that would be written. */
+static bool is_empty(FILE *out)
+{
+	return !__fpending(out);
+}
+
+/* @is_kept: it is a result. Else a file that nothing was written to yet is what it was. */
+static int close_output(struct report *report, bool is_kept)
+{
+	int result = 0;
+
+	if (is_kept || report->out == stdout)
+		result = flush_output(report->out, report->options->output);
+	errno = 0;
+	if (report->out != stdout && output_close(report->out, report->file, is_kept) != 0 && !result)
+		result = tell_incomplete(report->options->output, errno);
+	return result;
+}
+
+/* Is there a report of processes, that those may be missing in who were asked for? The list of events has threads. */
+static bool is_of_processes(const struct options *options)
+{
+	return options->timeline || ((options->analyze || options->json) && !options->critical_path);
+}
+
+/* To give it back piece by piece is a twentieth of the whole. At the end of a program the kernel takes it at once; but sanitizers are to see that none was lost. */
+#ifndef LEAVES_MEMORY
+#define LEAVES_MEMORY 0
+#endif
+
+static void release(struct report *report)
+{
+	timeline_free(report->timeline);
+	trace_history_free(report->history);
+	trace_servers_free(report->servers);
+	trace_user_events_free(report->user);
+	blocks_free(report->blocks);
+	command_end(report);
+	trace_analysis_free(report->analysis);
+	trace_close((struct trace *)report->trace);
+}
+
+static int run(const struct options *options)
+{
+	struct report report = {.options = options};
+	struct trace_error error = {0};
+	struct trace *trace;
+	double since = now();
+	bool nobody;
+	int result;
+
+	report.trace = trace = trace_open(options->trace, &error);
+	if (!trace)
+		return complain(error.message);
+	phase(&report, "open", &since, 0);
+	warn_losses(trace);
+	result = options->timeline ? timeline_check(&report) : 0;
+	if (!result && options->timeline)
+		result = open_output(&report); /* it is written as the analysis goes on */
+	if (!result)
+		result = analyze(&report, &since);
+	nobody = !result && is_of_processes(options) && report_finds_nobody(&report, 1);
+	if (!result && !options->timeline)
+		result = nobody ? 1 : open_output(&report);
+	if (!result) {
+		result = print(&report);
+		result = close_output(&report, !nobody && !(result && is_empty(report.out))) || nobody ? 1 : result; /* a time line is whole, and has nothing in it */
+		phase(&report, "report", &since, options->list ? trace_get_info(trace)->events : 0);
+	}
+	if (!LEAVES_MEMORY)
+		release(&report);
+	return result;
+}
+
+static int open_side(struct report *report, const char *path)
+{
+	struct trace_error error = {0};
+
+	report->trace = trace_open(path, &error);
+	if (!report->trace)
+		return complain(error.message);
+	warn_losses(report->trace);
+	report->analysis = trace_analysis_new(report->trace, NULL, &error);
+	if (!report->analysis || command_begin(report) < 0 || trace_analysis_run(report->analysis, &error) < 0)
+		return complain(error.message);
+	warn_damages(report->analysis);
+	return 0;
+}
+
+static int run_diff(const struct options *options)
+{
+	struct report sides[2] = {{.options = options}, {.options = options}};
+	int result = open_side(&sides[0], options->trace);
+
+	if (!result)
+		result = open_side(&sides[1], options->other);
+	if (!result)
+		result = report_finds_nobody(sides, 2) ? 1 : open_output(&sides[0]);
+	if (!result) {
+		result = report_diff(sides) < 0 ? complain("out of memory for the comparison") : 0;
+		result = close_output(&sides[0], !(result && is_empty(sides[0].out))) ? 1 : result;
+	}
+	for (int i = 0; i < 2; i++) {
+		command_end(&sides[i]);
+		trace_analysis_free(sides[i].analysis);
+		trace_close((struct trace *)sides[i].trace);
+	}
+	return result;
+}
+
+/*
+ * stdin, stdout and stderr may be closed. The files that are opened next would have their numbers: a report would go to the trace's copy, and warnings into the
+ * report. To use one is an error all the same: /dev/null the wrong way round.
+ */
+static void occupy_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC); /* the lowest number that is free */
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int result;
+
+	occupy_streams();
+	signal(SIGXFSZ, SIG_IGN); /* what may not become so large fails like a full disk */
+	result = options_parse(&options, argc, argv);
+	if (!result && options.help)
+		options_help(stdout);
+	else if (!result && options.version)
+		puts("tracevisualizer " TRACE_VERSION);
+	else if (!result)
+		result = check_output(&options) ? 1 : options.diff ? run_diff(&options) : run(&options);
+	if (!result && (options.help || options.version))
+		result = flush_output(stdout, NULL);
+	options_release(&options);
+	return result;
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * visualizer_options.c - the command line: one table for the letters, the long names, the values and the help.
+ *
+ * The original's spelling is kept: a value is glued to its letter (-c0, -tSCHED). A long option takes its value after '=' or as the next word.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/format.h>
+#include <unistd.h>
+#include "visualizer_options.h"
+
+struct option_row {
+	char letter; /* 0: none */
+	const char *name;
+	const char *value; /* its name in the help; NULL: takes none; "[=...]": may be left out */
+	/* Returns NULL, or what is wrong with the value. */
+	const char *(*set)(struct options *options, const char *value);
+	const char *help;
+};
+
+static const char *parse_number(const char *text, int64_t max, int64_t *ret_number)
+{
+	char *end;
+	long long number;
+
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || number > max)
+		return "is not a number in range";
+	*ret_number = number;
+	return NULL;
+}
+
+static const char *parse_seconds(const char *text, double *ret_seconds)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (!*text || *end || !(seconds >= 0 && seconds < 1e10))
+		return "is not a time in seconds after the start of the trace";
+	*ret_seconds = seconds;
+	return NULL;
+}
+
+static const char *append(const char ***list, size_t *nr, const char *value)
+{
+	const char **bigger = reallocarray(*list, *nr + 1, sizeof(*bigger));
+
+	if (!*value || !bigger) {
+		*list = bigger ? bigger : *list;
+		return "is not the name of an event, a class or a category";
+	}
+	*list = bigger;
+	(*list)[(*nr)++] = value;
+	return NULL;
+}
+
+#define FLAG(member)                                                                   \
+	static const char *set_##member(struct options *options, const char *value) \
+	{                                                                              \
+		options->member = true;                                                \
+		return NULL;                                                           \
+	}
+FLAG(analyze)
+FLAG(list)
+FLAG(summary)
+FLAG(json)
+FLAG(verify)
+FLAG(benchmark)
+FLAG(help)
+FLAG(version)
+FLAG(all)
+FLAG(diff)
+FLAG(timeline)
+FLAG(exact)
+FLAG(paths)
+
+static const char *set_critical_path(struct options *options, const char *value)
+{
+	options->critical_path = true;
+	options->critical_task = value;
+	return value && !*value ? "is no process, thread or name" : NULL;
+}
+
+/* Of two the last one would be shown, and taken for both. */
+#define SECOND "is the second one, and there can be one only"
+
+static const char *set_cpu(struct options *options, const char *value)
+{
+	return options->cpu >= 0 ? SECOND : parse_number(value, UINT16_MAX, &options->cpu);
+}
+
+static const char *set_pid(struct options *options, const char *value)
+{
+	return options->pid >= 0 ? SECOND : parse_number(value, UINT32_MAX, &options->pid);
+}
+
+static const char *set_comm(struct options *options, const char *value)
+{
+	if (options->comm)
+		return SECOND;
+	options->comm = value;
+	return *value ? NULL : "is not a name";
+}
+
+static const char *set_cgroup(struct options *options, const char *value)
+{
+	if (options->cgroup)
+		return SECOND;
+	options->cgroup = value;
+	return *value ? NULL : "is not the path of a control group";
+}
+
+static const char *set_traced(struct options *options, const char *value)
+{
+	return append(&options->traced, &options->nr_traced, value);
+}
+
+static const char *set_omitted(struct options *options, const char *value)
+{
+	return append(&options->omitted, &options->nr_omitted, value);
+}
+
+static const char *set_from(struct options *options, const char *value)
+{
+	return parse_seconds(value, &options->from_s);
+}
+
+static const char *set_to(struct options *options, const char *value)
+{
+	return parse_seconds(value, &options->to_s);
+}
+
+static const char *set_forgotten(struct options *options, const char *value)
+{
+	static const struct {
+		char letter;
+		enum list_column column;
+	} columns[] = {{'c', COLUMN_CPU}, {'t', COLUMN_TIME}, {'p', COLUMN_PID}, {'l', COLUMN_LENGTH}, {'s', COLUMN_TEXT}};
+	bool known = *value;
+
+	for (; *value && known; value++) {
+		known = false;
+		for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+			if (columns[i].letter == *value) {
+				options->forgotten |= columns[i].column;
+				known = true;
+			}
+	}
+	return known ? NULL : "is not a column: c (CPU), t (time), p (PID), l (length) or s (description)";
+}
+
+static const char *set_top(struct options *options, const char *value)
+{
+	int64_t top;
+	const char *wrong = parse_number(value, 1 << 30, &top);
+
+	if (!wrong && !top) /* the report's own number of rows has no number */
+		wrong = "is not a number of rows: 1 or more, or leave it out";
+	if (!wrong)
+		options->top = (long)top;
+	return wrong;
+}
+
+static const char *set_sort(struct options *options, const char *value)
+{
+	static const char *const keys[] = {"elapsed", "cpu", "user", "system", "wait", "wait-cpu", "pid", "name"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(keys[i], value) == 0) {
+			options->sort = (enum sort_key)i;
+			options->sorted = true;
+			return NULL;
+		}
+	return "is not a key to sort by: elapsed, cpu, user, system, wait, wait-cpu, pid or name";
+}
+
+static const char *set_output(struct options *options, const char *value)
+{
+	if (options->output)
+		return SECOND;
+	options->output = value;
+	return *value ? NULL : "is not a file name";
+}
+
+/* In the help a row with the text "" stands beside the one before it. */
+static const struct option_row rows[] = {
+	{'a', "analyze", NULL, set_analyze, "where the time of every process went"},
+	{0, "json", NULL, set_json, "the same, or --diff, --critical-path, as JSON"},
+	{'d', "dump", NULL, set_list, "list the events; all states, for a viewer"},
+	{0, "timeline", NULL, set_timeline, ""},
+	{'s', "summary", NULL, set_summary, "times and numbers of events only (default)"},
+	{0, "critical-path", "[=TASK]", set_critical_path, "what it waited for: PID, TID, name, or the command"},
+	{0, "diff", NULL, set_diff, "compare two traces: tracevisualizer --diff A B"},
+	{0, "verify", NULL, set_verify, "check the trace and its books; fails on 1 ns"},
+	{0, "pid", "N", set_pid, "only this process; in lists also thread id"},
+	{'p', NULL, "N", set_pid, NULL},
+	{0, "comm", "NAME", set_comm, "only processes of this name; of this control group"},
+	{0, "cgroup", "PATH", set_cgroup, ""},
+	{0, "top", "N", set_top, "N rows of each table; all, also the smallest"},
+	{0, "all", NULL, set_all, ""},
+	{0, "sort", "KEY", set_sort, "elapsed cpu user system wait wait-cpu pid name"},
+	{0, "ns", NULL, set_exact, "exact times, in nanoseconds"},
+	{'c', "cpu", "N", set_cpu, "list: only this CPU"},
+	{'t', "trace", "NAME", set_traced, "list: only these events, classes, categories"},
+	{'o', "omit", "NAME", set_omitted, "list: all but these"},
+	{0, "from", "S", set_from, "list, critical path: seconds after the start"},
+	{0, "to", "S", set_to, ""},
+	{'y', "paths", NULL, set_paths, "list: descriptors with their paths"},
+	{'f', "forget", "c|t|p|l|s", set_forgotten, "list: without CPU, time, PID, length, text"},
+	{0, "output", "FILE", set_output, "write there instead of standard output"},
+	{'b', "benchmark", NULL, set_benchmark, "time the phases of this program"},
+	{'h', "help", NULL, set_help, "this text; the version"},
+	{'V', "version", NULL, set_version, ""},
+};
+#define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static bool is_optional(const struct option_row *row)
+{
+	return row->value && row->value[0] == '[';
+}
+
+static size_t help_words(const struct option_row *row, char *words, size_t size)
+{
+	char letter[8] = "";
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	return (size_t)snprintf(words, size, "%s--%s%s%s", letter, row->name, row->value && !is_optional(row) ? "=" : "", row->value ? row->value : "");
+}
+
+void options_help(FILE *out)
+{
+	fputs("Usage: tracevisualizer [OPTION]... TRACE [PROC] [OUT]    (TRACE may be -)\n",
+	      out);
+	for (size_t i = 0; i < NR_ROWS; i++) {
+		const char *help = rows[i].help;
+		char words[64];
+		size_t used;
+
+		if (!help)
+			continue;
+		used = help_words(&rows[i], words, sizeof(words));
+		for (size_t j = i + 1; j < NR_ROWS && (!rows[j].help || !*rows[j].help); j++) {
+			if (!rows[j].help)
+				continue;
+			used += (size_t)snprintf(words + used, sizeof(words) - used, ", ");
+			used += help_words(&rows[j], words + used, sizeof(words) - used);
+			i = j;
+		}
+		fprintf(out, "  %-28s%s\n", words, help);
+	}
+	fputs("Values are glued to letters: -c0, -p42 (as --pid). PROC of old is ignored.\n"
+	      "Exit status: 0 done, 1 failed, 2 usage. More: man tracevisualizer\n",
+	      out);
+}
+
+static int complain(const char *what, const char *name, const char *why)
+{
+	fprintf(stderr, "tracevisualizer: %s %s %s; see tracevisualizer --help\n", what, name, why);
+	return 2;
+}
+
+static int apply(struct options *options, const struct option_row *row, const char *shown, const char *value)
+{
+	const char *wrong = row->set(options, value);
+
+	if (!wrong)
+		return 0;
+	fprintf(stderr, "tracevisualizer: option %s: '%s' %s; see tracevisualizer --help\n", shown, value, wrong);
+	return 2;
+}
+
+static int parse_letter(struct options *options, const char *word)
+{
+	const char *at = word + 1;
+
+	do {
+		const struct option_row *row = NULL;
+
+		for (size_t i = 0; i < NR_ROWS && !row; i++)
+			if (rows[i].letter == *at)
+				row = &rows[i];
+		if (!row)
+			return complain("option", word, "is not known");
+		if (row->value)
+			return at[1] ? apply(options, row, word, at + 1) : complain("option", word, "needs its value glued to it");
+		if (apply(options, row, word, ""))
+			return 2;
+	} while (*++at);
+	return 0;
+}
+
+/* Sets *@ret_used to the words taken: 1, or 2 with the value. */
+static int parse_long(struct options *options, const char *word, const char *next, int *ret_used)
+{
+	const char *name = word + 2, *equals = strchr(name, '=');
+	size_t bytes = equals ? (size_t)(equals - name) : strlen(name);
+	const char *value = equals ? equals + 1 : next;
+
+	for (size_t i = 0; i < NR_ROWS; i++) {
+		if (!rows[i].name || strlen(rows[i].name) != bytes || memcmp(rows[i].name, name, bytes) != 0)
+			continue;
+		if (!rows[i].value && equals)
+			return complain("option", word, "takes no value");
+		if (is_optional(&rows[i]))
+			return apply(options, &rows[i], word, equals ? value : NULL);
+		if (rows[i].value && !value)
+			return complain("option", word, "needs a value");
+		*ret_used = rows[i].value && !equals ? 2 : 1;
+		return apply(options, &rows[i], word, rows[i].value ? value : "");
+	}
+	return complain("option", word, "is not known");
+}
+
+bool options_is_trace(const char *path)
+{
+	char beginning[sizeof(TRACE_FILE_MAGIC) - 1];
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	bool is_trace = fd >= 0 && read(fd, beginning, sizeof(beginning)) == (ssize_t)sizeof(beginning) &&
+			memcmp(beginning, TRACE_FILE_MAGIC, sizeof(beginning)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return is_trace;
+}
+
+/* Options that are fine alone but not together. */
+static int check_together(const struct options *options)
+{
+	if (options->to_s >= 0 && options->from_s >= options->to_s)
+		return complain("option", "--from", "has to be before --to");
+	if (options->diff && (options->list || options->verify || options->critical_path))
+		return complain("option", "--diff", "goes with none of -d, --verify and --critical-path");
+	if (options->timeline && (options->list || options->analyze || options->json || options->summary || options->critical_path || options->diff))
+		return complain("option", "--timeline", "is a file of its own: no other report goes with it");
+	return 0;
+}
+
+/* What is asked for has no use of these: who believes that they chose would misread it. */
+static void warn_without_effect(const struct options *o)
+{
+	bool listed = o->list && !o->summary, processes = o->diff || ((o->analyze || o->json) && !o->critical_path);
+	bool timed = listed || o->critical_path || o->timeline;
+	const struct {
+		bool given, used;
+		const char *option, *what;
+	} choices[] = {
+		{o->analyze, !o->critical_path && !o->diff, "-a", "--critical-path and --diff are reports of their own"},
+		{o->list, listed, "-d", "-s leaves the list out"},
+		{o->sorted, processes && !o->diff, "--sort", "it orders processes for -a and --json"},
+		{o->top, processes || o->critical_path, "--top", "it chooses how many rows -a, --json, --diff and --critical-path have"},
+		{o->cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
+		{o->nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
+		{o->nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
+		{o->paths, listed, "--paths", "it chooses what lists (-d) show"},
+		{o->forgotten, listed, "--forget", "it chooses what lists (-d) show"},
+		{o->from_s > 0, timed, "--from", "it chooses a time for lists (-d), --critical-path and --timeline"},
+		{o->to_s >= 0, timed, "--to", "it chooses a time for lists (-d), --critical-path and --timeline"},
+		{o->pid >= 0, listed || processes || o->timeline, "--pid", "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
+		{o->comm, processes || o->timeline, "--comm", "it chooses processes for -a, --json, --diff and --timeline"},
+		{o->cgroup, processes || o->timeline, "--cgroup", "it chooses processes for -a, --json, --diff and --timeline"},
+	};
+
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (choices[i].given && !choices[i].used)
+			fprintf(stderr, "tracevisualizer: warning: %s has no effect here: %s\n", choices[i].option, choices[i].what);
+}
+
+/* TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as output: say so rather than guess. */
+static int take_positionals(struct options *options, const char **words, int nr)
+{
+	if (options->help || options->version)
+		return 0;
+	if (!nr) {
+		fputs("tracevisualizer: no trace given; tracevisualizer -a t.trace tells where the time went, tracevisualizer --help all else\n",
+		      stderr);
+		return 2;
+	}
+	if (nr > 3)
+		return complain("argument", words[3], "is one too many");
+	for (int i = 0; i < nr; i++)
+		if (!*words[i])
+			return complain("argument", "''", "is not a file name");
+	options->trace = words[0];
+	if (nr == 3 && options->output)
+		return complain("argument", words[2], "is a second file to write to, beside that of --output");
+	if (nr == 3)
+		options->output = words[2];
+	if (options->diff) {
+		options->other = words[1];
+		return nr > 1 ? 0 : complain("option", "--diff", "needs two traces");
+	}
+	options->proc = nr > 1 ? words[1] : NULL;
+	if (options->proc && options->critical_path && !options->critical_task && access(words[0], F_OK) != 0) {
+		fprintf(stderr, "tracevisualizer: '%s' is no trace; if it is whose path is wanted: --critical-path=%s\n", words[0], words[0]);
+		return 2;
+	}
+	if (options->proc && options_is_trace(options->proc)) {
+		fprintf(stderr, "tracevisualizer: '%s' is another trace; one at a time, or --diff %s %s\n", words[1], words[0], words[1]);
+		return 2;
+	}
+	if (nr == 2 && access(words[1], F_OK) != 0) {
+		fprintf(stderr, "tracevisualizer: '%s' is not a process list; to write the report there use --output %s\n", words[1], words[1]);
+		return 2;
+	}
+	return 0;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+	const char *words[4] = {NULL};
+	bool only_words = false;
+	int nr = 0, error = 0;
+
+	*options = (struct options){.cpu = -1, .pid = -1, .to_s = -1};
+	for (int i = 1, used; i < argc && !error; i += used) {
+		used = 1;
+		if (!only_words && strcmp(argv[i], "--") == 0)
+			only_words = true;
+		else if (!only_words && strncmp(argv[i], "--", 2) == 0)
+			error = parse_long(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used);
+		else if (!only_words && argv[i][0] == '-' && argv[i][1])
+			error = parse_letter(options, argv[i]);
+		else if (nr < 4)
+			words[nr++] = argv[i];
+	}
+	if (!error)
+		error = take_positionals(options, words, nr);
+	if (!error)
+		error = check_together(options);
+	if (!options->analyze && !options->list && !options->json && !options->verify && !options->critical_path &&
+	    !options->diff && !options->timeline)
+		options->summary = true;
+	if (!error)
+		warn_without_effect(options);
+	return error;
+}
+
+void options_release(struct options *options)
+{
+	free(options->traced);
+	free(options->omitted);
+}
