@@ -7,7 +7,7 @@
  *
  * Only before static functions: what chooses would be exported with others.
  *
- * Sanitizers do not know functions that are chosen before their own start, nor does who counts steps (TRACE_STEPPED: tests/test_steps.c).
+ * Sanitizers do not know functions that are chosen before their own start, nor does who counts steps (TRACE_STEPPED: tests/visualizer/test_steps.c).
  */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && \
 	!defined(TRACE_STEPPED)

@@ -9,7 +9,7 @@
  * its own time; one record with its path.
  *
  * held_ns says who may touch what is held: 0, the next entry; a time, whoever takes it; HELD_BUSY, who settles it, until it has copied what it needs. So
- * an entry is recorded once, whoever interrupts or preempts whom: tracer/CONCURRENCY.md, "Held entries". tests/test_held.c interrupts at every access.
+ * an entry is recorded once, whoever interrupts or preempts whom: tracer/CONCURRENCY.md, "Held entries". tests/ring/test_held.c interrupts at every access.
  *
  * The record of a call, at its exit, is made without a locked instruction: HELD_PLAIN tells those who interrupt it. They take the long way, which does not touch the
  * position as long as somebody is about to store to it, but one that is ahead of it (held_position()); whom they interrupted catches up afterwards. And what it adds

@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The way of records through the daemon, on a tracer made of memory: every event is in the trace once, or counted. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include "daemon_case.h"
+#include "flight.h"
+#include "flush.h"
+#include "output_file.h"
+#include "../../daemon/session.h"
+#include "../../tracer/kernel/geometry.h"
+
+/* ---- helpers ---- */
+
+static bool no_hurry(void *context)
+{
+	return false;
+}
+
+static bool hurry(void *context)
+{
+	return true;
+}
+
+/* ---- recording ---- */
+
+static void every_event_is_stored_once(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct found found;
+
+	for (int i = 0; i < 100000; i++) {
+		fake_switch(bench.tracer, (uint32_t)i % FAKE_CPUS);
+		if (i % 500 == 0)
+			recording_drain(recording);
+		if (i % 5000 == 0)
+			CU_ASSERT(fake_exec(bench.tracer, 0, "/bin/true"));
+	}
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 50000);
+	CU_ASSERT_EQUAL(found.switches[1], 50000);
+	CU_ASSERT_EQUAL(found.execs, 20);
+	CU_ASSERT_EQUAL(found.disorder, 0);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	CU_ASSERT(found.clean_end);
+	bench_free(&bench);
+}
+
+static void what_finds_no_room_is_counted(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct recording_status status;
+	uint64_t refused = 0;
+	struct found found;
+
+	for (int i = 0; i < 50000; i++) {
+		refused += !fake_switch(bench.tracer, 0);
+		if (i % 10000 == 0)
+			recording_drain(recording);
+	}
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_get_status(recording, &status);
+	CU_ASSERT(refused > 0);
+	CU_ASSERT_EQUAL(status.lost, refused);
+	CU_ASSERT_EQUAL(recording_lost_on_cpu(recording, 0), refused);
+	CU_ASSERT_EQUAL(recording_lost_on_cpu(recording, 1), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 50000 - refused);
+	CU_ASSERT_EQUAL(found.lost, refused);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+/* It takes longer than it takes a ring to fill. */
+static void nothing_is_lost_while_the_state_is_read(void)
+{
+	struct bench bench = bench_new(false);
+	const uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct recording *recording;
+	struct found found;
+
+	fake_crowd(bench.tracer, 400);
+	recording = bench_record(&bench);
+	recording_drain(recording);
+	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0); /* the state is read again */
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], fake_attempted(bench.tracer, 0));
+	CU_ASSERT_EQUAL(found.switches[0], 8000);
+	CU_ASSERT_EQUAL(found.again[1], 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+/* Half of a ring wakes the daemon, whatever CPU it is of; with more than an eighth on top of that it is late. */
+static void who_finds_much_more_than_half_of_a_ring_is_late(void)
+{
+	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 16 << 10, .nr_subbufs = 16};
+
+	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++) {
+		struct trace_error error;
+		struct tracer *tracer = tracer_new(&options, &error);
+		struct drain *drain = drain_new(tracer, &error);
+		const struct subbuf_control *control = tracer_get_ring(tracer, 2 * cpu)->ring.control;
+		uint64_t full = 0;
+		bool is_late = false;
+
+		while (!is_late && fake_switch(tracer, cpu)) {
+			full = (control->position >> SUBBUF_OFFSET_BITS) - 1 - control->consumed;
+			is_late = drain_is_late(drain);
+			CU_ASSERT_EQUAL(is_late, full > 10);
+		}
+		CU_ASSERT_EQUAL(full, 11);
+		drain_free(drain);
+		tracer_free(tracer);
+	}
+}
+
+static void check_geometry(uint32_t bytes, uint32_t nr, uint32_t expected_bytes, uint32_t expected_nr)
+{
+	struct tracer_options options = {.subbuf_bytes = bytes, .nr_subbufs = nr};
+
+	tracer_choose_geometry(&options, 2);
+	CU_ASSERT_EQUAL(options.subbuf_bytes, expected_bytes);
+	CU_ASSERT_EQUAL(options.nr_subbufs, expected_nr);
+}
+
+/* By the code of the real tracer, as the manual says it. */
+static void sizes_of_buffers_are_rounded_down_within_limits(void)
+{
+	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 100000, .nr_subbufs = 5}, most = {.nr_subbufs = TRACER_MOST_SUBBUFS};
+	struct trace_error error;
+	struct tracer *tracer = tracer_new(&options, &error);
+	const struct subbuf_ring *ring = &tracer_get_ring(tracer, 0)->ring;
+
+	CU_ASSERT_EQUAL(ring->subbuf_bytes, 65536);
+	CU_ASSERT_EQUAL(ring->nr_subbufs, 4);
+	for (int i = 0; i < 50000; i++)
+		fake_switch(tracer, 0);
+	CU_ASSERT(__atomic_load_n(&ring->control->discarded, __ATOMIC_RELAXED) > 0);
+	tracer_free(tracer);
+	check_geometry(1, 1, 16 << 10, 2);
+	check_geometry(UINT32_MAX, 3, 16 << 20, 2);
+	check_geometry(64 << 10, 1000, 64 << 10, 256);
+	check_geometry(16 << 20, 256, 16 << 20, 8); /* 128 MiB in all */
+	tracer_choose_geometry(&most, 2);
+	check_geometry(0, 65536, most.subbuf_bytes, most.nr_subbufs); /* as many as there may be, and not the smaller for it */
+}
+
+static void events_before_the_start_do_not_count(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording;
+	struct found found;
+
+	for (int i = 0; i < 1000; i++)
+		fake_switch(bench.tracer, 0);
+	fake_miss(bench.tracer, TRACE_EV_sched_switch, 5);
+	recording = bench_record(&bench);
+	for (int i = 0; i < 10; i++)
+		fake_switch(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 10);
+	CU_ASSERT_EQUAL(found.missed, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+/* The last event of a CPU may be held back until the next one comes. */
+static void what_is_held_back_is_settled_before_it_is_read(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording;
+	struct found found;
+
+	fake_delay(bench.tracer, 0);
+	recording = bench_record(&bench); /* the one before it is not of the recording */
+	fake_delay(bench.tracer, 0);
+	recording_flush(recording);
+	CU_ASSERT_EQUAL(fake_attempted(bench.tracer, 0), 2);
+	fake_delay(bench.tracer, 1);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 1);
+	CU_ASSERT_EQUAL(found.switches[1], 1);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+static void skipped_programs_are_recorded_as_missed(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct recording_status status;
+	struct found found;
+	uint64_t sync;
+
+	fake_miss(bench.tracer, TRACE_EV_sys_enter, 3);
+	recording_flush(recording);
+	recording_get_status(recording, &status);
+	CU_ASSERT_EQUAL(status.missed, 0); /* to ask is dear: not at each flush */
+	CU_ASSERT_EQUAL(recording_sync(recording, &sync), 0);
+	recording_get_status(recording, &status);
+	CU_ASSERT_EQUAL(status.missed, 3);
+	fake_miss(bench.tracer, TRACE_EV_sys_enter, 4);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.missed, 7);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+static const char *not_traced(const struct trace *trace, uint64_t nr)
+{
+	const char *text = trace_string(trace, TRACE_STRING_NOT_TRACED, nr);
+
+	return text ? text : "";
+}
+
+/* What the user did not ask to be left out is not told as if he had: whom the filter lost sight of, and what could not be attached later. */
+static void what_a_filter_did_not_ask_for_is_told(void)
+{
+	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .follow = true, .filter_uid = -1, .filter_gid = -1};
+	struct recording_options options = {.level = 1, .filter = &filter};
+	struct bench bench = bench_new(false);
+	struct recording *recording = recording_begin(bench.tracer, bench.fd, &options, &bench.error);
+	struct trace *trace;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	for (int i = 0; i < 3; i++)
+		fake_unfollow(bench.tracer);
+	fake_not_traced(bench.tracer, "a:probe: no such place");
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	trace = trace_open(bench.path, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 0), "fault_exit: this is no kernel");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "other processes: what was recorded is of process 4711 and its descendants");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 2), "a:probe: no such place");
+	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 3), "while 4 processes were followed already, and all that came of them: 3, the first after 0."));
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 4), "");
+	trace_close(trace);
+	bench_free(&bench);
+}
+
+/* Programs are filtered as well, and nobody should take what is left for all there was. */
+static void a_filter_is_told_where_the_kernel_is_not_recorded_either(void)
+{
+	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .filter_uid = -1, .filter_gid = -1};
+	struct recording_options options = {.level = 1, .filter = &filter};
+	struct bench bench = bench_new(false);
+	struct recording *recording = recording_begin(NULL, bench.fd, &options, &bench.error);
+	struct trace *trace;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	trace = trace_open(bench.path, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_STRING_EQUAL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT), TRACE_LEFT_OUT_KERNEL);
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "other processes: what was recorded is of process 4711");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 2), "");
+	trace_close(trace);
+	bench_free(&bench);
+}
+
+static void a_snapshot_tells_whom_the_filter_lost_sight_of(void)
+{
+	struct bench bench = bench_new(true);
+	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
+	struct flight_result result;
+	struct trace *trace;
+
+	fake_unfollow(bench.tracer);
+	CU_ASSERT_EQUAL(flight_snapshot(flight, bench.fd, 1, &result, &bench.error), 0);
+	trace = trace_open(bench.path, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 1), "all that came of them: 1, "));
+	trace_close(trace);
+	flight_free(flight);
+	bench_free(&bench);
+}
+
+/* While there is still something to be done about it. */
+static void the_status_tells_whom_the_filter_lost_sight_of(void)
+{
+	struct recording_options recording_options = {.level = 1};
+	struct options options = {.session.level = 1};
+	struct session session = {.options = &options, .output.path = "a.trace"};
+	struct bench bench = bench_new(false);
+	char answer[CONTROL_ANSWER_BYTES] = "";
+	int ends[2];
+
+	session.tracer = bench.tracer;
+	session.recording = recording_begin(bench.tracer, bench.fd, &recording_options, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session.recording);
+	session.start_ns = recording_start_ns(session.recording);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+		CU_ASSERT_EQUAL(send(ends[0], "status", 6, 0), 6);
+		requests_answer(&session, ends[1]);
+		memset(answer, 0, sizeof(answer));
+		CU_ASSERT(recv(ends[0], answer, sizeof(answer) - 1, 0) > 0);
+		CU_ASSERT_EQUAL(strstr(answer, "\nNot traced: descendants that began while 4 processes were followed already, and all that came of them: 1, ") != NULL, i == 1);
+		close(ends[0]);
+		fake_unfollow(bench.tracer);
+	}
+	CU_ASSERT_EQUAL(recording_end(session.recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(session.recording);
+	bench_free(&bench);
+}
+
+static void a_writer_that_never_commits_costs_its_subbuffer(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct recording_status status;
+	struct found found;
+
+	for (int i = 0; i < 10; i++)
+		fake_switch(bench.tracer, 0);
+	fake_hold(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_get_status(recording, &status);
+	CU_ASSERT_EQUAL(status.lost, 10);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 0);
+	CU_ASSERT_EQUAL(found.lost, 10);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+static void a_writer_that_commits_late_is_waited_for(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct found found;
+
+	fake_hold(bench.tracer, 0);
+	CU_ASSERT(recording_flush(recording) < FLUSH_NEARLY_EMPTY);
+	fake_release(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_drain(recording), DRAIN_TOOK);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	bench_free(&bench);
+}
+
+/* All of this program's, and those of the daemon that is linked to it: tests/CMakeLists.txt */
+static bool no_memory;
+void *__real_calloc(size_t nr, size_t bytes);
+void *__wrap_calloc(size_t nr, size_t bytes) __attribute__((visibility("default"))); /* a sanitizer's library asks for it, too */
+
+void *__wrap_calloc(size_t nr, size_t bytes)
+{
+	return no_memory ? NULL : __real_calloc(nr, bytes);
+}
+
+/* Whoever asked would be told at once that all is on disk. */
+static void without_memory_nothing_is_said_to_be_on_disk(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	uint64_t sync = 77;
+
+	fake_switch(bench.tracer, 0);
+	no_memory = true;
+	CU_ASSERT_EQUAL(recording_sync(recording, &sync), -ENOMEM);
+	no_memory = false;
+	CU_ASSERT_EQUAL(sync, 77);
+	CU_ASSERT_EQUAL(recording_sync(recording, &sync), 0);
+	CU_ASSERT_EQUAL(sync, 1);
+	while (recording_synced(recording) < sync)
+		usleep(1000);
+	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_free(recording);
+	bench_free(&bench);
+}
+
+/* What the books say at each moment is in the file, even if nobody finishes it. */
+static void a_trace_that_was_cut_off_is_readable(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct found found;
+	uint64_t sync;
+
+	for (int i = 0; i < 1000; i++)
+		fake_switch(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_sync(recording, &sync), 0);
+	while (recording_synced(recording) < sync)
+		usleep(1000);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.switches[0], 1000);
+	CU_ASSERT(!found.clean_end);
+	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_free(recording);
+	bench_free(&bench);
+}
+
+static void marks_and_masks_stand_in_the_trace(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	uint64_t mask[TRACE_MASK_WORDS] = {1};
+	struct found found;
+
+	recording_mark(recording, "a note");
+	CU_ASSERT_EQUAL(recording_set_mask(recording, mask, &bench.error), 0);
+	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.marks, 1);
+	CU_ASSERT_EQUAL(found.masks, 2);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+static void after_a_pause_the_state_is_read_again(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {1}, other[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	struct found found;
+
+	other[TRACE_EV_softirq_raise / 64] &= ~(1ull << TRACE_EV_softirq_raise % 64);
+	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_set_mask(recording, other, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0); /* of what is open, that tells nothing */
+	recording_mark(recording, "until here");
+	CU_ASSERT_EQUAL(recording_set_mask(recording, none, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0);
+	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.again[0], 2);
+	CU_ASSERT_EQUAL(found.again[1], 2);
+	CU_ASSERT_EQUAL(found.threads, 2);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+/* /dev/full takes nothing after the header; the daemon lives, says so, and counts. */
+static void a_full_disk_is_told_and_counted(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct recording_status status;
+	int full = open("/dev/full", O_WRONLY);
+
+	CU_ASSERT_FATAL(full >= 0);
+	usleep(20000); /* the start state is written */
+	dup2(full, bench.fd);
+	close(full);
+	for (int i = 0; i < 1000; i++)
+		fake_switch(bench.tracer, 0);
+	recording_flush(recording);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), -ENOSPC);
+	recording_get_status(recording, &status);
+	CU_ASSERT(status.lost_write >= 1000);
+	recording_free(recording);
+	bench_free(&bench);
+}
+
+/* A pipe that nobody reads: the queue and the rings fill, and the end is reached all the same when the user is impatient. */
+static void a_stalled_reader_stops_neither_the_drain_nor_the_end(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording_options options = {.level = 1, .queue_bytes = 1 << 20};
+	struct recording *recording;
+	struct recording_status status;
+	uint64_t counted, made = 0;
+	bool blocked = false;
+	int ends[2];
+
+	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+	recording = recording_begin(bench.tracer, ends[1], &options, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	for (; made < 300000 || (!blocked && made < 30000000); made++) { /* how soon it is, depends on when the writer gets a CPU */
+		fake_switch(bench.tracer, 0);
+		if (made % 500 == 0 && recording_drain(recording) == DRAIN_BLOCKED)
+			blocked = true;
+	}
+	CU_ASSERT(blocked);
+	for (int i = 0; i < 10000; i++, made++) /* more than the rings hold */
+		fake_switch(bench.tracer, 0);
+	signal(SIGPIPE, SIG_IGN);
+	close(ends[0]);
+	CU_ASSERT_EQUAL(recording_end(recording, hurry, NULL, &bench.error), -EPIPE);
+	recording_get_status(recording, &status);
+	CU_ASSERT(status.lost > 0);
+	counted = status.events + status.lost + status.lost_write;
+	CU_ASSERT(counted >= made + 2 && counted <= made + 12); /* with a mask, and heartbeats: more of them on a slow machine */
+	recording_free(recording);
+	close(ends[1]);
+	bench_free(&bench);
+}
+
+static void concurrent_producers_and_drain_agree(void)
+{
+	struct recording_status status;
+	struct recording *recording;
+	struct bench bench;
+	struct found found;
+	struct pollfd rings;
+	uint64_t attempted = 0;
+
+	setenv("TRACE_FAKE_EVENTS", "300000", 1);
+	setenv("TRACE_FAKE_PAUSE_US", "50", 1);
+	bench = bench_new(false);
+	unsetenv("TRACE_FAKE_EVENTS");
+	unsetenv("TRACE_FAKE_PAUSE_US");
+	recording = bench_record(&bench);
+	rings = (struct pollfd){.fd = tracer_poll_fd(bench.tracer), .events = POLLIN};
+	for (int i = 0; i < 300; i++) {
+		poll(&rings, 1, 1);
+		tracer_acknowledge(bench.tracer);
+		recording_drain(recording);
+		if (i % 50 == 0)
+			recording_flush(recording);
+	}
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_get_status(recording, &status);
+	recording_free(recording);
+	found = read_back(bench.path);
+	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++)
+		attempted += fake_attempted(bench.tracer, cpu);
+	CU_ASSERT(found.switches[0] + found.switches[1] > 0);
+	CU_ASSERT(found.switches[0] + found.switches[1] + found.lost <=
+		  attempted); /* those before the begin and after the end do not count */
+	CU_ASSERT_EQUAL(found.lost, status.lost);
+	CU_ASSERT_EQUAL(found.disorder, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	bench_free(&bench);
+}
+
+/* ---- flush ---- */
+
+/* Half of a ring, of those of both kinds; and a flush that finds a full one has found much, however little there is in the next. */
+static void half_of_a_ring_wakes_if_flushes_are_often(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	const struct subbuf_ring *ring = &tracer_get_ring(bench.tracer, 0)->ring;
+	struct flush flush = flush_init(0);
+
+	CU_ASSERT(flush_is_often(&flush));
+	flush_flushed(&flush, 1);
+	CU_ASSERT_FALSE(flush_is_often(&flush));
+	CU_ASSERT_FALSE(recording_wake_at(recording, true)); /* nothing that would have been taken before is left */
+	for (size_t i = 0; i < tracer_nr_rings(bench.tracer); i++)
+		CU_ASSERT_EQUAL(tracer_get_ring(bench.tracer, i)->ring.control->wake_at, tracer_get_ring(bench.tracer, i)->ring.nr_subbufs / 2);
+	CU_ASSERT(recording_wake_at(recording, false)); /* something may be: to be drained */
+	CU_ASSERT_FALSE(recording_wake_at(recording, false));
+	CU_ASSERT_EQUAL(ring->control->wake_at, 1);
+	while (!subbuf_complete(ring, ring->control->consumed + 1))
+		fake_switch(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_flush(recording), 1024);
+	CU_ASSERT(recording_flush(recording) < 1024);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	bench_free(&bench);
+}
+
+static void an_idle_machine_is_flushed_less_and_less(void)
+{
+	struct flush flush = flush_init(0);
+
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
+	for (uint64_t period_ns = FLUSH_MIN_NS; period_ns < FLUSH_MAX_NS; period_ns *= FLUSH_SLOWER) {
+		CU_ASSERT_EQUAL(flush.period_ns, period_ns);
+		flush_flushed(&flush, 1);
+	}
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MAX_NS);
+	CU_ASSERT(flush_filled(&flush, 1000000));
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
+	CU_ASSERT(!flush_filled(&flush, 2000000));
+	flush_flushed(&flush, FLUSH_NEARLY_EMPTY);
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
+	flush_flushed(&flush, 0);
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MAX_NS);
+	flush = flush_init(5000000);
+	flush_flushed(&flush, 0);
+	CU_ASSERT_EQUAL(flush.period_ns, 5000000);
+}
+
+/* What fills a sub-buffer in a minute is no burst: to look every second would cost more wake-ups than it does. */
+static void a_subbuffer_that_fills_slowly_does_not_hurry_the_flush(void)
+{
+	struct flush flush = flush_init(0);
+
+	flush_flushed(&flush, 0);
+	flush.begin_ns = 5;
+	CU_ASSERT(!flush_filled(&flush, 5 + FLUSH_MAX_NS / FLUSH_SLOWER));
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MAX_NS);
+	CU_ASSERT(flush_filled(&flush, 4 + FLUSH_MAX_NS / FLUSH_SLOWER));
+	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
+}
+
+static void nothing_is_not_little(void)
+{
+	struct bench bench = bench_new(false);
+	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 1 << 20};
+	struct recording *recording;
+
+	tracer_free(bench.tracer);
+	bench.tracer = tracer_new(&options, &bench.error);
+	recording = bench_record(&bench);
+	recording_flush(recording);
+	CU_ASSERT_EQUAL(recording_flush(recording), 0);
+	fake_switch(bench.tracer, 0);
+	CU_ASSERT_EQUAL(recording_flush(recording), 1);
+	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	recording_free(recording);
+	bench_free(&bench);
+}
+
+static const struct unit_case cases[] = {
+	{"every_event_is_stored_once", every_event_is_stored_once},
+	{"what_finds_no_room_is_counted", what_finds_no_room_is_counted},
+	{"nothing_is_lost_while_the_state_is_read", nothing_is_lost_while_the_state_is_read},
+	{"who_finds_much_more_than_half_of_a_ring_is_late", who_finds_much_more_than_half_of_a_ring_is_late},
+	{"sizes_of_buffers_are_rounded_down_within_limits", sizes_of_buffers_are_rounded_down_within_limits},
+	{"events_before_the_start_do_not_count", events_before_the_start_do_not_count},
+	{"what_is_held_back_is_settled_before_it_is_read", what_is_held_back_is_settled_before_it_is_read},
+	{"skipped_programs_are_recorded_as_missed", skipped_programs_are_recorded_as_missed},
+	{"what_a_filter_did_not_ask_for_is_told", what_a_filter_did_not_ask_for_is_told},
+	{"a_filter_is_told_where_the_kernel_is_not_recorded_either", a_filter_is_told_where_the_kernel_is_not_recorded_either},
+	{"a_snapshot_tells_whom_the_filter_lost_sight_of", a_snapshot_tells_whom_the_filter_lost_sight_of},
+	{"the_status_tells_whom_the_filter_lost_sight_of", the_status_tells_whom_the_filter_lost_sight_of},
+	{"a_writer_that_never_commits_costs_its_subbuffer", a_writer_that_never_commits_costs_its_subbuffer},
+	{"a_writer_that_commits_late_is_waited_for", a_writer_that_commits_late_is_waited_for},
+	{"without_memory_nothing_is_said_to_be_on_disk", without_memory_nothing_is_said_to_be_on_disk},
+	{"a_trace_that_was_cut_off_is_readable", a_trace_that_was_cut_off_is_readable},
+	{"marks_and_masks_stand_in_the_trace", marks_and_masks_stand_in_the_trace},
+	{"after_a_pause_the_state_is_read_again", after_a_pause_the_state_is_read_again},
+	{"a_full_disk_is_told_and_counted", a_full_disk_is_told_and_counted},
+	{"a_stalled_reader_stops_neither_the_drain_nor_the_end", a_stalled_reader_stops_neither_the_drain_nor_the_end},
+	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},
+	{"half_of_a_ring_wakes_if_flushes_are_often", half_of_a_ring_wakes_if_flushes_are_often},
+	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
+	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush", a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
+	{"nothing_is_not_little", nothing_is_not_little},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("daemon", cases, argc, argv);
+}

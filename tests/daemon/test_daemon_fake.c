@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "test_daemon_fake.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <trace/reader.h>
+#include <unistd.h>
+
+struct subbuf_writer {
+	struct subbuf_control *control;
+	unsigned char *data;
+	trace_u32 subbuf_bytes;
+	trace_u32 nr_subbufs_log2;
+	trace_u32 cpu;
+	trace_u16 producer;
+	trace_u8 clock;
+	trace_u8 overwrite;
+};
+
+static trace_u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (trace_u64)now.tv_sec * 1000000000 + (trace_u64)now.tv_nsec;
+}
+
+static unsigned char *slot(const struct subbuf_writer *w, trace_u64 seq)
+{
+	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
+}
+
+#define SUBBUF_LOAD(p)				  __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define SUBBUF_STORE(p, v)			  __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define SUBBUF_ADD(p, v)			  __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
+#define SUBBUF_CAS(p, old, new)			  __sync_val_compare_and_swap(p, old, new)
+#define SUBBUF_CLOCK()				  now_ns()
+#define SUBBUF_HEADER(w, seq)			  ((struct subbuf_header *)slot(w, seq))
+#define SUBBUF_WRITE_HEADER(w, seq, offset, word) __atomic_store_n((trace_u64 *)(slot(w, seq) + (offset)), word, __ATOMIC_RELAXED)
+#include "../../tracer/kernel/geometry.h"
+#include "../../tracer/subbuf_write.h"
+
+struct tracer {
+	struct tracer_options options;
+	struct tracer_ring rings[2 * FAKE_CPUS];
+	struct subbuf_writer writers[2 * FAKE_CPUS];
+	void *memory[2 * FAKE_CPUS]; /* owned */
+	struct subbuf_reservation held[FAKE_CPUS];
+	uint32_t nr_delayed[FAKE_CPUS];
+	uint64_t attempted[FAKE_CPUS];
+	uint64_t missed[TRACE_EV_MAX];
+	struct tracer_unfollowed unfollowed;
+	const char *not_traced; /* besides the one that is always there */
+	uint32_t crowd;
+	uint64_t mask[TRACE_MASK_WORDS];
+	int wake_fd;
+	bool running; /* atomic */
+	pthread_t threads[FAKE_CPUS];
+	uint32_t nr_threads;
+	uint64_t thread_events;
+	unsigned int thread_pause_us;
+};
+
+/* ---- producers ---- */
+
+static unsigned char *place(const struct subbuf_writer *w, const struct subbuf_reservation *r)
+{
+	return slot(w, r->position >> SUBBUF_OFFSET_BITS) + (r->position & SUBBUF_OFFSET_MASK);
+}
+
+static void wake(const struct tracer *tracer)
+{
+	uint64_t one = 1;
+
+	if (write(tracer->wake_fd, &one, sizeof(one)) < 0)
+		return; /* full of wake-ups: readable */
+}
+
+static bool emit(struct tracer *tracer, size_t ring, uint16_t id, const void *payload, size_t bytes)
+{
+	const struct subbuf_writer *w = &tracer->writers[ring];
+	struct subbuf_reservation r = {0};
+
+	if (!subbuf_reserve(w, (trace_u32)((sizeof(struct trace_record) + bytes + 7) & ~(size_t)7), &r)) {
+		if (r.completed)
+			wake(tracer);
+		return false;
+	}
+	memcpy(place(w, &r) + sizeof(struct trace_record), payload, bytes);
+	if (subbuf_commit(w, &r, id))
+		wake(tracer);
+	return true;
+}
+
+bool fake_switch(struct tracer *tracer, uint32_t cpu)
+{
+	uint64_t count = __atomic_add_fetch(&tracer->attempted[cpu], 1, __ATOMIC_RELAXED);
+	struct trace_sched_switch payload = {.next_tid = (uint32_t)count};
+
+	return emit(tracer, 2 * cpu, TRACE_EV_sched_switch, &payload, sizeof(payload));
+}
+
+void fake_delay(struct tracer *tracer, uint32_t cpu)
+{
+	tracer->nr_delayed[cpu]++;
+}
+
+bool fake_exec(struct tracer *tracer, uint32_t cpu, const char *path)
+{
+	struct {
+		struct trace_sched_exec payload;
+		char path[64];
+	} record = {.payload = {.tid = 1}};
+
+	strncpy(record.path, path, sizeof(record.path) - 1);
+	return emit(tracer, 2 * cpu + 1, TRACE_EV_sched_exec, &record, sizeof(record));
+}
+
+uint64_t fake_attempted(const struct tracer *tracer, uint32_t cpu)
+{
+	return __atomic_load_n(&tracer->attempted[cpu], __ATOMIC_RELAXED);
+}
+
+void fake_hold(struct tracer *tracer, uint32_t cpu)
+{
+	struct trace_sched_switch payload = {.next_tid = (uint32_t)++tracer->attempted[cpu]};
+	struct subbuf_reservation *r = &tracer->held[cpu];
+
+	if (!subbuf_reserve(&tracer->writers[2 * cpu], sizeof(struct trace_record) + sizeof(payload), r))
+		abort();
+	memcpy(place(&tracer->writers[2 * cpu], r) + sizeof(struct trace_record), &payload, sizeof(payload));
+}
+
+void fake_release(struct tracer *tracer, uint32_t cpu)
+{
+	if (subbuf_commit(&tracer->writers[2 * cpu], &tracer->held[cpu], TRACE_EV_sched_switch))
+		wake(tracer);
+}
+
+void fake_miss(struct tracer *tracer, uint32_t id, uint64_t count)
+{
+	tracer->missed[id] += count;
+}
+
+void fake_unfollow(struct tracer *tracer)
+{
+	if (!tracer->unfollowed.processes++)
+		tracer->unfollowed.first_ns = now_ns();
+}
+
+void fake_not_traced(struct tracer *tracer, const char *text)
+{
+	tracer->not_traced = text;
+}
+
+struct thread_start {
+	struct tracer *tracer;
+	uint32_t cpu;
+};
+
+static void *produce(void *context)
+{
+	struct thread_start start = *(struct thread_start *)context;
+
+	free(context);
+	for (uint64_t i = 0; i < start.tracer->thread_events && __atomic_load_n(&start.tracer->running, __ATOMIC_ACQUIRE); i++) {
+		fake_switch(start.tracer, start.cpu);
+		if (i % 64 == 63 && start.tracer->thread_pause_us)
+			usleep(start.tracer->thread_pause_us);
+	}
+	return NULL;
+}
+
+static int start_threads(struct tracer *tracer)
+{
+	struct thread_start *start;
+	int err;
+
+	for (; tracer->nr_threads < FAKE_CPUS; tracer->nr_threads++) {
+		start = malloc(sizeof(*start));
+		if (!start)
+			return -ENOMEM;
+		*start = (struct thread_start){tracer, tracer->nr_threads};
+		err = pthread_create(&tracer->threads[tracer->nr_threads], NULL, produce, start);
+		if (err) {
+			free(start);
+			return -err;
+		}
+	}
+	return 0;
+}
+
+/* ---- tracer.h ---- */
+
+static void make_ring(struct tracer *tracer, size_t idx, uint32_t subbuf_bytes, uint32_t nr_subbufs, bool overwrite)
+{
+	struct tracer_ring *ring = &tracer->rings[idx];
+
+	ring->cpu = (uint32_t)idx / 2;
+	ring->stream = (uint32_t)idx;
+	ring->structural = idx % 2;
+	if (posix_memalign(&tracer->memory[idx], 4096, subbuf_ring_bytes(subbuf_bytes, nr_subbufs)))
+		abort();
+	memset(tracer->memory[idx], 0, subbuf_ring_bytes(subbuf_bytes, nr_subbufs));
+	subbuf_ring_init(&ring->ring, tracer->memory[idx], subbuf_bytes, nr_subbufs, ring->cpu, SUBBUF_PRODUCER_KERNEL,
+			 SUBBUF_CLOCK_MONOTONIC, overwrite);
+	tracer->writers[idx] = (struct subbuf_writer){
+		.control = ring->ring.control,
+		.data = ring->ring.data,
+		.subbuf_bytes = subbuf_bytes,
+		.nr_subbufs_log2 = (trace_u32)__builtin_ctz(nr_subbufs),
+		.cpu = ring->cpu,
+		.overwrite = overwrite,
+	};
+}
+
+static uint64_t environment_number(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error)
+{
+	struct tracer *tracer;
+
+	if (getenv("TRACE_FAKE_FORBIDDEN")) {
+		*ret_error = (struct trace_error){.code = -EPERM, .message = "the kernel is root's: run as root"};
+		return NULL;
+	}
+	tracer = calloc(1, sizeof(*tracer));
+	if (!tracer) {
+		*ret_error = (struct trace_error){.code = -ENOMEM, .message = "no memory for a tracer"};
+		return NULL;
+	}
+	tracer->options = *options;
+	if (!options->subbuf_bytes) /* small ones, which are soon full */
+		tracer->options.subbuf_bytes = SUBBUF_MIN_BYTES;
+	if (!options->nr_subbufs)
+		tracer->options.nr_subbufs = 4;
+	tracer_choose_geometry(&tracer->options, FAKE_CPUS);
+	memcpy(tracer->mask, options->mask, sizeof(tracer->mask));
+	tracer->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	for (size_t i = 0; i < 2 * FAKE_CPUS; i++)
+		make_ring(tracer, i, i % 2 ? SUBBUF_MIN_BYTES : tracer->options.subbuf_bytes, i % 2 ? 4 : tracer->options.nr_subbufs,
+			  i % 2 ? false : options->overwrite);
+	tracer->thread_events = environment_number("TRACE_FAKE_EVENTS");
+	tracer->thread_pause_us = (unsigned int)environment_number("TRACE_FAKE_PAUSE_US");
+	return tracer;
+}
+
+struct tracer *tracer_free(struct tracer *tracer)
+{
+	if (!tracer)
+		return NULL;
+	tracer_stop(tracer);
+	for (size_t i = 0; i < 2 * FAKE_CPUS; i++)
+		free(tracer->memory[i]);
+	close(tracer->wake_fd);
+	free(tracer);
+	return NULL;
+}
+
+int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
+{
+	__atomic_store_n(&tracer->running, true, __ATOMIC_RELEASE);
+	*ret_error = (struct trace_error){.code = tracer->thread_events ? start_threads(tracer) : 0, .message = "cannot start the threads that make events"};
+	return ret_error->code;
+}
+
+void tracer_settle(struct tracer *tracer)
+{
+	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++)
+		for (; tracer->nr_delayed[cpu]; tracer->nr_delayed[cpu]--)
+			fake_switch(tracer, cpu);
+}
+
+void tracer_stop(struct tracer *tracer)
+{
+	__atomic_store_n(&tracer->running, false, __ATOMIC_RELEASE);
+	while (tracer->nr_threads)
+		pthread_join(tracer->threads[--tracer->nr_threads], NULL);
+}
+
+int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
+{
+	memcpy(tracer->mask, mask, sizeof(tracer->mask));
+	return 0;
+}
+
+void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS])
+{
+	memcpy(ret_mask, tracer->mask, sizeof(tracer->mask));
+}
+
+pid_t tracer_number(struct tracer *tracer, pid_t pid)
+{
+	return pid;
+}
+
+int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error)
+{
+	return 0;
+}
+
+void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed)
+{
+	*ret_unfollowed = tracer->unfollowed;
+	ret_unfollowed->most = 4;
+}
+
+const char *tracer_not_traced(const struct tracer *tracer, size_t idx)
+{
+	return idx == 0 ? "fault_exit: this is no kernel" : idx == 1 ? tracer->not_traced : NULL;
+}
+
+int tracer_poll_fd(const struct tracer *tracer)
+{
+	return tracer->wake_fd;
+}
+
+void tracer_acknowledge(struct tracer *tracer)
+{
+	uint64_t count;
+
+	if (read(tracer->wake_fd, &count, sizeof(count)) < 0)
+		return;
+}
+
+size_t tracer_nr_rings(const struct tracer *tracer)
+{
+	return 2 * FAKE_CPUS;
+}
+
+const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t idx)
+{
+	return &tracer->rings[idx];
+}
+
+uint64_t tracer_missed(const struct tracer *tracer, uint32_t id)
+{
+	return tracer->missed[id];
+}
+
+/* Probes are for a kernel. */
+int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error)
+{
+	return 0;
+}
+
+size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
+{
+	return 0;
+}
+
+uint64_t tracer_probes_unread(const struct tracer *tracer)
+{
+	return 0;
+}
+
+const char *tracer_unavailable(uint32_t id)
+{
+	return NULL;
+}
+
+int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit_record, void *context, struct trace_error *ret_error)
+{
+	struct {
+		struct trace_record record;
+		struct trace_end_wait wait;
+	} pause = {.record = {.id = TRACE_EV_end_wait, .words = sizeof(pause) / 8, .time = (uint32_t)ts_ns},
+		   .wait = {.tid = 1, .nr = 34, .fd = -1}};
+
+	return emit_record(context, &pause.record, sizeof(pause), ts_ns);
+}
+
+int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit_record, void *context, struct trace_error *ret_error)
+{
+	struct {
+		struct trace_record record;
+		struct trace_start_thread thread;
+		char comm[16];
+	} init = {.record = {.id = TRACE_EV_start_thread}, .thread = {.tid = 1, .tgid = 1, .nr = -1}, .comm = "init"};
+	struct {
+		struct trace_record record;
+		struct trace_start_irq irq;
+		char name[8];
+	} timer = {.record = {.id = TRACE_EV_start_irq, .words = sizeof(timer) / 8}, .irq = {.irq = 9}, .name = "timer"};
+	uint64_t ts_ns = now_ns();
+	int result;
+
+	init.record.words = (sizeof(init) + 7) / 8;
+	init.record.time = timer.record.time = (uint32_t)ts_ns;
+	result = emit_record(context, &init.record, sizeof(init), ts_ns);
+	for (uint32_t i = 0; i < tracer->crowd && !result; i++) {
+		for (int n = 0; n < 10; n++)
+			fake_switch(tracer, 0);
+		result = emit_record(context, &timer.record, sizeof(timer), ts_ns);
+	}
+	return result ? result : emit_record(context, &timer.record, sizeof(timer), ts_ns);
+}
+
+void fake_crowd(struct tracer *tracer, uint32_t nr)
+{
+	tracer->crowd = nr;
+}
+
+int tracer_strings(tracer_string_fn emit_string, void *context, struct trace_error *ret_error)
+{
+	return emit_string(context, TRACE_STRING_SYSCALL, 0, "read");
+}

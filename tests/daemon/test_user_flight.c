@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_user_flight.c - the flight recorder beside programs that the test plays: a snapshot holds their latest events, and knows how many were before
+ * them, to the event, whoever came late.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include "user_flight_case.h"
+#include "../../daemon/session.h"
+
+/* ---- what a snapshot holds ---- */
+
+static void a_snapshot_holds_the_latest_events_of_programs(void)
+{
+	struct plane plane;
+	struct fake_program program;
+	struct found found;
+	uint16_t id;
+
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	CU_ASSERT_EQUAL(program.memory->overwrite, 1);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 2, id, 0, 100);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events, 100);
+	CU_ASSERT_EQUAL(found.breaks + found.lost + found.overwritten + found.discarded, 0);
+	CU_ASSERT_EQUAL(found.announced, 1);
+	record(&program, 2, id, 100, 100000);
+	for (int i = 0; i < 3; i++) { /* to look takes nothing away */
+		found = snapshot(&plane);
+		CU_ASSERT_TRUE(found.events > 1000);
+		CU_ASSERT_EQUAL(found.last, 99999);
+		CU_ASSERT_EQUAL(found.first, found.overwritten);
+		CU_ASSERT_EQUAL(found.events + found.overwritten, 100000);
+		CU_ASSERT_EQUAL(found.lost, found.overwritten);
+		CU_ASSERT_EQUAL(found.result.overwritten, found.overwritten);
+		CU_ASSERT_EQUAL(found.result.events, found.events + 1);
+		CU_ASSERT_EQUAL(found.breaks + found.discarded + found.late_gaps, 0);
+		CU_ASSERT_EQUAL(found.gaps, 1);
+		CU_ASSERT_EQUAL(found.announced, 1);
+	}
+	plane_end(&plane);
+	CU_ASSERT_EQUAL(program.memory->overwrite, 0);
+	CU_ASSERT_EQUAL(program.memory->daemon_pid, 0);
+	CU_ASSERT_FALSE(fake_program_flag(&program, id));
+	fake_program_free(&program);
+}
+
+/* What the daemon does when a client asks for a dump into @file. Returns the client's end. */
+static int ask_for_dump(struct session *session, int file)
+{
+	struct iovec vector = { (void *)(uintptr_t)"dump", 4 };
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct msghdr header = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	int ends[2];
+
+	CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &file, sizeof(int));
+	CU_ASSERT_EQUAL(sendmsg(ends[0], &header, 0), 4);
+	requests_answer(session, ends[1]);
+	return ends[0];
+}
+
+static const char *answer_of(int client)
+{
+	static char answer[4096];
+	ssize_t bytes = recv(client, answer, sizeof(answer) - 1, 0);
+
+	answer[bytes > 0 ? bytes : 0] = '\0';
+	close(client);
+	return answer;
+}
+
+/* Whoever reads a pipe may never come. */
+static void a_snapshot_is_written_to_what_takes_it_at_once(void)
+{
+	struct options options = { .session.level = 1 };
+	struct session session = { .options = &options };
+	struct plane plane;
+	int ends[2], memory;
+
+	plane_begin(&plane, NULL, 0, 0);
+	session.flight = plane.flight;
+	CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(ask_for_dump(&session, ends[1])), "error\nthis daemon writes snapshots to files only"));
+	close(ends[0]);
+	close(ends[1]);
+	memory = memfd_create("snapshot", MFD_CLOEXEC);
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(ask_for_dump(&session, memory)), "older ones were overwritten"));
+	CU_ASSERT(lseek(memory, 0, SEEK_END) > 0);
+	close(memory);
+	plane_end(&plane);
+}
+
+static void a_reset_forgets_and_counts_from_there(void)
+{
+	struct plane plane;
+	struct fake_program program;
+	struct found found;
+	uint16_t id;
+
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 0, id, 0, 50000);
+	flight_reset(plane.flight);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events + found.overwritten + found.lost, 0);
+	for (int round = 0; round < 8; round++) { /* from few to more than there is room for, from everywhere in the ring */
+		int nr = 700 << round;
+
+		record(&program, 0, id, 0, nr);
+		found = snapshot(&plane);
+		CU_ASSERT_EQUAL(found.events + found.overwritten, (uint64_t)nr);
+		CU_ASSERT_EQUAL(found.first, found.overwritten);
+		CU_ASSERT_EQUAL(found.last, (uint64_t)nr - 1);
+		flight_reset(plane.flight);
+	}
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+/* Who is found and not heard was there before; what it did before is no part of it. */
+static void what_was_before_the_flight_is_not_part_of_it(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	uint16_t id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	struct plane plane;
+	struct found found;
+	pid_t child;
+
+	record(&program, 1, id, 0, 20000); /* more than there is room for */
+	program.memory->unready = 3;
+	child = fork();
+	if (!child)
+		for (;;)
+			pause();
+	usleep(1000);
+	plane_begin(&plane, NULL, 0, 0); /* finds it in the child */
+	CU_ASSERT_EQUAL(plane_programs(&plane), 1);
+	record(&program, 1, id, 0, 30000);
+	program.memory->unready = 5;
+	found = snapshot(&plane);
+	CU_ASSERT_TRUE(found.events > 1000);
+	CU_ASSERT_EQUAL(found.events + found.overwritten, 30000);
+	CU_ASSERT_EQUAL(found.first, found.overwritten);
+	CU_ASSERT_EQUAL(found.discarded, 2);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+static void events_are_chosen_and_the_rest_is_filtered(void)
+{
+	struct plane plane;
+	struct fake_program program;
+	struct found found;
+	uint16_t paid, other;
+
+	plane_begin(&plane, "shop:*", 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	other = fake_program_event(&program, "bank", "paid", USER_ROLE_EVENT, one_number);
+	paid = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 0, other, 0, 10); /* nobody has looked at it yet */
+	record(&program, 0, paid, 0, 10);
+	usleep(20000);
+	plane_look(&plane); /* some ms after a program has come */
+	CU_ASSERT_FALSE(fake_program_flag(&program, other));
+	CU_ASSERT_TRUE(fake_program_flag(&program, paid));
+	record(&program, 0, other, 0, 10);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events, 10);
+	CU_ASSERT_EQUAL(found.filtered, 10);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+/* A new program records all of its events until somebody has looked at them. Those that nobody wanted are not wanted because others are, later. */
+static void what_was_not_wanted_when_it_was_recorded_stays_out(void)
+{
+	struct selection more;
+	struct trace_error error;
+	struct plane plane;
+	struct fake_program program;
+	struct found found;
+	uint16_t paid;
+
+	plane_begin(&plane, "bank:*", 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	paid = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 0, paid, 0, 10);
+	usleep(20000);
+	plane_look(&plane);
+	CU_ASSERT_FALSE(fake_program_flag(&program, paid));
+	more = plane.selection;
+	CU_ASSERT_EQUAL(select_add(&more, "+shop:*", &error), 0);
+	users_select(plane.users, &more);
+	CU_ASSERT_TRUE(fake_program_flag(&program, paid));
+	record(&program, 0, paid, 10, 15);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events, 5);
+	CU_ASSERT_EQUAL(found.first, 10);
+	CU_ASSERT_EQUAL(found.filtered, 10);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+/* ---- the clock, and peace ---- */
+
+static void times_are_right_though_nobody_looked_for_a_second(void)
+{
+	struct subbuf_writer ns = { .clock = SUBBUF_CLOCK_MONOTONIC };
+	struct plane plane;
+	struct fake_program program;
+	struct found found;
+	uint16_t id;
+
+	for (int clock = SUBBUF_CLOCK_MONOTONIC; clock <= SUBBUF_CLOCK_TSC; clock++) {
+		plane_begin(&plane, NULL, 0, 0);
+		program = board(&plane, (enum subbuf_clock)clock, false);
+		id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+		for (int i = 0; i < 4000; i++) {
+			times[i] = fake_now(&ns);
+			fake_program_number(&program, 0, id, i);
+			if (fake_now(&ns) - times[i] > 1000)
+				times[i] = 0; /* disturbed */
+			usleep(i % 100 == 0 ? 20000 : 10);
+		}
+		found = snapshot(&plane);
+		memset(times, 0, sizeof(times));
+		CU_ASSERT_TRUE(found.events > 1000);
+		CU_ASSERT_EQUAL(found.last, 3999);
+		CU_ASSERT_TRUE(found.worst < 2000);
+		if (found.worst >= 2000)
+			fprintf(stderr, "off by %lld ns\n", (long long)found.worst);
+		plane_end(&plane);
+		fake_program_free(&program);
+	}
+}
+
+/* A clock that goes wrong between two looks: those who noted it make it right, and who lies is not heard. */
+static void a_program_s_pairs_straighten_the_clock(void)
+{
+	struct user_clock_knot pairs[] = { { 9000, 50 }, { 5000, 9000 }, { 50, 500 }, { 20000, 30000 }, { 6000, 20000 }, { 7000, 8000 } };
+	struct user_clock *clock = calloc(1, sizeof(*clock));
+	uint64_t ns = 0;
+
+	user_clock_add(clock, &(struct clock_sample){ .tsc = 1000, .monotonic_ns = 1000 });
+	user_clock_add(clock, &(struct clock_sample){ .tsc = 11000, .monotonic_ns = 11000 });
+	CU_ASSERT_TRUE(user_clock_ns(clock, 5000, &ns));
+	CU_ASSERT_EQUAL(ns, 5000);
+	user_clock_merge(clock, pairs, sizeof(pairs) / sizeof(pairs[0]));
+	CU_ASSERT_EQUAL(clock->nr, 3);
+	CU_ASSERT_TRUE(user_clock_ns(clock, 5000, &ns));
+	CU_ASSERT_EQUAL(ns, 9000);
+	CU_ASSERT_TRUE(user_clock_ns(clock, 3000, &ns));
+	CU_ASSERT_EQUAL(ns, 5000);
+	CU_ASSERT_TRUE(user_clock_ns(clock, 8000, &ns));
+	CU_ASSERT_EQUAL(ns, 10000);
+	CU_ASSERT_EQUAL(user_clock_last(clock), 11000);
+	free(clock);
+}
+
+/* After its first seconds nothing wakes the daemon, though the rings come round again and again. */
+static void nobody_is_woken(void)
+{
+	struct plane plane;
+	struct fake_program program;
+	struct pollfd ready;
+	int looks = 0;
+	uint16_t id;
+
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	ready = (struct pollfd){ .fd = users_fd(plane.users), .events = POLLIN };
+	while (poll(&ready, 1, 3000) == 1) { /* looks after 5, 10, 20 ms ... and a last one */
+		users_dispatch(plane.users);
+		users_look(plane.users);
+		if (++looks > 15)
+			break;
+	}
+	CU_ASSERT_TRUE(looks >= 8 && looks <= 12);
+	for (int i = 0; i < 20; i++) {
+		record(&program, 0, id, 0, 20000);
+		CU_ASSERT_EQUAL(poll(&ready, 1, 10), 0);
+	}
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+/* ---- writers that do not stop ---- */
+
+struct runner {
+	struct fake_program *program;
+	uint32_t cpu;
+	uint16_t id;
+	atomic_bool stop;
+	atomic_bool naps; /* now and then */
+	int written;
+};
+
+static void *run(void *argument)
+{
+	struct runner *runner = argument;
+
+	while (!atomic_load(&runner->stop) && runner->written < INT32_MAX) {
+		if (fake_program_number(runner->program, runner->cpu, runner->id, runner->written))
+			runner->written++;
+		if (runner->written % 256 == 0 && atomic_load(&runner->naps))
+			usleep(200);
+	}
+	return NULL;
+}
+
+/* Is there anything (a writer may come round faster than it can be read), and was nothing lost behind its first event? */
+static bool is_whole(const struct found *found)
+{
+	return found->events && !found->late_gaps && !found->late_discards;
+}
+
+/* What is there is one piece, and before it there was exactly as much as was overwritten. */
+static void snapshots_beside_running_programs_are_exact(void)
+{
+	struct plane plane;
+	struct fake_program program;
+	struct found found;
+	struct runner runner = { .program = &program };
+	pthread_t thread;
+	uint64_t events = 0;
+	int whole = 0;
+
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	runner.id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	pthread_create(&thread, NULL, run, &runner);
+	for (int i = 0; i < 40 || ((!whole || events <= 10000) && i < 1000); i++) { /* who has a CPU when is not ours to say: where the writer is always faster, it is held up */
+		atomic_store(&runner.naps, i >= 40);
+		usleep(3000);
+		found = snapshot(&plane);
+		events += found.events;
+		if (is_whole(&found)) {
+			whole++;
+			CU_ASSERT_EQUAL(found.breaks, 0);
+			CU_ASSERT_EQUAL(found.first, found.overwritten);
+		} else { /* it came round while it was read; or nothing had begun */
+			CU_ASSERT_TRUE(!found.events || found.last + 1 <= found.events + found.overwritten);
+		}
+		if (i % 10 == 9) { /* and after a reset */
+			struct found first, second;
+
+			flight_reset(plane.flight);
+			first = snapshot(&plane);
+			usleep(2000);
+			second = snapshot(&plane);
+			if (is_whole(&first) && is_whole(&second))
+				CU_ASSERT_EQUAL(first.first - first.overwritten, second.first - second.overwritten);
+			atomic_store(&runner.stop, true);
+			pthread_join(thread, NULL);
+			flight_reset(plane.flight);
+			runner.written = 0;
+			atomic_store(&runner.stop, false);
+			pthread_create(&thread, NULL, run, &runner);
+		}
+	}
+	atomic_store(&runner.stop, true);
+	pthread_join(thread, NULL);
+	CU_ASSERT_TRUE(events > 10000);
+	CU_ASSERT_TRUE(whole > 0);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+/* A thread that is stopped inside a record: its sub-buffer cannot be read now. The rest can, and it is read when it has gone on. */
+static void what_a_stopped_writer_keeps_is_counted(void)
+{
+	struct plane plane;
+	struct fake_program program;
+	struct subbuf_reservation reservation = { 0 };
+	struct subbuf_writer writer;
+	struct found found;
+	uint16_t id;
+
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 0, id, 0, 10);
+	writer = fake_program_writer(&program, 0);
+	CU_ASSERT_TRUE(subbuf_reserve(&writer, 16, &reservation));
+	record(&program, 0, id, 10, 20);
+	found = snapshot(&plane); /* closes the sub-buffer */
+	CU_ASSERT_EQUAL(found.events, 0);
+	CU_ASSERT_EQUAL(found.discarded, 20);
+	record(&program, 0, id, 20, 30);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events, 10);
+	CU_ASSERT_EQUAL(found.first, 20);
+	CU_ASSERT_EQUAL(found.discarded, 20);
+	CU_ASSERT_EQUAL(found.overwritten, 0);
+	subbuf_cancel(&writer, &reservation);
+	found = snapshot(&plane);
+	CU_ASSERT_EQUAL(found.events, 30);
+	CU_ASSERT_EQUAL(found.discarded + found.overwritten, 0);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+static const struct unit_case cases[] = {
+	{ "a_snapshot_holds_the_latest_events_of_programs", a_snapshot_holds_the_latest_events_of_programs },
+	{ "a_snapshot_is_written_to_what_takes_it_at_once", a_snapshot_is_written_to_what_takes_it_at_once },
+	{ "a_reset_forgets_and_counts_from_there", a_reset_forgets_and_counts_from_there },
+	{ "what_was_before_the_flight_is_not_part_of_it", what_was_before_the_flight_is_not_part_of_it },
+	{ "events_are_chosen_and_the_rest_is_filtered", events_are_chosen_and_the_rest_is_filtered },
+	{ "what_was_not_wanted_when_it_was_recorded_stays_out", what_was_not_wanted_when_it_was_recorded_stays_out },
+	{ "times_are_right_though_nobody_looked_for_a_second", times_are_right_though_nobody_looked_for_a_second },
+	{ "a_program_s_pairs_straighten_the_clock", a_program_s_pairs_straighten_the_clock },
+	{ "nobody_is_woken", nobody_is_woken },
+	{ "snapshots_beside_running_programs_are_exact", snapshots_beside_running_programs_are_exact },
+	{ "what_a_stopped_writer_keeps_is_counted", what_a_stopped_writer_keeps_is_counted },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	return flight_main("user flight", cases, argc, argv);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test_bpf_stack.c - no program needs more stack than older kernels give: 512 bytes for it and all functions that call each other, each rounded up to 32.
+ * Newer ones have stacks of their own for functions, and would not complain. Root only; skipped (77) where the kernel cannot be recorded.
+ */
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../tracer/kernel/loader.h"
+#include "unit.h"
+
+#define MOST 512
+
+static const struct bpf_insn *insns;
+static size_t nr_insns;
+static unsigned char *begins; /* by instruction: does a function begin there? */
+
+/* The function that is called, or taken the address of; -1: none is. */
+static long callee(size_t at)
+{
+	const struct bpf_insn *insn = &insns[at];
+
+	if (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL)
+		return (long)at + insn->imm + 1;
+	if (insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg == BPF_PSEUDO_FUNC)
+		return (long)at + insn->imm + 1;
+	return -1;
+}
+
+/* How far below r10 an instruction goes, itself or by the address that it works out. */
+static int depth_of(size_t at)
+{
+	const struct bpf_insn *insn = &insns[at], *next = at + 1 < nr_insns ? &insns[at + 1] : insn;
+	int class = BPF_CLASS(insn->code);
+
+	if ((class == BPF_LDX && insn->src_reg == BPF_REG_10) || ((class == BPF_ST || class == BPF_STX) && insn->dst_reg == BPF_REG_10))
+		return -insn->off;
+	if (insn->code == (BPF_ALU64 | BPF_MOV | BPF_X) && insn->src_reg == BPF_REG_10 && next->code == (BPF_ALU64 | BPF_ADD | BPF_K) &&
+	    next->dst_reg == insn->dst_reg)
+		return -next->imm;
+	return 0;
+}
+
+/* Of the function that begins at @at, with all that it calls. */
+static int stack_from(size_t at)
+{
+	int own = 1, deepest = 0;
+
+	for (size_t i = at; i < nr_insns && (i == at || !begins[i]); i++) {
+		int depth = depth_of(i), below = callee(i) < 0 ? 0 : stack_from((size_t)callee(i));
+
+		own = depth > own ? depth : own;
+		deepest = below > deepest ? below : deepest;
+	}
+	return (own + 31) / 32 * 32 + deepest;
+}
+
+static void look_at(const struct bpf_program *program)
+{
+	int stack;
+
+	insns = bpf_program__insns(program);
+	nr_insns = bpf_program__insn_cnt(program);
+	begins = calloc(nr_insns, 1);
+	for (size_t i = 0; i < nr_insns; i++)
+		if (callee(i) >= 0)
+			begins[callee(i)] = 1;
+	stack = stack_from(0);
+	if (stack > MOST)
+		printf("%s: %d ", bpf_program__name(program), stack);
+	CU_ASSERT(stack <= MOST);
+	CU_ASSERT(stack >= 32);
+	free(begins);
+}
+
+static void every_program_fits_the_stack_of_older_kernels(void)
+{
+	struct trace_error error;
+	struct tracer *tracer = tracer_new(NULL, &error);
+	size_t nr = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tracer);
+	for (size_t i = 0; i < tracer->nr_programs; i++)
+		if (bpf_program__fd(tracer->programs[i].program) >= 0) {
+			look_at(tracer->programs[i].program);
+			nr++;
+		}
+	CU_ASSERT(nr > 50);
+	tracer_free(tracer);
+}
+
+static const struct unit_case cases[] = {
+	{ "every_program_fits_the_stack_of_older_kernels", every_program_fits_the_stack_of_older_kernels },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_bpf_stack: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	return unit_main("stack of programs", cases, argc, argv);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_start_state.c - the start state as /proc tells it, of threads that this program makes: it is whole whatever they and their files are called. */
+#include "unit.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <trace/reader.h>
+#include "../../tracer/kernel/start_state.h"
+
+#define NAME  "a\n) S 1"
+#define DEPTH 9
+#define LONG_NAME_BYTES 200
+
+/** struct found - what was told of this process. @texts: of its descriptors */
+struct found {
+	uint32_t pid, tid;
+	char name[16];
+	struct trace_start_fd fds[3];
+	char texts[3][2048];
+	int wanted[3];
+};
+
+static int collect(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
+{
+	const struct trace_start_thread *thread = (const void *)(record + 1);
+	const struct trace_start_fd *fd = (const void *)(record + 1);
+	struct found *found = context;
+
+	(void)bytes;
+	(void)ts_ns;
+	if (record->id == TRACE_EV_start_thread && thread->tid == found->tid)
+		snprintf(found->name, sizeof(found->name), "%s", (const char *)(thread + 1));
+	for (int i = 0; i < 3; i++)
+		if (record->id == TRACE_EV_start_fd && fd->tgid == found->pid && fd->fd == found->wanted[i]) {
+			found->fds[i] = *fd;
+			snprintf(found->texts[i], sizeof(found->texts[i]), "%s", (const char *)(fd + 1));
+		}
+	return 0;
+}
+
+static void read_state(struct found *found)
+{
+	struct tracer_collector *collector = calloc(1, sizeof(*collector));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(collector);
+	collector->emit = collect;
+	collector->context = found;
+	found->pid = (uint32_t)getpid();
+	CU_ASSERT_EQUAL(tracer_start_state_of_proc(collector), 0);
+	free(collector);
+}
+
+static pthread_barrier_t there, seen;
+static uint32_t tid;
+
+static void *be_named(void *unused)
+{
+	tid = (uint32_t)syscall(SYS_gettid);
+	pthread_setname_np(pthread_self(), NAME);
+	pthread_barrier_wait(&there);
+	pthread_barrier_wait(&seen);
+	return unused;
+}
+
+static void a_thread_is_there_whatever_its_name(void)
+{
+	struct found found = {.wanted = {-1, -1, -1}};
+	pthread_t thread;
+
+	pthread_barrier_init(&there, NULL, 2);
+	pthread_barrier_init(&seen, NULL, 2);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, be_named, NULL), 0);
+	pthread_barrier_wait(&there);
+	found.tid = tid;
+	read_state(&found);
+	pthread_barrier_wait(&seen);
+	pthread_join(thread, NULL);
+	CU_ASSERT_STRING_EQUAL(found.name, NAME);
+}
+
+static void descriptors_have_their_flags(void)
+{
+	struct found found = {0};
+	int pipes[2];
+
+	CU_ASSERT_EQUAL_FATAL(pipe2(pipes, O_CLOEXEC), 0);
+	found.wanted[0] = pipes[0];
+	found.wanted[1] = pipes[1];
+	found.wanted[2] = dup(pipes[1]);
+	read_state(&found);
+	CU_ASSERT_EQUAL(found.fds[0].flags & (O_ACCMODE | O_CLOEXEC), O_RDONLY | O_CLOEXEC);
+	CU_ASSERT_EQUAL(found.fds[1].flags & (O_ACCMODE | O_CLOEXEC), O_WRONLY | O_CLOEXEC);
+	CU_ASSERT_EQUAL(found.fds[2].flags & (O_ACCMODE | O_CLOEXEC), O_WRONLY);
+	for (int i = 0; i < 3; i++)
+		close(found.wanted[i]);
+}
+
+/* Of a path of some 1800 bytes all is told; of one that is longer than a record, that it is. */
+static void a_path_is_whole_or_says_that_it_is_not(void)
+{
+	char folder[] = "/var/tmp/start-state-XXXXXX", name[LONG_NAME_BYTES + 1], command[64];
+	struct found found = {.wanted = {-1, -1, -1}};
+	int at[DEPTH + 3];
+
+	memset(name, 'x', LONG_NAME_BYTES);
+	name[LONG_NAME_BYTES] = '\0';
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	at[0] = open(folder, O_DIRECTORY | O_CLOEXEC);
+	for (int i = 1; i < DEPTH + 3; i++) {
+		CU_ASSERT_EQUAL_FATAL(mkdirat(at[i - 1], name, 0700), 0);
+		at[i] = openat(at[i - 1], name, O_DIRECTORY | O_CLOEXEC);
+	}
+	found.wanted[0] = at[DEPTH];
+	found.wanted[1] = at[DEPTH + 2];
+	read_state(&found);
+	CU_ASSERT_EQUAL(strlen(found.texts[0]), strlen(folder) + DEPTH * (LONG_NAME_BYTES + 1));
+	CU_ASSERT_TRUE(strlen(found.texts[1]) > 1900);
+	CU_ASSERT_EQUAL(strcmp(found.texts[1] + strlen(found.texts[1]) - 5, "xx..."), 0);
+	for (int i = 0; i < DEPTH + 3; i++)
+		close(at[i]);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	CU_ASSERT_EQUAL(system(command), 0);
+}
+
+static enum trace_abi abi_of(const char *path, int class, int machine)
+{
+	Elf32_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, (unsigned char)class}, .e_machine = (Elf32_Half)machine};
+	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+
+	CU_ASSERT_EQUAL_FATAL(write(fd, &header, sizeof(header)), sizeof(header));
+	close(fd);
+	return tracer_abi_of_program(path);
+}
+
+static void calls_of_32_bit_programs_have_their_own_numbers(void)
+{
+	char path[] = "/var/tmp/start-state-XXXXXX";
+
+	close(mkstemp(path));
+	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS32, EM_386), TRACE_ABI_32);
+	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS32, EM_X86_64), TRACE_ABI_NATIVE); /* x32: the numbers say so themselves */
+	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS64, EM_X86_64), TRACE_ABI_NATIVE);
+	CU_ASSERT_EQUAL(tracer_abi_of_program("/proc/self/exe"), TRACE_ABI_NATIVE);
+	CU_ASSERT_EQUAL(tracer_abi_of_program("/nowhere"), TRACE_ABI_NATIVE);
+	unlink(path);
+}
+
+static const struct unit_case cases[] = {
+	{"a_thread_is_there_whatever_its_name", a_thread_is_there_whatever_its_name},
+	{"descriptors_have_their_flags", descriptors_have_their_flags},
+	{"a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not},
+	{"calls_of_32_bit_programs_have_their_own_numbers", calls_of_32_bit_programs_have_their_own_numbers},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("start state", cases, argc, argv);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_block.c - payloads that lie, decoded where reading one byte too far ends the test: before a page that is not there.
+ *
+ * The only test of libtrace that looks inside: through the public interface a wrong read would fall on other parts of the file.
+ */
+#include "../../libtrace/event_block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../libtrace/pack.h"
+#include "unit.h"
+
+const struct schema *writer_schema(const struct trace_writer *writer)
+{
+	static const struct schema none; /* of programs */
+
+	return &none;
+}
+
+static struct packing packing;
+
+struct packing *writer_packing(struct trace_writer *writer)
+{
+	return &packing;
+}
+
+/** struct fence - memory that ends where another page is not accessible */
+struct fence {
+	unsigned char *begin;
+	size_t bytes;
+};
+
+static struct fence fence_new(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), all = (bytes + 2 * page - 1) / page * page;
+	struct fence fence = { .bytes = all };
+
+	fence.begin = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (fence.begin == MAP_FAILED || mprotect(fence.begin + all - page, page, PROT_NONE) < 0)
+		abort();
+	fence.bytes = all - page;
+	return fence;
+}
+
+/* @bytes of @data so that they end at the fence. */
+static unsigned char *fence_put(const struct fence *fence, const void *data, size_t bytes)
+{
+	return memcpy(fence->begin + fence->bytes - bytes, data, bytes);
+}
+
+static void fence_free(struct fence *fence)
+{
+	munmap(fence->begin, fence->bytes + (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/** struct fixture - a block with three types, strings, constant and plain columns and dictionaries */
+struct fixture {
+	struct schema schema;
+	struct trace_packed *packed;
+	struct trace_chunk_header header;
+	struct fence fence;
+	struct block block;
+	struct scratch tables;
+};
+
+enum { NR_EVENTS = 300 };
+
+static size_t put_event(uint64_t *words, uint32_t i)
+{
+	static const uint8_t sizes[3] = { 2, 5, 4 };
+	static const uint16_t ids[3] = { TRACE_EV_sys_exit, TRACE_EV_sys_enter3, TRACE_EV_sched_comm };
+	struct trace_record record = { .time = i * i, .id = ids[i % 3], .words = sizes[i % 3] };
+
+	memset(words, 0, sizes[i % 3] * 8);
+	memcpy(&words[0], &record, 8);
+	words[1] = i % 3 == 0 ? i * 0x10003 : i % 11;
+	if (i % 3 == 1) {
+		words[2] = 0x7ffe00000000 + i % 5 * 4096 + i;
+		words[3] = 5;
+	}
+	if (i % 3 == 2)
+		memcpy(&words[2], "a comm of a task", i % 16);
+	return sizes[i % 3];
+}
+
+static struct fixture fixture_new(void)
+{
+	struct fixture fixture = { 0 };
+	uint64_t words[NR_EVENTS * 5];
+	struct trace_source source = { .records = words, .seq = 1, .base_ns = 1000, .nr_records = NR_EVENTS, .kind = TRACE_CHUNK_EVENTS };
+
+	for (uint32_t i = 0; i < NR_EVENTS; i++)
+		source.bytes += 8 * put_event(words + source.bytes / 8, i);
+	schema_add_catalogue(&fixture.schema);
+	fixture.packed = trace_writer_pack(NULL, &source, NULL);
+	if (!fixture.packed || fixture.packed->header.events != NR_EVENTS)
+		abort();
+	fixture.header = fixture.packed->header;
+	fixture.fence = fence_new(fixture.header.raw_bytes);
+	return fixture;
+}
+
+static void fixture_free(struct fixture *fixture)
+{
+	trace_packed_free(fixture->packed);
+	schema_release(&fixture->schema);
+	fence_free(&fixture->fence);
+	block_release(&fixture->block);
+	free(fixture->tables.memory);
+}
+
+/* Decode @bytes of @raw at the fence, and go through what comes out. */
+static int decode(struct fixture *fixture, const unsigned char *raw, size_t bytes)
+{
+	struct block *block = &fixture->block;
+	const char *reason = NULL;
+	uint64_t sum = 0;
+	int error;
+
+	fixture->header.raw_bytes = (uint32_t)bytes;
+	free(block->memory); /* of just the size that is needed: what goes too far must be seen here, too */
+	block->memory = NULL;
+	block->memory_room = 0;
+	error = block_decode(block, &fixture->tables, &fixture->schema, &fixture->header, fence_put(&fixture->fence, raw, bytes), &reason);
+	CU_ASSERT_EQUAL(!error, !reason);
+	for (uint32_t i = 0; !error && i < block->nr; i++) {
+		struct block_type *type = &block->types[block->places[i]];
+		uint32_t size;
+		const unsigned char *payload = block_step(type, &size);
+
+		CU_ASSERT_TRUE(type >= block->types && type < block->types + block->nr_types);
+		CU_ASSERT_EQUAL(size < type->type->fixed_bytes, false);
+		for (uint32_t j = 0; j < size; j++)
+			sum += payload[j];
+		CU_ASSERT_TRUE(sum > 0 && block->ts_ns[i] >= 1000);
+	}
+	return error;
+}
+
+static struct trace_columns_type *raw_types(unsigned char *raw)
+{
+	return (struct trace_columns_type *)(raw + sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times));
+}
+
+static unsigned char *raw_ids(unsigned char *raw)
+{
+	return (unsigned char *)raw_types(raw) + 3 * sizeof(struct trace_columns_type);
+}
+
+static void the_fixture_is_good(void)
+{
+	struct fixture fixture = fixture_new();
+
+	CU_ASSERT_EQUAL(decode(&fixture, fixture.packed->raw, fixture.packed->header.raw_bytes), 0);
+	CU_ASSERT_EQUAL(fixture.block.nr, NR_EVENTS);
+	fixture_free(&fixture);
+}
+
+static void a_payload_of_any_shorter_length_is_malformed(void)
+{
+	struct fixture fixture = fixture_new();
+
+	for (size_t bytes = 0; bytes < fixture.packed->header.raw_bytes; bytes++)
+		CU_ASSERT_EQUAL(decode(&fixture, fixture.packed->raw, bytes), -EBADMSG);
+	fixture_free(&fixture);
+}
+
+static void a_payload_that_is_too_long_is_malformed(void)
+{
+	struct fixture fixture = fixture_new();
+	size_t bytes = fixture.packed->header.raw_bytes;
+	unsigned char *raw = calloc(1, bytes + 1);
+
+	memcpy(raw, fixture.packed->raw, bytes);
+	CU_ASSERT_EQUAL(decode(&fixture, raw, bytes + 1), -EBADMSG);
+	free(raw);
+	fixture_free(&fixture);
+}
+
+static void no_value_of_any_byte_breaks_anything(void)
+{
+	struct fixture fixture = fixture_new();
+	unsigned char *raw = fixture.packed->raw;
+
+	for (size_t i = 0; i < fixture.packed->header.raw_bytes; i += (size_t)unit_step(5)) {
+		unsigned char before = raw[i];
+
+		for (int step = 1; step < 256; step = step * 2 + 1) {
+			raw[i] = (unsigned char)(before + step);
+			decode(&fixture, raw, fixture.packed->header.raw_bytes);
+		}
+		raw[i] = before;
+	}
+	fixture_free(&fixture);
+}
+
+static void ids_beyond_the_types_are_malformed(void)
+{
+	struct fixture fixture = fixture_new();
+	unsigned char *raw = fixture.packed->raw;
+
+	raw_types(raw)[0].events--; /* so that the counts of the types are right */
+	for (size_t i = 0; i < NR_EVENTS; i++)
+		if (raw_ids(raw)[i] == 0) {
+			raw_ids(raw)[i] = 200;
+			break;
+		}
+	CU_ASSERT_EQUAL(decode(&fixture, raw, fixture.packed->header.raw_bytes), -EBADMSG);
+	fixture_free(&fixture);
+}
+
+static void types_of_another_size_than_the_schema_are_malformed(void)
+{
+	struct fixture fixture = fixture_new();
+	unsigned char *raw = fixture.packed->raw;
+
+	raw_types(raw)[0].id = TRACE_EV_sys_enter6; /* larger than what is there */
+	CU_ASSERT_EQUAL(decode(&fixture, raw, fixture.packed->header.raw_bytes), -EBADMSG);
+	raw_types(raw)[0].id = TRACE_EV_trace_mark; /* a string, which is not there */
+	CU_ASSERT_EQUAL(decode(&fixture, raw, fixture.packed->header.raw_bytes), -EBADMSG);
+	raw_types(raw)[0].id = 255;
+	CU_ASSERT_EQUAL(decode(&fixture, raw, fixture.packed->header.raw_bytes), -EBADMSG);
+	fixture_free(&fixture);
+}
+
+static void times_other_than_the_headers_are_malformed(void)
+{
+	struct fixture fixture = fixture_new();
+	size_t bytes = fixture.packed->header.raw_bytes;
+
+	fixture.header.last_ns++;
+	CU_ASSERT_EQUAL(decode(&fixture, fixture.packed->raw, bytes), -EBADMSG);
+	fixture.header.last_ns--;
+	fixture.header.first_ns++;
+	CU_ASSERT_EQUAL(decode(&fixture, fixture.packed->raw, bytes), -EBADMSG);
+	fixture.header.first_ns--;
+	fixture.header.events++;
+	CU_ASSERT_EQUAL(decode(&fixture, fixture.packed->raw, bytes), -EBADMSG);
+	fixture.header.events--;
+	CU_ASSERT_EQUAL(decode(&fixture, fixture.packed->raw, bytes), 0);
+	fixture_free(&fixture);
+}
+
+/* Of all sizes around those that the pool has: none overlaps another, and what was given back is used again. */
+static void memory_of_a_pool_is_used_again(void)
+{
+	enum { NR = 60 };
+	static const size_t near[3] = { (size_t)-1, 0, 1 };
+	struct pool *pool = pool_new(false);
+	unsigned char *memory[3 * NR];
+	size_t rooms[3 * NR], nr = 0;
+
+	for (size_t bytes = 512; bytes < 3 * (size_t)POOL_MOST_BYTES / 2; bytes += bytes / 4)
+		for (size_t i = 0; i < 3 && nr < 3 * NR; i++, nr++) {
+			memory[nr] = pool_take(pool, bytes + near[i], &rooms[nr]);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(memory[nr]);
+			CU_ASSERT_TRUE(rooms[nr] >= bytes + near[i] && (uintptr_t)memory[nr] % 8 == 0);
+			CU_ASSERT_TRUE(bytes < 4096 || rooms[nr] <= bytes + bytes / 4 + 2);
+			memset(memory[nr], (int)nr, rooms[nr]);
+		}
+	CU_ASSERT_TRUE(nr < 3 * NR && rooms[nr - 1] > POOL_MOST_BYTES);
+	for (size_t i = 0; i < nr; i++)
+		CU_ASSERT_TRUE(memory[i][0] == (unsigned char)i && !memcmp(memory[i], memory[i] + 1, rooms[i] - 1));
+	for (size_t i = 0; i < nr; i++)
+		pool_give(pool, memory[i], rooms[i]);
+	for (size_t i = 0; i < nr; i++) {
+		size_t room, same = 0;
+		unsigned char *again = pool_take(pool, rooms[i], &room);
+
+		for (size_t j = 0; j < nr; j++)
+			same += again == memory[j] && room == rooms[j];
+		CU_ASSERT_TRUE(rooms[i] > POOL_MOST_BYTES || same == 1);
+		if (rooms[i] > POOL_MOST_BYTES)
+			pool_give(pool, again, room);
+	}
+	pool_give(pool, NULL, 0);
+	pool_free(pool);
+}
+
+static const struct unit_case cases[] = {
+	{ "memory_of_a_pool_is_used_again", memory_of_a_pool_is_used_again },
+	{ "the_fixture_is_good", the_fixture_is_good },
+	{ "a_payload_of_any_shorter_length_is_malformed", a_payload_of_any_shorter_length_is_malformed },
+	{ "a_payload_that_is_too_long_is_malformed", a_payload_that_is_too_long_is_malformed },
+	{ "no_value_of_any_byte_breaks_anything", no_value_of_any_byte_breaks_anything },
+	{ "ids_beyond_the_types_are_malformed", ids_beyond_the_types_are_malformed },
+	{ "types_of_another_size_than_the_schema_are_malformed", types_of_another_size_than_the_schema_are_malformed },
+	{ "times_other_than_the_headers_are_malformed", times_other_than_the_headers_are_malformed },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	packing_init(&packing);
+	return unit_main("block", cases, argc, argv);
+}
