@@ -5,15 +5,15 @@
  * record.bpf.h - how a BPF program writes a record into its CPU's ring, and what
  * decides whether it should
  *
- * 	SEC("event/some_tracepoint")
- * 	int BPF_PROG(some_event, int argument)
- * 	{
- * 		RECORD(some_event, 0) {
- * 			record->field = argument;
- * 			COMMIT(some_event);
- * 		}
- * 		return 0;
- * 	}
+ *	SEC("event/some_tracepoint")
+ *	int BPF_PROG(some_event, int argument)
+ *	{
+ *		RECORD(some_event, 0) {
+ *			record->field = argument;
+ *			COMMIT(some_event);
+ *		}
+ *		return 0;
+ *	}
  */
 #include "config.h"
 #include <trace/subbuf.h>
