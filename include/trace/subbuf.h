@@ -128,7 +128,7 @@ struct subbuf_control {
 	trace_u64 held_ns;     /* its time; 0: none is deferred; HELD_BUSY, HELD_PLAIN: a program is recording it */
 	trace_u64 held_thread; /* its thread: no two threads have the same value at the same time */
 	trace_u64 held_call;   /* the first word of struct trace_sys_enter */
-	/* event id - TRACE_EV_sys_enter, HELD_MORE; << 8: bytes of held_path with its NUL, 0: none */
+	/* event id - TRACE_EV_sys_enter, HELD_MORE; << 8: bytes of held_path, 0: none */
 	trace_u64 held_kind;
 	trace_u64 plain_bytes; /* bytes that an exit is reserving at the position; 0: none */
 	trace_u64 ahead;       /* the position for programs that interrupted that exit; 0: none did */
