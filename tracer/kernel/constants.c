@@ -84,8 +84,8 @@ static bool fold_load(struct bpf_insn *insn, const unsigned char *constant, size
 	memcpy(&value, constant, bytes); /* unsigned, low byte first: as the load does */
 	if (bytes == 8 && value != (int)value)
 		return false;
-	*insn = (struct bpf_insn){
-		.code = (bytes == 8 ? BPF_ALU64 : BPF_ALU) | BPF_MOV | BPF_K, .dst_reg = dst, .imm = (int)value};
+	*insn = (struct bpf_insn){.code = (bytes == 8 ? BPF_ALU64 : BPF_ALU) | BPF_MOV | BPF_K,
+				  .dst_reg = dst, .imm = (int)value};
 	return true;
 }
 
