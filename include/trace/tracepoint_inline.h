@@ -7,8 +7,9 @@
  *
  * Terms. A block is the rest of a sub-buffer that libtracer reserved for the writers of one CPU. A
  * window (struct trace_window, one per CPU) tells writers where that block is. A restartable
- * sequence (rseq(2)) is a series of instructions that the kernel restarts if the thread is
- * preempted, moved to another CPU or interrupted by a signal before its last instruction.
+ * sequence (rseq(2)) is a series of instructions that the kernel aborts if the thread is preempted,
+ * moved to another CPU or interrupted by a signal before the last one. libtracer then starts it
+ * again.
  *
  * An event costs little more than reading the clock. That is the time stamp counter if the kernel
  * uses it for its own time; otherwise, as in many virtual machines, libtracer reads the time, by a
