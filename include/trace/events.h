@@ -4,9 +4,9 @@
 /*
  * events.h - records: their header, and one payload struct for each event of events.def.
  *
- * Compiles in user space (C11, C++17) and in BPF programs. A record is struct trace_record followed by
- * struct trace_<event>, followed for events with a string by the string and its NUL; the whole is padded
- * with zeros to a multiple of 8 bytes.
+ * Compiles in user space (C11, C++17) and in BPF programs. A record is struct trace_record followed
+ * by struct trace_<event>, followed for events with a string by the string and its NUL; the whole
+ * is padded with zeros to a multiple of 8 bytes.
  */
 #if !defined(__bpf__) && !defined(__BPF__)
 #include <stdint.h>
@@ -33,12 +33,14 @@ extern "C" {
 
 /**
  * struct trace_record - the header of every record; written last, as one 64-bit store
- * @time: low 32 bits of the event's time. The event is (time - base) modulo 2^32 after the sub-buffer's 64-bit base:
- *        a delta that a writer can store before it knows the base, because somebody else is just writing it
+ * @time: low 32 bits of the event's time. The event is (time - base) modulo 2^32 after the
+ *     sub-buffer's 64-bit base. A writer can store this before it knows the base, which another
+ *     writer may just be storing
  * @id: enum trace_event_id; 0 = padding, to be skipped
  * @words: size of the whole record in 8-byte words, header included: 1..255
- * @lap: low 8 bits of the number of earlier uses of the sub-buffer: a header of an earlier use is never taken for new, when a dead
- *        program's ring is looked into; the kernel's programs, which always end, may leave it 0
+ * @lap: low 8 bits of the number of earlier uses of the sub-buffer. Salvage of a dead program's
+ *     ring uses it to reject headers of earlier uses. BPF programs may leave it 0, because they
+ *     always run to their end
  */
 struct trace_record {
 	trace_u32 time;
@@ -50,14 +52,16 @@ struct trace_record {
 #define TRACE_RECORD_MAX_BYTES (255 * 8)
 
 /*
- * Event numbers: TRACE_EV_<name>. Ids of the catalogue stay below TRACE_EV_MAX, the size of every event mask. Ids from there on are given
- * by a recording, to the events of programs; in masks the bit TRACE_EV_USER, which the catalogue never uses, stands for all of them.
+ * Event numbers: TRACE_EV_<name>. Ids of the catalogue are below TRACE_EV_MAX, the size of every
+ * event mask. The recorder assigns the ids above, to the events of programs; in masks the bit
+ * TRACE_EV_USER, which the catalogue never uses, selects all of these.
  */
 #define TRACE_EV_MAX 256
 #define TRACE_EV_USER 255
 /*
- * Numbers that no event has: of records for several, struct trace_record_call, by what they are for, and the kind of arguments of the entry: sys_enter,
- * sys_enter3, sys_enter6.
+ * Numbers that are not events: the ids of records for several events, struct trace_record_call. The
+ * id is one of these numbers plus the kind of the entry's arguments: sys_enter, sys_enter3,
+ * sys_enter6.
  */
 #define TRACE_RECORD_PATH_ENTRY 246 /* an entry and its path */
 #define TRACE_RECORD_PATH_CALL	249 /* an entry, its path and the exit */
@@ -70,7 +74,8 @@ enum trace_event_id {
 #undef TRACE_EVENT
 };
 
-/* Payloads: struct trace_<name>. A string of the event, if any, begins at sizeof(struct trace_<name>). */
+/* Payloads: struct trace_<name>. A string of the event, if any, begins at
+ * sizeof(struct trace_<name>). */
 #define F(type, name, kind) trace_##type name;
 #define S(name, kind)
 #define TRACE_EVENT(id, name, category, classic, program, flags, fields, text, doc) \
@@ -80,7 +85,8 @@ enum trace_event_id {
 /* clang-format off */
 #ifdef __clang__
 #pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wextern-c-compat" /* a string alone: an empty struct, of size 1 in C++ */
+/* an event with only a string is an empty struct, of size 1 in C++ */
+#pragma clang diagnostic ignored "-Wextern-c-compat"
 #endif
 #include <trace/events.def>
 #ifdef __clang__
@@ -92,40 +98,44 @@ enum trace_event_id {
 #undef S
 
 /**
- * struct trace_record_call - payload of a record for several events, in rings only: a system call's entry and its exit, when its CPU recorded nothing in
- * between; or an entry and the path that the call is given; or all three
- * The record's id is one of the numbers above + the entry's - TRACE_EV_sys_enter, its time that of the entry and of the path. Behind this stands the
- * payload of the entry, and behind that the one of the path.
- * @elapsed: ns from the entry to the exit; less than 2^32. It and @exit mean nothing if the record is for no exit
+ * struct trace_record_call - payload of a record for several events, in rings only
+ * The record is a system call's entry and its exit, if the CPU recorded nothing in between; or an
+ * entry and the path that the call was given; or all three. The record's id is one of the numbers
+ * above + the entry's - TRACE_EV_sys_enter. Its time is that of the entry and of the path. The
+ * payload of the entry follows, then the payload of the path.
+ * @elapsed: ns from the entry to the exit; less than 2^32. It and @exit have no meaning if
+ *     the record is for no exit
  */
 struct trace_record_call {
 	trace_u64 elapsed;
 	struct trace_sys_exit exit;
 };
 
-enum trace_context { /* kind CONTEXT: who made a wakeup */
+enum trace_context { /* kind CONTEXT: where a wakeup came from */
 	TRACE_CONTEXT_TASK = 0,
 	TRACE_CONTEXT_SOFTIRQ = 1,
 	TRACE_CONTEXT_HARDIRQ = 2,
 	TRACE_CONTEXT_NMI = 3,
 };
 
-enum trace_abi { /* of system-call numbers */
+enum trace_abi { /* the ABI of system-call numbers */
 	TRACE_ABI_NATIVE = 0,
 	TRACE_ABI_32 = 1,
 	TRACE_ABI_X32 = 2,
 };
 
-/* What stands for an argument that is the address of something, where the address itself is not kept: syscalls.def says which. NULL stays 0. */
+/* Recorded for an argument that is an address and is not kept (syscalls.def
+ * says which). NULL stays 0. */
 #define TRACE_ARG_ADDRESS 1
 
 enum trace_thread_flag { /* start_thread.flags */
 	TRACE_THREAD_KERNEL = 1, /* a kernel thread */
 	TRACE_THREAD_IDLE = 2,	 /* a CPU's idle thread */
-	TRACE_THREAD_HIDDEN = 4, /* the kernel shows it in /proc alone: its events are not to be expected */
+	TRACE_THREAD_HIDDEN = 4, /* the kernel shows it only in /proc: do not expect its events */
 };
 
-/* kind VECTOR: x86 interrupts without a line; names in trace_vector_names order of strings chunk VECTOR. */
+/* kind VECTOR: x86 interrupts without an interrupt line; names in the order of
+ * the strings chunk VECTOR. */
 enum trace_vector {
 	TRACE_VECTOR_LOCAL_TIMER = 0,
 	TRACE_VECTOR_RESCHEDULE = 1,
@@ -141,7 +151,7 @@ enum trace_vector {
 	TRACE_NR_VECTORS,
 };
 
-/* Events that take a wakeup's record or an interrupted thread's time apart need these task state bits (Linux). */
+/* Task state bits (Linux), for code that interprets the state fields of events. */
 #define TRACE_TASK_RUNNING 0x0
 #define TRACE_TASK_INTERRUPTIBLE 0x1
 #define TRACE_TASK_UNINTERRUPTIBLE 0x2

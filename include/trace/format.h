@@ -2,12 +2,13 @@
 #ifndef TRACE_FORMAT_H
 #define TRACE_FORMAT_H
 /*
- * format.h - the trace file on disk, the one place of its structs. docs/FORMAT.md is normative and a test compares the two.
+ * format.h - the trace file on disk: all its structs. docs/FORMAT.md is normative,
+ * and a test compares the two.
  *
  *	file header | chunk | chunk | ... | table chunks | root chunk | index chunks | end mark
  *
- * Everything is little-endian and nothing is aligned: copy a struct out of the file before looking at it. All structs
- * are without padding. Reserved fields are written as 0 and not looked at.
+ * All numbers are little-endian and no struct is aligned: copy a struct out of the file before you
+ * use it. The structs have no padding. Writers store 0 in reserved fields; readers ignore them.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -19,8 +20,9 @@
 extern "C" {
 #endif
 
-#define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; 1 was before the first release */
-#define TRACE_FORMAT_MINOR 2 /* additions that an older reader skips: 1 the table, 2 flags from TRACE_CHUNK_FLAG_INSIDE_BEFORE on */
+#define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; version 1 was before the first release */
+/* additions that older readers skip: 1 the table, 2 flags from TRACE_CHUNK_FLAG_INSIDE_BEFORE on */
+#define TRACE_FORMAT_MINOR 2
 
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
 #define TRACE_CHUNK_MAGIC "\x8a" \
@@ -29,20 +31,26 @@ extern "C" {
 			"end..\r\n"
 #define TRACE_MAGIC_BYTES 8
 
-#define TRACE_RAW_MAX (16u << 20)	    /* bytes of a payload before compression, and of the records it stands for */
-#define TRACE_CPUS_MAX 8192u		    /* CPUs have numbers below it, as in Linux */
+/* bytes of a payload before compression, and of the records that it represents */
+#define TRACE_RAW_MAX (16u << 20)
+#define TRACE_CPUS_MAX 8192u		    /* CPU numbers are below this, as in Linux */
 #define TRACE_CHUNK_EVENTS_MAX (2u << 20)   /* records of 8 bytes in TRACE_RAW_MAX */
-#define TRACE_CHUNK_HEADER_MAX_BYTES 4096u  /* of a newer minor version */
-#define TRACE_INDEX_ENTRIES 1024	    /* that a recorder puts into an index chunk: so few that a reader has them at hand when it has seen their checksum */
-#define TRACE_TABLE_ENTRIES 2048	    /* likewise, into a table chunk */
+#define TRACE_CHUNK_HEADER_MAX_BYTES 4096u  /* limit for newer minor versions */
+/* per index chunk of a recorder: few enough to stay in the cache after a reader
+ * has computed their checksum */
+#define TRACE_INDEX_ENTRIES 1024
+#define TRACE_TABLE_ENTRIES 2048	    /* the same, per table chunk */
 #define TRACE_STRING_MAX_BYTES (63u << 10)  /* of one text in a strings chunk */
 
-/** struct trace_file_header - the first bytes of the file. @checksum: XXH3-64 of all bytes before it; it is the last field */
+/**
+ * struct trace_file_header - the first bytes of the file. @checksum: XXH3-64 of all bytes
+ * before it; it is the last field
+ */
 struct trace_file_header {
 	uint8_t magic[TRACE_MAGIC_BYTES];
 	uint16_t version_major;
 	uint16_t version_minor;
-	uint32_t header_bytes; /* where the first chunk begins */
+	uint32_t header_bytes; /* offset of the first chunk */
 	uint64_t start_ns;
 	uint64_t start_realtime_ns;
 	uint64_t schema_checksum; /* XXH3-64 of the raw payload of the first schema chunk */
@@ -54,31 +62,37 @@ struct trace_file_header {
 
 enum trace_chunk_encoding { /* of the payload before compression */
 	TRACE_ENCODING_PLAIN = 0,   /* the structs of the kind */
-	TRACE_ENCODING_COLUMNS = 3, /* events and start state; 1 and 2 were forms of them in version 1 */
+	TRACE_ENCODING_COLUMNS = 3, /* events and start state; 1 and 2 were earlier codings in version 1 */
 };
 
 enum trace_chunk_compression {
 	TRACE_COMPRESSION_NONE = 0,
-	TRACE_COMPRESSION_ZSTD = 1, /* one or more frames behind each other */
+	TRACE_COMPRESSION_ZSTD = 1, /* one or more frames in sequence */
 };
 
 enum trace_chunk_flag {
-	TRACE_CHUNK_FLAG_JUMP = 1, /* a sub-buffer before this one is missing, and nobody counted its events */
-	TRACE_CHUNK_FLAG_INSIDE_BEFORE = 2, /* of lost_inside, some stood in blocks before this one, of which nothing was understood */
-	TRACE_CHUNK_FLAG_MORE = 4, /* statistics, not compressed: their streams go on in the next such chunk */
+	TRACE_CHUNK_FLAG_JUMP = 1, /* a sub-buffer before this one is missing, and its events were not counted */
+	/* some of lost_inside were in blocks before this one, of which
+	 * no record could be decoded */
+	TRACE_CHUNK_FLAG_INSIDE_BEFORE = 2,
+	TRACE_CHUNK_FLAG_MORE = 4, /* statistics, not compressed: their streams continue in the next such chunk */
 };
 
 /**
  * struct trace_chunk_header - before every payload
  * @checksum: XXH3-64 of the header_bytes - 8 bytes before it; always the last 8 bytes of the header
- * @events_before: number of the chunk's first event in its stream: every event of the stream before it, stored or lost
- * @lost_before: events that the producer lost between the stream's chunk before and this one; @lost_cause: why
- * @lost_write: events in blocks that could not be written between these two
- * @lost_inside: events of this block, or with TRACE_CHUNK_FLAG_INSIDE_BEFORE of others since the chunk before, that could not be understood
+ * @events_before: number of the chunk's first event in its stream: counts every event of the stream
+ *     before it, stored or lost
+ * @lost_before: events that the producer lost between the stream's previous chunk and
+ *     this one; @lost_cause: why
+ * @lost_write: events in blocks between these two that could not be written
+ * @lost_inside: undecodable events of this block; with TRACE_CHUNK_FLAG_INSIDE_BEFORE also of
+ *     earlier blocks since the previous chunk
  * @missed: sum over the chunk's trace_missed events
- * @seq: of the sub-buffer in its ring; of statistics: how many streams the chunks with TRACE_CHUNK_FLAG_MORE before it have
+ * @seq: number of the sub-buffer in its ring; in statistics: number of streams in the chunks with
+ *     TRACE_CHUNK_FLAG_MORE before it
  * @ids: bit n of the 256: the chunk holds events of id n; bit 255: of an id from 256 on
- * Fields from stream to ids are 0 where the kind has no use for them.
+ * Fields from stream to ids are 0 in kinds that do not use them.
  */
 struct trace_chunk_header {
 	uint8_t magic[TRACE_MAGIC_BYTES];
@@ -120,7 +134,10 @@ struct trace_end_mark {
 
 /* ---- payloads ---- */
 
-/** struct trace_columns_header - events, start state: followed by the times' head, the types, the ids, the fields, the strings, the times */
+/**
+ * struct trace_columns_header - events, start state: followed by the times' header, the types, the
+ * ids, the fields, the strings, the times
+ */
 struct trace_columns_header {
 	uint32_t events;
 	uint32_t nr_types; /* 1..255 */
@@ -129,12 +146,15 @@ struct trace_columns_header {
 	uint32_t reserved;
 };
 
-#define TRACE_TIMES_STREAMS 4 /* into which the times are divided, so that they can be read side by side */
+#define TRACE_TIMES_STREAMS 4 /* number of parts of the times, so that a reader can decode them in parallel */
 
-/** struct trace_columns_times - how the times are written: in steps of the clock. docs/FORMAT.md, "Times" */
+/**
+ * struct trace_columns_times - how the times are coded: in steps of the
+ * clock. docs/FORMAT.md, "Times"
+ */
 struct trace_columns_times {
 	uint64_t step;	  /* ns, times 2^32 */
-	int32_t odd;	  /* ns, times 2^16: after an odd number of steps it is later by that */
+	int32_t odd;	  /* ns, times 2^16: added to times after an odd number of steps */
 	uint32_t nr_corrections;
 	uint32_t code_bytes;
 	uint32_t bit_bytes[TRACE_TIMES_STREAMS];
@@ -143,10 +163,13 @@ struct trace_columns_times {
 
 enum trace_columns_flag {
 	TRACE_COLUMNS_STRING = 1,  /* its payloads end with a string */
-	TRACE_COLUMNS_INDEXES = 2, /* payloads that occur again are not repeated: each event has the number of its own */
+	TRACE_COLUMNS_INDEXES = 2, /* each different payload is stored once; each event has the number of its payload */
 };
 
-/** struct trace_columns_type - an event that occurs in the block. @words: fixed payload in 8 bytes; @payloads: different ones */
+/**
+ * struct trace_columns_type - an event type that occurs in the block. @words: size of the fixed
+ * payload in 8 bytes; @payloads: number of different payloads
+ */
 struct trace_columns_type {
 	uint16_t id;
 	uint8_t words;
@@ -157,11 +180,14 @@ struct trace_columns_type {
 
 enum trace_column_coding { /* the first byte of a column */
 	TRACE_COLUMN_PLAIN = 0,	     /* byte planes */
-	TRACE_COLUMN_DICTIONARY = 1, /* the upper bytes are a number in a table of at most 256 */
+	TRACE_COLUMN_DICTIONARY = 1, /* the upper bytes are an index into a table of at most 256 entries */
 	TRACE_NR_COLUMN_CODINGS,
 };
 
-/** struct trace_schema_header - schema: followed by the types, the fields, the texts. Strides are written: newer ones may be wider */
+/**
+ * struct trace_schema_header - schema: followed by the types, the fields, the texts. The file has
+ * the strides, because newer structs may be larger
+ */
 struct trace_schema_header {
 	uint32_t nr_types;
 	uint32_t nr_fields;
@@ -185,7 +211,7 @@ struct trace_schema_type {
 	uint32_t program;
 	uint32_t text;
 	uint32_t doc;
-	uint32_t source; /* since 1.1, as what follows */
+	uint32_t source; /* since 1.1, as are the next fields */
 	uint16_t role;
 	uint16_t reserved;
 };
@@ -198,7 +224,10 @@ struct trace_schema_field {
 	uint8_t is_signed;
 };
 
-/** struct trace_string_entry - strings: entries, each followed by its text without NUL. The later of two for one number counts */
+/**
+ * struct trace_string_entry - strings: entries, each followed by its text without NUL. If a number
+ * occurs twice, the later entry is valid
+ */
 struct trace_string_entry {
 	uint16_t space;
 	uint16_t text_bytes;
@@ -213,14 +242,20 @@ struct trace_clock_entry {
 	uint64_t tsc;
 };
 
-/** struct trace_statistics_header - statistics: followed by the streams. The last such chunk counts, with those before it that have TRACE_CHUNK_FLAG_MORE */
+/**
+ * struct trace_statistics_header - statistics: followed by the streams. The last such chunk is
+ * valid, together with those before it that have TRACE_CHUNK_FLAG_MORE
+ */
 struct trace_statistics_header {
 	uint32_t nr_streams;
 	uint32_t stream_bytes; /* stride */
 	uint64_t end_ns;
 };
 
-/** struct trace_statistics_stream - the recorder's books of a stream, then what the writer of the file did with it */
+/**
+ * struct trace_statistics_stream - the recorder's statistics of a stream, followed by
+ * those of the file's writer
+ */
 struct trace_statistics_stream {
 	uint32_t stream;
 	uint32_t cpu;
@@ -232,8 +267,8 @@ struct trace_statistics_stream {
 	uint64_t attempted;
 	uint64_t written;      /* events in chunks of the file */
 	uint64_t lost_write;   /* in blocks that could not be written */
-	uint64_t lost_inside;  /* not understood */
-	uint64_t lost_before;  /* sum of what the producer declared lost */
+	uint64_t lost_inside;  /* undecodable */
+	uint64_t lost_before;  /* sum of the events that the producer declared lost */
 	uint64_t last_ns;      /* of the last chunk written, 0 none */
 };
 
@@ -247,7 +282,10 @@ enum trace_table_flag {
 	TRACE_TABLE_LOSS = 1, /* its header has lost_before, lost_write, missed, lost_inside or TRACE_CHUNK_FLAG_JUMP */
 };
 
-/** struct trace_table_entry - table: what opening a trace needs to know of a chunk, and no more of it. As in the chunk's header */
+/**
+ * struct trace_table_entry - table: the fields of a chunk's header that a
+ * reader needs to open a trace
+ */
 struct trace_table_entry {
 	uint64_t offset; /* of the chunk */
 	uint64_t seq;
@@ -264,14 +302,17 @@ struct trace_table_entry {
 	uint8_t flags; /* enum trace_table_flag */
 };
 
-/** struct trace_table_root - root: where the table is. Its chunk ends where the first index chunk begins, and so is found */
+/**
+ * struct trace_table_root - root: where the table is. A reader finds its chunk because it ends
+ * where the first index chunk begins
+ */
 struct trace_table_root {
 	uint64_t offset; /* of the first table chunk */
 	uint64_t nr_entries;
 	uint32_t nr_chunks;	/* table chunks */
 	uint32_t entry_bytes;	/* stride */
-	uint32_t header_bytes;	/* of each chunk in the file */
-	uint32_t index_entries; /* in each index chunk but the last */
+	uint32_t header_bytes;	/* header size of each chunk in the file */
+	uint32_t index_entries; /* in each index chunk except the last */
 };
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-endian and its structs are used as they are");

@@ -2,11 +2,15 @@
 #ifndef TRACE_PROBES_H
 #define TRACE_PROBES_H
 /*
- * probes.h - instrumentation that programs have without knowing of us: any of their functions (uprobes), the static probes of <sys/sdt.h> (USDT),
- * and the kernel's functions (kprobes). What a user writes becomes places in files, each with an event type and a recipe for its arguments.
+ * probes.h - instrumentation of unmodified programs and of the kernel
  *
- * Nothing here needs privileges or touches a program: tracer_switch_probes() of <trace/tracer.h> does. The grammar: docs/PROBES.md.
- * One thread at a time. A BPF program that includes this gets the recipes alone.
+ * A probe can be on any function of a program (uprobes), on the static probes of <sys/sdt.h>
+ * (USDT), and on the kernel's functions (kprobes). This code turns a user's specification into
+ * places in files, each with an event type and a recipe for its arguments.
+ *
+ * No function here needs privileges or touches a program: tracer_switch_probes() of
+ * <trace/tracer.h> does. The grammar: docs/PROBES.md. One thread at a time. A BPF program that
+ * includes this file gets only the recipes.
  */
 #include <trace/events.h>
 
@@ -14,35 +18,40 @@
 extern "C" {
 #endif
 
-/* Bounds of a probe. Arguments beyond are refused; strings are cut at their limit, and at what a record can hold. */
+/* Limits of a probe. More arguments are refused; strings are cut at their limit,
+ * and at the size of a record. */
 #define TRACE_PROBE_MAX_ARGUMENTS 12
-#define TRACE_PROBE_MAX_LOADS	  7 /* memory accesses on the way to one argument: a->b->c is three */
-#define TRACE_PROBE_NAME_BYTES	  256 /* of a function, event or argument as the user writes it; C++ names are long */
-#define TRACE_PROBE_STRING_BYTES  256 /* of a string, unless string[N] says otherwise */
+#define TRACE_PROBE_MAX_LOADS	  7 /* memory accesses to reach one argument: a->b->c is three */
+/* name of a function, event or argument as the user writes it; C++ names are long */
+#define TRACE_PROBE_NAME_BYTES	  256
+#define TRACE_PROBE_STRING_BYTES  256 /* size of a string without string[N] */
 #define TRACE_PROBE_MAX_STRING_BYTES 1000
-#define TRACE_PROBE_MAX_PLACES	  4096 /* of one recording */
+#define TRACE_PROBE_MAX_PLACES	  4096 /* per recording */
 
-/* Where an argument's computation starts. */
+/* The start value of an argument's computation. */
 enum trace_probe_start {
 	TRACE_PROBE_CONSTANT = 0, /* @constant */
 	TRACE_PROBE_REGISTER = 1, /* registers[base] + @constant */
 	TRACE_PROBE_INDEXED = 2,  /* registers[base] + (registers[index] << scale) + @constant */
-	TRACE_PROBE_PLACE = 3,	  /* the address of the probe + @constant: of variables of the file, wherever it is mapped */
+	/* the address of the probe + @constant: for variables of the file, wherever it is mapped */
+	TRACE_PROBE_PLACE = 3,
 };
 
-/* What the computed number is. */
+/* The meaning of the computed number. */
 enum trace_probe_shape {
 	TRACE_PROBE_VALUE = 0,
-	TRACE_PROBE_STRING = 1, /* the address of text that ends with a NUL */
+	TRACE_PROBE_STRING = 1, /* the address of a NUL-terminated text */
 	TRACE_PROBE_BYTES = 2,	/* the address of @max_bytes bytes */
 };
 
 /**
- * struct trace_probe_argument - a recipe, followed by the BPF program
- * x = start; @nr_loads times x = *(x + offsets[i]), the last of them @load_bytes wide and sign-extended if @is_signed, the others pointers;
- * x += offsets[nr_loads]. Of a value: x << shift_left >> shift_right (bit fields), and if there was no load, only @load_bytes of it count.
+ * struct trace_probe_argument - a recipe, executed by the BPF program
+ * x = start; then @nr_loads times x = *(x + offsets[i]); the last load is @load_bytes wide and
+ * sign-extended if @is_signed, the others are pointers; then x += offsets[nr_loads]. A value is
+ * then x << shift_left >> shift_right (bit fields); without a load only its low @load_bytes count.
  * @base, @index: words of struct pt_regs
- * @field_bytes, @field_offset: in the payload; strings and bytes leave a struct user_reference there
+ * @field_bytes, @field_offset: in the payload; strings and bytes store a
+ *     struct user_reference there
  */
 struct trace_probe_argument {
 	trace_u8 start;
@@ -81,13 +90,15 @@ extern "C" {
 #endif
 
 /**
- * struct trace_probe - one place and what is recorded there
- * @type: name "provider:event", fields, source; its id is given by whoever records. Several places may have equal types
- * @file: the program or library; "" in the kernel. @offset: in the file; in the kernel behind @function
- * @semaphore: file offset of a counter that says "somebody listens"; 0 = none
- * @at_return: when the function returns, not when the place is reached
+ * struct trace_probe - one place and what to record there
+ * @type: name "provider:event", fields, source; the recorder assigns its id. Several
+ *     places may have equal types
+ * @file: the program or library; "" in the kernel. @offset: in the file; in the kernel
+ *     from the start of @function
+ * @semaphore: file offset of a counter that tells the program that the probe is in use; 0 = none
+ * @at_return: record when the function returns, not when the place is reached
  * @pid: only in this process; 0 = in all
- * @option: it came with the call of trace_probes_add() of this number, counted from 0
+ * @option: number of the trace_probes_add() call that added it, from 0
  */
 struct trace_probe {
 	const struct trace_event_type *type;
@@ -110,9 +121,10 @@ struct trace_probes *trace_probes_new(void);
 struct trace_probes *trace_probes_free(struct trace_probes *probes); /* NULL is fine; returns NULL */
 
 /**
- * trace_probes_add() - all places that @spec means
- * Returns 0; or, with one sentence that says what to do, -EINVAL (grammar, types, variables), -ENOENT (no such file, function or probe),
- * -ENOTSUP (cannot be had: no debug information, in a vector register ...), -E2BIG, -ENOMEM; then nothing was added.
+ * trace_probes_add() - add all places that match @spec
+ * Returns 0; or, with one sentence that says what to do, -EINVAL (grammar, types, variables),
+ * -ENOENT (no such file, function or probe), -ENOTSUP (not available: no debug information, in a
+ * vector register ...), -E2BIG, -ENOMEM. On failure nothing was added.
  */
 int trace_probes_add(struct trace_probes *probes, const char *spec, struct trace_error *ret_error);
 
@@ -120,8 +132,9 @@ size_t trace_probes_nr(const struct trace_probes *probes);
 const struct trace_probe *trace_probes_get(const struct trace_probes *probes, size_t idx);
 
 /**
- * trace_probes_list() - what could be probed, one line each, sorted; @target as in a spec: "usdt:libc.so.6", "usdt:python3:python:*",
- * "usdt:PID", "libc.so.6:mall*", "./prog" (all functions), "kernel:tcp_*"
+ * trace_probes_list() - list possible probes, one line each, sorted
+ * @target: as in a spec: "usdt:libc.so.6", "usdt:python3:python:*", "usdt:PID", "libc.so.6:mall*",
+ *     "./prog" (all functions), "kernel:tcp_*"
  * Returns the number of lines, or a negative errno as above.
  */
 int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error);

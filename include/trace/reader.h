@@ -2,7 +2,7 @@
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 /*
- * reader.h - open a trace and go through its events.
+ * reader.h - open a trace and read its events
  *
  *	struct trace_error error;
  *	struct trace *trace = trace_open("t.trace", &error);
@@ -17,8 +17,10 @@
  *	cursor = trace_cursor_free(cursor);
  *	trace = trace_close(trace);
  *
- * A struct trace never changes after trace_open(), as far as anybody can see, and may be used by any number of threads; a cursor by one at a time.
- * All pointers that are returned are borrowed from the trace (or, where said, from the cursor) and live as long.
+ * A struct trace does not change after trace_open(), as far as callers can see. Any number of
+ * threads may use it at once; one thread at a time may use a cursor.
+ * All returned pointers are borrowed from the trace (or, where said, from the cursor)
+ * and live as long as it does.
  * Times are ns of CLOCK_MONOTONIC of the traced boot. The format: docs/FORMAT.md.
  */
 #include <stdbool.h>
@@ -39,25 +41,30 @@ struct trace_cursor;
 
 /**
  * trace_open() - open a trace for reading
- * @path: a file, or "-" for standard input (a pipe is spooled to an unlinked temporary file first)
+ * @path: a file, or "-" for standard input (a pipe is first copied to an unlinked temporary file)
  * @ret_error: filled in on failure; may be NULL
- * The file is mapped; no event is decoded. Without an index (crash, pipe) it is rebuilt from the chunk headers.
- * A damaged or truncated trace opens, with what is lost listed by trace_get_damage() and trace_get_gap().
- * Returns the trace, to be released with trace_close(); NULL with -ENOENT ..., -EINVAL (not a trace),
- * -ENOTSUP (newer major version), -EBADMSG (nothing in it can be read).
+ * The file is mapped; no event is decoded. If there is no index (crash, pipe), it is
+ * rebuilt from the chunk headers.
+ * A damaged or truncated trace opens; trace_get_damage() and trace_get_gap() list what is lost.
+ * Returns the trace, to be released with trace_close(); NULL with -ENOENT ..., -EINVAL (not a
+ * trace), -ENOTSUP (newer major version), -EBADMSG (nothing in it can be read).
  */
 struct trace *trace_open(const char *path, struct trace_error *ret_error);
 
-/** trace_close() - release a trace; its cursors must be freed before. NULL is fine. Returns NULL. */
+/** trace_close() - release a trace; free its cursors first. NULL is fine. Returns NULL. */
 struct trace *trace_close(struct trace *trace);
 
 /**
- * struct trace_info - what is known of a trace as a whole
- * @file: the path given to trace_open(). @host, @kernel, @machine, @clock: of the traced system ("" unknown)
+ * struct trace_info - facts about a trace as a whole
+ * @file: the path given to trace_open(). @host, @kernel, @machine, @clock: of the
+ *     traced system ("" unknown)
  * @start_ns, @end_ns: the window of the recording. @start_realtime_ns: CLOCK_REALTIME at @start_ns
- * @whole_ns: since when no CPU's events were overwritten: @start_ns, or, of a flight recorder, whose CPUs go back to different times, later
- * @events: stored events that can be read. @lost: events known to be missing, of all causes, in all gaps.
- * @clean_end: the recorder finished the trace; false: it was cut off, what came last may be missing
+ * @whole_ns: from here on no CPU's events were overwritten. It is @start_ns, or later in the trace
+ *     of a flight recorder, which has each CPU's events from a different time on
+ * @events: stored events that can be read. @lost: events known to be missing,
+ *     for all causes, in all gaps
+ * @clean_end: the recorder finished the trace; false: the trace was cut off, and its
+ *     last events may be missing
  */
 struct trace_info {
 	const char *file;
@@ -80,19 +87,22 @@ struct trace_info {
 };
 const struct trace_info *trace_get_info(const struct trace *trace);
 
-/* ---- what is missing ---- */
+/* ---- missing events ---- */
 
 enum trace_gap_cause {
 	TRACE_GAP_DISCARDED = 0,   /* the buffers were full */
-	TRACE_GAP_OVERWRITTEN = 1, /* flight recorder: older than the oldest kept */
+	TRACE_GAP_OVERWRITTEN = 1, /* flight recorder: older than the oldest event kept */
 	TRACE_GAP_DAMAGED = 2,	   /* a chunk of the file cannot be read */
-	TRACE_GAP_MISSED = 3,	   /* the kernel skipped a program (recursion) */
-	TRACE_GAP_SUSPECT = 4,	   /* times are unknown */
-	TRACE_GAP_CUT = 5,	   /* the trace ends before the recording did */
+	TRACE_GAP_MISSED = 3,	   /* the kernel skipped a BPF program (recursion) */
+	TRACE_GAP_SUSPECT = 4,	   /* events with unknown times */
+	TRACE_GAP_CUT = 5,	   /* the trace ends before the recording ended */
 	TRACE_GAP_UNWRITTEN = 6,   /* the disk was full or failed */
 };
 
-/** struct trace_gap - between two times, events of one stream are missing. @lost 0: number unknown. */
+/**
+ * struct trace_gap - an interval in which events of one stream are
+ * missing. @lost 0: number unknown.
+ */
 struct trace_gap {
 	uint32_t stream;
 	uint32_t cpu;
@@ -103,10 +113,14 @@ struct trace_gap {
 };
 size_t trace_nr_gaps(const struct trace *trace);
 const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx); /* by start_ns */
-/** trace_gap_is_older() - is it of what a flight recorder has of the time before info->whole_ns, or overwrote? Of the time since nothing is missing by it */
+/**
+ * trace_gap_is_older() - does the gap end before info->whole_ns, in the older part
+ * of a flight recorder's trace?
+ * Such a gap does not concern any event from info->whole_ns on.
+ */
 bool trace_gap_is_older(const struct trace *trace, const struct trace_gap *gap);
 
-/** struct trace_damage - bytes of the file that cannot be used, and why, in one sentence */
+/** struct trace_damage - bytes of the file that cannot be read, and the reason, in one sentence */
 struct trace_damage {
 	uint64_t offset;
 	uint64_t bytes;
@@ -115,12 +129,15 @@ struct trace_damage {
 size_t trace_nr_damages(const struct trace *trace);
 const struct trace_damage *trace_get_damage(const struct trace *trace, size_t idx);
 
-/** trace_not_traced() - things the recorder could not see ("fault_exit: perf events are not permitted"); NULL past the last */
+/**
+ * trace_not_traced() - what the recorder could not trace ("fault_exit: perf events are not
+ * permitted"); NULL past the last
+ */
 const char *trace_not_traced(const struct trace *trace, size_t idx);
 
 /**
- * struct trace_stream_stats - the books of one stream, from the recorder's own counters
- * attempted = stored + discarded + overwritten + missed + filtered is what trace_verify() checks,
+ * struct trace_stream_stats - the statistics of one stream, from the recorder's own counters
+ * trace_verify() checks that attempted = stored + discarded + overwritten + missed + filtered,
  * against the chunks of the file and the cumulative numbers in the sub-buffers.
  */
 struct trace_stream_stats {
@@ -137,8 +154,9 @@ size_t trace_nr_streams(const struct trace *trace);
 const struct trace_stream_stats *trace_get_stream(const struct trace *trace, size_t idx);
 
 /**
- * trace_verify() - read everything and check the conservation law, the checksums and the order of times
- * Returns 0, or -EBADMSG with the first violation in @ret_error. Declared gaps are not violations; undeclared ones are.
+ * trace_verify() - read everything; check the sums of events, the checksums and the order of times
+ * Returns 0, or -EBADMSG with the first violation in @ret_error. Declared gaps are not
+ * violations; undeclared ones are.
  */
 int trace_verify(const struct trace *trace, struct trace_error *ret_error);
 
@@ -173,10 +191,14 @@ struct trace_chunk {
 	bool damaged;
 };
 size_t trace_nr_chunks(const struct trace *trace);
-/** trace_get_chunk() - in file order. NULL: past the last one; no memory, or the file has become shorter, when it is first asked for any */
+/**
+ * trace_get_chunk() - in file order
+ * Returns NULL past the last one. The first call can also return NULL if there is no memory, or if
+ * the file has become shorter.
+ */
 const struct trace_chunk *trace_get_chunk(const struct trace *trace, size_t idx);
 
-/** struct trace_clock - a clock correspondence: the same instant on three clocks; @tsc 0: not known */
+/** struct trace_clock - a clock correspondence: one instant on three clocks; @tsc 0: not known */
 struct trace_clock {
 	uint64_t monotonic_ns;
 	uint64_t realtime_ns;
@@ -185,7 +207,7 @@ struct trace_clock {
 size_t trace_nr_clocks(const struct trace *trace);
 const struct trace_clock *trace_get_clock(const struct trace *trace, size_t idx); /* in file order */
 
-/* ---- schema: what events and fields there are ---- */
+/* ---- schema: events and fields ---- */
 
 enum trace_field_kind {
 	TRACE_KIND_DEC, TRACE_KIND_HEX, TRACE_KIND_NS, TRACE_KIND_TID, TRACE_KIND_CPU, TRACE_KIND_BOOL,
@@ -193,12 +215,12 @@ enum trace_field_kind {
 	TRACE_KIND_STATE, TRACE_KIND_CONTEXT, TRACE_KIND_DEV, TRACE_KIND_MODE, TRACE_KIND_SIGNAL,
 	TRACE_KIND_FAMILY, TRACE_KIND_PORT, TRACE_KIND_ADDR, TRACE_KIND_EVENT, TRACE_KIND_COMM,
 	TRACE_KIND_PATH, TRACE_KIND_TEXT, TRACE_KIND_PAD,
-	/* of the events of programs: */
+	/* in the events of programs: */
 	TRACE_KIND_FLOAT,  /* 4 or 8 bytes, IEEE 754: trace_event_double() */
 	TRACE_KIND_CHAR,   /* a character */
-	TRACE_KIND_STRING, /* 4 bytes, struct user_reference: trace_event_bytes() gives the text, in any encoding */
-	TRACE_KIND_BYTES,  /* the same, of an array of bytes */
-	TRACE_NR_KINDS, /* a newer writer's kind reads as DEC, or TEXT for a string */
+	TRACE_KIND_STRING, /* 4 bytes, struct user_reference: trace_event_bytes() returns the text, in any encoding */
+	TRACE_KIND_BYTES,  /* the same, for an array of bytes */
+	TRACE_NR_KINDS, /* a kind of a newer writer reads as DEC, or as TEXT for a string */
 };
 
 enum trace_category {
@@ -210,28 +232,35 @@ enum trace_category {
 /** trace_category_name() - "sched" ...; static */
 const char *trace_category_name(enum trace_category category);
 
-enum trace_event_flag { /* of struct trace_event_type; the catalogue writes ON, OFF, STRUCTURAL */
+enum trace_event_flag { /* flags of struct trace_event_type; the catalogue writes ON, OFF, STRUCTURAL */
 	TRACE_EVENT_ON = 1,
 	TRACE_EVENT_STRUCTURAL = 2,
-	TRACE_EVENT_TID = 4, /* the payload begins with trace_u32 tid, the thread that made the event; without: the thread that ran on the CPU */
+	/* The payload begins with trace_u32 tid, the thread that made the event. Without this flag:
+	 * the thread that ran on the CPU. */
+	TRACE_EVENT_TID = 4,
 };
 
-enum trace_event_role { /* what an event means to analyses; the numbers of enum user_event_role */
+enum trace_event_role { /* the meaning of an event for analyses; the numbers of enum user_event_role */
 	TRACE_ROLE_EVENT = 0,
 	TRACE_ROLE_BEGIN = 1, /* BEGIN and END of one name enclose a scope; they nest within a thread */
 	TRACE_ROLE_END = 2,
 	TRACE_ROLE_COUNTER = 3,		/* the first field is a value over time */
-	TRACE_ROLE_REQUEST_BEGIN = 4,	/* the first field names a request that the thread now works for ... */
-	TRACE_ROLE_REQUEST_END = 5,	/* ... and no longer does */
-	TRACE_ROLE_REQUEST_HANDOFF = 6, /* the thread gives the request away: whoever begins it next has it */
-	TRACE_NR_ROLES, /* a newer writer's role reads as EVENT */
+	TRACE_ROLE_REQUEST_BEGIN = 4,	/* the first field names a request that the thread works for from now on ... */
+	TRACE_ROLE_REQUEST_END = 5,	/* ... and not any more */
+	TRACE_ROLE_REQUEST_HANDOFF = 6, /* the thread passes the request on, to the thread that begins it next */
+	TRACE_NR_ROLES, /* a role of a newer writer reads as EVENT */
 };
 /** trace_role_name() - "event", "begin", "request-begin" ...; static */
 const char *trace_role_name(enum trace_event_role role);
-/** trace_role_suffix() - what a type's name of this role ends in: ".begin", ".end", ".handoff" or ""; static */
+/**
+ * trace_role_suffix() - the end of a type's name for this role: ".begin",
+ * ".end", ".handoff" or ""; static
+ */
 const char *trace_role_suffix(enum trace_event_role role);
 
-/** struct trace_field - @bytes 1, 2, 4 or 8; 0 for the string at the end, which begins at @offset */
+/**
+ * struct trace_field - @bytes 1, 2, 4 or 8; 0 for the string at the end, which begins at @offset
+ */
 struct trace_field {
 	const char *name;
 	uint16_t offset;
@@ -241,19 +270,22 @@ struct trace_field {
 };
 
 /**
- * struct trace_event_type - one event of the schema embedded in the trace
- * @id: below TRACE_EV_MAX an event of the catalogue; from there on one of a program, numbered by the recording
- * @name: of a program's event "provider:event"; several types may have one name, when programs differ in its fields
- * @text: the description with {field} for a field's value; "" for all fields with their names
- * @has_string: a string with its NUL stands behind the fixed part; or, of events with fields of kind STRING or BYTES, bytes that these point into
- * @source: where it stands in the program, "file.c:12 function", or ""
+ * struct trace_event_type - one event of the schema in the trace
+ * @id: below TRACE_EV_MAX: an event of the catalogue; otherwise: a program's
+ *     event, numbered by the recorder
+ * @name: for a program's event "provider:event"; several types have the same name if programs
+ *     have different fields for it
+ * @text: the description, with {field} for a field's value; "": list all fields with their names
+ * @has_string: a string with its NUL follows the fixed part; in events with fields of kind STRING
+ *     or BYTES, the bytes that these refer to follow
+ * @source: its place in the program, "file.c:12 function", or ""
  */
 struct trace_event_type {
 	const char *name;
 	const char *classic; /* the original toolkit's class, "NONE" if none */
 	const char *text;
 	const char *doc;
-	const char *program; /* that emits it, "NONE" if none */
+	const char *program; /* the BPF program that emits it, "NONE" if none */
 	const struct trace_field *fields;
 	uint16_t nr_fields;
 	uint16_t id;
@@ -269,16 +301,23 @@ const struct trace_event_type *trace_type_by_name(const struct trace *trace, con
 size_t trace_nr_types(const struct trace *trace);
 const struct trace_event_type *trace_get_type(const struct trace *trace, size_t idx);
 const struct trace_field *trace_type_field(const struct trace_event_type *type, const char *name);
-/** trace_type_first_field() - the first field that the program itself gave, not its thread's id; NULL: none */
+/**
+ * trace_type_first_field() - the first field that the program itself defined, not
+ * its thread's id; NULL: none
+ */
 const struct trace_field *trace_type_first_field(const struct trace_event_type *type);
-/** trace_type_stem() - length of a type's name without that: what the events of one scope or request have in common */
+/**
+ * trace_type_stem() - length of a type's name without the suffix of its role: the common name of
+ * the events of one scope or request
+ */
 size_t trace_type_stem(const struct trace_event_type *type);
 
-/* The catalogue this library was built with (of events.def), for those who record or list without a trace. Static. */
+/* The catalogue that this library was built with (events.def), for callers that record or
+ * list without a trace. Static. */
 size_t trace_catalogue_size(void);
 const struct trace_event_type *trace_catalogue_type(size_t idx);
 
-/* ---- strings that belong to numbers ---- */
+/* ---- names of numbers ---- */
 
 enum trace_string_space {
 	TRACE_STRING_SYSCALL = 1,    /* native numbers */
@@ -299,20 +338,24 @@ enum trace_info_key {
 	TRACE_INFO_CLOCK = 3,
 	TRACE_INFO_COMMAND = 4,
 	TRACE_INFO_BOOT_ID = 5,
-	TRACE_INFO_LEFT_OUT = 6, /* what was not recorded, or only where it touches the rest: TRACE_LEFT_OUT_...; NULL: nothing, or an older recorder */
-	TRACE_INFO_CHOSEN = 7, /* the PID of the process that was chosen by it; NULL: none was, or by other means, too, or an older recorder */
+	/* parts that were not recorded, or only where they concern the rest: TRACE_LEFT_OUT_...;
+	 * NULL: none, or an older recorder */
+	TRACE_INFO_LEFT_OUT = 6,
+	/* PID of the process that the user selected; NULL: none, other filters were used
+	 * too, or an older recorder */
+	TRACE_INFO_CHOSEN = 7,
 };
-#define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* there are events of programs only */
-#define TRACE_LEFT_OUT_PROCESSES "processes" /* all but some: a filter */
+#define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* only events of programs were recorded */
+#define TRACE_LEFT_OUT_PROCESSES "processes" /* a filter left out some processes */
 /** trace_string() - the name of a number, or NULL. For SYMBOL: of the exact address. */
 const char *trace_string(const struct trace *trace, enum trace_string_space space, uint64_t key);
 
 /* ---- events ---- */
 
 /**
- * struct trace_event - one event, decoded
- * @payload: struct trace_<event> in the layout of the writer of the trace: cast it when type->fixed_bytes is at least the size
- *           you know, or use trace_event_u64() and trace_event_string()
+ * struct trace_event - one decoded event
+ * @payload: struct trace_<event> in the layout of the trace's writer. Cast it if type->fixed_bytes
+ *     is at least the size that you know, or use trace_event_u64() and trace_event_string()
  * @payload_bytes: with the string and its NUL, without padding
  */
 struct trace_event {
@@ -326,19 +369,23 @@ struct trace_event {
 };
 
 /**
- * struct trace_cursor_options - what a cursor delivers; zeroed = everything of the event chunks
+ * struct trace_cursor_options - the events that a cursor delivers; zeroed = all
+ * events of the event chunks
  * @size: sizeof of the caller's struct: later versions add fields at the end
- * @from_ns, @to_ns: only events of this half-open window; @to_ns 0 = to the end
- * @mask: if not NULL, bit n of 256 wants event id n, and bit TRACE_EV_USER all events of programs; copied. Without TRACE_EV_trace_lost, chunks that have
- *	none of these are not read, damaged or not; with it they are, because that is how damage is found
+ * @from_ns, @to_ns: only events in this half-open window; @to_ns 0 = to the end
+ * @mask: if not NULL, bit n of 256 selects event id n, and bit TRACE_EV_USER all events of
+ *     programs; copied. If TRACE_EV_trace_lost is not selected, chunks without selected events are
+ *     not read, whether damaged or not. If it is, they are read, because only reading finds damage
  * @cpus, @nr_cpus: if not NULL, only these CPUs; copied
- * @start_state: deliver the start state instead (its events carry the time they were read)
- * @no_lost: without the trace_lost events that stand for gaps
- * @decode_ahead: a thread of the cursor's own decodes so many chunks ahead (at most 64; 4 are enough), once the cursor has read a few, if
- *	there is another CPU to run on. 0: none. The events are the same
- * @damaged: if not NULL, called for each chunk that turns out to be damaged when its turn comes, by trace_cursor_next(), before any event is delivered
- *	that is not earlier than @gap's begin; trace_nr_gaps() does not know of it. Its trace_lost event comes at its end, as those of all gaps do. After
- *	trace_cursor_seek() it is told again. Must not use the cursor
+ * @start_state: deliver the start state instead (its events have the time at which they were read)
+ * @no_lost: do not deliver the trace_lost events that represent gaps
+ * @decode_ahead: number of chunks (at most 64; 4 are enough) that a thread of the cursor decodes in
+ *     advance. The thread starts once the cursor has read a few chunks, if there is another CPU. 0:
+ *     no thread. The events are the same
+ * @damaged: if not NULL, trace_cursor_next() calls it for each chunk that it finds damaged, before
+ *     it delivers any event at or after the start of @gap. trace_nr_gaps() does not include this
+ *     late gap. Its trace_lost event comes at its end, as for all gaps. After trace_cursor_seek()
+ *     the call is repeated. The function must not use the cursor
  * @damaged_data: for @damaged
  */
 struct trace_cursor_options {
@@ -357,8 +404,9 @@ struct trace_cursor_options {
 
 /**
  * trace_cursor_new() - a cursor before the first event
- * @options: NULL = all events. Returns NULL with -ENOMEM, or -EBADMSG: the file has become shorter since it was opened.
- * The first one of a trace puts its chunks in order: for 10 GB that takes a few ms.
+ * @options: NULL = all events
+ * Returns NULL with -ENOMEM, or with -EBADMSG if the file has become shorter since it was opened.
+ * The first cursor of a trace sorts the chunks, which takes a few ms for 10 GB.
  */
 struct trace_cursor *trace_cursor_new(const struct trace *trace, const struct trace_cursor_options *options,
 				      struct trace_error *ret_error);
@@ -366,46 +414,66 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor); /* NULL is 
 
 /**
  * trace_cursor_next() - the next event of all CPUs, in time order
- * Equal times: by CPU, then stream, then place in the stream. A gap comes as a trace_lost event at its end.
+ * Order of equal times: by CPU, then stream, then position in the stream. A gap is a
+ * trace_lost event at its end.
  * Returns the event, borrowed until the next call on @cursor; NULL at the end.
- * A chunk that turns out to be damaged is skipped, and stands for a gap of its events (cause DAMAGED).
+ * A chunk that turns out to be damaged is skipped and becomes a gap (cause DAMAGED).
  */
 const struct trace_event *trace_cursor_next(struct trace_cursor *cursor);
 
 /**
- * trace_cursor_foresee() - what is to come, for who wants to have its memory ready by then
- * @distance: 1 is the next event of the same type and stream as the one that trace_cursor_next() returned last, 2 the one behind that
- * Returns its payload, borrowed until the next call on @cursor; NULL where that is not known yet: it may come in a chunk that was not decoded. Takes no time.
+ * trace_cursor_foresee() - peek at a later event, so that the caller can
+ * prefetch the memory it will need
+ * @distance: 1 is the next event of the same type and stream as the one that trace_cursor_next()
+ *     returned last, 2 the one after that
+ * Returns its payload, borrowed until the next call on @cursor; NULL if it is not known yet,
+ * because it may be in a chunk that is not decoded. Takes no time.
  */
 const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t distance);
 /**
- * trace_cursor_foresee_ns() - when the event comes that trace_cursor_foresee(@cursor, 1) tells of; 0: not known, or one of another chunk of its stream may come
- * before, as where writers nest. The longer until then, the longer it takes
+ * trace_cursor_foresee_ns() - time of the event that trace_cursor_foresee(@cursor, 1) returns
+ * Returns 0 if it is not known, or if an event of another chunk of the same stream may precede it
+ * (nested writers). Scans forward in the chunk: the further away that event is, the longer it
+ * takes.
  */
 uint64_t trace_cursor_foresee_ns(const struct trace_cursor *cursor);
 
 /** trace_cursor_seek() - continue with the first event at or after @ts_ns; O(log chunks) */
 int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns);
 
-/** trace_cursor_error() - 0, or why trace_cursor_next() returned NULL early (-ENOMEM), or -EBADMSG when chunks were skipped */
+/**
+ * trace_cursor_error() - 0; the reason why trace_cursor_next() returned NULL early (-ENOMEM); or
+ * -EBADMSG if chunks were skipped
+ */
 int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *ret_error);
 
-/** trace_event_u64() - a field's value; signed fields sign-extended; 0 for a NULL field; for FLOAT its bits */
+/**
+ * trace_event_u64() - a field's value; signed fields are sign-extended; 0 for a NULL
+ * field; for FLOAT its bits
+ */
 uint64_t trace_event_u64(const struct trace_event *event, const struct trace_field *field);
-/** trace_event_double() - a field's value; of other kinds than FLOAT the number; 0 for a NULL field */
+/**
+ * trace_event_double() - a field's value; the number for other kinds than FLOAT; 0 for a NULL field
+ */
 double trace_event_double(const struct trace_event *event, const struct trace_field *field);
 /**
- * trace_event_bytes() - the bytes that a field of kind STRING or BYTES refers to, or the event's string for its field
- * Returns them, borrowed as the event is, without NUL at the end; NULL with 0 bytes for another field, and when they are not within the payload.
+ * trace_event_bytes() - the bytes that a field of kind STRING or BYTES refers to, or the
+ * event's string for its field
+ * Returns the bytes, borrowed as the event is, without a NUL at the end; NULL with 0 bytes for any
+ * other field, and for bytes that are not within the payload.
  */
 const void *trace_event_bytes(const struct trace_event *event, const struct trace_field *field, size_t *ret_bytes);
-/** trace_event_string() - the event's string, always NUL-terminated; "" if it has none, or has fields of kind STRING or BYTES instead */
+/**
+ * trace_event_string() - the event's string, always NUL-terminated; "" if it has none, or has
+ * fields of kind STRING or BYTES instead
+ */
 const char *trace_event_string(const struct trace_event *event);
 
 /**
  * trace_event_format() - the description of an event, from the text of its type
- * Writes at most @size bytes with the NUL; control characters and invalid UTF-8 come out as \\xNN. Of trace_lost, 0 events are "an unknown number of" them.
- * Returns the length that was needed, as snprintf.
+ * Writes at most @size bytes with the NUL. Control characters and invalid UTF-8 become \\xNN. For
+ * trace_lost, 0 events become "an unknown number of" them.
+ * Returns the length that was needed, as snprintf() does.
  */
 int trace_event_format(const struct trace *trace, const struct trace_event *event, char *buffer, size_t size);
 

@@ -2,7 +2,7 @@
 #ifndef TRACE_SERVERS_H
 #define TRACE_SERVERS_H
 /*
- * servers.h - on behalf of which client a server spent its CPU.
+ * servers.h - the CPU time that servers spent on behalf of each client
  *
  *	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
  *	struct trace_servers *servers = trace_servers_new(trace, analysis, &error);
@@ -15,8 +15,9 @@
  *	servers = trace_servers_free(servers);
  *	analysis = trace_analysis_free(analysis);
  *
- * It is an analysis like any other: hooks of <trace/analysis.h> in the same pass. How requests are followed, and where that ends:
- * docs/SERVERS.md. One thread at a time. Memory grows with processes, threads, sockets and data on its way, not with events.
+ * This is an analysis like any other: hooks of <trace/analysis.h> in the same pass. docs/SERVERS.md
+ * explains how requests are followed, and the limits of that. One thread at a time. Its memory
+ * grows with processes, threads, sockets and data in transit, not with events.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -32,13 +33,17 @@ extern "C" {
 struct trace_servers;
 
 /**
- * struct trace_server_client - what one client cost a server
- * The client is where the request came from first, however many servers it went through.
- * @process: NULL if it is on another host: then @address tells which, @pid is 0 and @comm ""
- * @cpu_ns: @exact_ns, spent on this client alone, + @shared_ns, its even part of what was spent on several at once
- * @requests: exchanges: what came before an answer counts once
- * @softirq_ns: spent by the network's softirq on receiving its bytes: see struct trace_receiver; not in @cpu_ns
- * @interrupted_ns: taken by interrupts while the server worked for it; not in @cpu_ns. A thread's own clock counts both.
+ * struct trace_server_client - the CPU time that a server spent on one client
+ * The client is the origin of the request, through any number of servers.
+ * @process: NULL if the client is on another host: then @address is its
+ *     address, @pid is 0 and @comm ""
+ * @cpu_ns: @exact_ns, spent on this client alone, + @shared_ns, its even part of time spent
+ *     on several clients at once
+ * @requests: exchanges: all messages before an answer count as one
+ * @softirq_ns: time of the network's softirq for receiving its bytes: see struct
+ *     trace_receiver; not in @cpu_ns
+ * @interrupted_ns: taken by interrupts while the server worked for the client; not in @cpu_ns. A
+ *     thread's own clock counts both.
  */
 struct trace_server_client {
 	const struct trace_process *process;
@@ -56,9 +61,11 @@ struct trace_server_client {
 /**
  * struct trace_server - a process that worked for others
  * @cpu_ns: its user + system time, all threads: exactly @exact_ns + @shared_ns + @background_ns
- * @background_ns: for nobody: its own start, its timers, requests from before the trace or from a gap
+ * @background_ns: on behalf of no client: its own start, its timers, requests from
+ *     before the trace or from a gap
  * @clients: greatest CPU time first
- * @softirq_ns: spent by the network's softirq on its sockets, for its clients and as a client of others; not in @cpu_ns
+ * @softirq_ns: time of the network's softirq for its sockets, for its clients and as a client
+ *     of others; not in @cpu_ns
  */
 struct trace_server {
 	const struct trace_process *process;
@@ -83,20 +90,28 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 					struct trace_error *ret_error);
 struct trace_servers *trace_servers_free(struct trace_servers *servers); /* NULL is fine; returns NULL */
 
-/** trace_nr_servers() - after the pass: processes that worked for others; 0 when out of memory, see trace_servers_verify() */
+/**
+ * trace_nr_servers() - after the pass: number of processes that worked for others; 0 when out of
+ * memory, see trace_servers_verify()
+ */
 size_t trace_nr_servers(struct trace_servers *servers);
 /** trace_get_server() - the greatest CPU time first; borrowed from @servers; NULL past the last */
 const struct trace_server *trace_get_server(struct trace_servers *servers, size_t idx);
 
 /**
  * struct trace_server_wait - what servers did while a client slept until their answer
- * All of a client process's sleeps, of all its threads, that ended with an answer of this server: wait = for_client + for_others
- * + server_waited + server_wait_cpu + rest, exactly. Seen from the thread of the server that sent the answer, and until it was there
- * from the one that made it: @for_client_ns, @for_others_ns: its CPU time; @server_waited_ns: it was blocked itself, or rested because the request was still with another
- * thread of the server;
- * @server_wait_cpu_ns: another had the CPU; @rest_ns: interrupts, and what is too long ago to be known.
- * @waits: what it was blocked on (files, processes, locks, the network ...), greatest time first; together @server_waited_ns. @count: pieces.
- * @wait_cpu_for: who had the CPU meanwhile; together @server_wait_cpu_ns
+ * It covers all sleeps, of all threads of a client process, that ended with an answer of this
+ * server: wait = for_client + for_others + server_waited + server_wait_cpu + rest, exactly. The
+ * parts describe the thread of the server that sent the answer, and before the answer existed the
+ * thread that made it.
+ * @for_client_ns, @for_others_ns: its CPU time
+ * @server_waited_ns: it was blocked itself, or idle because another thread of the
+ *     server still had the request
+ * @server_wait_cpu_ns: another thread had the CPU
+ * @rest_ns: interrupts, and time too long ago to be known
+ * @waits: what it was blocked on (files, processes, locks, the network ...), greatest time first;
+ *     together @server_waited_ns. @count: number of pieces
+ * @wait_cpu_for: processes that had the CPU meanwhile; together @server_wait_cpu_ns
  */
 struct trace_server_wait {
 	const struct trace_process *client;
@@ -113,16 +128,21 @@ struct trace_server_wait {
 	size_t nr_waits;
 	size_t nr_wait_cpu_for;
 };
-/** trace_nr_server_waits() - after the pass: pairs of a client and a server that it waited for */
+/**
+ * trace_nr_server_waits() - after the pass: number of pairs of a client and a
+ * server that it waited for
+ */
 size_t trace_nr_server_waits(struct trace_servers *servers);
 /** trace_get_server_wait() - the longest wait first; borrowed from @servers; NULL past the last */
 const struct trace_server_wait *trace_get_server_wait(struct trace_servers *servers, size_t idx);
 
 /**
- * struct trace_receiver - time of the softirq that receives from the network (NET_RX), by whose sockets it was for
- * A second view of time that is in the books of whoever was interrupted, ksoftirqd's included. All rows together are
- * trace_cpu_softirq_ns() of all CPUs.
- * @process: that owns the sockets; NULL: no socket was told for it: acknowledgements, dropped packets, the polling of the device
+ * struct trace_receiver - time of the softirq that receives from the network (NET_RX), by
+ * owner of the receiving sockets
+ * This is a second view of time that the accounting has in the interrupted threads, ksoftirqd's
+ * included. All rows together are trace_cpu_softirq_ns() of all CPUs.
+ * @process: the owner of the sockets; NULL: not for a known socket: acknowledgements, dropped
+ *     packets, polling the device
  * @deliveries: how often one of its sockets became ready
  */
 struct trace_receiver {
@@ -137,8 +157,10 @@ const struct trace_receiver *trace_get_receiver(struct trace_servers *servers, s
 
 /**
  * trace_servers_verify() - after the pass: do the bills add up?
- * exact + shared + background = the CPU time in the books of each server, to the nanosecond, and so do its clients' rows; and the
- * pieces of each client's wait are the wait, and the receivers' rows the time of the softirq. Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
+ * exact + shared + background = the CPU time of each server in the accounting, to the nanosecond,
+ * and the same for its clients' rows. The pieces of each client's wait add up to the wait, and the
+ * receivers' rows to the time of the softirq.
+ * Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
  */
 int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error);
 

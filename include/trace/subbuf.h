@@ -2,26 +2,46 @@
 #ifndef TRACE_SUBBUF_H
 #define TRACE_SUBBUF_H
 /*
- * subbuf.h - the one layout of the buffers that producers and the daemon share, and the consumer's side of it.
+ * subbuf.h - the layout of the buffers that producers and the daemon share, and the consumer's code
  *
- * A ring is a control page followed by N sub-buffers (N a power of two >= 2) of S bytes (a power of two, 16 KiB .. 16 MiB).
- * A sub-buffer is a header followed by records. The kernel's rings lie in an mmap-able BPF array map, one value per
- * CPU; a program's in a memfd. The producer's side is tracer/subbuf_write.h, compiled for BPF and for user space.
+ * Terms. A ring is a control page followed by N sub-buffers (N is a power of two >= 2) of S bytes
+ * each (a power of two, 16 KiB .. 16 MiB). A sub-buffer is a 64-byte header followed by records.
+ * Each ring belongs to one CPU and one producer. The kernel's rings are in an mmap-able BPF array
+ * map, one value per CPU; a program's rings are in a memfd. The producer's code is
+ * tracer/subbuf_write.h, compiled for BPF and for user space.
  *
- * Position. One 64-bit word per ring, control.position = (seq << 26) | offset, tells where the next record goes:
- * byte `offset` of sub-buffer number `seq`. Reserving is one atomic add of the record's size, which returns sub-buffer
- * and place together, so that a writer that was interrupted or preempted in between cannot mistake a later use of
- * the same memory for its own. Sub-buffer `seq` lives in slot seq % N. The first one is seq 1; a new ring stands at the
- * end of an imaginary full sub-buffer 0.
+ * Position. One 64-bit word per ring, control.position = (seq << 26) | offset, says where the next
+ * record goes: to byte `offset` of sub-buffer number `seq`. A writer reserves its bytes with one
+ * atomic add of the record's size. The add returns sub-buffer and offset together, so a writer that
+ * is interrupted or preempted afterwards cannot mistake a later use of the same memory for its own.
+ * Sub-buffer `seq` is in slot seq % N. The first sub-buffer is number 1; the position of a new ring
+ * is the end of an imaginary full sub-buffer 0.
  *
- * Completion. header.commit only grows: every writer adds what it reserved, the opener the header too, and the one whose
- * record did not fit adds the rest, S in all per use. So use number seq / N of a slot is complete when the low 40 bits of
- * commit equal (seq / N + 1) * S, and nothing ever has to be reset. The upper 24 bits count records.
+ * Completion. header.commit only grows. Each writer adds the bytes that it reserved, the opener
+ * also adds the header, and the writer that finds too little room adds the rest. These are S bytes
+ * in all per use. So use number seq / N of a slot is complete when the low 40 bits of commit equal
+ * (seq / N + 1) * S, and commit is never reset. The upper 24 bits count records.
  *
- * Blocks. A program's ring can have what is left of one sub-buffer reserved for whoever runs on its CPU, without a locked instruction: control.block says how
- * far that is filled. Whoever closes the block notes the sub-buffer's end, and adds all of the block to commit.
+ * Example. N = 4, S = 16384, position = (7 << 26) | 16304. Sub-buffer 7 is in slot 3, as use number
+ * 1 of it (use 0 was sub-buffer 3).
+ * - Writer A adds 40. The add returns offset 16304, and 16304 + 40 <= 16384, so A writes its record
+ *   there and adds 40 to commit.
+ * - Writer B adds 48. The add returns offset 16344, and 16344 + 48 > 16384: B's add crossed the
+ *   end, so B closes sub-buffer 7. B stores header.end = 16344 and adds 16384 - 16344 = 40 to
+ *   commit.
+ * - When A and B have both committed, in either order, commit is (7 / 4 + 1) * 16384 = 32768:
+ *   complete.
+ * - B opens sub-buffer 8 in slot 0: its compare-and-swap moves position to (8 << 26) | (64 + 48),
+ *   which reserves the header and B's own record. This succeeds only if slot 0 is free: its last
+ *   use is complete, and the consumer has released it (or the ring overwrites).
  *
- * Who may run beside whom, each barrier with its partner, and how it was checked: tracer/CONCURRENCY.md.
+ * Blocks. In a program's ring the opener can reserve the rest of a sub-buffer, a block, for the
+ * writers of that CPU. They append to it without a locked instruction; control.block says how far
+ * the block is filled. The thread or consumer that closes the block stores the sub-buffer's end and
+ * adds the whole block to commit.
+ *
+ * tracer/CONCURRENCY.md says which operations may run concurrently, pairs the barriers, and lists
+ * how each was checked.
  */
 #include <trace/events.h>
 
@@ -36,13 +56,16 @@ extern "C" {
 #define SUBBUF_COMMIT_RECORD (1ULL << 40) /* one record in the upper bits of commit */
 #define SUBBUF_COMMIT_MASK (SUBBUF_COMMIT_RECORD - 1)
 #define SUBBUF_CONTROL_BYTES 4096u
-/* control.block: where the next record goes in its sub-buffer, that one's number (its low bits: a ring has no more sub-buffers), how many records are in it. */
+/* The fields of control.block: the offset of the next record in its sub-buffer, the low bits of the
+ * sub-buffer's number (enough, because a ring has fewer sub-buffers), and the number of records in
+ * the block. */
 #define SUBBUF_BLOCK_SEQ_SHIFT 32
 #define SUBBUF_BLOCK_SEQ_MASK 0xfffu
 #define SUBBUF_BLOCK_RECORDS_SHIFT 44
-#define SUBBUF_BLOCK_NONE (1ULL << 31) /* an offset that no sub-buffer has, whatever is added */
+#define SUBBUF_BLOCK_NONE (1ULL << 31) /* no sub-buffer has this offset, even after additions */
 #define SUBBUF_HELD_PATH_BYTES 1920
-/* The time of a record's preliminary header, whose id is 0: the place is taken, its record not yet written. Padding has 0. */
+/* A preliminary header has id 0 and this time: the bytes are reserved, but the record is not
+ * written yet. Padding has time 0. */
 #define SUBBUF_TIME_PRELIMINARY 1u
 
 enum subbuf_producer {
@@ -56,22 +79,27 @@ enum subbuf_clock {
 };
 
 enum subbuf_flag {
-	/* The opener was held up for so long that records written meanwhile may be 2^32 ns off: their times are unknown. */
+	/* The opener was delayed so long that the times of records written meanwhile may be wrong
+	 * by 2^32 ns. */
 	SUBBUF_FLAG_TIME_SUSPECT = 1,
 };
 
 /**
  * struct subbuf_header - the first 64 bytes of a sub-buffer
  * @seq: number of the sub-buffer in its ring, from 1. Written by the opener.
- * @base: full time of the opening; no record of the sub-buffer is earlier, none 2^32 ns later. Opener.
- * @lost: events discarded in this ring before the sub-buffer was opened, ever. Opener.
- * @records_ever: records that all earlier uses of this slot committed, ever: commit's 24 bits without their wrapping. Opener, in one store, so
- *         that together with commit it tells the truth at any moment: see subbuf_records_before().
- * @commit: bytes (low 40 bits) and records (upper 24) committed in this slot, ever. Every writer, by atomic add.
+ * @base: full time of the opening. No record of the sub-buffer is earlier, none is 2^32 ns later.
+ *     Written by the opener.
+ * @lost: events discarded in this ring before the sub-buffer was opened, in total. Opener.
+ * @records_ever: records that all earlier uses of this slot committed: the 24 bits of commit
+ *     without their wrapping. The opener writes it in one store, so @records_ever and @commit are
+ *     consistent at any moment: see subbuf_records_before().
+ * @commit: bytes (low 40 bits) and records (upper 24 bits) committed in this slot, in total.
+ *     Written by every writer with an atomic add.
  * @records_before: the upper 24 bits of commit at the opening. Opener.
  * @end: bytes in use, this header included. Written by the closer before its last add to commit.
- * @cpu, @producer, @clock, @flags: whose it is. Opener.
- * @base_ns: CLOCK_MONOTONIC of the host at @base, by the opener of a program's that counts ticks and overwrites; 0: not known.
+ * @cpu, @producer, @clock, @flags: CPU and producer of the ring, and its clock. Opener.
+ * @base_ns: CLOCK_MONOTONIC of the host at @base; 0: not known. Written by the opener in an
+ *     overwriting ring of a program that counts ticks.
  */
 struct subbuf_header {
 	trace_u64 seq;
@@ -90,52 +118,57 @@ struct subbuf_header {
 
 /**
  * struct subbuf_control - the page before the sub-buffers
- * Three cache lines that are written by the producers, one by the consumer; the rest is set up once.
+ * Producers write the first three groups, the consumer writes the next; the rest is set up once.
  */
 struct subbuf_control {
 	/* producers */
 	trace_u64 position;    /* (seq << 26) | offset; atomic add and compare-and-swap */
-	/* the kernel's: an entry of a system call that has no record yet, and the record of a call in the making (tracer/kernel/held.h) */
-	trace_u64 held_ns;     /* its time; 0: there is none; HELD_BUSY, HELD_PLAIN: somebody is about to record it */
-	trace_u64 held_thread; /* whose: no other thread has the same at the same time */
+	/* The kernel's rings: the deferred entry of a system call, and the record that a call's
+	 * exit is writing (tracer/kernel/held.h). */
+	trace_u64 held_ns;     /* its time; 0: none is deferred; HELD_BUSY, HELD_PLAIN: a program is recording it */
+	trace_u64 held_thread; /* its thread: no two threads have the same value at the same time */
 	trace_u64 held_call;   /* the first word of struct trace_sys_enter */
-	trace_u64 held_kind;   /* its id less TRACE_EV_sys_enter, HELD_MORE; << 8: bytes of held_path, NUL included, 0: it has none */
-	trace_u64 plain_bytes; /* so many are being taken at the position; 0: none */
-	trace_u64 ahead;       /* the position as those have it who interrupted that; 0: nobody did */
-	trace_u64 uncommitted; /* of records of calls: bytes, events << 26, the low bits of their sub-buffer's number << 50 */
+	/* event id - TRACE_EV_sys_enter, HELD_MORE; << 8: bytes of held_path, 0: none */
+	trace_u64 held_kind;
+	trace_u64 plain_bytes; /* bytes that an exit is reserving at the position; 0: none */
+	trace_u64 ahead;       /* the position for programs that interrupted that exit; 0: none did */
+	trace_u64 uncommitted; /* of records of calls: bytes, events << 26, low bits of the sub-buffer's number << 50 */
 	trace_u64 held_args[6];
-	trace_u64 nr_settled;  /* how often one was recorded by somebody else than its exit */
-	trace_u64 ahead_begin; /* where that began */
-	/* seldom */
+	trace_u64 nr_settled;  /* deferred entries that another program than their exit recorded */
+	trace_u64 ahead_begin; /* first value of @ahead */
+	/* rarely written */
 	trace_u64 discarded;   /* events that found no room; atomic add */
-	trace_u64 overwritten; /* records of sub-buffers that were used again before anybody took them; by the opener */
+	trace_u64 overwritten; /* records of sub-buffers that were reused before a consumer took them; opener */
 	trace_u64 filtered;    /* events of this CPU that the filters refused; atomic add */
-	/* programs': the block. On its CPU, in a restartable sequence; the consumer when it is there itself */
+	/* Programs' rings: the block. Written on its CPU, by writers in a restartable sequence or
+	 * by the consumer while it runs there. */
 	trace_u64 block;
-	trace_u64 block_begin;	/* offset in its sub-buffer; written while there is none */
-	trace_u64 block_moving; /* the program is about to open this block, or to close it; 0: it is not */
+	trace_u64 block_begin;	/* its offset in its sub-buffer; written while no block is open */
+	trace_u64 block_moving; /* the block that the program is opening or closing; 0: none */
 	trace_u64 pad0[2];
 	/* consumer */
-	trace_u64 consumed; /* every sub-buffer up to this one may be used again; store-release */
-	trace_u64 flushing; /* the position at which subbuf_flush() is about to close the sub-buffer in use; 0: it is not */
-	trace_u64 wake_at;  /* of the kernel's ring: so many sub-buffers that are full wake the consumer */
-	trace_u64 flushing_block; /* the block that subbuf_flush_block() is about to close, which began there; 0: it is not */
+	trace_u64 consumed; /* every sub-buffer up to this one may be reused; store-release */
+	trace_u64 flushing; /* position at which subbuf_flush() is closing the sub-buffer; 0: none */
+	trace_u64 wake_at;  /* the kernel's rings: number of full sub-buffers that wakes the consumer */
+	/* block that subbuf_flush_block() is closing; 0: none. The next word: where it began */
+	trace_u64 flushing_block;
 	trace_u64 flushing_block_begin;
 	trace_u64 pad2[3];
 	/* set up before the first record */
 	trace_u32 subbuf_bytes;
 	trace_u32 nr_subbufs;
-	trace_u32 overwrite; /* 0 discard when full, 1 overwrite the oldest; of programs' rings: user_memory.overwrite */
+	trace_u32 overwrite; /* full: 0 discard, 1 overwrite the oldest; programs' rings use user_memory.overwrite */
 	trace_u32 cpu;
 	trace_u32 producer;
 	trace_u32 clock;
-	/* the kernel's, set up later */
-	trace_u64 run_queue;	 /* address of the CPU's; 0: not known. Its programs find the current thread by it */
-	trace_u64 stolen_before; /* 1 more than what the CPU's host had taken at the last switch of threads, in ns; 0: not known yet */
-	trace_u32 holds;	 /* may entries of system calls be held? */
+	/* the kernel's rings, set up later */
+	/* address of the CPU's run queue, for finding the current thread; 0: not known */
+	trace_u64 run_queue;
+	trace_u64 stolen_before; /* 1 + the CPU's steal time at the last thread switch, ns; 0: not known yet */
+	trace_u32 holds;	 /* may BPF programs defer entries of system calls? */
 	trace_u32 pad3;
 	trace_u64 pad4[2];
-	/* the kernel's: what the call that is held was given */
+	/* the kernel's rings: the path of the deferred entry */
 	char held_path[SUBBUF_HELD_PATH_BYTES];
 };
 
@@ -148,8 +181,8 @@ struct subbuf_control {
 /**
  * struct subbuf_ring - a consumer's view of a ring
  * @control: borrowed; the ring in shared memory
- * @data: sub-buffer 0 of the ring
- * @subbuf_bytes, @nr_subbufs: the consumer's own copy: never read again from memory that a producer can write
+ * @data: slot 0 of the ring
+ * @subbuf_bytes, @nr_subbufs: the consumer's own copy, because a producer can write the shared one
  */
 struct subbuf_ring {
 	struct subbuf_control *control;
@@ -164,7 +197,7 @@ static inline size_t subbuf_ring_bytes(trace_u32 subbuf_bytes, trace_u32 nr_subb
 	return SUBBUF_CONTROL_BYTES + (size_t)subbuf_bytes * nr_subbufs;
 }
 
-/** subbuf_slot() - the memory that sub-buffer @seq uses */
+/** subbuf_slot() - the slot of sub-buffer @seq */
 static inline struct subbuf_header *subbuf_slot(const struct subbuf_ring *ring, trace_u64 seq)
 {
 	return (struct subbuf_header *)(ring->data + (size_t)(seq & (ring->nr_subbufs - 1)) * ring->subbuf_bytes);
@@ -178,7 +211,8 @@ static inline trace_u64 subbuf_commit_target(trace_u32 subbuf_bytes, trace_u32 n
 
 /**
  * subbuf_complete() - may sub-buffer @seq be read?
- * The acquire load is [R1]; it pairs with the last writer's add to commit, [W2] of tracer/subbuf_write.h.
+ * The acquire load is [R1]; it pairs with [W2], the last writer's add to commit in
+ * tracer/subbuf_write.h.
  */
 static inline bool subbuf_complete(const struct subbuf_ring *ring, trace_u64 seq)
 {
@@ -190,7 +224,8 @@ static inline bool subbuf_complete(const struct subbuf_ring *ring, trace_u64 seq
 }
 
 /**
- * subbuf_records() - records in the complete sub-buffer @header, as its writers counted them
+ * subbuf_records() - number of records in the complete sub-buffer @header, as its writers counted
+ * them
  */
 static inline trace_u32 subbuf_records(const struct subbuf_ring *ring, const struct subbuf_header *header)
 {
@@ -200,16 +235,22 @@ static inline trace_u32 subbuf_records(const struct subbuf_ring *ring, const str
 	return (trace_u32)(((commit - target) >> 40) - header->records_before) & 0xffffff;
 }
 
-/** struct subbuf_count - records that sub-buffers committed. @exact: all of these were complete, and none was opened again too early */
+/**
+ * struct subbuf_count - number of records that sub-buffers committed
+ * @exact: all of these sub-buffers were complete, and none was reopened too early
+ */
 struct subbuf_count {
 	trace_u64 records;
 	bool exact;
 };
 
 /**
- * subbuf_records_before() - all records of the ring in sub-buffers before @seq, ever, kept or not
- * Beside running writers, which may have come as far as @seq - 1 + N; once @seq is closed the count stays what it is. It is not @exact
- * while a writer is inside one of the last N before @seq, or has just opened the place of one of them: later it may be.
+ * subbuf_records_before() - number of records of the ring in all sub-buffers before @seq, kept or
+ * not
+ * Safe while writers run, as long as they have not passed @seq - 1 + N. Once @seq is closed the
+ * count does not change.
+ * The count is not @exact while a writer is inside one of the N sub-buffers before @seq, or has
+ * just opened the slot of one of them. A later call may be exact.
  */
 static inline struct subbuf_count subbuf_records_before(const struct subbuf_ring *ring, trace_u64 seq)
 {
@@ -224,7 +265,7 @@ static inline struct subbuf_count subbuf_records_before(const struct subbuf_ring
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		commit = __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE);
 		count.records += ever;
-		if (now > use) /* the records before its next opening are those of this use, too */
+		if (now > use) /* @ever was stored by a later opening of the slot, so it includes this use */
 			continue;
 		count.records += (((commit - use / nr * ring->subbuf_bytes) >> 40) - ever) & 0xffffff;
 		count.exact &= now == use && ((commit - subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, use)) & SUBBUF_COMMIT_MASK) == 0;
@@ -240,7 +281,7 @@ static inline struct subbuf_count subbuf_records_before(const struct subbuf_ring
  */
 static inline const struct subbuf_header *subbuf_take(const struct subbuf_ring *ring)
 {
-	trace_u64 seq = ring->control->consumed + 1; /* the consumer's own word */
+	trace_u64 seq = ring->control->consumed + 1; /* written by the consumer only */
 	trace_u64 position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
 
 	if ((position >> SUBBUF_OFFSET_BITS) < seq || !subbuf_complete(ring, seq))
@@ -250,7 +291,8 @@ static inline const struct subbuf_header *subbuf_take(const struct subbuf_ring *
 
 /**
  * subbuf_release() - give the sub-buffer that subbuf_take() returned back to the producers
- * [W4] pairs with [R4], the opener's look at consumed: all our reads of the sub-buffer come before its new use.
+ * [W4] pairs with [R4], the opener's load of consumed: all our reads of the sub-buffer come before
+ * its next use.
  */
 static inline void subbuf_release(const struct subbuf_ring *ring)
 {
@@ -262,7 +304,10 @@ static inline bool subbuf_block_is_open(trace_u64 block)
 	return (trace_u32)block >= sizeof(struct subbuf_header) && (trace_u32)block <= SUBBUF_MAX_BYTES;
 }
 
-/** subbuf_block_seq() - the sub-buffer of a block: of those that the ring has, the one with these low bits */
+/**
+ * subbuf_block_seq() - the number of a block's sub-buffer: the newest one in the ring with these
+ * low bits
+ */
 static inline trace_u64 subbuf_block_seq(const struct subbuf_ring *ring, trace_u64 block)
 {
 	trace_u64 newest = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE) >> SUBBUF_OFFSET_BITS;
@@ -270,10 +315,11 @@ static inline trace_u64 subbuf_block_seq(const struct subbuf_ring *ring, trace_u
 	return newest - ((newest - (block >> SUBBUF_BLOCK_SEQ_SHIFT)) & SUBBUF_BLOCK_SEQ_MASK);
 }
 
-/* The sub-buffer that the program fills by a block, or is about to; 0: none */
+/* The sub-buffer that the program is filling through a block, or is about to; 0: none. */
 static inline trace_u64 subbuf_block_in_use(const struct subbuf_ring *ring)
 {
-	/* In this order: one that is being opened is moving until it is open. */
+	/* Load in this order: a block that is being opened is in block_moving until it is in
+	 * block. */
 	trace_u64 moving = __atomic_load_n(&ring->control->block_moving, __ATOMIC_ACQUIRE), block = __atomic_load_n(&ring->control->block, __ATOMIC_ACQUIRE);
 
 	if (!subbuf_block_is_open(block))
@@ -282,15 +328,16 @@ static inline trace_u64 subbuf_block_in_use(const struct subbuf_ring *ring)
 }
 
 /**
- * subbuf_flush() - close the sub-buffer in use, so that subbuf_take() can deliver what it holds
- * Safe beside running producers, one at a time. Who dies in the middle of it leaves a sub-buffer that nobody completes: subbuf_finish_flush().
- * Returns true when it closed one; false when there was nothing to close. The sub-buffer may still be waiting
- * for a writer in the middle of its record.
+ * subbuf_flush() - close the sub-buffer in use, so that subbuf_take() can deliver its records
+ * Safe while producers are writing; only one flush at a time. If the caller dies halfway, the
+ * sub-buffer stays incomplete until the next consumer calls subbuf_finish_flush().
+ * Returns true if it closed a sub-buffer; false if none was open. The sub-buffer may still be
+ * incomplete, because a writer is in the middle of its record.
  */
 static inline bool subbuf_flush(const struct subbuf_ring *ring)
 {
 	struct subbuf_control *control = ring->control;
-	volatile trace_u64 *flushing = &control->flushing; /* no producer looks at it */
+	volatile trace_u64 *flushing = &control->flushing; /* no producer reads it */
 	trace_u64 position = __atomic_load_n(&control->position, __ATOMIC_RELAXED);
 	trace_u64 offset, closed;
 	struct subbuf_header *header;
@@ -313,11 +360,16 @@ static inline bool subbuf_flush(const struct subbuf_ring *ring)
 }
 
 /**
- * subbuf_finish_flush() - what a consumer that died in subbuf_flush() left, its follower finishes, before it flushes itself
- * It owned all behind the place where it closed the sub-buffer, if it came to close it; that is missing in commit when all writers have left. Where a
- * record stands there a writer was faster. The caller asks again after a while, and a last time: @sure. For a writer that stays inside for so long, with a
- * place as large as that rest, would be taken for it.
- * Returns true when nothing is left to be done; false: not yet, for writers are inside.
+ * subbuf_finish_flush() - complete the flush of a consumer that died in subbuf_flush()
+ * @sure: take missing bytes for the dead consumer's; see below
+ * The next consumer calls this before its own first flush. If the dead consumer had closed the
+ * sub-buffer, it owed commit all bytes from that offset to the end. When all writers have left,
+ * exactly those bytes are missing in commit. If a record is at that offset, a writer got there
+ * first and the consumer had closed nothing.
+ * A writer that is still inside, with exactly as many bytes reserved, cannot be distinguished from
+ * the dead consumer. So the caller first repeats the call for a while with @sure false, and makes
+ * the last call with @sure true.
+ * Returns true when nothing is left to do; false: not yet, because writers are inside.
  */
 static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure)
 {
@@ -330,7 +382,7 @@ static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure
 
 	if (from == 0)
 		return true;
-	if (subbuf_block_in_use(ring) == seq) { /* a program closed it there, for a block */
+	if (subbuf_block_in_use(ring) == seq) { /* a program closed it there, to take the rest as a block */
 		*flushing = 0;
 		return true;
 	}
@@ -349,7 +401,7 @@ static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure
 
 /* ---- blocks of programs ---- */
 
-/* A program's words may be anything. */
+/* A program may store anything in these words. */
 static inline bool subbuf_block_is_sane(const struct subbuf_ring *ring, trace_u64 block, trace_u64 begin)
 {
 	trace_u32 end = (trace_u32)block;
@@ -358,15 +410,17 @@ static inline bool subbuf_block_is_sane(const struct subbuf_ring *ring, trace_u6
 }
 
 /**
- * subbuf_block_close() - what stands in @block, which nobody can add to any more, becomes part of its sub-buffer, which is closed by that
- * @begin: where it began. By the only one who took it away
+ * subbuf_block_close() - commit the records in @block to its sub-buffer and close the sub-buffer
+ * @begin: offset of the block. The caller has detached the block, so no writer can still append to
+ *     it.
  */
 static inline void subbuf_block_close(const struct subbuf_ring *ring, trace_u64 block, trace_u64 begin)
 {
 	struct subbuf_header *header = subbuf_slot(ring, subbuf_block_seq(ring, block));
 	trace_u32 end = (trace_u32)block;
 
-	/* What somebody was about to write when he was disturbed can look like a record. */
+	/* A writer that was preempted in mid-record may have left bytes here that look like a
+	 * record's header: end the list of records with a zero word. */
 	if (end < ring->subbuf_bytes)
 		__atomic_store_n((trace_u64 *)(void *)((unsigned char *)header + end), 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&header->end, end, __ATOMIC_RELAXED);
@@ -374,14 +428,15 @@ static inline void subbuf_block_close(const struct subbuf_ring *ring, trace_u64 
 }
 
 /**
- * subbuf_flush_block() - close the block, so that subbuf_take() can deliver what it holds
- * Only on the CPU of the ring: then nobody is in the middle of a record there, or will find out and begin again. One at a time, as subbuf_flush(), which is to
- * follow. Returns true when it closed one.
+ * subbuf_flush_block() - close the block, so that subbuf_take() can deliver its records
+ * Call this only on the ring's CPU: then any writer that was in mid-record there has been
+ * preempted, and its sequence will restart. One flush at a time; subbuf_flush() is to follow.
+ * Returns true if it closed a block.
  */
 static inline bool subbuf_flush_block(const struct subbuf_ring *ring)
 {
 	struct subbuf_control *control = ring->control;
-	volatile trace_u64 *flushing = &control->flushing_block; /* no producer looks at it */
+	volatile trace_u64 *flushing = &control->flushing_block; /* no producer reads it */
 	trace_u64 block = __atomic_load_n(&control->block, __ATOMIC_ACQUIRE), begin;
 
 	do {
@@ -400,7 +455,7 @@ static inline bool subbuf_flush_block(const struct subbuf_ring *ring)
 	return true;
 }
 
-/* Is all of @block, and nothing else, missing in the commit of its sub-buffer? */
+/* Are exactly the bytes of @block and the rest of its sub-buffer missing in commit? */
 static inline bool subbuf_block_is_missing(const struct subbuf_ring *ring, trace_u64 block, trace_u64 begin)
 {
 	trace_u64 seq = subbuf_block_seq(ring, block);
@@ -411,9 +466,11 @@ static inline bool subbuf_block_is_missing(const struct subbuf_ring *ring, trace
 }
 
 /**
- * subbuf_finish_flush_block() - what a consumer that died in subbuf_flush_block() left, its follower finishes
- * As subbuf_finish_flush(), and with the same doubt: what is missing may be a writer's that stays inside, unless the caller has waited and is @sure. But for a
- * program that is opening or closing that block itself it waits in any case.
+ * subbuf_finish_flush_block() - complete the flush of a consumer that died in subbuf_flush_block()
+ * @sure: as for subbuf_finish_flush(): the missing bytes may be those of a writer that is still
+ *     inside, unless the caller has waited long enough
+ * Returns true when nothing is left to do. Returns false, even if @sure, while the program itself
+ * is opening or closing that block.
  */
 static inline bool subbuf_finish_flush_block(const struct subbuf_ring *ring, bool sure)
 {
@@ -422,12 +479,13 @@ static inline bool subbuf_finish_flush_block(const struct subbuf_ring *ring, boo
 	trace_u64 block = *flushing, begin = control->flushing_block_begin, moving, now, seq;
 
 	if (subbuf_block_is_open(block)) {
-		/* In this order: a program says so before it takes the block away, and until it has closed it. */
+		/* Load in this order: a program announces the block in block_moving before it
+		 * detaches it, and until it has closed it. */
 		now = __atomic_load_n(&control->block, __ATOMIC_ACQUIRE);
 		moving = __atomic_load_n(&control->block_moving, __ATOMIC_ACQUIRE);
 		seq = subbuf_block_seq(ring, block);
 		if (subbuf_block_is_open(now) && subbuf_block_seq(ring, now) == seq) {
-			*flushing = 0; /* it has not been taken away */
+			*flushing = 0; /* the dead consumer had not detached it */
 			return true;
 		}
 		if (subbuf_block_is_open(moving) && subbuf_block_seq(ring, moving) == seq)
@@ -441,7 +499,11 @@ static inline bool subbuf_finish_flush_block(const struct subbuf_ring *ring, boo
 	return true;
 }
 
-/** subbuf_bury_block() - the program is dead: close the block that it left, or was about to close or to open. Before subbuf_salvage() */
+/**
+ * subbuf_bury_block() - release the block of a dead program: close it if it was open, or if the
+ * program died while opening or closing it
+ * Call this before subbuf_salvage().
+ */
 static inline void subbuf_bury_block(const struct subbuf_ring *ring)
 {
 	struct subbuf_control *control = ring->control;
@@ -458,8 +520,9 @@ static inline void subbuf_bury_block(const struct subbuf_ring *ring)
 }
 
 /**
- * subbuf_newest_closed() - no record will be added any more to this sub-buffer and all before it
- * Behind it the next may have been opened already. With blocks, that can be earlier than the position tells.
+ * subbuf_newest_closed() - the newest sub-buffer such that no writer adds to it or to any before it
+ * A writer may already have opened later ones. With blocks the result can be smaller than the
+ * position suggests.
  */
 static inline trace_u64 subbuf_newest_closed(const struct subbuf_ring *ring)
 {
@@ -470,21 +533,26 @@ static inline trace_u64 subbuf_newest_closed(const struct subbuf_ring *ring)
 }
 
 /**
- * subbuf_keep() - from now on no sub-buffer is used again before it is released: whatever stands in the ring already need not be read
- * For a ring whose writers ask each time whether they may overwrite, after they have been told, with a full barrier, that they may not [W5]. Who was told
- * otherwise before has looked at the position even earlier [R5], and opens the next sub-buffer only if the position has not moved since. Then it is as we
- * find it now, and that sub-buffer may be opened in any case. The consumer, not while a sub-buffer is taken; flushes.
+ * subbuf_keep() - stop overwriting: from now on writers reuse a sub-buffer only after its release
+ * The consumer need not read the records that the ring holds already.
+ * Precondition: the caller switched overwriting off, followed by a full barrier [W5], and the
+ * writers check the switch before they open a sub-buffer [R5]. A writer that still saw it on had
+ * loaded `position` before that, so its compare-and-swap succeeds only if `position` has not moved
+ * since. Then `position` is as we find it here, and its next sub-buffer may be opened in either
+ * mode.
+ * Called by the consumer, not between subbuf_take() and subbuf_release(). It flushes.
  */
 static inline void subbuf_keep(const struct subbuf_ring *ring)
 {
 	subbuf_flush(ring);
-	__atomic_store_n(&ring->control->consumed, subbuf_newest_closed(ring), __ATOMIC_RELEASE); /* One that is in use again already is to be read. */
+	/* A sub-buffer that writers have already reopened must be read. */
+	__atomic_store_n(&ring->control->consumed, subbuf_newest_closed(ring), __ATOMIC_RELEASE);
 }
 
 /**
  * subbuf_ring_init() - set up a ring in zeroed memory, before the caller writes to it
- * Several threads may do so at once, with the same arguments: all store the same constants, and the three words that move later are only
- * ever moved from 0. So nobody has to wait for anybody.
+ * Several threads may do this at once with the same arguments. All store the same constants, and
+ * move the three words that change later only from 0. So no thread has to wait for another.
  */
 static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trace_u32 subbuf_bytes, trace_u32 nr_subbufs,
 				    trace_u32 cpu, enum subbuf_producer producer, enum subbuf_clock clock, bool overwrite)
@@ -510,14 +578,17 @@ static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trac
 	__atomic_compare_exchange_n(&control->position, &none, (trace_u64)subbuf_bytes, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 /**
- * struct subbuf_salvaged - what subbuf_salvage() found in a sub-buffer that its writers, now dead, left incomplete
- * @records: whole ones
- * @lost: ones that were committed, and cannot be told from what lies in several holes: all behind the first of these
- * @in_flight: places where a record was begun and not finished, as far as can be seen. A signal handler that dies with the thread
- *             that it interrupted leaves two; neighbouring holes, or one at the very end, can look like one or none
- * @hole_bytes: what those places take up
- * @opened: the header is of this use. Without it (the opener died at once) its base, lost, cpu and so on are of an earlier one, and where there are
- *          several holes the number of records is what can be seen, no more, unless the place was never used before
+ * struct subbuf_salvaged - what subbuf_salvage() found in a sub-buffer that its writers, now dead,
+ * left incomplete
+ * @records: complete records
+ * @lost: committed records that several holes hide: all records after the first of these holes
+ * @in_flight: reservations with an unfinished record, as far as the bytes show. A signal
+ *     handler that dies with the thread that it interrupted leaves two. Adjacent holes, or a hole
+ *     at the very end, can look like one or none.
+ * @hole_bytes: total size of those reservations
+ * @opened: the header is of this use. If not (the opener died at once), base, lost, cpu and so on
+ *     are of an earlier use. Then, with several holes, the number of records is only what the bytes
+ *     show, except in a slot that was never used before.
  */
 struct subbuf_salvaged {
 	trace_u32 records;
@@ -527,7 +598,7 @@ struct subbuf_salvaged {
 	bool opened;
 };
 
-/* The header of a record at @offset, if one of use @lap can stand there. */
+/* Read the header at @offset. Returns true if it can be the header of a record of use @lap. */
 static inline bool subbuf_salvage_record(const unsigned char *copy, trace_u32 offset, trace_u32 limit, trace_u8 lap, trace_u32 max_ids,
 					 struct trace_record *ret_record)
 {
@@ -547,11 +618,14 @@ static inline void subbuf_salvage_pad(unsigned char *copy, trace_u32 offset, tra
 	}
 }
 
-#define SUBBUF_ANY_NUMBER (~0u) /* the opener died before it noted what there was: the bytes alone have to tell */
+#define SUBBUF_ANY_NUMBER (~0u) /* the opener died before it stored records_before: only the bytes can tell */
 
-/* Behind the only hole of unknown size, at @offset: where records go on so that they are the @records that were committed behind it, and take up those
- * @bytes, as far as @end, or, with @is_open_end, to where no record stands any more. 0 when no place is so. What lies in the hole may look like
- * anything, the dead writer's payload may stand there; but what looks like one record too many makes the sums wrong. */
+/* There is one hole of unknown size, at @offset. Find the offset after it from which records follow
+ * without a gap to @end, such that they are @records in number and @bytes in size. With
+ * @is_open_end they may also end earlier, where no record's header follows. Returns 0 if no offset
+ * fits.
+ * The hole may contain bytes that look like records, such as the dead writer's payload; but one
+ * record too many makes the sums wrong. */
 static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_u32 offset, trace_u32 missing, trace_u32 end, trace_u8 lap,
 					       trace_u32 max_ids, trace_u64 bytes, trace_u32 records, bool is_open_end, trace_u32 *budget)
 {
@@ -576,17 +650,22 @@ static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_
 }
 
 /**
- * subbuf_salvage() - repair a copy of a sub-buffer that will never be complete, because the program that wrote it is dead
- * @copy: @subbuf_bytes of private memory; any bytes at all may stand in it
+ * subbuf_salvage() - repair a copy of a sub-buffer that stays incomplete because the program that
+ * wrote it is dead
+ * @copy: @subbuf_bytes of private memory, with any content
  * @seq: its number, > consumed. @position: the ring's control.position, read once
  * @max_ids: record ids are smaller
- * Afterwards @copy reads like a complete sub-buffer: seq and end are right, and between header and end stand records and padding.
- * The commit count is not touched: what is to be known of it is in *@ret_salvaged. Not for rings of living writers.
- * Returns false, and leaves @copy alone, when nothing was ever put there.
+ * Afterwards @copy reads like a complete sub-buffer: seq and end are right, and only records and
+ * padding are between header and end. The commit count is left as it is; *@ret_salvaged has the
+ * counts. Do not call this for a ring with living writers.
+ * Returns false, and leaves @copy alone, when no writer ever reserved anything there.
  *
- * A writer leaves a preliminary header where it reserved, which is stepped over. Only one that died in the few instructions between
- * the two leaves a hole of unknown size. Where records go on behind it commit tells, which knows how many there are, and how many bytes. With several such
- * holes, or a writer beside it who died with its header written, that is not enough: then nothing behind the first one is believed, but counted.
+ * A writer stores a preliminary header right after it reserved; salvage steps over it. Only a
+ * writer that died in the few instructions between the two leaves a hole of unknown size. If there
+ * is one such hole, commit tells where records go on after it, because commit has the number of
+ * records and of bytes. If there are several, or if another writer died after it wrote its header
+ * and before it committed, these sums are not enough. Then salvage counts the records after the
+ * first hole as lost.
  */
 static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 nr_subbufs, trace_u64 seq, trace_u64 position, trace_u32 max_ids,
 				  struct subbuf_salvaged *ret_salvaged)
@@ -595,24 +674,28 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 	unsigned char *bytes = (unsigned char *)copy;
 	trace_u64 committed = (header->commit - seq / nr_subbufs * subbuf_bytes) & SUBBUF_COMMIT_MASK;
 	trace_u32 limit = subbuf_bytes, offset = sizeof(*header), budget = subbuf_bytes, exact, rest = 0, missing, nr, left;
-	trace_u32 found = header->seq == seq ? sizeof(*header) : 0; /* of what was committed; the opener commits the header */
+	/* bytes found of those that were committed; the opener commits the header */
+	trace_u32 found = header->seq == seq ? sizeof(*header) : 0;
 	struct subbuf_salvaged salvaged = { 0, 0, 0, 0, header->seq == seq };
 	trace_u8 lap = (trace_u8)(seq / nr_subbufs);
 	struct trace_record record;
-	bool is_closed, is_counted, opener_died = false; /* it commits the header, too */
+	bool is_closed, is_counted, opener_died = false; /* the opener commits the header, too */
 
 	if (position >> SUBBUF_OFFSET_BITS < seq)
 		return false;
 	if (position >> SUBBUF_OFFSET_BITS == seq && (position & SUBBUF_OFFSET_MASK) < subbuf_bytes)
-		limit = position & SUBBUF_OFFSET_MASK & ~7u; /* still open: all of it was reserved by somebody */
+		/* still open: all bytes before the position were reserved */
+		limit = position & SUBBUF_OFFSET_MASK & ~7u;
 	if (limit < sizeof(*header))
 		return false;
 	is_closed = limit == subbuf_bytes;
-	/* Of a place that was never used before the number is known, too: there its opener dies most easily, for its memory is still to come. */
+	/* The number of records is known for a slot that was never used before, too. Openers die
+	 * there most easily, because the kernel still has to allocate the memory. */
 	is_counted = salvaged.opened || header->seq == 0;
 	nr = is_counted ? (trace_u32)(((header->commit - seq / nr_subbufs * subbuf_bytes) >> 40) - header->records_before) & 0xffffff : SUBBUF_ANY_NUMBER;
 	missing = committed < limit ? limit - (trace_u32)committed : 0;
-	/* What its closer committed in one piece, if it did; otherwise the sums will not be right. */
+	/* The rest that the closer committed in one piece. If it died before that, the sums below
+	 * will not match. */
 	if (is_closed && header->end >= sizeof(*header) && header->end < subbuf_bytes && header->end % 8 == 0)
 		rest = subbuf_bytes - header->end;
 	while (offset < limit) {
@@ -635,21 +718,23 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 			offset = next;
 			continue;
 		}
-		/* A hole; or, when it was closed, the rest: all there is behind it, committed in one piece. */
+		/* A hole; or, in a closed sub-buffer, the rest, which its closer committed in one
+		 * piece. */
 		left = nr == SUBBUF_ANY_NUMBER ? nr : nr > salvaged.records ? nr - salvaged.records : 0;
 		if (is_closed && left == 0 && salvaged.records > nr && committed < found + (trace_u64)(limit - offset))
-			break; /* whole ones, whose writers died before they committed them */
+			break; /* complete records; their writers died before they committed them */
 		if (is_closed && (left == 0 || left == SUBBUF_ANY_NUMBER) &&
 		    (committed == found + (trace_u64)(limit - offset) || (opener_died && committed + sizeof(*header) == found + (trace_u64)(limit - offset))))
 			break;
 		exact = 0;
 		if (missing && committed >= found + rest && offset < limit - rest)
 			exact = subbuf_salvage_exactly(bytes, offset, missing, limit - rest, lap, max_ids, committed - found - rest, left, false, &budget);
-		if (missing && committed >= found && !exact && is_closed) /* the one who was to close it died, too */
+		if (missing && committed >= found && !exact && is_closed) /* the closer died, too */
 			exact = subbuf_salvage_exactly(bytes, offset, missing, limit, lap, max_ids, committed - found, left, true, &budget);
 		if (!exact) {
-			/* When nothing was committed behind it, it is the rest that its closer did not come to commit, or the end: perhaps a record there. */
-			if (left == SUBBUF_ANY_NUMBER) /* one stands for them */
+			/* If nothing after the hole was committed, it is the rest that the closer
+			 * did not commit, or the end, which may hold one unfinished record. */
+			if (left == SUBBUF_ANY_NUMBER) /* count them as one */
 				left = committed > found + rest;
 			salvaged.lost = left <= (limit - offset) / sizeof(record) ? left : 0;
 			salvaged.in_flight += salvaged.lost != 0 || salvaged.in_flight == 0 || !is_closed;

@@ -2,7 +2,8 @@
 #ifndef TRACE_SYMBOLS_H
 #define TRACE_SYMBOLS_H
 /*
- * symbols.h - names for addresses in the events of a trace: which function of which file an address of a process was in.
+ * symbols.h - names for addresses in the events of a trace: the function and file
+ * of an address in a process
  *
  *	struct trace_symbols *symbols = trace_symbols_new(trace, &error);
  *	struct trace_symbol symbol;
@@ -10,8 +11,9 @@
  *	if (trace_symbols_find(symbols, tid, event->ts_ns, address, &symbol))
  *		printf("%s+0x%llx %s", symbol.function, symbol.offset, symbol.source);
  *
- * Where files were mapped comes from the trace: the start state, and the program:map events of programs that ran with a preload library. Names
- * come from the files as they are now; a file whose inode is no longer that of the trace gives none. One thread at a time.
+ * The trace says where files were mapped: in the start state, and in the program:map events of
+ * programs that ran with a preload library. Names come from the files as they are now; a file with
+ * another inode than in the trace gives none. One thread at a time.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +31,7 @@ struct trace_symbols;
  * struct trace_symbol - what is at an address. Strings are borrowed until the next call
  * @function: demangled; "" if the file has no symbol there. @offset: of the address in it
  * @file: the program or library. @file_address: as nm and objdump print it
- * @source: "file.c:12" with debug information and if asked for, else ""
+ * @source: "file.c:12" if requested and if there is debug information, else ""
  */
 struct trace_symbol {
 	const char *function;
@@ -39,20 +41,26 @@ struct trace_symbol {
 	const char *source;
 };
 
-/** trace_symbols_new() - reads through the events of @trace that tell about mappings; @trace is borrowed. NULL with -ENOMEM */
+/**
+ * trace_symbols_new() - reads all events of @trace about mappings; @trace is
+ * borrowed. NULL with -ENOMEM
+ */
 struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error);
 struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols); /* NULL is fine; returns NULL */
 
-/** trace_symbols_want_source() - look for lines too (default off: debug information is read when first needed, which takes time) */
+/**
+ * trace_symbols_want_source() - look up source lines, too
+ * Off by default: the first lookup reads debug information, which takes time.
+ */
 void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted);
 
 /**
- * trace_symbols_find() - what was at @address in the process of thread @tid at @ts_ns
- * Returns false, with nothing written, when no file is known to have been there.
+ * trace_symbols_find() - the symbol at @address in the process of thread @tid at @ts_ns
+ * Returns false, with nothing written, if no file is known to have been mapped there.
  */
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol);
 
-/** trace_symbols_find_in_file() - the same for an address of a file on its own */
+/** trace_symbols_find_in_file() - the same for an address in a file, without a process */
 bool trace_symbols_find_in_file(struct trace_symbols *symbols, const char *file, uint64_t file_address, struct trace_symbol *ret_symbol);
 
 #pragma GCC visibility pop

@@ -2,31 +2,38 @@
 #ifndef TRACE_TRACEPOINT_H
 #define TRACE_TRACEPOINT_H
 /*
- * tracepoint.h - events of your own program, beside the kernel's, in one line. C11 and C++17; gcc and clang; link with -ltracer.
+ * tracepoint.h - events of your own program, next to the kernel's, in one line. C11 and C++17; gcc
+ * and clang; link with -ltracer.
  *
  *     #include <trace/tracepoint.h>
  *
  *     tracepoint(shop, order_paid, order->id, price, customer);
  *
- * records shop:order_paid with three fields, order_id, price and customer, whenever a recording wants it. There is nothing to
- * declare, generate or register. While nobody records, the line costs a load and a predicted branch, and its field
- * expressions are not evaluated; while somebody does, each is evaluated exactly once. It never blocks, locks, allocates, changes errno or
- * fails, and once a process has recorded its first event and a thread its first, it makes no system call. When the buffers are full the
- * event is dropped and counted. It may stand anywhere: in threads, signal handlers, constructors, exit handlers, forked children,
- * shared libraries that are loaded and unloaded, inline functions and templates (in C: in a static inline function).
+ * records shop:order_paid with three fields, order_id, price and customer, whenever a recording
+ * selects it. There is nothing to declare, generate or register. While no recording selects it, the
+ * line costs a load and a predicted branch, and its field expressions are not evaluated; otherwise
+ * each expression is evaluated exactly once. It never blocks, locks, allocates, changes errno or
+ * fails. Once a process has recorded its first event and a thread its first, it makes no system
+ * call. When the buffers are full the event is dropped and counted. It may be used anywhere: in
+ * threads, signal handlers, constructors, exit handlers, forked children, shared libraries that are
+ * loaded and unloaded, inline functions and templates (in C: in a static inline function).
  *
- * docs/TRACEPOINTS.md is the guide. With TRACEPOINT_DISABLE defined before this file all of it compiles to nothing, but the
- * field expressions must still compile, and -ltracer is not needed.
+ * docs/TRACEPOINTS.md is the guide. If TRACEPOINT_DISABLE is defined before this file, all of it
+ * compiles to nothing. The field expressions must still compile, and -ltracer is not needed.
  *
  * Fields: at most 16 expressions of these types
- *   integers of 1 to 8 bytes, bool, char, enumerations, float, double (long double is stored as double)
+ *   integers of 1 to 8 bytes, bool, char, enumerations, float, double (long
+ *       double is stored as double)
  *   pointers: their value. Bit-fields: write +order->flags
- *   char *, const char *, arrays of char: a text, up to its NUL or the end of the array, NULL is the empty text; in C++ also what has data() and size()
- *      of char, such as std::string. At most TRACE_TEXT_MAX bytes; a longer text is cut and ends in "...". To record its address: (const void *)text
+ *   char *, const char *, arrays of char: a text, up to its NUL or the end of the array; NULL is
+ *       the empty text. In C++ also types with data() and size() of char, such as std::string. At
+ *       most TRACE_TEXT_MAX bytes; a longer text is cut and ends in "...". To record its address:
+ *       (const void *)text
  *   trace_bytes(pointer, length): that memory; at most TRACE_TEXT_MAX bytes are kept
  *   trace_field(name, expression): any of these under a name of your choice
- * A field's name is its expression, with everything that is not a letter or digit made one underscore: order->id is order_id. Names that
- * occur twice get a number. All texts of an event together have room for about 1900 bytes; what comes last is cut.
+ * A field's name is its expression, with each run of characters other than letters and digits
+ * replaced by one underscore: order->id is order_id. Names that occur twice get a number. All texts
+ * of an event together have room for about 1900 bytes; the rest is cut.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -39,13 +46,16 @@ extern "C" {
 
 #define TRACE_TEXT_MAX 1024
 
-/** struct trace_bytes_value - what trace_bytes() makes: the field is that memory as it is now, NULL or 0 is an empty one */
+/**
+ * struct trace_bytes_value - the result of trace_bytes(): the field is a copy of that memory; NULL
+ * or length 0 is an empty field
+ */
 struct trace_bytes_value {
 	const void *pointer;
 	size_t length;
 };
 
-/** trace_bytes() - a field of bytes: what stands at @pointer now */
+/** trace_bytes() - a field of bytes: the current content of memory at @pointer */
 static inline struct trace_bytes_value trace_bytes(const void *pointer, size_t length)
 {
 	struct trace_bytes_value value = { pointer, length };
@@ -53,9 +63,9 @@ static inline struct trace_bytes_value trace_bytes(const void *pointer, size_t l
 	return value;
 }
 
-/* ---- between this header and libtracer: not for direct use ---- */
+/* ---- interface between this header and libtracer: not for direct use ---- */
 
-/* One field: enum user_field_type of <trace/user_memory.h>, where it lies behind the thread's number, how large it is. */
+/* One field: enum user_field_type of <trace/user_memory.h>, its offset in the payload, its size. */
 struct trace_tracepoint_field {
 	uint16_t type;
 	uint16_t offset;
@@ -64,15 +74,16 @@ struct trace_tracepoint_field {
 };
 
 /*
- * One place in the source. @flag: the byte that says whether to record; @off: that byte until the place is registered (1: ask).
- * @word: of its records' headers, all but lap and time, when all have the same size; 0 until the place is registered.
+ * One tracepoint in the source. @flag: points to the byte that says whether to record; to @off
+ * until the tracepoint is registered (1: call libtracer). @word: its records' header without lap
+ * and time, if all records have the same size; 0 until the tracepoint is registered.
  */
 struct trace_tracepoint {
 	const volatile unsigned char *flag;
 	uint64_t word;
 	const char *provider;
 	const char *name;
-	const char *field_names; /* the macro's arguments as they stand in the source */
+	const char *field_names; /* the macro's arguments as written in the source */
 	const char *file;
 	const char *function;
 	const struct trace_tracepoint_field *fields;
@@ -89,7 +100,8 @@ struct trace_tracepoint {
 
 #define TRACE_TRACEPOINT_VERSION 4
 
-/* What the program writes by itself, with the thread's number: what stays in registers. */
+/* Size limit, with the thread's number, of records that the program writes
+ * itself: they stay in registers. */
 #if defined(__x86_64__) && !defined(TRACEPOINT_DISABLE)
 #define TRACE_RECORD_INLINE_BYTES 24
 #endif
@@ -98,19 +110,22 @@ struct trace_tracepoint {
 #endif
 
 #ifndef TRACEPOINT_DISABLE
-/* Make the tracepoints from @begin to before @end known to daemons. Any number of times. */
+/* Register the tracepoints from @begin to before @end. May be called any number of times. */
 void trace_tracepoint_register(struct trace_tracepoint *begin, struct trace_tracepoint *end);
-/* Record an event: @image is tracepoint->payload_bytes of fields, aligned to 4, with 4 bytes of room for the thread's number first. */
+/* Record an event: @image is tracepoint->payload_bytes of fields, aligned to 4, with 4 bytes of
+ * room for the thread's number first. */
 void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *image);
-/* The same for an event that the program began, and could not. */
+/* The same for an event that the inlined code could not record. */
 __attribute__((cold)) void trace_tracepoint_record_again(struct trace_tracepoint *tracepoint, const void *image);
-/* The same for events with texts: @texts for all fields in order; those of other types are not looked at. A text's length is at most @length. */
+/* The same for events with texts: @texts has an entry for each field in order; entries of other
+ * types are ignored. A text's length is at most @length. */
 void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
-/* The time, in ns, where it is not the time stamp counter's. */
+/* The time, in ns, for records not timed by the time stamp counter. */
 uint64_t trace_tracepoint_clock(void);
 extern __thread struct trace_thread trace_thread __attribute__((tls_model("initial-exec")));
 
-/* All that a line costs while nobody records: the flag's address, a comparison, a branch. From the volatile access alone compilers make two instructions. */
+/* The whole cost of a line while no recording selects it: load the flag's address, compare, branch.
+ * Compilers make two instructions of the plain volatile access. */
 static inline __attribute__((always_inline, unused)) bool trace_is_on_(const volatile unsigned char *flag)
 {
 #ifdef __x86_64__
@@ -125,7 +140,7 @@ static inline __attribute__((always_inline, unused)) bool trace_is_on_(const vol
 #define TRACE_IS_ON_(flag) __builtin_expect(trace_is_on_(flag), 0)
 
 #if TRACE_RECORD_INLINE_BYTES
-/* In two halves: compilers put them together, and take them apart again, when they are asked for the counter. */
+/* The time in two halves: compilers would combine the counter's halves and separate them again. */
 static inline __attribute__((always_inline, unused)) void trace_now_(uint32_t *ret_low, uint32_t *ret_high)
 {
 	uint64_t now;
@@ -140,12 +155,14 @@ static inline __attribute__((always_inline, unused)) void trace_now_(uint32_t *r
 }
 
 /*
- * An event whose image is these words, but for the thread's number, in the lower half of the first. False: trace_tracepoint_record_again(), with a copy of them:
- * what has an address that is known elsewhere does not stay in registers.
+ * Record an event with an image of these words; the lower half of the first is for the thread's
+ * number. Returns false if trace_tracepoint_record_again() is to be called, with a copy of the
+ * words: a variable with an address that another function knows does not stay in registers.
  */
 static inline __attribute__((always_inline, unused)) bool trace_record_words_(const struct trace_tracepoint *tracepoint, size_t image_bytes, const uint64_t *words)
 {
-	/* Once and first: a signal handler may find out what the thread did not know yet. */
+	/* Load @cpu once, and first: a signal handler may set up what the
+	 * thread does not have yet. */
 	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
 	const struct trace_window *window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[where[0]];
 	uint32_t low, high;
@@ -161,7 +178,7 @@ static inline __attribute__((always_inline, unused)) bool trace_record_words_(co
 #define TRACE_PASTE_(a, b) a##b
 #define TRACE_PASTE(a, b) TRACE_PASTE_(a, b)
 
-/* The image's types, as numbers of enum user_field_type. */
+/* The types in an image, as numbers of enum user_field_type. */
 #define TRACE_FIELD_SIGNED 1
 #define TRACE_FIELD_UNSIGNED 2
 #define TRACE_FIELD_FLOAT 3
@@ -176,9 +193,10 @@ static inline __attribute__((always_inline, unused)) bool trace_record_words_(co
 #endif
 
 /**
- * trace_field() - a field of a tracepoint() under a name of its own: trace_field(total, price + tax)
- * In a macro that wraps tracepoint() fields are expanded before tracepoint() can read how they are written. So what this expands to carries the name along,
- * as text; registry.c finds it there. It is the value itself, arrays and all.
+ * trace_field() - a field of a tracepoint() with a name of its own: trace_field(total, price + tax)
+ * In a macro that wraps tracepoint(), fields are expanded before tracepoint() can read their source
+ * text. So the expansion of trace_field() contains the name, as text, and registry.c finds it
+ * there. The expansion is the value itself, also for arrays.
  */
 #if defined(TRACEPOINT_DISABLE)
 #define trace_field(name, value) (value)
@@ -214,7 +232,8 @@ template <class T> constexpr inline __attribute__((always_inline)) const T &name
 	return value;
 }
 
-/* What is stored of a T: its type number and size in the image. References (texts) take 4 bytes there. */
+/* How a T is stored: its type number and its size in the image. References
+ * (texts) take 4 bytes there. */
 template <class T, class = void> struct is_text_object : std::false_type {};
 template <class T>
 struct is_text_object<T, std::enable_if_t<std::is_class_v<T> && std::is_convertible_v<decltype(std::declval<const T &>().data()), const char *> &&
@@ -294,7 +313,8 @@ struct registrar {
 	explicit registrar(trace_tracepoint *tracepoint) { trace_tracepoint_register(tracepoint, tracepoint + 1); }
 };
 
-/* The static data of one place: C++ cannot put those of templates into a section of ours, so each registers itself. */
+/* The static data of one tracepoint. C++ cannot put the data of templates into a section of ours,
+ * so each tracepoint registers itself. */
 template <class Place, class Layout> struct point {
 	static trace_tracepoint tracepoint;
 	static registrar registered;
@@ -340,7 +360,8 @@ template <class T> inline __attribute__((always_inline)) void put(uint64_t *word
 	trace_put(words, field.offset, sizeof(copy), bits);
 }
 
-/* The values are arguments, so that what they refer to lives until the event is written. */
+/* The values are arguments, so that temporaries that they refer to live
+ * until the event is written. */
 template <class... T> inline __attribute__((always_inline)) void record(trace_tracepoint *tracepoint, const T &...values)
 {
 	using L = layout<T...>;
@@ -441,7 +462,7 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 		long double: TRACE_FIELD_FLOAT, char *: TRACE_FIELD_STRING, const char *: TRACE_FIELD_STRING,                    \
 		struct trace_bytes_value: TRACE_FIELD_BYTES, default: TRACE_FIELD_POINTER)
 
-/* A value of the type that is stored of x. References take 4 bytes. */
+/* A value of the type in which x is stored. References take 4 bytes. */
 #define TRACE_STORED_(x)                                                                                                    \
 	_Generic((x), _Bool: (unsigned char)0, char: (char)0, signed char: (signed char)0, short: (short)0, int: 0, long: 0L, \
 		long long: 0LL, unsigned char: (unsigned char)0, unsigned short: (unsigned short)0, unsigned int: 0U,       \
@@ -489,13 +510,15 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 		.nr_fields = nr_fields_, .nr_texts = nr_texts_, .role = role_, .version = TRACE_TRACEPOINT_VERSION, .off = 1 \
 	}
 
-/* Field by field, each with one store of its size; the gaps between fields, and behind them, are zero. */
+/* Store field by field, each with one store of its size; the gaps between
+ * and after fields are zero. */
 #define TRACE_STORE_(i, x)                                                                                                        \
 	if (sizeof(TRACE_STORED_(x)) < 4)                                                                                         \
 		__builtin_memset(trace_payload_ + (offsetof(struct trace_image_, field##i) & ~3U), 0,                             \
 				 offsetof(struct trace_image_, field##i) & 3U ? 0 : 4);                                           \
 	__builtin_memcpy(trace_payload_ + offsetof(struct trace_image_, field##i), &trace_image_.field##i, sizeof(TRACE_STORED_(x)));
-/* An image with an address. That of the struct is never taken: its fields stay in registers. */
+/* An image with an address. The code never takes the struct's own address, so its
+ * fields stay in registers. */
 #define TRACE_IMAGE_(copy_, image_, ...)                                                       \
 	unsigned char copy_[sizeof(image_)] __attribute__((aligned(4))) = { 0 };               \
 	unsigned char *const trace_payload_ __attribute__((unused)) = copy_;                   \
@@ -507,7 +530,7 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 		trace_put(trace_words_, offsetof(struct trace_image_, field##i), sizeof(TRACE_STORED_(x)), trace_bits_);       \
 	}
 #if TRACE_RECORD_INLINE_BYTES
-/* Those that are too large for @trace_words_ leave what would not fit to nobody: the compiler drops that branch. */
+/* For an image that is too large for @trace_words_ the compiler drops the second branch. */
 #define TRACE_RECORD_(point_, image_, ...)                                                                                     \
 	if (sizeof(image_) > TRACE_RECORD_INLINE_BYTES) {                                                                      \
 		TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                               \
@@ -571,22 +594,28 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
 
 #endif
 
-/* ---- what programs write ---- */
+/* ---- macros for programs ---- */
 
 /**
- * tracepoint() - an event
- * @provider, @event: identifiers, at most 63 letters, without quotes; the event is provider:event
- * A statement. Any two lines may use the same names; with the same fields they are one kind of event.
+ * tracepoint() - record an event
+ * @provider, @event: identifiers of at most 63 letters, without quotes; the event is provider:event
+ * A statement. Any two lines may use the same names; if their fields are the
+ * same they are one event type.
  */
 #define tracepoint(provider, event, ...) TRACE_POINT_(0, #provider, #event, #__VA_ARGS__, ##__VA_ARGS__)
 
 /**
- * trace_scope() - from here to the end of the block, however it is left (return, break, goto; in C++ exceptions)
- * A declaration. It records provider:name as a pair of events, and analyses tell where the time between them went.
+ * trace_scope() - a scope from here to the end of the block, however control leaves it (return,
+ * break, goto; in C++ exceptions)
+ * A declaration. It records provider:name as a pair of events, and analyses show where
+ * the time between them went.
  */
 #define trace_scope(provider, name) TRACE_SCOPE_(TRACE_PASTE(__COUNTER__, _), #provider, #name)
 
-/** trace_begin(), trace_end() - the same pair by hand, with fields; both in one thread, and properly nested with others */
+/**
+ * trace_begin(), trace_end() - the same pair by hand, with fields; both in one thread, and
+ * properly nested with other pairs
+ */
 #define trace_begin(provider, name, ...) TRACE_POINT_(1, #provider, #name, #__VA_ARGS__, ##__VA_ARGS__)
 #define trace_end(provider, name, ...) TRACE_POINT_(2, #provider, #name, #__VA_ARGS__, ##__VA_ARGS__)
 
@@ -594,9 +623,11 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
 #define trace_counter(provider, name, value) TRACE_POINT_(3, #provider, #name, "value", value)
 
 /**
- * trace_request_begin(), trace_request_end(), trace_request_handoff() - on whose behalf the thread works
+ * trace_request_begin(), trace_request_end(), trace_request_handoff() - the request
+ * that the thread works for
  * @id: a number or text that names the request, in any thread and process
- * From begin to end the thread's time belongs to request @id. handoff: the thread gives it away; whoever begins it next has it.
+ * From begin to end the thread's time belongs to request @id. handoff: the thread passes the
+ * request on, to the thread that begins it next.
  */
 #define trace_request_begin(provider, name, id) TRACE_POINT_(4, #provider, #name, "id", id)
 #define trace_request_end(provider, name, id) TRACE_POINT_(5, #provider, #name, "id", id)

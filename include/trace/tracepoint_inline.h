@@ -2,26 +2,44 @@
 #ifndef TRACE_TRACEPOINT_INLINE_H
 #define TRACE_TRACEPOINT_INLINE_H
 /*
- * tracepoint_inline.h - the common case of an event, as <trace/tracepoint.h> leaves it in the program itself. Not for direct use.
+ * tracepoint_inline.h - the common case of an event, inlined into the program by
+ * <trace/tracepoint.h>. Not for direct use.
  *
- * It costs little more than the reading of the clock that stands at its beginning: the time stamp counter, where the kernel keeps its own time by it; elsewhere,
- * as in many virtual machines, libtracer tells the time, by a call.
+ * Terms. A block is the rest of a sub-buffer that libtracer reserved for the writers of one CPU. A
+ * window (struct trace_window, one per CPU) tells writers where that block is. A restartable
+ * sequence (rseq(2)) is a series of instructions that the kernel aborts if the thread is preempted,
+ * moved to another CPU or interrupted by a signal before the last one. libtracer then starts it
+ * again.
  *
- * - No locked instruction, which takes longer than the rest on many processors. A record is appended in a restartable sequence (rseq(2)) of two dozen
- *   instructions, the last of which, a plain store, makes it part of the ring: who is preempted, moved to another CPU or interrupted by a signal before
- *   that has written nothing that counts, and begins again. So on each CPU records come whole and one after the other, and death leaves no holes.
- * - Nothing is worked out of the ring's position. libtracer reserves what is left of a sub-buffer, a block, for whoever runs on its CPU, and keeps a
- *   window for each CPU that tells where it is. Otherwise, and when it is full, libtracer is called, records the event the long way and opens another block.
+ * An event costs little more than reading the clock. That is the time stamp counter if the kernel
+ * uses it for its own time; otherwise, as in many virtual machines, libtracer reads the time, by a
+ * call.
  *
- * Why the window may be written while others look through it: that is done while no block is open, and the word that opens it is stored last, by
- * somebody on that CPU. Who read the word before has been preempted since, and begins again.
+ * - No locked instruction, which takes longer than all the rest on many processors. The thread
+ *   appends its record in a restartable sequence of two dozen instructions. The last one, a plain
+ *   store to the word of the block, makes the record part of the ring. A thread that is disturbed
+ *   before that store has written nothing that counts, and restarts. So on each CPU records are
+ *   complete and in sequence, and a thread that dies leaves no hole.
+ * - No look at the ring's position. If there is no block, or the block is full, the thread calls
+ *   libtracer, which records the event by the slow path and opens another block.
  *
- * A time is never before the base of its sub-buffer, which stands in the window. Who was held up between the clock and the sequence for so long
- * that the block is another one takes the long way, with a new time. The CPU is looked at before the clock and in the sequence: the time is
- * of the CPU whose ring it is.
+ * Example. The block's word says: next offset 4096, 50 records. A thread with a record of 24 bytes
+ * loads the word, checks 4096 + 24 against the size of the sub-buffer, writes the record at 4096,
+ * and stores "4120, 51 records". If it is preempted before that store, another thread on the CPU
+ * may write its own record at 4096; the first thread restarts and finds 4120.
  *
- * All this is fixed for programs that were compiled with it: TRACE_TRACEPOINT_VERSION. libtracer records events of its own version and switches
- * others off; a libtracer that cannot keep what is here gets another soname.
+ * Why libtracer may write the window while other threads read it: it writes only while no block is
+ * open, and stores the word that opens the block last, on that CPU. A thread that loaded the old
+ * value of the word was therefore preempted in between, and its sequence restarts.
+ *
+ * A time is never before the base of its sub-buffer, which is in the window. If a new block was
+ * opened between reading the clock and entering the sequence, and its base is later than the time,
+ * the thread takes the slow path and reads the clock again. The thread reads its CPU before it
+ * reads the clock, and checks it in the sequence: so the time is from the CPU that has the ring.
+ *
+ * Compiled programs contain all this, so it is fixed for them: TRACE_TRACEPOINT_VERSION. libtracer
+ * records events of its own version and disables others. A libtracer that cannot keep to this file
+ * gets another soname.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,11 +50,13 @@ extern "C" {
 #endif
 
 /**
- * struct trace_window - the block that @cpu fills; libtracer's, a cache line
- * @block: how far it is filled: struct subbuf_control's word. NULL: nothing to be seen, as in a child after a fork
- * @base: the sub-buffer's full time. @lap: what the headers of its records have in their upper 8 bits
- * @subbuf: it begins there, and has @bytes
- * @record: what the word of the block has more with each record, less its bytes. @moving: somebody opens a block, or closes one
+ * struct trace_window - where the block of @cpu is; written by libtracer; one cache line
+ * @block: points to struct subbuf_control's word, which says how far the block is filled. NULL:
+ *     there is none, as in a child after fork()
+ * @base: the sub-buffer's full time. @lap: the upper 8 bits of its records' headers
+ * @subbuf: the address of the sub-buffer, of @bytes
+ * @record: what each record adds to the word of the block, besides its bytes. @moving: a thread is
+ *     opening or closing a block
  */
 struct trace_window {
 	uint64_t *block;
@@ -51,10 +71,12 @@ struct trace_window {
 } __attribute__((aligned(64)));
 
 /**
- * struct trace_thread - what a thread knows
- * @cpu: where the kernel keeps its CPU, struct rseq: twice, the second is none while it is not known; behind it the sequence that the thread is in
+ * struct trace_thread - what libtracer keeps for each thread
+ * @cpu: where the kernel stores the thread's CPU, struct rseq: two words, the second is no valid
+ *     number while the CPU is not known. The pointer to the current sequence follows.
  * @windows: by CPU. @tid: the thread's number
- * @clock: what its records' times are, enum subbuf_clock: TRACE_CLOCK_TSC, or what trace_tracepoint_clock() says
+ * @clock: the clock of its records, enum subbuf_clock: TRACE_CLOCK_TSC, or the time that
+ *     trace_tracepoint_clock() returns
  */
 struct trace_thread {
 	const volatile uint32_t *cpu;
@@ -65,13 +87,16 @@ struct trace_thread {
 
 #define TRACE_CLOCK_TSC 1
 
-#define TRACE_BLOCK_RECORD_SHIFT 44 /* the word of a block: from this bit on how many records are in it; the lower 32 are where the next one goes */
+/* the word of a block: number of records from this bit on; offset of the next in the lower 32 */
+#define TRACE_BLOCK_RECORD_SHIFT 44
 
 #ifdef __x86_64__
 /*
- * A restartable sequence from 1 to 2 on the CPU whose number is @cpu_: the descriptor that the kernel is told of, and where it goes on when it was disturbed, behind
- * the signature that glibc registered. Its end is told to the kernel, too: the descriptor may be in a library that is unloaded. It uses rsi. Few operands, for
- * without optimisation, and with a sanitizer, not many registers are left.
+ * A restartable sequence from label 1 to 2 on the CPU number @cpu_. It has a descriptor for the
+ * kernel, and a place to continue when it was disturbed, after the signature that glibc registered.
+ * At its end it clears the pointer to the descriptor, because the descriptor may be in a library
+ * that is unloaded. It uses rsi. It has few operands, because without optimisation, and with a
+ * sanitizer, few registers are left.
  */
 #define TRACE_RSEQ_BEGIN_(cpu_)                                                                             \
 	".pushsection trace_rseq, \"aw?\", @progbits\n\t.balign 32\n"                                       \
@@ -83,8 +108,10 @@ struct trace_thread {
 #define TRACE_RSEQ_END_ "\n2:\n\tmovq $0, 8(%[where])"
 
 /*
- * A record into the block. @length_ adds how long it is to rcx; @payload_ writes what stands behind its header, at 8(%%rdi), and leaves the block in r8. Both may use
- * rsi. The time is in two halves, as the processor tells it, and where it is the counter's they stay where they are: the sequence has other registers.
+ * Append a record to the block. @length_ adds its size to rcx. @payload_ writes the payload at
+ * 8(%%rdi), and leaves r8, the address of the block's word, as it is. Both may use rsi. The time is
+ * in two halves, as the processor returns it; a counter's value stays in these registers, and the
+ * sequence uses others.
  */
 #define TRACE_APPEND_(length_, payload_, ...)                                                                                                     \
 	__asm__ goto(TRACE_RSEQ_BEGIN_("%c[cpu](%[window])") "movq %c[block](%[window]), %%r8\n\ttestq %%r8, %%r8\n\tjz %l[disturbed]\n\t"  \
@@ -103,9 +130,10 @@ struct trace_thread {
 		     : disturbed)
 
 /**
- * trace_append() - a record of @nr_words, one to three, behind its header, into the block of @window, at the time that is @high << 32 | @low
+ * trace_append() - append a record with a payload of @nr_words, one to three, to the block of
+ * @window, with the time @high << 32 | @low
  * @where: where the thread finds its CPU. @word: the header, without lap and time
- * False: nothing was written; there is no room, or no block, or the thread was disturbed.
+ * Returns false if nothing was written: there is no room or no block, or the thread was disturbed.
  */
 static inline __attribute__((always_inline, unused)) bool trace_append(const struct trace_window *window, const volatile uint32_t *where, uint32_t low,
 								       uint32_t high, uint64_t word, size_t nr_words, uint64_t first, uint64_t second, uint64_t third)
@@ -123,7 +151,8 @@ disturbed:
 }
 #endif
 
-/* @bits, @bytes of them, at @offset of what @words are. With constants for both, all of it stays in registers. */
+/* Put @bits, of @bytes bytes, at @offset in @words. If both sizes are constants, all
+ * of it stays in registers. */
 static inline __attribute__((always_inline, unused)) void trace_put(uint64_t *words, size_t offset, size_t bytes, uint64_t bits)
 {
 	unsigned int shift = (unsigned int)(offset % 8 * 8);

@@ -2,9 +2,10 @@
 #ifndef TRACE_TRACER_H
 #define TRACE_TRACER_H
 /*
- * tracer.h - the kernel tracer: load and attach the BPF programs, and reach their rings.
+ * tracer.h - the kernel tracer: loads and attaches the BPF programs, and
+ * gives access to their rings
  *
- * One thread at a time, except the consumer functions of <trace/subbuf.h> on the rings.
+ * One thread at a time, except for the consumer functions of <trace/subbuf.h> on the rings.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,10 +21,11 @@ extern "C" {
 
 struct tracer;
 
-#define TRACER_DEFAULT_SUBBUF_BYTES (1u << 20) /* where there is memory for it */
+#define TRACER_DEFAULT_SUBBUF_BYTES (1u << 20) /* if there is enough memory */
 #define TRACER_DEFAULT_NR_SUBBUFS 8u
 #define TRACER_MOST_SUBBUFS 256u
-/* Structural events (fork, exec, open ...) have rings of their own: sub-buffers of a quarter of the others' size, within these limits. */
+/* Structural events (fork, exec, open ...) have rings of their own. Their sub-buffers have a
+ * quarter of the others' size, within these limits. */
 #define TRACER_STRUCTURAL_SUBBUF_LEAST (64u << 10)
 #define TRACER_STRUCTURAL_SUBBUF_MOST  (256u << 10)
 #define TRACER_STRUCTURAL_NR_SUBBUFS 8u
@@ -31,14 +33,18 @@ struct tracer;
 /**
  * struct tracer_options - zeroed = record everything that is on by default, discard when full
  * @size: sizeof of the caller's struct
- * @subbuf_bytes, @nr_subbufs: powers of two; 0 = the defaults. The tracer rounds down and clamps; see tracer_ring()
+ * @subbuf_bytes, @nr_subbufs: powers of two; 0 = the defaults. The tracer rounds down and
+ *     clamps; see tracer_ring()
  * @overwrite: flight recorder
  * @mask: 256 bits, events to record; all zero = the catalogue's defaults
- * @filter_*: AND-ed; 0 or -1 as said. An event passes when the current thread matches, or when it is the scheduling change
- *            or wakeup of a matching thread.
- * @filter_pid: this process, 0 = all, by its number in the caller's namespace of processes; with @follow also its descendants, those that there are and those to come
- * @filter_uid, @filter_gid: effective ids, -1 = all. @filter_pgrp: process group, 0 = all; -ENOTSUP in any but the first namespace of processes
- * @exclude_pid: this process' system calls and faults are not recorded (the daemon), counted as filtered; 0 = none
+ * @filter_*: all must match. An event passes if the current thread matches, or if it is the
+ *     scheduling change or wakeup of a matching thread.
+ * @filter_pid: this process, 0 = all, numbered as in the caller's pid namespace; with @follow also
+ *     its descendants, existing and future ones
+ * @filter_uid, @filter_gid: effective ids, -1 = all. @filter_pgrp: process group, 0 = all; -ENOTSUP
+ *     in any but the first pid namespace
+ * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
+ *     counted as filtered; 0 = none
  */
 struct tracer_options {
 	size_t size;
@@ -56,30 +62,42 @@ struct tracer_options {
 
 /**
  * tracer_new() - load the programs for this kernel; nothing is attached yet
- * Fails with one sentence that names the way out: -EPERM (which capabilities are missing), -ENOTSUP (no BTF, kernel too old), -ENOMEM.
+ * On failure the message says how to proceed: -EPERM (which capabilities are missing), -ENOTSUP (no
+ * BTF, kernel too old), -ENOMEM.
  */
 struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error);
 struct tracer *tracer_free(struct tracer *tracer); /* stops first; NULL is fine; returns NULL */
 
 /**
- * tracer_start() - attach the programs of the mask; events flow when it returns
- * Events whose program this kernel does not allow are left out and listed by tracer_not_traced(); it fails only when
- * nothing could be attached.
+ * tracer_start() - attach the programs of the mask; events are recorded when it returns
+ * It omits events that this kernel does not allow; tracer_not_traced() lists them. It fails only
+ * if it could attach nothing.
  */
 int tracer_start(struct tracer *tracer, struct trace_error *ret_error);
-/** tracer_stop() - detach all, wait until no program runs any more, close the open sub-buffers; the rings stay readable */
+/**
+ * tracer_stop() - detach all, wait until no program runs any more, close the open
+ * sub-buffers; the rings stay readable
+ */
 void tracer_stop(struct tracer *tracer);
 /** tracer_set_mask() - change the recorded events of a running tracer: attaches and detaches */
 int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);
-/** tracer_get_mask() - the events being recorded now */
+/** tracer_get_mask() - the events that are recorded now */
 void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS]);
-/** tracer_follow() - add a process, without the descendants that it has, to a @follow filter. -ESRCH: there is none, as far as the caller's namespace of processes tells */
+/**
+ * tracer_follow() - add a process, without its existing descendants, to a @follow filter
+ * Returns -ESRCH if the caller's pid namespace has no such process.
+ */
 int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error);
-/** tracer_number() - what the kernel's events call the process that is @pid in the caller's namespace of processes; 0: not known, it has ended, say */
+/**
+ * tracer_number() - the pid in the kernel's events of the process that is @pid in the caller's pid
+ * namespace; 0: not known, for example because it has ended
+ */
 pid_t tracer_number(struct tracer *tracer, pid_t pid);
 /**
- * struct tracer_unfollowed - of a @follow filter: descendants that were not followed, because @most processes were already
- * Their events, and those of what descends from them, count as filtered. @first_ns: when the first of them began
+ * struct tracer_unfollowed - descendants that a @follow filter did not follow, because it
+ * already had @most processes
+ * Their events, and those of their descendants, count as filtered. @first_ns:
+ * when the first of them began
  */
 struct tracer_unfollowed {
 	uint64_t processes;
@@ -87,20 +105,30 @@ struct tracer_unfollowed {
 	uint32_t most;
 };
 void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed);
-/** tracer_unavailable() - why the kernel cannot give event @id, as far as can be known without loading anything; NULL: it can. Static */
+/**
+ * tracer_unavailable() - why the kernel cannot give event @id, as far as this is known without
+ * loading anything; NULL: it can. Static
+ */
 const char *tracer_unavailable(uint32_t id);
-/** tracer_not_traced() - "event: reason" for each event that was asked for and cannot be had; NULL past the last */
+/**
+ * tracer_not_traced() - "event: reason" for each event that was selected but is not
+ * available; NULL past the last
+ */
 const char *tracer_not_traced(const struct tracer *tracer, size_t idx);
 
 /**
- * tracer_poll_fd() - becomes readable when control->wake_at sub-buffers of a ring are full, or a structural one is; for poll() and epoll
- * With overwrite only structural ones count: the others are read when somebody asks for them.
- * tracer_acknowledge() - before draining: forget what was signalled. Then drain all rings.
+ * tracer_poll_fd() - becomes readable when control->wake_at sub-buffers of a ring are full, or a
+ * structural one is; for poll() and epoll
+ * With overwrite only structural ones count: the others are read only for a snapshot.
+ * tracer_acknowledge() - clear the signal. Call this first, then drain all rings.
  */
 int tracer_poll_fd(const struct tracer *tracer);
 void tracer_acknowledge(struct tracer *tracer);
 
-/** struct tracer_ring - one ring and its stream number: 2 * cpu, and 2 * cpu + 1 for the structural events */
+/**
+ * struct tracer_ring - one ring and its stream number: 2 * cpu, and 2 * cpu + 1
+ * for the structural events
+ */
 struct tracer_ring {
 	struct subbuf_ring ring;
 	uint32_t stream;
@@ -108,9 +136,12 @@ struct tracer_ring {
 	bool structural;
 };
 /**
- * tracer_settle() - before rings are read: what the programs hold back gets its record, and the sub-buffers in use are closed
- * The last event of a CPU may be the entry of a system call, held until it is known whether its exit comes next. What begins meanwhile may be held again.
- * Only of rings where entries are held (control.holds), which nobody else may close while programs run. An idle CPU is not disturbed.
+ * tracer_settle() - before the rings are read: flush the deferred entries, and
+ * close the sub-buffers in use
+ * The last event of a CPU may be the entry of a system call, deferred until its exit or another
+ * event comes. Programs may defer new entries meanwhile.
+ * Only for rings with deferred entries (control.holds); while programs run, no other code may close
+ * their sub-buffers. An idle CPU is not disturbed.
  */
 void tracer_settle(struct tracer *tracer);
 
@@ -118,46 +149,59 @@ size_t tracer_nr_rings(const struct tracer *tracer);
 const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t idx);
 
 /**
- * tracer_missed() - how often the kernel skipped a program of event @id since the start (recursion_misses)
+ * tracer_missed() - how often the kernel skipped a program of event @id since
+ * the start (recursion_misses)
  * Cumulative; 0 for events without a program.
  */
 uint64_t tracer_missed(const struct tracer *tracer, uint32_t id);
 
 /**
- * tracer_load_probes() - make @probes ready, after tracer_start(); all are off
- * @probes: borrowed until tracer_free(). @ids: the number of each in the trace; borrowed during the call
- * Returns 0; or -ENOTSUP, -EPERM: the kernel takes no probes at all, with a sentence; -ENOMEM.
+ * tracer_load_probes() - prepare @probes, after tracer_start(); all are off
+ * @probes: borrowed until tracer_free(). @ids: the number of each in the
+ *     trace; borrowed during the call
+ * Returns 0; -ENOTSUP or -EPERM, with a sentence, if the kernel takes no probes at all; -ENOMEM.
  */
 struct trace_probes;
 int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error);
 /**
  * tracer_switch_probes() - record these probes and no others
- * @on: one for each probe; NULL: none. What is on is attached, what is off is detached, soon after; the last place of a group of one option takes the
- * group with it. What cannot be attached is listed by tracer_not_traced(), with the reason.
- * Returns how many places are on now.
+ * @on: one for each probe; NULL: none
+ * Attaches those that are on and detaches the others soon after; the last place of a group of one
+ * option detaches the whole group. tracer_not_traced() lists the places that cannot be attached,
+ * with the reason.
+ * Returns the number of places that are on now.
  */
 size_t tracer_switch_probes(struct tracer *tracer, const bool *on);
 
-/** tracer_probes_unread() - arguments of probes so far whose memory could not be read: they are 0 or empty in the trace */
+/**
+ * tracer_probes_unread() - number of probe arguments so far in unreadable memory: they
+ * are 0 or empty in the trace
+ */
 uint64_t tracer_probes_unread(const struct tracer *tracer);
 
 /**
- * tracer_start_state() - what exists now: threads, programs, open files, sockets, maps, interrupts
- * Calls @emit for each record: struct trace_record and payload, the low 32 bits of the time in the header, the full time beside it.
- * Call after tracer_start(), so that nothing falls between. A non-zero return of @emit ends it and is returned.
+ * tracer_start_state() - record what exists now: threads, programs, open files,
+ * sockets, maps, interrupts
+ * Calls @emit for each record: struct trace_record and payload, with the low 32 bits of the time in
+ * the header, and with the full time as an argument.
+ * Call it after tracer_start(), so that no event is missed in between. A non-zero return value of
+ * @emit ends it and is returned.
  */
 typedef int (*tracer_emit_fn)(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns);
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error);
 
 /**
- * tracer_end_state() - what threads wait for: end_wait records, as tracer_start_state() makes its own
- * @ts_ns: of all of them
- * Call right after tracer_stop(), so that reading it is not recorded. What cannot be read is left out.
+ * tracer_end_state() - what threads wait for at the end: end_wait records, by @emit
+ * as in tracer_start_state()
+ * @ts_ns: the time of all these records
+ * Call it right after tracer_stop(), so that these reads are not recorded. Threads that
+ * cannot be read are omitted.
  */
 int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit, void *context, struct trace_error *ret_error);
 
 /**
- * tracer_strings() - names of system calls, interrupts, softirqs, vectors, devices: the space is enum trace_string_space
+ * tracer_strings() - names of system calls, interrupts, softirqs, vectors, devices: the space
+ * is enum trace_string_space
  */
 typedef int (*tracer_string_fn)(void *context, int space, uint64_t key, const char *text);
 int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret_error);

@@ -2,19 +2,21 @@
 #ifndef TRACE_USER_EVENTS_H
 #define TRACE_USER_EVENTS_H
 /*
- * user_events.h - what programs said of themselves: how often each tracepoint was met, and where the time between two of them went.
+ * user_accounting.h - the events of programs: how often each tracepoint was reached, and where the
+ * time between two of them went
  *
  *	struct trace_user_events *user = trace_user_events_new(trace, analysis, &error);
  *
  *	trace_analysis_run(analysis, &error);
  *	for (size_t i = 0; i < trace_nr_spans(user); i++) {
  *		const struct trace_span *span = trace_get_span(user, i);
- *		...                         "shop:checkout: 120 times, 40 ms CPU, 12 ms waiting for the file orders.db"
+ *		...     "shop:checkout: 120 times, 40 ms CPU, 12 ms waiting for the file orders.db"
  *	}
  *	user = trace_user_events_free(user);
  *
- * An analysis like any other: hooks of <trace/analysis.h> in the same pass. One thread at a time. Memory grows with kinds of events and
- * spans, and with threads and requests that have one open, not with events.
+ * This is an analysis like any other: hooks of <trace/analysis.h> in the same pass. One thread at a
+ * time. Its memory grows with event types and spans, and with threads and open requests, not with
+ * events.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +33,8 @@ extern "C" {
 struct trace_user_events;
 
 /**
- * struct trace_latency - of how many times, the shortest, the longest, and the sum, exact; median and 99th percentile at most 1.6 % off
+ * struct trace_latency - number, minimum, maximum and sum of durations, exact; median and 99th
+ * percentile at most 1.6 % off
  */
 struct trace_latency {
 	uint64_t count;
@@ -43,10 +46,11 @@ struct trace_latency {
 };
 
 /**
- * struct trace_user_event - one event of one process
- * @process: NULL if the trace does not know it (no kernel events); @pid then is what the program's stream says, 0 if that is not known either
- * @interval: from one to the next of the same thread
- * @is_counter: @last, @lowest, @highest, @mean are of its value
+ * struct trace_user_event - one event type in one process
+ * @process: NULL if the trace does not know it (no kernel events). Then @pid is the pid of the
+ *     program's stream, or 0 if that is not known either
+ * @interval: from one event to the next of the same thread
+ * @is_counter: then @last, @lowest, @highest, @mean are of its value
  */
 struct trace_user_event {
 	const struct trace_process *process;
@@ -66,7 +70,7 @@ struct trace_user_event {
 
 enum trace_span_kind {
 	TRACE_SPAN_SCOPE = 0,	/* from begin to end of a scope */
-	TRACE_SPAN_REQUEST = 1, /* a request, on whatever threads it was, from its begin to its end */
+	TRACE_SPAN_REQUEST = 1, /* a request, on all its threads, from its begin to its end */
 	TRACE_SPAN_BETWEEN = 2, /* from one event to the next of the same provider on the same thread */
 };
 /** trace_span_kind_name() - "scope", "request", "between"; static */
@@ -74,13 +78,15 @@ const char *trace_span_kind_name(enum trace_span_kind kind);
 
 /**
  * struct trace_span - all spans of one name in one process
- * @from: BETWEEN: the event that it begins with; @name: that it ends with. Else @from is ""
- * @elapsed: of those that ended; @open: begun, and not ended at the end of the trace; @unmatched: ends whose begin is not in the trace, or
- *           begins deeper than can be followed
- * @elapsed.sum_ns = @user_ns + @system_ns + @interrupted_ns + @wait_cpu_ns + @blocked_ns + @queued_ns + @unseen_ns, exactly
+ * @from: the event at which a BETWEEN span begins; otherwise "". @name: the event at which it ends,
+ *     or the name of scope or request
+ * @elapsed: of spans that ended; @open: spans that have not ended at the end of the trace;
+ *     @unmatched: ends without a begin in the trace, and begins that are nested too deep to follow
+ * @elapsed.sum_ns = @user_ns + @system_ns + @interrupted_ns + @wait_cpu_ns + @blocked_ns +
+ *     @queued_ns + @unseen_ns, exactly
  * @queued_ns: a request was with no thread: handed off, and not begun again yet
- * @unseen_ns: nothing is known of the thread: no kernel events were recorded
- * @waits: what @blocked_ns was waited for, greatest time first; they add up to it
+ * @unseen_ns: the thread's state is unknown: no kernel events were recorded
+ * @waits: causes of @blocked_ns, greatest time first; they add up to it
  */
 struct trace_span {
 	const struct trace_process *process;
@@ -104,8 +110,9 @@ struct trace_span {
 
 /**
  * trace_user_events_new() - follow the events of programs in the pass of @analysis
- * @trace, @analysis: borrowed, must outlive it. Before trace_analysis_run().
- * Returns NULL with -ENOMEM, or -EBUSY after the pass began. Of a trace without such events it costs nothing.
+ * @trace, @analysis: borrowed, must outlive it
+ * Call it before trace_analysis_run(). Returns NULL with -ENOMEM, or with -EBUSY after the pass
+ * began. It costs nothing if the trace has no such events.
  */
 struct trace_user_events *trace_user_events_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error);
 struct trace_user_events *trace_user_events_free(struct trace_user_events *user); /* NULL is fine; returns NULL */
@@ -117,11 +124,15 @@ const struct trace_user_event *trace_get_user_event(struct trace_user_events *us
 
 /** trace_nr_spans() - after the pass; as trace_nr_user_events() */
 size_t trace_nr_spans(struct trace_user_events *user);
-/** trace_get_span() - scopes, then requests, then what lies between events; of each the greatest time first; borrowed; NULL past the last */
+/**
+ * trace_get_span() - scopes, then requests, then spans between events; within each the greatest
+ * time first; borrowed; NULL past the last
+ */
 const struct trace_span *trace_get_span(struct trace_user_events *user, size_t idx);
 
 /**
- * trace_user_events_verify() - after the pass: do the parts of all spans add up to their time, and the waits to the blocked part?
+ * trace_user_events_verify() - after the pass: do the parts of all spans add up to their time, and
+ * the waits to the blocked part?
  * Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
  */
 int trace_user_events_verify(struct trace_user_events *user, struct trace_error *ret_error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 #ifndef TRACER_ARCH_BPF_H
 #define TRACER_ARCH_BPF_H
-/* arch.bpf.h - where an architecture keeps a system call's number, arguments and ABI. */
+/* arch.bpf.h - where an architecture stores a system call's number, arguments and ABI. */
 
 #if defined(__TARGET_ARCH_x86)
 #define TS_COMPAT	0x0002
@@ -24,7 +24,7 @@ static __always_inline long syscall_nr(struct pt_regs *regs)
 	return regs->orig_ax;
 }
 
-/* A macro: @n is a constant, and regs must stay the kernel's pointer that the verifier knows. */
+/* A macro: @n is a constant, and regs must remain the kernel pointer that the verifier knows. */
 #define SYSCALL_ARG(regs, abi, n)                                                                                                \
 	((abi) == TRACE_ABI_32 ? (u32)((n) == 0	  ? (regs)->bx                                                                   \
 				       : (n) == 1 ? (regs)->cx                                                                   \

@@ -12,7 +12,7 @@ static __always_inline u32 request_dev(struct request *rq)
 	return disk ? (u32)BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor) : 0;
 }
 
-/* A flush, or a command of a driver, is at no sector: ~0 in the kernel, 0 in its tracepoints. */
+/* A flush, or a command of a driver, has no sector: ~0 in the kernel, 0 in its tracepoints. */
 static __always_inline u64 request_sector(struct request *rq)
 {
 	u64 sector = rq->__sector;
@@ -50,7 +50,7 @@ int BPF_PROG(block_complete, struct request *rq, u8 error, unsigned int bytes)
 		record->dev = request_dev(rq);
 		record->bytes = bytes;
 		record->op = rq->cmd_flags;
-		record->error = error ? -5 : 0; /* a blk_status_t; every one but BLK_STS_OK is an I/O error to us */
+		record->error = error ? -5 : 0; /* a blk_status_t; any value except BLK_STS_OK is an I/O error here */
 		record->request = (u64)rq;
 		COMMIT(block_complete);
 	}

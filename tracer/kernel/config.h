@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 #ifndef TRACER_CONFIG_H
 #define TRACER_CONFIG_H
-/* config.h - what the loader tells the BPF programs; the same structs on both sides. */
+/* config.h - parameters from the loader for the BPF programs; the same structs on both sides. */
 
-#define TRACER_NR_SYSCALLS 512	/* numbers beyond are recorded with six arguments */
-#define TRACER_READY_PAGES 128	/* of 4096 bytes, that one run of make_ready looks at */
-#define TRACER_PATH_BYTES  1920 /* longest path recorded, NUL included: a record has at most 2040 bytes */
+#define TRACER_NR_SYSCALLS 512	/* calls with higher numbers are recorded with six arguments */
+#define TRACER_READY_PAGES 128	/* of 4096 bytes, that one run of make_ready loads */
+#define TRACER_PATH_BYTES  1920 /* longest recorded path, NUL included: a record has at most 2040 bytes */
 
-/* struct tracer_geometry - the shape of a ring, all that programs would have to work out of it for each event. */
+/* struct tracer_geometry - the geometry of a ring, with all values that programs would
+ * otherwise compute for each event. */
 struct tracer_geometry {
 	unsigned int subbuf_bytes;
 	unsigned int subbuf_bytes_log2;
@@ -30,8 +31,10 @@ struct tracer_config {
 	unsigned int filter_by_gid;
 	unsigned int filter_gid;
 	unsigned int can_cast; /* the kernel has bpf_rdonly_cast() */
-	long long preempt_count_distance; /* from a CPU's run queue to its preempt_count; 0 = unknown */
-	long long current_task_distance;  /* the same to the pointer to its current thread; 0 also = no loads from anywhere */
+	long long preempt_count_distance; /* distance from a CPU's run queue to its preempt_count; 0 = unknown */
+	/* The same, to the pointer to its current thread; 0 also = programs
+	 * cannot load from any address. */
+	long long current_task_distance;
 };
 
 /* An entry of syscall_actions[abi][nr]. */
@@ -43,20 +46,24 @@ enum {
 	SYSCALL_PATH_SHIFT = 2, /* 1 + index of the argument that is a path; 0 = none */
 	SYSCALL_PATH_MASK = 7,
 	SYSCALL_NEW_FD = 1 << 5,     /* returns a descriptor of a file to be identified */
-	SYSCALL_ENDPOINTS = 1 << 6,  /* arg0 is a socket whose endpoints may have changed */
+	SYSCALL_ENDPOINTS = 1 << 6,  /* arg0 is a socket with endpoints that may have changed */
 	SYSCALL_PIPE = 1 << 7,	     /* arg0 points to two new descriptors */
 	SYSCALL_SOCKETPAIR = 1 << 8, /* arg3 points to two new descriptors */
 	SYSCALL_NEW_SOCKET = 1 << 9, /* returns a descriptor of a socket */
-	SYSCALL_RIGHTS = 1 << 10,    /* arg1 points to a message, which may bring descriptors */
-	SYSCALL_SOCKETCALL = 1 << 11, /* socketcall() of 32-bit programs: arg0 is the call, arg1 points to its arguments */
-	SYSCALL_RING = 1 << 12,	      /* arg0 is a ring of io_uring, arg3 tells how */
-	SYSCALL_BPF = 1 << 13,	      /* arg0 is the command of bpf(): few return a descriptor */
-	SYSCALL_MESSAGES = 1 << 14,   /* arg1 points to messages, as many as it returns, which may bring descriptors */
-	SYSCALL_IOCTL = 1 << 15,      /* arg1 is the command of ioctl(): few return a descriptor */
-	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING, /* more to record at the entry than numbers */
+	SYSCALL_RIGHTS = 1 << 10,    /* arg1 points to a message, which may carry descriptors */
+	/* socketcall() of 32-bit programs: arg0 is the call, arg1 points to its arguments */
+	SYSCALL_SOCKETCALL = 1 << 11,
+	SYSCALL_RING = 1 << 12,	      /* arg0 is an io_uring ring, arg3 describes the call */
+	SYSCALL_BPF = 1 << 13,	      /* arg0 is the command of bpf(); few commands return a descriptor */
+	/* arg1 points to messages, as many as the call returns, which may carry descriptors */
+	SYSCALL_MESSAGES = 1 << 14,
+	SYSCALL_IOCTL = 1 << 15,      /* arg1 is the command of ioctl(); few commands return a descriptor */
+	/* The entry records more than numbers. */
+	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING,
 };
 
-/* What list_processes writes. @number: of @tgid in the namespace of whoever asks. @state: for whoever reads it, 0 = not decided */
+/* Written by list_processes. @number: of @tgid in the caller's pid namespace. @state: for
+ * the reader, 0 = not decided */
 struct tracer_iter_process {
 	unsigned int tgid;
 	unsigned int ppid;
@@ -65,14 +72,15 @@ struct tracer_iter_process {
 };
 enum { TRACER_PROCESS_FOLLOWED = 1, TRACER_PROCESS_DESCENDS, TRACER_PROCESS_STRANGER };
 
-/* What start_files writes. @files: the address of the table of descriptors; it goes no further than the loader */
+/* Written by start_files. @files: the address of the descriptor table; only the loader uses it. */
 struct tracer_iter_files {
 	unsigned int tid;
 	unsigned int tgid;
 	unsigned long long files;
 };
 
-/* What the start-state iterators write: this, then the payload with its string. @bytes counts what follows. */
+/* Written by the start-state iterators: this, then the payload with its
+ * string. @bytes counts both. */
 struct tracer_iter_record {
 	unsigned int bytes;
 	unsigned int id;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * constants.c - the loader's constants become part of the instructions.
+ * constants.c - puts the loader's constants into the instructions
  *
- * The kernel knows what the programs' read-only data hold, and drops branches by it, but a program still loads each of them whenever it runs. What it
- * loads is known before: so a load of a constant by its address becomes a move of its value, one instruction for one, before the kernel sees the program.
+ * The kernel knows the content of the programs' read-only data and drops branches that depend on
+ * it, but a program still loads each constant whenever it runs. The values are known before. So
+ * this file turns each load of a constant into a move of its value, one instruction for one, before
+ * the kernel gets the program.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -14,11 +16,12 @@
 #include <string.h>
 #include "loader.h"
 
-#define EVENT_SECTION "event/" /* of programs on tracepoints of the kernel, as SEC() has it: before the tracepoint's name */
+/* In SEC() of programs on the kernel's tracepoints: comes before the tracepoint's name. */
+#define EVENT_SECTION "event/"
 
-#define LOAD_ACQUIRE 0x100 /* BPF_LOAD_ACQ of Linux 6.15, newer than the headers we may be built with */
+#define LOAD_ACQUIRE 0x100 /* BPF_LOAD_ACQ of Linux 6.15, which our headers may not have */
 
-/* What is being loaded, for prepare_program(), which libbpf calls in the middle of it. */
+/* The object that is being loaded, for prepare_program(), which libbpf calls during the load. */
 static _Thread_local struct {
 	const struct tracer_bpf *skeleton;
 	const struct btf *kernel;
@@ -32,7 +35,7 @@ static bool is_jump(const struct bpf_insn *insn)
 	return (class == BPF_JMP || class == BPF_JMP32) && op != BPF_CALL && op != BPF_EXIT;
 }
 
-/* By instruction: does anything jump there? */
+/* By instruction: is it the target of a jump? */
 static bool *find_targets(const struct bpf_insn *insns, size_t nr)
 {
 	bool *targets = calloc(nr, sizeof(*targets));
@@ -46,13 +49,15 @@ static bool *find_targets(const struct bpf_insn *insns, size_t nr)
 	return targets;
 }
 
-/* Does the instruction leave something else in @reg, or go elsewhere? */
+/* Does the instruction change @reg, or jump? */
 static bool ends_use(const struct bpf_insn *insn, unsigned char reg)
 {
 	switch (BPF_CLASS(insn->code)) {
 	case BPF_ST:
 		return false;
-	case BPF_STX: /* an atomic operation may leave the old value in its source or in r0; a load-acquire is a load in all but its class */
+	/* An atomic operation may store the old value in its source or in r0. A load-acquire is a
+	 * load, except for its class. */
+	case BPF_STX:
 		return BPF_MODE(insn->code) != BPF_MEM && (insn->src_reg == reg || reg == BPF_REG_0 || (insn->imm == LOAD_ACQUIRE && insn->dst_reg == reg));
 	case BPF_JMP:
 	case BPF_JMP32:
@@ -69,20 +74,23 @@ static size_t bytes_loaded(const struct bpf_insn *insn)
 	return bytes[BPF_SIZE(insn->code) >> 3];
 }
 
-/* The move that does what the load does; false if the value is none that a move can have. */
+/* Replace the load by a move with the same effect. Returns false if a
+ * move cannot have the value. */
 static bool fold_load(struct bpf_insn *insn, const unsigned char *constant, size_t bytes)
 {
 	unsigned char dst = insn->dst_reg;
 	long long value = 0;
 
-	memcpy(&value, constant, bytes); /* of unsigned words, the low byte first: as the load */
+	memcpy(&value, constant, bytes); /* unsigned, low byte first: as the load does */
 	if (bytes == 8 && value != (int)value)
 		return false;
-	*insn = (struct bpf_insn){.code = (bytes == 8 ? BPF_ALU64 : BPF_ALU) | BPF_MOV | BPF_K, .dst_reg = dst, .imm = (int)value};
+	*insn = (struct bpf_insn){.code = (bytes == 8 ? BPF_ALU64 : BPF_ALU) | BPF_MOV | BPF_K,
+				  .dst_reg = dst, .imm = (int)value};
 	return true;
 }
 
-/* @at: it loads the address of our constants. What is loaded by that before anything else can happen; and if nothing but such loads wants the address, it goes, too. */
+/* Instruction @at loads the address of our constants. Fold the loads that use this address before
+ * anything else can happen. If no other instruction needs the address, remove @at, too. */
 static void fold_loads_by(struct bpf_insn *insns, size_t nr, const bool *targets, size_t at, const unsigned char *constants, size_t nr_bytes)
 {
 	static const struct bpf_insn nothing = {.code = BPF_JMP | BPF_JA}; /* the kernel drops it */
@@ -130,7 +138,8 @@ static int fold_program(struct bpf_program *program, const struct tracer_bpf *sk
 	return result;
 }
 
-/* Called by libbpf for each program on a tracepoint, when all addresses are known: as it would itself, it says what is attached to. */
+/* libbpf calls this for each program on a tracepoint, when all addresses are known. It sets the
+ * target of the attachment, as libbpf would itself. */
 static int prepare_program(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
 {
 	char type[128];
@@ -154,7 +163,7 @@ static int attach_program(const struct bpf_program *program, long cookie, struct
 struct tracer_bpf *tracer_open_programs(void)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, handler, .prog_prepare_load_fn = prepare_program, .prog_attach_fn = attach_program);
-	static bool registered; /* for good: the programs point to what is registered */
+	static bool registered; /* never unregistered: the programs point to the handler */
 
 	if (!registered && libbpf_register_prog_handler(EVENT_SECTION, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, &handler) < 0)
 		return NULL;

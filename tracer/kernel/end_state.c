@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * end_state.c - what threads wait for when the recording ends, as /proc has it: the call each is blocked in, the descriptors that a poll, a
- * select or an epoll waits for, and who holds the lock of a file that a flock or fcntl waits for. Events tell what ended a wait; nothing ends
- * these.
+ * end_state.c - what threads wait for when the recording ends, read from /proc
  *
- * Costs about 20 us for each thread, and nothing while recording. After LONGEST_NS it stops: the rest is as if it were not there.
+ * For each thread: the call that it is blocked in, the descriptors that a poll, a select or an
+ * epoll waits for, and the holder of the file lock that a flock or fcntl waits for. For other waits
+ * the event that ends them shows the cause; these have not ended.
+ *
+ * Reading takes about 20 us per thread, and nothing while recording. After LONGEST_NS it stops; the
+ * remaining threads are not recorded.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -22,7 +25,7 @@
 #include "start_state.h"
 
 #define LONGEST_NS 200000000u
-#define MAX_FDS	   256 /* of one thread */
+#define MAX_FDS	   256 /* per thread */
 #define MAX_LOCKS  1024
 
 struct lock {
@@ -33,12 +36,12 @@ struct end_reader {
 	struct tracer_collector *collector;
 	uint64_t ts_ns; /* of all records */
 	uint64_t stop_ns;
-	enum trace_abi abi; /* of the process that is being read */
+	enum trace_abi abi; /* of the current process */
 	struct lock locks[MAX_LOCKS];
 	size_t nr_locks;
 };
 
-/* A thread's call: number, six arguments. */
+/* The call of a blocked thread: number, six arguments. */
 struct blocked {
 	uint32_t tgid, tid;
 	enum trace_abi abi;
@@ -64,7 +67,7 @@ static bool read_memory(const struct blocked *b, unsigned long address, void *to
 	return address && process_vm_readv((pid_t)b->tid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
 }
 
-/* ---- descriptors. Each returns their number, or -1: not to be known, or too many ---- */
+/* ---- descriptors: each function returns their number; -1: not known, or too many ---- */
 
 static int fds_of_poll(const struct blocked *b, int *fds)
 {
@@ -150,7 +153,8 @@ static int fds_of(const struct blocked *b, int *fds)
 
 /* ---- locks ---- */
 
-/* /proc/locks, proc(5): a holder "7: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF", and after it who waits: "7: -> FLOCK ...". */
+/* /proc/locks, proc(5): a holder "7: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF", and after it its
+ *                                           waiters: "7: -> FLOCK ...". */
 static void read_locks(struct end_reader *reader)
 {
 	FILE *file = fopen("/proc/locks", "re");
@@ -200,11 +204,12 @@ static int visit_thread(struct end_reader *reader, uint32_t tgid, uint32_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", tgid, tid);
 	errno = 0;
-	if (!read_text(line, sizeof(line), path) && (errno == EPERM || errno == EACCES)) /* hidden: then at least whether it ran */
+	/* hidden: record at least whether it ran */
+	if (!read_text(line, sizeof(line), path) && (errno == EPERM || errno == EACCES))
 		return tracer_emit_runs(reader->collector, tgid, tid, reader->ts_ns);
 	if (!*line ||
 	    sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &b.nr, &b.args[0], &b.args[1], &b.args[2], &b.args[3], &b.args[4], &b.args[5]) != 7)
-		return 0; /* running, gone, or a kernel thread */
+		return 0; /* running, exited, or a kernel thread */
 	return emit_blocked(reader, &b);
 }
 

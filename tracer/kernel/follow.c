@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * follow.c - whom a filter by process lets pass: what its numbers are to the kernel, and its descendants that there are already.
+ * follow.c - the processes that a filter by process passes: their pids in the kernel, and
+ * their existing descendants
  *
- * The programs see the numbers that processes have in the first namespace of processes. Whoever asks may live in another one, and knows processes by theirs.
+ * The BPF programs see pids of the first pid namespace. The caller may be in another namespace, and
+ * names processes by the pids there.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -14,10 +16,13 @@
 #include "loader.h"
 #include "start_state.h"
 
-#define FIRST_NAMESPACE 0xeffffffcu /* the inode of the first one's /proc/PID/ns/pid: PROC_PID_INIT_INO, include/linux/proc_ns.h */
-#define FOLLOW_ROUNDS	16	    /* processes come while we look; those of whom we follow already are followed by the programs */
+/* The inode of the first one's /proc/PID/ns/pid: PROC_PID_INIT_INO, include/linux/proc_ns.h. */
+#define FIRST_NAMESPACE 0xeffffffcu
+/* Processes may be forked during the scan; the programs follow the children of processes
+ * that are followed already. */
+#define FOLLOW_ROUNDS	16
 
-/** struct processes - all there are, in the order of tgid */
+/** struct processes - all existing processes, sorted by tgid */
 struct processes {
 	struct tracer_iter_process *rows; /* owned */
 	size_t nr;
@@ -31,7 +36,7 @@ bool tracer_in_first_namespace(void)
 	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino == FIRST_NAMESPACE : tracer_own_number() == getpid();
 }
 
-/* Asked of a program of three instructions that the kernel runs for us. */
+/* Found with a program of three instructions that the kernel runs for us. */
 pid_t tracer_own_number(void)
 {
 	const struct bpf_insn code[] = {
@@ -92,7 +97,7 @@ static struct tracer_iter_process *find(const struct processes *processes, uint3
 	return processes->nr ? bsearch(&key, processes->rows, processes->nr, sizeof(key), compare) : NULL;
 }
 
-/* ---- whom to follow ---- */
+/* ---- the processes to follow ---- */
 
 static int number_of(struct tracer *tracer, pid_t pid, uint32_t *ret_number)
 {
@@ -152,7 +157,8 @@ static void count_unfollowed(struct tracer *tracer)
 		tracer->skeleton->bss->unfollowed_ns = tracer_now_ns();
 }
 
-/* From @row up to the first ancestor of whom it is known; what holds for that one holds for all in between. */
+/* Decide from @row up to the first ancestor with a known state; its state holds for
+ * all processes in between. */
 static void decide(struct tracer *tracer, const struct processes *processes, struct tracer_iter_process *row)
 {
 	struct tracer_iter_process *top = row;
@@ -169,7 +175,8 @@ static void decide(struct tracer *tracer, const struct processes *processes, str
 		row->state = state;
 }
 
-/* Those that came since the programs were attached are followed by them, if their parents were. */
+/* The programs follow processes that were forked after they were attached, if
+ * the parents were followed. */
 void tracer_follow_descendants(struct tracer *tracer)
 {
 	char text[128];
@@ -189,7 +196,7 @@ void tracer_follow_descendants(struct tracer *tracer)
 			if (add(tracer, processes.rows[i].tgid) == 0)
 				continue;
 			count_unfollowed(tracer);
-			full = true; /* or else they would be counted again */
+			full = true; /* stop, otherwise they would be counted again */
 		}
 	}
 	free(processes.rows);
@@ -203,7 +210,8 @@ void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed
 {
 	const struct tracer_bpf *skeleton = tracer->skeleton;
 
-	*ret_unfollowed = (struct tracer_unfollowed){ .processes = __atomic_load_n(&skeleton->bss->unfollowed, __ATOMIC_RELAXED),
-						      .first_ns = skeleton->bss->unfollowed_ns,
-						      .most = bpf_map__max_entries(skeleton->maps.followed) };
+	*ret_unfollowed = (struct tracer_unfollowed){
+		.processes = __atomic_load_n(&skeleton->bss->unfollowed, __ATOMIC_RELAXED),
+		.first_ns = skeleton->bss->unfollowed_ns,
+		.most = bpf_map__max_entries(skeleton->maps.followed) };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* fs.bpf.c - the page cache and writeback. Files are told by device and inode. */
+/* fs.bpf.c - the page cache and writeback. Device and inode identify a file. */
 
 SEC("event/folio_wait_writeback")
 int BPF_PROG(fs_writeback_wait, struct folio *folio, struct address_space *mapping)
@@ -29,7 +29,8 @@ static __always_inline void throttled(long pause)
 	}
 }
 
-/* Its arguments change between kernels: programs.c takes the variant whose number of them is right, or none. */
+/* Its arguments change between kernels: programs.c takes the variant with the
+ * right number of them, or none. */
 SEC("event/balance_dirty_pages")
 int BPF_PROG(fs_throttle, struct bdi_writeback *wb, struct dirty_throttle_control *dtc, unsigned long dirty_ratelimit,
 	     unsigned long task_ratelimit, unsigned long dirtied, unsigned long period, long pause, unsigned long start_time)
@@ -65,7 +66,8 @@ int BPF_PROG(fs_fault, struct address_space *mapping, unsigned long index)
 	return 0;
 }
 
-/* As folio_order(), include/linux/mm.h. The flags of a folio are its first word, whatever their type. */
+/* As folio_order(), include/linux/mm.h. The flags of a folio are its first
+ * word, whatever their type. */
 static __always_inline u32 order_of(struct folio *folio)
 {
 	unsigned long flags = 0;

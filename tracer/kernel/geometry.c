@@ -13,7 +13,8 @@ static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 	return value < low ? low : value > high ? high : value;
 }
 
-/* The usual size, or what machines of many CPUs and little memory can spare: a 32nd part of it for all rings. */
+/* The usual size, or less on machines with many CPUs and little memory: all rings
+ * together take a 32nd of it. */
 static uint32_t default_subbuf_bytes(uint32_t nr_cpus, uint32_t nr_subbufs)
 {
 	uint64_t spare = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 32;
@@ -28,16 +29,18 @@ void tracer_choose_geometry(struct tracer_options *options, uint32_t nr_cpus)
 {
 	if (!options->nr_subbufs)
 		options->nr_subbufs = TRACER_DEFAULT_NR_SUBBUFS;
-	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, TRACER_MOST_SUBBUFS)); /* the default size depends on it */
+	/* The default size depends on this number. */
+	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, TRACER_MOST_SUBBUFS));
 	if (!options->subbuf_bytes)
 		options->subbuf_bytes = default_subbuf_bytes(nr_cpus, options->nr_subbufs);
 	options->subbuf_bytes = 1u << log2_floor(clamp(options->subbuf_bytes, SUBBUF_MIN_BYTES, SUBBUF_MAX_BYTES));
 	while ((uint64_t)options->subbuf_bytes * options->nr_subbufs >
-	       128u << 20) /* a map's value has to be allocated in one piece */
+	       128u << 20) /* a map's value must be allocated in one piece */
 		options->nr_subbufs /= 2;
 }
 
-/* Four times as many bytes lie in the others, of most loads; what is of any length, paths, compresses best in long pieces. */
+/* In most loads the other rings get four times as many bytes. Data of variable length, paths,
+ * compresses best in long pieces. */
 uint32_t tracer_structural_subbuf_bytes(const struct tracer_options *options)
 {
 	return clamp(options->subbuf_bytes / 4, TRACER_STRUCTURAL_SUBBUF_LEAST, TRACER_STRUCTURAL_SUBBUF_MOST);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* held.c - may entries of system calls be held, and how those that nothing came after get their records. See held.h. */
+/* held.c - decides whether entries of system calls may be deferred, and flushes those that no
+ * event followed. See held.h. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -8,9 +9,10 @@
 #include <unistd.h>
 #include "loader.h"
 
-#define INTERRUPTED_TRIES 1000 /* each takes some us, and what it waits for some ns */
+#define INTERRUPTED_TRIES 1000 /* a try takes some us, and the interrupted exit some ns */
 
-/* In an interrupt of that CPU; here, if it is offline: then nothing is recorded there meanwhile. False: it cannot be done. */
+/* Flush in an interrupt of that CPU; or here, if it is offline: then nothing is recorded there
+ * meanwhile. Returns false if that failed. */
 static bool settle_on(const struct tracer *tracer, uint32_t cpu)
 {
 	uint64_t arguments[] = {cpu};
@@ -31,7 +33,7 @@ static bool settle_on(const struct tracer *tracer, uint32_t cpu)
 	return false;
 }
 
-/* Of a CPU that is idle there is nothing to do, and it sleeps on. */
+/* An idle CPU has nothing to flush, and is not woken. */
 static bool has_something(const struct subbuf_control *control)
 {
 	return __atomic_load_n(&control->held_ns, __ATOMIC_RELAXED) || __atomic_load_n(&control->uncommitted, __ATOMIC_RELAXED) ||
@@ -56,7 +58,8 @@ static bool is_attached(const struct tracer *tracer, uint32_t event)
 	return false;
 }
 
-/* Does the kernel run the program for entries with preemption off? The program says so of any entry that it sees. */
+/* Does the kernel run the program for entries with preemption off? The program reports it
+ * for any entry that it sees. */
 static bool entries_not_preempted(const struct tracer *tracer)
 {
 	syscall(SYS_getppid);
@@ -64,8 +67,9 @@ static bool entries_not_preempted(const struct tracer *tracer)
 }
 
 /*
- * Programs of probes can be preempted, and one that settles an entry for long: then the record is late. Not where changes of threads are recorded, for
- * each of them settles first.
+ * A program of a probe can be preempted for long while it flushes an entry: then the record is
+ * late. That cannot happen where switches of threads are recorded, because each switch flushes
+ * first.
  */
 void tracer_choose_holding(struct tracer *tracer)
 {
@@ -85,7 +89,9 @@ void tracer_choose_holding(struct tracer *tracer)
 	}
 	if (!held || holds)
 		return;
-	/* From now on others close the sub-buffers: when whoever found that he may hold an entry has done so, and its exit will not find it. */
+	/* From now on other code closes the sub-buffers. Before that, every program that found
+	 * that it may defer an entry must have done so; the exits of these entries will not find
+	 * them. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	for (size_t i = 0; i < tracer->nr_rings; i++)
 		if (!tracer->rings[i].structural)

@@ -2,31 +2,48 @@
 #ifndef TRACER_HELD_H
 #define TRACER_HELD_H
 /*
- * held.h - a system call between whose entry and exit its CPU records nothing else, as most are, is one record instead of two, or of three with its path.
+ * held.h - the deferred entries of system calls
  *
- * An entry is not recorded, but held in the control page of its CPU's ring, with the path that the call is given. When the exit of the same call comes
- * next, all become one record, struct trace_record_call. Whatever else comes settles the entry first: it gets the record that it would have had, with
- * its own time; one record with its path.
+ * On most CPUs nothing else is recorded between the entry of most system calls and their exit. So
+ * both become one record instead of two, or instead of three with the path.
  *
- * held_ns says who may touch what is held: 0, the next entry; a time, whoever takes it; HELD_BUSY, who settles it, until it has copied what it needs. So
- * an entry is recorded once, whoever interrupts or preempts whom: tracer/CONCURRENCY.md, "Held entries". tests/ring/test_held.c interrupts at every access.
+ * The program at the entry of a call does not write a record. It stores the entry in the control
+ * page of its CPU's ring, with the path that the call was given: a deferred entry. If the exit of
+ * the same call comes next, the exit writes one record for all, struct trace_record_call. Any other
+ * record in this ring flushes the deferred entry first: the entry gets the record that it would
+ * have had, with its own time, and shares it with its path.
  *
- * The record of a call, at its exit, is made without a locked instruction: HELD_PLAIN tells those who interrupt it. They take the long way, which does not touch the
- * position as long as somebody is about to store to it, but one that is ahead of it (held_position()); whom they interrupted catches up afterwards. And what it adds
- * to commit waits in a word that is its own, until its sub-buffer is closed: "Calls without a lock" there.
+ * held_ns says which program may touch the deferred entry. 0: the next entry. A time: the program
+ * that takes it. HELD_BUSY: the program that flushes it, until it has copied what it needs. So an
+ * entry is recorded exactly once, however programs interrupt or preempt each other:
+ * tracer/CONCURRENCY.md, "Deferred entries". tests/ring/test_held.c interrupts at every access.
  *
- * The includer has what subbuf_write.h asks for, HELD_SUBBUF_BYTES, HELD_HEADER(control, seq), HELD_SWAP(p, v), and as record.bpf.h has them struct recording,
- * record_place(), place_record(), record_head() and record_end_as(), and HELD_PUT_TEXT(to, text, bytes), which pads what it copies with 0 to whole words. What is
- * rare it may have out of line: HELD_CATCH_UP(control, cpu, position, bytes), HELD_ADD_UP(control, cpu).
+ * An exit writes the record of its call without a locked instruction: HELD_PLAIN tells the programs
+ * that interrupt it. They take the slow path. As long as the exit is about to store to the
+ * position, they do not touch it, but use a position ahead of it (held_position()); the exit
+ * catches up afterwards. The exit adds to commit in a word of its own, until its sub-buffer is
+ * closed: "Calls without a lock" in the same document.
+ *
+ * Example. read() enters at 1,000 ns: held_ns = 1000, nothing is recorded. Without an interrupt the
+ * exit at 1,900 ns writes one record: entry at 1,000, elapsed 900, result. If a program in a timer
+ * interrupt records an event at 1,500, it first sets held_ns = HELD_BUSY, writes the entry's record
+ * with time 1,000, sets held_ns = 0, and then writes its own. The exit finds nothing deferred and
+ * writes a record of its own.
+ *
+ * The includer defines what subbuf_write.h needs, HELD_SUBBUF_BYTES, HELD_HEADER(control, seq),
+ * HELD_SWAP(p, v), and, as in record.bpf.h, struct recording, record_place(), place_record(),
+ * record_head() and record_end_as(); also HELD_PUT_TEXT(to, text, bytes), which pads what it copies
+ * with 0 to whole words. The rare paths may be out of line: HELD_CATCH_UP(control, cpu, position,
+ * bytes), HELD_ADD_UP(control, cpu).
  */
 #include <trace/subbuf.h>
 
 #define HELD_BUSY (1ULL << 63)
 #define HELD_PLAIN (HELD_BUSY | 1)
-#define HELD_MORE 4u /* in held_kind: the call has a path, or its exit more to tell than the result */
+#define HELD_MORE 4u /* in held_kind: the call has a path, or its exit records more than the result */
 #define HELD_INLINE static __attribute__((always_inline)) inline
 
-/* struct trace_sys_enter, or its kin with arguments. */
+/* Size of struct trace_sys_enter, or of its variants with arguments. */
 HELD_INLINE trace_u32 held_entry_bytes(trace_u32 kind)
 {
 	return sizeof(struct trace_sys_enter) + 24 * kind;
@@ -37,19 +54,20 @@ HELD_INLINE trace_u32 held_kind(const struct subbuf_control *control)
 	return SUBBUF_LOAD(&control->held_kind) & 3;
 }
 
-/* Of the path that is held, NUL included; 0: none is. The number is bounded for whoever does not trust it. */
+/* Bytes of the deferred path, NUL included; 0: none. The mask bounds
+ * the number for the verifier. */
 HELD_INLINE trace_u32 held_path_bytes(const struct subbuf_control *control)
 {
 	return SUBBUF_LOAD(&control->held_kind) >> 8 & 2047;
 }
 
-/* Is there nothing to the call but numbers? */
+/* Is the call described by numbers alone? */
 HELD_INLINE int held_is_plain(const struct subbuf_control *control)
 {
 	return control->held_kind < HELD_MORE;
 }
 
-/* Payload of the entry, and of its path. */
+/* Payload bytes of the entry and its path. */
 HELD_INLINE trace_u32 held_bytes(const struct subbuf_control *control, trace_u32 path_bytes)
 {
 	trace_u32 bytes = held_entry_bytes(held_kind(control));
@@ -57,7 +75,8 @@ HELD_INLINE trace_u32 held_bytes(const struct subbuf_control *control, trace_u32
 	return path_bytes ? bytes + sizeof(struct trace_sys_path) + ((path_bytes + 7) & ~7u) : bytes;
 }
 
-/* All of that. What it needs to know is read again, for a program has few registers and a short stack. */
+/* Copy entry and path. The function reads its values again, because a BPF program has few
+ * registers and a short stack. */
 HELD_INLINE void held_put(const struct subbuf_control *control, trace_u32 path_bytes, struct trace_sys_enter6 *entry)
 {
 	trace_u32 kind = held_kind(control);
@@ -65,7 +84,7 @@ HELD_INLINE void held_put(const struct subbuf_control *control, trace_u32 path_b
 
 	*(trace_u64 *)entry = control->held_call;
 	if (path_bytes) {
-		*path = control->held_call; /* nr, abi; late: it was not */
+		*path = control->held_call; /* nr and abi; late = 0 */
 		HELD_PUT_TEXT(path + 1, control->held_path, path_bytes);
 	}
 	if (kind == 0)
@@ -84,16 +103,19 @@ HELD_INLINE void held_put(const struct subbuf_control *control, trace_u32 path_b
 
 #define HELD_EVENTS_SHIFT 26
 #define HELD_SEQ_SHIFT 50
-#define HELD_SEQ_MASK 0x3fffULL /* more than there are sub-buffers */
-#define HELD_CATCHES 64 /* each fails only when it was interrupted by somebody who recorded */
+#define HELD_SEQ_MASK 0x3fffULL /* more than a ring has sub-buffers */
+#define HELD_CATCHES 64 /* a try fails only if a program that records interrupted it */
 
-/* Is the record of a call in the making, which we have interrupted? Then the position is not ours to move. */
+/* Did we interrupt an exit that is writing the record of its call? Then we
+ * may not move the position. */
 HELD_INLINE int held_is_interrupted(const struct subbuf_control *control)
 {
 	return SUBBUF_LOAD(&control->held_ns) == HELD_PLAIN;
 }
 
-/* The position for those who interrupted: while somebody is about to store to it, one that leaves him the place that he is about to take, or has just taken. */
+/* The position for a program that may have interrupted an exit. While the exit is about to store to
+ * the position, this is a position ahead of it, past the bytes that the exit is reserving or has
+ * just reserved. */
 HELD_INLINE trace_u64 *held_position(struct subbuf_control *control)
 {
 	trace_u64 bytes = SUBBUF_LOAD(&control->plain_bytes), position;
@@ -110,7 +132,8 @@ HELD_INLINE trace_u64 *held_position(struct subbuf_control *control)
 	return &control->ahead;
 }
 
-/* Who stored @position + @bytes was interrupted around that: the position is what it has come to meanwhile. */
+/* Programs interrupted the exit that stored @position + @bytes. Set the position to where they
+ * have moved the one ahead. */
 HELD_INLINE void held_catch_up(struct subbuf_control *control, trace_u64 position, trace_u32 bytes)
 {
 	struct recording rest = {.bytes = bytes, .structural = false};
@@ -124,13 +147,15 @@ HELD_INLINE void held_catch_up(struct subbuf_control *control, trace_u64 positio
 	}
 	if (SUBBUF_LOAD(&control->ahead_begin) != position + 2 * bytes)
 		return;
-	/* They came behind the store, and left the place another time. */
+	/* They loaded the position after our store, and skipped @bytes once
+	 * more: turn these into padding. */
 	place_record(&rest, control, position + bytes);
 	rest.time = 0;
 	record_end_as(&rest, TRACE_EV_padding, 0);
 }
 
-/* Room for @bytes in the middle of the open sub-buffer; SUBBUF_NO_POSITION: there is none. held_ns is HELD_PLAIN. */
+/* Reserve @bytes in the middle of the open sub-buffer. Returns SUBBUF_NO_POSITION if they do not
+ * fit. held_ns is HELD_PLAIN. */
 HELD_INLINE trace_u64 held_reserve(struct subbuf_control *control, trace_u32 cpu, trace_u32 bytes)
 {
 	trace_u64 position;
@@ -147,7 +172,8 @@ HELD_INLINE trace_u64 held_reserve(struct subbuf_control *control, trace_u32 cpu
 	return fits ? position : SUBBUF_NO_POSITION;
 }
 
-/* What is not committed yet is. Not where we have interrupted who adds to it. True: that completed its sub-buffer. */
+/* Add the uncommitted sums to commit. Do not call this after interrupting the exit that adds to
+ * them. Returns true if that completed the sub-buffer. */
 HELD_INLINE int held_add_up(struct subbuf_control *control)
 {
 	trace_u64 uncommitted = HELD_SWAP(&control->uncommitted, 0), newest, commit;
@@ -162,7 +188,8 @@ HELD_INLINE int held_add_up(struct subbuf_control *control)
 	return (commit & (HELD_SUBBUF_BYTES - 1)) == 0;
 }
 
-/* A record in sub-buffer @seq stands. held_ns is HELD_PLAIN. */
+/* The record in sub-buffer @seq is written: add it to the uncommitted
+ * sums. held_ns is HELD_PLAIN. */
 HELD_INLINE void held_commit(struct subbuf_control *control, trace_u32 cpu, trace_u64 seq, trace_u64 bytes, trace_u64 nr_events)
 {
 	trace_u64 uncommitted = SUBBUF_LOAD(&control->uncommitted);
@@ -174,7 +201,7 @@ HELD_INLINE void held_commit(struct subbuf_control *control, trace_u32 cpu, trac
 	SUBBUF_STORE(&control->uncommitted, uncommitted + bytes + (nr_events << HELD_EVENTS_SHIFT));
 }
 
-/* The entry that was taken gets a record of its own. */
+/* Write a record of its own for the entry that was taken. */
 HELD_INLINE void held_record(struct subbuf_control *control, trace_u32 cpu, trace_u64 held_ns)
 {
 	trace_u32 head_bytes = held_path_bytes(control) ? sizeof(struct trace_record_call) : 0;
@@ -185,26 +212,29 @@ HELD_INLINE void held_record(struct subbuf_control *control, trace_u32 cpu, trac
 		held_put(control, held_path_bytes(control), payload + head_bytes);
 		record_end_as(&recording, (head_bytes ? TRACE_RECORD_PATH_ENTRY : TRACE_EV_sys_enter) + held_kind(control), head_bytes ? 2 : 1);
 	} else if (head_bytes) {
-		SUBBUF_ADD(&control->discarded, 1); /* two events are; one was counted */
+		SUBBUF_ADD(&control->discarded, 1); /* two events are lost; only one was counted */
 	}
 	SUBBUF_STORE(&control->held_ns, 0); /* [H2] after all was copied; pairs with [H1] */
 }
 
-/* What is held, if anything, gets its record. In any context. */
+/* Flush the deferred entry, if there is one. In any context. */
 HELD_INLINE void held_settle(struct subbuf_control *control, trace_u32 cpu)
 {
 	trace_u64 held_ns = SUBBUF_LOAD(&control->held_ns);
 
 	if (held_ns - 1 >= HELD_BUSY - 1 || SUBBUF_CAS(&control->held_ns, held_ns, HELD_BUSY) != held_ns)
 		return; /* 0, or busy */
-	SUBBUF_STORE(&control->nr_settled, SUBBUF_LOAD(&control->nr_settled) + 1); /* for held_take() that we interrupted */
+	/* for a held_take() that we interrupted */
+	SUBBUF_STORE(&control->nr_settled, SUBBUF_LOAD(&control->nr_settled) + 1);
 	held_record(control, cpu, held_ns);
 }
 
 /*
- * Hold an entry: @call is the first word of struct trace_sys_enter, @kind tells how many of held_args and @path_bytes how much of held_path stand already;
- * of a call that is not plain @kind has HELD_MORE, too. @thread tells the call from all others that may be under way. held_ns was 0 [H1], and the caller is
- * not preempted: nobody else writes here, and who interrupts us reads nothing before held_ns is a time.
+ * Defer an entry. @call is the first word of struct trace_sys_enter. The caller has filled
+ * held_args as @kind says, and @path_bytes of held_path. @kind also has HELD_MORE if the call is
+ * not plain. @thread distinguishes the call from all others in progress. held_ns was 0 [H1], and
+ * the caller is not preempted: no other program writes here, and an interrupting program reads
+ * nothing before held_ns is a time.
  */
 HELD_INLINE void held_begin(struct subbuf_control *control, trace_u64 thread, trace_u64 call, trace_u32 kind, trace_u32 path_bytes)
 {
@@ -214,15 +244,16 @@ HELD_INLINE void held_begin(struct subbuf_control *control, trace_u64 thread, tr
 	SUBBUF_STORE(&control->held_ns, SUBBUF_CLOCK());
 }
 
-/* Is it the entry of this call that is held? Asked by its exit. */
+/* Called by an exit: is the deferred entry that of this call? */
 HELD_INLINE int held_is(const struct subbuf_control *control, trace_u64 thread, trace_u32 nr)
 {
 	return control->held_thread == thread && (trace_u32)control->held_call == nr;
 }
 
 /*
- * Take what is held: its time, or 0. By a caller that is not preempted, so a plain store does: who interrupted us between the look and the store has
- * settled it, and says so.
+ * Take the deferred entry: returns its time, or 0. The caller is not preempted, so a plain store is
+ * enough: a program that interrupted us between the load and the store has flushed the entry, and
+ * nr_settled shows it.
  */
 HELD_INLINE trace_u64 held_take(struct subbuf_control *control, trace_u32 cpu)
 {
@@ -235,11 +266,12 @@ HELD_INLINE trace_u64 held_take(struct subbuf_control *control, trace_u32 cpu)
 	if (SUBBUF_LOAD(&control->nr_settled) == nr_settled)
 		return held_ns;
 	SUBBUF_STORE(&control->held_ns, 0);
-	HELD_ADD_UP(control, cpu); /* as behind the record of a call */
+	HELD_ADD_UP(control, cpu); /* as after the record of a call */
 	return 0;
 }
 
-/* One record for what was taken and the exit that returns @ret, in the middle of the open sub-buffer; 0: there is no place for it. */
+/* Write one record for the entry that was taken and the exit that returns @ret, in the middle of
+ * the open sub-buffer. Returns 0 if the record does not fit there. */
 HELD_INLINE int held_record_call(struct subbuf_control *control, trace_u32 cpu, int is_plain, trace_u64 held_ns, trace_u64 ret)
 {
 	trace_u32 path_bytes = is_plain ? 0 : held_path_bytes(control);
@@ -266,7 +298,8 @@ HELD_INLINE int held_record_call(struct subbuf_control *control, trace_u32 cpu, 
 	record_head(&recording, (path_bytes ? TRACE_RECORD_PATH_CALL : TRACE_RECORD_CALL) + held_kind(control));
 	held_commit(control, cpu, position >> SUBBUF_OFFSET_BITS, recording.bytes, path_bytes ? 3 : 2);
 	SUBBUF_STORE(&control->held_ns, 0); /* [H2] */
-	/* Who interrupted us and closed the sub-buffer left that to us; from now on whoever closes it adds up. */
+	/* A program that interrupted us and closed the sub-buffer left the sums to us. From now on
+	 * the program that closes a sub-buffer adds them up. */
 	now = SUBBUF_LOAD(&control->position);
 	if ((now ^ position) >> SUBBUF_OFFSET_BITS || (now & SUBBUF_OFFSET_MASK) >= HELD_SUBBUF_BYTES)
 		HELD_ADD_UP(control, cpu);
@@ -274,8 +307,10 @@ HELD_INLINE int held_record_call(struct subbuf_control *control, trace_u32 cpu, 
 }
 
 /*
- * The exit of call @nr of @thread: 1 when its entry was held, and both have their record; 0: the exit is to be recorded by itself, and if the entry is held
- * still that settles it, as anything would. The caller is not preempted. @is_plain: a constant; if so held_is_plain() has said it
+ * The exit of call @nr of @thread. Returns 1 if its entry was deferred and both now have their
+ * record. Returns 0 if the exit is to be recorded by itself; that flushes an entry that is still
+ * deferred, as any record does. The caller is not preempted. @is_plain: a compile-time constant; 1
+ * only if held_is_plain().
  */
 HELD_INLINE int held_end(struct subbuf_control *control, trace_u32 cpu, int is_plain, trace_u64 thread, trace_u32 nr, trace_u64 ret)
 {
@@ -286,7 +321,7 @@ HELD_INLINE int held_end(struct subbuf_control *control, trace_u32 cpu, int is_p
 	if (held_record_call(control, cpu, is_plain, held_ns, ret))
 		return 1;
 	SUBBUF_STORE(&control->held_ns, held_ns);
-	HELD_ADD_UP(control, cpu); /* the same */
+	HELD_ADD_UP(control, cpu); /* as above */
 	return 0;
 }
 

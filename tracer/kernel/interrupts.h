@@ -5,7 +5,7 @@
 
 typedef int (*tracer_interrupt_fn)(void *context, unsigned int irq, const char *name);
 
-/** tracer_each_interrupt() - call @emit for each; stops at its first non-zero result, which is returned */
+/** tracer_each_interrupt() - call @emit for each; stops at and returns the first non-zero result */
 int tracer_each_interrupt(tracer_interrupt_fn emit, void *context);
 
 #endif

@@ -4,7 +4,8 @@
 #define SI_USER	  0
 #define SI_KERNEL 0x80
 
-/* The kernel passes 0 and 1 for "no siginfo" and "from the kernel": it makes these codes of them. */
+/* The kernel passes 0 and 1 for "no siginfo" and "from the kernel", and
+ * makes these codes of them. */
 static __always_inline s32 siginfo_code(struct kernel_siginfo *info)
 {
 	if ((u64)info <= 1)

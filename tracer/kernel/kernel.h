@@ -2,8 +2,9 @@
 #ifndef TRACER_KERNEL_H
 #define TRACER_KERNEL_H
 /*
- * kernel.h - the few kernel structs that the programs look into: only the members that they use. CO-RE relocates every access to
- * the running kernel's layout, so order and size here mean nothing; names and types do.
+ * kernel.h - the few kernel structs that the programs use, with only the members that they use
+ * CO-RE relocates every access to the running kernel's layout, so only names and types matter
+ * here, not order and size.
  */
 #include <linux/types.h>
 
@@ -18,7 +19,7 @@ typedef _Bool bool;
 #define false 0
 #define NULL ((void *)0)
 
-enum { /* linux/bpf.h, which pulls in too much */
+enum { /* linux/bpf.h, which includes too much */
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
@@ -225,7 +226,7 @@ struct address_space {
 	struct inode *host;
 };
 enum vm_event_item {
-	PGFAULT = 1, /* the kernel's own is another number */
+	PGFAULT = 1, /* the kernel has another number */
 };
 enum cpuhp_state {
 	CPUHP_BRINGUP_CPU = 1,
@@ -286,7 +287,7 @@ struct io_ring_ctx {
 	u32 cached_cq_tail;
 	struct io_file_table file_table;
 };
-/* What a request keeps for itself begins where the request does. */
+/* A request's private data begins at the same address as the request. */
 struct io_open {
 	u32 file_slot;
 };
@@ -425,7 +426,8 @@ struct bpf_iter__task_vma {
 
 #pragma clang attribute pop
 
-/* Several kernels keep these under other names; the programs test for them with bpf_core_field_exists(). */
+/* Some kernels store these under other names; the programs test for them
+ * with bpf_core_field_exists(). */
 struct task_struct___pre_5_14 {
 	volatile long state;
 } __attribute__((preserve_access_index));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* kernel_names.c - names of numbers: system calls, interrupts, softirqs, vectors, block and network devices. */
+/* kernel_names.c - names of numbers: system calls, interrupts, softirqs, vectors,
+ * block and network devices. */
 #include <ctype.h>
 #include <errno.h>
 #include <net/if.h>
@@ -28,7 +29,7 @@ static const char *const vector_names[TRACE_NR_VECTORS] = {
 	[TRACE_VECTOR_SPURIOUS] = "spurious_apic",
 };
 
-/* struct sink - where names go */
+/* struct sink - receiver of the names */
 struct sink {
 	tracer_string_fn emit;
 	void *context;
@@ -59,7 +60,8 @@ static int emit_syscalls(struct sink *sink)
 	return result;
 }
 
-/* "24:  1  0  IO-APIC  5-edge  ACPI:Ged, other": the handlers' names are the last column, after chip and hardware number. */
+/* "24:  1  0  IO-APIC  5-edge  ACPI:Ged, other": the handlers' names are the last column, after
+ *       chip and hardware number. */
 static const char *handler_names(char *line)
 {
 	char *at = strchr(line, ':') + 1;
@@ -86,7 +88,7 @@ int tracer_each_interrupt(tracer_interrupt_fn emit, void *context)
 	int result = 0;
 
 	if (!file)
-		return 0; /* names are a courtesy */
+		return 0; /* names are optional */
 	while (!result && getline(&line, &room, file) > 0) {
 		unsigned int irq;
 		const char *name;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 #ifndef TRACER_OBJECT_BPF_H
 #define TRACER_OBJECT_BPF_H
-/* object.bpf.h - what the kernel's objects are called outside: paths of files, endpoints of sockets, ids of threads. */
+/* object.bpf.h - names of kernel objects in traces: paths of files, endpoints
+ * of sockets, ids of threads. */
 
 #define S_IFMT	    0170000
 #define S_IFSOCK    0140000
@@ -16,21 +17,22 @@
 /* ---- paths ---- */
 #define PATH_COMPONENTS 128
 #define NAME_BYTES	256 /* longest component (255) and a slash */
-#define CUT_BYTES	3   /* "...", for what is missing of a path */
+#define CUT_BYTES	3   /* "...", for the missing part of a path */
 
 /*
- * Where a path is put together: one per program and CPU, for a program never runs twice at once on a CPU. The state of the walk
- * stands here too and not on the stack: what is in a map is unknown to the verifier, so that all steps look alike to it.
+ * Buffer for building a path: one per program and CPU, because a program never runs twice at once
+ * on a CPU. The state of the walk is also here and not on the stack: the verifier does not track
+ * values in a map, so all steps look the same to it.
  */
 struct path_text {
-	char text[4096]; /* the path lies in the first half; the verifier allows any place there and any length */
+	char text[4096]; /* The path is in the first half; the verifier allows any offset there and any length. */
 	struct dentry *dentry;
 	struct mount *mount;
-	u32 at; /* what was found so far begins here; written backwards */
+	u32 at; /* start of the part found so far; written backwards */
 	enum {
-		PATH_CUT, /* its front has not been found, or does not fit */
+		PATH_CUT, /* its front was not found, or does not fit */
 		PATH_WHOLE,
-		PATH_NAMELESS, /* the file is in no directory, and has no name */
+		PATH_NAMELESS, /* the file is in no directory and has no name */
 	} kind;
 };
 #define PATH_SCRATCH(name)                                                                                                       \
@@ -48,13 +50,14 @@ static __always_inline struct path_text *path_scratch(void *map)
 	return bpf_map_lookup_elem(map, &zero);
 }
 
-/* Where file_path() left the path: text[start .. start + bytes), NUL included. */
+/* Where file_path() stored the path: text[start .. start + bytes), NUL included. */
 struct path_place {
 	u32 start;
 	u32 bytes;
 };
 
-/* The end at @s->at, of a file or a directory that is in none. Files of pidfs and nsfs, and what was opened by its handle, are called "/" there. */
+/* Finish the path at @s->at: the topmost dentry is in no directory. There files of pidfs and nsfs,
+ * and files opened by handle, have the name "/". */
 static __always_inline long path_top(struct path_text *s, bool is_first, u32 bytes)
 {
 	s->kind = PATH_WHOLE;
@@ -99,7 +102,7 @@ static long path_step(u32 index, struct path_text **context)
 	return 0;
 }
 
-/* "[nsfs]": the kind of the file, for want of a name. */
+/* "[nsfs]": the kind of the file, because it has no name. */
 static __always_inline struct path_place kind_of_file(struct path_text *s, struct file *file)
 {
 	long bytes = bpf_probe_read_kernel_str(s->text + 1, 15, BPF_CORE_READ(file, f_inode, i_sb, s_type, name));
@@ -113,8 +116,9 @@ static __always_inline struct path_place kind_of_file(struct path_text *s, struc
 }
 
 /*
- * The path of @file from the root of its mount tree, from the dentries: what the kernel has open, after symbolic links, working
- * directories and chroot. ".../b/c" if its front is missing.
+ * The path of @file from the root of its mount tree, from the dentries: the file that the kernel
+ * has open, after symbolic links, working directories and chroot. ".../b/c" if its front is
+ * missing.
  */
 static __always_inline struct path_place file_path(struct path_text *s, struct file *file)
 {
@@ -165,7 +169,7 @@ static __always_inline u32 net_number(const struct sock *sk)
 	return FIELD(net, ns.inum);
 }
 
-/* trace_sock_endpoints and trace_start_socket have these members in common. */
+/* Fill in the members that trace_sock_endpoints and trace_start_socket have in common. */
 #define FILL_SOCKET(record, sk)                                                                                                  \
 	do {                                                                                                                     \
 		u16 family_ = FIELD(sk, __sk_common.skc_family);                                                         \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * percpu.c - where the kernel keeps what belongs to a CPU, from its type information: BTF lists the variables of the per-CPU
- * section with their offsets. Until 6.1 and since 6.15 the hot ones are variables of their own, in between members of pcpu_hot.
+ * percpu.c - where the kernel stores per-CPU variables, from its type information
+ * BTF lists the variables of the per-CPU section with their offsets. Until 6.1 and since 6.15 the
+ * hot ones are variables of their own; in between they are members of pcpu_hot.
  */
 #include <bpf/btf.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static long long member_offset(const struct btf *btf, const char *structure, con
 	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
 	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 
-	for (int level = 0; type && level < 2; level++) { /* it may stand in an unnamed struct or union */
+	for (int level = 0; type && level < 2; level++) { /* it may be in an unnamed struct or union */
 		const struct btf_member *members = btf_members(type);
 		const struct btf_type *inner = NULL;
 
@@ -51,9 +52,10 @@ static long long member_offset(const struct btf *btf, const char *structure, con
 }
 
 /**
- * tracer_percpu_distance() - bytes from a CPU's run queue to a variable of the same CPU; 0 when the kernel does not tell
+ * tracer_percpu_distance() - bytes from a CPU's run queue to a variable of the same CPU; 0 if the
+ * kernel's BTF does not have them
  * @variable: its name
- * @hot_member: what it is called in pcpu_hot, where it stands there
+ * @hot_member: its name in pcpu_hot, on kernels where it is there
  */
 long long tracer_percpu_distance(const struct btf *btf, const char *variable, const char *hot_member)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 #ifndef TRACER_PROBE_RECIPE_H
 #define TRACER_PROBE_RECIPE_H
-/* probe_recipe.h - what the loader tells the programs behind probes: one struct for each place. */
+/* probe_recipe.h - parameters from the loader for the programs of probes:
+ * one struct for each place. */
 #include <trace/probes.h>
 
 #define TRACER_PROBE_PAYLOAD_BYTES 2032 /* of a record of 255 words, without its header */
 
 /**
- * struct probe_recipe - @unread: arguments that lay in memory that could not be read, and are 0 or empty in the trace
+ * struct probe_recipe - how to record one probe
+ * @unread: number of arguments in unreadable memory; they are 0 or empty in the trace
  */
 struct probe_recipe {
 	trace_u32 id;

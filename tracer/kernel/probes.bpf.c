@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * probes.bpf.c - the programs behind probes, an object of its own that is loaded when there are any: it shares the rings with tracer.bpf.c.
+ * probes.bpf.c - the programs of probes, in an object of their own that is loaded only if there are
+ * probes; it shares the rings with tracer.bpf.c
  *
- * One program for each way to be attached; which probe it is tells the cookie, an index of the array of recipes. Arguments are computed before
- * room is reserved, in a scratch area, because reading a program's memory may take its time.
+ * There is one program for each way of attaching. The cookie identifies the probe; it has an index
+ * into the array of recipes. A program computes the arguments before it reserves room, in a scratch
+ * area, because reading a program's memory may take time.
  *
- * These programs run in the context of a thread that may be preempted by another which meets a probe too. So scratch areas are not "one per
- * CPU": there are several, taken and given back by a bit, in any order. And since 6.13 the kernel gives functions of such programs that use 64
- * bytes of stack or more, rounded up to 16, a stack of the CPU instead of the thread's, as if nobody could come in between. Of two threads of one CPU one
- * then goes on with what the other left there: once in some ten thousand times it recorded what the other had met; a pointer of another thread's stack, followed, is a
- * fault of the kernel. So everything that may be preempted here keeps its stack at 48 bytes at most (test_probes_e2e looks), and the rest runs with preemption off.
+ * These programs run in threads that may be preempted by another thread that reaches a probe, too.
+ * So there is not one scratch area per CPU, but several, taken and returned by a bit, in any order.
+ *
+ * Since 6.13 the kernel gives a function of such a program a per-CPU stack if it uses 64
+ * bytes of stack or more, rounded up to 16, as if no other thread could preempt it. Then a
+ * preempted thread continues with what another thread of its CPU left on that stack. Once in some
+ * ten thousand times a program recorded the other thread's probe; if it follows a pointer of the
+ * other thread's stack, the kernel faults. So all code here that may be preempted uses at most 48
+ * bytes of stack (test_probes_e2e checks this), and the rest runs with preemption off.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -19,12 +25,12 @@
 #include "probe_recipe.h"
 
 #define SCRATCHES     16
-#define SCRATCH_BYTES 2048 /* a record's payload has 2032 at most */
+#define SCRATCH_BYTES 2048 /* a record's payload has at most 2032 */
 
 extern void bpf_preempt_disable(void) __ksym __weak;
 extern void bpf_preempt_enable(void) __ksym __weak;
-const volatile bool may_hold; /* the kernel has these two: since 6.10 */
-const volatile bool may_fault; /* the programs are sleepable: memory that is not there can be fetched */
+const volatile bool may_hold; /* the kernel has these two functions: since 6.10 */
+const volatile bool may_fault; /* the programs are sleepable: they can fetch memory that is not present */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -34,20 +40,22 @@ struct {
 } recipes SEC(".maps");
 
 /*
- * Which probes are on, set by the loader: 0 is off; else the number that the cookie of the link has which is to serve the place. A link that has not
- * gone yet when its place is on again, by another link, does not record what that one does.
+ * Which probes are on; set by the loader. 0: off; otherwise the number in the cookie of the link
+ * that serves the place. An old link that is not detached yet, when its place is on again with a
+ * new link, does not record the same events twice.
  */
 volatile trace_u32 probe_on[TRACE_PROBE_MAX_PLACES];
 
-/* struct pt_regs as it is: words, found by number */
+/* struct pt_regs as an array of words, indexed by number */
 #define REGISTER_WORDS 21
 
 /**
- * struct scratch - where a payload is put together
- * @registers: of the thread; more than there are, so that any number of five bits is allowed
- * @at: end of the payload so far, strings behind the fixed part
- * @loaded: what was read of the program last; here, because the stack is short
- * @bytes: twice the size: the verifier allows any place in the first half and any length up to the other
+ * struct scratch - where a payload is built
+ * @registers: of the thread; more than there are, so that any number of five bits is valid
+ * @at: end of the payload so far, strings after the fixed part
+ * @loaded: the value read last from the program; here, because the stack is short
+ * @bytes: twice the size: the verifier allows any offset in the first half and
+ *     any length up to the second
  */
 struct scratch {
 	u64 registers[32];
@@ -68,15 +76,16 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, u64);
-} scratches_taken SEC(".maps"); /* a bit for each */
+} scratches_taken SEC(".maps"); /* one bit per area */
 
-/** struct probe_run - one probe that is being met */
+/** struct probe_run - one probe hit in progress */
 struct probe_run {
 	struct probe_recipe *recipe;
 	struct scratch *scratch;
 };
 
-/* @in_kernel is a constant wherever this is inlined: a program that may not sleep must not even contain the call that might. */
+/* @in_kernel is a constant wherever this is inlined: a program that may not sleep must not even
+ * contain the call that might. */
 static __always_inline long read_memory(bool in_kernel, void *to, u32 bytes, u64 from)
 {
 	long result;
@@ -89,7 +98,8 @@ static __always_inline long read_memory(bool in_kernel, void *to, u32 bytes, u64
 	return result;
 }
 
-/* Bytes with the NUL, or a negative error. Text that is not in memory yet (a constant that nobody has used) is fetched. */
+/* Returns the number of bytes with the NUL, or a negative error. Text that is not in memory yet (an
+ * unused constant) is fetched. */
 static __always_inline long read_text(bool in_kernel, struct scratch *scratch, void *to, u32 room, u64 from)
 {
 	long bytes;
@@ -123,7 +133,7 @@ static __always_inline void failed(struct probe_run *run)
 	__sync_fetch_and_add(&run->recipe->unread, 1);
 }
 
-/* The offset is a bounded number to the verifier, and a multiple of what is stored there. */
+/* To the verifier the offset is a bounded number, and a multiple of the stored size. */
 static __always_inline void store(struct probe_run *run, const struct trace_probe_argument *argument, u64 value)
 {
 	u32 offset = argument->field_offset & 127;
@@ -144,7 +154,7 @@ static __always_inline void store(struct probe_run *run, const struct trace_prob
 	}
 }
 
-/* Text or bytes go behind what is there; the field says where they are. Text has no NUL in the trace. */
+/* Append text or bytes; the field says where they are. Text has no NUL in the trace. */
 static __always_inline void store_text(bool in_kernel, struct probe_run *run, const struct trace_probe_argument *argument, u64 address)
 {
 	u32 at = run->scratch->at, room = argument->max_bytes, offset = argument->field_offset & 124;
@@ -167,7 +177,7 @@ static __always_inline void store_text(bool in_kernel, struct probe_run *run, co
 	}
 	if (bytes < 0) {
 		if (address)
-			failed(run); /* a null pointer has no text: that is no failure */
+			failed(run); /* a null pointer has no text, which is no failure */
 		bytes = 0;
 	}
 	if (at + bytes > TRACER_PROBE_PAYLOAD_BYTES)
@@ -246,7 +256,7 @@ static __noinline void lose(void)
 		__sync_fetch_and_add(&control->discarded, 1);
 }
 
-/* With preemption off: its stack, and that of what it calls, may be the CPU's. */
+/* Runs with preemption off: its stack, and that of the functions it calls, may be the CPU's. */
 static __noinline int put_record(struct scratch *scratch, u32 id)
 {
 	struct recording recording;
@@ -264,7 +274,7 @@ static __noinline int put_record(struct scratch *scratch, u32 id)
 	return 0;
 }
 
-/* The verifier must see which bit is taken: the loop is unrolled by hand of the compiler. */
+/* The verifier must see which bit is taken, so the compiler has to unroll the loop. */
 static __always_inline int take_scratch(u64 *taken)
 {
 	for (int i = 0; i < SCRATCHES; i++)
@@ -301,7 +311,8 @@ static __always_inline int meet(void *context, bool in_kernel)
 		return 0;
 	}
 	for (u32 i = 0; i < TRACE_PROBE_MAX_ARGUMENTS; i++)
-		((u64 *)run.scratch->bytes)[i] = 0; /* what lies between fields is not to tell what others had there */
+		/* so that bytes between fields do not contain another program's data */
+		((u64 *)run.scratch->bytes)[i] = 0;
 	run.scratch->at = run.recipe->fixed_bytes;
 	if (run.recipe->nr_arguments) {
 		bpf_probe_read_kernel(run.scratch->registers, REGISTER_WORDS * sizeof(u64), context);

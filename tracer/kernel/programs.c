@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * programs.c - which programs there are, which of them this kernel takes, and attaching them.
+ * programs.c - lists the programs, finds those that this kernel accepts, and attaches them
  *
- * A program belongs to the events whose catalogue entry names it; a program called NAME__variant belongs where NAME does. What
- * the kernel does not have is found out in two steps: a tracepoint without a type in the kernel's BTF is not even tried; and if
- * loading all programs together fails, those that are refused alone are left out.
+ * A program belongs to the events that name it in the catalogue; a program called NAME__variant
+ * belongs to the events of NAME. Two steps find what the kernel does not have. A program is not
+ * tried if its tracepoint has no type in the kernel's BTF. If loading all programs together fails,
+ * those that the kernel refuses alone are left out.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -73,21 +74,22 @@ static bool is_perf_event(const struct bpf_program *program)
 	return strcmp(bpf_program__section_name(program), "perf_event") == 0;
 }
 
-/* Tracepoints whose arguments were others in other kernels: with another number of them, what the program reads is something else. */
+/* Tracepoints with other arguments in other kernels: with another number of arguments the
+ * program would read wrong ones. */
 static const struct {
 	const char *program;
 	int nr_arguments;
 } arguments[] = {
-	{"sched_switch", 4},	       /* without prev_state once */
+	{"sched_switch", 4},	       /* earlier without prev_state */
 	{"sched_exit", 2},	       /* since 6.13 */
 	{"sched_exit__task", 1},       /* 6.1 */
 	{"fs_throttle", 8},	       /* 6.18 */
 	{"fs_throttle__limits", 12},    /* 6.1 */
 	{"fault_exit__counted", 3},    /* 6.18 */
-	{"oom_kill", 2},	       /* a number alone once */
-	{"compact_begin", 4},	       /* without struct compact_control, but two page numbers more, before 5.19 */
+	{"oom_kill", 2},	       /* earlier only a number */
+	{"compact_begin", 4},	       /* before 5.19 without struct compact_control, but with two more page numbers */
 	{"compact_end", 5},	       /* the same */
-	{"reclaim_begin__direct", 2},  /* with the control group, in another order, some time after 6.18 */
+	{"reclaim_begin__direct", 2},  /* after 6.18 with the control group, in another order */
 	{"reclaim_begin__memcg", 2},   /* the same */
 	{"uring_complete", 3},	       /* 6.18 */
 	{"uring_complete__values", 7}, /* 6.1: values instead of the entry */
@@ -97,7 +99,8 @@ static int nr_arguments_of(const struct btf *kernel, int tracepoint_type)
 {
 	const struct btf_type *type = btf__type_by_id(kernel, (__u32)tracepoint_type);
 
-	while (type && !btf_is_func_proto(type)) /* typedef -> pointer -> prototype, whose first parameter is the probe's own */
+	/* typedef -> pointer -> prototype; its first parameter is the probe's own */
+	while (type && !btf_is_func_proto(type))
 		type = btf__type_by_id(kernel, type->type);
 	return type ? btf_vlen(type) - 1 : -1;
 }
@@ -135,13 +138,15 @@ static bool names_memory(const char *line)
 	return strstr(line, "memory") != NULL;
 }
 
-/* Are faults counted for control groups? A kernel that was told cgroup_disable=memory has the tracepoint all the same. Newer ones list here or there. */
+/* Are faults counted for control groups? With cgroup_disable=memory the kernel has the tracepoint
+ * all the same. Newer kernels list the controller in only one of the two files. */
 static bool groups_have_memory(void)
 {
 	return file_has("/proc/cgroups", is_enabled) || file_has("/sys/fs/cgroup/cgroup.controllers", names_memory);
 }
 
-/* The end of a fault is seen by one of two; what is said of the first, that the second stands in for it. */
+/* One of two programs records the end of a fault. The second is used if the first is not available,
+ * for the reason that is noted for the first. */
 static const char counted_faults[] = "fault_exit__counted", other_faults[] = "fault_exit__minor";
 
 static void list_counted_faults(struct tracer *tracer, struct tracer_program *p)
@@ -194,7 +199,7 @@ void tracer_list_programs(struct tracer *tracer)
 	}
 }
 
-/* The reasons of all events, found out once. */
+/* The reasons of all events, determined once. */
 const char *tracer_unavailable(uint32_t id)
 {
 	static char reasons[TRACE_EV_MAX][96];
@@ -219,7 +224,8 @@ const char *tracer_unavailable(uint32_t id)
 	return id < TRACE_EV_MAX && reasons[id][0] ? reasons[id] : NULL;
 }
 
-/* Would the kernel take this program? Tried in an object of its own, with the same constants and small maps. */
+/* Does the kernel accept this program alone? Tried in an object of its own, with the same
+ * constants and small maps. */
 static bool loads_alone(const struct tracer *tracer, const char *name)
 {
 	struct tracer_bpf *trial = tracer_open_programs();
@@ -238,7 +244,8 @@ static bool loads_alone(const struct tracer *tracer, const char *name)
 	return loads;
 }
 
-/* An object that failed to load cannot be tried again: open another, without what the kernel refused. */
+/* libbpf cannot load an object again after a failure: open another, without the
+ * programs that the kernel refused. */
 static int reopen(struct tracer *tracer)
 {
 	struct tracer_bpf *old = tracer->skeleton, *fresh = tracer_open_programs();
@@ -261,7 +268,8 @@ static int reopen(struct tracer *tracer)
 	return 0;
 }
 
-/* No program would load, or too few: returns @result, with the reason. 0: it may be some that this kernel refuses. */
+/* Would no program load, or too few? Returns @result, with the reason. 0: the
+ * kernel may refuse only some. */
 static int hopeless(const struct tracer *tracer, int result, struct trace_error *ret_error)
 {
 	if (result == -ENOMEM)
@@ -269,22 +277,25 @@ static int hopeless(const struct tracer *tracer, int result, struct trace_error 
 			ret_error, result,
 			"the kernel has no memory for the buffers (%u CPUs x %u x %u bytes): choose smaller ones (-b, -n)",
 			tracer->nr_cpus, tracer->options.nr_subbufs, tracer->options.subbuf_bytes);
-	if (result == -ESRCH) /* what libbpf says when the kernel's type information, which we have read already, cannot be had once more */
+	/* libbpf's error if it cannot read the kernel's type information once more,
+	 * which we have read already */
+	if (result == -ESRCH)
 		return error_set(ret_error, -ENOMEM, "no memory for the BPF programs: raise the limit of this process (ulimit -v)");
-	if (result == -EMFILE || result == -EBADF) /* what libbpf says where it had no number left for a copy */
+	if (result == -EMFILE || result == -EBADF) /* libbpf's error if it has no descriptor left for a copy */
 		return error_set(ret_error, result, "too few open files are allowed for the BPF programs: raise the limit (ulimit -n)");
 	if (result == -EPERM)
 		return error_set(
 			ret_error, result,
 			"the kernel refuses BPF programs: CAP_BPF and CAP_PERFMON are needed, and lockdown must allow them");
-	/* Few would load, and what they record would tell little: a trace that looks as if nothing happened. */
+	/* Few programs would load, and their records would show little: the trace would look
+	 * as if nothing had happened. */
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_probe_read_kernel, NULL) == 0)
 		return error_set(ret_error, -EPERM,
 				   "the kernel does not let BPF programs read its memory: it was booted with lockdown=confidentiality, or is older than 5.5");
 	return 0;
 }
 
-/* Returns whether the kernel refuses it. */
+/* Returns true if the kernel refuses it. */
 static bool leave_out_if_refused(const struct tracer *tracer, struct tracer_program *p)
 {
 	const char *name = bpf_program__name(p->program);
@@ -295,7 +306,8 @@ static bool leave_out_if_refused(const struct tracer *tracer, struct tracer_prog
 	return true;
 }
 
-/* What the kernel refuses is left out from now on; returns how many there are. Most often it is the one at which loading stopped, and no other need be tried. */
+/* Leave out the programs that the kernel refuses; returns their number. Most often it is the one at
+ * which loading stopped, and no other need be tried. */
 static size_t leave_out_refused(struct tracer *tracer)
 {
 	const struct bpf_program *stopped = tracer_program_loaded_last();
@@ -359,7 +371,7 @@ static int attach_faults(struct tracer *tracer, struct tracer_program *p)
 		struct bpf_link *link;
 
 		if (fd < 0 && errno == ENODEV)
-			continue; /* a CPU that is possible but not there */
+			continue; /* a possible CPU that is not present */
 		if (fd < 0)
 			return -errno;
 		link = bpf_program__attach_perf_event(p->program, fd);
@@ -404,7 +416,8 @@ static bool mask_has(const uint64_t *mask, uint32_t event)
 	return mask[event / 64] >> (event % 64) & 1;
 }
 
-/* Children can only be followed by seeing forks and frees, and who gets the number of one who died can only be told from it by them. */
+/* Forks and frees are needed to follow children, and to distinguish a process from a
+ * later one with the same pid. */
 static bool is_needed(const struct tracer *tracer, const struct tracer_program *p, const uint64_t *mask)
 {
 	if ((tracer->options.follow || tracer->options.filter_pid > 0) &&
@@ -418,7 +431,8 @@ static bool is_needed(const struct tracer *tracer, const struct tracer_program *
 	return false;
 }
 
-/* A variant whose tracepoint this machine does not have, or not so, is nothing missed, as long as the event has another. */
+/* A variant with a tracepoint that this machine lacks, or has in another form, is not missed if the
+ * event has another variant. */
 static bool has_sibling(const struct tracer *tracer, const struct tracer_program *p)
 {
 	const char *name = bpf_program__name(p->program);
@@ -513,7 +527,7 @@ void tracer_stop(struct tracer *tracer)
 	tracer_unlink_probes(tracer);
 	if (!any)
 		return;
-	/* A grace period: programs that run on other CPUs at this moment finish their records. */
+	/* A grace period: programs that run on other CPUs now finish their records. */
 	syscall(SYS_membarrier, 1 /* MEMBARRIER_CMD_GLOBAL */, 0, 0);
 	tracer_settle(tracer);
 	for (size_t i = 0; i < tracer->nr_rings; i++)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* ready.bpf.c - looks at pages of a ring, for nothing but that they have been looked at. See ready.c. */
+/* ready.bpf.c - loads from pages of a ring, only so that they have been accessed. See ready.c. */
 
-/* The loader runs it itself, on the ring's CPU for the first pages, else on any. Arguments: is the ring a structural one; its CPU; the first of TRACER_READY_PAGES pages of its data. */
+/* The loader runs this itself, for the first pages on the ring's CPU, otherwise on any CPU.
+ * Arguments: is the ring a structural one; its CPU; the first of TRACER_READY_PAGES pages of its
+ * data. */
 SEC("raw_tp")
 int make_ready(u64 *arguments)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * ready.c - the pages of the rings are looked at before the first event.
+ * ready.c - loads from the pages of the rings before the first event
  *
- * In a virtual machine whose host translates its addresses in software, or within another one, a page costs a microsecond or more when it is first
- * looked at through a mapping. The kernel has one of the rings, where the event that is first in a page would pay, and we have another.
+ * In a virtual machine with address translation in software, or with nested virtualisation, the
+ * first access to a page through a mapping costs a microsecond or more. The kernel has one mapping
+ * of the rings, where the first event in a page would pay for it; this process has another.
  */
 #include <bpf/bpf.h>
 #include "loader.h"
@@ -13,14 +14,17 @@
 static bool run(const struct tracer *tracer, const struct tracer_ring *ring, uint32_t page)
 {
 	uint64_t arguments[] = {ring->structural, ring->cpu, page};
-	/* The first pages on the ring's CPU: it says when there is none. */
+	/* The first pages run on the ring's CPU; the call fails if that CPU is offline. */
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = arguments, .ctx_size_in = sizeof(arguments), .flags = page ? 0 : BPF_F_TEST_RUN_ON_CPU,
 		    .cpu = page ? 0 : ring->cpu);
 
 	return bpf_prog_test_run_opts(bpf_program__fd(tracer->skeleton->progs.make_ready), &options) == 0;
 }
 
-/** tracer_make_ready() - what this costs, it costs now. A ring whose CPU is offline is left alone; a kernel that cannot do it records all the same */
+/**
+ * tracer_make_ready() - pay for the first accesses now
+ * It skips a ring with an offline CPU. A kernel that cannot do this records all the same.
+ */
 void tracer_make_ready(const struct tracer *tracer)
 {
 	for (size_t i = 0; i < tracer->nr_rings; i++) {

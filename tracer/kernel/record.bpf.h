@@ -2,7 +2,8 @@
 #ifndef TRACER_RECORD_BPF_H
 #define TRACER_RECORD_BPF_H
 /*
- * record.bpf.h - how a program puts a record into its CPU's ring, and what decides whether it should.
+ * record.bpf.h - how a BPF program writes a record into its CPU's ring, and what
+ * decides whether it should
  *
  *	SEC("event/some_tracepoint")
  *	int BPF_PROG(some_event, int argument)
@@ -17,25 +18,27 @@
 #include "config.h"
 #include <trace/subbuf.h>
 
-/* ---- set by the loader before the programs are loaded: constants for the verifier, dead code is gone ---- */
+/* ---- set by the loader before it loads the programs: constants for the verifier,
+ * which removes dead code ---- */
 const volatile struct tracer_config config;
-/* What to do for each system call, by ABI and number: SYSCALL_* of config.h. */
+/* The action for each system call, by ABI and number: SYSCALL_* of config.h. */
 const volatile unsigned short syscall_actions[2][TRACER_NR_SYSCALLS];
-/* By number, whatever the ABI: can there be more to tell at its exit than the result? For most calls there cannot, and nothing else is asked. */
+/* By number, for any ABI: can the exit have more to record than the result? For most calls it
+ * cannot, and the program looks at nothing else. */
 const volatile bool syscall_has_effects[TRACER_NR_SYSCALLS];
 
-/* ---- may change while we run ---- */
+/* ---- may change while the programs run ---- */
 volatile trace_u64 event_mask[TRACE_MASK_WORDS]; /* for programs that emit more than one event */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* CPUs; and value_size = a ring and slack: set by the loader */
+	__uint(max_entries, 1); /* number of CPUs; value_size = a ring and slack: set by the loader */
 	__type(key, u32);
 	__uint(value_size, 4096);
 } rings SEC(".maps"), structural_rings SEC(".maps");
 
-/* A record of 8 bytes for each filled sub-buffer: only there to wake the daemon. */
+/* One record of 8 bytes for each filled sub-buffer; its only purpose is to wake the daemon. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -62,7 +65,7 @@ struct subbuf_writer {
 	u8 clock;
 	u8 overwrite;
 	u8 structural;
-	u64 at; /* the time of the record; 0: now */
+	u64 at; /* time of the record; 0: now */
 	u64 *position;
 };
 
@@ -77,8 +80,9 @@ struct subbuf_writer {
 #define SUBBUF_HEADER(w, seq)			  ((struct subbuf_header *)slot_of(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) (*(volatile u64 *)record_of(w, seq, offset) = (word))
 
-/* The verifier follows these masks, which are constants to it: a slot lies in the ring, a record begins in its slot at a
- * multiple of 8, and the slack behind the ring takes what the longest record could reach beyond. */
+/* These masks are constants to the verifier: a slot is inside the ring, a record begins in its slot
+ * at a multiple of 8, and the slack after the ring takes what the longest record could reach
+ * beyond. */
 static __always_inline unsigned char *slot_of(const struct subbuf_writer *w, u64 seq)
 {
 	u64 at = (seq << w->subbuf_bytes_log2) & w->slots_mask;
@@ -94,9 +98,10 @@ static __always_inline unsigned char *record_of(const struct subbuf_writer *w, u
 }
 
 /*
- * The rare case is a function of its own, and one try of it another, global so that the verifier goes through each once and not wherever it is called; each finds the ring again,
- * for pointers do not come through. Two of both, so that the kind of ring is a constant: older verifiers do not see that the size goes
- * with the map. @at: the time of the record; 0: now
+ * The rare case is a function of its own, and one try of it is another. They are global, so the
+ * verifier checks each once and not at every call. Each looks the ring up again, because pointers
+ * cannot be arguments. There are two versions of both, so that the kind of ring is a constant:
+ * older verifiers do not see that the size belongs to the map. @at: the time of the record; 0: now.
  */
 struct subbuf_reservation;
 int reserve_try(u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation);
@@ -115,7 +120,7 @@ static __always_inline struct subbuf_control *control_of_cpu(bool structural, u3
 	return structural ? bpf_map_lookup_elem(&structural_rings, &cpu) : bpf_map_lookup_elem(&rings, &cpu);
 }
 
-/* That of @cpu: the one that we are on, but for an entry of one that is offline. */
+/* The ring of @cpu. This is the current CPU, except for a deferred entry of an offline CPU. */
 static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural, u32 cpu)
 {
 	const volatile struct tracer_geometry *geometry = structural ? &config.structural : &config.ring;
@@ -135,7 +140,8 @@ static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural
 	return w->control;
 }
 
-/* Structural sub-buffers are few. A flight recorder's others are read when somebody asks for them. */
+/* Structural sub-buffers are few, so each wakes the daemon. A flight recorder's other sub-buffers
+ * do not: the daemon reads them only for a snapshot. */
 static __always_inline bool is_worth_waking(u32 structural)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -149,18 +155,20 @@ static __always_inline bool is_worth_waking(u32 structural)
 	position = SUBBUF_LOAD(&control->position);
 	nr = (position >> SUBBUF_OFFSET_BITS) - SUBBUF_LOAD(&control->consumed);
 	if ((position & SUBBUF_OFFSET_MASK) < config.ring.subbuf_bytes)
-		nr--; /* it is open */
+		nr--; /* this one is open */
 	return nr >= SUBBUF_LOAD(&control->wake_at);
 }
 
-/* Out of line: it happens once per sub-buffer. The result means nothing; global functions have one. */
+/* Out of line: it runs once per sub-buffer. The result has no meaning;
+ * global functions must have one. */
 __noinline int wake_daemon(u32 structural)
 {
 	u64 one = 1;
 
 	if (!is_worth_waking(structural))
 		return 0;
-	/* An irq_work wakes the poller: this is safe in every context a tracepoint runs in. No room = it is awake. */
+	/* An irq_work wakes the poller: this is safe in every context that a tracepoint runs in. If
+	 * there is no room, the daemon is awake. */
 	return bpf_ringbuf_output(&wakeups, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
 }
 
@@ -213,8 +221,10 @@ __noinline int reserve_slow_structural(u32 cpu, u32 size, u64 position, struct s
 }
 
 /**
- * struct recording - a record on its way. Two pointers are all that lives across the call of the clock: a program has four registers for that
- * @bytes, @structural: constants, most times
+ * struct recording - a record that is being written
+ * Only two pointers live across the call of the clock, because a program
+ * has four registers for that.
+ * @bytes, @structural: constants in most callers
  */
 struct recording {
 	struct subbuf_header *header;
@@ -240,9 +250,12 @@ static __always_inline void *place_record(struct recording *r, struct subbuf_con
 }
 
 /*
- * Room for a payload of @bytes, a multiple of 8, in @control, the ring of @cpu, which is this one; NULL when the event is discarded.
- * The common case, as subbuf_reserve() has it, is written out here for the few registers and the short stack of a program.
- * @at: the time of the record, not before the last one's; 0: now. @interrupts: held_is_interrupted()
+ * Reserve room for a payload of @bytes, a multiple of 8, in @control, the ring of @cpu, which is
+ * the current one. Returns NULL if the event is discarded.
+ * This is the common case of subbuf_reserve(), written out here because a program has few
+ * registers and a short stack.
+ * @at: the time of the record, not before the last record's; 0: now.
+ *     @interrupts: held_is_interrupted()
  */
 static __always_inline void *record_place(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes, u64 at, bool interrupts)
 {
@@ -258,17 +271,19 @@ static __always_inline void *record_place(struct recording *r, struct subbuf_con
 		position = SUBBUF_ADD(&control->position, bytes);
 	if ((position & SUBBUF_OFFSET_MASK) + bytes < subbuf_bytes) {
 		payload = place_record(r, control, position);
-		/* So that the memory, which most often was the daemon's last, is fetched while the clock is read: the add of record_end() waits for all stores before it. */
+		/* Fetch the memory while the clock is read: the daemon most often wrote to it last,
+		 * and the add of record_end() waits for all stores before it. */
 		SUBBUF_STORE((u64 *)r->record, 0);
 		now = at ? at : SUBBUF_CLOCK();
 		r->time = now;
-		/* A base that is not ours yet is one of an earlier use, and earlier: what fits it fits ours. */
+		/* The base may still be that of an earlier use of the slot. That base is earlier: a
+		 * time that fits it fits ours, too. */
 		if ((now - SUBBUF_LOAD(&r->header->base)) >> 32 == 0)
 			return payload;
 	}
 	if (!(structural ? reserve_slow_structural(cpu, bytes, position, &slow) : reserve_slow(cpu, bytes, position, at, &slow)))
 		return NULL;
-	control = control_of_cpu(structural, cpu); /* not kept: it is rarely needed again */
+	control = control_of_cpu(structural, cpu); /* looked up again, because it is rarely needed here */
 	if (!control)
 		return NULL;
 	r->time = slow.time;
@@ -276,9 +291,10 @@ static __always_inline void *record_place(struct recording *r, struct subbuf_con
 }
 
 /*
- * As subbuf_commit(), with less to work out. The record's lap is left 0: it is for those who look into what a dead program left. And each
- * use of a slot adds its whole size, a power of two, to commit, none before the last is complete: so it is a multiple of that at the
- * end of a use only.
+ * As subbuf_commit(), with less to compute. The record's lap stays 0: only salvage of a dead
+ * program's ring reads it. Each use of a slot adds its whole size, a power of two, to commit, and
+ * does so before the next use begins. So commit is a multiple of that size only at the end of a
+ * use.
  */
 static __always_inline void record_head(struct recording *r, u32 id)
 {
@@ -303,12 +319,13 @@ static __always_inline void record_end(struct recording *r, u32 id)
 #define SHORT_TEXT 64
 
 /*
- * Copy @bytes (at most TRACER_PATH_BYTES) of text behind a payload, padded with 0 to whole words. From a map, where there is room behind it: most paths are
- * short, and copied sooner than the helper has begun.
+ * Copy @bytes (at most TRACER_PATH_BYTES) of text after a payload, padded with 0 to whole words.
+ * @text is in a map with room after it. Most paths are short, and these loads copy them sooner than
+ * the helper has begun.
  */
 static __always_inline void put_text(void *to, const char *text, u32 bytes)
 {
-	barrier_var(bytes); /* else the compiler checks one copy and uses another */
+	barrier_var(bytes); /* otherwise the compiler checks one copy and uses another */
 	bytes &= 2047;
 	#pragma unroll
 	for (u32 at = 0; at < SHORT_TEXT; at += sizeof(u64))
@@ -326,7 +343,7 @@ static __always_inline void put_text(void *to, const char *text, u32 bytes)
 #define HELD_SWAP(p, v) __sync_lock_test_and_set(p, v)
 #define HELD_HEADER(control, seq) \
 	((struct subbuf_header *)((void *)(control) + SUBBUF_CONTROL_BYTES + ((seq) << geometry_of(false)->subbuf_bytes_log2 & geometry_of(false)->slots_mask)))
-/* Rare, so out of line. The results mean nothing; global functions have one. */
+/* Rare, so out of line. The results have no meaning; global functions must have one. */
 int catch_up(u32 cpu, u64 position, u32 bytes);
 int add_up(u32 cpu);
 #define HELD_CATCH_UP(control, cpu, position, bytes) catch_up(cpu, position, bytes)
@@ -356,14 +373,16 @@ __noinline int add_up(u32 cpu)
 	return 0;
 }
 
-/* Before a sub-buffer is closed: who makes the record of a call adds it up himself. */
+/* Before a sub-buffer is closed. If we interrupted an exit that is writing the record of
+ * its call, that exit does it. */
 static __always_inline void add_up_uninterrupted(struct subbuf_control *control)
 {
 	if (!held_is_interrupted(control) && held_add_up(control))
 		wake_daemon(false);
 }
 
-/* Rare, so out of line. The result means nothing; global functions have one. */
+/* Flush the deferred entry. Rare, so out of line. The result has no meaning;
+ * global functions must have one. */
 __noinline int settle_entry(u32 cpu)
 {
 	struct subbuf_control *control = control_of_cpu(false, cpu);
@@ -373,7 +392,7 @@ __noinline int settle_entry(u32 cpu)
 	return 0;
 }
 
-/* Returns whether we have interrupted the record of a call. */
+/* Returns whether we interrupted an exit that is writing the record of its call. */
 static __always_inline bool settle_held(struct subbuf_control *control, u32 cpu)
 {
 	if (!SUBBUF_LOAD(&control->held_ns))
@@ -382,7 +401,9 @@ static __always_inline bool settle_held(struct subbuf_control *control, u32 cpu)
 	return held_is_interrupted(control);
 }
 
-/* Room for the payload of an event that happens now, in @control, the ring of @cpu, which is this one. Nothing may come before an entry that is held: it gets its record first. */
+/* Reserve room for the payload of an event that happens now, in @control, the ring of @cpu, which
+ * is the current one. A deferred entry gets its record first, because no later record may precede
+ * it. */
 static __always_inline void *record_begin_in(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes)
 {
 	if (!control)
@@ -406,18 +427,21 @@ static __always_inline struct task_struct *current_task(void)
 /* ---- the kernel's memory ---- */
 extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
 
-/* A member of one of the kernel's objects, as BPF_CORE_READ() of one step, by a load where the kernel allows that. From a wrong address it is 0. */
+/* A member of a kernel object, as BPF_CORE_READ() of one step, by a plain load where the kernel
+ * allows it. A load from a wrong address gives 0. */
 #define FIELD(object, member)                                                                                                    \
 	(config.can_cast ? ((typeof(object))bpf_rdonly_cast(object, bpf_core_type_id_kernel(typeof(*(object)))))->member : BPF_CORE_READ(object, member))
 
 #if defined(__TARGET_ARCH_x86)
 /*
- * The current thread, and what else the kernel keeps for each CPU, by loads alone. The helper is a call, which with its way back costs as
- * much as half a record where returns are guarded. Names of variables are not to be had (kernels without CONFIG_KALLSYMS_ALL
- * list none), but the kernel's type information places them in the same per-CPU section as the run queue, and to that
- * every thread has a pointer, by which make_ready notes it for its CPU. A load from a wrong address would give 0, not harm.
+ * The current thread, and other per-CPU variables of the kernel, by loads alone. The helper is a
+ * call; with its return it costs as much as half a record on kernels that guard returns. We cannot
+ * look up variables by name (kernels without CONFIG_KALLSYMS_ALL list none). But the kernel's type
+ * information places them in the same per-CPU section as the run queue, and every thread has a
+ * pointer to the run queue. make_ready stores that pointer for its CPU. A load from a wrong address
+ * would give 0, and do no harm.
  */
-/* The word at an address: any struct will do that begins with one. */
+/* The word at an address: any struct that begins with a word will do. */
 static __always_inline u64 word_at(u64 address)
 {
 	struct thread_info *words = bpf_rdonly_cast((void *)address, bpf_core_type_id_kernel(struct thread_info));
@@ -425,7 +449,7 @@ static __always_inline u64 word_at(u64 address)
 	return words->flags;
 }
 
-/* Of this CPU, whose ring @control is. */
+/* Store the run queue of this CPU, which has the ring @control. */
 static __always_inline void note_run_queue(struct subbuf_control *control)
 {
 	struct task_struct *task = current_task();
@@ -435,13 +459,14 @@ static __always_inline void note_run_queue(struct subbuf_control *control)
 		control->run_queue = queue;
 }
 
-/* 0 = it is not known where. */
+/* Returns 0 if the address is not known. */
 static __always_inline u64 run_queue(struct subbuf_control *control)
 {
 	return config.current_task_distance ? SUBBUF_LOAD(&control->run_queue) : 0;
 }
 
-/* On this CPU, whose ring @control is. For loads only: what is got by this is no argument for helpers. */
+/* The current thread of this CPU, which has the ring @control. For loads only: helpers do not
+ * accept this pointer as an argument. */
 static __always_inline struct task_struct *current_by_loads(struct subbuf_control *control)
 {
 	u64 queue = run_queue(control), task;
@@ -472,7 +497,7 @@ static __noinline void count_filtered(void)
 		__sync_fetch_and_add(&control->filtered, 1);
 }
 
-/* AND-ed, as the original toolkit did. */
+/* All filters must match, as in the original toolkit. */
 static __always_inline bool task_matches(struct task_struct *task)
 {
 	if (config.filter_pid) {
@@ -490,7 +515,7 @@ static __always_inline bool task_matches(struct task_struct *task)
 	return true;
 }
 
-/* Does the event of the current thread pass the filters? Counts it when not. */
+/* Does the event of the current thread pass the filters? Counts it if not. */
 static __always_inline bool current_passes(void)
 {
 	if (!config.filtering || task_matches(current_task()))
@@ -499,7 +524,8 @@ static __always_inline bool current_passes(void)
 	return false;
 }
 
-/* The same for events by which a thread @task comes into play: its wakeups and scheduling changes pass too. */
+/* The same for events that concern another thread @task: its wakeups and
+ * scheduling changes pass too. */
 static __always_inline bool either_passes(struct task_struct *task)
 {
 	if (!config.filtering || task_matches(current_task()) || task_matches(task))
@@ -508,7 +534,8 @@ static __always_inline bool either_passes(struct task_struct *task)
 	return false;
 }
 
-/* The daemon's own system calls and faults are not recorded: they would feed on themselves. */
+/* The daemon's own system calls and faults are not recorded, because recording them
+ * would cause more of them. */
 static __always_inline bool own_event(struct task_struct *current)
 {
 	int excluded = config.exclude_tgid;
@@ -531,12 +558,13 @@ static __always_inline bool event_wanted(u32 id)
 	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));             \
 	if (record)
 #define RECORD(event)			RECORD_IN(event, false, 0)
-/* In @control, the ring of @cpu, by who has asked for both. */
+/* For a program that has looked up @control, the ring of @cpu, and @cpu already. */
 #define RECORD_ON(control, cpu, event)                                                                                           \
 	struct recording recording;                                                                                              \
 	struct trace_##event *record = record_begin_in(&recording, control, cpu, false, sizeof(struct trace_##event));           \
 	if (record)
-/* Behind settle_held(), or another record, of the same program, in which nothing can have been held since: one function less on the stack, of which older kernels allow 512 bytes in all. */
+/* After settle_held(), or after another record of the same program: no entry can have been deferred
+ * since. This saves one function on the stack, of which older kernels allow 512 bytes in all. */
 #define RECORD_BEHIND(event, extra)                                                                                              \
 	struct recording recording;                                                                                              \
 	struct subbuf_control *control = control_of_cpu(false, bpf_get_smp_processor_id());                                      \

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* sched.bpf.c - who runs, who wakes whom, who is born and dies. */
+/* sched.bpf.c - switches and wakeups of threads, their creation and exit. */
 
 PATH_SCRATCH(exec_scratch);
 
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
-/* preempt_count of this CPU, whose ring @control is, tells task from interrupt. Where it is: see run_queue(). */
+/* preempt_count of this CPU, which has the ring @control; it tells whether an interrupt runs. For
+ * its address see run_queue(). */
 #if defined(__TARGET_ARCH_x86)
 static __always_inline u32 preempt_count(struct subbuf_control *control)
 {
@@ -27,7 +28,7 @@ static __always_inline u32 preempt_count(struct subbuf_control *control)
 }
 #endif
 
-/* The context that really makes a wakeup; the bits of preempt_count, include/linux/preempt.h. */
+/* The real context of a wakeup; the bits of preempt_count, include/linux/preempt.h. */
 static __always_inline u32 waker_context(struct subbuf_control *control)
 {
 	u32 count = preempt_count(control);
@@ -41,7 +42,7 @@ static __always_inline u32 waker_context(struct subbuf_control *control)
 	return TRACE_CONTEXT_TASK;
 }
 
-/* The result means nothing; global functions have one. */
+/* The result has no meaning; global functions must have one. */
 __noinline int record_stolen(u64 ns)
 {
 	if (!event_wanted(TRACE_EV_cpu_stolen))
@@ -53,7 +54,8 @@ __noinline int record_stolen(u64 ns)
 	return 0;
 }
 
-/* What the host took has just been added up, by the clock that the scheduler looked at for this switch. */
+/* The kernel has just updated the steal time, with the clock that the
+ * scheduler read for this switch. */
 static __always_inline void look_for_stolen(struct subbuf_control *control, struct task_struct *prev, struct task_struct *next)
 {
 	u64 stolen, before = control->stolen_before;
@@ -68,7 +70,8 @@ static __always_inline void look_for_stolen(struct subbuf_control *control, stru
 		record_stolen(stolen - before);
 }
 
-/* Threads that were taken off their CPU because a quota is used up: where, and for how long any had been kept off there by then. Most often there are none. */
+/* Threads that were taken off their CPU because a quota is used up: their queue, and for how long
+ * it had been throttled in total by then. Most often there are none. */
 struct quota_wait {
 	struct cfs_rq *queue;
 	u64 before;
@@ -79,9 +82,9 @@ struct {
 	__type(key, u32);
 	__type(value, struct quota_wait);
 } quota_waits SEC(".maps");
-volatile trace_u64 nr_quota_waits; /* in there, or pushed out */
+volatile trace_u64 nr_quota_waits; /* in the map, or evicted */
 
-/* The result means nothing; global functions have one. */
+/* The result has no meaning; global functions must have one. */
 __noinline int record_quota(u32 tid, u32 over, u64 ns)
 {
 	if (!event_wanted(TRACE_EV_sched_quota))
@@ -95,7 +98,7 @@ __noinline int record_quota(u32 tid, u32 over, u64 ns)
 	return 0;
 }
 
-/* Before 6.18 a group's queue is kept off as a whole, with who runs from it. */
+/* Before 6.18 a group's queue is throttled as a whole, with the thread that runs from it. */
 static __always_inline bool quota_is_used_up(struct task_struct *prev, unsigned int prev_state)
 {
 	if (bpf_core_field_exists(prev->throttled))
@@ -165,8 +168,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 }
 
 /*
- * Told on another CPU: where no CPU is online no tracepoint is passed, not even the switch to its idle thread. Steps are passed upwards and downwards;
- * @state: where the CPU is then, which is below the step on the way down.
+ * Recorded on another CPU: an offline CPU passes no tracepoint, not even for the switch to its idle
+ * thread. The steps run upwards and downwards; @state: the CPU's state then, which on the way down
+ * is below the step.
  */
 SEC("event/cpuhp_exit")
 int BPF_PROG(cpu_hotplug, unsigned int cpu, int state, int step, int result)
@@ -242,11 +246,13 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int to_cpu)
 	return 0;
 }
 
-/* Children that there was no place for among the followed, and when the first of them began: to the filters they are strangers. */
+/* Number of children for which the map of followed processes had no room, and when the first of
+ * them began: the filters do not pass them. */
 volatile trace_u64 unfollowed;
 volatile trace_u64 unfollowed_ns;
 
-/* A followed process' children are followed from their first instant. Another's may get the number of one who was, and has not been freed yet. */
+/* Children of a followed process are followed from the start. A child of another process may get
+ * the pid of a followed process that has exited but is not freed yet. */
 static __always_inline void follow_child(struct task_struct *parent, struct task_struct *child)
 {
 	u32 tgid = parent->tgid, child_tgid = child->tgid;
@@ -304,7 +310,7 @@ int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_bin
 	return 0;
 }
 
-volatile bool state_is_told; /* the state at the start has been read: who goes from now on has a name */
+volatile bool state_is_told; /* The start state has been read: names of threads that exit from now on are known. */
 
 static __always_inline void record_name(struct task_struct *task, const char *comm)
 {
@@ -341,7 +347,7 @@ int BPF_PROG(sched_exit, struct task_struct *task, bool group_dead)
 	return 0;
 }
 
-/* Before 6.13: of two threads that leave at the same time both may find that nobody lives. */
+/* Before 6.13: if two threads exit at the same time, both may find that no other thread lives. */
 SEC("event/sched_process_exit")
 int BPF_PROG(sched_exit__task, struct task_struct *task)
 {
@@ -349,7 +355,7 @@ int BPF_PROG(sched_exit__task, struct task_struct *task)
 	return 0;
 }
 
-/* Is there a process of that number? Not known before 6.2. */
+/* Is there a process with that pid? Not known before 6.2. */
 static __always_inline bool number_lives(u32 pid)
 {
 	struct task_struct *task;
@@ -365,7 +371,8 @@ static __always_inline bool number_lives(u32 pid)
 	return lives;
 }
 
-/* A thread is freed some time after it was waited for: its number may be another's already, and whether that one is followed its fork has decided. */
+/* The kernel frees a thread some time after the wait for it. By then its pid may belong to another
+ * process, and the fork of that one has decided whether it is followed. */
 SEC("event/sched_process_free")
 int BPF_PROG(sched_free, struct task_struct *task)
 {
@@ -403,7 +410,7 @@ int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
 	if (!either_passes(task))
 		return 0;
 	RECORD(sched_prio) {
-		int own_prio = task->normal_prio; /* to which it falls back when nobody lends it one */
+		int own_prio = task->normal_prio; /* the priority without a lender */
 
 		record->tid = task->pid;
 		record->old_prio = task->prio;
@@ -442,7 +449,8 @@ int BPF_PROG(cgroup_attach, struct cgroup *cgroup, const char *path, struct task
 	struct path_text *s = path_scratch(&cgroup_scratch);
 	long bytes;
 
-	/* Only of the unified hierarchy, whose groups the start state tells: a thread is in one of each of the others, too. */
+	/* Only for the unified hierarchy, which the start state covers: a thread is in one group of
+	 * each other hierarchy, too. */
 	if (BPF_CORE_READ(cgroup, root, hierarchy_id) != 0 || !s || !either_passes(task))
 		return 0;
 	bytes = bpf_probe_read_kernel_str(s->text, TRACER_PATH_BYTES, path);

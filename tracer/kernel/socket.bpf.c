@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* socket.bpf.c - what flows through sockets, with the byte positions of TCP. */
+/* socket.bpf.c - data through sockets, with the byte positions of TCP. */
 
-/* As sock_ino(), for a socket whose type the verifier knows: four plain loads instead of two calls. */
+/* As sock_ino(), for a socket of a type that the verifier knows: four plain loads instead of two
+ * calls. */
 #define TYPED_SOCK_INO(sk) ((sk)->sk_socket->file->f_inode->i_ino)
 
 #define SYN_SENT 2 /* TCP_SYN_SENT, include/net/tcp_states.h */
 
-/* The address stands in the socket by now (tcp_v4_connect(), tcp_v6_connect()); if the connection fails it is taken out again. */
+/* The socket has the address by now (tcp_v4_connect(), tcp_v6_connect()); if the connection fails,
+ * the kernel removes it again. */
 static __always_inline void record_asks(const struct sock *sk)
 {
 	u16 port = FIELD(sk, __sk_common.skc_dport);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * start_proc.c - the start state as /proc tells it, for threads that the iterators leave out: all of them where a kernel has no
- * iterators, some where it hides a process from them.
+ * start_proc.c - the start state from /proc, for threads that the iterators do not show: all of
+ * them if a kernel has no iterators, some if the kernel hides processes from iterators
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -18,7 +18,8 @@
 #include <unistd.h>
 #include "start_state.h"
 
-/* Call @visit for each numbered entry of a folder, until one returns non-zero. A folder that is gone has none. */
+/* Call @visit for each numbered entry of a folder, until one returns non-zero. A folder that does
+ * not exist any more has no entries. */
 static int each_number(struct tracer_collector *c, uint32_t tgid,
 		       int (*visit)(struct tracer_collector *c, uint32_t tgid, uint32_t number), const char *format, ...)
 {
@@ -41,7 +42,7 @@ static int each_number(struct tracer_collector *c, uint32_t tgid,
 	return result;
 }
 
-/* The first line of a file, without its newline; false when there is none. */
+/* The first line of a file, without its newline; false if there is none. */
 static bool first_line(char *line, size_t bytes, const char *format, ...)
 {
 	char path[64];
@@ -62,7 +63,7 @@ static bool first_line(char *line, size_t bytes, const char *format, ...)
 	return read;
 }
 
-/* All of a short file, whose text may have more lines than one. */
+/* The whole text of a short file, which may have several lines. */
 static bool whole_text(char *text, size_t bytes, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -94,17 +95,19 @@ static uint32_t state_of_letter(char letter)
 
 enum trace_abi tracer_abi_of_program(const char *path)
 {
-	Elf32_Ehdr header; /* what is looked at stands at the same place in that of 64 bits */
+	Elf32_Ehdr header; /* these fields are at the same offsets in the 64-bit header */
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	bool is_32 = fd >= 0 && pread(fd, &header, sizeof(header), 0) == sizeof(header) && !memcmp(header.e_ident, ELFMAG, SELFMAG) &&
-		     header.e_ident[EI_CLASS] == ELFCLASS32 && (header.e_machine == EM_386 || header.e_machine == EM_ARM); /* not x32 */
+		     /* not x32 */
+		     header.e_ident[EI_CLASS] == ELFCLASS32 && (header.e_machine == EM_386 || header.e_machine == EM_ARM);
 
 	if (fd >= 0)
 		close(fd);
 	return is_32 ? TRACE_ABI_32 : TRACE_ABI_NATIVE;
 }
 
-/* /proc/PID/syscall of a blocked thread: number and arguments; "running", or "-1 ..." outside of system calls. */
+/* /proc/PID/syscall of a blocked thread: number and arguments; "running", or "-1
+ * ..." outside of system calls. */
 static void fill_syscall(struct trace_start_thread *thread)
 {
 	unsigned long args[4] = {0};
@@ -124,7 +127,8 @@ static void fill_syscall(struct trace_start_thread *thread)
 	}
 }
 
-/* "voluntary_ctxt_switches: 589" and "nonvoluntary_..." of status, "RUNTIME DELAY TIMES" of schedstat, proc(5). */
+/* "voluntary_ctxt_switches: 589" and "nonvoluntary_..." of status, "RUNTIME DELAY
+ * TIMES" of schedstat, proc(5). */
 static bool read_switches(struct trace_thread_runs *runs, const char *path)
 {
 	unsigned long long number;
@@ -159,11 +163,11 @@ int tracer_emit_runs(struct tracer_collector *c, uint32_t tgid, uint32_t tid, ui
 }
 
 #define PF_KTHREAD  0x00200000
-#define BORN_MEANWHILE_NS 20000000u /* /proc tells births in ticks of 10 ms */
+#define BORN_MEANWHILE_NS 20000000u /* /proc has birth times in ticks of 10 ms */
 
 /*
- * /proc/PID/stat, proc(5): "pid (comm) state ppid pgrp session tty tpgid flags ... 18 priority ... 22 starttime ... 39 processor". In the name there may be
- * anything, a newline too.
+ * /proc/PID/stat, proc(5): "pid (comm) state ppid pgrp session tty tpgid flags ... 18 priority ...
+ * 22 starttime ... 39 processor". The name may contain anything, even a newline.
  */
 static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 {
@@ -178,7 +182,7 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", tgid, tid);
 	if (!whole_text(line, sizeof(line), path))
-		return 0; /* gone */
+		return 0; /* exited */
 	open = strchr(line, '(');
 	close = strrchr(line, ')');
 	if (!open || !close)
@@ -199,14 +203,14 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 	thread.cpu = (uint32_t)cpu;
 	thread.start_ns = start_ticks * (1000000000ul / (unsigned long)sysconf(_SC_CLK_TCK));
 	fill_syscall(&thread);
-	/* It was there when the iterators came by, and they did not show it. */
+	/* It existed when the iterators ran, and they did not show it. */
 	if (c->nr_cgroups && thread.start_ns + BORN_MEANWHILE_NS < c->begin_ns)
 		thread.flags |= TRACE_THREAD_HIDDEN;
 	result = tracer_emit_record(c, TRACE_EV_start_thread, tracer_now_ns(), &thread, sizeof(thread), open + 1);
 	return result || !(thread.flags & TRACE_THREAD_HIDDEN) ? result : tracer_emit_runs(c, tgid, tid, tracer_now_ns());
 }
 
-/* "flags:	02100002" of fdinfo, proc(5), in octal: as of open(2), with O_NOCTTY | O_CLOEXEC. */
+/* "flags:	02100002" of fdinfo, proc(5), in octal: as in open(2), with O_NOCTTY | O_CLOEXEC. */
 static uint32_t flags_of(uint32_t tgid, uint32_t fd)
 {
 	char path[64], text[256];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * start_state.bpf.c - what exists when the recording starts: iterators over threads, descriptors and mappings. The loader reads
- * their output, a sequence of struct tracer_iter_record and payload.
+ * start_state.bpf.c - the state when the recording starts: iterators over
+ * threads, descriptors and mappings
+ * The loader reads their output, a sequence of struct tracer_iter_record and payload.
  */
 
 PATH_SCRATCH(iter_scratch);
@@ -31,7 +32,8 @@ static __always_inline void *iter_begin(struct iter_buffer **ret_buffer)
 	return b->payload;
 }
 
-/* Hand over the payload of @payload_bytes, true since @ts_ns, and, if @text, its string: two writes, so that nothing is copied together. */
+/* Write the payload of @payload_bytes, valid since @ts_ns, and, if @text, its string: two writes,
+ * so that no bytes are copied to join them. */
 static __always_inline void iter_end_at(struct iter_buffer *b, void *seq, u32 id, u32 payload_bytes, const char *text,
 					u32 text_bytes, u64 ts_ns)
 {
@@ -76,7 +78,7 @@ static __always_inline void fill_syscall(struct trace_start_thread *record, stru
 	record->arg3 = SYSCALL_ARG(regs, record->abi, 3);
 }
 
-/* For follow.c. The kernel shows those that whoever asks can see. */
+/* For follow.c. The kernel shows the processes that the caller can see. */
 SEC("iter/task")
 int list_processes(struct bpf_iter__task *ctx)
 {
@@ -125,13 +127,15 @@ int start_thread(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Does the thread tell what its process has? Of one whose leader has exited, and has no memory any more, each does. */
+/* Does this thread report what belongs to its process? If the leader has exited and has no memory
+ * any more, each thread does. */
 static __always_inline bool tells_of_process(struct task_struct *task)
 {
 	return task->pid == task->tgid || !BPF_CORE_READ(task, group_leader, mm);
 }
 
-/* The program of a process; a second pass, because an iterator's program may write one record per call. */
+/* The executable of a process; a second pass, because an iterator's program may
+ * write one record per call. */
 SEC("iter/task")
 int start_exe(struct bpf_iter__task *ctx)
 {
@@ -170,13 +174,15 @@ static __always_inline void start_socket(void *seq, u32 tgid, u32 fd, struct fil
 	}
 }
 
-/* The kernel shows the descriptors of a process once, and those of threads that have others. Where the first thread has exited it shows them for each thread. */
+/* The kernel shows the descriptors of a process once, and those of threads with a table of their
+ * own. If the first thread has exited, it shows them for each thread. */
 static __always_inline bool has_own_files(struct task_struct *task)
 {
 	return task->pid != task->tgid && BPF_CORE_READ(task, group_leader, files);
 }
 
-/* Who has a table of descriptors: each process, and its threads with another one. The loader tells who has the same. Those of the kernel all have one. */
+/* The threads with a descriptor table: each process, and its threads with another table. The loader
+ * finds those that share one. All kernel threads share one. */
 SEC("iter/task")
 int start_files(struct bpf_iter__task *ctx)
 {
@@ -199,7 +205,8 @@ int start_files(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Is @fd of @task this file, now? Since it was looked up, it may have been closed, and opened again. */
+/* Does @fd of @task still refer to @file? It may have been closed and
+ * reopened since it was looked up. */
 static __always_inline bool is_still(struct task_struct *task, u32 fd, struct file *file, unsigned long *ret_cloexec_bits)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
@@ -228,7 +235,7 @@ int start_fd(struct bpf_iter__task_file *ctx)
 		return 0;
 	inode = file->f_inode;
 	place = file_path(s, file);
-	ts_ns = bpf_ktime_get_ns(); /* before it is looked at: whatever changes it after that is told by a later event */
+	ts_ns = bpf_ktime_get_ns(); /* before the check: any later change has a later event */
 	if (!is_still(task, fd, file, &word))
 		return 0;
 	ITER_RECORD(start_fd) {

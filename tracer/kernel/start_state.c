@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* start_state.c - reads the output of the iterators, and what only /proc tells, into start-state records. */
+/* start_state_writer.c - turns the output of the iterators, and data only in /proc,
+ * into start-state records. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <search.h>
@@ -60,7 +61,7 @@ static void remember_thread(struct tracer_collector *c, const struct trace_start
 	c->cgroup_tids[c->nr_cgroups++] = thread->tid;
 }
 
-/* ---- who has the same descriptors ---- */
+/* ---- threads that share descriptors ---- */
 
 static int by_address(const void *left, const void *right)
 {
@@ -69,7 +70,8 @@ static int by_address(const void *left, const void *right)
 	return l->files < r->files ? -1 : l->files > r->files;
 }
 
-/* The first one met with a table stands for it. Of that one itself nothing need be said, but that it is a thread apart from its process. */
+/* The first thread with a table represents it. That thread gets a record only if it is not the
+ * leader: the record says that its table is not its process's. */
 static int emit_files(struct tracer_collector *c, const struct tracer_iter_files *files, uint64_t ts_ns)
 {
 	struct tracer_iter_files **place = tsearch(files, &c->tables, by_address), *own;
@@ -94,7 +96,7 @@ static int emit_files(struct tracer_collector *c, const struct tracer_iter_files
 
 /* ---- reading iterators ---- */
 
-/* The fixed part of the payload of the events that iterators make. */
+/* The fixed part of the payload of an event from an iterator. */
 static size_t payload_bytes_of(uint32_t id)
 {
 	switch (id) {
@@ -131,7 +133,8 @@ static int emit_one(struct tracer_collector *c, const struct tracer_iter_record 
 	return tracer_emit_record(c, head->id, head->ts_ns, payload, fixed, head->bytes > fixed ? text : NULL);
 }
 
-/* Consume whole records of @buffer; the rest stays. Returns the bytes used, or the negative result of emit. */
+/* Consume complete records of @buffer; the rest stays. Returns the bytes used, or
+ * the negative result of emit. */
 static ssize_t emit_buffer(struct tracer_collector *c, const unsigned char *buffer, size_t bytes)
 {
 	size_t used = 0;
@@ -200,7 +203,8 @@ static int open_iterator(struct bpf_program *program, struct bpf_link **ret_link
 	return fd;
 }
 
-/* What the kernel refused is noted as not traced; the rest of the state is still worth having. */
+/* An iterator that the kernel refused is noted as not traced; the rest of
+ * the state is still useful. */
 static int run_iterator(struct tracer_collector *c, struct tracer *tracer, struct bpf_program *program)
 {
 	struct bpf_link *link;
@@ -220,7 +224,7 @@ static int run_iterator(struct tracer_collector *c, struct tracer *tracer, struc
 	return result;
 }
 
-/* The kernel hands over whole rows; a short read ends between two. */
+/* The kernel writes complete rows; a short read ends between two. */
 int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process), void *context)
 {
 	struct tracer_iter_process rows[256];
@@ -240,7 +244,7 @@ int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const st
 	return result;
 }
 
-/* The path of the unified hierarchy, as the first thread met in the group has it. */
+/* The path in the unified hierarchy, from the first thread that was found in the group. */
 static int emit_cgroup(struct tracer_collector *c, size_t idx)
 {
 	struct trace_start_cgroup payload = {.cgroup = c->cgroups[idx]};
@@ -252,7 +256,7 @@ static int emit_cgroup(struct tracer_collector *c, size_t idx)
 	snprintf(path, sizeof(path), "/proc/%u/cgroup", c->cgroup_tids[idx]);
 	file = fopen(path, "re");
 	if (!file)
-		return 0; /* gone meanwhile */
+		return 0; /* exited meanwhile */
 	while (result == 0 && getline(&line, &room, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "0::", 3) == 0)
@@ -292,7 +296,8 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 		result = emit_cgroup(c, i);
 	if (!result)
 		result = tracer_each_interrupt(emit_irq, c);
-	/* Nobody reads it before a snapshot of what is overwritten: of who goes until then the name is told, with what else is left of him. */
+	/* A flight recorder reads the start state only at a snapshot. Until then a thread's name is
+	 * recorded at its exit, with the other events of the exit. */
 	tracer->skeleton->bss->state_is_told = !tracer->options.overwrite;
 	if (c)
 		tdestroy(c->tables, free);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* syscall.bpf.c - entries and exits of system calls, the paths they are given and the files and sockets they return. */
+/* syscall.bpf.c - entries and exits of system calls, the paths they are given, and the
+ * files and sockets they return. */
 #include "arch.bpf.h"
 
 PATH_SCRATCH(enter_scratch);
 PATH_SCRATCH(exit_scratch);
 
-/* Threads whose path argument was not in memory at the entry: the kernel has read it by the exit. */
+/* Threads with a path argument that was not in memory at the entry: the
+ * kernel has read it by the exit. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, u32);
 	__type(value, u8);
 } unread_paths SEC(".maps");
-volatile trace_u64 nr_unread_paths; /* in there, or pushed out: most often none, and no exit need look */
+volatile trace_u64 nr_unread_paths; /* In the map, or evicted: most often 0, so that exits need not look. */
 
 /* The first argument of socketcall(), linux/net.h. */
 enum {
@@ -52,7 +54,7 @@ static __always_inline u64 path_argument(struct pt_regs *regs, u32 abi, u32 whic
 	}
 }
 
-/* What is read of a longer one ends where another path would, and says so. Returns @bytes. */
+/* A path that does not fit ends where the longest path would, with "...". Returns @bytes. */
 static __always_inline long mark_cut(char *text, long bytes)
 {
 	if (bytes == TRACER_PATH_BYTES)
@@ -60,7 +62,8 @@ static __always_inline long mark_cut(char *text, long bytes)
 	return bytes;
 }
 
-/* Returns 1 when the path could be read. A global function is verified once, and keeps its stack to itself. */
+/* Returns 1 if the path could be read. A global function is verified once, and
+ * has a stack frame of its own. */
 __noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 {
 	struct path_text *s = late ? path_scratch(&exit_scratch) : path_scratch(&enter_scratch);
@@ -91,7 +94,7 @@ static __noinline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, 
 		__sync_fetch_and_add(&nr_unread_paths, 1);
 }
 
-/* The file behind a descriptor of the current process, or NULL; and is the descriptor closed by exec? */
+/* The file of a descriptor of the current process, or NULL; and does exec close the descriptor? */
 static __always_inline struct file *file_of_fd(u32 fd, u32 *ret_cloexec)
 {
 	struct files_struct *own = FIELD(current_task(), files);
@@ -107,7 +110,7 @@ static __always_inline struct file *file_of_fd(u32 fd, u32 *ret_cloexec)
 	return file;
 }
 
-/* fs_open of @file, the descriptor @fd. @s belongs to the program that calls. */
+/* Record fs_open of @file, the descriptor @fd. @s belongs to the calling program. */
 static __always_inline void put_fd(struct path_text *s, struct file *file, u32 fd, u32 cloexec)
 {
 	struct inode *inode = FIELD(file, f_inode);
@@ -125,7 +128,7 @@ static __always_inline void put_fd(struct path_text *s, struct file *file, u32 f
 	}
 }
 
-/* sock_endpoints of @file, if it is a socket. */
+/* Record sock_endpoints of @file, if it is a socket. */
 static __always_inline void put_endpoints(struct file *file, u32 fd)
 {
 	struct socket *socket;
@@ -144,7 +147,7 @@ static __always_inline void put_endpoints(struct file *file, u32 fd)
 	}
 }
 
-/* The results of this and the next mean nothing; global functions have one. */
+/* The results of this and the next function have no meaning; global functions must have one. */
 __noinline int record_fd(u32 fd)
 {
 	u32 cloexec = 0;
@@ -164,7 +167,7 @@ __noinline int record_endpoints(u32 fd)
 	return 0;
 }
 
-/* Which socket socketcall() is about: its number is in memory of the program. */
+/* The socket of a socketcall(): its number is in the program's memory. */
 static __noinline void record_socketcall_entry(struct pt_regs *regs)
 {
 	u32 call = SYSCALL_ARG(regs, TRACE_ABI_32, 0), fd;
@@ -178,7 +181,8 @@ static __noinline void record_socketcall_entry(struct pt_regs *regs)
 #define ENTER_REGISTERED_RING 16 /* IORING_ENTER_REGISTERED_RING */
 #define NR_REGISTERED_RINGS   16 /* IO_RINGFD_REG_MAX */
 
-/* How far the program has come with the ring's results: between two of these calls it worked for those in between. */
+/* How many of the ring's results the program has consumed: since the previous such call it worked
+ * on the results in between. */
 static __noinline void record_ring_entry(struct pt_regs *regs, u32 abi)
 {
 	u32 fd = SYSCALL_ARG(regs, abi, 0), cloexec;
@@ -215,13 +219,14 @@ static __noinline void record_entry_more(struct pt_regs *regs, u32 nr, u32 abi, 
 		record_entry_path(regs, nr, abi, action);
 }
 
-/* The three are one record, that much longer with each step: so the code stands once. */
+/* The three are one record, with each step longer by 24 bytes: so one piece of code is enough. */
 _Static_assert(TRACE_EV_sys_enter3 == TRACE_EV_sys_enter + SYSCALL_ARGS_3, "the kind of arguments is the step from event to event");
 _Static_assert(TRACE_EV_sys_enter6 == TRACE_EV_sys_enter + SYSCALL_ARGS_6, "the same");
 _Static_assert(sizeof(struct trace_sys_enter3) == sizeof(struct trace_sys_enter) + 24, "three arguments");
 _Static_assert(sizeof(struct trace_sys_enter6) == sizeof(struct trace_sys_enter) + 48, "six");
 
-volatile bool entries_not_preempted; /* the kernel runs our program for entries with preemption off, as held_begin() needs it */
+/* The kernel runs our program for entries with preemption off, as held_begin() requires. */
+volatile bool entries_not_preempted;
 #define PREEMPT_MASK 0xff	     /* of preempt_count, include/linux/preempt.h */
 
 static __noinline void note_preemption(struct subbuf_control *control)
@@ -230,10 +235,11 @@ static __noinline void note_preemption(struct subbuf_control *control)
 		entries_not_preempted = preempt_count(control) & PREEMPT_MASK;
 }
 
-/* Calls whose exit has more to tell than the result, and mostly not before something else has happened. */
+/* Calls with exits that record more than the result, mostly after other
+ * events have come in between. */
 #define SYSCALL_NOT_HELD (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF | SYSCALL_IOCTL))
 
-/* Is there nothing held still? What is, whose exit was not seen, gets its record first. */
+/* Is no entry deferred any more? An entry with no recorded exit gets its record first. */
 static __always_inline bool may_hold(struct subbuf_control *control, u32 cpu)
 {
 	if (!SUBBUF_LOAD(&control->held_ns))
@@ -244,7 +250,8 @@ static __always_inline bool may_hold(struct subbuf_control *control, u32 cpu)
 
 _Static_assert(TRACER_PATH_BYTES == SUBBUF_HELD_PATH_BYTES, "any path can be held");
 
-/* The path of a call that is to be held, if it has one; bytes with the NUL, 0: it has none, < 0: it could not be read. */
+/* Copy the path of a call that is to be deferred, if it has one. Returns the bytes with the NUL; 0:
+ * it has none, < 0: it could not be read. */
 static __noinline long hold_path(struct subbuf_control *control, struct pt_regs *regs, u32 abi, u32 action)
 {
 	u64 address = event_wanted(TRACE_EV_sys_path) ? path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) : 0;
@@ -279,7 +286,7 @@ static __noinline void record_numbers(struct subbuf_control *control, u32 cpu, s
 	}
 }
 
-/* An entry that is not held. */
+/* Record an entry that is not deferred. */
 static __noinline int record_entry(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, u64 call, u32 action)
 {
 	record_numbers(control, cpu, regs, call, action & SYSCALL_ARGS_MASK);
@@ -288,7 +295,9 @@ static __noinline int record_entry(struct subbuf_control *control, u32 cpu, stru
 	return 0;
 }
 
-/* The two programs themselves have the way of most calls, and all else out of line: of less than 64 bytes of stack they run on the kernel's, of more on pages that it has to find. */
+/* sys_enter and sys_exit contain only the common path; all else is out of line. With less than 64
+ * bytes of stack a program runs on the kernel stack; with more it runs on pages that it has to
+ * find. */
 SEC("event/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
@@ -322,8 +331,10 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 }
 
 /*
- * For the daemon, which runs it to read all there is: on the CPU that it names, or, when that is offline, on any. What is held gets its record, and the sub-buffer in use is
- * closed, as subbuf_flush() does it: of other CPUs it must not be, where records of calls are made without a lock. Returns 1 when it interrupted one: try again.
+ * The daemon runs this before it reads everything: on the CPU in @arguments, or on any CPU if that
+ * one is offline. It flushes the deferred entry and closes the sub-buffer in use, as subbuf_flush()
+ * does. Other CPUs must not do that while exits write records of calls without a lock. Returns 1 if
+ * it interrupted such an exit: try again.
  */
 SEC("raw_tp")
 int settle(u64 *arguments)
@@ -349,7 +360,7 @@ int settle(u64 *arguments)
 	return 0;
 }
 
-/* Descriptors that this system call made or changed. At most two; in a loop so that the code stands once. */
+/* Descriptors that this system call made or changed. At most two; the loop keeps the code once. */
 static __always_inline void record_new_fds(struct pt_regs *regs, u32 abi, u32 action, long ret)
 {
 	s32 fds[2] = {ret, -1};
@@ -371,7 +382,8 @@ static __always_inline void record_new_fds(struct pt_regs *regs, u32 abi, u32 ac
 	}
 }
 
-/* struct cmsghdr of 64-bit programs, and what struct msghdr tells of where they are, socket(7); then those of 32-bit programs. */
+/* struct cmsghdr of 64-bit programs, and the part of struct msghdr that says where they are,
+ * socket(7); then those of 32-bit programs. */
 struct user_control {
 	u64 control, control_bytes;
 };
@@ -391,16 +403,19 @@ struct user_cmsghdr_32 {
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
 #define MAX_RIGHTS 253	       /* SCM_MAX_FD */
-#define MAX_CONTROL_MESSAGES 8 /* before the descriptors come at most a time or three, the sender's credentials and its label */
+/* at most a few of other kinds precede the descriptors: times, the
+ * sender's credentials, its label */
+#define MAX_CONTROL_MESSAGES 8
 
-/* What is read of a message, by sys_exit: not on the stack, of which there is little left where several messages are looked at. */
+/* Data of a message that sys_exit reads. Not on the stack, which has little room left where
+ * several messages are read. */
 struct rights_text {
 	struct user_control control;
 	struct user_control_32 short_control;
 	struct user_cmsghdr header;
 	struct user_cmsghdr_32 short_header;
-	u64 at, end; /* what is to be looked at next, and where the message ends */
-	u32 nr;	     /* descriptors that have been found */
+	u64 at, end; /* the next position, and the end of the message */
+	u32 nr;	     /* number of descriptors found */
 	s32 fd;
 };
 struct {
@@ -430,7 +445,9 @@ static __always_inline bool read_cmsghdr(struct rights_text *s, u64 at, bool is_
 	return true;
 }
 
-/* One part of what came with a message. Returns 1 at the end, or where the descriptors are: at s->at. Steps are functions, because of those the verifier takes one, and of a loop each. */
+/* Examine one part of a message's control data. Returns 1 at the end, or where the descriptors are:
+ * at s->at. Steps are functions, because the verifier checks a function once, and a loop for each
+ * iteration. */
 static __always_inline long find_rights_step(struct rights_text *s, bool is_32)
 {
 	u32 header_bytes = is_32 ? sizeof(struct user_cmsghdr_32) : sizeof(struct user_cmsghdr), word = is_32 ? 4 : 8;
@@ -456,7 +473,7 @@ static long find_rights_32(u32 index, struct rights_text **context)
 	return find_rights_step(*context, true);
 }
 
-/* One descriptor that came. Returns 1 when it is none. */
+/* Record one received descriptor. Returns 1 if it is none. */
 static long record_right(u32 index, struct rights_text **context)
 {
 	struct rights_text *s = *context;
@@ -468,7 +485,8 @@ static long record_right(u32 index, struct rights_text **context)
 	return 0;
 }
 
-/* Descriptors that came with a message. msg_controllen says by now how much the kernel has put there. */
+/* Record the descriptors received with a message. The kernel has set msg_controllen to
+ * the size of what it wrote. */
 static __always_inline void record_rights(u64 message, bool is_32)
 {
 	u32 zero = 0;
@@ -486,7 +504,7 @@ static __always_inline void record_rights(u64 message, bool is_32)
 	bpf_loop(s->nr < MAX_RIGHTS ? s->nr : MAX_RIGHTS, record_right, &s, 0);
 }
 
-/* The results mean nothing. Global functions, verified once, with a stack of their own. */
+/* The results have no meaning. Global functions, verified once, with a stack frame of their own. */
 __noinline int record_message(u64 message)
 {
 	if (event_wanted(TRACE_EV_fs_open))
@@ -501,7 +519,7 @@ __noinline int record_message_32(u64 message)
 	return 0;
 }
 
-/* Only these bring descriptors: so of all others no message is looked at. */
+/* Only unix sockets receive descriptors, so messages of others are not examined. */
 __noinline int is_unix_socket(u32 fd)
 {
 	u32 cloexec = 0;
@@ -518,7 +536,8 @@ __noinline int is_unix_socket(u32 fd)
 #define MMSGHDR_BYTES_32 32
 #define MAX_MESSAGES	 1024 /* UIO_MAXIOV */
 
-/* Not by record_message(): of functions that call each other there may be eight, and these are. */
+/* Does not call record_message(): the verifier allows call chains of at most eight frames,
+ * and this chain has eight. */
 static long record_one_message(u32 index, u64 *message)
 {
 	record_rights(*message + index * MMSGHDR_BYTES, false);
@@ -531,7 +550,8 @@ static long record_one_message_32(u32 index, u64 *message)
 	return 0;
 }
 
-/* Messages that were received at once. Not those of socketcall(): for that there is no stack left, and it is long since 32-bit programs called it so. */
+/* Messages that were received at once. Not for socketcall(): its call chain has no stack left, and
+ * 32-bit programs have not called recvmmsg() that way for a long time. */
 __noinline int record_messages(u64 message, u32 nr, u32 is_32)
 {
 	nr = nr < MAX_MESSAGES ? nr : MAX_MESSAGES;
@@ -552,7 +572,7 @@ static __always_inline void record_new_socket(u32 fd)
 		record_endpoints(fd);
 }
 
-/* What socketcall() has done, by its inner call. */
+/* The effects of a socketcall(), by its inner call. */
 static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
 {
 	u32 args[4] = {};
@@ -582,7 +602,7 @@ static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
 	}
 }
 
-/* enum bpf_cmd, linux/bpf.h, of Linux 6.18: those whose result is a descriptor. */
+/* enum bpf_cmd, linux/bpf.h, of Linux 6.18: the commands that return a descriptor. */
 #define COMMAND(nr) (1ull << (nr))
 #define BPF_FD_COMMANDS                                                                                                          \
 	(COMMAND(0 /* MAP_CREATE */) | COMMAND(5 /* PROG_LOAD */) | COMMAND(7 /* OBJ_GET */) | COMMAND(13 /* PROG_GET_FD_BY_ID */) |  \
@@ -590,7 +610,8 @@ static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
 	 COMMAND(19 /* BTF_GET_FD_BY_ID */) | COMMAND(28 /* LINK_CREATE */) | COMMAND(30 /* LINK_GET_FD_BY_ID */) |                  \
 	 COMMAND(32 /* ENABLE_STATS */) | COMMAND(33 /* ITER_CREATE */) | COMMAND(36 /* TOKEN_CREATE */))
 
-/* Commands of ioctl(), Linux 6.18, whose result is a descriptor. To name one that is none does no harm: what is told is what there is under the number. */
+/* Commands of ioctl(), Linux 6.18, that return a descriptor. A wrong number here does no harm: the
+ * record describes the file that has that number. */
 static __always_inline bool makes_descriptor(u32 command)
 {
 	switch (command) {
@@ -605,7 +626,8 @@ static __always_inline bool makes_descriptor(u32 command)
 	case 0xb702: /* NS_GET_PARENT */
 		return true;
 	default:
-		return command >= 0xff01 && command <= 0xff0a; /* PIDFD_GET_CGROUP_NAMESPACE to PIDFD_GET_UTS_NAMESPACE */
+		/* PIDFD_GET_CGROUP_NAMESPACE to PIDFD_GET_UTS_NAMESPACE */
+		return command >= 0xff01 && command <= 0xff0a;
 	}
 }
 
@@ -621,7 +643,7 @@ static __always_inline bool is_descriptor(struct pt_regs *regs, u32 abi, u32 act
 #define SYSCALL_NEW_FDS (SYSCALL_NEW_FD | SYSCALL_NEW_SOCKET | SYSCALL_PIPE | SYSCALL_SOCKETPAIR)
 #define EINPROGRESS	115
 
-/* What else there is to tell at the end of a call that is more than a number and plain arguments. */
+/* Record the other effects of a call that is more than a number and plain arguments. */
 static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32 action, long ret)
 {
 	if (nr_unread_paths && action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
@@ -646,22 +668,22 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_socketcall_exit(regs, ret);
 }
 
-/* Can there be more to tell at the exit of such a call than the result? */
+/* Can the exit of such a call have more to record than the result? */
 static __always_inline bool may_have_effects(u32 nr)
 {
 	u32 index = nr;
 
-	barrier_var(index); /* else the compiler checks one copy and uses another */
+	barrier_var(index); /* otherwise the compiler checks one copy and uses another */
 	return index >= TRACER_NR_SYSCALLS || syscall_has_effects[index];
 }
 
 enum exit_kind {
 	EXIT_NOT_RECORDED,
 	EXIT_ALONE,
-	EXIT_OF_HELD, /* its entry is held, perhaps: an interrupt may settle it */
+	EXIT_OF_HELD, /* its entry may be deferred; an interrupt may flush it */
 };
 
-/* An exit that is not the end of a held entry to which there is nothing but numbers: what else there is to tell of the call. */
+/* Every exit, except one of a deferred entry with only numbers: record the call's other effects. */
 static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = current_by_loads(control);
@@ -677,8 +699,9 @@ static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32
 	if (has_effects) {
 		abi = syscall_abi(task, nr);
 		action = syscall_action(abi, nr);
-		if (action >> SYSCALL_PATH_SHIFT) /* anything beyond plain arguments */
-			record_effects(regs, nr, abi, action, ret); /* of an entry that is held only what goes to the structural ring */
+		if (action >> SYSCALL_PATH_SHIFT) /* more than plain arguments */
+			/* for a deferred entry only effects in the structural ring */
+			record_effects(regs, nr, abi, action, ret);
 	}
 	return is_held ? EXIT_OF_HELD : EXIT_ALONE;
 }
@@ -704,7 +727,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	struct subbuf_control *control = control_of_cpu(false, cpu);
 	enum exit_kind kind;
 
-	/* The thread is told by where its registers are, on its stack: for that nothing has to be loaded. What is held has passed the filters. */
+	/* The address of its saved registers identifies the thread, so that nothing has to be
+	 * loaded. A deferred entry has passed the filters. */
 	if (!control || (held_is_plain(control) && held_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)))
 		return 0;
 	kind = record_rest(control, cpu, regs, ret);

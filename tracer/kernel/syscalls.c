@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* syscalls.c - system calls by number: their names (from the C library's headers, at build time) and what to record of them. */
+/* syscalls.c - system calls by number: their names (from the C library's headers, at build time)
+ * and what to record for them */
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static const struct syscall_row rows[] = {
 #undef SYSCALL
 };
 
-/* The classes whose calls make descriptors, or change what a socket is connected to. */
+/* The classes of calls that make descriptors, or change what a socket is connected to. */
 static const struct {
 	const char *class;
 	unsigned short action;
@@ -30,7 +31,7 @@ static const struct {
 	{"IOCTL", SYSCALL_NEW_FD | SYSCALL_IOCTL},
 };
 
-/* Descriptors come with messages, too (SCM_RIGHTS). */
+/* Messages can carry descriptors, too (SCM_RIGHTS). */
 static unsigned short action_of_messages(const char *name)
 {
 	return strcmp(name, "recvmsg") == 0 ? SYSCALL_RIGHTS : strncmp(name, "recvmmsg", 8) == 0 ? SYSCALL_MESSAGES : 0;

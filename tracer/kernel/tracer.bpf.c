@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * tracer.bpf.c - all programs as one object: one program per event, named like it. A domain of the kernel has a file of its own.
+ * tracer.bpf.c - all programs as one object: one program per event, with its name. Each domain
+ * of the kernel has a file.
  *
- * Programs are event/, which is tp_btf with the loader's constants in it (constants.c), never tp/: those of that kind skip each other when they nest. A program that serves one event
- * through several tracepoints is called event__tracepoint.
+ * Programs have SEC("event/..."), which is tp_btf with the loader's constants in it (constants.c),
+ * never SEC("tp/..."): programs of that kind skip each other when they nest. A program that serves
+ * one event through several tracepoints is called event__tracepoint.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>

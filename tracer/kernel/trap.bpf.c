@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * trap.bpf.c - page faults. The kernel has a tracepoint at their beginning only. Their end is seen where it counts what was served: for the memory
- * control group, by a tracepoint of newer kernels, which costs less than half of what the software event page-faults-min does that is right behind it.
- * Where it cannot be had programs.c takes the latter. It does not tell whether the fault was a major one: page-faults-maj does, for the few that are.
+ * trap.bpf.c - page faults
+ *
+ * The kernel has a tracepoint only at the beginning of a fault. We see the end where the kernel
+ * counts the fault. Newer kernels count it for the memory control group, with a tracepoint; that
+ * costs less than half of the software event page-faults-min right after it. If that tracepoint is
+ * not available, programs.c uses page-faults-min. The tracepoint does not tell whether the fault
+ * was a major one; page-faults-maj does, for the few major faults.
  */
 
-/* Threads with a fault in kernel mode that has not ended, and in which call. Few faults are. Of one that fails, for there is no page, no end is seen. */
+/* Threads with an unfinished fault in kernel mode, and the call in which they have it. Such faults
+ * are few. A fault that fails, because there is no page, has no end. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -13,7 +18,7 @@ struct {
 	__type(value, u64);
 } kernel_faults SEC(".maps");
 
-const volatile bool faults_are_counted; /* fault_exit__counted is there */
+const volatile bool faults_are_counted; /* fault_exit__counted is available */
 
 static __always_inline int record_fault(unsigned long address, unsigned long ip, unsigned long error, bool user)
 {
@@ -33,7 +38,8 @@ static __always_inline int record_fault(unsigned long address, unsigned long ip,
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* Did the current thread enter the kernel by a system call (or never leave it)? An exception, or an interrupt, has no number. */
+/* Did the current thread enter the kernel by a system call (or never leave it)? An exception or
+ * interrupt has no call number. */
 static __always_inline bool in_system_call(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -41,7 +47,7 @@ static __always_inline bool in_system_call(struct task_struct *task)
 	return regs->orig_ax != -1ul;
 }
 
-/* Where it was called from. */
+/* Identifies the call by its address and number. */
 static __always_inline u64 call_of(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -55,7 +61,8 @@ int BPF_PROG(fault_entry__user, unsigned long address, struct pt_regs *regs, uns
 	return record_fault(address, regs->ip, error, true);
 }
 
-/* What is read while faults are disabled, by programs such as ours and where the kernel must not wait, brings in no page: it fails at once, and has no end. */
+/* A read with faults disabled, by programs such as ours and where the kernel must not wait, brings
+ * in no page: it fails at once and has no end. */
 SEC("event/page_fault_kernel")
 int BPF_PROG(fault_entry__kernel, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
@@ -89,7 +96,8 @@ static __always_inline int record_fault_end(bool major)
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* In a system call pages are also brought in without a fault, for exec or direct I/O, and counted as if there had been one. */
+/* In a system call the kernel also brings in pages without a fault, for exec or direct I/O,
+ * and counts them like faults. */
 SEC("event/count_memcg_events")
 int BPF_PROG(fault_exit__counted, void *memcg, int item)
 {

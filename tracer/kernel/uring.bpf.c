@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * uring.bpf.c - requests of io_uring, and the files that they open and close: no system call returns those to the program.
+ * uring.bpf.c - requests of io_uring, and the files that they open and close,
+ * which no system call returns
  *
- * Where a request keeps its slot of the ring's own table ("direct descriptors") is told by the type of the request.
+ * The type of a request tells where it stores its slot of the ring's own
+ * table ("direct descriptors").
  *
- * A request that accepts again and again ("multishot") completes without being told which request it is: only its ring and its user_data are.
+ * A request that accepts repeatedly ("multishot") completes without a pointer to the request: only
+ * its ring and its user_data are known.
  */
 PATH_SCRATCH(uring_scratch);
 
@@ -12,7 +15,7 @@ struct uring_label {
 	u64 ring;
 	u64 user_data;
 };
-struct { /* requests that accept */
+struct { /* accept requests */
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, struct uring_label);
@@ -30,10 +33,11 @@ enum { /* enum io_uring_op, include/uapi/linux/io_uring.h */
 	URING_LISTEN = 57,
 };
 #define URING_FIXED_FILE 1 /* REQ_F_FIXED_FILE */
-#define URING_ANY_SLOT	 0xffffffffu /* IORING_FILE_INDEX_ALLOC: the result tells which */
+#define URING_ANY_SLOT	 0xffffffffu /* IORING_FILE_INDEX_ALLOC: the result is the slot */
 #define URING_FILE_MASK	 (~7UL) /* FFS_MASK: flags in the low bits of a file's address */
 
-/* Slot + 1 of the ring's table that the request opens or closes; 0: it is a descriptor of the process. */
+/* Slot + 1 of the ring's table that the request opens or closes; 0: it uses a
+ * descriptor of the process. */
 static __always_inline u32 request_slot(u64 request, u32 opcode)
 {
 	if (opcode == URING_ACCEPT && bpf_core_field_exists(struct io_accept, file_slot))
@@ -47,7 +51,7 @@ static __always_inline u32 request_slot(u64 request, u32 opcode)
 	return 0;
 }
 
-/* As of 6.1: a table of files alone. */
+/* As of 6.1: a table of only files. */
 static __always_inline struct file *file_in_old_slot(struct io_ring_ctx___6_1 *context, u32 slot)
 {
 	void *files = FIELD(context, file_table.files);
@@ -112,7 +116,7 @@ __noinline int record_uring_slot(u64 request, u32 slot)
 	return 0;
 }
 
-/* Of a request on a registered file: which one that is. */
+/* The registered file of a request. */
 __noinline int record_uring_file(u64 request)
 {
 	struct inode *inode = BPF_CORE_READ((struct io_kiocb *)request, file, f_inode);
@@ -139,7 +143,7 @@ __noinline int record_uring_closed(u64 request, u32 slot)
 	return 0;
 }
 
-/* What a request that succeeded did to the files of its process. */
+/* The effects of a successful request on the files of its process. */
 __noinline int record_uring_result(u64 request, u32 opcode, u32 result)
 {
 	u32 slot;
@@ -222,7 +226,8 @@ static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb 
 	settle_held(control, cpu);
 	label.ring = (u64)ring;
 	label.user_data = user_data;
-	if (request && FIELD(request, opcode) == URING_ACCEPT) { /* the last result of it: the program may use its label for another request now */
+	/* its last result: the program may now use this user_data for another request */
+	if (request && FIELD(request, opcode) == URING_ACCEPT) {
 		bpf_map_delete_elem(&uring_accepts, &label);
 	} else if (!request && result >= 0) {
 		accepts = bpf_map_lookup_elem(&uring_accepts, &label);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* work.bpf.c - work that the kernel puts off: who queued it, who did it. */
+/* work.bpf.c - deferred work of the kernel: the thread that queued it, the worker that did it. */
 
 SEC("event/workqueue_queue_work")
 int BPF_PROG(work_queue, int cpu, void *pool, struct work_struct *work)
@@ -32,7 +32,7 @@ int BPF_PROG(work_end, struct work_struct *work)
 {
 	if (!current_passes())
 		return 0;
-	RECORD(work_end) { /* the work may be gone: only its address is known */
+	RECORD(work_end) { /* the work may be freed: only its address is used */
 		record->work = (u64)work;
 		COMMIT(work_end);
 	}

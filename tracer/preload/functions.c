@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * functions.c - libtracer-functions.so: every call and return of functions that were compiled with -finstrument-functions, as events
- * (LD_PRELOAD, or -ltracer-functions). The compiler calls these two at both ends of each function; without us the C library's do nothing.
+ * functions.c - libtracer-functions.so: records every call and return of functions compiled with
+ * -finstrument-functions (LD_PRELOAD, or -ltracer-functions)
+ * The compiler inserts calls of these two at both ends of each function; the C
+ * library's versions do nothing.
  */
 #include <trace/tracepoint.h>
 #include "next.h"

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * malloc.c - libtracer-malloc.so: a program's allocations as events, by standing in front of malloc and its like (LD_PRELOAD).
+ * malloc.c - libtracer-malloc.so: records a program's allocations by interposing malloc
+ * and its like (LD_PRELOAD)
  *
- * Whoever comes next allocates: the C library, or another allocator that the program brought. To find it, dlsym() itself may
- * allocate; what it gets then comes out of an arena of ours and is never given back.
+ * The next allocator does the work: the C library's, or another one that the program has. To find
+ * it we call dlsym(), which may itself allocate; that memory comes from an arena of ours and is
+ * never freed.
  *
- * An allocation is recorded when it is done, a release before it is done: so a pointer's events are in order although another thread may get
- * the same memory at once. Not so those of realloc(), which is both, and whose result is not known before: docs/PROBES.md says so. Recording needs no
- * memory and does not come back here.
+ * An allocation is recorded after it is done, a release before it is done. So a pointer's events
+ * are in order, although another thread may get the same memory at once. This does not hold for
+ * realloc(), which does both, with a result that is not known before: docs/PROBES.md says so.
+ * Recording needs no memory and does not call these functions.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -26,7 +29,7 @@
 static unsigned char arena[ARENA_BYTES] __attribute__((aligned(ARENA_ALIGN)));
 static size_t arena_used;
 
-/* This thread is inside of dlsym(). Initial-exec: other models may allocate at the first access. */
+/* This thread is inside dlsym(). Initial-exec: other models may allocate at the first access. */
 static __thread bool looking __attribute__((tls_model("initial-exec")));
 
 static bool in_arena(const void *pointer)
@@ -34,7 +37,8 @@ static bool in_arena(const void *pointer)
 	return (const unsigned char *)pointer >= arena && (const unsigned char *)pointer < arena + ARENA_BYTES;
 }
 
-/* The size stands before the memory, for realloc(). The arena was never used before, so it is zeroed. */
+/* The size is stored before the memory, for realloc(). The arena is used
+ * only once, so it is zeroed. */
 static void *arena_take(size_t bytes)
 {
 	size_t whole = (bytes + 2 * ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1), at;
@@ -75,7 +79,7 @@ static void find_next(void)
 	__atomic_store_n(&known, true, __ATOMIC_RELEASE);
 }
 
-/* false: we are just looking for it */
+/* false: we are in the middle of finding it */
 static inline bool ready(void)
 {
 	if (__builtin_expect(__atomic_load_n(&known, __ATOMIC_ACQUIRE), 1))
@@ -162,7 +166,7 @@ PRELOAD_EXPORT void *reallocarray(void *old, size_t count, size_t size)
 	return resize(old, bytes, CALLER);
 }
 
-/* ---- aligned ones: nobody needs them while we look for malloc ---- */
+/* ---- aligned ones: dlsym() does not need them ---- */
 
 static inline void *aligned(void *pointer, size_t alignment, size_t size, void *caller)
 {

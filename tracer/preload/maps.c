@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * maps.c - where a program's code is mapped, as events program:map: so that the addresses in other events get names. In each of the preload
- * libraries; told when the program starts, and again when it ends, for what was loaded meanwhile (dlopen).
+ * maps.c - records where a program's code is mapped, as events program:map, so that the addresses
+ * in other events get names
+ * It is in each of the preload libraries. It runs when the program starts, and again when it ends,
+ * for files loaded meanwhile (dlopen).
  */
 #include <link.h>
 #include <limits.h>
@@ -22,7 +24,7 @@ static int tell_object(struct dl_phdr_info *info, size_t size, void *context)
 		program[bytes > 0 ? bytes : 0] = '\0';
 		path = program;
 	} else if (*path != '/' && strchr(path, '/') && realpath(path, program)) {
-		path = program; /* as it was asked for: LD_LIBRARY_PATH=., dlopen("./plugin.so") */
+		path = program; /* found by a relative path: LD_LIBRARY_PATH=., dlopen("./plugin.so") */
 	}
 	if (*path != '/')
 		return 0; /* the kernel's vdso */

@@ -2,17 +2,19 @@
 #ifndef TRACER_PRELOAD_NEXT_H
 #define TRACER_PRELOAD_NEXT_H
 /*
- * next.h - the function that a preloaded one stands in front of.
+ * next.h - find the function that a preloaded function interposes
  *
- * Found at the first call, which may come before any constructor has run, from any thread; several may find it at once, and all
- * find the same. Nothing of ours is recorded meanwhile: recording comes after the call, or needs no function that we stand in front of.
+ * It is looked up at the first call, which may come before any constructor has run, from any
+ * thread. Several threads may look it up at once, and all get the same result. No event is recorded
+ * meanwhile: recording comes after the call, or calls no interposed function.
  */
 #include <dlfcn.h>
 #include <stddef.h>
 
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 
-/* @version: of symbols of which the library has an older one too; NULL = none. dlsym() alone may find the older. */
+/* @version: for symbols that also have an older version in the library, which dlsym()
+ *     alone may return; NULL = none. */
 static inline void *preload_next(void **known, const char *name, const char *version)
 {
 	void *function = __atomic_load_n(known, __ATOMIC_RELAXED);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * pthread.c - libtracer-pthread.so: waits for locks and conditions, and how long locks were held, as events (LD_PRELOAD).
+ * pthread.c - libtracer-pthread.so: records waits for locks and conditions, and how long
+ * locks were held (LD_PRELOAD)
  *
- * A lock is first tried. If it is free nothing is recorded, unless TRACER_PTHREAD=all is in the environment: programs take locks millions of
- * times a second and wait for few. If it is not, the wait has two events (contended, acquired), and so has the release of a lock that was
- * waited for, with the time it was held. What a thread holds stands in a small table of its own; locks beyond its size are held without an end.
+ * A lock is first tried. If it is free, no event is recorded, unless TRACER_PTHREAD=all is in the
+ * environment: programs take locks millions of times a second and wait for few. If it is taken, the
+ * wait has two events (contended, acquired), and the release of a lock that was waited for has one,
+ * with the time it was held. A small table per thread lists the locks that the thread holds; locks
+ * that do not fit get no release event.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +22,8 @@
 #define HELD_LOCKS 32
 #define CALLER	   __builtin_return_address(0)
 
-/* Thread-local memory that is there from the start: other models may allocate, and allocators take locks. */
+/* Thread-local memory that exists from the start: other models may allocate,
+ * and allocators take locks. */
 #define OWN __thread __attribute__((tls_model("initial-exec")))
 
 static bool record_all;
@@ -39,7 +43,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* ---- what this thread holds, and waited for ---- */
+/* ---- locks that this thread holds and waited for ---- */
 
 struct held {
 	const void *lock;
@@ -55,7 +59,7 @@ static void hold(const void *lock)
 		held[nr_held++] = (struct held){lock, now()};
 }
 
-/* The latest entry of @lock: a recursive one may be held several times. */
+/* The latest entry of @lock: a recursive lock may be held several times. */
 static bool release(const void *lock, uint64_t *ret_held_ns)
 {
 	for (unsigned int i = nr_held; i-- > 0;)
@@ -82,7 +86,8 @@ static void mutex_taken(const void *lock, const void *caller)
 	tracepoint(pthread, mutex_locked, lock, caller);
 }
 
-/* @wait: how to take it, after it was found to be taken. A macro, for the three have other arguments. */
+/* @wait: how to take the lock, after the try failed. A macro, because the three
+ * have different arguments. */
 #define MUTEX_LOCK(mutex, wait)                                                           \
 	({                                                                                \
 		const void *lock = (mutex), *caller = CALLER;                             \
@@ -231,11 +236,11 @@ PRELOAD_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
 	return NEXT(pthread_rwlock_unlock)(rwlock);
 }
 
-/* ---- conditions: the C library has older ones under the same names ---- */
+/* ---- conditions: the C library has older versions under the same names ---- */
 
 #define CONDITION_VERSION "GLIBC_2.3.2"
 
-/* The mutex is given back while the thread waits, and taken again: held times begin anew. */
+/* The thread releases the mutex while it waits, and takes it again: its held time starts anew. */
 #define CONDITION_WAIT(condition_, mutex_, wait)                                                                  \
 	({                                                                                                        \
 		const void *condition = (condition_), *mutex_address = (mutex_), *caller = CALLER;                \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * memory.c - a process's memory (user_memory.h): made once, by whoever comes first, with system calls only.
+ * memory.c - the program memory of a process (user_memory.h): created once, by the first thread
+ * that needs it, with system calls only
  *
- * A forked child inherits the mapping with its parent's flags, and user_state as zeros. It maps a memory of its own over the inherited one, at the
- * same address, so that every tracepoint's pointer to its flag stays right, whatever other threads do meanwhile.
+ * A forked child inherits the mapping with its parent's flags, and user_state as zeros. It maps a
+ * memory of its own over the inherited one, at the same address. So every tracepoint's pointer to
+ * its flag stays valid, also for other threads that read it meanwhile.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,14 +24,15 @@
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
 #endif
-#define FD_MIN 200 /* our descriptor keeps out of the way of programs that expect small numbers */
+#define FD_MIN 200 /* our descriptor leaves small numbers to programs that expect to get them */
 #define OFFER_TRIES 4
 #define EXIT_TRIES 200
-#define UNCLAIMED_NAPS 10000 /* a second */
+#define UNCLAIMED_NAPS 10000 /* of 0.1 ms: 1 s */
 #define DEFAULT_SUBBUF_BYTES (256u << 10)
 #define DEFAULT_NR_SUBBUFS 16u
 
-/* Where the kernel writes a thread's CPU: glibc's registration, from 2.35. In a thread without one stands a negative number. */
+/* Where the kernel writes a thread's CPU: glibc's registration, from 2.35. A thread without one
+ * has a negative number there. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 
 const unsigned char user_never = 0;
@@ -37,7 +40,7 @@ static struct user_state nothing;
 struct user_state *user_state = &nothing;
 struct user_options user_options;
 
-/* These survive fork: where the process, or the one that it was forked from, has its memory. */
+/* Survives fork: the memory of this process, or of the one that it was forked from. */
 static struct {
 	struct user_memory *memory;
 	uint64_t bytes;
@@ -53,7 +56,7 @@ uint64_t user_time_offset(void)
 	return mine.time_offset;
 }
 
-/* ---- what the environment says ---- */
+/* ---- options from the environment ---- */
 
 static uint32_t power_of_two(uint64_t value, uint32_t min, uint32_t max)
 {
@@ -64,7 +67,7 @@ static uint32_t power_of_two(uint64_t value, uint32_t min, uint32_t max)
 	return power;
 }
 
-/* TRACER_BUFFERS=SIZExNUMBER: bytes of a sub-buffer (K, M), how many; or "off". */
+/* TRACER_BUFFERS=SIZExNUMBER: bytes of a sub-buffer (K, M), and their number; or "off". */
 static void read_options(void)
 {
 	const char *buffers = secure_getenv("TRACER_BUFFERS"), *blocking = secure_getenv("TRACER_BLOCKING");
@@ -93,7 +96,7 @@ static void read_options(void)
 	}
 }
 
-/* ---- what the machine is like ---- */
+/* ---- properties of the machine ---- */
 
 static size_t read_file(const char *path, char *text, size_t bytes)
 {
@@ -106,7 +109,7 @@ static size_t read_file(const char *path, char *text, size_t bytes)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* One more than the highest CPU number there can be. */
+/* The highest possible CPU number + 1. */
 static uint32_t count_cpus(void)
 {
 	unsigned char mask[USER_MAX_RINGS / 8];
@@ -125,7 +128,7 @@ static uint32_t count_cpus(void)
 		if (n < USER_MAX_RINGS)
 			return n + 1;
 	}
-	bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask); /* as many bytes as the kernel's masks have */
+	bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask); /* returns the size of the kernel's CPU masks */
 	return bytes > 0 ? (uint32_t)bytes * 8 : 64;
 }
 
@@ -143,8 +146,10 @@ static uint32_t choose_clock(void)
 #define FIRST_TIME_NAMESPACE "time:[4026531834]" /* PROC_TIME_INIT_INO of Linux */
 
 /*
- * "monotonic  SECONDS  NANOSECONDS", what a time namespace adds: that of the children to come. Who has called unshare() is not in it, but in the first one,
- * mostly, where nothing is added; of one within another the kernel does not tell.
+ * "monotonic  SECONDS  NANOSECONDS": the offset that the time namespace of future children adds. A
+ *             process that has called unshare() is still in its old namespace, mostly the first
+ *             one, which adds nothing. For a namespace within another the kernel does not report
+ *             the offset.
  */
 static uint64_t read_time_offset(void)
 {
@@ -169,7 +174,7 @@ static int make_file(uint64_t bytes)
 	struct rlimit limit;
 	int fd, high;
 
-	/* Over the limit of file sizes the kernel would send SIGXFSZ, not just refuse. */
+	/* Above the limit of file sizes the kernel would send SIGXFSZ instead of just refusing. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes))
 		return -1;
 	user_memory_name(secure_getenv("TRACER_SOCKET"), name);
@@ -190,7 +195,8 @@ static int make_file(uint64_t bytes)
 	return fd;
 }
 
-/* The descriptor that was inherited from the parent, unless the program closed it and uses its number for something else. */
+/* Close the inherited descriptor, unless the program closed it and uses its
+ * number for something else. */
 static void close_inherited(void)
 {
 	struct stat status;
@@ -231,7 +237,7 @@ static void inherit(struct user_memory *memory, const struct user_memory *from)
 	memory->blocking = __atomic_load_n(&from->blocking, __ATOMIC_RELAXED);
 }
 
-/* What is new becomes what the process has. */
+/* Make the new memory that of the process. */
 static void adopt(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
 {
 	mine.memory = memory;
@@ -253,8 +259,9 @@ static void adopt(struct user_state *state, struct user_memory *memory, uint64_t
 }
 
 /*
- * A child's. It inherits its parent's switches, whoever flips them, and so somebody who listens must take it: if nobody hears of its memory it has none,
- * and its events are counted in its parent's.
+ * Set up a child's memory. It inherits its parent's switches, which no daemon may ever change for
+ * it, so a daemon must take it. If no daemon reads the offer, the child has no memory, and its
+ * events are counted in its parent's.
  */
 static bool set_up_child(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
 {
@@ -272,7 +279,9 @@ static bool set_up_child(struct user_state *state, struct user_memory *memory, u
 	return true;
 }
 
-/* What was counted before there was a memory. Who counts looks for one behind that, who makes one looks for the counts behind it: so one of them sees the other. */
+/* Add the events counted before there was a memory. A counting thread re-checks for a memory after
+ * adding, and the creating thread re-checks the counts after publishing the memory. So at least one
+ * of them sees the other (store-load on both sides). */
 static void tell_unready(struct user_state *state)
 {
 	struct user_memory *memory = __atomic_load_n(&state->memory, __ATOMIC_SEQ_CST);
@@ -282,17 +291,20 @@ static void tell_unready(struct user_state *state)
 		__atomic_fetch_add(&memory->unready, unready, __ATOMIC_RELAXED);
 }
 
-/* That of a program that begins. Somebody listens: record all from the start, it will say what it wants. Nobody: record nothing until a daemon finds us. */
+/* Set up the memory of a program that starts. If a daemon listens, record everything from the
+ * start; the daemon then selects what it wants. If none does, record nothing until a daemon finds
+ * this memory. */
 static void set_up_fresh(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
 {
 	enum user_heard heard;
 
 	memory->new_flag = 1;
-	/* Before a daemon has it: what others miss from now on is counted there, should we be killed. */
+	/* Publish it before a daemon has it: threads count missed events there from now
+	 * on, in case we are killed. */
 	__atomic_store_n(&state->memory, memory, __ATOMIC_SEQ_CST);
 	tell_unready(state);
 	heard = user_offer(fd, OFFER_TRIES);
-	/* Who takes it at once says himself what it is to be. */
+	/* A daemon that has taken it already sets new_flag itself. */
 	if (heard == USER_NOBODY && __atomic_load_n(&memory->daemon_pid, __ATOMIC_ACQUIRE) == 0)
 		__atomic_store_n(&memory->new_flag, 0, __ATOMIC_RELAXED);
 	state->unheard = heard == USER_UNHEARD;
@@ -329,7 +341,8 @@ static bool set_up(struct user_state *state)
 	return true;
 }
 
-/* The descriptor may be closed, and its number be something else by now: then only /proc leads to us. */
+/* If the descriptor was closed, and its number may be something else, a daemon
+ * can find us only in /proc. */
 static void offer_again(struct user_state *state, int tries)
 {
 	struct stat status;
@@ -357,7 +370,7 @@ void user_offer_again(struct user_state *state)
 		offer_again(state, 1);
 }
 
-/* The last moment to be heard: for this there is a little time. */
+/* The last chance for an offer: here it may take a little time. */
 static __attribute__((destructor)) void at_exit(void)
 {
 	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE);
@@ -366,10 +379,10 @@ static __attribute__((destructor)) void at_exit(void)
 		offer_again(state, EXIT_TRIES);
 }
 
-/* As many windows as there can be CPUs; pages are taken where they are used. */
+/* As many windows as there can be CPUs; the kernel allocates pages on first use. */
 #define STATE_BYTES (sizeof(struct user_state) + USER_MAX_RINGS * sizeof(struct trace_window))
 
-/* The pages of the state, made once in the life of a program and its descendants. */
+/* The pages of the state, created once in the life of a program and its descendants. */
 static struct user_state *state_pages(void)
 {
 	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE), *expected = &nothing;
@@ -422,7 +435,7 @@ void user_count_unready(void)
 	if (state == &nothing)
 		return;
 	memory = __atomic_load_n(&state->memory, __ATOMIC_ACQUIRE);
-	if (memory) { /* in one step: who is killed takes no others with him */
+	if (memory) { /* in one step, so a kill loses at most this event */
 		__atomic_fetch_add(&memory->unready, 1, __ATOMIC_RELAXED);
 		return;
 	}
@@ -438,7 +451,7 @@ void user_count_for_parent(void)
 
 void user_leave_to_parent(struct trace_tracepoint *tracepoint)
 {
-	/* A word of 0 or 1, whose first byte says the same. */
+	/* new_flag is 0 or 1, so its first byte has the same value. */
 	const unsigned char *flag = mine.memory && !user_options.off ? (const unsigned char *)&mine.memory->new_flag : &user_never;
 
 	__atomic_store_n(&tracepoint->flag, flag, __ATOMIC_RELEASE);

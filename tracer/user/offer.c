@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * offer.c - tell the daemons that listen of our memory. A daemon that is too busy is tried again for some ms; what then is not heard is
- * offered again later, see memory.c.
+ * offer.c - offer our memory to the daemons that listen
+ *
+ * If a daemon is too busy, the offer is repeated for some ms; after that memory.c
+ * repeats it from time to time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +33,13 @@ static bool socket_path(unsigned int n, char *path, size_t bytes)
 	else
 		return false;
 	if (length >= (int)bytes)
-		*path = '\0'; /* fits no socket */
+		*path = '\0'; /* too long for a socket */
 	return length >= 0;
 }
 
-/* A socket, connected to the @n-th daemon that may be there: -ENOENT after the last; -EAGAIN: perhaps somebody listens, but could not be reached;
- * another negative number when nobody trustworthy does. */
+/* Connect to the @n-th possible daemon. Returns a socket; -ENOENT after the last; -EAGAIN if a
+ * daemon may listen but could not be reached; another negative number if no trusted daemon
+ * listens. */
 static int connect_to(unsigned int n)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -50,7 +53,7 @@ static int connect_to(unsigned int n)
 		return -EINVAL;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return -EAGAIN; /* no descriptor, no memory: who knows who listens */
+		return -EAGAIN; /* no descriptor, no memory: a daemon may be listening */
 	errno = 0;
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
 	    (peer.uid != 0 && peer.uid != geteuid())) {
@@ -100,7 +103,7 @@ enum user_heard user_offer(int memory_fd, int tries)
 		if (fd >= 0) {
 			bool sent = send_offer(fd, memory_fd);
 
-			/* No room in a queue, or too many descriptors on their way. */
+			/* A queue is full, or too many descriptors are in flight. */
 			for (int i = 1; i < tries && !sent && errno != EPIPE && errno != EBADF; i++) {
 				clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 				sent = send_offer(fd, memory_fd);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record.c - an event that the program could not write by itself.
+ * record.c - an event that the program could not record with its inlined code
  *
- * The common case is in the program: <trace/tracepoint_inline.h>. Here is the rest: large records, which go the same way, and
- * record_slow(): is the process's memory there, and has this thread looked at it? Is the event registered? Then the record is written the long way, which
- * closes the block of the CPU, opens and closes sub-buffers, and opens another block where records now go.
+ * The inlined code has the common case: <trace/tracepoint_inline.h>. This file has the rest: large
+ * records, which use the same method, and record_slow(). That function makes sure that the program
+ * memory exists, that this thread is set up for it, and that the event is registered. Then it
+ * writes the record on the slow path: it closes the block of the CPU, opens and closes sub-buffers,
+ * and opens another block where records now go.
  */
 #include <errno.h>
 #include <sched.h>
@@ -18,7 +20,7 @@
 #include "user.h"
 
 #define CLOCK_TRIES	 3
-#define CLOCK_PAIR_TICKS 2048u /* half a microsecond or so */
+#define CLOCK_PAIR_TICKS 2048u /* about half a microsecond */
 
 struct subbuf_writer {
 	struct subbuf_control *control;
@@ -28,17 +30,18 @@ struct subbuf_writer {
 	trace_u32 cpu;
 	trace_u16 producer;
 	trace_u8 clock;
-	trace_u8 overwrite; /* 0: whether it does is asked each time */
+	trace_u8 overwrite; /* 0: read @overwrites each time */
 	const trace_u32 *overwrites;
-	trace_u32 **place; /* where the last preliminary header went */
+	trace_u32 **place; /* address of the last preliminary header */
 };
 
 /*
- * What the thread knows. A thread that never recorded, or cannot read its CPU, finds no CPU.
+ * The thread's data. A thread that never recorded, or that cannot read its CPU, has no CPU number.
  * @thread_epoch: a thread that never recorded differs from every epoch, 0 too.
  */
-static uint32_t no_cpu[4] __attribute__((aligned(8))) = { 0, ~0U, 0, 0 }; /* as the kernel's; the latter two are stored to */
-static struct trace_window no_window;	      /* through which nothing is seen */
+/* laid out as the kernel's; the last two words are stored to */
+static uint32_t no_cpu[4] __attribute__((aligned(8))) = { 0, ~0U, 0, 0 };
+static struct trace_window no_window;	      /* has no block */
 __attribute__((visibility("default"))) __thread struct trace_thread trace_thread = { no_cpu, &no_window, 0, TRACE_CLOCK_TSC };
 static __thread uint64_t thread_epoch __attribute__((tls_model("initial-exec"))) = ~0ULL;
 
@@ -70,7 +73,8 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 #define SUBBUF_OVERWRITES(w) SUBBUF_LOAD((w)->overwrites)
 #define SUBBUF_HEADER(w, seq) \
 	((struct subbuf_header *)((w)->data + ((seq) & ((1ULL << (w)->nr_subbufs_log2) - 1)) * (w)->subbuf_bytes))
-/* Release: when the program is killed, what stands before a header in the program stands before it in memory. */
+/* Release: if the program is killed, everything stored before a header in program order is in
+ * memory before the header. */
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
 	__atomic_store_n((trace_u64 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset)), word, __ATOMIC_RELEASE)
 #define SUBBUF_PRELIMINARY(w, seq, offset, size)                                                  \
@@ -81,7 +85,8 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 #include "../subbuf_write.h"
 
 #ifdef __x86_64__
-/* trace_append() of any size, which the header says: 8 bytes at a time, the last 4 alone. */
+/* trace_append() for any size, which is in the header: copies 8 bytes at
+ * a time, the last 4 alone. */
 static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word, uint64_t first, const uint32_t *image,
 			 uint32_t words)
 {
@@ -92,7 +97,7 @@ static bool append_image(const struct trace_window *window, const volatile uint3
 		      "5:\n\tleal 1(%%r8), %%esi\n\tcmpl %[words], %%esi\n\tjae 6f\n\tmovq (%[image], %%r8, 4), %%rsi\n\tmovq %%rsi, 8(%%rdi, %%r8, 4)\n\t"
 		      "addl $2, %%r8d\n\tjmp 5b\n"
 		      "6:\n\tcmpl %[words], %%r8d\n\tjae 7f\n\tmovl (%[image], %%r8, 4), %%esi\n\tmovq %%rsi, 8(%%rdi, %%r8, 4)\n"
-		      "7:\n\tmovq (%[window]), %%r8\n\t", /* the block again */
+		      "7:\n\tmovq (%[window]), %%r8\n\t", /* reload the block */
 		      [first] "r"(first), [image] "r"(image), [words] "r"(words));
 	return true;
 disturbed:
@@ -122,8 +127,9 @@ disturbed:
 _Static_assert(offsetof(struct trace_window, block) == 0, "append_image()");
 
 /*
- * The clock of a sub-buffer's base. Where a flight recorder listens, which asks for nothing until it is asked itself, the program notes what the
- * system's clock says beside its ticks; unless it is interrupted between the two again and again.
+ * The clock of a sub-buffer's base. A flight recorder's daemon reads nothing until it takes a
+ * snapshot. So for a flight recorder the program stores the system's clock next to its ticks;
+ * unless it is interrupted between the two again and again.
  */
 static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, trace_u64 *ret_ns)
 {
@@ -158,7 +164,7 @@ static inline struct subbuf_writer writer_of(const struct user_state *state, uns
 	};
 }
 
-/* Does the daemon allow it? Until it has said so, having just heard of us, it is given a moment. */
+/* Does the daemon allow blocking? A daemon that has just read the offer gets a moment to say so. */
 static bool may_block(struct user_state *state)
 {
 	uint32_t naps = __atomic_load_n(&state->unclaimed_naps, __ATOMIC_RELAXED);
@@ -167,11 +173,13 @@ static bool may_block(struct user_state *state)
 		return true;
 	if (__atomic_load_n(&state->memory->daemon_pid, __ATOMIC_ACQUIRE) != 0 || naps == 0)
 		return __atomic_load_n(&state->memory->blocking, __ATOMIC_RELAXED);
-	__atomic_store_n(&state->unclaimed_naps, naps - 1, __ATOMIC_RELAXED); /* one more or less does not matter */
+	/* a race may lose a decrement, which does no harm */
+	__atomic_store_n(&state->unclaimed_naps, naps - 1, __ATOMIC_RELAXED);
 	return true;
 }
 
-/* Wait for room, when the program ($TRACER_BLOCKING) and the daemon both want that; for a bounded time. */
+/* Wait for room, if the program ($TRACER_BLOCKING) and the daemon both
+ * allow it; for a bounded time. */
 static void wait_for_room(struct user_state *state, const struct subbuf_writer *w, trace_u32 size)
 {
 	const struct timespec nap = { 0, 100000 };
@@ -186,7 +194,7 @@ static void wait_for_room(struct user_state *state, const struct subbuf_writer *
 	}
 }
 
-/* The CPU that the thread is on now, by whatever means there are. */
+/* The CPU that the thread runs on now, by any available means. */
 static uint32_t cpu_now(const struct user_state *state)
 {
 	uint32_t cpu = trace_thread.cpu[1];
@@ -198,7 +206,9 @@ static uint32_t cpu_now(const struct user_state *state)
 	return asked < 0 || (uint32_t)asked >= state->nr_rings ? 0 : (uint32_t)asked;
 }
 
-/* A signal handler that traces in between finds the thread without a CPU, and does the same. What a vforked child knows its parent does not. */
+/* Set up the thread for the process's memory. A signal handler that records meanwhile finds the
+ * thread without a CPU, and does the same. A vforked child must not store what its parent does not
+ * have. */
 static void look_at_process(struct user_state *state)
 {
 	bool is_vforked = trace_thread.cpu[1] == USER_CPU_VFORKED;
@@ -218,7 +228,8 @@ static void look_at_process(struct user_state *state)
 	thread_epoch = state->epoch;
 }
 
-/* What a thread that was disturbed has left there is no sequence any more. */
+/* Clear the pointer to the sequence of a thread that was disturbed: the
+ * thread is not in it any more. */
 static void leave_sequence(void)
 {
 	__atomic_store_n((uint64_t *)(uintptr_t)trace_thread.cpu + 1, 0, __ATOMIC_RELAXED);
@@ -244,7 +255,8 @@ static void write_somewhere(struct user_state *state, uint32_t id, struct user_p
 	leave_sequence();
 }
 
-/* What must be there before an event can be written. False: it is not to be, or was counted. */
+/* Make sure that the event can be written. Returns false if it is not to be
+ * recorded, or was counted. */
 static bool make_ready(struct trace_tracepoint *tracepoint, struct user_state **ret_state)
 {
 	bool busy = false;
@@ -272,7 +284,7 @@ static bool make_ready(struct trace_tracepoint *tracepoint, struct user_state **
 	return *tracepoint->flag && tracepoint->id != 0;
 }
 
-/* The common case, of any size. */
+/* The common case, for any size. */
 static inline bool record_fast(const struct trace_tracepoint *tracepoint, struct user_payload *payload)
 {
 	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
@@ -283,7 +295,8 @@ static inline bool record_fast(const struct trace_tracepoint *tracepoint, struct
 	return tracepoint->id != 0 && user_ring_write(&w, window, where, tracepoint->id, payload);
 }
 
-/* All that is not the common case: which may only have been disturbed, or not have known what it knows then. */
+/* Everything but the common case. The common case may have failed only because the thread was
+ * disturbed, or was not set up, so it is tried again. */
 static void record_slow(struct trace_tracepoint *tracepoint, struct user_payload *payload)
 {
 	int saved_errno = errno;

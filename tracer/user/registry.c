@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * registry.c - descriptions of events: made from what the macros left in the program, appended to the memory, never taken away. An event that a
- * library brings again, after it was unloaded, gets the number that it had.
+ * registry.c - the registry of event types in the program memory
+ *
+ * An entry is made from the static data of a tracepoint macro, appended, and never removed. If a
+ * library is unloaded and loaded again, its event types get the numbers that they had.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +15,7 @@
 
 #define MAX_FIELDS 16
 
-/* An entry being made, with room for the longest. */
+/* An entry under construction, with room for the longest. */
 struct entry {
 	struct user_event event;
 	struct user_field fields[MAX_FIELDS];
@@ -63,7 +65,8 @@ static const char *argument_end(const char *at)
 	return at;
 }
 
-/* What trace_field() expands to, in a macro that wraps tracepoint(): the name is a text. NULL: this is something else. */
+/* The expansion of trace_field() in a macro that wraps tracepoint(): its name is a text. Returns
+ * NULL if @at is something else. */
 static const char *expanded_name(const char *at)
 {
 	static const char *const begins[] = {"_Generic(\"", "::trace_detail::named(\""};
@@ -74,7 +77,7 @@ static const char *expanded_name(const char *at)
 	return NULL;
 }
 
-/* A legal, readable name made of an expression: order->id is order_id. Returns its length. */
+/* Make a valid, readable name from an expression: order->id is order_id. Returns its length. */
 static size_t name_of(const char *at, const char *end, unsigned int number, char *name, size_t bytes)
 {
 	static const char named[] = "trace_field";
@@ -137,7 +140,7 @@ static void add_fields(struct entry *entry, const struct trace_tracepoint *trace
 	}
 }
 
-/* The whole entry as it will stand in the memory, all but its id. */
+/* Build the whole entry as it will be in the memory, except its id. */
 static void describe(struct entry *entry, const struct trace_tracepoint *tracepoint)
 {
 	size_t file = strlen(tracepoint->file);
@@ -150,7 +153,7 @@ static void describe(struct entry *entry, const struct trace_tracepoint *tracepo
 	entry->event.line = tracepoint->line;
 	entry->event.provider = add_text(&entry->event, entry->text, tracepoint->provider, strlen(tracepoint->provider));
 	entry->event.name = add_text(&entry->event, entry->text, tracepoint->name, strlen(tracepoint->name));
-	if (file > USER_MAX_NAME_BYTES - 1) /* the end of a path tells more */
+	if (file > USER_MAX_NAME_BYTES - 1) /* the end of a path is more useful */
 		entry->event.file = add_text(&entry->event, entry->text, tracepoint->file + file - (USER_MAX_NAME_BYTES - 1), USER_MAX_NAME_BYTES - 1);
 	else
 		entry->event.file = add_text(&entry->event, entry->text, tracepoint->file, file);
@@ -162,7 +165,8 @@ static void describe(struct entry *entry, const struct trace_tracepoint *tracepo
 	entry->event.bytes = (bytes + 7) & ~7u;
 }
 
-/* The number of this very event, or a new one, appended; 0 when there is no room. */
+/* The number of an identical entry, or that of a new one, appended.
+ * Returns 0 if there is no room. */
 static uint16_t number_of(struct user_state *state, struct entry *entry)
 {
 	struct user_memory *memory = state->memory;

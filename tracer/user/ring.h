@@ -2,23 +2,28 @@
 #ifndef TRACER_USER_RING_H
 #define TRACER_USER_RING_H
 /*
- * ring.h - one record of a program into a ring. The includer defines what tracer/subbuf_write.h needs, includes it, and defines
- *   USER_APPEND(window, where, now, word, payload)  a record into the block of a CPU, in a restartable sequence; false: it was disturbed, or finds no room
- *   USER_SWAP(where, cpu, at, from, to)             the same of a word of that CPU's, if it is @from
- * SUBBUF_PRELIMINARY() leaves in *w->place where it wrote, so that the last reservation is there.
+ * ring.h - one record of a program into a ring
  *
- * The common case is <trace/tracepoint_inline.h>, which says how it works. Here it stands for records of any size; the small ones are written by
- * the program itself.
+ * The includer defines what tracer/subbuf_write.h needs, includes it, and defines:
+ *   USER_APPEND(window, where, now, word, payload)  append a record to the block of a CPU, in a
+ *   restartable sequence; false: the thread was disturbed, or there is no room
+ *   USER_SWAP(where, cpu, at, from, to)             store @to to a word of that CPU if it
+ *   is @from, in the same way
+ * SUBBUF_PRELIMINARY() stores in *w->place where it wrote, which is the
+ * place of the last reservation.
+ *
+ * <trace/tracepoint_inline.h> explains the common case. The program itself writes small records;
+ * this file has the code for records of any size.
  */
 #include <trace/tracepoint_inline.h>
 
 _Static_assert(SUBBUF_BLOCK_RECORDS_SHIFT == TRACE_BLOCK_RECORD_SHIFT && (int)SUBBUF_CLOCK_TSC == TRACE_CLOCK_TSC, "what programs were compiled with");
 
 /**
- * struct user_payload - what a record holds behind its header
- * @words: 32-bit words, the thread's number first
- * @first: the first two
- * @image: all of them; there the first two are not looked at
+ * struct user_payload - the payload of a record
+ * @words: number of 32-bit words; the first is the thread's number
+ * @first: the first two words
+ * @image: all words; the first two are not used
  */
 struct user_payload {
 	trace_u32 words;
@@ -42,7 +47,10 @@ SUBBUF_INLINE void user_payload_store(const struct user_payload *payload, void *
 		words[payload->words] = 0;
 }
 
-/** user_ring_write() - the common case of a record, by a thread that finds its CPU at @where. False: it is still to be written, the long way */
+/**
+ * user_ring_write() - the common case of a record, by a thread that finds its CPU at @where
+ * Returns false if the record is not written and must take the slow path.
+ */
 SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, const struct trace_window *window, const volatile trace_u32 *where, trace_u32 id,
 				   const struct user_payload *payload)
 {
@@ -55,7 +63,7 @@ SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, const struct t
 /* ---- blocks ---- */
 
 #ifndef USER_BLOCK_ROOM
-#define USER_BLOCK_ROOM 256u /* less is not worth a block */
+#define USER_BLOCK_ROOM 256u /* a smaller rest is not worth a block */
 #endif
 
 SUBBUF_INLINE struct subbuf_ring user_ring_view(const struct subbuf_writer *w)
@@ -63,15 +71,17 @@ SUBBUF_INLINE struct subbuf_ring user_ring_view(const struct subbuf_writer *w)
 	return (struct subbuf_ring){ w->control, w->data, w->subbuf_bytes, 1u << w->nr_subbufs_log2 };
 }
 
-/* Tried once: who does not get it leaves the block as it is. */
+/* One try: a thread that does not get the window leaves the block as it is. */
 SUBBUF_INLINE bool user_window_lock(struct trace_window *window)
 {
 	return __atomic_load_n(&window->moving, __ATOMIC_RELAXED) == 0 && SUBBUF_CAS(&window->moving, 0, 1) == 0;
 }
 
 /**
- * user_block_close() - before a record that takes the long way: the block of the CPU that the thread is on, if there is one
- * Who is disturbed, or comes while somebody else is at it, leaves it: then later records can stand in earlier sub-buffers, where readers find them.
+ * user_block_close() - close the block, if there is one, of the CPU that the thread runs on; before
+ * a record on the slow path
+ * A thread that is disturbed here, or finds another thread at it, leaves the block open. Then later
+ * records can be in earlier sub-buffers; readers sort them.
  */
 SUBBUF_INLINE void user_block_close(const struct subbuf_writer *w, struct trace_window *window, const volatile trace_u32 *where)
 {
@@ -83,7 +93,7 @@ SUBBUF_INLINE void user_block_close(const struct subbuf_writer *w, struct trace_
 		return;
 	block = SUBBUF_LOAD(&control->block);
 	if (subbuf_block_is_open(block)) {
-		SUBBUF_STORE(&control->block_moving, block); /* [B1] for who buries us in the middle of it */
+		SUBBUF_STORE(&control->block_moving, block); /* [B1] for subbuf_bury_block(), if we die here */
 		if (USER_SWAP(where, w->cpu, &control->block, block, SUBBUF_BLOCK_NONE))
 			subbuf_block_close(&ring, block, SUBBUF_LOAD(&control->block_begin));
 		SUBBUF_STORE(&control->block_moving, 0);
@@ -91,14 +101,16 @@ SUBBUF_INLINE void user_block_close(const struct subbuf_writer *w, struct trace_
 	SUBBUF_STORE(&window->moving, 0);
 }
 
-/* The window is ours, and no block is open. False: there is nothing to be had. */
+/* Reserve the rest of the open sub-buffer as a block, and fill in the window. The caller holds the
+ * window, and no block is open. Returns false if there is no rest to reserve. */
 SUBBUF_INLINE bool user_block_reserve(const struct subbuf_writer *w, struct trace_window *window, trace_u64 *ret_block)
 {
 	struct subbuf_control *control = w->control;
 	trace_u64 position = SUBBUF_LOAD(&control->position), seq = position >> SUBBUF_OFFSET_BITS, begin = position & SUBBUF_OFFSET_MASK, base;
 	struct subbuf_header *header = SUBBUF_HEADER(w, seq);
 
-	if (begin + USER_BLOCK_ROOM > w->subbuf_bytes || begin < sizeof(*header) || SUBBUF_LOAD(&header->seq) != seq) /* [R3] */
+	/* The load of seq is [R3]. */
+	if (begin + USER_BLOCK_ROOM > w->subbuf_bytes || begin < sizeof(*header) || SUBBUF_LOAD(&header->seq) != seq)
 		return false;
 	base = SUBBUF_LOAD(&header->base);
 	*ret_block = (seq & SUBBUF_BLOCK_SEQ_MASK) << SUBBUF_BLOCK_SEQ_SHIFT | begin;
@@ -112,11 +124,15 @@ SUBBUF_INLINE bool user_block_reserve(const struct subbuf_writer *w, struct trac
 	SUBBUF_STORE(&window->bytes, w->subbuf_bytes);
 	SUBBUF_STORE(&window->cpu, w->cpu);
 	SUBBUF_STORE(&window->record, 1ULL << TRACE_BLOCK_RECORD_SHIFT);
-	SUBBUF_STORE(&window->block, (uint64_t *)(void *)&control->block); /* [B2] nobody looks at it before the word is stored */
+	/* [B2] no sequence reads it before the word is stored */
+	SUBBUF_STORE(&window->block, (uint64_t *)(void *)&control->block);
 	return true;
 }
 
-/** user_block_open() - let the common case have what is left of the sub-buffer that is being filled. After each record that took the long way */
+/**
+ * user_block_open() - reserve the rest of the open sub-buffer for the common case; after
+ * each record on the slow path
+ */
 SUBBUF_INLINE void user_block_open(const struct subbuf_writer *w, struct trace_window *window, const volatile trace_u32 *where)
 {
 	struct subbuf_control *control = w->control;
@@ -127,14 +143,18 @@ SUBBUF_INLINE void user_block_open(const struct subbuf_writer *w, struct trace_w
 		return;
 	none = SUBBUF_LOAD(&control->block);
 	if (!subbuf_block_is_open(none)) {
-		if (user_block_reserve(w, window, &block) && !USER_SWAP(where, w->cpu, &control->block, none, block)) /* [B2] */
+		/* The swap is [B2]. */
+		if (user_block_reserve(w, window, &block) && !USER_SWAP(where, w->cpu, &control->block, none, block))
 			subbuf_block_close(&ring, block, (trace_u32)block);
 		SUBBUF_STORE(&control->block_moving, 0);
 	}
 	SUBBUF_STORE(&window->moving, 0);
 }
 
-/** user_ring_write_slow() - a record in any case: opens sub-buffers, closes, discards. False: discarded, and counted */
+/**
+ * user_ring_write_slow() - write a record in any case: opens and closes sub-buffers, or discards
+ * Returns false if the record was discarded, and counted.
+ */
 SUBBUF_INLINE bool user_ring_write_slow(const struct subbuf_writer *w, trace_u32 id, const struct user_payload *payload)
 {
 	struct subbuf_reservation r;

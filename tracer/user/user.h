@@ -2,17 +2,21 @@
 #ifndef TRACER_USER_USER_H
 #define TRACER_USER_USER_H
 /*
- * user.h - the files of libtracer among themselves.
+ * user.h - interfaces between the files of libtracer
  *
- *   record.c    what a tracepoint calls: finds the ring of its CPU and writes. No system call but a thread's first gettid().
+ *   record.c    what a tracepoint calls: finds the ring of its CPU and writes. Its only system call
+ *               is a thread's first gettid().
  *   ring.h      the writing itself, shared with the tests that run all its interleavings
- *   memory.c    a process's memory: made at the first registration or event, again in each forked child that records
+ *   memory.c    the program memory of a process: created at the first registration or event, and
+ *               again in each forked child that records
  *   vfork.c     a child that shares the thread's memory
- *   offer.c     how a daemon gets to know of it
- *   registry.c  descriptions of the events in that memory
+ *   offer.c     offers the memory to the daemons
+ *   registry.c  descriptions of the event types in that memory
  *
- * Everything here runs inside other people's programs, at any moment: in constructors, in signal handlers, between fork and exec. So there is no
- * allocation, no lock that anybody waits for in the record path, no stdio; whatever fails turns tracing off and says nothing.
+ * All this code runs inside other people's programs, at any moment: in constructors, in signal
+ * handlers, between fork and exec. So it does not allocate, takes no lock in the record path that a
+ * thread would wait for, and uses no stdio. If anything fails it disables tracing, without a
+ * message.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,19 +24,23 @@
 #include <trace/user_memory.h>
 
 /**
- * struct user_state - what a process knows of its memory
- * It stands in pages that fork() gives to the child as zeros (MADV_WIPEONFORK), whichever way the child was made. So a child
- * finds epoch 0, which no thread of it has, and makes a memory of its own at its first event.
- * @epoch: 0 = not ready; threads compare it with what they saw last
- * @windows: by CPU, in the same pages. @nr_windows: that are used: none when threads cannot read their CPU
- * @rseq_offset: of the kernel's word to a thread, where its CPU stands, from its thread pointer; 0: there is none
- * @phase: enum user_phase; who moves it from NEW to BUSY sets up
- * @registering: 1 while somebody appends to the registry
- * @memory: of a program that begins it is there, to count in, before the state is ready
- * @unready: events that came while there was no @memory, until they are added to that one's
- * @offering: somebody offers it again just now
- * @unclaimed_naps: so often a writer that may block waits for room while the daemon that heard of the memory has not yet said whether it may
- * @unheard: 0 = some daemon heard of the memory, or there is none; else how often that was looked at
+ * struct user_state - what libtracer keeps for a process
+ * It is in pages that every kind of fork gives to the child as zeros (MADV_WIPEONFORK). So a child
+ * finds epoch 0, which no thread has, and creates a memory of its own at its first event.
+ * @epoch: 0 = not ready; threads compare it with the one that they saw last
+ * @windows: by CPU, in the same pages. @nr_windows: number in use; 0 if
+ *     threads cannot read their CPU
+ * @rseq_offset: offset of the kernel's struct rseq, which has the CPU, from the thread
+ *     pointer; 0: there is none
+ * @phase: enum user_phase; the thread that moves it from NEW to BUSY sets up
+ * @registering: 1 while a thread appends to the registry
+ * @memory: while a program starts this is set, for counting, before the state is ready
+ * @unready: events that came while there was no @memory; they are added to its count later
+ * @offering: a thread is offering the memory again
+ * @unclaimed_naps: number of naps of a writer that may block, waiting for room while the daemon
+ *     that read the offer has not yet said whether writers may block
+ * @unheard: 0 = a daemon has read the offer, or there is no memory; otherwise
+ *     how often a thread checked
  */
 struct user_state {
 	uint64_t epoch;
@@ -63,16 +71,17 @@ enum user_phase {
 	USER_OFF = 3,
 };
 
-/* The state of this process: a mapping of its own, or as long as there is none an empty one that is never ready. */
+/* The state of this process: a mapping of its own, or, until there is one, an empty
+ * state that is never ready. */
 extern struct user_state *user_state;
 
-/* What stands for the CPU of a child of vfork(), behind the numbers that the kernel has for none. */
+/* The CPU number of a child of vfork(). The kernel uses the numbers -1 and -2 for "no CPU". */
 #define USER_CPU_VFORKED ((uint32_t)-3)
 
 /* A flag that is never set. */
 extern const unsigned char user_never;
 
-/* What was asked for in the environment, read when the state is made. */
+/* The environment's options, read when the state is created. */
 struct user_options {
 	bool off;
 	uint32_t subbuf_bytes;
@@ -81,29 +90,34 @@ struct user_options {
 };
 extern struct user_options user_options;
 
-/* The state, ready; NULL when it cannot be, or is just being made by somebody (whom we may have interrupted): @ret_busy. */
+/* Returns the state if it is ready. Returns NULL if it cannot be made, or if a thread is making it
+ * (possibly one that we interrupted): @ret_busy. */
 struct user_state *user_ready(bool *ret_busy);
 
-/* An event was lost because something was being set up. */
+/* Count an event that was lost because the state was being set up. */
 void user_count_unready(void);
 
-/* The state cannot be made. If a forebear has a memory, an event is counted there, and its switch for new tracepoints is ours. */
+/* For a process that cannot make a state. If its fork parent has a memory, the event is counted
+ * there, and new tracepoints use the parent's flags. */
 void user_count_for_parent(void);
 void user_leave_to_parent(struct trace_tracepoint *tracepoint);
 
-/* Set up ring @cpu if nobody has. */
+/* Set up ring @cpu unless it is set up already. */
 void user_ring_ready(struct user_state *state, uint32_t cpu);
 
-/* @wait: sleep while somebody else registers, for a moment at most. Afterwards tracepoint->flag is what to look at, unless false. */
+/* Register a tracepoint. @wait: if another thread is registering, sleep, up to a limit. Unless the
+ * result is false, tracepoint->flag is valid afterwards. */
 bool user_register(struct trace_tracepoint *tracepoint, bool wait);
 
-/* Was there somebody to hear an offer? UNHEARD: perhaps, but no one could be reached. */
+/* Result of an offer: USER_NOBODY: no daemon listens; USER_UNHEARD: there may be one,
+ * but none could be reached. */
 enum user_heard { USER_NOBODY, USER_UNHEARD, USER_HEARD };
 
-/* Offer the memory to all daemons; @memory_fd -1: tell them that there is none. @tries: of each, with naps of 0.5 ms between them. */
+/* Offer the memory to all daemons. @memory_fd -1: tell them that there is none. @tries: per daemon,
+ * with naps of 0.5 ms between them. */
 enum user_heard user_offer(int memory_fd, int tries);
 
-/* Nobody heard of our memory yet: now and then, try again. */
+/* If no daemon has read the offer yet, repeat it from time to time. */
 void user_offer_again(struct user_state *state);
 
 uint64_t user_time_offset(void); /* from this process's CLOCK_MONOTONIC to the host's, for time namespaces */

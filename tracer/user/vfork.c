@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * vfork.c - vfork(), whose child takes the long way with its events.
+ * vfork.c - vfork(): its child records its events on the slow path
  *
- * That child runs in the thread's memory, its struct rseq included, but is not registered with the kernel: its restartable sequences would not be restarted,
- * and the CPU that it finds there is its parent's. So the thread has no CPU until it goes on itself. It has to be done here, in front of the C library's, for
- * nothing else tells the child. What posix_spawn() makes runs no code of the program.
+ * The child of vfork() runs in the thread's memory, struct rseq included, but is not registered
+ * with the kernel. The kernel would not restart its sequences, and the CPU number that it finds
+ * there is its parent's. So the thread has no CPU number until the parent continues. This file must
+ * define vfork() in front of the C library's, because nothing else tells libtracer of the child. A
+ * child of posix_spawn() runs no code of the program.
  */
 #ifdef __x86_64__
 #include "user.h"
 
 _Static_assert(offsetof(struct trace_thread, cpu) == 0, "below");
 
-/* As no_cpu of record.c, which knows it by its second word. */
+/* As no_cpu of record.c, which recognises it by its second word. */
 __attribute__((used)) static uint32_t trace_vforked_cpu[4] __attribute__((aligned(8))) = { 0, USER_CPU_VFORKED, 0, 0 };
 
 /*
- * The child returns over the stack that the parent returns on afterwards, so the way back is kept in a register, as is what the thread knew: the kernel keeps all but
- * rax, rcx and r11. The child jumps, so that on a shadow stack the parent's way back stays, too.
+ * The child returns over the stack that the parent later returns on. So the return address is kept
+ * in a register, as is the thread's previous @cpu: the kernel preserves all registers but rax, rcx
+ * and r11. The child jumps instead of returning, so that the parent's return address stays on a
+ * shadow stack, too.
  */
 __asm__(".text\n\t.globl vfork\n\t.type vfork, @function\n\t.balign 16\n"
 	"vfork:\n\t.cfi_startproc\n\tendbr64\n\t"
