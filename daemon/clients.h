@@ -5,7 +5,7 @@
  * clients.h - the programs with tracepoints that a recording takes part of: they come, are switched and looked after, and go.
  *
  *	user_socket.c   they offer their memory ...          user_find.c     ... or are found
- *	user_mapping.c  the memory, mapped and checked       sample_program.c  one of them
+ *	user_mapping.c  the memory, mapped and checked       user_program.c  one of them
  *	user_clock.c    their ticks as ns                    drain.c         takes their records
  *
  * Programs call nobody when a buffer is full; so they are looked at, the more often the more they record, and not at all when there are

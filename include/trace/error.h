@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TRACE_ERROR_H
 #define TRACE_ERROR_H
-/* error_set.h - how the libraries report failures: a negative errno, and one sentence
+/* error.h - how the libraries report failures: a negative errno, and one sentence
  * with the cause and what to do */
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #ifndef TRACE_USER_EVENTS_H
 #define TRACE_USER_EVENTS_H
 /*
- * user_accounting.h - the events of programs: how often each tracepoint was reached, and where the
+ * user_events.h - the events of programs: how often each tracepoint was reached, and where the
  * time between two of them went
  *
  *	struct trace_user_events *user = trace_user_events_new(trace, analysis, &error);
