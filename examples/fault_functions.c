@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* fault_functions TRACE - the functions in which page faults occurred, with the number of faults in each. */
+/* fault_functions TRACE - the functions in which page faults occurred, with their numbers. */
 #include <stdio.h>
 #include <string.h>
 #include <trace/analysis.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* example_servers.c - write_server_trace(): the trace of "one_client_is_exact" in test_servers.c. */
+/*
+ * example_servers.c - write_server_trace(): the trace of "one_client_is_exact" in test_servers.c.
+ */
 #include "servers_case.h"
 #include "example_traces.h"
 

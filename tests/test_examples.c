@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_examples.c - the programs of docs/ANALYSES.md and docs/API.md print what is true of a small trace. The first guide shows its
- * programs as they are in examples/, the second one names all programs.
+ * test_examples.c - the programs of docs/ANALYSES.md and docs/API.md print what is true of a
+ * small trace. The first guide shows its programs as they are in examples/, the second one names
+ * all programs.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -18,7 +19,10 @@
 #define US 1000ull
 #define MS 1000000ull
 
-/* Thread 10 waits 4 ms in a pipe for thread 20, and sleeps 2.5 ms; thread 20 makes three system calls. */
+/*
+ * Thread 10 waits 4 ms in a pipe for thread 20, and sleeps 2.5 ms; thread 20 makes three system
+ * calls.
+ */
 static void write_trace(int fd)
 {
 	static const struct {
@@ -53,7 +57,10 @@ static void write_trace(int fd)
 	tb_free(tb);
 }
 
-/* Runs an example on the trace of @write_to and compares its output. @arguments follow the name of the trace. */
+/*
+ * Runs an example on the trace of @write_to and compares its output. @arguments follow the name
+ * of the trace.
+ */
 static void says_of(void (*write_to)(int fd), const char *example, const char *arguments, const char *expected)
 {
 	char path[] = "/tmp/trace-examples-XXXXXX", command[512], output[4096];
@@ -128,7 +135,10 @@ __attribute__((noinline)) int known_function(int number)
 	return number * 3 + (int)(uintptr_t)&number % 2;
 }
 
-/* The mapping of this program's code, as the start state of a trace has it. @ret_path has PATH_MAX bytes. */
+/*
+ * The mapping of this program's code, as the start state of a trace has it. @ret_path has
+ * PATH_MAX bytes.
+ */
 static struct trace_start_map map_of_known_function(uint32_t pid, char *ret_path)
 {
 	unsigned long long start, end, offset;
