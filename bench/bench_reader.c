@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_reader.c - what the trace file costs: bytes per event, ns to pack one, events per second when read.
+ * bench_reader.c - the cost of the trace file: bytes per event, ns to pack an event, events read
+ * per second.
  *
  *	bench_reader TRACE [ROUNDS [COPY]]
  *
- * Works on a trace that exists: a real mix, not an invented one. Packing is measured on the records that the trace was made
- * of, put together again, and reading on what the writer made of them, which is left in COPY. Each figure is the best of the
- * rounds, in CPU time; the machine may be doing other things.
+ * The program works on a recorded trace, so on a real mix of events. It rebuilds the records from
+ * the events of TRACE, measures how long the writer takes to pack and compress them, writes them
+ * to COPY, and measures how long the reader takes to read COPY. Each figure is the best of the
+ * rounds, in CPU time, because the machine may do other work meanwhile.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,11 +22,11 @@
 #include <unistd.h>
 
 enum {
-	BLOCK_BYTES = 1 << 20, /* as the daemon's sub-buffers */
+	BLOCK_BYTES = 1 << 20, /* the daemon's default sub-buffer */
 	NR_CALLS = 512,
 };
 
-/** struct block - records of one stream, as a sub-buffer holds them */
+/** struct block - records of one stream, in the form of a sub-buffer */
 struct block {
 	struct trace_source source;
 	unsigned char *records;
@@ -70,7 +72,7 @@ static void block_add(struct block *block, const struct trace_event *event)
 	block->source.nr_records++;
 }
 
-/* The records of each stream in blocks. */
+/* Rebuilds the records of @trace, as a list of blocks per stream. */
 static struct block *blocks_of(const struct trace *trace)
 {
 	struct trace_cursor_options options = { .size = sizeof(options), .no_lost = true };
@@ -84,14 +86,15 @@ static struct block *blocks_of(const struct trace *trace)
 
 		if (!*block || (*block)->source.bytes + TRACE_RECORD_MAX_BYTES > BLOCK_BYTES ||
 		    event->ts_ns - (*block)->source.base_ns > UINT32_MAX)
-			*end = *block = block_new(event, ++seq[event->stream % 4096]), end = &(*block)->next;
+			*end = *block = block_new(event, ++seq[event->stream % 4096]),
+			end = &(*block)->next;
 		block_add(*block, event);
 	}
 	trace_cursor_free(cursor);
 	return all;
 }
 
-/* The names of the system calls say what is kept of their arguments. */
+/* The writer keeps the arguments of a system call according to its name, so it needs the names. */
 static void name_calls(struct trace_writer *writer, const struct trace *trace)
 {
 	const enum trace_string_space spaces[] = { TRACE_STRING_SYSCALL, TRACE_STRING_SYSCALL_32 };
@@ -117,7 +120,7 @@ static void copy_write(const struct trace *trace, const struct block *blocks, co
 	close(fd);
 }
 
-/* The least that could be done with the records: they are taken out of the sub-buffers. */
+/* Returns the ns to copy all records: the minimum for any way to take them out of sub-buffers. */
 static uint64_t copy_ns(const struct block *blocks)
 {
 	unsigned char *copy = malloc(BLOCK_BYTES);
@@ -127,14 +130,14 @@ static uint64_t copy_ns(const struct block *blocks)
 	begin = now_ns();
 	for (const struct block *block = blocks; block; block = block->next) {
 		memcpy(copy, block->records, block->source.bytes);
-		__asm__ volatile("" : : "r"(copy) : "memory"); /* it is used, for all the compiler knows */
+		__asm__ volatile("" : : "r"(copy) : "memory"); /* the compiler must not drop the copy */
 	}
 	begin = now_ns() - begin;
 	free(copy);
 	return begin;
 }
 
-/* Packs and writes everything @rounds times, and once more to @copy. */
+/* Packs and writes all blocks @rounds times, and once more to the file @copy. */
 static void bench_pack(const struct trace *trace, const struct block *blocks, int rounds, const char *copy)
 {
 	struct trace_writer *writer = trace_writer_new(open("/dev/null", O_WRONLY | O_CLOEXEC), NULL, NULL);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * beside CPUS COMMAND [ARG...] - the CPU time of a command, and how fast the CPUs were meanwhile.
+ * beside CPUS COMMAND [ARG...] - measure the CPU time of a command, and the speed of the CPUs
+ * meanwhile.
  *
- * On a virtual machine a CPU is faster or slower by a fifth for seconds at a time, by what others do with the same core and caches: few repetitions
- * do not tell 1 % of that. So on each of the CPUS (1, or 2, ...), to which the command is confined, a thread does the same small piece of work again
- * and again at the same time, in turns of some ms as the scheduler gives them. What slows the one slows the other. The work makes no
- * system calls and no page faults: tracing adds hardly anything to it.
+ * On a virtual machine a CPU is faster or slower by a fifth for seconds at a time, because other
+ * guests use the same core and caches. A few repetitions cannot show a difference of 1 % on such
+ * a machine. So this program confines the command to CPUS CPUs, and runs a reference thread on
+ * each of them. The thread repeats one small piece of work, and shares the CPU with the command
+ * in time slices of some ms. Whatever slows the command slows the reference thread, too. The work
+ * makes no system calls and no page faults, so tracing adds almost nothing to it.
  *
- * Prints: CPU ns of the command and its children, of the process that started this one (who traces, or waits), and of the threads; and the pieces of
- * work that these did. Its exit status is the command's.
+ * The program prints four numbers: the CPU ns of the command and its children, of the process that
+ * started this program (the tracer), and of the reference threads; and the pieces of work that the
+ * reference threads did. Its exit status is the command's.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -23,18 +27,22 @@
 #include <unistd.h>
 
 #define MAX_CPUS 64
-#define WORDS	 (1 << 17) /* 512 KiB, all of a core's cache here: with 128 KiB, or 1 MiB, it was less like gzip in what slowed it */
-#define STEPS	 20000	   /* of a piece: some 50 us */
+/*
+ * 512 KiB, the whole cache of a core here. With 128 KiB or 1 MiB, other events slowed it than
+ * slowed gzip.
+ */
+#define WORDS	 (1 << 17)
+#define STEPS	 20000 /* in one piece of work: some 50 us */
 
 struct reference {
 	pthread_t thread;
-	_Alignas(64) atomic_ullong pieces; /* written by the thread */
+	_Alignas(64) atomic_ullong pieces; /* only the thread writes it */
 	uint32_t words[WORDS];
 };
 
 static struct reference references[MAX_CPUS];
 
-/* Look-ups that depend on each other, and branches that cannot be foreseen. */
+/* One piece of work: look-ups that depend on each other, and branches that cannot be predicted. */
 static uint32_t piece(uint32_t *words, uint32_t at)
 {
 	for (int i = 0; i < STEPS; i++) {
@@ -88,11 +96,12 @@ static void read_references(int first, int nr, long long *ret_cpu_ns, long long 
 
 		pthread_getcpuclockid(references[i].thread, &clock);
 		*ret_cpu_ns += now(clock);
-		*ret_pieces += (long long)atomic_load_explicit(&references[i].pieces, memory_order_relaxed);
+		*ret_pieces +=
+			(long long)atomic_load_explicit(&references[i].pieces, memory_order_relaxed);
 	}
 }
 
-/* Of all threads of the process that started this one. */
+/* Returns the CPU time of all threads of the process that started this program. */
 static long long parents_cpu_ns(void)
 {
 	char path[300];

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""comparison.py - ways to do something, measured by turns, and what comes of it: rows of one table.
+"""comparison.py - measure several ways to do something, alternating, and make rows of a table of them.
 
-On a machine that is never quite alone figures are only worth something beside each other. So all ways of a comparison take turns, what is
-compared is taken from the same repetition, whose samples are neighbours in time, and of all repetitions the median is told (or another middle,
-where it says so), with the middle half of what it would have been with other repetitions (bootstrap)."""
+On a shared machine, figures can only be compared if they were measured at the same time. So all ways of a comparison alternate. Ratios compare
+samples of the same repetition, which are neighbours in time. The result is the median over all repetitions (or another middle, where a method
+says so), with the middle half of the values that other choices of the repetitions would have given (bootstrap)."""
 import copy
 import dataclasses
 import json
@@ -15,7 +15,7 @@ import time
 
 
 def run(*command, **options):
-    """stdout of a command that must succeed"""
+    """run a command that must succeed; return its stdout"""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()[-400:]}")
@@ -23,7 +23,7 @@ def run(*command, **options):
 
 
 def seconds(*command, **options):
-    """elapsed time of a command that must succeed"""
+    """run a command that must succeed; return its elapsed time"""
     begin = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
     return time.monotonic() - begin
@@ -35,7 +35,7 @@ def put(path, text):
 
 
 def bootstrap(repetitions, figure):
-    """(lower, upper) quartile of figure() over repetitions drawn with replacement"""
+    """the (lower, upper) quartile of figure() over repetitions drawn with replacement"""
     draws = random.Random(1)
     values = sorted(figure([draws.choice(repetitions) for _ in repetitions]) for _ in range(400))
     return values[100], values[300]
@@ -43,11 +43,11 @@ def bootstrap(repetitions, figure):
 
 @dataclasses.dataclass
 class Row:
-    """One line of the table. Bar and limit are of the ratio where there is one, else of our figure, in its unit.
+    """One line of the table. Bar and limit refer to the ratio if there is one, else to our figure, in its unit.
 
-    what: the measurement; unit: of ours and of the peer's figure; added: both are what tracing adds to an untraced figure
-    spread: lower and upper quartile of the ratio; bar: where we want to be; limit: the best that could be had here, and of what (limit_of)
-    noise: the ratio where there was nothing to tell; more: more is better"""
+    what: the measurement; unit: of ours and of the peer's figure; added: both figures are what tracing adds to an untraced one
+    spread: lower and upper quartile of the ratio; bar: the value to reach; limit: the best possible value here, measured with limit_of
+    noise: the ratio of two equal ways; more: greater is better"""
     what: str
     ours: float
     unit: str
@@ -68,13 +68,13 @@ class Row:
 
 
 def others_trace():
-    """does somebody else trace this kernel now? That would cost everybody, and most the untraced"""
+    """does another tracer run on this kernel now? It would slow all ways, and the untraced one most"""
     programs = json.loads(run("bpftool", "-j", "prog", "show"))
     return any(program.get("name") in ("sys_enter", "sched_switch", "clock_enter", "path_enter", "record_enter", "l_sys_enter") for program in programs)
 
 
 def wait_alone(patience):
-    """wait until nobody else traces; our own programs, too, take a moment to go, and their memory another. False: out of patience"""
+    """wait until no other tracer runs, our own of before included. False: out of patience"""
     end = time.monotonic() + patience
     while others_trace():
         if time.monotonic() > end:
@@ -85,13 +85,13 @@ def wait_alone(patience):
 
 
 def undisturbed(way):
-    """a sample at whose begin and end nobody else traces"""
+    """a sample with no other tracer at its begin and end"""
     for _ in range(20):
         if wait_alone(60):
             value = way()
             if wait_alone(1):
                 return value
-    raise RuntimeError("somebody else traces this machine all the time")
+    raise RuntimeError("another tracer runs on this machine all the time")
 
 
 def progress(text):
@@ -100,25 +100,25 @@ def progress(text):
 
 
 def middle_mean(values):
-    """the mean of the middle half: nearly as exact as the mean, and nearly as little moved by outliers as the median"""
+    """the mean of the middle half: nearly as exact as the mean, and outliers move it nearly as little as the median"""
     values = sorted(values)
     cut = len(values) // 4
     return statistics.mean(values[cut:len(values) - cut])
 
 
 def fastest_mean(values):
-    """the mean of the fastest quarter: for times of half a second, of which the host makes some longer by a half, and none shorter"""
+    """the mean of the fastest quarter: for times of half a second, which the host makes longer, but never shorter"""
     values = sorted(values)
     return statistics.mean(values[:max(len(values) // 4, 1)])
 
 
 class Samples:
-    """what the ways of one comparison gave, in each repetition"""
+    """the samples of all ways of one comparison, by repetition"""
 
     middle = staticmethod(statistics.median)
 
     def __init__(self, name, ways, repetitions):
-        """ways: {label: function returning a number}. Every other repetition goes through them backwards, so that nobody always comes after the same"""
+        """ways: {label: function that returns a number}. Every other repetition is in reverse order"""
         self.of = {label: [] for label in ways}
         for repetition in range(repetitions):
             for label, way in list(ways.items())[::-1 if repetition % 2 else 1]:
@@ -137,22 +137,22 @@ class Samples:
         return self.middle([value for value in self.of[label] if value is not None])
 
     def repetitions(self, labels):
-        """[(a sample of each label), ...] of the repetitions that have them all"""
+        """[(a sample of each label), ...] of the repetitions that have all labels"""
         return [row for row in zip(*(self.of[label] for label in labels)) if None not in row]
 
     def spread(self, ours, peers):
-        """quartiles of the ratio of the middles in a choice of the repetitions; None: too few to tell"""
+        """quartiles of the ratio of the middles over choices of the repetitions; None: too few repetitions"""
         rows = self.repetitions([ours, *peers])
         if len(rows) < 3:
             return None
         return bootstrap(rows, lambda some: self.middle([row[0] for row in some]) / self.middle([value for row in some for value in row[1:]]))
 
     def added(self, label, base="untraced"):
-        """the median of what a way takes longer than another, each sample compared with its neighbour"""
+        """the median of the time that a way takes longer than base, each sample compared with its neighbour"""
         return statistics.median(value - before for before, value in self.repetitions([base, label]))
 
     def at_one_speed(self, figure):
-        """Samples of figure(sample), a time, as it would have been had the CPUs always had the speed of the median. Each sample says under "speed" what they had"""
+        """Samples of figure(sample), a time, scaled from sample["speed"] of the CPUs to their median speed"""
         median = statistics.median(sample["speed"] for samples in self.of.values() for sample in samples if sample)
         steady = copy.copy(self)
         steady.middle = middle_mean
@@ -160,19 +160,19 @@ class Samples:
         return steady
 
     def apart(self, label, names):
-        """Samples of each figure of the samples of a way that gives several"""
+        """Samples of each figure of a way that returns several"""
         parts = copy.copy(self)
         parts.of = {name: [sample[i] if sample else None for sample in self.of[label]] for i, name in enumerate(names)}
         return parts
 
     def by_the_fastest(self):
-        """the same Samples, whose middle is the mean of the fastest"""
+        """the same Samples, with the mean of the fastest as middle"""
         fastest = copy.copy(self)
         fastest.middle = fastest_mean
         return fastest
 
     def row(self, what, ours, peer, unit, peer_name=None, limit=None, noise=None, **more):
-        """a row that compares two ways. limit: the way that can hardly be beaten; noise: the peer once more. It is compared with both, and how those two differ is error"""
+        """a row that compares two ways. limit: a way that is hard to beat; noise: the peer once more, to show the error"""
         if ours not in self or peer not in self:
             return None
         peers = [peer] + ([noise] if noise and noise in self else [])
@@ -184,7 +184,7 @@ class Samples:
         return Row(what, self.median(ours), unit, peer_name or peer, theirs, self.median(ours) / theirs, self.spread(ours, peers), **more)
 
     def added_row(self, what, ours, peer, unit, peer_name=None, limit=None, **more):
-        """the same of what two ways add to the untraced"""
+        """the same for the times that two ways add to the untraced one"""
         if ours not in self or peer not in self or self.added(peer) <= 0:
             return None
         if limit and limit in self:

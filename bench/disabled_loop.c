@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * disabled_loop - what a tracepoint costs that nobody records: ns of ours, of LTTng's, and of a loop that is empty.
+ * disabled_loop - the cost of a tracepoint without a recording: prints ns of ours, of LTTng's,
+ * and of an empty loop.
  *
- * All three are one cycle, and what two programs take differs by some percent of that. So they are loops of one program, of a ms each, which take
- * turns: of each the mean of the fastest quarter.
+ * Each of the three takes about one cycle, and the times of two programs differ by some percent
+ * of that. So all three are loops of one program. They alternate, 1 ms each, and the program
+ * prints the mean of the fastest quarter of each.
  */
 #define _GNU_SOURCE
-#define LTTNG_UST_COMPAT_API_VERSION 1 /* or there are two tracepoint() */
+#define LTTNG_UST_COMPAT_API_VERSION 1 /* otherwise LTTng's headers define tracepoint(), too */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "lttng_provider.h"

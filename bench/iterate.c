@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* iterate TRACE - goes through all events, in time order; prints their number, the seconds, and a sum of the times. */
+/*
+ * iterate TRACE - read all events in order of time.
+ *
+ * It prints the number of events, the seconds, and the sum of the events' times.
+ */
 #include <stdio.h>
 #include <time.h>
 #include <trace/reader.h>

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * limit.bpf.c - the least that programs on tracepoints cost: what cannot be ours to win.
+ * limit.bpf.c - the minimum cost of BPF programs on tracepoints, which no tracer can avoid.
  *
- * clock_*: on a system call's entry and exit; they know the time, and no more. path_*: the entry also looks into the memory of the program, where the
- * path is that the call is given. record_*: on entry and exit, they also leave a record of 16 bytes in a ring of their CPU, as anything must that may be
- * interrupted by another of its kind: an add that reserves and an add that commits, with nothing looked at: no filter, no end of the ring. limit.c
- * reads it, as somebody must: a line of memory that another CPU has read costs more to write again than one that nobody wants.
+ * clock_*   at the entry and exit of a system call: read the clock, and do nothing else.
+ * path_*    the entry also reads the memory of the program, at the address of the call's path.
+ * record_*  entry and exit also write a record of 16 bytes into a ring of the CPU. A writer
+ *           that another writer may interrupt needs two atomic additions, one to reserve
+ *           and one to commit. These programs do only that: no filter, and no check for the
+ *           end of the ring.
+ *
+ * limit.c reads the ring, because a recorder has to: a cache line that another CPU has read costs
+ * more to write again than a line that only one CPU uses.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -15,7 +20,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* limit.c: of each CPU */
+	__uint(max_entries, 1); /* limit.c sets it to the number of CPUs */
 	__type(key, __u32);
 	__type(value, struct limit_ring);
 } rings SEC(".maps");
@@ -33,12 +38,12 @@ volatile __u64 time_ns;
 KNOW_THE_TIME(clock_enter, sys_enter)
 KNOW_THE_TIME(clock_exit, sys_exit)
 
-/* x86-64's; the member is found by its name. */
+/* The x86-64 form. CO-RE finds the member by its name. */
 struct pt_regs {
 	unsigned long di;
 } __attribute__((preserve_access_index));
 
-/* Eight bytes are as dear as eighty. */
+/* Reading eight bytes costs as much as reading eighty. */
 SEC("tp_btf/sys_enter")
 int path_enter(__u64 *ctx)
 {

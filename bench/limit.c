@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * limit.c - what programs that hardly do anything cost:
+ * limit.c - run a command under BPF programs that do almost nothing, to measure the minimum cost.
  *
- *	limit attached			names all that BPF programs are attached to now, one on a line: tracepoints, and page-faults-min, page-faults-maj, the perf events
- *	limit on NAME,... COMMAND	runs COMMAND while a program that reads the clock, and does nothing else, is attached to each of them
- *	limit OBJECT KIND COMMAND	the same with the programs of OBJECT (limit.bpf.o) of one kind (clock, path, record); what they record is read, and forgotten
+ * limit attached: print the names of all places to which BPF programs are attached now, one a line:
+ *	tracepoints, and the perf events page-faults-min and page-faults-maj
+ * limit on NAME,... COMMAND: run COMMAND with a program on each NAME that only reads the clock
+ * limit OBJECT KIND COMMAND: run COMMAND with the programs of OBJECT (limit.bpf.o) of one KIND
+ *	(clock, path, record); a thread reads their records and drops them
  *
  * The exit status is the command's.
  */
@@ -28,13 +30,13 @@
 
 #include "limit_ring.h"
 
-/* The perf events of a fault's end: there is no tracepoint everywhere. */
+/* The perf events at the end of a page fault, because not every kernel has a tracepoint there. */
 static const struct faults {
 	const char *name;
 	unsigned int config;
 } faults[] = {{"page-faults-min", PERF_COUNT_SW_PAGE_FAULTS_MIN}, {"page-faults-maj", PERF_COUNT_SW_PAGE_FAULTS_MAJ}};
 
-/* What bpf_link_info tells of a perf event, since Linux 6.6; before, zeros. */
+/* The part of bpf_link_info for a perf event, since Linux 6.6; older kernels write zeros. */
 struct perf_event_link {
 	uint32_t type, id, program;
 	uint32_t pad0;
@@ -90,7 +92,7 @@ static int name_attached(void)
 
 static int load_clock(enum bpf_prog_type type, const char *place, unsigned int tracepoint)
 {
-	char name[16]; /* l_ and what it is attached to, as far as that fits */
+	char name[16]; /* l_ and the name of the attachment, cut to fit */
 	const struct bpf_insn program[] = {
 		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_ktime_get_ns},
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
@@ -122,7 +124,7 @@ static int attach_to_faults(const char *name, unsigned int config)
 	return nr_attached ? 0 : -1;
 }
 
-/* Nothing is ever closed: all goes with this process. */
+/* The descriptors stay open until this process ends, and that detaches the programs. */
 static int attach_clock(const struct btf *types, const char *name)
 {
 	char typedef_name[128];
@@ -153,11 +155,11 @@ static int run_with_clocks(char *names, char **command)
 
 /* ---- OBJECT KIND ---- */
 
-/** struct reader - of all rings. @read: of each, the bytes that were */
+/** struct reader - reads the rings of all CPUs. @read: for each ring, the bytes read so far */
 struct reader {
-	const struct limit_ring *rings; /* as long as the process */
+	const struct limit_ring *rings; /* mapped until the process ends */
 	int nr;
-	__u64 *read; /* owned, as long as the process */
+	__u64 *read; /* owned; lives until the process ends */
 };
 
 static __u64 read_new(const struct limit_ring *ring, __u64 *read)
@@ -169,7 +171,7 @@ static __u64 read_new(const struct limit_ring *ring, __u64 *read)
 	return sum;
 }
 
-/* Until the process ends. */
+/* The reader thread; it runs until the process ends. */
 static void *read_rings(void *argument)
 {
 	const struct timespec nap = {0, 1000000};
@@ -185,7 +187,10 @@ static void *read_rings(void *argument)
 	return NULL;
 }
 
-/* Its look at all pages is what maps them: as with the daemon, no program meets one that nobody has seen. */
+/*
+ * MAP_POPULATE touches all pages, as the daemon does, so no BPF program is the first to touch
+ * one.
+ */
 static bool reader_start(struct reader *reader, int map)
 {
 	size_t bytes;
@@ -205,7 +210,7 @@ static int run_with_kind(const char *path, const char *kind, char **command)
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
 	struct bpf_map *rings = object ? bpf_object__find_map_by_name(object, "rings") : NULL;
 	struct bpf_program *program;
-	static struct reader reader; /* its thread outlives this call */
+	static struct reader reader; /* static, because its thread outlives this call */
 	int result;
 
 	if (!rings || bpf_map__set_max_entries(rings, (unsigned int)libbpf_num_possible_cpus()) || bpf_object__load(object) ||

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* loop.h - what the loops of programs' events share: the CPU that they run on, and the clock that they are measured by. Needs _GNU_SOURCE. */
+/*
+ * loop.h - the CPU and the clock of the loops that measure events of programs. Needs _GNU_SOURCE.
+ */
 #ifndef BENCH_LOOP_H
 #define BENCH_LOOP_H
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
-/* The calling thread runs on the last CPU with @n of 0, and of others on those that come behind it in turn. */
+/*
+ * Moves the calling thread to the last CPU if @n is 0, and to the CPU that is @n after it
+ * otherwise.
+ */
 static inline void loop_go_to_cpu(long n)
 {
 	long nr = sysconf(_SC_NPROCESSORS_ONLN);
@@ -17,7 +22,7 @@ static inline void loop_go_to_cpu(long n)
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-/* The thread's own time, because others may share its CPU. */
+/* The CPU time of the thread, because other threads may share its CPU. */
 static inline double loop_now_ns(void)
 {
 	struct timespec now;

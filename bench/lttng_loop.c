@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lttng_loop COUNT - COUNT tracepoints of one int; prints the nanoseconds of one: of the thread's CPU time on the last CPU, as user_loop does. */
+/*
+ * lttng_loop COUNT - record COUNT events of one int with LTTng, and print the ns of one event.
+ *
+ * The time is CPU time of the thread on the last CPU, as in user_loop.
+ */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

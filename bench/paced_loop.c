@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* paced_loop COUNT RATE - on each CPU a thread that makes COUNT events of one int, RATE of them a second, in a burst each ms. For a daemon that records them. */
+/*
+ * paced_loop COUNT RATE - a load for a daemon that records events of programs.
+ *
+ * On each CPU a thread records COUNT events of one int, RATE of them per second, in one burst per
+ * ms.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pack_time.so - preloaded into tracedaemon: what its CPU time would be if packing were free, or if it took the records and forgot them.
+ * pack_time.so - a library to preload into tracedaemon, which replaces trace_writer_pack().
  *
- * Before each block of events is packed its records are copied, for the first time that this CPU sees them. With PACK_TIME, the name of a file, the sums of
- * three times stand in it, as numbers of 64 bits: ns of CPU time to copy, to pack, and to go from record to record in the copy, which the first of all steps
- * of packing cannot do without. With PACK_FORGET the copy is all: what is packed is an empty block.
+ * It answers two questions: how much CPU time would the daemon need if packing were free, and how
+ * much if it only copied the records and dropped them?
+ *
+ * The library copies the records of each block before it packs the block, so that the copy pays
+ * for fetching them from another CPU's cache. With PACK_TIME=FILE it writes three 64-bit sums to
+ * FILE: the ns of CPU time to copy, to pack, and to go from record to record in the copy, a step
+ * that no way of packing can avoid. With PACK_FORGET it packs an empty block after the copy.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,7 +31,7 @@ struct sums {
 
 static struct {
 	pack_function *pack;
-	struct sums *sums; /* NULL: nobody wants them */
+	struct sums *sums; /* NULL: PACK_TIME is not set */
 	bool forgets;
 	unsigned char copy[TRACE_RAW_MAX];
 	uint32_t times[TRACE_RAW_MAX / 8];
@@ -46,7 +50,7 @@ __attribute__((constructor)) static void prepare(void)
 	state.pack = (pack_function *)dlsym(RTLD_NEXT, "trace_writer_pack");
 	state.sums = memory == MAP_FAILED ? NULL : memory;
 	state.forgets = getenv("PACK_FORGET");
-	memset(state.copy, 1, 4 << 20); /* its pages are there */
+	memset(state.copy, 1, 4 << 20); /* touch the pages now, not while the time is measured */
 	memset(state.times, 1, 1 << 20);
 }
 
@@ -64,7 +68,7 @@ static void copy(const struct trace_source *source)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* The time of each, and nothing else. */
+/* Reads the header of each record, and nothing else. */
 static void walk(const struct trace_source *source)
 {
 	size_t nr = 0;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring_file.c - what the kernel's own ring buffer costs when it is not only filled, but also written to a file.
+ * ring_file.c - write the kernel's own ring buffer to files, to measure what that costs.
  *
- *	ring_file INSTANCE DIR      until SIGTERM, once for each CPU: INSTANCE/per_cpu/cpuN/trace_pipe_raw to DIR/ringN
+ *	ring_file INSTANCE DIR
  *
- * As trace-cmd does it: pages of the buffer are spliced, not copied, through a pipe, by a thread for each CPU, which the kernel wakes when half of the buffer
- * is full. Before the programs that are traced, as our own daemon goes: otherwise half of the events are overwritten before they are read.
+ * Until SIGTERM it writes INSTANCE/per_cpu/cpuN/trace_pipe_raw to DIR/ringN, for each CPU N.
+ *
+ * It works as trace-cmd does: a thread for each CPU splices pages of the buffer through a pipe,
+ * without copying them, and the kernel wakes the thread when half of the buffer is full. The
+ * threads have a higher priority than the traced programs, as our daemon has. Otherwise half of
+ * the events would be overwritten before they are read.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-	NICENESS = -15, /* as PRIORITY_DRAIN */
+	NICENESS = -15, /* the same as PRIORITY_DRAIN */
 	PIPE_BYTES = 1 << 20,
 	MAX_CPUS = 256,
 };
@@ -32,12 +36,12 @@ static struct reader {
 	int pipe[2];
 } readers[MAX_CPUS];
 
-/* Only there to end a wait. */
+/* The handler does nothing: the signal only has to end a wait. */
 static void on_signal(int signal_number)
 {
 }
 
-/* As a signal may come before the wait that it is to end, it is sent until the thread has ended. */
+/* The signal may come before the wait that it should end, so send it until the thread has ended. */
 static void reader_end(struct reader *reader)
 {
 	do
@@ -56,7 +60,10 @@ static bool reader_begin(struct reader *reader, const char *instance, const char
 	return reader->ring >= 0 && reader->file >= 0 && pipe2(reader->pipe, O_CLOEXEC) == 0 && fcntl(reader->pipe[1], F_SETPIPE_SZ, PIPE_BYTES) > 0;
 }
 
-/* What is there goes into the file. False: there is nothing, or, waiting, we were told to end. */
+/*
+ * Moves the buffer's events to the file. Returns false if there are none, or if a signal ended
+ * the wait.
+ */
 static bool reader_move(const struct reader *reader, bool waits)
 {
 	ssize_t moved = splice(reader->ring, NULL, reader->pipe[1], NULL, PIPE_BYTES, SPLICE_F_MOVE | (waits ? 0 : SPLICE_F_NONBLOCK));
@@ -77,7 +84,7 @@ static void *reader_main(void *context)
 {
 	const struct reader *reader = context;
 
-	setpriority(PRIO_PROCESS, 0, NICENESS); /* Linux: of the thread */
+	setpriority(PRIO_PROCESS, 0, NICENESS); /* on Linux, of the thread */
 	while (!stopping)
 		reader_move(reader, true);
 	while (reader_move(reader, false))

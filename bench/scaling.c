@@ -1,18 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scaling.c - does an event cost the same whatever the trace is like?
+ * scaling.c - measure how the cost of an event grows with the trace.
  *
- *	scaling EVENTS STREAMS THREADS FILE [runnable | FILES]	writes such a trace, iterates it and analyses it
- *	scaling cold OBJECTS BYTES		what memory of so many objects of so many bytes costs this machine, whoever uses it
- *	scaling open BYTES FILE			makes a file of that size, with an index as it would have and holes for events, and opens it
+ *	scaling EVENTS STREAMS THREADS FILE [runnable | FILES]
+ *		write such a trace, iterate it and analyse it
+ *	scaling cold OBJECTS BYTES
+ *		measure the memory of this machine with OBJECTS objects of BYTES bytes
+ *	scaling open BYTES FILE
+ *		make a file of that size, with an index and with holes instead of events; open it
  *
- * The first prints bytes per event, and ns of CPU time per event to pack and compress, to iterate, to analyse, to ask for the figures of each process
- * afterwards, and to iterate and do the least that tells threads, or files, apart: to add something to one line of the cache for each thread, found without a
- * look-up; or for each file, by way of the descriptor and of what is known of the file. All of it is asked for early, for 256 events at once. The second, in large pages, the least of three each: ns of a load from an object that the one before tells of; of an addition to one that was asked
- * for while 32 others were added to; and of an addition to each line of one that was asked for four objects before. The third the number of chunks, ms to open, and
- * ms to open and go to the middle. The events are made up: threads that take turns on as many CPUs as there are streams, with a few system calls each time; woken
- * just before, or (runnable) waiting for the CPU all the time, so that each turn was had by many others. With FILES the calls read files, each any of those that its
- * thread has open: all threads together so many, since before the trace; to load those is not counted.
+ * The first form prints bytes per event, and ns of CPU time per event
+ *
+ *	to pack and compress, to iterate, to analyse,
+ *	to ask for the figures of each process after the analysis,
+ *	and to iterate and do the minimum of any analysis that tells threads or files apart.
+ *
+ * The minimum adds to one cache line per thread, which needs no look-up; or to one per file,
+ * found through the descriptor and the row of the file. All of these are prefetched, for 256
+ * events at once.
+ *
+ * The second form uses large pages and prints three figures, each the minimum of three tries: ns
+ * of a load from an object that contains the address of the next one; ns of an addition to an
+ * object that was prefetched 32 objects before; ns of an addition to each cache line of an object
+ * that was prefetched four objects before.
+ *
+ * The third form prints the number of chunks, the ms to open, and the ms to open and seek to the
+ * middle.
+ *
+ * The events are synthetic. There are as many CPUs as streams. Threads alternate on them, with a
+ * few system calls in each time slice. A thread is woken just before its time slice. With
+ * "runnable" it waits for the CPU all the time, so that many other threads had the CPU during
+ * each wait. With FILES the calls are reads of files, each of any file that the thread has open.
+ * FILES is the number of open files of all threads together. They are in the start state; the
+ * time to load that is not counted.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -29,18 +49,18 @@
 #include <xxhash.h>
 
 enum {
-	BLOCK_BYTES = 1 << 20, /* as the daemon's sub-buffers */
-	TURN = 64,		 /* events of a stream in a row */
+	BLOCK_BYTES = 1 << 20, /* the daemon's default sub-buffer */
+	TURN = 64,		 /* successive events of one stream */
 	FIRST_TID = 1000,
 	FIRST_FD = 3,
 	NR_READ = 0,
-	START_STREAM = 0xffff0000, /* none of the events' */
+	START_STREAM = 0xffff0000, /* a number that no stream of events has */
 	CHUNK_EVENTS = 16000,
 	CHUNK_BYTES = 40000,
 	LARGE_PAGE = 2 << 20,
 };
 
-/** struct stream - a ring's sub-buffer in the making, and who runs on its CPU */
+/** struct stream - the sub-buffer of a ring that is being filled, and the thread on its CPU */
 struct stream {
 	struct trace_source source;
 	unsigned char *records;
@@ -77,7 +97,7 @@ static struct trace *open_or_exit(const char *path)
 	return trace;
 }
 
-/* ---- a trace of so many events ---- */
+/* ---- a trace of a given number of events ---- */
 
 static double stream_write(struct trace_writer *writer, struct stream *stream)
 {
@@ -107,9 +127,10 @@ static double stream_add(struct trace_writer *writer, struct stream *stream, uin
 }
 
 /**
- * struct load - what the trace is like
- * @runnable: the threads never sleep, so each waits for the CPU while all others have their turns; else they are woken just before
- * @files_each: so many files each thread has open; 0: its calls are about nothing
+ * struct load - the properties of the trace
+ * @runnable: the threads never sleep, so each waits while all others have their time slices;
+ *	otherwise each thread is woken just before its time slice
+ * @files_each: number of open files of each thread; 0: the calls use no files
  */
 struct load {
 	uint64_t nr_events;
@@ -134,7 +155,11 @@ static double add_switch(struct trace_writer *writer, struct stream *stream, uin
 	return stream_add(writer, stream, ts_ns, TRACE_EV_sched_switch, &change, sizeof(change));
 }
 
-/* The next event of @stream. In 16: a change of threads, the end of the call that slept, calls and their ends, the next thread woken, a call that sleeps. */
+/*
+ * Adds the next event of @stream. 16 events are one time slice: a switch, the exit of the call in
+ * which the thread slept, calls and their exits, the wakeup of the next thread, the entry of a
+ * call that sleeps.
+ */
 static double add_event(struct trace_writer *writer, struct stream *stream, uint64_t ts_ns, const struct load *load)
 {
 	uint32_t step = stream->step++ % 16;
@@ -159,7 +184,7 @@ static double add_event(struct trace_writer *writer, struct stream *stream, uint
 	return stream_add(writer, stream, ts_ns, TRACE_EV_sys_exit, &(struct trace_sys_exit){ .ret = 100 }, sizeof(struct trace_sys_exit));
 }
 
-/* A payload and its string, as a record has them. */
+/* Adds a start-state record: a payload and its string. */
 static void start_add(struct trace_writer *writer, struct stream *stream, uint16_t id, const void *fixed, size_t bytes, const char *text)
 {
 	char payload[256] = { 0 };
@@ -168,7 +193,7 @@ static void start_add(struct trace_writer *writer, struct stream *stream, uint16
 	stream_add(writer, stream, 1, id, payload, (bytes + strlen(text) + 8) & ~7ull);
 }
 
-/* Who has which files open when the trace begins. */
+/* Writes the start state: the threads, and the files that they have open. */
 static void write_start(struct trace_writer *writer, const struct load *load)
 {
 	struct stream stream = { .records = checked(malloc(BLOCK_BYTES)) };
@@ -236,24 +261,34 @@ static double iterate(const struct trace *trace, uint64_t nr_events)
 	return (cpu_ns() - begin) / (double)nr_events;
 }
 
-/* ---- the least ---- */
+/* ---- the minimum ---- */
 
-#define LEAST_AT_ONCE 256 /* so many events are noted, and then each step is done for all of them: what the next one needs is asked for */
+/*
+ * This many events are noted. Then each step runs for all of them, and prefetches what the next
+ * step needs.
+ */
+#define LEAST_AT_ONCE 256
 
-/* A line for each thread; or for each file, what was done with it, made when it is used first. */
+/*
+ * A cache line of sums for each thread, or for each file, where it is allocated at the first use.
+ */
 struct least_line {
 	uint64_t count;
 	uint64_t ns;
 	uint64_t pad[6];
 };
 
-/* What an analysis knows of a file: nothing here, but for where its line is. */
+/* The row of a file, which here only has the address of its line. */
 struct least_file {
 	struct least_line *line;
 	uint64_t pad[3];
 };
 
-/** struct least - @of_cpu: who runs there since when, what it called, with which descriptor. @descriptors: of all threads, which file each is */
+/**
+ * struct least - the state of the minimum
+ * @of_cpu: the thread on each CPU, the time of its last event, the descriptor of its call
+ * @descriptors: the file of each descriptor of each thread
+ */
 struct least {
 	const struct load *load;
 	struct least_line *lines, *free_line;
@@ -343,7 +378,7 @@ static void least_event(struct least *least, const struct trace_event *event)
 	}
 }
 
-/* Files are opened in any order. */
+/* Gives the descriptors files in random order. */
 static void least_open(struct least *least, size_t nr)
 {
 	least->files = large_zeros(nr * sizeof(*least->files));
@@ -380,7 +415,7 @@ static double do_the_least(const struct trace *trace, const struct load *load)
 	return begin;
 }
 
-/* What was there before the trace is loaded by then. */
+/* Starts the clock at the first switch, after the start state was loaded. */
 static void note_begin(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	double *begin = data;
@@ -390,7 +425,7 @@ static void note_begin(void *data, struct trace_analysis *analysis, const struct
 		*begin = cpu_ns();
 }
 
-/* As a report does that shows all of them. */
+/* Asks for the figures of all processes, as a report does, and returns the ns. */
 static double ask_for_all(const struct trace_analysis *analysis)
 {
 	double begin = cpu_ns();
@@ -400,7 +435,7 @@ static double ask_for_all(const struct trace_analysis *analysis)
 	return cpu_ns() - begin;
 }
 
-/* Returns ns an event to analyse, without what it took to ask. */
+/* Returns the ns to analyse an event, without the time of ask_for_all(). */
 static double analyse(const struct trace *trace, uint64_t nr_events, double *ret_ask_ns)
 {
 	const uint64_t switches[TRACE_MASK_WORDS] = { [TRACE_EV_sched_switch / 64] = 1ull << TRACE_EV_sched_switch % 64 };
@@ -428,7 +463,7 @@ static void measure(const struct load *load, const char *path)
 	trace_close(trace);
 }
 
-/* ---- a file of so many bytes ---- */
+/* ---- a file of a given size ---- */
 
 static void chunk_seal(struct trace_chunk_header *header)
 {
@@ -444,7 +479,9 @@ static struct trace_index_entry *make_entries(uint64_t at, size_t nr, uint32_t t
 	for (size_t i = 0; i < nr; i++, at += CHUNK_BYTES) {
 		struct trace_chunk_header *header = &entries[i].header;
 
-		*header = (struct trace_chunk_header){ .kind = TRACE_CHUNK_EVENTS, .encoding = TRACE_ENCODING_COLUMNS, .compression = TRACE_COMPRESSION_ZSTD,
+		*header = (struct trace_chunk_header){ .kind = TRACE_CHUNK_EVENTS,
+						       .encoding = TRACE_ENCODING_COLUMNS,
+						       .compression = TRACE_COMPRESSION_ZSTD,
 						       .trace_id = trace_id, .stream = i % 2, .cpu = i % 2, .events = CHUNK_EVENTS, .seq = 1 + i / 2,
 						       .first_ns = 1000 + i * 5000000, .last_ns = 1000 + i * 5000000 + 9000000,
 						       .events_before = i / 2 * CHUNK_EVENTS, .raw_bytes = 4 * CHUNK_BYTES,
@@ -466,7 +503,7 @@ static uint64_t put_chunk(int fd, uint64_t at, uint32_t trace_id, enum trace_chu
 	return at + sizeof(header) + bytes;
 }
 
-/* Returns where it ends. */
+/* Returns the offset of its end. */
 static uint64_t put_table(int fd, uint64_t at, const struct trace_index_entry *entries, size_t nr, uint32_t trace_id)
 {
 	static struct trace_table_entry table[TRACE_TABLE_ENTRIES];
@@ -492,7 +529,7 @@ static void make_file(uint64_t bytes, const char *path)
 {
 	size_t nr = bytes / CHUNK_BYTES, portion = TRACE_INDEX_ENTRIES;
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct trace_writer *writer = checked(trace_writer_new(fd, NULL, NULL)); /* head and schema */
+	struct trace_writer *writer = checked(trace_writer_new(fd, NULL, NULL)); /* writes header and schema */
 	uint64_t begin = (uint64_t)lseek(fd, 0, SEEK_END), at = begin + nr * CHUNK_BYTES;
 	struct trace_end_mark mark = { .file_bytes = 0 };
 	struct trace_index_entry *entries;
@@ -521,7 +558,7 @@ static void go_to_middle(const struct trace *trace)
 	struct trace_cursor_options options = { .size = sizeof(options), .from_ns = info->start_ns + (info->end_ns - info->start_ns) / 2 };
 	struct trace_cursor *cursor = checked(trace_cursor_new(trace, &options, NULL));
 
-	trace_cursor_next(cursor); /* a loss: the chunks of this file are holes */
+	trace_cursor_next(cursor); /* returns a trace_lost event, because the chunks of this file are holes */
 	trace_cursor_free(cursor);
 }
 
@@ -544,9 +581,12 @@ static void measure_open(uint64_t bytes, const char *path)
 	printf("%zu %.3f %.3f\n", nr_chunks, best / 1e6, best_middle / 1e6);
 }
 
-/* ---- memory that no cache holds ---- */
+/* ---- cold memory ---- */
 
-/* Each object's first number is which one comes next: one ring through all, in an order by chance. */
+/*
+ * Stores in each object the number of the next one: one ring through all objects, in random
+ * order.
+ */
 static void ring_make(unsigned char *memory, uint32_t *order, uint32_t nr, size_t bytes)
 {
 	for (uint32_t i = 0; i < nr; i++)
@@ -568,7 +608,7 @@ static double follow_ring(const unsigned char *memory, size_t bytes, uint32_t nr
 
 	for (uint32_t i = 0; i < nr_steps; i++)
 		at = *(const uint64_t *)(memory + at * bytes);
-	if (at == UINT64_MAX) /* never: the loop is not left out */
+	if (at == UINT64_MAX) /* never true; it keeps the compiler from removing the loop */
 		printf(" ");
 	return (cpu_ns() - begin) / nr_steps;
 }
@@ -584,7 +624,10 @@ static double add_in_order(unsigned char *memory, const uint32_t *order, uint32_
 	return (cpu_ns() - begin) / nr_steps;
 }
 
-/* To each line of an object, which was asked for when that of four objects before was added to: as the analysis has it with threads that come to a CPU. */
+/*
+ * Adds to each cache line of an object, and prefetches the lines of the object four later, as the
+ * analysis does with the next threads of a CPU.
+ */
 static double add_to_all(unsigned char *memory, const uint32_t *order, uint32_t nr, size_t bytes, uint32_t nr_steps)
 {
 	double begin = cpu_ns();

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""show.py - the table of a run, for people: as text, as Markdown and as a plot, the curves of "scaling" below it"""
+"""show.py - the table of a run as text, as Markdown, and as a plot with the curves of "scaling" below it"""
 import math
 
 
 def number(value):
-    """three digits of what is small, no fraction of what is large"""
+    """small numbers with three digits, large ones without a fraction"""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def share(value):
-    """a ratio: three digits, and a tenth of a percent where all is about equal"""
+    """a ratio with three digits, or with a tenth of a percent if it is near 1"""
     return f"{value:.3f}" if 0.9 < value < 1.1 else f"{value:.3g}"
 
 
@@ -23,13 +23,13 @@ def bound(row, value, sign=""):
 
 
 def limits(row):
-    """the limit and of what, and what the noise is"""
+    """the limit, with the way that it was measured, and the noise"""
     told = [] if row.limit is None else [f"{bound(row, row.limit)} {row.limit_of}"]
     return "; ".join(told + ([] if row.noise is None else [f"{share(row.noise)} not traced either"]))
 
 
 def cells(row):
-    """what, ours, peer, ratio, spread, bar, limit: as text"""
+    """the cells of a row as text: what, ours, peer, ratio, spread, bar, limit"""
     return [row.what, figure(row, row.ours), f"{row.peer} {figure(row, row.peer_value)}" if row.peer else "",
             "" if row.ratio is None else share(row.ratio), "-".join(map(share, row.spread)) if row.spread else "",
             bound(row, row.bar, ">= " if row.more else "<= "), limits(row)]
@@ -39,7 +39,7 @@ HEAD = ["", "ours", "peer", "ratio", "spread", "bar", "limit"]
 
 
 def text(rows):
-    """aligned; ! marks what misses its bar"""
+    """the table as aligned lines; ! marks a row that misses its bar"""
     table = [HEAD] + [cells(row) for row in rows]
     marks = [" "] + ["!" if row.misses() else " " for row in rows]
     widths = [max(len(line[column]) for line in table) for column in range(len(HEAD))]
@@ -50,7 +50,7 @@ def text(rows):
 
 
 def markdown(rows):
-    """bold is what misses its bar"""
+    """the table as Markdown; a figure that misses its bar is bold"""
     yield "| | ours | peer | ratio | bar | limit |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for row in rows:
@@ -66,7 +66,7 @@ def markdown(rows):
 
 # ---- the plot ----
 
-COLOURS = {"write": "#1f77b4", "iterate": "#2ca02c", "analyse": "#d62728", "bytes": "#7f7f7f", "the least": "#999"}
+COLOURS = {"write": "#1f77b4", "iterate": "#2ca02c", "analyse": "#d62728", "bytes": "#7f7f7f", "minimum": "#999"}
 CURVE_WIDTH, CURVE_HEIGHT, ROW_HEIGHT = 345, 300, 18
 
 
@@ -75,8 +75,8 @@ def escaped(words):
 
 
 def plot_bars(rows, top):
-    """each row against its bar, so that left of the line is where all should be; a tick stands where the limit is"""
-    left, unit = 580, 110  # of the line, and for a factor of two
+    """each row relative to its bar: rows left of the line reach it; a tick marks the limit"""
+    left, unit = 580, 110  # x of the line, and the distance for a factor of two
     parts = [f'<text x="{left}" y="{top + 14}" text-anchor="middle">the bar</text>']
     for factor in (-2, -1, 0, 1, 2):
         x = left + factor * unit
@@ -104,7 +104,7 @@ def plot_bars(rows, top):
 
 
 def plot_curve(name, lines, left, top):
-    """ns and bytes an event, against the first point: flat is what they should be"""
+    """ns and bytes per event, relative to the first point; a flat curve is the aim"""
     xs = [point[0] for point in lines["write"]]
     parts = [f'<text x="{left}" y="{top + 20}">an event, by {name} (1 = the first)</text>']
     for level in (0.5, 1, 2, 4, 8):
@@ -128,7 +128,7 @@ def plot_curve(name, lines, left, top):
 
 
 def plot(rows, curves):
-    """an SVG image. rows: those with a bar are drawn; curves: {name: {figure: [[x, y], ...]}}, may be empty"""
+    """an SVG image of the rows that have a bar, and of curves: {name: {figure: [[x, y], ...]}}, which may be empty"""
     rows = [row for row in rows if row.bar]
     top = 40 + len(rows) * ROW_HEIGHT
     width, height = max(1200, len(curves) * CURVE_WIDTH + 20), top + (CURVE_HEIGHT if curves else 0)

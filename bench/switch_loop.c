@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* switch_loop CPU COUNT - two processes on one CPU pass a byte to and fro: prints the nanoseconds of CPU of one switch,
- * both sides of it together: what others run there does not count. */
+/*
+ * switch_loop CPU COUNT - two processes on one CPU pass a byte back and forth.
+ *
+ * It prints the ns of CPU time of one switch, of both processes together; other programs on that
+ * CPU do not count.
+ */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* syscall_loop CPU COUNT [PATH] - prints the nanoseconds of CPU of one getppid(), or readlink() of PATH, of COUNT, pinned to CPU: what others run there does not count. */
+/*
+ * syscall_loop CPU COUNT [PATH] - make COUNT system calls on one CPU: getppid(), or readlink() of
+ * PATH.
+ *
+ * It prints the ns of CPU time of one call; other programs on that CPU do not count.
+ */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

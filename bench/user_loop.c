@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * user_loop CASE COUNT [THREADS] - what an event of a program costs it, in nanoseconds of its CPU time. Its rings are emptied by a thread of its
- * own, which only takes and releases. Cases: tsc, clock (clock_gettime), marker (write(2) to trace_marker), none, one, four, text.
+ * user_loop CASE COUNT [THREADS] - measure the cost of an event for the program that records it.
+ *
+ * It prints the ns of CPU time of one event. A thread of the program itself drains the rings: it
+ * takes and releases sub-buffers, and does nothing else. Cases: tsc, clock (clock_gettime),
+ * marker (write(2) to trace_marker), and events with no field (none), one int, four ints, a text.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -78,7 +81,7 @@ static void run_text(long count)
 		tracepoint(bench, text, pointer);
 }
 
-/* ---- the one who empties the rings ---- */
+/* ---- the thread that drains the rings ---- */
 
 static struct user_memory *find_memory(void)
 {
@@ -105,7 +108,8 @@ static void *empty_rings(void *argument)
 	const struct timespec nap = { 0, 200000 };
 	const struct sched_param first = { .sched_priority = 1 };
 
-	pthread_setschedparam(pthread_self(), SCHED_FIFO, &first); /* or rings would be full where more threads than CPUs write */
+	/* Without priority, the rings would fill up if more threads than CPUs write. */
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
 	for (;;) {
 		for (unsigned int n = 0; n < memory->nr_rings; n++) {
 			unsigned char *at = (unsigned char *)memory + memory->rings_offset + n * memory->ring_stride;
@@ -137,7 +141,7 @@ int main(int argc, char **argv)
 	result = user_loop_main(argc, argv, loops);
 	for (unsigned int n = 0; n < memory->nr_rings; n++)
 		lost += ((struct subbuf_control *)((unsigned char *)memory + memory->rings_offset + n * memory->ring_stride))->discarded;
-	if (lost) /* what is dropped costs less: no fair figure */
+	if (lost) /* a dropped event costs less than a recorded one: the figure is too small */
 		fprintf(stderr, "user_loop: %llu events found no room\n", lost);
 	return result;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* user_loop.h - N threads that each run a loop of COUNT events; prints the nanoseconds of one event as a thread sees it. */
+/*
+ * user_loop.h - run a loop of COUNT events in each of N threads, and print the mean ns of one
+ * event.
+ */
 #ifndef BENCH_USER_LOOP_H
 #define BENCH_USER_LOOP_H
 #include <pthread.h>
@@ -17,7 +20,7 @@ struct user_loop_thread {
 	pthread_t thread;
 	void (*run)(long count);
 	long count;
-	int cpu; /* behind the last one */
+	int cpu; /* counted from the last CPU, as in loop_go_to_cpu() */
 	double ns;
 };
 
@@ -37,7 +40,10 @@ static void *user_loop_thread(void *argument)
 	return NULL;
 }
 
-/* PROGRAM CASE COUNT THREADS; @loops ends with a NULL name. One thread runs on the last CPU, more on all in turn. */
+/*
+ * main() of PROGRAM CASE COUNT [THREADS]. @loops ends with a NULL name. Thread 0 runs on the last
+ * CPU.
+ */
 static int user_loop_main(int argc, char **argv, const struct user_loop *loops)
 {
 	struct user_loop_thread threads[64] = { 0 };

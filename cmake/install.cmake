@@ -1,11 +1,13 @@
-# What cmake --install puts where, except the programs, which their folders install.
+# The files that cmake --install installs, except for the programs: their folders install those.
 include(CMakePackageConfigHelpers)
 
-# In the build the headers come from the source tree, for others from where they are installed.
+# In the build the headers come from the source tree, for other projects from the installation.
 set_property(TARGET trace PROPERTY INTERFACE_INCLUDE_DIRECTORIES $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
 install(TARGETS trace tracer tracer-static EXPORT trace-toolkitTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/trace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN tracer.h EXCLUDE PATTERN probes.h EXCLUDE) # the loader is not a library yet
+# Not tracer.h and probes.h, because the loader is not a library yet.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/trace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+	PATTERN tracer.h EXCLUDE PATTERN probes.h EXCLUDE)
 install(EXPORT trace-toolkitTargets NAMESPACE trace:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trace-toolkit)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/trace-toolkitConfig.cmake.in trace-toolkitConfig.cmake
 	INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trace-toolkit)
@@ -13,7 +15,8 @@ write_basic_package_version_file(trace-toolkitConfigVersion.cmake COMPATIBILITY 
 install(FILES ${CMAKE_BINARY_DIR}/trace-toolkitConfig.cmake ${CMAKE_BINARY_DIR}/trace-toolkitConfigVersion.cmake
 	DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trace-toolkit)
 
-# For pkg-config, from where the file itself is found, as the CMake package does it: cmake --install has a --prefix that is not known here.
+# pkg-config files use paths relative to their own place, as the CMake package does, because
+# cmake --install may have a --prefix that is not known here.
 set(PC_PREFIX ${CMAKE_INSTALL_PREFIX})
 if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
 	file(RELATIVE_PATH PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
@@ -36,5 +39,5 @@ endif()
 install(FILES ${CMAKE_SOURCE_DIR}/docs/man/tracepoint.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 file(GLOB guides CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/*.svg)
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES ${guides} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs) # where README's links lead, and what the manual calls them
+install(FILES ${guides} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs) # README links to docs/, and the manual names it
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

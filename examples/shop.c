@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * shop.c - a program that traces itself. docs/TRACEPOINTS.md explains it.
+ * shop.c - a program that records events of its own. docs/TRACEPOINTS.md explains the macros.
  *
  *     cc shop.c -ltracer && tracedaemon t.trace -- ./a.out && tracevisualizer -d t.trace
  */
@@ -16,7 +16,7 @@ struct order {
 
 static void check_out(const struct order *order)
 {
-	trace_scope(shop, checkout); /* until the function returns */
+	trace_scope(shop, checkout); /* begins here, ends when the function returns */
 	usleep(1000);
 	tracepoint(shop, order_paid, order->id, order->price, order->customer);
 }
@@ -24,7 +24,7 @@ static void check_out(const struct order *order)
 int main(void)
 {
 	for (int id = 1; id <= 10; id++) {
-		struct order order = { id, id * 9.5, "somebody" };
+		struct order order = { id, id * 9.5, "alice" };
 
 		trace_request_begin(shop, order, id);
 		trace_counter(shop, waiting, 10 - id);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* syscall_latency TRACE NAME - how long the calls of one system call took: a histogram of powers of two. */
+/* syscall_latency TRACE NAME - a histogram of the latency of one system call, in powers of two. */
 #include <stdio.h>
 #include <string.h>
 #include <trace/analysis.h>
 
-static uint64_t entered[1 << 22]; /* by thread id: when it entered its system call, 0 if it is in none; 4 Mi is Linux' limit */
-static uint64_t calls[64];	  /* calls[n]: 2^n ns or longer, and shorter than 2^(n+1) */
+static uint64_t entered[1 << 22]; /* by thread id (Linux allows 4 Mi): time of the entry, 0 outside of a call */
+static uint64_t calls[64];	  /* calls[n]: from 2^n ns to less than 2^(n+1) ns */
 
 static void on_syscall(void *name, struct trace_analysis *analysis, const struct trace_event *event)
 {
-	const struct trace_thread *thread = trace_thread_on_cpu(analysis, event->cpu); /* the state is that before the event */
+	const struct trace_thread *thread = trace_thread_on_cpu(analysis, event->cpu); /* the state before the event */
 	const char *call;
 	uint64_t *since;
 
@@ -32,7 +32,8 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < 4; i++)
 		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
-	if (!analysis || trace_analysis_on_event(analysis, mask, on_syscall, argv[2]) < 0 || trace_analysis_run(analysis, &error) < 0) {
+	if (!analysis || trace_analysis_on_event(analysis, mask, on_syscall, argv[2]) < 0 ||
+	    trace_analysis_run(analysis, &error) < 0) {
 		fprintf(stderr, "%s\n", argc == 3 ? error.message : "usage: syscall_latency TRACE NAME");
 		return 1;
 	}

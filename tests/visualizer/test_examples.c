@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* test_examples.c - the programs of docs/ANALYSES.md: they stand in it as they are, and say of a small trace what is true. */
+/*
+ * test_examples.c - the programs of docs/ANALYSES.md and docs/API.md print what is true of a
+ * small trace. The first guide shows its programs as they are in examples/, the second one names
+ * all programs.
+ */
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "builder.h"
+#include "example_traces.h"
 #include "unit.h"
 
 #define US 1000ull
 #define MS 1000000ull
 
-/* Thread 10 waits 4 ms in a pipe for thread 20, and sleeps 2.5 ms; thread 20 makes three system calls. */
+/*
+ * Thread 10 waits 4 ms in a pipe for thread 20, and sleeps 2.5 ms; thread 20 makes three system
+ * calls.
+ */
 static void write_trace(int fd)
 {
 	static const struct {
@@ -46,15 +57,18 @@ static void write_trace(int fd)
 	tb_free(tb);
 }
 
-/* @arguments: after the trace's name */
-static void says(const char *example, const char *arguments, const char *expected)
+/*
+ * Runs an example on the trace of @write_to and compares its output. @arguments follow the name
+ * of the trace.
+ */
+static void says_of(void (*write_to)(int fd), const char *example, const char *arguments, const char *expected)
 {
 	char path[] = "/tmp/trace-examples-XXXXXX", command[512], output[4096];
 	int fd = mkstemp(path);
 	FILE *pipe;
 
 	CU_ASSERT_FATAL(fd >= 0);
-	write_trace(fd);
+	write_to(fd);
 	snprintf(command, sizeof(command), "%s/%s %s %s", TRACE_EXAMPLES, example, path, arguments);
 	pipe = popen(command, "r");
 	output[fread(output, 1, sizeof(output) - 1, pipe)] = '\0';
@@ -64,6 +78,11 @@ static void says(const char *example, const char *arguments, const char *expecte
 		printf("\n--- expected\n%s--- got\n%s", expected, output);
 	close(fd);
 	unlink(path);
+}
+
+static void says(const char *example, const char *arguments, const char *expected)
+{
+	says_of(write_trace, example, arguments, expected);
 }
 
 static void longest_waits_are_listed(void)
@@ -82,16 +101,169 @@ static void latencies_are_counted(void)
 
 static void wakers_are_counted(void)
 {
-	says("who_woke_me", "one",
+	says("wakers", "one",
 	     "        1 times        4.000 ms  woken by two              pipe\n"
 	     "        1 times        2.500 ms  woken by (no thread)      timeout\n");
+}
+
+/* ---- docs/API.md ---- */
+
+static void write_losses(int fd)
+{
+	struct tb *tb = tb_new();
+
+	tb_switch(tb, 0, MS, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 2 * MS, 10, 0, TRACE_TASK_RUNNING);
+	tb_lost(tb, 0, 3);
+	tb_waking(tb, 0, 3 * MS, 10, TRACE_CONTEXT_TASK);
+	tb_write(tb, fd, true);
+	tb_free(tb);
+}
+
+static void events_and_losses_are_counted(void)
+{
+	says_of(write_losses, "event_counts", "",
+		"        2 sched_switch\n"
+		"        1 sched_waking\n"
+		"        3 events lost on CPU 0\n");
+}
+
+int known_function(int number);
+
+__attribute__((noinline)) int known_function(int number)
+{
+	return number * 3 + (int)(uintptr_t)&number % 2;
+}
+
+/*
+ * The mapping of this program's code, as the start state of a trace has it. @ret_path has
+ * PATH_MAX bytes.
+ */
+static struct trace_start_map map_of_known_function(uint32_t pid, char *ret_path)
+{
+	unsigned long long start, end, offset;
+	struct trace_start_map map = {.tgid = pid};
+	FILE *maps = fopen("/proc/self/maps", "r");
+	uintptr_t address = (uintptr_t)known_function;
+	char line[PATH_MAX + 256];
+	struct stat status;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %4095s", &start, &end, &offset, ret_path) == 4 && address >= start && address < end) {
+			map.start = start;
+			map.end = end;
+			map.offset = offset;
+			break;
+		}
+	}
+	fclose(maps);
+	CU_ASSERT_EQUAL_FATAL(stat(ret_path, &status), 0);
+	map.ino = status.st_ino;
+	return map;
+}
+
+static void write_faults(int fd)
+{
+	struct trace_fault_entry fault = {.ip = (uintptr_t)known_function + 2, .user = 1};
+	char path[PATH_MAX] = "";
+	struct trace_start_map map = map_of_known_function(10, path);
+	struct tb *tb = tb_new();
+
+	tb_window(tb, MS, 20 * MS);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_start(tb, MS, TRACE_EV_start_map, &map, sizeof(map), path);
+	tb_event(tb, 0, 2 * MS, TRACE_EV_fault_entry, &fault, sizeof(fault), NULL);
+	tb_fault_end(tb, 0, 3 * MS, false);
+	tb_event(tb, 0, 4 * MS, TRACE_EV_fault_entry, &fault, sizeof(fault), NULL);
+	tb_fault_end(tb, 0, 5 * MS, false);
+	fault.ip = 16; /* no file is mapped there */
+	tb_event(tb, 0, 6 * MS, TRACE_EV_fault_entry, &fault, sizeof(fault), NULL);
+	tb_fault_end(tb, 0, 7 * MS, false);
+	tb_write(tb, fd, true);
+	tb_free(tb);
+}
+
+static void faults_are_counted_by_function(void)
+{
+	says_of(write_faults, "fault_functions", "",
+		"        2 known_function\n"
+		"        1 (unknown)\n");
+}
+
+static void a_log_becomes_a_trace(void)
+{
+	static const char command[] = "printf '1000 begin\\n5000000000 five seconds later\\n' | " TRACE_EXAMPLES "/log_to_trace >%s";
+	static const char *const texts[] = {"begin", "five seconds later"};
+	static const uint64_t times[] = {1000, 5000000000};
+	char path[] = "/tmp/trace-examples-XXXXXX", line[512];
+	const struct trace_event *event;
+	struct trace_error error = {0};
+	struct trace_cursor *cursor;
+	struct trace *trace;
+
+	close(mkstemp(path));
+	snprintf(line, sizeof(line), command, path);
+	CU_ASSERT_EQUAL(system(line), 0);
+	trace = trace_open(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_verify(trace, &error), 0);
+	CU_ASSERT_TRUE(trace_get_info(trace)->clean_end);
+	cursor = trace_cursor_new(trace, NULL, &error);
+	for (size_t i = 0; i < 2; i++) {
+		size_t bytes = 0;
+		const char *text;
+
+		event = trace_cursor_next(cursor);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(event);
+		text = trace_event_bytes(event, trace_type_field(event->type, "text"), &bytes);
+		CU_ASSERT_STRING_EQUAL(event->type->name, "log:line");
+		CU_ASSERT_EQUAL(event->ts_ns, times[i]);
+		CU_ASSERT_EQUAL(bytes, strlen(texts[i]));
+		CU_ASSERT_EQUAL(strncmp(text, texts[i], bytes), 0);
+	}
+	CU_ASSERT_PTR_NULL(trace_cursor_next(cursor));
+	trace_cursor_free(cursor);
+	trace_close(trace);
+	unlink(path);
+}
+
+static void the_threads_of_a_path_are_listed(void)
+{
+	says("path_of", "one",
+	     "     8.496 ms  one                  10  user\n"
+	     "     4.000 ms  two                  20  user\n"
+	     "     3.000 ms  one                  10  running\n"
+	     "     2.500 ms  one                  10  timeout\n"
+	     "     1.003 ms  one                  10  syscall\n"
+	     "     0.001 ms  one                  10  wait-cpu\n");
+}
+
+static void servers_have_their_clients(void)
+{
+	says_of(write_server_trace, "server_bills", "",
+		"server 30: 8.000 us of CPU time, 6.700 us background\n"
+		"       1.300 us exact        0.000 us shared  1 requests of client\n");
+}
+
+static void scopes_have_their_times(void)
+{
+	says_of(write_scope_trace, "scope_times", "",
+		"scope shop:checkout: 1 times, 5.500 us; on a CPU 2.400 us, for a CPU 0.100 us, blocked 3.000 us, "
+		"most of it for file\n");
 }
 
 static void a_wrong_trace_is_told(void)
 {
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/longest_waits /is/not/there 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/syscall_latency 2>/dev/null"), 0);
-	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/who_woke_me /dev/null one 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/wakers /dev/null one 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/event_counts /dev/null 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/fault_functions /dev/null 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/path_of /dev/null one 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/server_bills /dev/null 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/scope_times 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/log_to_trace </dev/null >/dev/null 2>&1"), 0);
 }
 
 static char *read_file(const char *name)
@@ -110,7 +282,7 @@ static char *read_file(const char *name)
 /* Every example as it is, from its first line after the licence to its last. */
 static void the_guide_shows_them_as_they_are(void)
 {
-	static const char *const examples[] = {"longest_waits", "syscall_latency", "who_woke_me"};
+	static const char *const examples[] = {"longest_waits", "syscall_latency", "wakers"};
 	char *guide = read_file("docs/ANALYSES.md");
 
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
@@ -136,12 +308,41 @@ static void the_guide_shows_them_as_they_are(void)
 	free(guide);
 }
 
+/* Each program in examples/ is named in docs/API.md, so that none is forgotten there. */
+static void the_api_page_names_every_example(void)
+{
+	char *page = read_file("docs/API.md"), link[300];
+	DIR *folder = opendir(TRACE_SOURCE "/examples");
+	int nr = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(folder);
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(link, sizeof(link), "(../examples/%s)", entry->d_name);
+		CU_ASSERT_PTR_NOT_NULL(strstr(page, link));
+		if (!strstr(page, link))
+			printf("\n    docs/API.md does not name %s\n", entry->d_name);
+		nr++;
+	}
+	CU_ASSERT(nr >= 11);
+	closedir(folder);
+	free(page);
+}
+
 static const struct unit_case cases[] = {
 	{"longest_waits_are_listed", longest_waits_are_listed},
 	{"latencies_are_counted", latencies_are_counted},
 	{"wakers_are_counted", wakers_are_counted},
+	{"events_and_losses_are_counted", events_and_losses_are_counted},
+	{"faults_are_counted_by_function", faults_are_counted_by_function},
+	{"a_log_becomes_a_trace", a_log_becomes_a_trace},
+	{"the_threads_of_a_path_are_listed", the_threads_of_a_path_are_listed},
+	{"servers_have_their_clients", servers_have_their_clients},
+	{"scopes_have_their_times", scopes_have_their_times},
 	{"a_wrong_trace_is_told", a_wrong_trace_is_told},
 	{"the_guide_shows_them_as_they_are", the_guide_shows_them_as_they_are},
+	{"the_api_page_names_every_example", the_api_page_names_every_example},
 	{NULL, NULL},
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* who_woke_me TRACE COMM - what ended the waits of a command: which thread, in what kind of wait, and how long they were. */
+/* wakers TRACE COMM - the threads that ended the waits of a command, and by which means. */
 #include <stdio.h>
 #include <string.h>
 #include <trace/analysis.h>
 
 static struct row {
-	char waker[16]; /* a copy: names of threads change */
+	char waker[16]; /* a copy, because the name of a thread can change */
 	const char *via;
 	uint64_t ns, count;
-} rows[256]; /* the last one takes what finds no row */
+} rows[256]; /* the last row takes the waits that find no other row */
 
 static void count(void *comm, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
@@ -32,12 +32,14 @@ int main(int argc, char **argv)
 	struct trace *trace = argc == 3 ? trace_open(argv[1], &error) : NULL;
 	struct trace_analysis *analysis = trace ? trace_analysis_new(trace, NULL, &error) : NULL;
 
-	if (!analysis || trace_analysis_on_interval(analysis, count, argv[2]) < 0 || trace_analysis_run(analysis, &error) < 0) {
-		fprintf(stderr, "%s\n", argc == 3 ? error.message : "usage: who_woke_me TRACE COMM");
+	if (!analysis || trace_analysis_on_interval(analysis, count, argv[2]) < 0 ||
+	    trace_analysis_run(analysis, &error) < 0) {
+		fprintf(stderr, "%s\n", argc == 3 ? error.message : "usage: wakers TRACE COMM");
 		return 1;
 	}
 	for (struct row *row = rows; row < &rows[256] && row->count; row++)
-		printf("%9llu times %12.3f ms  woken by %-15s  %s\n", (unsigned long long)row->count, row->ns / 1e6, row->waker, row->via);
+		printf("%9llu times %12.3f ms  woken by %-15s  %s\n", (unsigned long long)row->count, row->ns / 1e6,
+		       row->waker, row->via);
 	trace_analysis_free(analysis);
 	trace_close(trace);
 }
