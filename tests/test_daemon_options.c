@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracedaemon's command line: every classic spelling, every long one, what is refused, and what the documents say. */
+/* tracedaemon's command line: every classic spelling, every long one, the refused ones, and the
+ * documents that describe them. */
 #include "unit.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 #define WORDS_MAX 16
 
-/* Parse a command line given as one string; its words are cut at blanks, and '' is an empty one. */
+/* Parses a command line given as one string. Blanks separate its words, and '' is an empty word. */
 static int parse(struct options *options, const char *line, struct trace_error *error)
 {
 	static char words[512];
@@ -314,7 +315,7 @@ static void signs_change_the_defaults(void)
 	CU_ASSERT(selects("block_*", TRACE_EV_block_insert));
 }
 
-/* Records carry no pid: without these nobody could say whose they are. */
+/* Records carry no pid: without these events the thread of a record would be unknown. */
 static void the_owner_of_events_is_always_known(void)
 {
 	CU_ASSERT(selects("sys_enter", TRACE_EV_sched_switch));
@@ -343,11 +344,11 @@ static void an_unknown_name_brings_near_ones(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "sched_switch"));
 	CU_ASSERT_EQUAL(select_add(&selection, "irq,trapp", &error), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "near ones: trap"));
-	CU_ASSERT_EQUAL(select_add(&selection, "waking", &error), -EINVAL); /* a part of one */
+	CU_ASSERT_EQUAL(select_add(&selection, "waking", &error), -EINVAL); /* part of a name */
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "near ones: sched_waking"));
 	CU_ASSERT_EQUAL(select_add(&selection, "nonsense", &error), -EINVAL);
 	CU_ASSERT_PTR_NULL(strstr(error.message, "near"));
-	CU_ASSERT_EQUAL(memcmp(&selection, &before, sizeof(selection)), 0); /* untouched by failures */
+	CU_ASSERT_EQUAL(memcmp(&selection, &before, sizeof(selection)), 0); /* failures leave it unchanged */
 }
 
 static bool wants_probe(const struct selection *selection, const char *name, const char *other)
@@ -370,7 +371,7 @@ static void a_probe_is_chosen_by_any_of_its_names(void)
 	CU_ASSERT_EQUAL(select_add(&selection, "+libc:free,-libc:m*", &error), 0);
 	CU_ASSERT(!wants_probe(&selection, "libc:malloc", "libc.so.6:malloc"));
 	CU_ASSERT(wants_probe(&selection, "libc:free", "libc.so.6:free"));
-	selection.no_user = true; /* what is asked for by a probe is no program's event */
+	selection.no_user = true; /* a probe that the user asks for is no program event */
 	CU_ASSERT(wants_probe(&selection, "libc:free", "libc.so.6:free"));
 	CU_ASSERT(!select_wants_user(&selection, "libc:free"));
 	select_note_probe(&selection, (const char *const[]){"libc:malloc", "libc.so.6:malloc"}, 2);
@@ -389,9 +390,9 @@ static void switching_on_and_off_for_ever_takes_no_room(void)
 		CU_ASSERT_EQUAL(select_add(&selection, i % 2 ? "+bank:*" : "-bank:*", &error), 0);
 		CU_ASSERT_EQUAL(select_add(&selection, i % 2 ? "-shop:*" : "+shop:*", &error), 0);
 	}
-	CU_ASSERT(!select_wants_user(&selection, "shop:paid")); /* the latest word */
+	CU_ASSERT(!select_wants_user(&selection, "shop:paid")); /* the last word decides */
 	CU_ASSERT(select_wants_user(&selection, "bank:open"));
-	CU_ASSERT(select_wants_user(&selection, "other:event")); /* still all but those */
+	CU_ASSERT(select_wants_user(&selection, "other:event")); /* still all programs except the excluded ones */
 }
 
 /* ---- text ---- */
@@ -480,7 +481,7 @@ static void the_manual_knows_every_option(void)
 			if (!name)
 				continue;
 			strcpy(wanted, "\\-\\-");
-			for (; *from; from++) { /* roff wants every dash escaped */
+			for (; *from; from++) { /* roff requires each dash to be escaped */
 				if (*from == '-')
 					wanted[used++] = '\\';
 				wanted[used++] = *from;

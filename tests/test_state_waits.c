@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_waits.c - on whose behalf a wakeup was made, and so what the wait was for.
+ * test_state_waits.c - the thread on whose behalf a wakeup was made, and so the cause of the wait.
  *
- * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
+ * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
+ * ("two") runs on CPU 1.
  */
 #include "state_waits_case.h"
 #include "unit.h"
 
-/* ---- wakeups that were for something else ---- */
+/* ---- wakeups for another reason ---- */
 
 static void a_wakeup_while_running_does_not_end_a_later_sleep(void)
 {
 	struct analysis_case c = begin();
 
 	tb_sys_enter(c.tb, 0, 2000, SYS_pause);
-	tb_waking(c.tb, 1, 2500, 10, TRACE_CONTEXT_TASK); /* it stays on its CPU, then sleeps after all */
+	tb_waking(c.tb, 1, 2500, 10, TRACE_CONTEXT_TASK); /* it stays on its CPU, and sleeps later */
 	block(&c);
 	wake(&c, TRACE_CONTEXT_TASK);
 	finish(&c);
@@ -62,7 +63,7 @@ static void a_death_ends_a_lock_by_the_lock(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
 }
 
-/* Two sends a signal to 40, and in the same call, or one call later, lets go of the lock. */
+/* "two" sends a signal to 40 and releases the lock in the same call, or one call later. */
 static void a_signal_to_another_ended_nothing(void)
 {
 	for (int earlier = 0; earlier < 2; earlier++) {
@@ -96,7 +97,7 @@ static void a_signal_of_a_child_ends_the_wait_for_it(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "waitpid");
 }
 
-/* alarm(): two, which the timer interrupts, has nothing to do with it. */
+/* alarm(): "two", which the timer interrupts, has nothing to do with it. */
 static void a_signal_of_a_timer_is_of_no_process(void)
 {
 	static const uint32_t calls[] = {SYS_poll, SYS_pause};
@@ -115,7 +116,7 @@ static void a_signal_of_a_timer_is_of_no_process(void)
 	}
 }
 
-/* ---- on whose behalf ---- */
+/* ---- the thread on whose behalf a wakeup is made ---- */
 
 static void a_kworker_wakes_for_who_queued_its_work(void)
 {
@@ -158,7 +159,7 @@ static void a_ring_waits_for_the_file_of_its_request(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
 }
 
-/* Who writes has the file to itself. Its name does not matter, it may have several. */
+/* A writer locks the file. The name of the file does not matter, it may have several. */
 static void who_let_go_of_a_file_is_named(void)
 {
 	static const struct {
@@ -182,7 +183,7 @@ static void who_let_go_of_a_file_is_named(void)
 	}
 }
 
-/* libaio: the kernel's older way. */
+/* libaio: the kernel's older interface. */
 static void asynchronous_io_is_no_ring(void)
 {
 	struct analysis_case c = begin();
@@ -211,7 +212,7 @@ static void a_pipe_with_a_name_is_a_pipe_to_who_polls(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 }
 
-/* openpty() makes the slave by an ioctl(). */
+/* openpty() creates the slave by an ioctl(). */
 static void a_terminal_may_be_known_by_its_other_end(void)
 {
 	struct analysis_case c = begin();
@@ -235,7 +236,7 @@ static const struct trace_file_use *file_use(const struct analysis_case *c, cons
 	return &none;
 }
 
-/* From the opening by the ring on, there is no descriptor. */
+/* A file that the ring opens into a slot has no descriptor. */
 static void a_ring_knows_what_it_opened_into_a_slot(void)
 {
 	struct trace_uring_open open = {.slot = 1, .dev = 8, .mode = S_IFREG | 0600, .ino = 81};
@@ -260,7 +261,7 @@ static void a_ring_knows_what_it_opened_into_a_slot(void)
 	expect(&c, TRACE_WAIT_FILE, "/slot", 0, "io_uring");
 }
 
-/* Its descriptor is a new one's after that. */
+/* The descriptor then belongs to a new file. */
 static void a_ring_may_close_a_descriptor(void)
 {
 	struct trace_uring_close close = {.fd = 4};
@@ -462,7 +463,8 @@ static void a_kernel_thread_rests_unless_it_cannot_be_interrupted(void)
 	CU_ASSERT_FALSE(kernel_thread_is_idle(TRACE_TASK_UNINTERRUPTIBLE));
 }
 
-/* What the disk has done is the next job of one at rest; one that cannot be interrupted waited for it. */
+/* An idle kernel thread gets its next job from the disk's completion; one in an uninterruptible
+ * sleep waited for the disk. */
 static void expect_kernel_thread_after_a_disk(uint32_t state, enum trace_wait_kind kind, const char *target)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .nr = -1, .running = 1, .flags = TRACE_THREAD_KERNEL};
@@ -569,14 +571,15 @@ static void unshared_descriptors_are_ones_own(void)
 	tb_sys_exit(c.tb, 0, 1200, 0);
 	tb_sys_enter(c.tb, 1, 1300, SYS_close, 3);
 	tb_sys_exit(c.tb, 1, 1400, 0);
-	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* its own is still open */
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* its own descriptor is still open */
 	block(&c);
 	wake(&c, TRACE_CONTEXT_TASK);
 	finish(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "pipe");
 }
 
-/* Its first argument is a descriptor, here of the number that CLONE_FILES has; it shares descriptors as before. */
+/* The first argument is a descriptor, here with the value of CLONE_FILES. The thread keeps sharing
+ * descriptors. */
 static void who_enters_a_namespace_has_the_descriptors_that_it_had(void)
 {
 	struct analysis_case c = case_new();
@@ -589,7 +592,7 @@ static void who_enters_a_namespace_has_the_descriptors_that_it_had(void)
 	tb_sys_exit(c.tb, 0, 1200, 0);
 	tb_sys_enter(c.tb, 1, 1300, SYS_dup2, 4, 3);
 	tb_sys_exit(c.tb, 1, 1400, 3);
-	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* what the other put there */
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* the file that the other thread opened there */
 	block(&c);
 	wake(&c, TRACE_CONTEXT_TASK);
 	finish(&c);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_waits_files.c - what a wait was for, by the thing that the call was about: files, sockets, memory, locks.
+ * test_state_waits_files.c - the cause of a wait, from the object that the call works on: files,
+ * sockets, memory, locks.
  *
- * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
+ * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
+ * ("two") runs on CPU 1.
  */
 #include <sys/mman.h>
 #include "state_waits_case.h"
@@ -22,7 +24,7 @@ static void by_disk(struct analysis_case *c)
 	finish(c);
 }
 
-/* Two is in @call on its descriptor 5. */
+/* "two" is in @call on its descriptor 5. */
 static void by_two(struct analysis_case *c, uint32_t call)
 {
 	block(c);
@@ -42,13 +44,13 @@ static void by_timer(struct analysis_case *c)
 
 /* ---- files ---- */
 
-/* Who writes may have to wait for the pages of another file, that of the file system's log. */
+/* A writer may have to wait for the pages of another file, that of the file system's log. */
 static void pages_that_are_written_back_are_their_files(void)
 {
 	static const struct {
 		uint64_t ino;
 		const char *path;
-	} files[] = {{81, "/log"}, {82, "/data"}}; /* nobody has opened 82 */
+	} files[] = {{81, "/log"}, {82, "/data"}}; /* 82 was not opened by any process */
 
 	for (size_t i = 0; i < 2; i++) {
 		struct trace_fs_writeback_wait wait = {.dev = 9, .ino = files[i].ino};
@@ -82,7 +84,8 @@ static void calls_on_a_descriptor_wait_for_its_file(void)
 	}
 }
 
-/* Too many pages are not written yet: who makes more of them is held up, and it is a timer that lets it go on. */
+/* Too many pages are dirty: the kernel delays the process that dirties more, and a timer ends the
+ * delay. */
 static void who_is_throttled_waits_for_the_file(void)
 {
 	struct trace_fs_throttle throttle = {0};
@@ -95,7 +98,7 @@ static void who_is_throttled_waits_for_the_file(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "throttle");
 }
 
-/* On CPU 2, events are missing. Of what a call waits for by itself only that is left. */
+/* Events of CPU 2 are missing. Only the cause that follows from the call itself remains. */
 static void who_let_go_is_not_believed_across_a_gap(void)
 {
 	static const struct {
@@ -123,7 +126,8 @@ static void who_let_go_is_not_believed_across_a_gap(void)
 	}
 }
 
-/* Another process is no thread that has to die first, though it may have held what the file needs. */
+/* Another process is no thread that has to die first, though it may have held what the file
+ * needs. */
 static void a_program_is_waited_for_by_exec(void)
 {
 	struct analysis_case c = begin();
@@ -160,11 +164,12 @@ static void who_reads_a_timer_waits_for_the_time(void)
 
 	tb_fd(c.tb, 10, 3, 14, 1, 0, "anon_inode:[timerfd]");
 	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 8);
-	by_two(&c, SYS_getpid); /* whoever the interrupt met */
+	by_two(&c, SYS_getpid); /* any thread that the interrupt met */
 	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
 }
 
-/* That it was opened was lost: there is the path that the program gave, and what it is nobody told. */
+/* The event of its opening was lost. Only the path from the program's arguments is known, and not
+ * the type of the file. */
 static void a_file_may_be_known_by_its_path_alone(void)
 {
 	struct analysis_case c = begin();
@@ -177,7 +182,8 @@ static void a_file_may_be_known_by_its_path_alone(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "");
 }
 
-/* sendfile(out, in), splice(in, offset, out): a disk is what the file waits for, and the rest is the pipe's. */
+/* sendfile(out, in), splice(in, offset, out): a wakeup by a disk means the file, any other one the
+ * pipe. */
 static void between_two_files_what_ended_it_tells_which(void)
 {
 	static const uint32_t calls[] = {SYS_sendfile, SYS_splice};
@@ -263,7 +269,7 @@ static void a_mapping_that_is_synced_is_its_file(void)
 	expect(&c, TRACE_WAIT_FILE, "/mapped", 0, "");
 }
 
-/* close_range(3, 4, 0), and with CLOSE_RANGE_CLOEXEC, which closes nothing before the next program. */
+/* close_range(3, 4, 0), and with CLOSE_RANGE_CLOEXEC, which closes nothing before the next exec. */
 static void a_range_that_is_closed_is_nothing_any_more(void)
 {
 	for (int cloexec = 0; cloexec < 2; cloexec++)
@@ -280,7 +286,7 @@ static void a_range_that_is_closed_is_nothing_any_more(void)
 		}
 }
 
-/* Since Linux 6.9 it is a regular file of a file system of its own. */
+/* Since Linux 6.9 a pidfd is a regular file of a file system of its own. */
 static void a_pidfd_is_no_file(void)
 {
 	struct analysis_case c = begin();
@@ -291,7 +297,8 @@ static void a_pidfd_is_no_file(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pidfd");
 }
 
-/* mmap() with MAP_POPULATE has its file; of madvise() the page tells that it asks for. Of neither where there is none. */
+/* mmap() with MAP_POPULATE names its file; for madvise() the page that it asks for does. Without a
+ * file neither has one. */
 static void memory_that_a_call_brings_in_is_its_files(void)
 {
 	static const struct {
@@ -326,7 +333,8 @@ static void connection(struct analysis_case *c, uint16_t family, uint16_t type)
 	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
 }
 
-/* SO_RCVTIMEO. But the timer that ends connect() is that of the kernel, which asks again and again: it waits for who does not answer. */
+/* SO_RCVTIMEO. But the timer that ends connect() is the kernel's, which repeats its packets:
+ * connect() waits for the peer that does not answer. */
 static void a_socket_whose_time_is_up_was_waited_for_only_by_connect(void)
 {
 	struct analysis_case c = begin();
@@ -360,7 +368,7 @@ static void sockets_are_waited_for_by_the_way_that_they_go(void)
 	}
 }
 
-/* The kernel answers by itself: that a packet came at that time is another matter. */
+/* The kernel answers by itself. A packet that arrived at that time is unrelated. */
 static void what_comes_by_a_socket_of_no_network_is_no_packet(void)
 {
 	struct trace_net_rx rx = {.ifindex = 2};
@@ -377,7 +385,7 @@ static void what_comes_by_a_socket_of_no_network_is_no_packet(void)
 	expect(&c, TRACE_WAIT_OTHER, "recvfrom", 0, "socket");
 }
 
-/* The other end was another's: whoever woke has it now. */
+/* The other end belonged to another process; the waker has it now. */
 static void the_other_end_of_a_unix_socket_may_have_been_handed_on(void)
 {
 	struct trace_start_socket socks[2] = {{.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM},
@@ -414,7 +422,8 @@ static void of_a_socket_there_may_be_the_descriptor_only(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "socket");
 }
 
-/* A program that is the other end of a tunnel writes packets into a device; one that writes to a file while it wakes does not. */
+/* A program at the end of a tunnel writes packets into a device. A program that writes to a file
+ * while it wakes does not. */
 static void packets_from_a_tunnel_are_the_networks(void)
 {
 	static const struct {
@@ -435,7 +444,7 @@ static void packets_from_a_tunnel_are_the_networks(void)
 	}
 }
 
-/* A connection that is used already does not make a server of who has it: its poll is no rest. */
+/* A used connection does not make its owner a server: a poll on it is no idle wait. */
 static void only_who_listens_rests_in_a_poll(void)
 {
 	for (int listens = 0; listens < 2; listens++) {
@@ -452,7 +461,7 @@ static void only_who_listens_rests_in_a_poll(void)
 	}
 }
 
-/* The poller knows its descriptors, we do not: but what its waker wrote to is a socket. */
+/* The descriptors of the poll are not recorded, but its waker wrote to a socket. */
 static void a_poll_is_for_the_socket_that_its_waker_used(void)
 {
 	struct trace_start_socket sock = {.tgid = 20, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM};
@@ -465,7 +474,7 @@ static void a_poll_is_for_the_socket_that_its_waker_used(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
 
-/* accept() of a 32-bit program is one of the calls that are in socketcall(). */
+/* accept() of a 32-bit program is one of the calls of socketcall(). */
 static void a_32_bit_program_that_accepts_rests(void)
 {
 	static const struct {
@@ -487,7 +496,8 @@ static void a_32_bit_program_that_accepts_rests(void)
 
 /* ---- locks ---- */
 
-/* ipc() has the call that it makes before its arguments, and in the upper half which version of it: those up to 4 are of semaphores. */
+/* The first argument of ipc() is the call, with its version in the upper half. Calls up to 4 are
+ * those of semaphores. */
 static void semaphores_of_32_bit_programs_are_in_ipc(void)
 {
 	static const struct {
@@ -522,7 +532,7 @@ static void one_waits(struct analysis_case *c, uint64_t ns, uint64_t for_ns, uin
 	tb_sys_exit(c->tb, 0, ns + 30 + for_ns, 0);
 }
 
-/* Those that took as long: files by their paths, then futexes by their addresses. */
+/* Locks with the same waiting time: files by their paths, then futexes by their addresses. */
 static void the_lock_that_was_waited_for_longest_comes_first(void)
 {
 	static const struct {
@@ -578,7 +588,7 @@ static void who_is_traced_waits_for_its_tracer(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "ptrace");
 }
 
-/* The worker does for its process what that would have waited for itself. It may be older than the trace. */
+/* The worker waits on behalf of its process. It may be older than the trace. */
 static void a_ring_waits_for_what_its_worker_waited_for(void)
 {
 	struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -600,12 +610,12 @@ static void a_ring_waits_for_what_its_worker_waited_for(void)
 	wake(&c, TRACE_CONTEXT_TASK);
 	finish(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "vda", 0, ""), 1600); /* the worker's */
-	CU_ASSERT_EQUAL(c.one->syscall_ns, 1100 + 800 + 3500); /* its time is the kernel's, and it is in no call that ever ends */
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1100 + 800 + 3500); /* its time is kernel time, in a call that never ends */
 	CU_ASSERT_EQUAL(c.one->nr_syscalls_rows, 1);
 	expect(&c, TRACE_WAIT_FILE, "vda", 0, "io_uring");
 }
 
-/* What the worker waited for may be the disk: of which file the request was says more. */
+/* The worker waited for the disk, but the file of the request says more. */
 static void a_ring_waits_for_the_file_that_its_worker_reads(void)
 {
 	struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -633,7 +643,8 @@ static void a_ring_waits_for_the_file_that_its_worker_reads(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
 }
 
-/* Of the address space, by another that has it, too; or for a thread of the kernel that makes room. */
+/* A call on memory waits for another process with the same address space, or for a kernel thread
+ * that frees memory. */
 static void calls_on_memory_wait_for_who_lets_go_of_it(void)
 {
 	static const struct {
@@ -672,7 +683,8 @@ static void fcntl_waits_for_a_lock(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
 }
 
-/* A thread of the own process, but no worker, or one that had waited before: what that waited for is another matter. */
+/* A thread of the own process that is no worker, or a worker that had waited before: the cause of
+ * its wait does not apply. */
 static void a_ring_does_not_wait_for_what_others_waited_for(void)
 {
 	for (int is_worker = 0; is_worker < 2; is_worker++) {
@@ -703,7 +715,8 @@ static void a_ring_does_not_wait_for_what_others_waited_for(void)
 	}
 }
 
-/* Its process gives it work; whoever else wakes it has let go of what it does the work on. */
+/* Its process gives it work. A waker of another process has released a file or lock that the work
+ * needs. */
 static void a_worker_of_a_ring_rests_until_its_own_process_wakes_it(void)
 {
 	for (uint32_t by = 0; by < 2; by++) {
@@ -735,7 +748,8 @@ static void a_ring_that_a_kernel_thread_wakes_waits_for_that(void)
 	expect(&c, TRACE_WAIT_KERNEL, "md0_raid1", 0, "io_uring");
 }
 
-/* The same in the kernel's older way: at rest until a client's data comes, and not while the disk works. */
+/* The same with the kernel's older interface: idle until a client's data arrives, but not while the
+ * disk works. */
 static void a_listener_rests_in_asynchronous_io_unless_it_is_the_disks(void)
 {
 	for (int disk = 0; disk < 2; disk++) {
