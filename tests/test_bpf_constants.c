@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* test_bpf_constants.c - loads of constants become moves of their values, where that is the same, and nowhere else. */
+/* test_bpf_constants.c - the loader replaces loads of constants by moves of their values where that
+ * is equivalent, and only there. */
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,7 +100,8 @@ static void an_atomic_addition_may_leave_something_else_there(void)
 	FOLDS_TO(before, after);
 }
 
-/* Its class is that of the stores, but it loads: what was the address is what stood at it. A store-release changes no register. */
+/* Its instruction class is that of stores, but it loads: the register with the address then holds
+ * the value. A store-release changes no register. */
 static void a_load_acquire_leaves_what_it_loads_there(void)
 {
 	struct bpf_insn acquire = { .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = 1, .src_reg = 8, .imm = 0x100 };
@@ -110,7 +112,8 @@ static void a_load_acquire_leaves_what_it_loads_there(void)
 	FOLDS_TO(before, after);
 }
 
-/* What was loaded into the kernel: how often does it load the shape of the ring, which each record needs? */
+/* How often do the programs in the kernel load the geometry of the ring, which each record
+ * needs? */
 static size_t loads_of_config(const struct tracer *tracer, const struct bpf_program *program)
 {
 	const struct bpf_insn *insns = bpf_program__insns(program);

@@ -426,7 +426,7 @@ static void a_flush_before_each_record_loses_nothing(void)
 
 static int points_left[3]; /* by depth: the signal comes when this reaches 0 */
 static int depth;
-static int signals; /* records already in the ring */
+static int signals; /* delivered */
 static int signal_records;
 static int signal_flushes;
 static trace_u64 signal_time;
@@ -449,13 +449,13 @@ static void maybe_signal(void)
 }
 
 struct nesting {
-	trace_u32 before; /* of each signal */
+	trace_u32 before; /* records already in the ring */
 	trace_u32 nr_subbufs;
-	int records; /* the records already in the ring were taken */
+	int records; /* of each signal */
 	bool overwrite;
-	bool drained;  /* the signal also flushes */
-	int flushes;   /* ns that pass before the record, and before each signal's */
-	trace_u64 gap; /* time that passes before the record, and before each signal's */
+	bool drained;  /* the records already in the ring were taken */
+	int flushes;   /* the signal also flushes */
+	trace_u64 gap; /* ns that pass before the record, and before each signal's */
 };
 
 /* One run. Returns the depths that were reached. */
