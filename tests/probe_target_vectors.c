@@ -14,7 +14,7 @@
 #define FIRST(name, instruction)                                                                                                 \
 	uint32_t name(uint32_t *memory, uint32_t value);                                                                         \
 	__asm__(".text\n.globl " #name "\n.type " #name ",@function\n" #name ":\n" instruction                                \
-		"\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n" /* the bytes of a copy that the kernel would run */ \
+		"\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n" /* the reach of a copy by the kernel */ \
 		"	vmovd %xmm0,%eax\n	ret\n.size " #name ",.-" #name "\n");
 
 FIRST(is_like_jo, "vpshufd $0,%xmm1,%xmm0")

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_critical_path_sums.c - what a path is put together to, and what is not known of it: critical_path_case.h. The walk: test_critical_path.c. */
+/* test_critical_path_sums.c - the sums of a path, and its unknown parts: critical_path_case.h. The
+ * walk: test_critical_path.c. */
 #include "critical_path_case.h"
 #include "unit.h"
 
-/* The path of thread 10, in all of the trace. */
+/* The path of thread 10 over the whole trace. */
 static void path_of_one(struct path_case *p)
 {
 	struct trace_error error = {0};
@@ -24,7 +25,7 @@ static struct trace_contributor contributor(const struct path_case *p, enum trac
 	return (struct trace_contributor){.target = "(none)", .via = "(none)"};
 }
 
-/* 10 waits from 2000 to 6000 in @call for 20, which has been in it, too, since 5000. */
+/* Thread 10 waits from 2000 to 6000 in @call for 20, which has been in @call itself since 5000. */
 static struct path_case waits_for_two(uint32_t call)
 {
 	struct path_case p = path_new();
@@ -60,7 +61,7 @@ static void locks_are_told_apart_from_other_links(void)
 	}
 }
 
-/* It ended unseen, so that nobody is followed. */
+/* The end of the wait was not recorded, so the path follows no thread. */
 static void a_process_that_was_waited_for_has_its_number(void)
 {
 	struct path_case p = path_new();
@@ -88,7 +89,7 @@ static void contributors_come_by_kind_and_the_greatest_first(void)
 	path_free(&p);
 }
 
-/* 30 was born while events were missing, or none told of it: who made it is not known. */
+/* Thread 30 was born while events were missing, or without an event: its parent is not known. */
 static void before_a_birth_that_nobody_saw_nothing_is_known(void)
 {
 	struct path_case p = path_new();
