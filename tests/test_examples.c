@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* test_examples.c - the programs of docs/ANALYSES.md: they stand in it as they are, and say of a small trace what is true. */
+/* test_examples.c - the programs of docs/ANALYSES.md are in it unchanged, and their output for a
+ * small trace is right. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #define US 1000ull
 #define MS 1000000ull
 
-/* Thread 10 waits 4 ms in a pipe for thread 20, and sleeps 2.5 ms; thread 20 makes three system calls. */
+/* Thread 10 waits 4 ms in a pipe for thread 20, and sleeps 2.5 ms; thread 20 makes three system
+ * calls. */
 static void write_trace(int fd)
 {
 	static const struct {
@@ -107,7 +109,7 @@ static char *read_file(const char *name)
 	return text;
 }
 
-/* Every example as it is, from its first line after the licence to its last. */
+/* Every example is in the guide unchanged, from its first line after the licence to its last. */
 static void the_guide_shows_them_as_they_are(void)
 {
 	static const char *const examples[] = {"longest_waits", "syscall_latency", "who_woke_me"};

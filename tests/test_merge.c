@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_merge.c - runs of keys become one, whatever their sizes: compared with a sort of all. */
+/* test_merge.c - merging sorted runs of keys of any size gives the same as sorting all keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,9 @@
 
 enum { RUNS_MOST = 300 };
 
-/** struct runs - @keys of run i end at @ends[i], ascending in it */
+/**
+ * struct runs - the @keys of run i end at @ends[i], ascending within the run
+ */
 struct runs {
 	uint64_t *keys; /* owned */
 	size_t ends[RUNS_MOST];
@@ -43,7 +45,8 @@ static void expect_merged(struct merge *merge, struct runs *runs)
 	free(sorted);
 }
 
-/* @nr runs of 1 to @most keys, of which number @big has a thousand times as many. The keys are all different, with the highest that there can be among them. */
+/* @nr runs of 1 to @most keys; run number @big has a thousand times as many. All keys are
+ * different, and the maximum key is among them. */
 static void expect_runs(struct merge *merge, size_t nr, size_t most, size_t big)
 {
 	struct runs runs = { .nr = nr };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_priority.c - the daemon's threads are real-time ones as long as there is a reason for it. That a crowd is one: test_e2e.c. */
+/* test_priority.c - the daemon's threads have real-time priority while there is a reason for it.
+ * test_e2e.c tests that a crowd of threads is one. */
 #include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
@@ -14,7 +15,9 @@
 #define SECOND 1000000000ull
 #define POLICY(tid) (sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK)
 
-/** struct worker - a thread of the daemon: enters, and stays until it is told to leave, and then to end */
+/**
+ * struct worker - a thread of the daemon that enters, leaves when told to, and ends when told to
+ */
 struct worker {
 	pthread_t thread;
 	atomic_int tid, step;
@@ -24,7 +27,7 @@ struct worker {
 static void worker_wait(struct worker *worker, int step)
 {
 	while (worker->step < step)
-		usleep(100); /* not in the way: it may be a real-time thread */
+		usleep(100); /* so that it does not block others: it may be a real-time thread */
 }
 
 static void *worker_main(void *context)
@@ -116,7 +119,7 @@ static void who_enters_later_is_as_the_others_and_who_leaves_is_not(void)
 	worker_end(&writer);
 }
 
-/* What the daemon starts is none of its threads. */
+/* A child that the daemon starts is none of its threads. */
 static void what_a_real_time_thread_makes_is_none(void)
 {
 	int status = -1, child;
@@ -179,7 +182,7 @@ static void without_the_right_all_stays_as_it_is(void)
 
 #define EXIT_SKIPPED 77
 
-/* Not for who is not root, nor in a control group without real-time threads. */
+/* Neither for users other than root nor in a control group without real-time threads. */
 static bool is_allowed(void)
 {
 	struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_RR) };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Probes before they reach the kernel: the grammar, the operands of static probes, variables of the source, names, lists, and what is refused. */
+/* Probes before they reach the kernel: the grammar, the operands of static probes, variables of the
+ * source, names, lists, and refused probes. */
 #include "unit.h"
 
 #include <errno.h>
@@ -281,7 +282,8 @@ static void types_can_be_chosen(void)
 	trace_probes_free(probes);
 }
 
-/* What is recorded as another type is the same number, not its neighbours in memory or the rest of the register. */
+/* A value recorded as another type is the same number, without neighbouring memory or the rest of
+ * the register. */
 static void a_number_keeps_its_own_bits_in_a_type_of_another_width(void)
 {
 	static const struct {
@@ -347,7 +349,7 @@ static void a_cxx_name_without_parameters_is_that_of_one_function(void)
 	CU_ASSERT_EQUAL(nr_named("shop::the_operator"), 1);
 	CU_ASSERT_EQUAL(nr_named("shop::Order::operator-"), 1);
 	CU_ASSERT_EQUAL(nr_named("shop::Order::operator()"), 1);
-	CU_ASSERT_EQUAL(nr_named("shop::twice"), 1); /* and not what it has within */
+	CU_ASSERT_EQUAL(nr_named("shop::twice"), 1); /* without the lambda inside */
 }
 
 static void what_is_jumped_to_is_no_function(void)
@@ -416,7 +418,7 @@ static void events_are_named_after_their_place(void)
 	trace_probes_free(probes);
 }
 
-/* Otherwise -e 'libc.so.6:mal*' would find nothing among the places of 'libc.so.6:*alloc'. */
+/* Otherwise -e 'libc.so.6:mal*' would match none of the functions of 'libc.so.6:*alloc'. */
 static void a_function_of_several_names_is_called_by_the_plainest(void)
 {
 	struct trace_probes *probes = added("%s:*settle*", TARGET);
@@ -446,7 +448,7 @@ static void a_library_is_found_by_its_name(void)
 	trace_probes_free(mine);
 }
 
-/* What a register held at the entry may be the value, or less than that, or where it is. */
+/* The value of a register at the entry may be the variable, an operand, or its address. */
 static void what_a_register_held_at_the_entry_is_computed_with(void)
 {
 	struct trace_probes *probes = added("%s:entered as_it_was one_more there", PROBE_TARGET_ENTRY);
@@ -463,14 +465,14 @@ static void what_a_register_held_at_the_entry_is_computed_with(void)
 	trace_probes_free(probes);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused probes ---- */
 
 static void each_mistake_gets_one_line_with_the_way_out(void)
 {
 	static const struct {
 		const char *spec;
 		int err;
-		const char *words; /* that the line must have */
+		const char *words; /* that must be in the line */
 	} cases[] = {
 		{"", -EINVAL, "FILE:FUNCTION"},
 		{":x", -EINVAL, "file is missing"},
@@ -482,8 +484,8 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{"/etc/passwd:f", -ENOEXEC, "ELF"},
 		{"/etc:f", -EINVAL, "not a program"},
 		{"libc.so.6@999999999:f", -ENOENT, "there is none"},
-		{"libc.so.6@4294967297:f", -ENOENT, "process 4294967297: there is none"}, /* not 1 */
-		{"libc.so.6@0:f", -ENOENT, "process 0: there is none"},			  /* not all of them */
+		{"libc.so.6@4294967297:f", -ENOENT, "process 4294967297: there is none"}, /* not process 1 */
+		{"libc.so.6@0:f", -ENOENT, "process 0: there is none"},			  /* not all processes */
 		{TARGET ":nosuch", -ENOENT, "--list"},
 		{TARGET ":nosuch*", -ENOENT, "--list"},
 		{TARGET ":0x1", -ENOENT, "no code at 0x1"},
@@ -501,7 +503,8 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay number[1]", -EINVAL, "neither array nor pointer"},
 		{TARGET ":pay order->items[9223372036854775807].id", -EINVAL, "too far away"},
 		{TARGET ":pay order->items[99999999999999999999].id", -EINVAL, "a number in brackets"},
-		{TARGET ":pay+18446744073709551615", -ENOENT, "no function pay+18446744073709551615"}, /* not the byte before */
+		/* not the byte before */
+		{TARGET ":pay+18446744073709551615", -ENOENT, "no function pay+18446744073709551615"},
 		{TARGET ":pay *number", -EINVAL, "no pointer"},
 		{TARGET ":pay order->id:u7", -EINVAL, "s8 to s64"},
 		{TARGET ":pay order->id:string[0]", -EINVAL, "not a type"},
@@ -585,7 +588,7 @@ static void instructions_end_where_the_next_begins(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint8_t bytes[16] = {0}; /* what follows is no matter */
+		uint8_t bytes[16] = {0}; /* the bytes after it do not matter */
 		size_t length = cases[i].length ? cases[i].length : 1;
 
 		memcpy(bytes, cases[i].bytes, length);
@@ -630,7 +633,8 @@ static void an_instruction_that_the_kernel_misreads_is_known(void)
 	}
 }
 
-/* Whatever stands there: where a function is not understood to its end, it can be probed as the kernel allows. */
+/* Whatever the bytes are: a function that cannot be decoded to its end can be probed wherever the
+ * kernel allows it. */
 static void every_instruction_of_a_function_can_be_probed_and_no_other_place(void)
 {
 	struct trace_probes *pay = added("%s:pay", PROBE_TARGET);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* test_ready.c - the pages of every ring have been looked at before the first event. Root only; skipped (77) where the kernel cannot be recorded. */
+/* test_ready.c - the pages of every ring are touched before the first event. Root only; skipped
+ * (77) where the kernel cannot be recorded. */
 #include <bpf/bpf.h>
 #include <stdio.h>
 #include <unistd.h>

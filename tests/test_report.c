@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report.c - what a report of tracevisualizer looks like: its sections and tables, and how wide they are */
+/* test_report.c - the layout of tracevisualizer's reports: sections, tables, and their width */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "unit.h"
 #include "visualizer.h"
 
-/* ---- all of it ---- */
+/* ---- the whole report ---- */
 
 static void the_summary_has_the_labels_of_the_original(void)
 {
@@ -156,7 +156,7 @@ static void nothing_is_wider_than_the_terminal(void)
 	free(text);
 }
 
-/* Less than the numbers of a table take: some go, and a line says which. */
+/* Narrower than the numbers of a table need: some columns are dropped, and a line says which. */
 static void a_narrow_terminal_has_fewer_numbers_and_is_told_so(void)
 {
 	char *text, *end;
@@ -173,7 +173,7 @@ static void a_narrow_terminal_has_fewer_numbers_and_is_told_so(void)
 	free(text);
 }
 
-/* What stands above tables has as many lines as it takes, and what is too long for one line is cut. */
+/* Lines above tables wrap, and what is too long for one line is cut. */
 static void titles_and_paths_are_not_wider_than_the_terminal(void)
 {
 	static const char *const outputs[] = {"-a", "--critical-path=one", "--critical-path=one --all", "--diff %s"};
@@ -226,7 +226,7 @@ static void the_summary_tells_the_time_of_day(void)
 	free(text);
 }
 
-/* e computes, b is in a system call and dies early, c sleeps, d waits for its CPU. */
+/* "e" computes, "b" is in a system call and dies early, "c" sleeps, "d" waits for its CPU. */
 static void every_key_sorts_by_what_it_says(void)
 {
 	static const struct {
@@ -264,7 +264,7 @@ static void every_key_sorts_by_what_it_says(void)
 	}
 }
 
-/* Three of 5 us and two of 9 in 10 ms: too little for a row of their own. */
+/* Three of 5 us and two of 9 us in 10 ms: too little for a row of their own. */
 static void what_is_folded_is_sorted_too(void)
 {
 	static const struct {
@@ -316,7 +316,7 @@ static void each_size_has_its_unit(void)
 	free(text);
 }
 
-/* What is rounded to a thousand of a unit is one of the next. */
+/* A number that rounds to a thousand of a unit is printed as one of the next unit. */
 static void nothing_is_a_thousand_of_its_unit(void)
 {
 	static const struct {
@@ -347,7 +347,7 @@ static void nothing_is_a_thousand_of_its_unit(void)
 	}
 }
 
-/* --top=N is N rows, "instead of those that matter". */
+/* --top=N shows N rows, "instead of those that matter". */
 static void top_shows_small_rows_too(void)
 {
 	static const char *const options[] = {"-a --pid=10 --ns", "-a --pid=10 --ns --top=2"};
@@ -373,14 +373,14 @@ static void top_shows_small_rows_too(void)
 		if (!i)
 			contains(text, "  read\n\t\t  (1 more row, 10)\n");
 		CU_ASSERT_EQUAL(strstr(text, "  getpid\n") != NULL, i);
-		if (!i) /* of files that nobody waited for there is no time to tell */
+		if (!i) /* files without waits have no time to show */
 			contains(text, "/data\n\t\t  (1 more row)\n");
 		CU_ASSERT_EQUAL(strstr(text, "  /less\n") != NULL, i);
 		free(text);
 	}
 }
 
-/* Rows are small or not of their table's time, not of all the time. */
+/* Rows are small or not in relation to their table's time, not to the whole time. */
 static void who_took_the_cpu_is_told_of_short_waits_too(void)
 {
 	struct tb *tb = tb_new();
@@ -400,7 +400,7 @@ static void who_took_the_cpu_is_told_of_short_waits_too(void)
 	free(text);
 }
 
-/* 500 ns of 100 ms are not worth a row, but a table is. */
+/* 500 ns of 100 ms are not worth a row, but a table always has one. */
 static void a_table_has_a_row_at_least(void)
 {
 	struct tb *tb = tb_new();
@@ -428,7 +428,7 @@ static void the_table_of_files_names_the_disk(void)
 	free(text);
 }
 
-/* What a thread of the kernel writes, is of no file that it tells. */
+/* A kernel thread's write names no file. */
 static void a_disk_is_no_file(void)
 {
 	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
@@ -453,7 +453,7 @@ static void a_disk_is_no_file(void)
 	free(text);
 }
 
-/* A call may be given a path that begins where its process is. */
+/* The path in a call may be relative to the working directory of its process. */
 static void a_path_without_a_slash_is_no_disk(void)
 {
 	struct trace_block_complete complete = {.dev = VDA, .bytes = 4096, .op = 1, .request = 0xb10c};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_json.c - what a report of tracevisualizer says as JSON */
+/* test_report_json.c - the JSON reports of tracevisualizer */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ static void the_json_is_valid_and_has_the_schema(void)
 	free(text);
 }
 
-/* "one" reads, fails to write, writes, has a page brought in, waits for "two", and for its CPU; what it is called differs from what its thread is. */
+/* "one" reads, fails to write, writes, has a page fault, waits for "two", and waits for its CPU.
+ * The name of its process differs from that of its thread. */
 static struct tb *eventful_story(void)
 {
 	struct trace_start_thread one = {.tid = 10, .tgid = 10, .ppid = 1, .nr = -1, .running = 1, .ns_tid = 3, .ns_tgid = 3, .cgroup = 77, .uid = 1000};
@@ -260,7 +261,8 @@ static void what_a_flight_recorder_overwrote_is_no_gap(void)
 	free(text);
 }
 
-/* What it has of another CPU is in no figure, and in lists. Their times count from where those of the figures do. */
+/* Its older events of another CPU are in no sum, but in lists. Their times count from where those
+ * of the sums do. */
 static void what_a_flight_recorder_has_of_before_is_told(void)
 {
 	static const char older[] = "WAKEUP PID : 7;";
