@@ -444,7 +444,7 @@ static void off_and_on(const struct session *s)
 	}
 }
 
-/* The two probes are on one function, and each call is recorded at most once by each: its numbers
+/* The twins are probes on one function. Each of them records a call at most once, so its numbers
  * grow, except where a program begins. */
 static void check_that_numbers_grow(const struct session *s)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_known.c - what a report tells of what was lost, damaged, left out or not recorded: that it is not known, never that it is 0 */
+/* test_report_known.c - reports of traces in which events are lost, damaged, filtered out or not
+ * recorded: figures are unknown, never 0 */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static off_t first_events(const char *path)
 
 	for (size_t i = 0; i < trace_nr_chunks(trace) && !offset; i++)
 		if (trace_get_chunk(trace, i)->kind == TRACE_CHUNK_EVENTS)
-			offset = (off_t)trace_get_chunk(trace, i)->offset + 160; /* behind its header */
+			offset = (off_t)trace_get_chunk(trace, i)->offset + 160; /* after its header */
 	trace_close(trace);
 	return offset;
 }
@@ -47,7 +48,7 @@ static void a_damaged_chunk_is_told_in_every_output(void)
 		CU_ASSERT_PTR_NOT_NULL(warning);
 		if (warning) /* once */
 			CU_ASSERT_PTR_NULL(strstr(warning + 1, "tracevisualizer: warning: "));
-		if (i == 1) /* in the verdict, too */
+		if (i == 1) /* in the answer, too */
 			contains(text, "what they touch is unknown.\n");
 		free(text);
 	}
@@ -64,7 +65,8 @@ static void a_damaged_chunk_is_told_in_every_output(void)
 	unlink(path);
 }
 
-/* A recorder that was killed leaves no word of what it had not written: then no number is the right one, and 0 least of all. */
+/* A killed recorder leaves no count of what it had not written: no number is right then, and 0
+ * least of all. */
 static void losses_that_nobody_counted_are_no_number(void)
 {
 	static const char *const outputs[] = {"-s", "-a", "--critical-path=one", "--diff"};
@@ -84,7 +86,7 @@ static void losses_that_nobody_counted_are_no_number(void)
 	for (size_t i = 0; i < 4; i++) {
 		snprintf(arguments, sizeof(arguments), "%s %s %s", outputs[i], i == 3 ? path : "", path);
 		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-		while ((c = strchr(text, '\n'))) /* wherever the lines are broken */
+		while ((c = strchr(text, '\n'))) /* wherever the lines are wrapped */
 			*c = ' ';
 		for (c = text; (c = strstr(c, "  "));)
 			memmove(c, c + 1, strlen(c));
@@ -95,7 +97,8 @@ static void losses_that_nobody_counted_are_no_number(void)
 	unlink(path);
 }
 
-/* It is found when the chunk is read, and what was in it is either among the events or among those lost. */
+/* The reader finds the damage when it reads the chunk. Each of its events is either among the
+ * events read or among those lost. */
 static void events_of_a_damaged_chunk_are_told_once(void)
 {
 	struct tb *tb = tb_new();
@@ -339,7 +342,7 @@ static void of_what_was_lost_it_is_not_told_that_somebody_waited(void)
 	free(text);
 }
 
-/* Some of them come until their program is gone: that makes no time known. */
+/* Scheduling events continue until the selected program ends: that makes no time known. */
 static void a_moment_of_scheduling_makes_no_time_known(void)
 {
 	static const char *const unknown[] = {"\"cpu_ns\":null,\"user_ns\":null,\"system_ns\":null,\"irq_ns\":null,",
@@ -370,7 +373,8 @@ static void a_moment_of_scheduling_makes_no_time_known(void)
 	}
 }
 
-/* 10 was in its own code, as far as anybody knows, and its child 11 is in the call that made it, for it is not seen to return. */
+/* As far as the trace shows, 10 was in its own code, and its child 11 is in the call that created
+ * it, because no return is recorded. */
 static void who_is_sorted_by_what_is_not_known_is_sorted_by_cpu(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking | 1ull << TRACE_EV_sched_fork};
@@ -413,16 +417,17 @@ static void the_number_of_events_is_that_of_the_trace(void)
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	char *text = report_of(make_masked(mask), "-s");
 
-	contains(text, "\tEvents: 4, 1 of them of the trace itself\n\tScheduling changes: 3\n"); /* and the start state is none */
+	/* and the start state counts as none */
+	contains(text, "\tEvents: 4, 1 of them of the trace itself\n\tScheduling changes: 3\n");
 	free(text);
 	text = report_of(make_masked(mask), "--json");
 	contains(text, "\"events\":4,");
 	free(text);
 }
 
-/* ---- left out by a filter ---- */
+/* ---- filtered out ---- */
 
-/* Process 10 alone was recorded, and others had its CPU for 30 of its 40 us. */
+/* Only process 10 was recorded, and others had its CPU for 30 of its 40 us. */
 static struct tb *make_filtered(void)
 {
 	struct tb *tb = tb_new();
@@ -439,7 +444,7 @@ static struct tb *make_filtered(void)
 	return tb;
 }
 
-/* It sleeps all the time, as another does that was not asked for. */
+/* It sleeps all the time, as does another one that was not selected. */
 static void whom_a_filter_chose_has_a_row(void)
 {
 	struct tb *tb = tb_new();
@@ -462,7 +467,7 @@ static void of_whom_a_filter_left_out_nothing_is_told(void)
 
 	join_lines(text);
 	contains(text, " the 2 CPUs of the machine that were seen were 12 % busy with what the filter let pass: ");
-	contains(text, "   1       ?         -  "); /* how busy it was nobody knows */
+	contains(text, "   1       ?         -  "); /* its load is unknown */
 	contains(text, " more, of whom nothing is known: they did not pass the filter; --all shows them)");
 	contains(text, "  CPU  busy %  programs  kernel  irq  softirq   unknown ");
 	contains(text, "System idle: not known, ");

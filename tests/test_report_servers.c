@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_servers.c - what the report tells of servers and their clients, and that nothing of any report is wider than the terminal */
+/* test_report_servers.c - servers and their clients in the report; and no report is wider than the
+ * terminal */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,8 +10,9 @@
 #include "visualizer.h"
 
 /*
- * A client sends a request, and waits from 1250 to 3002 for the answer. The server works from 1300 on, waits for a disk from 1500 to 2500, and for its CPU
- * for 300 more. @mask NULL: all was recorded.
+ * A client sends a request and waits for the answer from 1250 to 3002. The server works from 1300
+ * on, waits for a disk from 1500 to 2500, and for its CPU for 300 more. @mask NULL: everything was
+ * recorded.
  */
 static struct tb *server_story(const uint64_t *mask)
 {
@@ -75,7 +77,7 @@ static void the_json_tells_of_servers_and_what_they_did_meanwhile(void)
 	free(text);
 }
 
-/* To receive for no time is not the same as that nobody knows. */
+/* Receiving for 0 ns is not the same as an unknown time. */
 static void receiving_is_not_told_where_softirqs_were_not_recorded(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_report_user.c - what tracevisualizer tells of programs' own events: their scopes, counters and requests, in the report, the list and the JSON.
+ * test_report_user.c - programs' own events in tracevisualizer's output: their scopes, counters and
+ * requests, in the report, the list and the JSON.
  *
  * The shop of user_events_case.h.
  */
@@ -68,7 +69,7 @@ static const char golden_between[] =
 	"  count  time  median  99th %   CPU  for a CPU  for else  name               process\n"
 	"      1  6000    6000    6000  2900        100      3000  shop:paid .. paid  shop (10)\n";
 
-/* Process 20 takes the CPU of 11 and waits within a scope of the same name. */
+/* Process 20 takes the CPU of 11, and waits within a scope of the same name. */
 static void of_scopes_with_one_name_is_told_whose_waited(void)
 {
 	struct story s = begin();
@@ -93,7 +94,7 @@ static void of_scopes_with_one_name_is_told_whose_waited(void)
 	text = report(s.tb, "-a --ns");
 	contains(text, "\n  shop:checkout of shop (10) waited 3000 for file /orders.db\n");
 	contains(text, "\n  shop:checkout of till (20) waited 3000 for process 10 shop\n");
-	contains(text, "\n      1  52632           -       -  shop:paid  shop (10)\n"); /* no gap */
+	contains(text, "\n      1  52632           -       -  shop:paid  shop (10)\n"); /* no time in between */
 	free(text);
 	tb_free(s.tb);
 }
@@ -177,7 +178,8 @@ static void the_report_tells_what_was_not_seen_of_a_scope(void)
 	tb_free(tb);
 }
 
-/* Without the right to record the kernel there are no processes, but there are programs, and they have names and numbers. */
+/* Without permission to record the kernel there are no processes, but the programs have names and
+ * numbers. */
 static void programs_alone_are_chosen_by_what_they_run(void)
 {
 	struct tb *tb = tb_new();
@@ -211,7 +213,7 @@ static void programs_alone_are_chosen_by_what_they_run(void)
 	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
 	text = report(tb, "-a");
 	contains(text, " There are none.\n");
-	contains(text, "\tScheduling changes: not recorded\n"); /* and what else is to be said of what is missing */
+	contains(text, "\tScheduling changes: not recorded\n"); /* and the other notes about missing events */
 	free(text);
 	tb_free(tb);
 }
@@ -258,7 +260,8 @@ static void the_json_has_all_of_it(void)
 	CU_ASSERT_EQUAL(json_array_size(json_object_get(root, "user_events")), 6);
 	contains(text, "{\"name\":\"shop:checkout.begin\",\"role\":\"begin\",\"pid\":10,\"comm\":\"shop\",\"count\":2,\"first_ns\":1500,\"last_ns\":7500,"
 		       "\"interval\":{\"count\":1,\"sum_ns\":6000,\"min_ns\":6000,\"p50_ns\":6000,\"p99_ns\":6000,\"max_ns\":6000}}");
-	contains(text, "\"max_ns\":0},\"last\":3,\"lowest\":3,\"highest\":3,\"mean\":3}"); /* the counter has more */
+	/* the counter has more fields */
+	contains(text, "\"max_ns\":0},\"last\":3,\"lowest\":3,\"highest\":3,\"mean\":3}");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "name")), "shop:checkout");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "kind")), "scope");
 	for (size_t i = 0; i < 7; i++)
