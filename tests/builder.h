@@ -7,7 +7,7 @@
  * 	struct tb *tb = tb_new();
  * 	tb_switch(tb, 0, 1000, 0, 42, TRACE_TASK_RUNNING);
  * 	tb_sys_enter(tb, 0, 1500, SYS_read, 0);
- * 	struct trace *trace = tb_open_trace(tb); // writes with the real writer, opens with the real reader
+ * 	struct trace *trace = tb_open_trace(tb); // real writer, real reader
  * 	...
  * 	trace = trace_close(trace);
  * 	tb = tb_free(tb);

@@ -3,10 +3,11 @@
  * format_oracle.c - libtrace's part of format_reader_agrees.
  *
  * 	print TRACE         what libtrace reads in a trace, in the lines of format_reader.py
- * 	make TRACE          a trace with every event type, of the kernel and of programs, odd values, and losses; finished
+ * 	make TRACE          a finished trace with every event type, odd values, and losses
  * 	make-cut TRACE      the same, as a killed recorder leaves it
  * 	make-losses TRACE   the same, with every kind of loss in every way that headers express it
- * 	make-limits TRACE   cases at limits only: numbers of types and payloads around a change of encoding, longest pauses
+ * 	make-limits TRACE   limits only: numbers of types and payloads around a change of
+ * 	                    encoding, longest pauses
  * 	make-chunks TRACE   more chunks than one chunk of the index and of the table has entries
  */
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* patterns_networks.c - servers in network namespaces of their own, whose connections have the same
+/* patterns_networks.c - servers in network namespaces of their own; their connections have the same
  * addresses and ports. */
 #include <fcntl.h>
 #include <net/if.h>

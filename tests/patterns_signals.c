@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* patterns_signals.c - servers whose requests are in shared memory, announced by a futex or an
+/* patterns_signals.c - servers with requests in shared memory, announced by a futex or an
  * eventfd. */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void unlock(void)
 }
 
 /* A client announces its request before the next one is posted, and before the server can take it.
- * Otherwise the trace could not show whose it is. */
+ * Otherwise the trace could not show the client. */
 static void post(const struct message *m, void (*announce)(void))
 {
 	lock();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_target_optimised.c - variables that the compiler keeps in several places, one that no
- * single load can read, and a function whose rare part is elsewhere.
+ * single load can read, and a function with its rare part elsewhere.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe_target_vectors.c - functions whose first instruction the kernel mistakes for another, or
- * refuses to probe.
+ * probe_target_vectors.c - functions with a first instruction that the kernel mistakes for another,
+ * or refuses to probe.
  *
  * Prints how many return a wrong result; nothing on a processor without such instructions.
  */

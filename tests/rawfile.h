@@ -13,7 +13,7 @@
 #include "unit.h"
 
 /**
- * struct rawfile - a trace whose records the test builds byte by byte
+ * struct rawfile - a trace with records that the test builds byte by byte
  */
 struct rawfile {
 	struct trace_writer *writer;

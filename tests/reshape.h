@@ -6,7 +6,7 @@
  *
  * The result may be a trace that our writer would never make: events of another size than the
  * catalogue's, fields at other offsets, numbers that no kernel has. Columns are encoded plainly.
- * What was compressed is compressed again, and the table is built anew. An edit may falsify either
+ * Compressed payloads are compressed again, and the table is built anew. An edit may falsify either
  * of them.
  */
 #include <stdbool.h>

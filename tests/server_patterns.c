@@ -3,17 +3,19 @@
  * server_patterns.c - servers of all shapes that measure for which client they work, for
  * test_e2e_servers.c.
  *
- * 	server_patterns TRUTH-FILE SCRATCH-FOLDER run [PATTERN...]	all patterns, one after the other
- * 	server_patterns TRUTH-FILE SCRATCH-FOLDER early			connect first, then wait for "go" in the scratch folder
+ * 	server_patterns TRUTH-FILE SCRATCH-FOLDER run [PATTERN...]
+ * 		all patterns, one after the other
+ * 	server_patterns TRUTH-FILE SCRATCH-FOLDER early
+ * 		connect first, then wait for "go" in the scratch folder
  *
  * A request names its client and the CPU time that it costs. server_patterns.h says how the time is
  * measured. The sums go to the truth file as lines:
  *
- * 	PATTERN exact|shared SERVER-PID CLIENT-PID NS REQUESTS	what must be billed
- * 	PATTERN server|noserver PID 0 NS 0				listed with NS of background, or not listed
- * 	PATTERN nothing SERVER-PID CLIENT-PID 0 0 0				must not be billed
- * 	PATTERN skipped 0 0 0 0							not on this kernel
- * 	PATTERN end PID 0 NS 0					its end is in a bill, too, and took at most NS
+ * 	PATTERN exact|shared SERVER-PID CLIENT-PID NS REQUESTS  must be billed
+ * 	PATTERN server|noserver PID 0 NS 0                      listed with NS of background, or not
+ * 	PATTERN nothing SERVER-PID CLIENT-PID 0 0 0             must not be billed
+ * 	PATTERN skipped 0 0 0 0                                 not on this kernel
+ * 	PATTERN end PID 0 NS 0                                  its end, at most NS, is in a bill, too
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -92,7 +92,7 @@ void charge_to(struct meter *meter);
  */
 struct meter *the_meter(int fd);
 /**
- * charge_to_message() - charge_to() for a message whose client is not known yet
+ * charge_to_message() - charge_to() for a message of a client that is not known yet
  */
 void charge_to_message(void);
 /**

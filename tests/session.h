@@ -61,7 +61,7 @@ const char *json_text(const json_t *object, const char *key); /* "" if the key i
  */
 json_t *json_process(const json_t *report, long long pid);
 /**
- * json_row() - find the row of @array whose @key is @value; NULL if there is none
+ * json_row() - find the row of @array with @key = @value; NULL if there is none
  */
 json_t *json_row(const json_t *object, const char *array, const char *key, const char *value);
 

@@ -4,7 +4,7 @@
  *
  * A test compares a path as text, with a line for each segment:
  *
- * 	2000 20 user <waitpid        from 2000 ns on, thread 20 in user mode, reached through a wait via waitpid
+ * 	2000 20 user <waitpid        thread 20 in user mode from 2000 ns on, reached by waitpid
  * 	3000 20 timeout              a wait without a waker
  * 	4000 10 wait-cpu 20          thread 20 was on the CPU
  * 	9000                         the end

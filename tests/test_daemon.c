@@ -264,7 +264,8 @@ static void what_a_filter_did_not_ask_for_is_told(void)
 	bench_free(&bench);
 }
 
-/* A filter applies to programs as well, so the trace notes it even if the kernel is not recorded. */
+/* A filter applies to programs as well, so the trace notes it even if the kernel is not
+ * recorded. */
 static void a_filter_is_told_where_the_kernel_is_not_recorded_either(void)
 {
 	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .filter_uid = -1, .filter_gid = -1};

@@ -2,10 +2,10 @@
 /*
  * test_daemon_faults.c - kill the daemon at any system call, and let any write fail.
  *
- * What was recorded before the fault must be in the file, and the rest must be counted. The tests
- * also send a signal at any system call, and let any allocation fail. strace injects the faults;
- * no_memory.c fails the allocations. The same source makes two programs: one for the daemon with a
- * tracer in plain memory, one for the real daemon.
+ * The events recorded before the fault must be in the file, and the others must be counted. The
+ * tests also send a signal at any system call, and let any allocation fail. strace injects the
+ * faults; no_memory.c fails the allocations. The same source makes two programs: one for the daemon
+ * with a tracer in plain memory, one for the real daemon.
  *
  * A clean recording under strace lists the system calls: a point is "the n-th openat". In each
  * further recording the fault strikes at one point. (strace counts per thread: the fault strikes

@@ -477,8 +477,7 @@ static void nobody_else_may_ask_for_anything(void)
 	place_remove(&place);
 }
 
-/* Another user, whose requests the daemon refuses, holds three connections in front of the
- * permitted client. */
+/* Another user, not permitted to ask, holds three connections in front of the permitted client. */
 static void who_may_not_ask_hides_nobody_who_may(void)
 {
 	struct place place = place_new();

@@ -129,8 +129,8 @@ static void a_snapshot_ends_at_one_moment_on_all_cpus(void)
 
 #define UNFINISHED (SUBBUF_COMMIT_RECORD + 8) /* missing from the commit count of an unfinished record */
 
-/* Example: a fork whose BPF program was preempted within its record. The records next to it cannot
- * be read yet. */
+/* Example: a fork during which the BPF program was preempted within its record. The records next to
+ * it cannot be read yet. */
 static void a_structural_event_that_is_not_finished_hides_no_loss(void)
 {
 	struct bench bench = bench_new(true);

@@ -511,7 +511,7 @@ static void a_newer_minor_version_with_longer_headers_is_read(void)
 	fixture_free(&fixture);
 }
 
-/* Changes an entry in the only chunk of a kind, whose payload is an array of entries. */
+/* Changes an entry in the only chunk of a kind; its payload is an array of entries. */
 static void change_cpu(struct image *image, enum trace_chunk_kind kind, size_t entry_bytes, size_t kind_at, size_t cpu_at, uint32_t cpu)
 {
 	struct trace_chunk_header header;

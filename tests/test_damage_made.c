@@ -187,8 +187,8 @@ static void types_that_share_more_than_a_schema_can_hold_are_refused(void)
 	CU_ASSERT_EQUAL(types_with_one_text(270, 65000), 0);
 }
 
-/* One event of a type that has only a number; our sched_fork has 24 bytes. And a loss whose type
- * claims a string. */
+/* One event of a type that has only a number; our sched_fork has 24 bytes. And a loss, with a type
+ * that claims a string. */
 static struct trace *trace_of_a_short_event(void)
 {
 	struct {

@@ -59,7 +59,7 @@ static void fill_path(char *path, long long number)
 	path[length] = 0;
 }
 
-/* Calls whose arguments, paths and results identify them. In between the thread sleeps, yields and
+/* Calls that their arguments, paths and results identify. In between the thread sleeps, yields and
  * gets signals, so that events of all kinds occur between entry and exit. */
 static void *seek(void *number)
 {

@@ -38,7 +38,7 @@
 #define FILE_BYTES    (4 << 20)
 #define MOST_TIDS     (4 << 20)
 #define LABEL	      0x6c6162656cull /* of an io_uring request */
-#define DEEP	      60  /* nested folders, whose names are all still recorded */
+#define DEEP	      60  /* nested folders; their names are all still recorded */
 #define TOO_DEEP      300 /* and too many of them */
 #define LONG_PATH     3000
 #define PIDFD	      100
@@ -173,7 +173,7 @@ static void *leave(void *unused)
 	return NULL;
 }
 
-/* Processes whose two threads exit at the same time, on two CPUs. */
+/* Processes of two threads that exit at the same time, on two CPUs. */
 static void leave_in_pairs(void)
 {
 	pthread_t thread;
@@ -627,7 +627,7 @@ static void groups_of_other_hierarchies_are_none(void)
 		CU_ASSERT_NOT_EQUAL(attach->tid, told("moved"));
 }
 
-/* The text of the one event of this type whose text begins with @begin and ends with @end. */
+/* The text of the one event of this type with a text that begins with @begin and ends with @end. */
 static void find_text(uint32_t id, const char *begin, const char *end, char text[2048])
 {
 	struct search search = search_for(id);
@@ -686,7 +686,7 @@ static void a_command_of_bpf_opens_nothing(void)
 	CU_ASSERT_EQUAL(nr, 1);
 }
 
-/* A process whose first thread has exited, with a descriptor of a process. */
+/* A process without its first thread, which has exited, with a descriptor of a process. */
 static void who_has_lost_its_leader_is_there_with_all_it_has(void)
 {
 	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_golden.c - a trace that was written once, and whose bytes are kept in golden.hex, is still
- * read and still written the same way.
+ * test_golden.c - a trace that was written once, and is kept as bytes in golden.hex, is still read
+ * and still written the same way.
  *
- * The format is a promise to users who have files of it. If reader and writer change together, no
- * other test notices. If the writer finds a better encoding within docs/FORMAT.md, the old file
- * stays under another name, the reader continues to be tested with it, and a new one is made:
+ * The format is a promise to users with files of it. If reader and writer change together, no other
+ * test notices. If the writer finds a better encoding within docs/FORMAT.md, the old file stays
+ * under another name, the reader continues to be tested with it, and a new one is made:
  *
  * 	test_golden --write >tests/golden.hex
  */

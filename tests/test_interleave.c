@@ -274,8 +274,8 @@ static bool is_moved(trace_u32 cpu)
 	return actor->where[1] != cpu;
 }
 
-/* Before a step whose effect only the reader of a dead writer's memory can distinguish from the
- * step before. */
+/* Before a step that only the reader of a dead writer's memory can distinguish from the step
+ * before. */
 static void point_of_death(void)
 {
 	if (current >= 0 && kills < plan->kills && !plan->flusher_dies && actors[current].role == WRITER && choose(2))
@@ -303,7 +303,7 @@ static bool goes_on(void)
 	return actor->in_sequence;
 }
 
-/* Before instructions whose effect no other actor can distinguish from the one before. */
+/* Before instructions that no other actor can distinguish from the one before. */
 static bool goes_on_alone(void)
 {
 	point_of_death();

@@ -265,7 +265,7 @@ static void every_instrumented_call_enters_and_exits(void)
 	CU_ASSERT_EQUAL(seen.function, seen.truth);
 }
 
-/* What programs of all kinds do at start-up and at exit, before constructors and after
+/* Actions of all kinds of programs at start-up and at exit, before constructors and after
  * destructors. */
 static void common_programs_run_as_ever(void)
 {

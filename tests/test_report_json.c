@@ -85,7 +85,7 @@ static struct tb *eventful_story(void)
 	return tb;
 }
 
-/* Of the process, and of its only thread. */
+/* Figures of the process, and of its only thread. */
 #define ITS_FIGURES                                                                                                                          \
 	"'elapsed_ns': 8000, 'cpu_ns': 6220, 'user_ns': 5550, 'system_ns': 670, 'syscall_ns': 520, 'trap_ns': 150, 'interrupted_ns': 30,"    \
 	"'stolen_ns': 0, 'wait_cpu_ns': 800,"                                                                                                \

@@ -180,7 +180,7 @@ static void a_command_that_fails_leaves_the_old_file(void)
 	unlink(path);
 }
 
-/* For a file as well as for a pipe, whose contents are copied to be mapped. */
+/* For a file as well as for a pipe; its contents are copied to be mapped. */
 static void a_limit_of_size_is_told_like_a_full_disk(void)
 {
 	char arguments[512], *text;

@@ -68,7 +68,7 @@ static void no_name_ends_with_half_a_character(void)
 	free(text);
 }
 
-/* The kernel keeps 15 bytes of a program's name. A user who gives the whole name means that
+/* The kernel keeps 15 bytes of a program's name. The whole name on the command line means that
  * program. */
 static void a_name_may_be_longer_than_the_kernel_keeps_it(void)
 {
@@ -614,7 +614,7 @@ static void the_path_is_as_long_as_the_command_ran(void)
 	free(text);
 }
 
-/* A user who selects the process gets the same. Its page has all of its time. */
+/* Selecting the process gives the same. Its page has all of its time. */
 static void a_command_did_not_run_while_it_was_held_either_if_it_is_chosen(void)
 {
 	static const char *const options[] = {"-a --pid=40", "-a --comm=sleep"};
@@ -794,8 +794,7 @@ static void a_message_quotes_names_in_one_line(void)
 	free(text);
 }
 
-/* Of the 40 us that "one" waits for the CPU, "twenty" has 2, and "fifty" the others, one after the
- * other. */
+/* "one" waits 40 us for the CPU. "twenty" has it for 2 us and "fifty" for 38 us, in either order. */
 static void who_had_the_cpu_longest_is_named(void)
 {
 	static const uint32_t holders[] = {20, 50};

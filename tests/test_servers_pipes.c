@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_servers_pipes.c - bills of servers whose requests arrive through pipes, datagrams and shared
+/* test_servers_pipes.c - bills of servers that get requests through pipes, datagrams and shared
  * memory */
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -466,8 +466,7 @@ static void a_client_of_two_connections_is_one(void)
 	end(&k);
 }
 
-/* Two senders on two CPUs: the datagram whose event comes first need not be the first in the
- * queue. */
+/* Two senders on two CPUs: the datagram with the first event need not be the first in the queue. */
 static void an_answer_corrects_the_order_of_datagrams(void)
 {
 	struct case_of_servers k = begin();

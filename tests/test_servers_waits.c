@@ -124,8 +124,8 @@ static void a_server_that_was_woken_before_it_had_left_waited_for_its_cpu(void)
 
 /*
  * The polling client is woken by another thread when the answer has been there for a while. By then
- * the server is in a page fault whose wait cause is not known yet. With @in_call it is in a call
- * whose entry was not recorded, and its migration to the other CPU was not recorded either.
+ * the server is in a page fault with a cause that is not known yet. With @in_call it is in a call
+ * without a recorded entry, and its migration to the other CPU was not recorded either.
  */
 static const struct trace_server_wait *waits_still(struct case_of_servers *k, bool in_call)
 {

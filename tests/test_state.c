@@ -225,7 +225,7 @@ static void ask(void *data, struct trace_analysis *analysis, const struct trace_
 	trace_figures_free(f);
 }
 
-/* Latencies are buffered and counted by 64. The trace has 40 calls of 30 ns and 60 of 10 ns, whose
+/* Latencies are buffered and counted by 64. The trace has 40 calls of 30 ns and 60 of 10 ns; their
  * median is wrong without the last 36; then the test reads the figures; then 30 calls of 45 ns
  * follow. */
 static void how_long_calls_took_is_known_at_any_time(void)
@@ -341,7 +341,7 @@ static void that_a_fault_was_major_may_be_told_behind_its_end(void)
 	struct analysis_case c = case_new();
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-	tb_fault_end(c.tb, 0, 1900, true); /* of a fault whose begin was not recorded */
+	tb_fault_end(c.tb, 0, 1900, true); /* of a fault without a recorded begin */
 	tb_fault(c.tb, 0, 2000, 0x1000, true);
 	tb_fault_end(c.tb, 0, 2100, false);
 	tb_fault_end(c.tb, 0, 2101, true);

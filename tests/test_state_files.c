@@ -462,7 +462,7 @@ static void what_a_call_returns_is_not_always_a_descriptor_or_bytes(void)
 	case_free(&c);
 }
 
-/* The path from the program's arguments is used for files whose name the kernel did not record. */
+/* The path from the program's arguments is used for files without a name from the kernel. */
 static void a_file_has_the_kernels_name_if_there_is_one(void)
 {
 	struct analysis_case c = case_new();

@@ -149,7 +149,7 @@ static void crowded_machines_balance(void)
 		check(seed, (struct mood){.noise = (uint32_t)(seed / 2 % 3), .nr_tids = seed & 1 ? 40 : 300, .switches = 80, .sleeps = (uint32_t)(seed / 2 % 8), .losses = seed % 4 == 0});
 }
 
-/* ---- chunks whose damage is found when they are read ---- */
+/* ---- damage that is found when a chunk is read ---- */
 
 /* Prints everything that the analysis says of the threads and their waits, as one text. */
 static char *told(struct image *image)
@@ -226,7 +226,7 @@ static void check_found_seed(uint64_t seed, bool streams)
 }
 
 /*
- * Of 1,300 seeds of either kind these once gave different results. Three seeds ended in chunks
+ * Out of 1,300 seeds of either kind, these once gave different results. Three seeds ended in chunks
  * without scheduling changes and missed damage there: the look ahead for the first thread on a CPU
  * (385, 412), and for the thread that leaves it after a hidden thread (995). Five seeds are with
  * streams: damage in a program's events made impossible switches doubtful (301); damage in

@@ -219,7 +219,7 @@ static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
 	case_free(&c);
 }
 
-/* A filter selects process 10. Of thread 20 and of the idle thread only the switches to 10 and away
+/* A filter selects process 10. For thread 20 and the idle thread only the switches to 10 and away
  * from it are recorded. */
 static void whom_a_filter_leaves_out_is_unknown(void)
 {
@@ -420,7 +420,7 @@ static void what_may_have_been_opened_while_nobody_looked_is_no_known_file(void)
 	reads_3(&c, 4000);
 	tb_event(c.tb, 0, 5000, TRACE_EV_trace_mask, no_calls, sizeof(no_calls), NULL);
 	tb_event(c.tb, 0, 6000, TRACE_EV_trace_mask, all, sizeof(all), NULL);
-	reads_3(&c, 7000); /* another file, whose name is not known */
+	reads_3(&c, 7000); /* another file, of unknown name */
 	tb_open(c.tb, 0, 8000, 3, 1, 101, 0100644, "/new");
 	reads_3(&c, 9000);
 	case_run(&c);

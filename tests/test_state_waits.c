@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_waits.c - the thread on whose behalf a wakeup was made, and so the cause of the wait.
+ * test_state_waits.c - which thread a wakeup was made for, and so the cause of the wait.
  *
  * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
  * ("two") runs on CPU 1.
@@ -116,7 +116,7 @@ static void a_signal_of_a_timer_is_of_no_process(void)
 	}
 }
 
-/* ---- the thread on whose behalf a wakeup is made ---- */
+/* ---- wakeups on behalf of another thread ---- */
 
 static void a_kworker_wakes_for_who_queued_its_work(void)
 {

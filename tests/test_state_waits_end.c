@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_waits_end.c - the cause of a wait whose end was not recorded: the trace ended before
- * it, or the waker leaves no events.
+ * test_state_waits_end.c - the cause of a wait without a recorded end: the trace ended before it,
+ * or the waker leaves no events.
  *
  * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
  * ("two") runs on CPU 1.

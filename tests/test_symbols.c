@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names for addresses: those of this program, whose mappings are in /proc/self/maps. */
+/* Names for addresses: those of this program; its mappings are in /proc/self/maps. */
 #include "builder.h"
 #include "unit.h"
 

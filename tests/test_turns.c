@@ -319,7 +319,7 @@ static uint64_t compare(const struct machine *m, uint32_t thread, const struct t
 
 /**
  * struct outcome - sums over all threads of a machine
- * @exact_ns: waited by threads whose rows must all be exact
+ * @exact_ns: waited by threads that must have only exact rows
  * @long_ns: waited by the others, with @several_ns of it charged to "several"
  */
 struct outcome {
@@ -456,7 +456,8 @@ static uint64_t had_by(const struct trace_figures *f, uint32_t pid)
 static void check_other_cpu(bool moved)
 {
 	struct trace_sched_migrate migrate = {.tid = 5, .from_cpu = 0, .to_cpu = 1};
-	enum { NR = 40, TURN_NS = 10, THIRD_TURN = 2 * NR + 5, /* the slices before its end */ OTHERS = 300, NR_OTHERS = 30 };
+	/* THIRD_TURN: the slices before its end */
+	enum { NR = 40, TURN_NS = 10, THIRD_TURN = 2 * NR + 5, OTHERS = 300, NR_OTHERS = 30 };
 	struct tb *tb = tb_new();
 	struct trace_error error = {0};
 	struct trace_analysis *analysis;

@@ -113,7 +113,7 @@ static void spoil_blocks(const struct fake_program *bad, size_t rings)
 }
 
 /* A well-behaved program is recorded completely at the same time. The damage by the hostile one
- * stays in its own streams, whose counts still add up. */
+ * stays in its own streams, and their counts still add up. */
 static void one_hostile_round(unsigned int seed, size_t begin, size_t end, bool dead)
 {
 	struct fake_program bad = fake_program_new(seed % 2 ? SUBBUF_CLOCK_TSC : SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);

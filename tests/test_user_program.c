@@ -254,8 +254,8 @@ static void without_memory_or_daemon_programs_run_undisturbed(void)
 	}
 }
 
-/* A daemon whose accept queue is full: connections to it wait until it accepts. Its address goes
- * into @path. */
+/* A daemon with a full accept queue: connections to it wait until it accepts. Its address goes into
+ * @path. */
 static int listen_full(char *path, size_t bytes, int fillers[static 4])
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -313,8 +313,8 @@ static void an_offer_that_fails_is_tried_again(void)
 	CU_ASSERT_EQUAL(lost(), 0);
 }
 
-/* A program whose offer is not accepted when it begins has recorded everything when its offer is
- * accepted at its end. */
+/* The daemon does not accept the program's offer when the program begins. When it accepts the offer
+ * at the program's end, all events are recorded. */
 static void a_program_is_heard_at_its_end_at_last(void)
 {
 	int fillers[4], before = listener;

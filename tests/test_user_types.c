@@ -512,7 +512,7 @@ static size_t read_everything(const struct trace *trace)
 	return sum == 1 ? 0 : nr;
 }
 
-/* A trace without an index, whose second schema chunk is not compressed. */
+/* A trace without an index, with its second schema chunk uncompressed. */
 static struct image image_plain_schema(struct tb *tb)
 {
 	struct image image = image_new(tb, false), plain;

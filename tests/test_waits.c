@@ -25,7 +25,7 @@
 /* between the switch to a thread in the trace and the start of its perf clock: 3 us here, with
  * recording */
 #define SWITCH_NS    5000
-/* recordings of a wait whose length is wrong: the host may take the CPU between a wakeup and the
+/* recordings of a wait if its length is wrong: the host may take the CPU between a wakeup and the
  * reading of the clock */
 #define MAX_ATTEMPTS 6
 
@@ -414,7 +414,7 @@ static void a_wait_around_a_snapshot_is_known_from_its_call(void)
 	session_end(&s);
 }
 
-/* A child whose end was closed by exec does not count. */
+/* A child does not count after exec has closed its end. */
 static void a_descriptor_closed_by_exec_is_nobodys(void)
 {
 	json_t *process, *wait;

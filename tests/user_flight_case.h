@@ -87,7 +87,7 @@ static inline void offer(const struct fake_program *program)
 	close(fd);
 }
 
-/* A program that this process simulates, and whose offer the flight recorder has read. */
+/* A program that this process simulates. The flight recorder has read its offer. */
 static inline struct fake_program board(struct plane *plane, enum subbuf_clock clock, bool is_old)
 {
 	struct fake_program program = fake_program_new(clock, FAKE_SEALS);
@@ -101,7 +101,7 @@ static inline struct fake_program board(struct plane *plane, enum subbuf_clock c
 
 /**
  * struct found - the contents of a snapshot
- * @breaks: events whose number does not follow the last one of their stream
+ * @breaks: events with a number that does not follow the last one of their stream
  * @first: number of the first event
  */
 struct found {

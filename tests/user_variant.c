@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 		events(999);
 		syscall(SYS_exit_group, 0);
 	}
-	if (strcmp(what, "unshared") == 0) { /* in a child, whose memory is created with its first event */
+	if (strcmp(what, "unshared") == 0) { /* in a child; its memory is created with its first event */
 		int status = fork();
 
 		if (status)

@@ -76,8 +76,8 @@ void make_tcp(int fds[2]);
  */
 int bound(int type, struct sockaddr_in *address);
 /**
- * cold_file() - 32 MiB that are not in memory; written by another process, whose waits for it are
- * its own
+ * cold_file() - 32 MiB that are not in memory; another process writes it, so that waits for writing
+ * are not this one's
  */
 int cold_file(void);
 /**
@@ -94,7 +94,7 @@ void read_all(void *fds);
  */
 void send_descriptor(int by, int fd);
 /**
- * measure_passed() - wait for a pipe whose reading end another process sends, and @receive gets
+ * measure_passed() - wait for a pipe; another process sends its reading end, and @receive gets it
  */
 void measure_passed(int (*receive)(int by));
 

@@ -64,8 +64,8 @@ static void passed_descriptor(void)
 	measure_passed(receive_descriptor);
 }
 
-/* A pipe whose end was moved by dup, dup2 over another descriptor, and F_DUPFD, and closed at its
- * old numbers. */
+/* A pipe with an end that was moved by dup, dup2 over another descriptor, and F_DUPFD, and closed
+ * at its old numbers. */
 static void duplicated_descriptor(void)
 {
 	int fds[2], moved;

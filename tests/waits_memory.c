@@ -47,7 +47,7 @@ static void userfault(void)
 	measure(touch_page, page);
 }
 
-/* ---- a group whose memory is full: its pages go to a disk and return ---- */
+/* ---- a group with full memory: its pages go to a disk and return ---- */
 
 #define LIMIT	  (16ll * MIB)
 #define SWAP	  (64u * MIB)

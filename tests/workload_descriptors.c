@@ -3,14 +3,18 @@
  * workload_descriptors.c - descriptors got in every usual way, for test_e2e_descriptors.c: each
  * scene in processes of its own.
  *
- * 	workload_descriptors TRUTH-FILE SCRATCH-FOLDER                      all scenes
- * 	workload_descriptors TRUTH-FILE SCRATCH-FOLDER early                the part of a scene that is older than the recording
- * 	workload_descriptors TRUTH-FILE SCRATCH-FOLDER after SCENE [FD...]  the rest of a scene after exec: write to these FDs
+ * 	workload_descriptors TRUTH-FILE SCRATCH-FOLDER
+ * 		all scenes
+ * 	workload_descriptors TRUTH-FILE SCRATCH-FOLDER early
+ * 		the part of a scene that is older than the recording
+ * 	workload_descriptors TRUTH-FILE SCRATCH-FOLDER after SCENE [FD...]
+ * 		the rest of a scene after exec: write to these FDs
  *
  * The truth file has the kernel's name of each descriptor, from /proc, as lines:
  *
  * 	use SCENE PID READ WRITTEN LINK     so many bytes are read from and written to that file
- * 	mark SCENE PID NUMBER               here the thread calls lseek(-1, NUMBER, MARK_WHENCE); below NR_FDS it has only these descriptors:
+ * 	mark SCENE PID NUMBER               here the thread calls lseek(-1, NUMBER, MARK_WHENCE);
+ * 	                                    below NR_FDS it has only these descriptors:
  * 	open NUMBER FD LINK
  * 	done SCENE / skipped SCENE / failed SCENE LINE ERRNO
  */

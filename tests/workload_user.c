@@ -6,9 +6,11 @@
  * 	count N             N events demo:count, in the main thread
  * 	threads T N         T threads with N events each
  * 	forks F N           F children, one after the other in groups of 20, with N events each
- * 	clock N             N times: demo:clock between two readings of CLOCK_MONOTONIC, demo:after with the second one, a getppid()
+ * 	clock N             N times: demo:clock between two readings of CLOCK_MONOTONIC,
+ * 	                    demo:after with the second one, a getppid()
  * 	ticks MS            demo:tick every ms, numbered
- * 	storm FILE          demo:storm as fast as possible, until it is killed; the number attempted is in FILE, in memory
+ * 	storm FILE          demo:storm as fast as possible, until it is killed; the number
+ * 	                    attempted is in FILE, in memory
  * 	plugin FILE N       load a library, call its tracepoint N times, unload it; twice
  */
 #include <dlfcn.h>
