@@ -198,7 +198,7 @@ static void waitpid_waits_for_the_child_that_exits(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "waitpid");
 }
 
-static void a_futex_waits_for_who_releases_it(void)
+static void a_futex_waits_for_the_thread_that_releases_it(void)
 {
 	struct analysis_case c = begin();
 
@@ -422,7 +422,7 @@ static void a_kernel_thread_as_waker_is_the_kernel(void)
 }
 
 /* The file of a control group, to which a process is written: no data is transferred. */
-static void a_file_is_not_what_a_grace_period_was_for(void)
+static void a_grace_period_is_no_wait_for_the_file(void)
 {
 	static const char *const names[] = {"rcu_preempt", "jbd2/vda-8"};
 
@@ -586,7 +586,7 @@ int main(int argc, char **argv)
 		CASE(a_pipe_waits_for_its_writer),
 		CASE(an_interrupted_task_is_not_the_waker),
 		CASE(waitpid_waits_for_the_child_that_exits),
-		CASE(a_futex_waits_for_who_releases_it),
+		CASE(a_futex_waits_for_the_thread_that_releases_it),
 		CASE(a_signal_names_its_sender),
 		CASE(a_read_that_a_signal_ends_names_the_sender),
 		CASE(a_lock_on_a_file_waits_for_its_holder),
@@ -601,7 +601,7 @@ int main(int argc, char **argv)
 		CASE(a_terminal_is_a_device),
 		CASE(a_stopped_thread_is_stopped),
 		CASE(a_kernel_thread_as_waker_is_the_kernel),
-		CASE(a_file_is_not_what_a_grace_period_was_for),
+		CASE(a_grace_period_is_no_wait_for_the_file),
 		CASE(a_kernel_thread_waits_for_the_kernel),
 		CASE(a_wait_without_end_that_a_process_will_end_is_for_several),
 		CASE(a_call_that_blocks_many_times_keeps_every_nanosecond),

@@ -58,7 +58,7 @@ static bool is_untouched(void)
 	return own.block == BEGIN && memcmp(own.subbuf, nothing, sizeof(nothing)) == 0;
 }
 
-static void a_record_stands_behind_the_others(void)
+static void a_record_follows_the_others(void)
 {
 	for (size_t nr = 1; nr <= 3; nr++) {
 		block_begin();
@@ -98,7 +98,7 @@ static void the_last_byte_is_filled_and_no_more(void)
 	CU_ASSERT_TRUE(is_untouched());
 }
 
-static void a_block_that_is_not_there_is_left_alone(void)
+static void a_missing_block_is_left_alone(void)
 {
 	block_begin();
 	CU_ASSERT_FALSE(append(BASE, 1, true));
@@ -111,10 +111,10 @@ static void a_block_that_is_not_there_is_left_alone(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_record_stands_behind_the_others),
+		CASE(a_record_follows_the_others),
 		CASE(times_of_another_block_are_refused),
 		CASE(the_last_byte_is_filled_and_no_more),
-		CASE(a_block_that_is_not_there_is_left_alone),
+		CASE(a_missing_block_is_left_alone),
 		{ NULL, NULL },
 	};
 

@@ -158,7 +158,7 @@ static unsigned char *raw_ids(unsigned char *raw)
 	return (unsigned char *)raw_types(raw) + 3 * sizeof(struct trace_columns_type);
 }
 
-static void the_fixture_is_good(void)
+static void the_fixture_is_valid(void)
 {
 	struct fixture fixture = fixture_new();
 
@@ -290,7 +290,7 @@ static void memory_of_a_pool_is_used_again(void)
 
 static const struct unit_case cases[] = {
 	{ "memory_of_a_pool_is_used_again", memory_of_a_pool_is_used_again },
-	{ "the_fixture_is_good", the_fixture_is_good },
+	{ "the_fixture_is_valid", the_fixture_is_valid },
 	{ "a_payload_of_any_shorter_length_is_malformed", a_payload_of_any_shorter_length_is_malformed },
 	{ "a_payload_that_is_too_long_is_malformed", a_payload_that_is_too_long_is_malformed },
 	{ "no_value_of_any_byte_breaks_anything", no_value_of_any_byte_breaks_anything },

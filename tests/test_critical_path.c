@@ -165,7 +165,7 @@ static void a_file_stays_a_file(void)
 	path_free(&p);
 }
 
-static void a_kernel_thread_that_saw_to_a_file_is_not_followed(void)
+static void a_kernel_thread_that_handled_a_file_is_not_followed(void)
 {
 	struct path_case p = path_new();
 	struct trace_sched_fork kthread = {.parent_tid = 2, .tid = 30, .tgid = 30, .kthread = 1};
@@ -222,7 +222,7 @@ static struct path_case through_a_kworker(void)
 	return p;
 }
 
-static void a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work(void)
+static void a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work(void)
 {
 	struct path_case p = through_a_kworker();
 
@@ -242,7 +242,7 @@ static void a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work(void)
 }
 
 /* The time before an interrupt gave the kernel thread its work belongs to the wait itself. */
-static void a_kernel_thread_at_rest_is_not_on_the_path(void)
+static void an_idle_kernel_thread_is_not_on_the_path(void)
 {
 	struct path_case p = path_new();
 	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
@@ -276,7 +276,7 @@ static void a_kernel_thread_at_rest_is_not_on_the_path(void)
 /* ---- through wakers ---- */
 
 /* Thread 10 waits for its child 20, which works, sleeps and works. */
-static void waiting_for_a_child_is_what_the_child_did(void)
+static void a_wait_for_a_child_is_the_childs_work(void)
 {
 	struct path_case p = path_new();
 
@@ -568,7 +568,7 @@ static void a_waker_that_is_not_the_peer_is_not_followed(void)
 
 /* Job control: the sender of SIGCONT is not the cause of the stop. Nor does the thread that a timer
  * interrupts explain the time. */
-static void who_ends_a_stop_or_a_time_is_not_followed(void)
+static void the_waker_of_a_stop_or_a_timeout_is_not_followed(void)
 {
 	for (int stop = 0; stop < 2; stop++) {
 		struct path_case p = path_new();
@@ -600,7 +600,7 @@ static void who_ends_a_stop_or_a_time_is_not_followed(void)
 
 /* Two threads of a process and a mutex: the holder works, and the mutex is identified by its
  * address. */
-static void a_lock_is_known_by_its_address(void)
+static void a_lock_is_identified_by_its_address(void)
 {
 	const struct trace_contributor *row, *lock = NULL;
 	struct trace_path_segment s;
@@ -638,7 +638,7 @@ static void a_lock_is_known_by_its_address(void)
 }
 
 /* A lock on a file has no address, but a path. */
-static void a_lock_on_a_file_is_known_by_its_path(void)
+static void a_lock_on_a_file_is_identified_by_its_path(void)
 {
 	const struct trace_contributor *row, *lock = NULL;
 	struct trace_path_segment s;
@@ -693,7 +693,7 @@ static void processes_of_one_name_are_one_command(void)
 }
 
 /* The window ends before the wakeup: the wait has no waker yet. */
-static void a_wait_that_is_not_over_stays_as_it_is(void)
+static void an_unfinished_wait_stays_a_wait(void)
 {
 	struct path_case p = path_new();
 
@@ -714,7 +714,7 @@ static void a_wait_that_is_not_over_stays_as_it_is(void)
 
 /* Two threads each claim to have ended the other's wait at the same time: the wait stays a wait,
  * and the path does not loop. */
-static void a_circle_ends(void)
+static void a_circle_of_waits_ends(void)
 {
 	struct path_case p = path_new();
 
@@ -739,7 +739,7 @@ static void a_circle_ends(void)
 
 /* ---- the history ---- */
 
-static void a_window_keeps_only_what_lies_in_it(void)
+static void a_window_keeps_only_its_intervals(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .from_ns = 2500, .to_ns = 3500};
 	struct path_case p = path_new();
@@ -759,7 +759,7 @@ static void a_window_keeps_only_what_lies_in_it(void)
 
 /* The states of 20 on the CPU are merged, also in the intervals kept before. The path stays the
  * same. */
-static void with_too_many_intervals_it_becomes_coarse(void)
+static void too_many_intervals_make_the_history_coarse(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .max_intervals = 20};
 	struct path_case p = path_new();
@@ -805,7 +805,7 @@ static void too_many_switches_are_refused(void)
 	path_free(&p);
 }
 
-static void misuse_is_told(void)
+static void misuse_is_reported(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .from_ns = 5, .to_ns = 5};
 	struct trace_error error = {0};
@@ -825,7 +825,7 @@ static void misuse_is_told(void)
 }
 
 /* By then it has the number of its process's first thread, which has ended. */
-static void the_command_may_be_what_a_thread_execs(void)
+static void the_command_may_be_a_threads_exec(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .command = "make -j2"};
 	struct trace_sched_exec exec = {.tid = 10, .old_tid = 11};
@@ -868,27 +868,27 @@ static const struct unit_case cases[] = {
 	{"running_is_its_own_path", running_is_its_own_path},
 	{"a_sleep_stays_a_sleep", a_sleep_stays_a_sleep},
 	{"a_file_stays_a_file", a_file_stays_a_file},
-	{"a_kernel_thread_that_saw_to_a_file_is_not_followed", a_kernel_thread_that_saw_to_a_file_is_not_followed},
-	{"a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work", a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work},
-	{"a_kernel_thread_at_rest_is_not_on_the_path", a_kernel_thread_at_rest_is_not_on_the_path},
-	{"waiting_for_a_child_is_what_the_child_did", waiting_for_a_child_is_what_the_child_did},
+	{"a_kernel_thread_that_handled_a_file_is_not_followed", a_kernel_thread_that_handled_a_file_is_not_followed},
+	{"a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work", a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work},
+	{"an_idle_kernel_thread_is_not_on_the_path", an_idle_kernel_thread_is_not_on_the_path},
+	{"a_wait_for_a_child_is_the_childs_work", a_wait_for_a_child_is_the_childs_work},
 	{"a_chain_is_followed_to_its_end", a_chain_is_followed_to_its_end},
 	{"nothing_before_the_wait_explains_it", nothing_before_the_wait_explains_it},
 	{"before_its_birth_a_waker_is_its_parent", before_its_birth_a_waker_is_its_parent},
 	{"a_number_used_again_is_another_thread", a_number_used_again_is_another_thread},
 	{"a_waker_that_is_not_the_peer_is_not_followed", a_waker_that_is_not_the_peer_is_not_followed},
-	{"who_ends_a_stop_or_a_time_is_not_followed", who_ends_a_stop_or_a_time_is_not_followed},
-	{"a_lock_is_known_by_its_address", a_lock_is_known_by_its_address},
-	{"a_lock_on_a_file_is_known_by_its_path", a_lock_on_a_file_is_known_by_its_path},
+	{"the_waker_of_a_stop_or_a_timeout_is_not_followed", the_waker_of_a_stop_or_a_timeout_is_not_followed},
+	{"a_lock_is_identified_by_its_address", a_lock_is_identified_by_its_address},
+	{"a_lock_on_a_file_is_identified_by_its_path", a_lock_on_a_file_is_identified_by_its_path},
 	{"processes_of_one_name_are_one_command", processes_of_one_name_are_one_command},
 	{"a_local_tcp_peer_is_followed", a_local_tcp_peer_is_followed},
-	{"a_wait_that_is_not_over_stays_as_it_is", a_wait_that_is_not_over_stays_as_it_is},
-	{"a_circle_ends", a_circle_ends},
-	{"a_window_keeps_only_what_lies_in_it", a_window_keeps_only_what_lies_in_it},
-	{"with_too_many_intervals_it_becomes_coarse", with_too_many_intervals_it_becomes_coarse},
+	{"an_unfinished_wait_stays_a_wait", an_unfinished_wait_stays_a_wait},
+	{"a_circle_of_waits_ends", a_circle_of_waits_ends},
+	{"a_window_keeps_only_its_intervals", a_window_keeps_only_its_intervals},
+	{"too_many_intervals_make_the_history_coarse", too_many_intervals_make_the_history_coarse},
 	{"too_many_switches_are_refused", too_many_switches_are_refused},
-	{"misuse_is_told", misuse_is_told},
-	{"the_command_may_be_what_a_thread_execs", the_command_may_be_what_a_thread_execs},
+	{"misuse_is_reported", misuse_is_reported},
+	{"the_command_may_be_a_threads_exec", the_command_may_be_a_threads_exec},
 	{"the_command_is_the_recorders_child", the_command_is_the_recorders_child},
 	{NULL, NULL},
 };

@@ -42,7 +42,7 @@ static struct path_case waits_for_two(uint32_t call)
 	return p;
 }
 
-static void locks_are_told_apart_from_other_links(void)
+static void locks_are_distinguished_from_other_links(void)
 {
 	static const struct {
 		uint32_t call;
@@ -76,7 +76,7 @@ static void a_process_that_was_waited_for_has_its_number(void)
 	path_free(&p);
 }
 
-static void contributors_come_by_kind_and_the_greatest_first(void)
+static void contributors_are_ordered_by_kind_and_size(void)
 {
 	struct path_case p = waits_for_two(SYS_read);
 	const struct trace_contributor *row, *before = NULL;
@@ -90,7 +90,7 @@ static void contributors_come_by_kind_and_the_greatest_first(void)
 }
 
 /* Thread 30 was born while events were missing, or without an event: its parent is not known. */
-static void before_a_birth_that_nobody_saw_nothing_is_known(void)
+static void before_an_unrecorded_birth_nothing_is_known(void)
 {
 	struct path_case p = path_new();
 	struct trace_path_segment s;
@@ -117,10 +117,10 @@ static void before_a_birth_that_nobody_saw_nothing_is_known(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(locks_are_told_apart_from_other_links),
+		CASE(locks_are_distinguished_from_other_links),
 		CASE(a_process_that_was_waited_for_has_its_number),
-		CASE(contributors_come_by_kind_and_the_greatest_first),
-		CASE(before_a_birth_that_nobody_saw_nothing_is_known),
+		CASE(contributors_are_ordered_by_kind_and_size),
+		CASE(before_an_unrecorded_birth_nothing_is_known),
 		{NULL, NULL},
 	};
 

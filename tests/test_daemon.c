@@ -56,7 +56,7 @@ static void every_event_is_stored_once(void)
 	bench_free(&bench);
 }
 
-static void what_finds_no_room_is_counted(void)
+static void records_without_room_are_counted(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
@@ -108,7 +108,7 @@ static void nothing_is_lost_while_the_state_is_read(void)
 
 /* A half-full ring of any CPU wakes the daemon. A ring that is more than one eighth fuller than
  * that when the daemon looks counts as late. */
-static void who_finds_much_more_than_half_of_a_ring_is_late(void)
+static void a_drain_that_finds_much_more_than_half_a_ring_is_late(void)
 {
 	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 16 << 10, .nr_subbufs = 16};
 
@@ -185,7 +185,7 @@ static void events_before_the_start_do_not_count(void)
 }
 
 /* A producer may defer the last event of a CPU until the next event arrives. */
-static void what_is_held_back_is_settled_before_it_is_read(void)
+static void deferred_events_are_flushed_before_the_ring_is_read(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording;
@@ -239,7 +239,7 @@ static const char *not_traced(const struct trace *trace, uint64_t nr)
 
 /* The trace reports what the filter dropped against the user's wish: threads that it lost track of,
  * and events that could not be attached later. */
-static void what_a_filter_did_not_ask_for_is_told(void)
+static void unwanted_effects_of_a_filter_are_reported(void)
 {
 	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .follow = true, .filter_uid = -1, .filter_gid = -1};
 	struct recording_options options = {.level = 1, .filter = &filter};
@@ -266,7 +266,7 @@ static void what_a_filter_did_not_ask_for_is_told(void)
 
 /* A filter applies to programs as well, so the trace notes it even if the kernel is not
  * recorded. */
-static void a_filter_is_told_where_the_kernel_is_not_recorded_either(void)
+static void a_filter_is_noted_even_without_kernel_events(void)
 {
 	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .filter_uid = -1, .filter_gid = -1};
 	struct recording_options options = {.level = 1, .filter = &filter};
@@ -286,7 +286,7 @@ static void a_filter_is_told_where_the_kernel_is_not_recorded_either(void)
 	bench_free(&bench);
 }
 
-static void a_snapshot_tells_whom_the_filter_lost_sight_of(void)
+static void a_snapshot_reports_threads_that_the_filter_lost(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
@@ -304,7 +304,7 @@ static void a_snapshot_tells_whom_the_filter_lost_sight_of(void)
 }
 
 /* The status reports it while the user can still react. */
-static void the_status_tells_whom_the_filter_lost_sight_of(void)
+static void the_status_reports_threads_that_the_filter_lost(void)
 {
 	struct recording_options recording_options = {.level = 1};
 	struct options options = {.session.level = 1};
@@ -384,7 +384,7 @@ void *__wrap_calloc(size_t nr, size_t bytes)
 }
 
 /* Otherwise a client that asks would get the answer at once that all is on disk. */
-static void without_memory_nothing_is_said_to_be_on_disk(void)
+static void without_memory_a_flush_request_fails(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
@@ -425,7 +425,7 @@ static void a_trace_that_was_cut_off_is_readable(void)
 	bench_free(&bench);
 }
 
-static void marks_and_masks_stand_in_the_trace(void)
+static void marks_and_masks_are_in_the_trace(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
@@ -469,7 +469,7 @@ static void after_a_pause_the_state_is_read_again(void)
 
 /* /dev/full accepts nothing after the header. The daemon continues, reports the error, and counts
  * the losses. */
-static void a_full_disk_is_told_and_counted(void)
+static void a_full_disk_is_reported_and_counted(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
@@ -631,7 +631,7 @@ static void a_subbuffer_that_fills_slowly_does_not_hurry_the_flush(void)
 	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
 }
 
-static void nothing_is_not_little(void)
+static void an_empty_ring_is_not_a_slow_ring(void)
 {
 	struct bench bench = bench_new(false);
 	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 1 << 20};
@@ -651,30 +651,30 @@ static void nothing_is_not_little(void)
 
 static const struct unit_case cases[] = {
 	{"every_event_is_stored_once", every_event_is_stored_once},
-	{"what_finds_no_room_is_counted", what_finds_no_room_is_counted},
+	{"records_without_room_are_counted", records_without_room_are_counted},
 	{"nothing_is_lost_while_the_state_is_read", nothing_is_lost_while_the_state_is_read},
-	{"who_finds_much_more_than_half_of_a_ring_is_late", who_finds_much_more_than_half_of_a_ring_is_late},
+	{"a_drain_that_finds_much_more_than_half_a_ring_is_late", a_drain_that_finds_much_more_than_half_a_ring_is_late},
 	{"sizes_of_buffers_are_rounded_down_within_limits", sizes_of_buffers_are_rounded_down_within_limits},
 	{"events_before_the_start_do_not_count", events_before_the_start_do_not_count},
-	{"what_is_held_back_is_settled_before_it_is_read", what_is_held_back_is_settled_before_it_is_read},
+	{"deferred_events_are_flushed_before_the_ring_is_read", deferred_events_are_flushed_before_the_ring_is_read},
 	{"skipped_programs_are_recorded_as_missed", skipped_programs_are_recorded_as_missed},
-	{"what_a_filter_did_not_ask_for_is_told", what_a_filter_did_not_ask_for_is_told},
-	{"a_filter_is_told_where_the_kernel_is_not_recorded_either", a_filter_is_told_where_the_kernel_is_not_recorded_either},
-	{"a_snapshot_tells_whom_the_filter_lost_sight_of", a_snapshot_tells_whom_the_filter_lost_sight_of},
-	{"the_status_tells_whom_the_filter_lost_sight_of", the_status_tells_whom_the_filter_lost_sight_of},
+	{"unwanted_effects_of_a_filter_are_reported", unwanted_effects_of_a_filter_are_reported},
+	{"a_filter_is_noted_even_without_kernel_events", a_filter_is_noted_even_without_kernel_events},
+	{"a_snapshot_reports_threads_that_the_filter_lost", a_snapshot_reports_threads_that_the_filter_lost},
+	{"the_status_reports_threads_that_the_filter_lost", the_status_reports_threads_that_the_filter_lost},
 	{"a_writer_that_never_commits_costs_its_subbuffer", a_writer_that_never_commits_costs_its_subbuffer},
 	{"a_writer_that_commits_late_is_waited_for", a_writer_that_commits_late_is_waited_for},
-	{"without_memory_nothing_is_said_to_be_on_disk", without_memory_nothing_is_said_to_be_on_disk},
+	{"without_memory_a_flush_request_fails", without_memory_a_flush_request_fails},
 	{"a_trace_that_was_cut_off_is_readable", a_trace_that_was_cut_off_is_readable},
-	{"marks_and_masks_stand_in_the_trace", marks_and_masks_stand_in_the_trace},
+	{"marks_and_masks_are_in_the_trace", marks_and_masks_are_in_the_trace},
 	{"after_a_pause_the_state_is_read_again", after_a_pause_the_state_is_read_again},
-	{"a_full_disk_is_told_and_counted", a_full_disk_is_told_and_counted},
+	{"a_full_disk_is_reported_and_counted", a_full_disk_is_reported_and_counted},
 	{"a_stalled_reader_stops_neither_the_drain_nor_the_end", a_stalled_reader_stops_neither_the_drain_nor_the_end},
 	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},
 	{"half_of_a_ring_wakes_if_flushes_are_often", half_of_a_ring_wakes_if_flushes_are_often},
 	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
 	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush", a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
-	{"nothing_is_not_little", nothing_is_not_little},
+	{"an_empty_ring_is_not_a_slow_ring", an_empty_ring_is_not_a_slow_ring},
 	{NULL, NULL},
 };
 

@@ -326,13 +326,13 @@ static void check_next_recording(void)
 	CU_ASSERT(outcome.events > 0);
 }
 
-static void killed_at_any_system_call_it_leaves_a_readable_file(void)
+static void a_kill_at_any_system_call_leaves_a_readable_file(void)
 {
 	CU_ASSERT(kill_at_points(NULL, is_long ? LONG_STEP : KILL_STEP) >= 5);
 	check_next_recording();
 }
 
-static void killed_at_any_write_it_leaves_a_readable_file(void)
+static void a_kill_at_any_write_leaves_a_readable_file(void)
 {
 	CU_ASSERT(kill_at_points("writev", is_long ? 1 : WRITE_STEP) >= 2);
 	check_next_recording();
@@ -364,7 +364,7 @@ static void check_failed_write(const struct outcome *outcome, const char *text, 
 }
 
 /* The block being written is lost and counted; the other blocks are in the file. */
-static void a_write_that_fails_costs_its_block_and_is_told_once(void)
+static void a_failed_write_loses_its_block_and_is_reported_once(void)
 {
 	unsigned int struck = 0, with_loss = 0, finished = 0, spared = 0;
 	struct outcome outcome;
@@ -390,7 +390,7 @@ static void a_write_that_fails_costs_its_block_and_is_told_once(void)
 
 /* A limit on the file's size, at any offset: everything that fits is in the file. A write is short
  * before the next one fails. */
-static void a_file_that_must_not_grow_keeps_what_fits(void)
+static void a_file_size_limit_keeps_the_blocks_that_fit(void)
 {
 	uint64_t bytes = record("").bytes, step = bytes / (is_long ? LIMITS * 10 : LIMITS) + 1, most = 0;
 	unsigned int limits = 0, with_events = 0;
@@ -415,7 +415,7 @@ static void a_file_that_must_not_grow_keeps_what_fits(void)
 }
 
 /* The daemon also reports errors that the disk returns only from fsync() or close(). */
-static void a_sync_or_close_that_fails_is_told(void)
+static void a_failed_sync_or_close_is_reported(void)
 {
 	static const char *const calls[] = {"fsync", "fdatasync"};
 
@@ -479,7 +479,7 @@ static void a_system_call_that_fails_is_no_crash(void)
 /* ---- signals ---- */
 
 /* A request to end, at any moment, ends the recording with a complete file. */
-static void a_signal_at_any_system_call_ends_it_in_good_order(void)
+static void a_signal_at_any_system_call_ends_the_recording_cleanly(void)
 {
 	static const char *const signals[] = {"signal=TERM", "signal=INT", "signal=HUP"};
 	unsigned int struck = 0;
@@ -522,7 +522,7 @@ static bool record_without_memory(unsigned int at, bool once)
 }
 
 /* The daemon may give up if it says why. The accounting of the file that it writes must add up. */
-static void without_memory_it_tells_what_is_lost(void)
+static void without_memory_the_daemon_reports_its_losses(void)
 {
 	for (int once = 0; once < 2; once++) {
 		unsigned int at = 1, struck = 0;
@@ -536,14 +536,14 @@ static void without_memory_it_tells_what_is_lost(void)
 }
 
 static const struct unit_case cases[] = {
-	{"killed_at_any_system_call_it_leaves_a_readable_file", killed_at_any_system_call_it_leaves_a_readable_file},
-	{"killed_at_any_write_it_leaves_a_readable_file", killed_at_any_write_it_leaves_a_readable_file},
-	{"a_write_that_fails_costs_its_block_and_is_told_once", a_write_that_fails_costs_its_block_and_is_told_once},
-	{"a_file_that_must_not_grow_keeps_what_fits", a_file_that_must_not_grow_keeps_what_fits},
-	{"a_sync_or_close_that_fails_is_told", a_sync_or_close_that_fails_is_told},
+	{"a_kill_at_any_system_call_leaves_a_readable_file", a_kill_at_any_system_call_leaves_a_readable_file},
+	{"a_kill_at_any_write_leaves_a_readable_file", a_kill_at_any_write_leaves_a_readable_file},
+	{"a_failed_write_loses_its_block_and_is_reported_once", a_failed_write_loses_its_block_and_is_reported_once},
+	{"a_file_size_limit_keeps_the_blocks_that_fit", a_file_size_limit_keeps_the_blocks_that_fit},
+	{"a_failed_sync_or_close_is_reported", a_failed_sync_or_close_is_reported},
 	{"a_system_call_that_fails_is_no_crash", a_system_call_that_fails_is_no_crash},
-	{"a_signal_at_any_system_call_ends_it_in_good_order", a_signal_at_any_system_call_ends_it_in_good_order},
-	{"without_memory_it_tells_what_is_lost", without_memory_it_tells_what_is_lost},
+	{"a_signal_at_any_system_call_ends_the_recording_cleanly", a_signal_at_any_system_call_ends_the_recording_cleanly},
+	{"without_memory_the_daemon_reports_its_losses", without_memory_the_daemon_reports_its_losses},
 	{NULL, NULL},
 };
 

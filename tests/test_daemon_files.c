@@ -24,7 +24,7 @@
 #include "output.h"
 #include "../daemon/session.h"
 
-static void output_is_private_and_follows_nobody(void)
+static void output_is_private_and_follows_no_link(void)
 {
 	char directory[] = "/tmp/test_daemon.XXXXXX";
 	struct output output;
@@ -222,7 +222,7 @@ static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
 }
 
 /* A client in the accept queue keeps the main loop awake. */
-static void control_turns_away_whom_there_is_no_descriptor_for(void)
+static void control_rejects_clients_when_no_descriptor_is_free(void)
 {
 	struct place place = place_new();
 	struct options options = {.session.level = 1};
@@ -324,7 +324,7 @@ static void conversation_end(struct conversation *talk)
 	place_remove(&talk->place);
 }
 
-static void an_end_that_is_told_too_early_hides_no_answer(void)
+static void an_early_end_of_connection_hides_no_answer(void)
 {
 	struct conversation talk;
 	struct request request;
@@ -341,7 +341,7 @@ static void an_end_that_is_told_too_early_hides_no_answer(void)
 }
 
 /* The status of many CPUs, where net.core.wmem_default is small. */
-static void an_answer_that_finds_no_room_is_told_as_such(void)
+static void an_answer_that_does_not_fit_is_reported_as_such(void)
 {
 	char text[CONTROL_ANSWER_BYTES], expected[128];
 	int ends[2];
@@ -357,7 +357,7 @@ static void an_answer_that_finds_no_room_is_told_as_such(void)
 }
 
 /* Closing a socket with unread data is an error, and the client gets that error first. */
-static void who_is_turned_away_unheard_is_told_why(void)
+static void a_client_rejected_before_its_request_learns_why(void)
 {
 	struct rlimit before, none;
 	struct conversation talk;
@@ -395,7 +395,7 @@ static pid_t hear(struct control *control, const int stay[2])
 }
 
 /* No client waits as long as the command runs. */
-static void at_the_end_everybody_has_an_answer(void)
+static void at_the_end_every_client_gets_an_answer(void)
 {
 	struct place place = place_new();
 	int stay[2], silent, stops, asks, status;
@@ -416,7 +416,7 @@ static void at_the_end_everybody_has_an_answer(void)
 	place_remove(&place);
 }
 
-static void who_asks_nothing_keeps_nobody_out(void)
+static void silent_clients_do_not_block_others(void)
 {
 	struct place place = place_new();
 	int stay[2], silent[SESSION_MAX_CLIENTS + 1], stops, status;
@@ -440,7 +440,7 @@ static void who_asks_nothing_keeps_nobody_out(void)
 }
 
 /* The socket is in a directory open to others, as --control allows. */
-static void nobody_else_may_ask_for_anything(void)
+static void other_users_requests_are_refused(void)
 {
 	static const char *const requests[] = {"status", "mode", "begin", "halt", "mask", "mask all", "mark text", "reset", "dump", "stop", "nonsense", ""};
 	struct place place = place_new();
@@ -478,7 +478,7 @@ static void nobody_else_may_ask_for_anything(void)
 }
 
 /* Another user, not permitted to ask, holds three connections in front of the permitted client. */
-static void who_may_not_ask_hides_nobody_who_may(void)
+static void unauthorized_clients_do_not_block_permitted_ones(void)
 {
 	struct place place = place_new();
 	int stay[2], told[2], stops, asks, status;
@@ -532,7 +532,7 @@ static int nr_descriptors(void)
 
 /* A message with the maximum number of descriptors, where the daemon expects one; and a message of
  * 0 bytes, which does not end the connection. */
-static void messages_that_nobody_expects_leave_nothing_behind(void)
+static void unexpected_messages_leave_nothing_behind(void)
 {
 	struct options options = {.session.level = 1};
 	struct session session = {.options = &options};
@@ -618,20 +618,20 @@ static void control_carries_a_request_and_a_file(void)
 }
 
 static const struct unit_case cases[] = {
-	{"output_is_private_and_follows_nobody", output_is_private_and_follows_nobody},
+	{"output_is_private_and_follows_no_link", output_is_private_and_follows_no_link},
 	{"an_older_trace_stays_until_there_is_a_new_one", an_older_trace_stays_until_there_is_a_new_one},
 	{"control_replaces_nothing_but_sockets", control_replaces_nothing_but_sockets},
 	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one",
 	 control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
-	{"control_turns_away_whom_there_is_no_descriptor_for", control_turns_away_whom_there_is_no_descriptor_for},
-	{"an_end_that_is_told_too_early_hides_no_answer", an_end_that_is_told_too_early_hides_no_answer},
-	{"an_answer_that_finds_no_room_is_told_as_such", an_answer_that_finds_no_room_is_told_as_such},
-	{"who_is_turned_away_unheard_is_told_why", who_is_turned_away_unheard_is_told_why},
-	{"at_the_end_everybody_has_an_answer", at_the_end_everybody_has_an_answer},
-	{"who_asks_nothing_keeps_nobody_out", who_asks_nothing_keeps_nobody_out},
-	{"nobody_else_may_ask_for_anything", nobody_else_may_ask_for_anything},
-	{"who_may_not_ask_hides_nobody_who_may", who_may_not_ask_hides_nobody_who_may},
-	{"messages_that_nobody_expects_leave_nothing_behind", messages_that_nobody_expects_leave_nothing_behind},
+	{"control_rejects_clients_when_no_descriptor_is_free", control_rejects_clients_when_no_descriptor_is_free},
+	{"an_early_end_of_connection_hides_no_answer", an_early_end_of_connection_hides_no_answer},
+	{"an_answer_that_does_not_fit_is_reported_as_such", an_answer_that_does_not_fit_is_reported_as_such},
+	{"a_client_rejected_before_its_request_learns_why", a_client_rejected_before_its_request_learns_why},
+	{"at_the_end_every_client_gets_an_answer", at_the_end_every_client_gets_an_answer},
+	{"silent_clients_do_not_block_others", silent_clients_do_not_block_others},
+	{"other_users_requests_are_refused", other_users_requests_are_refused},
+	{"unauthorized_clients_do_not_block_permitted_ones", unauthorized_clients_do_not_block_permitted_ones},
+	{"unexpected_messages_leave_nothing_behind", unexpected_messages_leave_nothing_behind},
 	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},
 	{NULL, NULL},
 };

@@ -175,7 +175,7 @@ static void *open_files_when_closed(void *context)
 
 /* Where programs open many files, sub-buffers of structural events become full while others are
  * read. */
-static void structural_events_behind_the_end_are_in_the_next_snapshot(void)
+static void structural_events_after_the_end_are_in_the_next_snapshot(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
@@ -206,7 +206,7 @@ static void structural_events_behind_the_end_are_in_the_next_snapshot(void)
 
 /* The kernel opens a sub-buffer and counts a loss while the recorder, during a reset, reads one
  * counter and then the other. */
-static void a_loss_while_a_reset_looks_is_none_after_it(void)
+static void a_loss_during_a_reset_is_not_counted_after_it(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
@@ -284,7 +284,7 @@ static void a_reset_forgets(void)
 
 /* A script marks each of its requests. The events recorded later must still be readable, and the
  * number of marks must be exact. */
-static void a_flight_recorder_s_notes_are_there_or_counted(void)
+static void metadata_events_of_a_flight_recorder_are_kept_or_counted(void)
 {
 	static const uint64_t masks[2][TRACE_MASK_WORDS] = {{1}, {2}};
 	struct bench bench = bench_new(true);
@@ -325,7 +325,7 @@ static void a_flight_recorder_s_notes_are_there_or_counted(void)
 	bench_free(&bench);
 }
 
-static void what_the_kernel_missed_stands_in_each_snapshot(void)
+static void missed_events_are_in_each_snapshot(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight;
@@ -378,7 +378,7 @@ static int tell(void *context, const struct block *block, uint64_t lost)
 }
 
 /* Notes of several days take no more memory than those of an hour. */
-static void what_the_kernel_missed_is_added_up_when_it_is_old(void)
+static void old_counts_of_missed_events_are_merged(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight_notes *notes = flight_notes_new();
@@ -405,7 +405,7 @@ static void what_the_kernel_missed_is_added_up_when_it_is_old(void)
 
 /* An overwritten sub-buffer never becomes complete again. While the daemon waited for it, the rest
  * of its ring and all other rings would be overwritten. */
-static void nobody_waits_for_a_subbuffer_that_is_overwritten(void)
+static void a_snapshot_does_not_wait_for_an_overwritten_subbuffer(void)
 {
 	struct bench bench = bench_new(true);
 	const struct subbuf_ring *ring = &tracer_get_ring(bench.tracer, 0)->ring;
@@ -423,7 +423,7 @@ static void nobody_waits_for_a_subbuffer_that_is_overwritten(void)
 	bench_free(&bench);
 }
 
-static void snapshots_beside_running_producers_are_whole(void)
+static void snapshots_while_producers_run_are_complete(void)
 {
 	struct flight_result result;
 	struct flight *flight;
@@ -452,15 +452,15 @@ int main(int argc, char **argv)
 		CASE(a_writer_that_is_inside_the_last_subbuffer_hides_no_loss),
 		CASE(a_snapshot_ends_at_one_moment_on_all_cpus),
 		CASE(a_structural_event_that_is_not_finished_hides_no_loss),
-		CASE(structural_events_behind_the_end_are_in_the_next_snapshot),
-		CASE(a_loss_while_a_reset_looks_is_none_after_it),
+		CASE(structural_events_after_the_end_are_in_the_next_snapshot),
+		CASE(a_loss_during_a_reset_is_not_counted_after_it),
 		CASE(structural_events_outlive_the_others),
 		CASE(a_reset_forgets),
-		CASE(a_flight_recorder_s_notes_are_there_or_counted),
-		CASE(what_the_kernel_missed_stands_in_each_snapshot),
-		CASE(what_the_kernel_missed_is_added_up_when_it_is_old),
-		CASE(nobody_waits_for_a_subbuffer_that_is_overwritten),
-		CASE(snapshots_beside_running_producers_are_whole),
+		CASE(metadata_events_of_a_flight_recorder_are_kept_or_counted),
+		CASE(missed_events_are_in_each_snapshot),
+		CASE(old_counts_of_missed_events_are_merged),
+		CASE(a_snapshot_does_not_wait_for_an_overwritten_subbuffer),
+		CASE(snapshots_while_producers_run_are_complete),
 		{NULL, NULL},
 	};
 

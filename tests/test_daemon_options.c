@@ -259,7 +259,7 @@ static bool selects(const char *names, uint32_t id)
 	return select_has(mask, id);
 }
 
-static void nothing_typed_selects_the_defaults(void)
+static void no_selection_means_the_defaults(void)
 {
 	const struct trace_event_type *type;
 
@@ -380,7 +380,7 @@ static void a_probe_is_chosen_by_any_of_its_names(void)
 	CU_ASSERT_PTR_NULL(select_unmatched(&selection, &at));
 }
 
-static void switching_on_and_off_for_ever_takes_no_room(void)
+static void switching_on_and_off_takes_no_memory(void)
 {
 	struct selection selection = {0};
 	struct trace_error error;
@@ -397,7 +397,7 @@ static void switching_on_and_off_for_ever_takes_no_room(void)
 
 /* ---- text ---- */
 
-static void numbers_are_printed_for_people(void)
+static void numbers_are_printed_with_units(void)
 {
 	CU_ASSERT_STRING_EQUAL(text_count(0).s, "0");
 	CU_ASSERT_STRING_EQUAL(text_count(999).s, "999");
@@ -565,7 +565,7 @@ static const struct unit_case cases[] = {
 	{"without_a_name_one_is_made_up", without_a_name_one_is_made_up},
 	{"a_command_keeps_its_own_options", a_command_keeps_its_own_options},
 	{"nonsense_is_refused", nonsense_is_refused},
-	{"nothing_typed_selects_the_defaults", nothing_typed_selects_the_defaults},
+	{"no_selection_means_the_defaults", no_selection_means_the_defaults},
 	{"every_name_of_the_catalogue_selects_its_events", every_name_of_the_catalogue_selects_its_events},
 	{"classes_and_categories_differ_by_case", classes_and_categories_differ_by_case},
 	{"one_size_of_sys_enter_selects_all", one_size_of_sys_enter_selects_all},
@@ -574,8 +574,8 @@ static const struct unit_case cases[] = {
 	{"classes_that_are_always_on_are_accepted", classes_that_are_always_on_are_accepted},
 	{"an_unknown_name_brings_near_ones", an_unknown_name_brings_near_ones},
 {"a_probe_is_chosen_by_any_of_its_names", a_probe_is_chosen_by_any_of_its_names},
-{"switching_on_and_off_for_ever_takes_no_room", switching_on_and_off_for_ever_takes_no_room},
-	{"numbers_are_printed_for_people", numbers_are_printed_for_people},
+{"switching_on_and_off_takes_no_memory", switching_on_and_off_takes_no_memory},
+	{"numbers_are_printed_with_units", numbers_are_printed_with_units},
 	{"names_are_printed_as_a_shell_takes_them", names_are_printed_as_a_shell_takes_them},
 	{"the_manual_knows_every_option", the_manual_knows_every_option},
 	{"the_completion_knows_every_option", the_completion_knows_every_option},

@@ -155,7 +155,7 @@ static void every_truncation_keeps_all_whole_chunks(void)
 	fixture_free(&fixture);
 }
 
-static void what_is_missing_of_a_cut_chunk_is_counted(void)
+static void events_missing_in_a_truncated_chunk_are_counted(void)
 {
 	struct fixture fixture = fixture_new(true);
 	struct trace_chunk_header header;
@@ -347,7 +347,7 @@ static void check_spoilt_index(const struct image *image, const size_t (*parts)[
 	image_free(&without);
 }
 
-static void what_is_left_of_an_index_is_no_chunk(void)
+static void the_rest_of_an_index_is_no_chunk(void)
 {
 	struct fixture fixture = fixture_new(true);
 	struct trace_chunk_header a, index;
@@ -623,7 +623,7 @@ static bool is_of_no_account(enum trace_chunk_kind kind, size_t at, unsigned cha
 
 /* Every byte of the table and of its root takes other values, with correct checksums: nothing
  * breaks, and reading the chunks finds the change. */
-static void a_table_that_lies_is_found(void)
+static void a_false_table_is_found(void)
 {
 	static const enum trace_chunk_kind kinds[] = { TRACE_CHUNK_TABLE, TRACE_CHUNK_ROOT };
 	static const unsigned char values[] = { 1, 0x80, 0xff };
@@ -677,14 +677,14 @@ static const struct unit_case cases[] = {
 	{ "every_bit_flip_is_detected_and_costs_its_chunk_only", every_bit_flip_is_detected_and_costs_its_chunk_only },
 	{ "every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only", every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only },
 	{ "every_truncation_keeps_all_whole_chunks", every_truncation_keeps_all_whole_chunks },
-	{ "what_is_missing_of_a_cut_chunk_is_counted", what_is_missing_of_a_cut_chunk_is_counted },
+	{ "events_missing_in_a_truncated_chunk_are_counted", events_missing_in_a_truncated_chunk_are_counted },
 	{ "swapped_chunks_are_found_and_lose_only_themselves", swapped_chunks_are_found_and_lose_only_themselves },
 	{ "swapped_chunks_without_an_index_lose_nothing", swapped_chunks_without_an_index_lose_nothing },
 	{ "a_doubled_chunk_counts_once", a_doubled_chunk_counts_once },
 	{ "a_removed_chunk_is_counted_from_the_numbers", a_removed_chunk_is_counted_from_the_numbers },
 	{ "garbage_between_chunks_costs_nothing", garbage_between_chunks_costs_nothing },
 	{ "copies_of_headers_in_the_index_are_no_chunks", copies_of_headers_in_the_index_are_no_chunks },
-	{ "what_is_left_of_an_index_is_no_chunk", what_is_left_of_an_index_is_no_chunk },
+	{ "the_rest_of_an_index_is_no_chunk", the_rest_of_an_index_is_no_chunk },
 	{ "random_overwrites_cost_the_chunks_they_touch", random_overwrites_cost_the_chunks_they_touch },
 	{ "a_chunk_of_another_trace_is_not_taken", a_chunk_of_another_trace_is_not_taken },
 	{ "unknown_kinds_are_skipped", unknown_kinds_are_skipped },
@@ -693,7 +693,7 @@ static const struct unit_case cases[] = {
 	{ "a_newer_minor_version_with_longer_headers_is_read", a_newer_minor_version_with_longer_headers_is_read },
 	{ "a_chunk_of_an_impossible_cpu_is_refused", a_chunk_of_an_impossible_cpu_is_refused },
 	{ "a_trace_of_the_version_before_the_table_is_whole", a_trace_of_the_version_before_the_table_is_whole },
-	{ "a_table_that_lies_is_found", a_table_that_lies_is_found },
+	{ "a_false_table_is_found", a_false_table_is_found },
 	{ "other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason },
 	{ NULL, NULL },
 };

@@ -164,7 +164,7 @@ static size_t types_with_one_text(uint32_t nr, size_t chars)
 
 /* The reader once searched the closing brace from each opening brace on, and compared the text in
  * between with the name of each field: that took 20 s. */
-static void a_text_of_braces_is_no_work(void)
+static void a_text_of_braces_is_read_in_linear_time(void)
 {
 	enum { CHARS = 28000 };
 	char text[CHARS];
@@ -220,7 +220,7 @@ static struct trace *trace_of_a_short_event(void)
 }
 
 /* AddressSanitizer finds reads beyond the events. */
-static void nothing_is_read_of_events_that_are_too_short(void)
+static void no_bytes_beyond_short_events_are_read(void)
 {
 	struct trace *trace = trace_of_a_short_event();
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
@@ -243,7 +243,7 @@ static void nothing_is_read_of_events_that_are_too_short(void)
 
 /* The reader itself makes the events of losses. More fields in the file's description of them do
  * not apply to these. */
-static void what_a_file_says_of_losses_does_not_count(void)
+static void a_files_description_of_losses_is_ignored(void)
 {
 	struct {
 		struct trace_schema_header head;
@@ -434,7 +434,7 @@ static uint64_t go_through(const struct trace *trace, uint64_t *ret_lost, struct
 	return nr;
 }
 
-static void chunks_that_are_too_much_at_a_time_are_refused(void)
+static void chunks_that_overlap_too_much_are_refused(void)
 {
 	struct bombs bombs = bombs_new();
 	struct trace_error error = { 0 };
@@ -461,7 +461,7 @@ static struct trace *bombs_behind_each_other(uint32_t nr)
 	return bombs_open(&bombs);
 }
 
-static void chunks_that_are_too_much_together_are_refused(void)
+static void chunks_too_large_in_total_are_refused(void)
 {
 	uint32_t nr_chunks = 255; /* of 17 MiB each */
 	struct trace_error error = { 0 };
@@ -494,7 +494,7 @@ static void many_events_in_a_small_file_are_read(void)
 	trace_close(trace);
 }
 
-static void names_that_are_too_much_together_are_refused(void)
+static void names_too_large_in_total_are_refused(void)
 {
 	enum { NAME = 60000 };
 	struct trace_string_entry entry = { .space = TRACE_STRING_SYSCALL, .text_bytes = NAME };
@@ -585,17 +585,17 @@ static void damage_ahead_is_the_same(void)
 
 static const struct unit_case cases[] = {
 	{ "a_table_within_the_files_header_is_refused", a_table_within_the_files_header_is_refused },
-	{ "a_text_of_braces_is_no_work", a_text_of_braces_is_no_work },
+	{ "a_text_of_braces_is_read_in_linear_time", a_text_of_braces_is_read_in_linear_time },
 	{ "types_that_share_more_than_a_schema_can_hold_are_refused", types_that_share_more_than_a_schema_can_hold_are_refused },
-	{ "nothing_is_read_of_events_that_are_too_short", nothing_is_read_of_events_that_are_too_short },
-	{ "what_a_file_says_of_losses_does_not_count", what_a_file_says_of_losses_does_not_count },
+	{ "no_bytes_beyond_short_events_are_read", no_bytes_beyond_short_events_are_read },
+	{ "a_files_description_of_losses_is_ignored", a_files_description_of_losses_is_ignored },
 	{ "a_schema_that_unpacks_to_nothing_is_damage", a_schema_that_unpacks_to_nothing_is_damage },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
 	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
-	{ "chunks_that_are_too_much_at_a_time_are_refused", chunks_that_are_too_much_at_a_time_are_refused },
+	{ "chunks_that_overlap_too_much_are_refused", chunks_that_overlap_too_much_are_refused },
 	{ "many_events_in_a_small_file_are_read", many_events_in_a_small_file_are_read },
-	{ "chunks_that_are_too_much_together_are_refused", chunks_that_are_too_much_together_are_refused },
-	{ "names_that_are_too_much_together_are_refused", names_that_are_too_much_together_are_refused },
+	{ "chunks_too_large_in_total_are_refused", chunks_too_large_in_total_are_refused },
+	{ "names_too_large_in_total_are_refused", names_too_large_in_total_are_refused },
 	{ "damage_ahead_is_the_same", damage_ahead_is_the_same },
 	{ "malformed_columns_break_nothing", malformed_columns_break_nothing },
 	{ NULL, NULL },

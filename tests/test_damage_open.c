@@ -141,7 +141,7 @@ static void note_damage(void *data, const struct trace_gap *gap)
 	told->nr++;
 }
 
-static void damage_is_told_before_any_event_of_its_time(void)
+static void damage_is_reported_before_any_event_of_its_time(void)
 {
 	for (size_t ahead = 0; ahead <= 3; ahead += 3) {
 		struct told told = { 0 };
@@ -184,7 +184,7 @@ static void damage_is_told_before_any_event_of_its_time(void)
 }
 
 /* A chunk without selected events is not read, except to find damage. */
-static void who_wants_losses_is_told_of_all_damage(void)
+static void a_reader_that_selects_losses_gets_all_damage(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_sched_switch };
 	struct trace_cursor_options options = { .size = sizeof(options), .mask = mask };
@@ -215,8 +215,8 @@ static void who_wants_losses_is_told_of_all_damage(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(damage_is_told_before_any_event_of_its_time),
-		CASE(who_wants_losses_is_told_of_all_damage),
+		CASE(damage_is_reported_before_any_event_of_its_time),
+		CASE(a_reader_that_selects_losses_gets_all_damage),
 		CASE(a_file_that_shrinks_while_open_is_damage),
 		CASE(an_entry_that_changes_while_open_is_damage),
 		CASE(a_file_that_shrinks_before_the_first_cursor_has_none),

@@ -356,7 +356,7 @@ static void nothing_ends_that_did_not_begin(const struct session *s)
 	CU_ASSERT_EQUAL(ended, 0);
 }
 
-static void pages_brought_in_without_a_fault_are_none(void)
+static void pages_populated_without_a_fault_are_no_faults(void)
 {
 	struct session s;
 
@@ -390,7 +390,7 @@ static void faults_agree_with_getrusage(void)
 
 /* ---- losses, kills, filters ---- */
 
-static void losses_are_counted_and_books_stay_balanced(void)
+static void losses_are_counted_and_accounting_adds_up(void)
 {
 	struct session s;
 	json_t *trace;
@@ -536,7 +536,7 @@ static void the_daemon_does_not_record_itself(void)
 	session_end(&s);
 }
 
-static void only_the_asked_events_are_recorded(void)
+static void only_the_selected_events_are_recorded(void)
 {
 	struct session s;
 	struct trace *trace;
@@ -588,7 +588,7 @@ static void a_low_limit_of_descriptors_is_raised(void)
 }
 
 /* However much of it fails. */
-static void who_has_no_memory_is_told_of_nothing_else(void)
+static void without_memory_no_other_cause_is_reported(void)
 {
 	struct session s;
 
@@ -640,17 +640,17 @@ static const struct unit_case cases[] = {
 	{"counts_are_exact", counts_are_exact},
 	{"context_switches_agree_with_proc_stat", context_switches_agree_with_proc_stat},
 	{"faults_agree_with_getrusage", faults_agree_with_getrusage},
-	{"pages_brought_in_without_a_fault_are_none", pages_brought_in_without_a_fault_are_none},
-	{"losses_are_counted_and_books_stay_balanced", losses_are_counted_and_books_stay_balanced},
+	{"pages_populated_without_a_fault_are_no_faults", pages_populated_without_a_fault_are_no_faults},
+	{"losses_are_counted_and_accounting_adds_up", losses_are_counted_and_accounting_adds_up},
 	{"a_killed_recording_stays_readable", a_killed_recording_stays_readable},
 	{"a_uid_filter_keeps_other_users_out", a_uid_filter_keeps_other_users_out},
 	{"a_chosen_process_that_only_sleeps_is_known", a_chosen_process_that_only_sleeps_is_known},
 	{"following_a_command_includes_its_descendants", following_a_command_includes_its_descendants},
 	{"the_daemon_does_not_record_itself", the_daemon_does_not_record_itself},
-	{"only_the_asked_events_are_recorded", only_the_asked_events_are_recorded},
+	{"only_the_selected_events_are_recorded", only_the_selected_events_are_recorded},
 	{"a_commands_exit_status_is_ours", a_commands_exit_status_is_ours},
 	{"a_low_limit_of_descriptors_is_raised", a_low_limit_of_descriptors_is_raised},
-	{"who_has_no_memory_is_told_of_nothing_else", who_has_no_memory_is_told_of_nothing_else},
+	{"without_memory_no_other_cause_is_reported", without_memory_no_other_cause_is_reported},
 	{"among_a_crowd_the_daemon_comes_first", among_a_crowd_the_daemon_comes_first},
 	{"a_pipe_carries_a_trace", a_pipe_carries_a_trace},
 	{NULL, NULL},

@@ -236,7 +236,7 @@ static void read_calls(const struct session *s)
 
 static const char *self;
 
-static void every_call_is_there_once_and_in_order(void)
+static void every_call_is_recorded_once_and_in_order(void)
 {
 	struct session s;
 	char key[16];
@@ -259,7 +259,7 @@ static void every_call_is_there_once_and_in_order(void)
 }
 
 /* On a CPU that records no other event the daemon has to request the flush. */
-static void what_is_held_on_another_cpu_can_be_settled(void)
+static void a_deferred_entry_on_another_cpu_can_be_flushed(void)
 {
 	struct tracer_options options = { .size = sizeof(options), .filter_uid = -1, .filter_gid = -1 };
 	struct trace_error error;
@@ -356,7 +356,7 @@ static void on_late(void *data, struct trace_analysis *analysis, const struct tr
 
 /* The exit then carries the path. The program has the one fault that the kernel takes to read it,
  * and none from our attempts. */
-static void a_path_that_is_not_in_memory_comes_late(void)
+static void a_path_that_is_not_in_memory_is_recorded_at_the_exit(void)
 {
 	struct trace_analysis *analysis;
 	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
@@ -383,10 +383,10 @@ static void a_path_that_is_not_in_memory_comes_late(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "every_call_is_there_once_and_in_order", every_call_is_there_once_and_in_order },
-	{ "what_is_held_on_another_cpu_can_be_settled", what_is_held_on_another_cpu_can_be_settled },
+	{ "every_call_is_recorded_once_and_in_order", every_call_is_recorded_once_and_in_order },
+	{ "a_deferred_entry_on_another_cpu_can_be_flushed", a_deferred_entry_on_another_cpu_can_be_flushed },
 	{ "a_call_that_lasts_beyond_the_end_has_begun", a_call_that_lasts_beyond_the_end_has_begun },
-	{ "a_path_that_is_not_in_memory_comes_late", a_path_that_is_not_in_memory_comes_late },
+	{ "a_path_that_is_not_in_memory_is_recorded_at_the_exit", a_path_that_is_not_in_memory_is_recorded_at_the_exit },
 	{ NULL, NULL },
 };
 

@@ -594,7 +594,7 @@ static struct difference wall_clock(const struct recording *r, int i)
 	return difference_of(our_cpu(&thread->window) + thread->window.our_unknown_ns, thread->to_ns - thread->from_ns - delay, &thread->window, true);
 }
 
-static void who_never_sleeps_ran_for_the_rest_of_the_time(void)
+static void a_thread_that_never_sleeps_ran_for_the_rest_of_the_time(void)
 {
 	compare_threads("elapsed less delay", wall_clock, COMPUTE);
 }
@@ -632,7 +632,7 @@ static void whole_lives_agree_with_the_clocks_of_the_dead(void)
 }
 
 /* The sum over all processes: no time is counted for two of them. */
-static void everybody_together_agrees(void)
+static void the_sum_of_all_processes_agrees(void)
 {
 	record();
 	for (int j = 0; j < NR_RECORDINGS; j++) {
@@ -687,9 +687,9 @@ static const struct unit_case cases[] = {
 	{"cpu_time_agrees_with_each_threads_clock", cpu_time_agrees_with_each_threads_clock},
 	{"waiting_for_a_cpu_agrees_with_run_delay", waiting_for_a_cpu_agrees_with_run_delay},
 	{"running_and_waiting_for_a_cpu_agree_in_sum", running_and_waiting_for_a_cpu_agree_in_sum},
-	{"who_never_sleeps_ran_for_the_rest_of_the_time", who_never_sleeps_ran_for_the_rest_of_the_time},
+	{"a_thread_that_never_sleeps_ran_for_the_rest_of_the_time", a_thread_that_never_sleeps_ran_for_the_rest_of_the_time},
 	{"whole_lives_agree_with_the_clocks_of_the_dead", whole_lives_agree_with_the_clocks_of_the_dead},
-	{"everybody_together_agrees", everybody_together_agrees},
+	{"the_sum_of_all_processes_agrees", the_sum_of_all_processes_agrees},
 	{NULL, NULL},
 };
 

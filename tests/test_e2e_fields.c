@@ -495,7 +495,7 @@ static void record(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 }
 
-static void a_lent_priority_is_given_back_for_the_own(void)
+static void a_lent_priority_is_returned(void)
 {
 	const struct trace_sched_prio *prio;
 	struct search search;
@@ -532,7 +532,7 @@ static void a_signal_says_whether_the_kernel_made_it(void)
 	CU_ASSERT_EQUAL(nr, 2);
 }
 
-static void all_descriptors_of_messages_are_seen(void)
+static void all_descriptors_of_messages_are_recorded(void)
 {
 	const struct trace_fs_open *open;
 	struct search search;
@@ -582,7 +582,7 @@ static void the_orders_of_cached_pages_add_up(void)
 	CU_ASSERT_TRUE(pages_of(TRACE_EV_fs_cache_add) >= FILE_BYTES / 4096);
 }
 
-static void what_was_received_is_no_accepted_connection(void)
+static void a_multishot_receive_is_no_accepted_connection(void)
 {
 	const struct trace_uring_complete *complete;
 	struct search search;
@@ -602,7 +602,7 @@ static void what_was_received_is_no_accepted_connection(void)
 }
 
 /* read_a_file() first writes one to its disk, and flushes the disk's cache. */
-static void what_concerns_no_sector_is_at_none(void)
+static void a_flush_is_not_at_the_highest_sector(void)
 {
 	static const uint32_t ids[] = { TRACE_EV_block_issue, TRACE_EV_block_complete };
 	const struct trace_block_issue *request; /* block_complete begins with the same field */
@@ -687,7 +687,7 @@ static void a_command_of_bpf_opens_nothing(void)
 }
 
 /* A process without its first thread, which has exited, with a descriptor of a process. */
-static void who_has_lost_its_leader_is_there_with_all_it_has(void)
+static void a_process_without_its_leader_is_in_the_start_state(void)
 {
 	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
 	const struct trace_event *event;
@@ -722,7 +722,7 @@ static void who_has_lost_its_leader_is_there_with_all_it_has(void)
 	session_end(&s);
 }
 
-static void a_threads_own_descriptors_are_told_apart(void)
+static void a_threads_own_descriptors_are_distinguished(void)
 {
 	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
 	const struct trace_event *event;
@@ -754,19 +754,19 @@ static void a_threads_own_descriptors_are_told_apart(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_lent_priority_is_given_back_for_the_own", a_lent_priority_is_given_back_for_the_own },
+	{ "a_lent_priority_is_returned", a_lent_priority_is_returned },
 	{ "a_signal_says_whether_the_kernel_made_it", a_signal_says_whether_the_kernel_made_it },
-	{ "all_descriptors_of_messages_are_seen", all_descriptors_of_messages_are_seen },
+	{ "all_descriptors_of_messages_are_recorded", all_descriptors_of_messages_are_recorded },
 	{ "one_thread_is_the_last_of_its_process", one_thread_is_the_last_of_its_process },
 	{ "the_orders_of_cached_pages_add_up", the_orders_of_cached_pages_add_up },
-	{ "what_was_received_is_no_accepted_connection", what_was_received_is_no_accepted_connection },
-	{ "what_concerns_no_sector_is_at_none", what_concerns_no_sector_is_at_none },
+	{ "a_multishot_receive_is_no_accepted_connection", a_multishot_receive_is_no_accepted_connection },
+	{ "a_flush_is_not_at_the_highest_sector", a_flush_is_not_at_the_highest_sector },
 	{ "groups_of_other_hierarchies_are_none", groups_of_other_hierarchies_are_none },
 	{ "a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not },
 	{ "files_without_a_name_are_not_the_root", files_without_a_name_are_not_the_root },
 	{ "a_command_of_bpf_opens_nothing", a_command_of_bpf_opens_nothing },
-	{ "who_has_lost_its_leader_is_there_with_all_it_has", who_has_lost_its_leader_is_there_with_all_it_has },
-	{ "a_threads_own_descriptors_are_told_apart", a_threads_own_descriptors_are_told_apart },
+	{ "a_process_without_its_leader_is_in_the_start_state", a_process_without_its_leader_is_in_the_start_state },
+	{ "a_threads_own_descriptors_are_distinguished", a_threads_own_descriptors_are_distinguished },
 	{ NULL, NULL },
 };
 

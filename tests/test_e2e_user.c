@@ -206,7 +206,7 @@ static void in_a_namespace_of_processes_events_are_of_their_program(void)
 	session_end(&s);
 }
 
-static void threads_are_told_apart(void)
+static void threads_are_distinguished(void)
 {
 	struct session s;
 	struct trace *trace;
@@ -265,7 +265,7 @@ static void libraries_that_are_loaded_and_unloaded_are_recorded(void)
 	session_end(&s);
 }
 
-static void patterns_choose_events_and_what_they_refuse_is_counted(void)
+static void patterns_choose_events_and_refused_ones_are_counted(void)
 {
 	struct session s;
 	struct trace *trace;
@@ -315,7 +315,7 @@ static uint64_t outside(uint64_t ns, uint64_t from_ns, uint64_t to_ns)
 	return ns < from_ns ? from_ns - ns : ns > to_ns ? ns - to_ns : 0;
 }
 
-static void tracepoints_lie_where_the_clock_says_and_outside_of_system_calls(void)
+static void tracepoints_have_the_clocks_time_and_are_outside_system_calls(void)
 {
 	enum { NR = 5000 };
 	struct turn *turns = calloc(MAX_CPUS, sizeof(*turns));
@@ -570,7 +570,7 @@ static void tracepoints_of_running_programs_are_listed(void)
 
 /* ---- without root ---- */
 
-static void everybody_may_record_programs_of_their_own(void)
+static void any_user_may_record_its_own_programs(void)
 {
 	struct session s;
 	struct trace *trace;
@@ -619,18 +619,18 @@ static void everybody_may_record_programs_of_their_own(void)
 static const struct unit_case cases[] = {
 	{ "a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on", a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on },
 	{ "in_a_namespace_of_processes_events_are_of_their_program", in_a_namespace_of_processes_events_are_of_their_program },
-	{ "threads_are_told_apart", threads_are_told_apart },
+	{ "threads_are_distinguished", threads_are_distinguished },
 	{ "children_have_streams_of_their_own", children_have_streams_of_their_own },
 	{ "libraries_that_are_loaded_and_unloaded_are_recorded", libraries_that_are_loaded_and_unloaded_are_recorded },
-	{ "patterns_choose_events_and_what_they_refuse_is_counted", patterns_choose_events_and_what_they_refuse_is_counted },
-	{ "tracepoints_lie_where_the_clock_says_and_outside_of_system_calls", tracepoints_lie_where_the_clock_says_and_outside_of_system_calls },
+	{ "patterns_choose_events_and_refused_ones_are_counted", patterns_choose_events_and_refused_ones_are_counted },
+	{ "tracepoints_have_the_clocks_time_and_are_outside_system_calls", tracepoints_have_the_clocks_time_and_are_outside_system_calls },
 	{ "a_program_that_runs_already_is_found", a_program_that_runs_already_is_found },
 	{ "a_daemon_that_is_killed_is_followed_by_the_next", a_daemon_that_is_killed_is_followed_by_the_next },
 	{ "a_program_that_is_killed_loses_the_record_in_flight_only", a_program_that_is_killed_loses_the_record_in_flight_only },
 	{ "programs_wait_for_room_if_both_sides_allow_it", programs_wait_for_room_if_both_sides_allow_it },
 	{ "the_flight_recorder_has_programs_too", the_flight_recorder_has_programs_too },
 	{ "tracepoints_of_running_programs_are_listed", tracepoints_of_running_programs_are_listed },
-	{ "everybody_may_record_programs_of_their_own", everybody_may_record_programs_of_their_own },
+	{ "any_user_may_record_its_own_programs", any_user_may_record_its_own_programs },
 	{ NULL, NULL },
 };
 

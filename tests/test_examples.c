@@ -89,7 +89,7 @@ static void wakers_are_counted(void)
 	     "        1 times        2.500 ms  woken by (no thread)      timeout\n");
 }
 
-static void a_wrong_trace_is_told(void)
+static void a_wrong_trace_is_reported(void)
 {
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/longest_waits /is/not/there 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/syscall_latency 2>/dev/null"), 0);
@@ -142,7 +142,7 @@ static const struct unit_case cases[] = {
 	{"longest_waits_are_listed", longest_waits_are_listed},
 	{"latencies_are_counted", latencies_are_counted},
 	{"wakers_are_counted", wakers_are_counted},
-	{"a_wrong_trace_is_told", a_wrong_trace_is_told},
+	{"a_wrong_trace_is_reported", a_wrong_trace_is_reported},
 	{"the_guide_shows_them_as_they_are", the_guide_shows_them_as_they_are},
 	{NULL, NULL},
 };

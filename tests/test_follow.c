@@ -91,7 +91,7 @@ static void a_number_that_is_used_again_at_once_is_followed(void)
 	tracer_free(tracer);
 }
 
-static void a_stranger_with_the_number_of_one_who_was_followed_is_not(void)
+static void an_unrelated_process_with_a_followed_number_is_not(void)
 {
 	int numbers[2], go[2];
 	struct tracer *tracer;
@@ -185,7 +185,7 @@ static void family_end(const struct family *family)
 	close(family->done);
 }
 
-static void descendants_that_there_are_already_are_followed(void)
+static void existing_descendants_are_followed(void)
 {
 	struct family family = family_begin(), strangers = family_begin();
 	struct tracer *tracer = follow(family.parent);
@@ -257,7 +257,7 @@ static void have_children(int nr)
 	}
 }
 
-static void children_that_there_is_no_place_for_are_counted(void)
+static void children_that_do_not_fit_the_table_are_counted(void)
 {
 	struct tracer_options options = {.size = sizeof(options), .filter_pid = getpid(), .follow = true, .filter_uid = -1, .filter_gid = -1};
 	struct tracer_unfollowed unfollowed;
@@ -285,10 +285,10 @@ static void children_that_there_is_no_place_for_are_counted(void)
 
 static const struct unit_case cases[] = {
 	{"a_number_that_is_used_again_at_once_is_followed", a_number_that_is_used_again_at_once_is_followed},
-	{"a_stranger_with_the_number_of_one_who_was_followed_is_not", a_stranger_with_the_number_of_one_who_was_followed_is_not},
-	{"descendants_that_there_are_already_are_followed", descendants_that_there_are_already_are_followed},
+	{"an_unrelated_process_with_a_followed_number_is_not", an_unrelated_process_with_a_followed_number_is_not},
+	{"existing_descendants_are_followed", existing_descendants_are_followed},
 	{"a_filter_in_a_namespace_of_processes_knows_its_numbers", a_filter_in_a_namespace_of_processes_knows_its_numbers},
-	{"children_that_there_is_no_place_for_are_counted", children_that_there_is_no_place_for_are_counted},
+	{"children_that_do_not_fit_the_table_are_counted", children_that_do_not_fit_the_table_are_counted},
 	{NULL, NULL},
 };
 

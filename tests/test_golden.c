@@ -153,7 +153,7 @@ static void check_events(struct trace *kept, struct trace *made, bool start_stat
 	seen_free(&b);
 }
 
-static void a_file_of_then_is_read_as_it_was(void)
+static void the_kept_file_is_read_as_it_was(void)
 {
 	struct image image = golden_image();
 	struct tb *tb = golden_trace();
@@ -205,7 +205,7 @@ static bool kept_chunk(const struct image *image, size_t nr, struct trace_chunk_
 	return false;
 }
 
-static void what_is_written_is_what_was_written(void)
+static void the_writer_writes_the_kept_bytes(void)
 {
 	struct tb *tb = golden_trace();
 	struct image kept = golden_image(), made = image_new(tb, true);
@@ -233,7 +233,7 @@ static void what_is_written_is_what_was_written(void)
 
 /* The trace has the distances between corrections that its clock was made for, so the comparisons
  * above test them. */
-static void the_corrections_are_as_far_apart_as_was_meant(void)
+static void the_corrections_have_the_intended_distances(void)
 {
 	struct image image = golden_image();
 	unsigned char *payload = malloc(MOST_BYTES);
@@ -274,9 +274,9 @@ static int write_hex(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_file_of_then_is_read_as_it_was", a_file_of_then_is_read_as_it_was },
-	{ "what_is_written_is_what_was_written", what_is_written_is_what_was_written },
-	{ "the_corrections_are_as_far_apart_as_was_meant", the_corrections_are_as_far_apart_as_was_meant },
+	{ "the_kept_file_is_read_as_it_was", the_kept_file_is_read_as_it_was },
+	{ "the_writer_writes_the_kept_bytes", the_writer_writes_the_kept_bytes },
+	{ "the_corrections_have_the_intended_distances", the_corrections_have_the_intended_distances },
 	{ NULL, NULL },
 };
 

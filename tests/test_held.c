@@ -446,7 +446,7 @@ static void an_exit_that_comes_next_shares_the_record(void)
 }
 
 /* The path of an earlier entry does not become the path of the next one. */
-static void an_entry_that_is_settled_takes_its_path_along(void)
+static void a_flushed_entry_keeps_its_path(void)
 {
 	for (trace_u32 kind = 0; kind < 3; kind++) {
 		begin(4096, 2);
@@ -470,7 +470,7 @@ static void an_entry_that_is_settled_takes_its_path_along(void)
 	}
 }
 
-static void whatever_else_comes_settles_the_entry_first(void)
+static void any_other_record_flushes_the_entry_first(void)
 {
 	begin(4096, 2);
 	enter(1, 1);
@@ -707,7 +707,7 @@ static void interrupts_at_every_point(void)
 	printf("(%d runs) ", runs);
 }
 
-static void a_preempted_program_settles_once(void)
+static void a_preempted_program_flushes_once(void)
 {
 	struct run run = { .main = preemptible, .interrupt = others_run, .nr_subbufs = 64 };
 	int runs = 0;
@@ -723,14 +723,14 @@ static void a_preempted_program_settles_once(void)
 
 static const struct unit_case cases[] = {
 	{ "an_exit_that_comes_next_shares_the_record", an_exit_that_comes_next_shares_the_record },
-	{ "an_entry_that_is_settled_takes_its_path_along", an_entry_that_is_settled_takes_its_path_along },
-	{ "whatever_else_comes_settles_the_entry_first", whatever_else_comes_settles_the_entry_first },
+	{ "a_flushed_entry_keeps_its_path", a_flushed_entry_keeps_its_path },
+	{ "any_other_record_flushes_the_entry_first", any_other_record_flushes_the_entry_first },
 	{ "only_the_same_call_of_the_same_thread_is_joined", only_the_same_call_of_the_same_thread_is_joined },
 	{ "a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records", a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records },
 	{ "a_clock_that_steps_back_makes_a_call_of_no_time", a_clock_that_steps_back_makes_a_call_of_no_time },
 	{ "a_full_ring_counts_both", a_full_ring_counts_both },
 	{ "interrupts_at_every_point", interrupts_at_every_point },
-	{ "a_preempted_program_settles_once", a_preempted_program_settles_once },
+	{ "a_preempted_program_flushes_once", a_preempted_program_flushes_once },
 	{ NULL, NULL },
 };
 

@@ -111,7 +111,7 @@ static void histograms_are_added(void)
 	table_clear(&sum);
 }
 
-static void nothing_is_an_empty_list(void)
+static void no_times_make_an_empty_list(void)
 {
 	struct table table = {0};
 	size_t nr = 1;
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 		CASE(a_count_is_exact_however_large),
 		CASE(the_longest_time_has_a_bucket),
 		CASE(histograms_are_added),
-		CASE(nothing_is_an_empty_list),
+		CASE(no_times_make_an_empty_list),
 		{NULL, NULL},
 	};
 

@@ -30,7 +30,7 @@ static int after(struct level *level, unsigned int blocks, uint64_t write_ns, si
 	return now;
 }
 
-static void it_is_the_usual_one_while_there_is_room(void)
+static void the_level_is_the_default_while_there_is_room(void)
 {
 	struct level level = { 0 };
 
@@ -39,7 +39,7 @@ static void it_is_the_usual_one_while_there_is_room(void)
 	CU_ASSERT_EQUAL(after(&level, 1000, DISK, LIMIT / 2 - 1), LEVEL_USUAL);
 }
 
-static void a_slow_disk_makes_it_go_up_and_a_slow_cpu_down(void)
+static void a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it(void)
 {
 	struct level level = { 0 };
 	int before = LEVEL_USUAL;
@@ -56,7 +56,7 @@ static void a_slow_disk_makes_it_go_up_and_a_slow_cpu_down(void)
 	CU_ASSERT_EQUAL(after(&level, 100 * LEVEL_BLOCKS, CPU, LIMIT), -3);
 }
 
-static void it_changes_with_every_eighth_block_at_most(void)
+static void the_level_changes_at_most_every_eighth_block(void)
 {
 	struct level level = { 0 };
 
@@ -67,7 +67,7 @@ static void it_changes_with_every_eighth_block_at_most(void)
 }
 
 /* All blocks since the last decision count, not only the last one. */
-static void what_took_more_time_decides(void)
+static void the_longer_total_time_decides(void)
 {
 	struct level level = { 0 };
 
@@ -77,7 +77,7 @@ static void what_took_more_time_decides(void)
 	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS - 1, 100, LIMIT), LEVEL_USUAL);
 }
 
-static void it_comes_back_when_the_queue_is_empty_again(void)
+static void the_level_returns_when_the_queue_is_empty(void)
 {
 	struct level level = { 0 };
 
@@ -272,11 +272,11 @@ static void a_recording_that_waits_for_the_cpu_is_compressed_less(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "it_is_the_usual_one_while_there_is_room", it_is_the_usual_one_while_there_is_room },
-	{ "a_slow_disk_makes_it_go_up_and_a_slow_cpu_down", a_slow_disk_makes_it_go_up_and_a_slow_cpu_down },
-	{ "it_changes_with_every_eighth_block_at_most", it_changes_with_every_eighth_block_at_most },
-	{ "what_took_more_time_decides", what_took_more_time_decides },
-	{ "it_comes_back_when_the_queue_is_empty_again", it_comes_back_when_the_queue_is_empty_again },
+	{ "the_level_is_the_default_while_there_is_room", the_level_is_the_default_while_there_is_room },
+	{ "a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it", a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it },
+	{ "the_level_changes_at_most_every_eighth_block", the_level_changes_at_most_every_eighth_block },
+	{ "the_longer_total_time_decides", the_longer_total_time_decides },
+	{ "the_level_returns_when_the_queue_is_empty", the_level_returns_when_the_queue_is_empty },
 	{ "chunks_of_all_levels_read_alike", chunks_of_all_levels_read_alike },
 	{ "a_recording_on_a_slow_disk_is_compressed_more", a_recording_on_a_slow_disk_is_compressed_more },
 	{ "a_recording_that_waits_for_the_cpu_is_compressed_less", a_recording_that_waits_for_the_cpu_is_compressed_less },

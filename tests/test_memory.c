@@ -570,7 +570,7 @@ static double price_of(const char *what, void (*lives)(struct life *, uint32_t),
 	return price_beyond(30000, what, lives, with_servers);
 }
 
-static void what_is_gone_is_forgotten(void)
+static void closed_objects_are_forgotten(void)
 {
 	CU_ASSERT(price_of("pipe", pipe_lives, false) < 2);
 	CU_ASSERT(price_of("pair of unix sockets", socket_pair_lives, false) < 2);
@@ -582,7 +582,7 @@ static void what_is_gone_is_forgotten(void)
 	CU_ASSERT(price_of("connection", connection_lives, true) < 4);
 }
 
-static void what_reports_name_is_kept_small(void)
+static void objects_in_reports_take_little_memory(void)
 {
 	CU_ASSERT(price_beyond(60000, "file that was read", file_is_read, false) < 330); /* the same */
 	CU_ASSERT(price_of("process", command_runs, false) < 2000);
@@ -591,8 +591,8 @@ static void what_reports_name_is_kept_small(void)
 
 static const struct unit_case cases[] = {
 	{"memory_does_not_grow_with_events", memory_does_not_grow_with_events},
-	{"what_is_gone_is_forgotten", what_is_gone_is_forgotten},
-	{"what_reports_name_is_kept_small", what_reports_name_is_kept_small},
+	{"closed_objects_are_forgotten", closed_objects_are_forgotten},
+	{"objects_in_reports_take_little_memory", objects_in_reports_take_little_memory},
 	{NULL, NULL},
 };
 

@@ -78,7 +78,7 @@ static void runs_of_any_number_and_size_become_one(void)
 	merge_release(&merge);
 }
 
-static void a_run_of_many_keys_among_some_of_few_is_merged_wherever_it_stands(void)
+static void a_long_run_among_short_ones_is_merged_at_any_position(void)
 {
 	struct merge merge = { 0 };
 
@@ -93,7 +93,7 @@ static void a_run_of_many_keys_among_some_of_few_is_merged_wherever_it_stands(vo
 
 static const struct unit_case cases[] = {
 	{ "runs_of_any_number_and_size_become_one", runs_of_any_number_and_size_become_one },
-	{ "a_run_of_many_keys_among_some_of_few_is_merged_wherever_it_stands", a_run_of_many_keys_among_some_of_few_is_merged_wherever_it_stands },
+	{ "a_long_run_among_short_ones_is_merged_at_any_position", a_long_run_among_short_ones_is_merged_at_any_position },
 	{ NULL, NULL },
 };
 

@@ -206,7 +206,7 @@ static void every_allocation_is_an_event(void)
 	CU_ASSERT_EQUAL(seen.no_caller, 0);
 }
 
-static void a_library_is_told_by_its_whole_path(void)
+static void a_library_is_recorded_with_its_full_path(void)
 {
 	struct seen seen;
 
@@ -267,7 +267,7 @@ static void every_instrumented_call_enters_and_exits(void)
 
 /* Actions of all kinds of programs at start-up and at exit, before constructors and after
  * destructors. */
-static void common_programs_run_as_ever(void)
+static void common_programs_run_unchanged(void)
 {
 	static const char *const commands[] = {
 		"ls /usr/lib | sort | wc -l > /dev/null",
@@ -287,12 +287,12 @@ static void common_programs_run_as_ever(void)
 
 static const struct unit_case cases[] = {
 	{"every_allocation_is_an_event", every_allocation_is_an_event},
-	{"a_library_is_told_by_its_whole_path", a_library_is_told_by_its_whole_path},
+	{"a_library_is_recorded_with_its_full_path", a_library_is_recorded_with_its_full_path},
 	{"a_forked_child_goes_on_by_itself", a_forked_child_goes_on_by_itself},
 	{"only_waits_for_locks_are_events", only_waits_for_locks_are_events},
 	{"all_locks_are_events_when_asked_for", all_locks_are_events_when_asked_for},
 	{"every_instrumented_call_enters_and_exits", every_instrumented_call_enters_and_exits},
-	{"common_programs_run_as_ever", common_programs_run_as_ever},
+	{"common_programs_run_unchanged", common_programs_run_unchanged},
 	{NULL, NULL},
 };
 

@@ -73,7 +73,7 @@ static int real_time_priority(int tid)
 	return param.sched_priority;
 }
 
-static void who_comes_late_is_a_real_time_thread_for_some_time(void)
+static void a_late_thread_is_real_time_for_some_time(void)
 {
 	struct worker drain, writer;
 	int drain_tid = worker_start(&drain, PRIORITY_DRAIN), writer_tid = worker_start(&writer, PRIORITY_WRITER);
@@ -99,7 +99,7 @@ static void who_comes_late_is_a_real_time_thread_for_some_time(void)
 	worker_end(&writer);
 }
 
-static void who_enters_later_is_as_the_others_and_who_leaves_is_not(void)
+static void a_thread_is_real_time_from_entering_to_leaving(void)
 {
 	struct worker drain, writer;
 	int drain_tid = worker_start(&drain, PRIORITY_DRAIN), writer_tid;
@@ -120,7 +120,7 @@ static void who_enters_later_is_as_the_others_and_who_leaves_is_not(void)
 }
 
 /* A child that the daemon starts is none of its threads. */
-static void what_a_real_time_thread_makes_is_none(void)
+static void children_of_a_real_time_thread_are_not_real_time(void)
 {
 	int status = -1, child;
 
@@ -140,7 +140,7 @@ static void what_a_real_time_thread_makes_is_none(void)
 	priority_decide(false, 306 * SECOND);
 }
 
-static void who_was_made_one_by_somebody_else_stays_it(void)
+static void a_thread_made_real_time_by_others_stays_so(void)
 {
 	struct sched_param param = { .sched_priority = 7 };
 
@@ -156,7 +156,7 @@ static void who_was_made_one_by_somebody_else_stays_it(void)
 	setpriority(PRIO_PROCESS, 0, 0);
 }
 
-static void without_the_right_all_stays_as_it_is(void)
+static void without_permission_nothing_changes(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
@@ -197,11 +197,11 @@ static bool is_allowed(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(who_comes_late_is_a_real_time_thread_for_some_time),
-		CASE(who_enters_later_is_as_the_others_and_who_leaves_is_not),
-		CASE(what_a_real_time_thread_makes_is_none),
-		CASE(who_was_made_one_by_somebody_else_stays_it),
-		CASE(without_the_right_all_stays_as_it_is),
+		CASE(a_late_thread_is_real_time_for_some_time),
+		CASE(a_thread_is_real_time_from_entering_to_leaving),
+		CASE(children_of_a_real_time_thread_are_not_real_time),
+		CASE(a_thread_made_real_time_by_others_stays_so),
+		CASE(without_permission_nothing_changes),
 		{NULL, NULL},
 	};
 

@@ -59,7 +59,7 @@ static void expect_field(const struct trace_probe *probe, const char *name, enum
 
 /* ---- the grammar ---- */
 
-static void a_text_is_taken_apart(void)
+static void a_text_is_parsed(void)
 {
 	static const struct {
 		const char *text;
@@ -113,7 +113,7 @@ static void a_text_is_taken_apart(void)
 	}
 }
 
-static void arguments_are_taken_apart(void)
+static void arguments_are_parsed(void)
 {
 	struct trace_error error = {0};
 	struct probe_spec spec;
@@ -198,7 +198,7 @@ static void operands_follow_each_other(void)
 	CU_ASSERT_EQUAL(*at, '\0');
 }
 
-static void nonsense_is_no_operand(void)
+static void invalid_operands_are_refused(void)
 {
 	static const struct {
 		const char *text;
@@ -352,7 +352,7 @@ static void a_cxx_name_without_parameters_is_that_of_one_function(void)
 	CU_ASSERT_EQUAL(nr_named("shop::twice"), 1); /* without the lambda inside */
 }
 
-static void what_is_jumped_to_is_no_function(void)
+static void a_jump_target_is_no_function(void)
 {
 	struct trace_probes *probes = added("%s:split*%%return", PROBE_TARGET_OPTIMISED);
 
@@ -388,7 +388,7 @@ static void cxx_names_and_strings_are_understood(void)
 
 /* ---- events ---- */
 
-static void events_are_named_after_their_place(void)
+static void events_are_named_after_their_function(void)
 {
 	struct trace_probes *probes = added("%s:pay", TARGET);
 	struct trace_error error;
@@ -419,7 +419,7 @@ static void events_are_named_after_their_place(void)
 }
 
 /* Otherwise -e 'libc.so.6:mal*' would match none of the functions of 'libc.so.6:*alloc'. */
-static void a_function_of_several_names_is_called_by_the_plainest(void)
+static void a_function_of_several_names_gets_the_plainest(void)
 {
 	struct trace_probes *probes = added("%s:*settle*", TARGET);
 
@@ -449,7 +449,7 @@ static void a_library_is_found_by_its_name(void)
 }
 
 /* The value of a register at the entry may be the variable, an operand, or its address. */
-static void what_a_register_held_at_the_entry_is_computed_with(void)
+static void entry_values_of_registers_are_used_in_expressions(void)
 {
 	struct trace_probes *probes = added("%s:entered as_it_was one_more there", PROBE_TARGET_ENTRY);
 	const struct trace_probe_argument *arguments;
@@ -635,7 +635,7 @@ static void an_instruction_that_the_kernel_misreads_is_known(void)
 
 /* Whatever the bytes are: a function that cannot be decoded to its end can be probed wherever the
  * kernel allows it. */
-static void every_instruction_of_a_function_can_be_probed_and_no_other_place(void)
+static void every_instruction_of_a_function_can_be_probed_and_no_other_byte(void)
 {
 	struct trace_probes *pay = added("%s:pay", PROBE_TARGET);
 	uint8_t code[16];
@@ -759,11 +759,11 @@ static void an_empty_list_says_so(void)
 }
 
 static const struct unit_case cases[] = {
-	{"a_text_is_taken_apart", a_text_is_taken_apart},
-	{"arguments_are_taken_apart", arguments_are_taken_apart},
+	{"a_text_is_parsed", a_text_is_parsed},
+	{"arguments_are_parsed", arguments_are_parsed},
 	{"every_operand_of_a_static_probe_is_understood", every_operand_of_a_static_probe_is_understood},
 	{"operands_follow_each_other", operands_follow_each_other},
-	{"nonsense_is_no_operand", nonsense_is_no_operand},
+	{"invalid_operands_are_refused", invalid_operands_are_refused},
 	{"a_variable_of_the_file_is_found_from_the_probe", a_variable_of_the_file_is_found_from_the_probe},
 	{"variables_have_the_types_of_the_source", variables_have_the_types_of_the_source},
 	{"types_can_be_chosen", types_can_be_chosen},
@@ -771,17 +771,17 @@ static const struct unit_case cases[] = {
 	{"an_operand_keeps_its_own_bits_in_a_type_of_another_width", an_operand_keeps_its_own_bits_in_a_type_of_another_width},
 	{"all_parameters_are_found_by_name", all_parameters_are_found_by_name},
 	{"a_cxx_name_without_parameters_is_that_of_one_function", a_cxx_name_without_parameters_is_that_of_one_function},
-	{"what_is_jumped_to_is_no_function", what_is_jumped_to_is_no_function},
+	{"a_jump_target_is_no_function", a_jump_target_is_no_function},
 	{"an_enumeration_has_the_sign_of_its_numbers", an_enumeration_has_the_sign_of_its_numbers},
 	{"cxx_names_and_strings_are_understood", cxx_names_and_strings_are_understood},
-	{"events_are_named_after_their_place", events_are_named_after_their_place},
-	{"a_function_of_several_names_is_called_by_the_plainest", a_function_of_several_names_is_called_by_the_plainest},
+	{"events_are_named_after_their_function", events_are_named_after_their_function},
+	{"a_function_of_several_names_gets_the_plainest", a_function_of_several_names_gets_the_plainest},
 	{"a_library_is_found_by_its_name", a_library_is_found_by_its_name},
-	{"what_a_register_held_at_the_entry_is_computed_with", what_a_register_held_at_the_entry_is_computed_with},
+	{"entry_values_of_registers_are_used_in_expressions", entry_values_of_registers_are_used_in_expressions},
 	{"each_mistake_gets_one_line_with_the_way_out", each_mistake_gets_one_line_with_the_way_out},
 	{"instructions_end_where_the_next_begins", instructions_end_where_the_next_begins},
 	{"an_instruction_that_the_kernel_misreads_is_known", an_instruction_that_the_kernel_misreads_is_known},
-	{"every_instruction_of_a_function_can_be_probed_and_no_other_place", every_instruction_of_a_function_can_be_probed_and_no_other_place},
+	{"every_instruction_of_a_function_can_be_probed_and_no_other_byte", every_instruction_of_a_function_can_be_probed_and_no_other_byte},
 	{"lists_are_sorted_and_say_how_to_probe", lists_are_sorted_and_say_how_to_probe},
 	{"a_list_of_the_kernel_says_where_it_has_no_probes", a_list_of_the_kernel_says_where_it_has_no_probes},
 	{"lists_show_arguments_and_parameters", lists_show_arguments_and_parameters},

@@ -148,7 +148,7 @@ static void static_probes_raise_their_semaphores(void)
 	session_end(&s);
 }
 
-static void semaphores_are_down_when_nobody_listens(void)
+static void semaphores_are_down_without_a_recording(void)
 {
 	struct session s;
 
@@ -217,7 +217,7 @@ static void no_program_is_broken_by_a_probe(void)
 	session_end(&s);
 }
 
-static void what_cannot_be_attached_is_listed_with_the_reason(void)
+static void unattachable_probes_are_listed_with_the_reason(void)
 {
 	struct trace_error error;
 	struct trace *trace;
@@ -333,7 +333,7 @@ static void both_ends_of_a_scope_go_together(void)
 	session_end(&s);
 }
 
-static void a_pattern_that_matches_no_probe_is_told(void)
+static void a_pattern_that_matches_no_probe_is_reported(void)
 {
 	struct session s;
 
@@ -472,7 +472,7 @@ static void check_that_numbers_grow(const struct session *s)
 }
 
 /* While the old link is still being closed, a new one serves the function. */
-static void what_is_switched_all_the_time_is_recorded_once(void)
+static void a_probe_that_is_switched_repeatedly_records_each_call_once(void)
 {
 	char options[TWINS * 200], *end = options;
 	struct session s;
@@ -584,7 +584,7 @@ static void a_scope_that_is_open_while_its_probe_is_off_has_no_duration(void)
 	session_end(&s);
 }
 
-static void a_flight_recorder_notes_what_was_switched(void)
+static void a_flight_recorder_notes_switched_probes(void)
 {
 	struct session s;
 
@@ -609,22 +609,22 @@ static const struct unit_case cases[] = {
 	{"results_are_those_of_the_program", results_are_those_of_the_program},
 	{"a_scope_begins_and_ends", a_scope_begins_and_ends},
 	{"static_probes_raise_their_semaphores", static_probes_raise_their_semaphores},
-	{"semaphores_are_down_when_nobody_listens", semaphores_are_down_when_nobody_listens},
+	{"semaphores_are_down_without_a_recording", semaphores_are_down_without_a_recording},
 	{"functions_of_libraries_are_counted", functions_of_libraries_are_counted},
 	{"one_recording_holds_many_probes", one_recording_holds_many_probes},
-	{"what_cannot_be_attached_is_listed_with_the_reason", what_cannot_be_attached_is_listed_with_the_reason},
+	{"unattachable_probes_are_listed_with_the_reason", unattachable_probes_are_listed_with_the_reason},
 	{"no_program_is_broken_by_a_probe", no_program_is_broken_by_a_probe},
 	{"the_flight_recorder_has_probes_too", the_flight_recorder_has_probes_too},
 	{"a_wrong_probe_is_a_usage_error", a_wrong_probe_is_a_usage_error},
 	{"only_the_probes_that_are_chosen_are_recorded", only_the_probes_that_are_chosen_are_recorded},
 	{"both_ends_of_a_scope_go_together", both_ends_of_a_scope_go_together},
-	{"a_pattern_that_matches_no_probe_is_told", a_pattern_that_matches_no_probe_is_told},
+	{"a_pattern_that_matches_no_probe_is_reported", a_pattern_that_matches_no_probe_is_reported},
 	{"probes_are_switched_while_programs_run", probes_are_switched_while_programs_run},
 	{"a_probe_that_is_off_leaves_no_breakpoint", a_probe_that_is_off_leaves_no_breakpoint},
-	{"what_is_switched_all_the_time_is_recorded_once", what_is_switched_all_the_time_is_recorded_once},
+	{"a_probe_that_is_switched_repeatedly_records_each_call_once", a_probe_that_is_switched_repeatedly_records_each_call_once},
 	{"a_file_that_has_changed_is_not_probed_again", a_file_that_has_changed_is_not_probed_again},
 	{"a_scope_that_is_open_while_its_probe_is_off_has_no_duration", a_scope_that_is_open_while_its_probe_is_off_has_no_duration},
-	{"a_flight_recorder_notes_what_was_switched", a_flight_recorder_notes_what_was_switched},
+	{"a_flight_recorder_notes_switched_probes", a_flight_recorder_notes_switched_probes},
 	{NULL, NULL},
 };
 

@@ -96,7 +96,7 @@ static void round_trip(size_t nr, unsigned int variety)
 	free(samples);
 }
 
-static void every_event_of_the_catalogue_comes_back(void)
+static void every_event_of_the_catalogue_is_read_back(void)
 {
 	round_trip(2 * trace_catalogue_size(), 0);
 }
@@ -257,7 +257,7 @@ static void arguments_that_a_call_does_not_have_are_zero(void)
 
 /* The writer does not keep the addresses of a program's buffers, only whether they are NULL. It
  * keeps addresses that manage memory or distinguish calls. */
-static void addresses_are_kept_where_they_tell_something(void)
+static void addresses_are_kept_where_they_have_a_meaning(void)
 {
 	static const struct {
 		const char *name;
@@ -380,7 +380,7 @@ static void losses_before_the_first_and_after_the_last_event_are_gaps(void)
 	tb_free(tb);
 }
 
-static void missed_programs_are_gaps_beside_their_events(void)
+static void missed_programs_are_gaps_next_to_their_events(void)
 {
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -432,7 +432,7 @@ static struct tb *mixed_trace(void)
 	return tb;
 }
 
-static void filters_give_what_was_asked_for(void)
+static void filters_return_the_selected_events(void)
 {
 	struct tb *tb = mixed_trace();
 	struct trace *trace = tb_open_trace(tb);
@@ -462,7 +462,7 @@ static void filters_give_what_was_asked_for(void)
 
 /* For each event: the next payloads of its type and stream. At the end of a chunk nothing is known
  * about the next one. */
-static void what_comes_is_foreseen_within_a_chunk(void)
+static void peeking_returns_the_next_payloads_within_a_chunk(void)
 {
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -508,7 +508,7 @@ static void what_comes_is_foreseen_within_a_chunk(void)
 
 /* A chunk that begins before the end of the one before it, as with nested writers, contains the
  * next event from its begin on. The peeked time may be unknown then, but never wrong. */
-static void when_it_comes_is_not_foreseen_past_another_chunk(void)
+static void a_peeked_time_never_passes_another_chunk(void)
 {
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -656,7 +656,7 @@ static void gaps_obey_filters_and_positions(void)
 	tb_free(tb);
 }
 
-static void the_start_state_is_apart(void)
+static void the_start_state_is_separate(void)
 {
 	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
 	struct tb *tb = tb_new();
@@ -736,23 +736,23 @@ static void an_index_of_several_chunks_is_followed(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "every_event_of_the_catalogue_comes_back", every_event_of_the_catalogue_comes_back },
+	{ "every_event_of_the_catalogue_is_read_back", every_event_of_the_catalogue_is_read_back },
 	{ "random_events_come_back", random_events_come_back },
 	{ "columns_of_any_length_come_back", columns_of_any_length_come_back },
 	{ "decoding_ahead_changes_nothing", decoding_ahead_changes_nothing },
 	{ "arguments_that_a_call_does_not_have_are_zero", arguments_that_a_call_does_not_have_are_zero },
-	{ "addresses_are_kept_where_they_tell_something", addresses_are_kept_where_they_tell_something },
+	{ "addresses_are_kept_where_they_have_a_meaning", addresses_are_kept_where_they_have_a_meaning },
 	{ "the_catalogue_is_in_the_trace", the_catalogue_is_in_the_trace },
 	{ "a_loss_is_an_event_at_its_end", a_loss_is_an_event_at_its_end },
 	{ "losses_before_the_first_and_after_the_last_event_are_gaps", losses_before_the_first_and_after_the_last_event_are_gaps },
-	{ "missed_programs_are_gaps_beside_their_events", missed_programs_are_gaps_beside_their_events },
-	{ "filters_give_what_was_asked_for", filters_give_what_was_asked_for },
-	{ "what_comes_is_foreseen_within_a_chunk", what_comes_is_foreseen_within_a_chunk },
-	{ "when_it_comes_is_not_foreseen_past_another_chunk", when_it_comes_is_not_foreseen_past_another_chunk },
+	{ "missed_programs_are_gaps_next_to_their_events", missed_programs_are_gaps_next_to_their_events },
+	{ "filters_return_the_selected_events", filters_return_the_selected_events },
+	{ "peeking_returns_the_next_payloads_within_a_chunk", peeking_returns_the_next_payloads_within_a_chunk },
+	{ "a_peeked_time_never_passes_another_chunk", a_peeked_time_never_passes_another_chunk },
 	{ "seeking_gives_the_first_event_at_or_after", seeking_gives_the_first_event_at_or_after },
 	{ "chunks_in_any_order_are_found_by_time", chunks_in_any_order_are_found_by_time },
 	{ "gaps_obey_filters_and_positions", gaps_obey_filters_and_positions },
-	{ "the_start_state_is_apart", the_start_state_is_apart },
+	{ "the_start_state_is_separate", the_start_state_is_separate },
 	{ "cursors_of_several_threads_do_not_meet", cursors_of_several_threads_do_not_meet },
 	{ "clocks_come_back", clocks_come_back },
 	{ "an_index_of_several_chunks_is_followed", an_index_of_several_chunks_is_followed },

@@ -131,7 +131,7 @@ static void a_comparison_divides_only_what_both_recorded(void)
 	unlink(path);
 }
 
-static void a_comparison_tells_commands_that_are_known_by_their_names_only(void)
+static void a_comparison_marks_commands_identified_by_name_only(void)
 {
 	static const struct {
 		bool sure[2];
@@ -162,7 +162,7 @@ static void a_comparison_tells_commands_that_are_known_by_their_names_only(void)
 }
 
 /* A process selected by its number is compared, even if both traces are of commands. */
-static void a_process_that_was_chosen_is_compared_whatever_was_recorded(void)
+static void a_selected_process_is_compared_whatever_was_recorded(void)
 {
 	char path[] = "/tmp/test_report_diff_XXXXXX", options[64], *text;
 	struct tb *tbs[] = {make_named(true), make_named(true)};
@@ -186,8 +186,8 @@ static void a_process_that_was_chosen_is_compared_whatever_was_recorded(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
-		CASE(a_process_that_was_chosen_is_compared_whatever_was_recorded),
+		CASE(a_comparison_marks_commands_identified_by_name_only),
+		CASE(a_selected_process_is_compared_whatever_was_recorded),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_trace_does_not_differ_from_itself),
 		CASE(a_comparison_as_json_has_its_schema),

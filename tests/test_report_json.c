@@ -155,7 +155,7 @@ static void the_json_of_locks_and_strange_names_is_valid(void)
 	free(text);
 }
 
-static void the_json_tells_who_waited_for_whom(void)
+static void the_json_has_the_pairs_of_waiting_processes(void)
 {
 	char arguments[128], *text;
 	json_t *report, *pair;
@@ -185,7 +185,7 @@ static const json_t *row_with(const json_t *rows, const char *key, const char *v
 	return NULL;
 }
 
-static void the_json_tells_of_disks_and_which_had_a_file(void)
+static void the_json_has_disks_and_the_disk_of_each_file(void)
 {
 	char *text = report_of(disk_story(), "--json");
 	json_t *report = json_loads(text, 0, NULL);
@@ -206,7 +206,7 @@ static void the_json_tells_of_disks_and_which_had_a_file(void)
 	free(text);
 }
 
-static void the_json_tells_the_command_and_whether_that_is_sure(void)
+static void the_json_has_the_command_and_whether_it_is_certain(void)
 {
 	for (int sure = 0; sure < 2; sure++) {
 		char *text = report_of(make_named(sure), "--json");
@@ -220,7 +220,7 @@ static void the_json_tells_the_command_and_whether_that_is_sure(void)
 	}
 }
 
-static void the_json_tells_of_gaps(void)
+static void the_json_has_the_gaps(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -248,7 +248,7 @@ static struct tb *flight_recorder(void)
 	return tb;
 }
 
-static void what_a_flight_recorder_overwrote_is_no_gap(void)
+static void events_overwritten_by_a_flight_recorder_are_no_gap(void)
 {
 	char *text = report_of(flight_recorder(), "--json");
 
@@ -263,7 +263,7 @@ static void what_a_flight_recorder_overwrote_is_no_gap(void)
 
 /* Its older events of another CPU are in no sum, but in lists. Their times count from where those
  * of the sums do. */
-static void what_a_flight_recorder_has_of_before_is_told(void)
+static void events_before_the_accounting_are_in_lists(void)
 {
 	static const char older[] = "WAKEUP PID : 7;";
 	static const struct {
@@ -350,12 +350,12 @@ static void verified_json_is_json(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(the_json_tells_of_disks_and_which_had_a_file),
-		CASE(the_json_tells_who_waited_for_whom),
-		CASE(the_json_tells_the_command_and_whether_that_is_sure),
-		CASE(the_json_tells_of_gaps),
-		CASE(what_a_flight_recorder_overwrote_is_no_gap),
-		CASE(what_a_flight_recorder_has_of_before_is_told),
+		CASE(the_json_has_disks_and_the_disk_of_each_file),
+		CASE(the_json_has_the_pairs_of_waiting_processes),
+		CASE(the_json_has_the_command_and_whether_it_is_certain),
+		CASE(the_json_has_the_gaps),
+		CASE(events_overwritten_by_a_flight_recorder_are_no_gap),
+		CASE(events_before_the_accounting_are_in_lists),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_json_is_valid_and_has_the_schema),
 		CASE(the_json_of_a_process_is_complete),

@@ -48,7 +48,7 @@ static void calls_show_the_arguments_that_they_have(void)
 
 /* Any process that writes to a program's shared memory, or creates a file, chooses these names. A
  * terminal would obey control characters in them. */
-static void names_and_texts_of_events_are_shown_and_not_obeyed(void)
+static void control_characters_of_names_and_texts_are_escaped(void)
 {
 	static const struct trace_field id = {"i\x1b" "d", 0, 8, true, TRACE_KIND_DEC};
 	struct trace_event_type type = {.name = "shop:\x1b[2J\xff", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &id, .nr_fields = 1,
@@ -85,7 +85,7 @@ static void deadline_threads_have_their_priority(void)
 
 /* ---- which events ---- */
 
-static void one_process_comes_with_the_change_that_brings_it_in(void)
+static void a_list_of_one_process_includes_the_switches_to_it(void)
 {
 	char *text;
 
@@ -99,7 +99,7 @@ static void one_process_comes_with_the_change_that_brings_it_in(void)
 
 /* Thread 10 passed the filter; 98 and 99 did not. That 99 followed when 10 left the CPU does not
  * show which thread woke 10 later. */
-static void a_list_of_some_processes_names_nobody_who_may_have_left(void)
+static void a_list_of_some_processes_names_no_thread_that_may_have_left(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -147,7 +147,7 @@ static struct tb *gap_story(void)
 
 /* Events in that time are not of 10, which ran before. Losses of a program take no thread off the
  * CPU. */
-static void a_list_names_nobody_where_scheduling_changes_are_missing(void)
+static void a_list_names_no_thread_where_scheduling_changes_are_missing(void)
 {
 	for (int with_paths = 0; with_paths < 2; with_paths++) {
 		char *text = report_of(gap_story(), with_paths ? "-d -y -fctls" : "-d -fctls");
@@ -199,7 +199,7 @@ static struct tb *hidden_story(void)
 
 /* No event shows 75 leave, and 80 is not known at all. The events after them are of the thread that
  * leaves next. */
-static void after_a_hidden_thread_events_are_of_who_leaves_next(void)
+static void after_a_hidden_thread_events_are_of_the_thread_that_leaves_next(void)
 {
 	for (int cut = 0; cut < 2; cut++) {
 		struct tb *tb = hidden_story();
@@ -231,7 +231,7 @@ static void after_a_hidden_thread_events_are_of_who_leaves_next(void)
 
 /* Switches are lost, or not recorded for some time, or none follows. Then it is only certain that a
  * thread known to be hidden made none of the events. */
-static void after_a_hidden_thread_nobody_is_known_without_the_next_switch(void)
+static void without_the_next_switch_no_thread_is_known_after_a_hidden_one(void)
 {
 	static const uint64_t halted[TRACE_MASK_WORDS] = {1ull << TRACE_EV_trace_mask};
 	enum { LOST, HALTED, END, NR };
@@ -319,7 +319,7 @@ static char *list_of_cut(struct tb *tb)
 	return text;
 }
 
-static void what_is_not_known_of_a_loss_is_told_in_words(void)
+static void unknown_figures_of_a_loss_are_shown_in_words(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -369,7 +369,7 @@ static void a_list_that_would_be_empty_says_why(void)
 	free(text);
 }
 
-static void a_window_behind_the_end_is_told(void)
+static void a_window_after_the_end_is_reported(void)
 {
 	static const char *const options[] = {"-d --from=5", "-d -y --from=5", "--critical-path --from=5", "--critical-path=one --from=5 --json", "--timeline --from=5"};
 
@@ -387,21 +387,21 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(deadline_threads_have_their_priority),
-		CASE(names_and_texts_of_events_are_shown_and_not_obeyed),
+		CASE(control_characters_of_names_and_texts_are_escaped),
 		CASE(the_list_has_the_columns_of_the_original),
 		CASE(columns_can_be_left_out),
 		CASE(calls_show_the_arguments_that_they_have),
-		CASE(one_process_comes_with_the_change_that_brings_it_in),
-		CASE(a_list_of_some_processes_names_nobody_who_may_have_left),
-		CASE(a_list_names_nobody_where_scheduling_changes_are_missing),
-		CASE(after_a_hidden_thread_events_are_of_who_leaves_next),
-		CASE(after_a_hidden_thread_nobody_is_known_without_the_next_switch),
+		CASE(a_list_of_one_process_includes_the_switches_to_it),
+		CASE(a_list_of_some_processes_names_no_thread_that_may_have_left),
+		CASE(a_list_names_no_thread_where_scheduling_changes_are_missing),
+		CASE(after_a_hidden_thread_events_are_of_the_thread_that_leaves_next),
+		CASE(without_the_next_switch_no_thread_is_known_after_a_hidden_one),
 		CASE(in_a_list_of_some_processes_hidden_threads_have_no_events),
 		CASE(events_of_programs_are_of_the_thread_that_they_name),
-		CASE(what_is_not_known_of_a_loss_is_told_in_words),
+		CASE(unknown_figures_of_a_loss_are_shown_in_words),
 		CASE(a_window_and_omitted_events),
 		CASE(a_list_that_would_be_empty_says_why),
-		CASE(a_window_behind_the_end_is_told),
+		CASE(a_window_after_the_end_is_reported),
 		{NULL, NULL},
 	};
 

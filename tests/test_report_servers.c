@@ -44,7 +44,7 @@ static struct tb *server_story(const uint64_t *mask)
 	return tb;
 }
 
-static void a_server_and_its_clients_are_told(void)
+static void a_server_and_its_clients_are_shown(void)
 {
 	char *text = report_of(server_story(NULL), "-a --ns");
 
@@ -61,7 +61,7 @@ static void a_server_and_its_clients_are_told(void)
 	free(text);
 }
 
-static void the_json_tells_of_servers_and_what_they_did_meanwhile(void)
+static void the_json_has_servers_and_their_work_for_waiting_clients(void)
 {
 	char *text = report_of(server_story(NULL), "--json");
 
@@ -78,7 +78,7 @@ static void the_json_tells_of_servers_and_what_they_did_meanwhile(void)
 }
 
 /* Receiving for 0 ns is not the same as an unknown time. */
-static void receiving_is_not_told_where_softirqs_were_not_recorded(void)
+static void receiving_is_not_shown_without_softirqs(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS];
 	char *text;
@@ -135,9 +135,9 @@ static void no_report_is_wider_than_the_terminal(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_server_and_its_clients_are_told),
-		CASE(the_json_tells_of_servers_and_what_they_did_meanwhile),
-		CASE(receiving_is_not_told_where_softirqs_were_not_recorded),
+		CASE(a_server_and_its_clients_are_shown),
+		CASE(the_json_has_servers_and_their_work_for_waiting_clients),
+		CASE(receiving_is_not_shown_without_softirqs),
 		CASE(no_report_is_wider_than_the_terminal),
 		{NULL, NULL},
 	};

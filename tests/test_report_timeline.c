@@ -77,7 +77,7 @@ static void check_slice(const json_t *timeline, long long tid, long long from_ns
 	CU_ASSERT_STRING_EQUAL(text_of(slice, "name"), name);
 }
 
-static void a_thread_is_somewhere_all_of_the_time(void)
+static void a_thread_has_a_state_at_all_times(void)
 {
 	json_t *timeline = timeline_of("", trace_path);
 
@@ -95,7 +95,7 @@ static void a_thread_is_somewhere_all_of_the_time(void)
 
 /* The interruption belongs to the time slice of the interrupted thread. After 30000 the CPU is
  * idle. */
-static void a_cpu_has_a_track_of_who_had_it(void)
+static void a_cpu_has_a_track_of_its_threads(void)
 {
 	json_t *timeline = timeline_of("", trace_path);
 	const json_t *turn = slice_at(timeline, 0, 0, 3000);
@@ -162,7 +162,7 @@ static void a_window_and_a_process_can_be_chosen(void)
 }
 
 /* Nothing that it shows is known, and no file is created that looks like an idle machine. */
-static void without_the_kernel_there_is_none(void)
+static void without_kernel_events_there_is_no_timeline(void)
 {
 	struct tb *tb = tb_new();
 	char path[] = "/tmp/report_timeline_XXXXXX", arguments[256], *text;
@@ -182,7 +182,7 @@ static void without_the_kernel_there_is_none(void)
 	CU_ASSERT_NOT_EQUAL(unlink(arguments), 0);
 }
 
-static void no_other_report_goes_with_it(void)
+static void the_timeline_excludes_other_reports(void)
 {
 	static const char *const others[] = {"-a", "-d", "-s", "--json", "--critical-path", "--diff"};
 	char *text;
@@ -204,13 +204,13 @@ static void no_other_report_goes_with_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_thread_is_somewhere_all_of_the_time),
-		CASE(a_cpu_has_a_track_of_who_had_it),
+		CASE(a_thread_has_a_state_at_all_times),
+		CASE(a_cpu_has_a_track_of_its_threads),
 		CASE(tracks_have_names),
 		CASE(an_arrow_leads_from_the_waker),
 		CASE(a_window_and_a_process_can_be_chosen),
-		CASE(without_the_kernel_there_is_none),
-		CASE(no_other_report_goes_with_it),
+		CASE(without_kernel_events_there_is_no_timeline),
+		CASE(the_timeline_excludes_other_reports),
 		{NULL, NULL},
 	};
 

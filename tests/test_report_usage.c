@@ -55,7 +55,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 	}
 }
 
-static void options_without_effect_are_told(void)
+static void options_without_effect_are_reported(void)
 {
 	static const struct {
 		const char *options, *wanted;
@@ -93,7 +93,7 @@ static void options_without_effect_are_told(void)
 
 /* A report without any process would look valid to a script. With two traces, one of them has to
  * have the process. */
-static void whom_nobody_knows_is_told_and_fails(void)
+static void a_selection_that_matches_no_process_fails(void)
 {
 	static const struct {
 		const char *options;
@@ -120,7 +120,7 @@ static void whom_nobody_knows_is_told_and_fails(void)
 }
 
 /* Files that are opened would get the descriptors of closed standard streams. */
-static void closed_streams_are_nobodys_files(void)
+static void closed_standard_streams_are_not_reused_for_files(void)
 {
 	char arguments[512], path[64], *text;
 
@@ -181,7 +181,7 @@ static void a_command_that_fails_leaves_the_old_file(void)
 }
 
 /* For a file as well as for a pipe; its contents are copied to be mapped. */
-static void a_limit_of_size_is_told_like_a_full_disk(void)
+static void a_size_limit_is_reported_like_a_full_disk(void)
 {
 	char arguments[512], *text;
 
@@ -299,13 +299,13 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(wrong_usage_is_one_line_and_status_2),
-		CASE(options_without_effect_are_told),
-		CASE(whom_nobody_knows_is_told_and_fails),
-		CASE(closed_streams_are_nobodys_files),
+		CASE(options_without_effect_are_reported),
+		CASE(a_selection_that_matches_no_process_fails),
+		CASE(closed_standard_streams_are_not_reused_for_files),
 		CASE(failures_name_the_cause_and_status_is_1),
 		CASE(a_trace_is_never_written_over),
 		CASE(a_command_that_fails_leaves_the_old_file),
-		CASE(a_limit_of_size_is_told_like_a_full_disk),
+		CASE(a_size_limit_is_reported_like_a_full_disk),
 		CASE(nothing_to_read_is_no_full_disk),
 		CASE(help_fits_a_screen),
 		CASE(old_positionals_and_a_pipe_work),

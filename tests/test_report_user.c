@@ -70,7 +70,7 @@ static const char golden_between[] =
 	"      1  6000    6000    6000  2900        100      3000  shop:paid .. paid  shop (10)\n";
 
 /* Process 20 takes the CPU of 11, and waits within a scope of the same name. */
-static void of_scopes_with_one_name_is_told_whose_waited(void)
+static void waits_in_scopes_of_one_name_show_their_process(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
@@ -99,7 +99,7 @@ static void of_scopes_with_one_name_is_told_whose_waited(void)
 	tb_free(s.tb);
 }
 
-static void scopes_of_which_none_has_ended_are_told(void)
+static void scopes_that_never_ended_are_shown(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
@@ -115,7 +115,7 @@ static void scopes_of_which_none_has_ended_are_told(void)
 	tb_free(s.tb);
 }
 
-static void the_report_tells_where_the_time_in_scopes_went(void)
+static void the_report_divides_the_time_in_scopes(void)
 {
 	struct tb *tb = shop();
 	char *text = report(tb, "-a --ns");
@@ -136,7 +136,7 @@ static void the_report_tells_where_the_time_in_scopes_went(void)
 }
 
 /* Each in a column of its own, so that the columns add up to the time. */
-static void the_report_tells_interruptions_from_waiting_for_a_cpu(void)
+static void interruptions_are_distinguished_from_waiting_for_a_cpu(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
@@ -154,7 +154,7 @@ static void the_report_tells_interruptions_from_waiting_for_a_cpu(void)
 	tb_free(s.tb);
 }
 
-static void the_report_tells_what_was_not_seen_of_a_scope(void)
+static void the_report_shows_unrecorded_time_of_a_scope(void)
 {
 	struct tb *tb = tb_new();
 	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
@@ -180,7 +180,7 @@ static void the_report_tells_what_was_not_seen_of_a_scope(void)
 
 /* Without permission to record the kernel there are no processes, but the programs have names and
  * numbers. */
-static void programs_alone_are_chosen_by_what_they_run(void)
+static void without_the_kernel_programs_are_selected_by_name_and_number(void)
 {
 	struct tb *tb = tb_new();
 	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
@@ -227,7 +227,7 @@ static size_t nr_lines(const char *text, const char *with)
 	return nr;
 }
 
-static void the_list_has_the_events_of_programs_that_are_asked_for(void)
+static void the_list_has_the_selected_events_of_programs(void)
 {
 	static const struct {
 		const char *options;
@@ -248,7 +248,7 @@ static void the_list_has_the_events_of_programs_that_are_asked_for(void)
 	tb_free(tb);
 }
 
-static void the_json_has_all_of_it(void)
+static void the_json_has_all_program_events(void)
 {
 	struct tb *tb = shop();
 	char *text = report(tb, "--json");
@@ -278,14 +278,14 @@ static void the_json_has_all_of_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(the_report_tells_where_the_time_in_scopes_went),
-		CASE(of_scopes_with_one_name_is_told_whose_waited),
-		CASE(scopes_of_which_none_has_ended_are_told),
-		CASE(the_report_tells_interruptions_from_waiting_for_a_cpu),
-		CASE(the_report_tells_what_was_not_seen_of_a_scope),
-		CASE(programs_alone_are_chosen_by_what_they_run),
-		CASE(the_list_has_the_events_of_programs_that_are_asked_for),
-		CASE(the_json_has_all_of_it),
+		CASE(the_report_divides_the_time_in_scopes),
+		CASE(waits_in_scopes_of_one_name_show_their_process),
+		CASE(scopes_that_never_ended_are_shown),
+		CASE(interruptions_are_distinguished_from_waiting_for_a_cpu),
+		CASE(the_report_shows_unrecorded_time_of_a_scope),
+		CASE(without_the_kernel_programs_are_selected_by_name_and_number),
+		CASE(the_list_has_the_selected_events_of_programs),
+		CASE(the_json_has_all_program_events),
 		{NULL, NULL},
 	};
 

@@ -158,7 +158,7 @@ static void waits_of_each_kind_have_words(void)
 	free(text);
 }
 
-static void a_hidden_thread_waited_for_nobody_knows_what(void)
+static void the_wait_cause_of_a_hidden_thread_is_unknown(void)
 {
 	struct trace_start_thread hidden = {.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct tb *tb = tb_new();
@@ -174,7 +174,7 @@ static void a_hidden_thread_waited_for_nobody_knows_what(void)
 	free(text);
 }
 
-static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
+static void an_empty_trace_and_an_unused_name_are_reported(void)
 {
 	char arguments[256], *text;
 	struct tb *tb = tb_new();
@@ -202,7 +202,7 @@ static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
 	free(text);
 }
 
-static void a_table_of_one_row_has_it_however_little_it_tells(void)
+static void a_table_of_one_row_keeps_it_however_small(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -224,7 +224,7 @@ static void a_table_of_one_row_has_it_however_little_it_tells(void)
 
 /* ---- the share of the time ---- */
 
-static void who_used_no_cpu_is_said_to_have_used_none(void)
+static void a_process_without_cpu_time_is_said_to_have_used_none(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -238,7 +238,7 @@ static void who_used_no_cpu_is_said_to_have_used_none(void)
 	free(text);
 }
 
-static void who_used_all_of_it_is_not_said_to_have_used_most(void)
+static void using_all_of_the_time_is_not_called_most(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -253,7 +253,7 @@ static void who_used_all_of_it_is_not_said_to_have_used_most(void)
 	free(text);
 }
 
-static void who_waited_for_a_cpu_only_is_not_said_to_have_waited_for_something(void)
+static void waiting_for_a_cpu_only_is_not_called_waiting_for_something(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -307,7 +307,7 @@ static struct tb *make_thirds(void)
 	return tb;
 }
 
-static void what_is_not_the_greater_half_is_not_most_of_it(void)
+static void less_than_half_is_not_called_most(void)
 {
 	char *text = report_of(make_thirds(), "-a --pid=10");
 
@@ -389,7 +389,7 @@ static void own_threads_are_no_processes_of_the_same_name(void)
 
 /* ---- the command ---- */
 
-static void the_verdict_is_about_the_command_and_what_it_started(void)
+static void the_answer_is_about_the_command_and_its_descendants(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -428,7 +428,7 @@ static void check_order(const char *text, const char *first, const char *then)
 
 /* A process that exists all the time has the longest elapsed time, although the user did not ask
  * about it. */
-static void the_command_and_what_it_started_come_first(void)
+static void the_command_and_its_descendants_come_first(void)
 {
 	static const char *const options[] = {"-a", "-a --sort=elapsed"};
 
@@ -504,7 +504,7 @@ static struct tb *make_cold(void)
 }
 
 /* The same in -a, where all of the command is shown, and in a comparison. */
-static void a_command_waits_itself_for_the_disk_that_has_its_program(void)
+static void a_command_itself_waits_for_the_disk_of_its_program(void)
 {
 	char path[] = "/tmp/test_report_words_cold_XXXXXX", options[64], *text = report_of(make_cold(), "-a --ns");
 	struct tb *tb = make_cold();
@@ -530,7 +530,7 @@ static void a_command_waits_itself_for_the_disk_that_has_its_program(void)
 }
 
 /* The recording was shorter. Where events were lost, its end may be among them. */
-static void a_command_that_had_not_ended_is_told_as_such(void)
+static void a_command_that_had_not_ended_is_reported_as_such(void)
 {
 	char path[] = "/tmp/test_report_words_ended_XXXXXX", options[64], *text = report_of(make_held_of(false), "-a --ns");
 	struct tb *tb = make_held_of(false);
@@ -559,7 +559,7 @@ static void a_command_that_had_not_ended_is_told_as_such(void)
 
 /* The path is as long as the command ran: its program is on the disk, and the wait for that is on
  * the path. Even if the user names the process, the time before its release is not shown. */
-static void the_path_of_a_command_begins_when_it_was_let_go(void)
+static void the_path_of_a_command_begins_at_its_release(void)
 {
 	static const char *const options[] = {"--critical-path --ns --all", "--critical-path=sleep --ns --all", "--critical-path=40 --ns --all"};
 
@@ -575,7 +575,7 @@ static void the_path_of_a_command_begins_when_it_was_let_go(void)
 
 /* The thread then has the number of the first thread, which began the command and ended long
  * before. */
-static void the_path_of_a_command_goes_on_with_the_thread_that_calls_exec(void)
+static void the_path_of_a_command_continues_with_the_thread_that_calls_exec(void)
 {
 	struct trace_sched_exec exec = {.tid = 40, .old_tid = 41};
 	struct tb *tb = tb_new();
@@ -615,7 +615,7 @@ static void the_path_is_as_long_as_the_command_ran(void)
 }
 
 /* Selecting the process gives the same. Its page has all of its time. */
-static void a_command_did_not_run_while_it_was_held_either_if_it_is_chosen(void)
+static void a_selected_command_did_not_run_before_its_release(void)
 {
 	static const char *const options[] = {"-a --pid=40", "-a --comm=sleep"};
 	char path[] = "/tmp/test_report_words_chosen_XXXXXX", arguments[64], *text;
@@ -646,7 +646,7 @@ static void a_command_did_not_run_while_it_was_held_either_if_it_is_chosen(void)
 }
 
 /* It had no CPU yet when the recording began: that time is not the command's either. */
-static void a_command_did_not_run_before_it_was_held(void)
+static void a_command_did_not_run_before_it_got_a_cpu(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -676,7 +676,7 @@ static void a_command_did_not_run_before_it_was_held(void)
 }
 
 /* Events of another CPU were lost meanwhile, so the cause of its wait is not known. */
-static void a_command_did_not_run_while_it_was_held_unseen(void)
+static void a_command_did_not_run_before_an_unrecorded_release(void)
 {
 	struct tb *tb = make_held();
 	char *text;
@@ -689,7 +689,7 @@ static void a_command_did_not_run_while_it_was_held_unseen(void)
 	free(text);
 }
 
-static void a_command_did_not_run_while_it_was_held(void)
+static void a_command_did_not_run_before_its_release(void)
 {
 	char path[] = "/tmp/test_report_words_held_XXXXXX", options[64], *text = report_of(make_held(), "-a");
 	struct tb *tb = make_held();
@@ -713,7 +713,7 @@ static void a_command_did_not_run_while_it_was_held(void)
 	unlink(path);
 }
 
-static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
+static void a_command_identified_by_name_only_is_reported_as_such(void)
 {
 	char *text = report_of(make_named(false), "-a");
 
@@ -729,7 +729,7 @@ static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
 
 /* One process waits for a hundred files; another of the same name waits once, and longer than for
  * each of them. That wait is the longest, although a hundred others come first. */
-static void the_verdict_adds_up_all_waits(void)
+static void the_answer_adds_up_all_waits(void)
 {
 	struct tb *tb = tb_new();
 	uint64_t ns = 2000;
@@ -760,7 +760,7 @@ static void the_verdict_adds_up_all_waits(void)
 	free(text);
 }
 
-static void what_several_waited_for_is_said_once(void)
+static void a_common_wait_target_is_reported_once(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -795,7 +795,7 @@ static void a_message_quotes_names_in_one_line(void)
 }
 
 /* "one" waits 40 us for the CPU. "twenty" has it for 2 us and "fifty" for 38 us, in either order. */
-static void who_had_the_cpu_longest_is_named(void)
+static void the_thread_longest_on_the_cpu_is_named(void)
 {
 	static const uint32_t holders[] = {20, 50};
 	char *text;
@@ -817,7 +817,7 @@ static void who_had_the_cpu_longest_is_named(void)
 	}
 }
 
-static void who_had_the_cpu_for_less_than_a_tenth_is_not_named(void)
+static void a_thread_with_less_than_a_tenth_is_not_named(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -850,7 +850,7 @@ static void futex_wait(struct tb *tb, uint64_t ns, uint32_t cpu, uint32_t tid, u
 
 /* One of the two selected processes waits for the other, which is not worth a line. Each waits for
  * one of two other processes of one name. */
-static void what_several_wait_for_is_none_of_them(void)
+static void a_common_wait_target_is_none_of_the_waiters(void)
 {
 	static const char *const names[] = {"pair", "pair", "peer", "peer"};
 	struct tb *tb = tb_new();
@@ -873,38 +873,38 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_message_quotes_names_in_one_line),
-		CASE(the_verdict_adds_up_all_waits),
-		CASE(what_several_waited_for_is_said_once),
+		CASE(the_answer_adds_up_all_waits),
+		CASE(a_common_wait_target_is_reported_once),
 		CASE(processes_without_a_name_read_well),
-		CASE(who_used_no_cpu_is_said_to_have_used_none),
+		CASE(a_process_without_cpu_time_is_said_to_have_used_none),
 		CASE(strange_rows_have_words),
-		CASE(the_verdict_is_about_the_command_and_what_it_started),
-		CASE(the_command_and_what_it_started_come_first),
-		CASE(what_is_not_the_greater_half_is_not_most_of_it),
+		CASE(the_answer_is_about_the_command_and_its_descendants),
+		CASE(the_command_and_its_descendants_come_first),
+		CASE(less_than_half_is_not_called_most),
 		CASE(the_longest_wait_is_not_called_most_of_them),
 		CASE(own_threads_are_no_processes_of_the_same_name),
-		CASE(who_waited_for_a_cpu_only_is_not_said_to_have_waited_for_something),
-		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
+		CASE(waiting_for_a_cpu_only_is_not_called_waiting_for_something),
+		CASE(using_all_of_the_time_is_not_called_most),
 		CASE(no_name_ends_with_half_a_character),
-		CASE(a_command_did_not_run_while_it_was_held),
-		CASE(a_command_did_not_run_while_it_was_held_either_if_it_is_chosen),
-		CASE(a_command_waits_itself_for_the_disk_that_has_its_program),
-		CASE(a_command_did_not_run_before_it_was_held),
-		CASE(a_command_that_had_not_ended_is_told_as_such),
-		CASE(the_path_of_a_command_begins_when_it_was_let_go),
-		CASE(the_path_of_a_command_goes_on_with_the_thread_that_calls_exec),
+		CASE(a_command_did_not_run_before_its_release),
+		CASE(a_selected_command_did_not_run_before_its_release),
+		CASE(a_command_itself_waits_for_the_disk_of_its_program),
+		CASE(a_command_did_not_run_before_it_got_a_cpu),
+		CASE(a_command_that_had_not_ended_is_reported_as_such),
+		CASE(the_path_of_a_command_begins_at_its_release),
+		CASE(the_path_of_a_command_continues_with_the_thread_that_calls_exec),
 		CASE(the_path_is_as_long_as_the_command_ran),
-		CASE(a_command_did_not_run_while_it_was_held_unseen),
-		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
-		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
-		CASE(a_table_of_one_row_has_it_however_little_it_tells),
+		CASE(a_command_did_not_run_before_an_unrecorded_release),
+		CASE(a_command_identified_by_name_only_is_reported_as_such),
+		CASE(an_empty_trace_and_an_unused_name_are_reported),
+		CASE(a_table_of_one_row_keeps_it_however_small),
 		CASE(waits_of_each_kind_have_words),
-		CASE(a_hidden_thread_waited_for_nobody_knows_what),
+		CASE(the_wait_cause_of_a_hidden_thread_is_unknown),
 		CASE(a_name_may_be_longer_than_the_kernel_keeps_it),
 		CASE(a_process_may_be_called_nobody),
-		CASE(what_several_wait_for_is_none_of_them),
-		CASE(who_had_the_cpu_longest_is_named),
-		CASE(who_had_the_cpu_for_less_than_a_tenth_is_not_named),
+		CASE(a_common_wait_target_is_none_of_the_waiters),
+		CASE(the_thread_longest_on_the_cpu_is_named),
+		CASE(a_thread_with_less_than_a_tenth_is_not_named),
 		{NULL, NULL},
 	};
 

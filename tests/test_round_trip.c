@@ -369,7 +369,7 @@ static void check(uint64_t seed)
 	free(story.payloads);
 }
 
-static void what_is_recorded_comes_back_bit_for_bit(void)
+static void records_are_read_back_bit_for_bit(void)
 {
 	uint64_t nr = getenv("TRACE_TEST_LONG") ? NR_TRACES_LONG : NR_TRACES;
 
@@ -378,7 +378,7 @@ static void what_is_recorded_comes_back_bit_for_bit(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "what_is_recorded_comes_back_bit_for_bit", what_is_recorded_comes_back_bit_for_bit },
+	{ "records_are_read_back_bit_for_bit", records_are_read_back_bit_for_bit },
 	{ NULL, NULL },
 };
 

@@ -135,7 +135,7 @@ static void an_answer_leaves_the_others_alone(void)
 	end(&k);
 }
 
-static void a_read_that_sleeps_for_a_new_request_ends_the_old(void)
+static void a_read_that_sleeps_for_a_new_request_ends_the_old_one(void)
 {
 	struct case_of_servers k = begin();
 	struct trace_sock_send event = {.ino = 202, .ret = 16, .family = AF_UNIX};
@@ -250,7 +250,7 @@ static void a_forgotten_socket_is_not_found_by_its_first_connection(void)
 
 /* The kernel reuses inode numbers: a socket that listened at a port may be a socket of another kind
  * later. */
-static void who_has_listened_is_not_forgotten_with_its_number(void)
+static void a_listener_is_not_forgotten_with_its_inode_number(void)
 {
 	struct end listener = {.cpu = 2, .fd = 9, .ino = 901, .family = AF_INET, .local_port = 80}, other = {.cpu = 2, .fd = 9, .ino = 901},
 		   client = {.cpu = 0, .fd = 3, .ino = 903, .family = AF_INET, .local_port = 700, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST};
@@ -335,7 +335,7 @@ static void a_connection_of_several_senders_is_a_queue(void)
 
 /* After its answer a server waits in one of these calls until there is work again. That time is not
  * billed to the client that got the answer. */
-static void what_comes_after_a_rest_is_for_nobody(void)
+static void time_after_an_idle_wait_is_background(void)
 {
 	static const char *const rests[] = { "clock_nanosleep", "clock_nanosleep_time64", "epoll_pwait2", "futex", "futex_time64", "io_getevents", "io_pgetevents",
 					     "io_pgetevents_time64", "mq_timedreceive", "mq_timedreceive_time64", "msgrcv", "nanosleep", "pause", "poll", "ppoll",
@@ -363,7 +363,7 @@ static void what_comes_after_a_rest_is_for_nobody(void)
 
 /* ---- passing work on ---- */
 
-static void a_job_goes_on_with_the_wakeup(void)
+static void a_wakeup_passes_a_job_on(void)
 {
 	struct case_of_servers k = begin();
 
@@ -427,7 +427,7 @@ static struct case_of_servers woken_in(uint32_t nr, uint64_t first, uint64_t sec
 	return woken_in_after(0, nr, first, second, third);
 }
 
-static void a_lock_hands_on_nothing(void)
+static void a_lock_passes_no_work_on(void)
 {
 	static const uint64_t operations[][2] = { { FUTEX_WAIT_PRIVATE, 2 }, { FUTEX_LOCK_PI_PRIVATE, 0 }, { FUTEX_LOCK_PI2_PRIVATE, 0 } };
 
@@ -442,7 +442,7 @@ static void a_lock_hands_on_nothing(void)
 
 /* An interpreter's lock is a condition variable: the thread that releases it has waited there too,
  * before the request arrived. Elsewhere such a wakeup passes on work. */
-static void nor_does_a_condition_at_which_both_wait_in_turns(void)
+static void a_condition_where_both_wait_alternately_passes_no_work_on(void)
 {
 	for (uint64_t word = 0x1000; word <= 0x1008; word += 4) {
 		bool is_job = word == 0x1008;
@@ -456,7 +456,7 @@ static void nor_does_a_condition_at_which_both_wait_in_turns(void)
 }
 
 /* Two threads that read the same file wait for each other's pages, and for locks in the kernel. */
-static void a_file_hands_on_nothing(void)
+static void a_file_passes_no_work_on(void)
 {
 	struct case_of_servers k = woken_in(SYS_read, 7, 0, 4096);
 
@@ -465,7 +465,7 @@ static void a_file_hands_on_nothing(void)
 	end(&k);
 }
 
-static void a_job_taken_without_waiting_is_told_by_its_answer(void)
+static void a_job_taken_without_waiting_is_attributed_by_its_answer(void)
 {
 	struct case_of_servers k = begin();
 
@@ -509,7 +509,7 @@ static void a_forked_child_inherits(void)
 
 /* ---- several servers ---- */
 
-static void the_origin_travels(void)
+static void the_origin_follows_the_request(void)
 {
 	struct case_of_servers k = begin();
 
@@ -538,7 +538,7 @@ static void the_origin_travels(void)
 	end(&k);
 }
 
-static void what_was_passed_on_leaves_when_something_new_comes(void)
+static void a_request_passed_on_leaves_the_set_when_a_new_one_arrives(void)
 {
 	struct case_of_servers k = begin();
 
@@ -604,7 +604,7 @@ static void the_last_byte_of_a_connection_may_come_with_its_end(void)
 	end(&k);
 }
 
-static void what_tcp_had_on_its_way_is_nobodys(void)
+static void data_in_flight_on_tcp_at_the_start_is_background(void)
 {
 	struct case_of_servers k = begin();
 	struct end client = tcp(one, 4000, 80), server = tcp(one_server, 80, 4000);
@@ -657,7 +657,7 @@ static void a_client_elsewhere_may_have_a_long_address(void)
 	end(&k);
 }
 
-static void a_client_here_that_nobody_saw_is_no_address(void)
+static void an_unrecorded_local_client_is_no_address(void)
 {
 	static const struct {
 		uint64_t local, remote;
@@ -681,7 +681,7 @@ static void a_client_here_that_nobody_saw_is_no_address(void)
 
 /* ---- the whole ---- */
 
-static void it_has_to_be_made_before_the_pass(void)
+static void the_servers_have_to_be_created_before_the_pass(void)
 {
 	struct case_of_servers k = begin();
 	struct trace_error error = {0};
@@ -812,28 +812,28 @@ static const struct unit_case cases[] = {
 	{"pieces_are_one_request", pieces_are_one_request},
 	{"several_requests_share_evenly", several_requests_share_evenly},
 	{"an_answer_leaves_the_others_alone", an_answer_leaves_the_others_alone},
-	{"a_read_that_sleeps_for_a_new_request_ends_the_old", a_read_that_sleeps_for_a_new_request_ends_the_old},
+	{"a_read_that_sleeps_for_a_new_request_ends_the_old_one", a_read_that_sleeps_for_a_new_request_ends_the_old_one},
 	{"a_connection_of_several_senders_is_a_queue", a_connection_of_several_senders_is_a_queue},
-	{"what_comes_after_a_rest_is_for_nobody", what_comes_after_a_rest_is_for_nobody},
-	{"a_job_goes_on_with_the_wakeup", a_job_goes_on_with_the_wakeup},
-	{"a_lock_hands_on_nothing", a_lock_hands_on_nothing},
-	{"nor_does_a_condition_at_which_both_wait_in_turns", nor_does_a_condition_at_which_both_wait_in_turns},
-	{"a_file_hands_on_nothing", a_file_hands_on_nothing},
-	{"a_job_taken_without_waiting_is_told_by_its_answer", a_job_taken_without_waiting_is_told_by_its_answer},
+	{"time_after_an_idle_wait_is_background", time_after_an_idle_wait_is_background},
+	{"a_wakeup_passes_a_job_on", a_wakeup_passes_a_job_on},
+	{"a_lock_passes_no_work_on", a_lock_passes_no_work_on},
+	{"a_condition_where_both_wait_alternately_passes_no_work_on", a_condition_where_both_wait_alternately_passes_no_work_on},
+	{"a_file_passes_no_work_on", a_file_passes_no_work_on},
+	{"a_job_taken_without_waiting_is_attributed_by_its_answer", a_job_taken_without_waiting_is_attributed_by_its_answer},
 	{"a_forked_child_inherits", a_forked_child_inherits},
-	{"the_origin_travels", the_origin_travels},
-	{"what_was_passed_on_leaves_when_something_new_comes", what_was_passed_on_leaves_when_something_new_comes},
+	{"the_origin_follows_the_request", the_origin_follows_the_request},
+	{"a_request_passed_on_leaves_the_set_when_a_new_one_arrives", a_request_passed_on_leaves_the_set_when_a_new_one_arrives},
 	{"tcp_positions_may_wrap", tcp_positions_may_wrap},
 	{"the_last_byte_of_a_connection_may_come_with_its_end", the_last_byte_of_a_connection_may_come_with_its_end},
-	{"what_tcp_had_on_its_way_is_nobodys", what_tcp_had_on_its_way_is_nobodys},
+	{"data_in_flight_on_tcp_at_the_start_is_background", data_in_flight_on_tcp_at_the_start_is_background},
 	{"a_client_elsewhere_is_an_address", a_client_elsewhere_is_an_address},
 	{"a_connection_made_for_a_request_carries_it", a_connection_made_for_a_request_carries_it},
 	{"closed_connections_are_forgotten", closed_connections_are_forgotten},
-	{"who_has_listened_is_not_forgotten_with_its_number", who_has_listened_is_not_forgotten_with_its_number},
+	{"a_listener_is_not_forgotten_with_its_inode_number", a_listener_is_not_forgotten_with_its_inode_number},
 	{"a_forgotten_socket_is_not_found_by_its_first_connection", a_forgotten_socket_is_not_found_by_its_first_connection},
-	{"it_has_to_be_made_before_the_pass", it_has_to_be_made_before_the_pass},
+	{"the_servers_have_to_be_created_before_the_pass", the_servers_have_to_be_created_before_the_pass},
 	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
-	{"a_client_here_that_nobody_saw_is_no_address", a_client_here_that_nobody_saw_is_no_address},
+	{"an_unrecorded_local_client_is_no_address", an_unrecorded_local_client_is_no_address},
 	{"requests_that_wait_in_a_row_are_one_each", requests_that_wait_in_a_row_are_one_each},
 	{"a_client_elsewhere_may_have_a_long_address", a_client_elsewhere_may_have_a_long_address},
 	{NULL, NULL},

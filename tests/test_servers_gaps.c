@@ -8,7 +8,7 @@
 
 /* ---- before the trace, and gaps ---- */
 
-static void what_was_on_its_way_at_the_start_is_nobodys(void)
+static void data_in_flight_at_the_start_is_background(void)
 {
 	struct case_of_servers k = begin();
 
@@ -27,7 +27,7 @@ static void what_was_on_its_way_at_the_start_is_nobodys(void)
 	end(&k);
 }
 
-static void a_short_read_brings_them_in_step(void)
+static void a_short_read_synchronizes_both_ends(void)
 {
 	struct case_of_servers k = begin();
 
@@ -46,7 +46,7 @@ static void a_short_read_brings_them_in_step(void)
 }
 
 /* More bytes may be waiting. */
-static void a_read_of_all_that_was_asked_for_does_not(void)
+static void a_full_read_does_not_synchronize_them(void)
 {
 	struct case_of_servers k = begin();
 
@@ -65,7 +65,7 @@ static void a_read_of_all_that_was_asked_for_does_not(void)
 }
 
 /* Mail servers do so. Both ends are older than the trace. */
-static void who_listens_serves_though_it_speaks_first(void)
+static void a_listener_is_the_server_even_if_it_speaks_first(void)
 {
 	static const uint16_t types[] = {SOCK_STREAM, SOCK_SEQPACKET};
 
@@ -264,15 +264,15 @@ static void bills_are_the_same_whenever_damage_is_found(void)
 }
 
 static const struct unit_case cases[] = {
-	{"what_was_on_its_way_at_the_start_is_nobodys", what_was_on_its_way_at_the_start_is_nobodys},
-	{"a_short_read_brings_them_in_step", a_short_read_brings_them_in_step},
+	{"data_in_flight_at_the_start_is_background", data_in_flight_at_the_start_is_background},
+	{"a_short_read_synchronizes_both_ends", a_short_read_synchronizes_both_ends},
 	{"a_time_without_some_events_makes_background", a_time_without_some_events_makes_background},
 	{"a_gap_makes_background", a_gap_makes_background},
 	{"the_end_of_all_time_is_in_no_gap", the_end_of_all_time_is_in_no_gap},
 	{"a_damaged_chunk_makes_background", a_damaged_chunk_makes_background},
 	{"bills_are_the_same_whenever_damage_is_found", bills_are_the_same_whenever_damage_is_found},
-	{"who_listens_serves_though_it_speaks_first", who_listens_serves_though_it_speaks_first},
-	{"a_read_of_all_that_was_asked_for_does_not", a_read_of_all_that_was_asked_for_does_not},
+	{"a_listener_is_the_server_even_if_it_speaks_first", a_listener_is_the_server_even_if_it_speaks_first},
+	{"a_full_read_does_not_synchronize_them", a_full_read_does_not_synchronize_them},
 	{NULL, NULL},
 };
 

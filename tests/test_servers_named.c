@@ -55,7 +55,7 @@ static void a_named_request_is_worked_on_alone(void)
 
 /* The end of request 7 and the begin of another are lost. That the trace has a begin before and an
  * end after them says nothing about the time between. */
-static void a_named_request_is_not_believed_across_a_loss(void)
+static void a_named_request_does_not_extend_across_a_loss(void)
 {
 	struct case_of_servers k = begin();
 	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
@@ -86,7 +86,7 @@ static void a_named_request_is_not_believed_across_a_loss(void)
 
 /* The chunk with a buffer's first events is damaged, and the process that owns the buffer is named
  * only later. */
-static void nor_in_damage_of_a_buffer_that_is_told_whose_it_is_only_then(void)
+static void nor_across_damage_in_a_buffer_that_is_named_later(void)
 {
 	struct case_of_servers k = begin();
 	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
@@ -126,7 +126,7 @@ static void nor_in_damage_of_a_buffer_that_is_told_whose_it_is_only_then(void)
 
 /* Between the request's last known event at 1700 and the loss at 1800 the bill counts as
  * background. Then the answer names the client. */
-static void a_client_waits_for_what_the_bill_says(void)
+static void a_clients_wait_agrees_with_the_bill(void)
 {
 	static const struct trace_sock_send sent = {.ino = 201, .ret = 16, .family = AF_UNIX}, got = {.ino = 101, .ret = 16, .family = AF_UNIX};
 	struct case_of_servers k = begin();
@@ -185,9 +185,9 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_named_request_is_worked_on_alone),
-		CASE(a_named_request_is_not_believed_across_a_loss),
-		CASE(nor_in_damage_of_a_buffer_that_is_told_whose_it_is_only_then),
-		CASE(a_client_waits_for_what_the_bill_says),
+		CASE(a_named_request_does_not_extend_across_a_loss),
+		CASE(nor_across_damage_in_a_buffer_that_is_named_later),
+		CASE(a_clients_wait_agrees_with_the_bill),
 		CASE(a_named_request_goes_from_thread_to_thread_through_memory),
 		{NULL, NULL},
 	};

@@ -31,7 +31,7 @@ static const struct trace_receiver *receiver(const struct case_of_servers *k, ui
 	return NULL;
 }
 
-static void to_read_what_brings_no_request_is_no_rest(void)
+static void a_read_that_brings_no_request_is_no_idle_wait(void)
 {
 	static const struct {
 		uint32_t mode;
@@ -64,7 +64,7 @@ static void to_read_what_brings_no_request_is_no_rest(void)
 
 /* Only the accept of the connection would be recorded. It must not be billed for later requests of
  * others. */
-static void without_what_is_sent_or_received_nobody_is_billed_for_a_connection(void)
+static void without_socket_events_an_accept_bills_no_client(void)
 {
 	static const uint32_t ids[] = {0, TRACE_EV_sock_send, TRACE_EV_sock_recv};
 
@@ -82,7 +82,7 @@ static void without_what_is_sent_or_received_nobody_is_billed_for_a_connection(v
 	}
 }
 
-static void interrupts_are_told_beside_the_bill(void)
+static void interrupts_are_shown_next_to_the_bill(void)
 {
 	struct case_of_servers k = begin();
 
@@ -230,7 +230,7 @@ static struct case_of_servers begin_udp(void)
 	return k;
 }
 
-static void udp_is_told_apart_by_its_sender(void)
+static void udp_datagrams_are_distinguished_by_their_sender(void)
 {
 	struct case_of_servers k = begin_udp();
 
@@ -253,7 +253,7 @@ static void udp_is_told_apart_by_its_sender(void)
 
 /* The datagram was dropped, or merged with another. The next one that is read may be from any
  * client, until the queue was empty once. */
-static void a_lost_datagram_makes_the_next_nobodys(void)
+static void after_a_lost_datagram_the_next_has_no_client(void)
 {
 	struct case_of_servers k = begin_udp();
 
@@ -317,7 +317,7 @@ static void datagrams_may_be_queued_by_another_cpu(void)
 }
 
 /* An idle CPU has nothing in its backlog. A packet that is still expected there was dropped. */
-static void a_rest_brings_the_backlog_in_step(void)
+static void an_idle_cpu_has_an_empty_backlog(void)
 {
 	struct case_of_servers k = begin_udp();
 
@@ -350,15 +350,15 @@ static void a_rest_brings_the_backlog_in_step(void)
 }
 
 static const struct unit_case cases[] = {
-	{"to_read_what_brings_no_request_is_no_rest", to_read_what_brings_no_request_is_no_rest},
-	{"without_what_is_sent_or_received_nobody_is_billed_for_a_connection", without_what_is_sent_or_received_nobody_is_billed_for_a_connection},
-	{"interrupts_are_told_beside_the_bill", interrupts_are_told_beside_the_bill},
+	{"a_read_that_brings_no_request_is_no_idle_wait", a_read_that_brings_no_request_is_no_idle_wait},
+	{"without_socket_events_an_accept_bills_no_client", without_socket_events_an_accept_bills_no_client},
+	{"interrupts_are_shown_next_to_the_bill", interrupts_are_shown_next_to_the_bill},
 	{"receiving_is_charged_to_the_owner_of_the_socket", receiving_is_charged_to_the_owner_of_the_socket},
 	{"a_devices_packets_may_come_before_their_sockets", a_devices_packets_may_come_before_their_sockets},
-	{"udp_is_told_apart_by_its_sender", udp_is_told_apart_by_its_sender},
-	{"a_lost_datagram_makes_the_next_nobodys", a_lost_datagram_makes_the_next_nobodys},
+	{"udp_datagrams_are_distinguished_by_their_sender", udp_datagrams_are_distinguished_by_their_sender},
+	{"after_a_lost_datagram_the_next_has_no_client", after_a_lost_datagram_the_next_has_no_client},
 	{"datagrams_may_be_queued_by_another_cpu", datagrams_may_be_queued_by_another_cpu},
-	{"a_rest_brings_the_backlog_in_step", a_rest_brings_the_backlog_in_step},
+	{"an_idle_cpu_has_an_empty_backlog", an_idle_cpu_has_an_empty_backlog},
 	{NULL, NULL},
 };
 

@@ -37,7 +37,7 @@ static void a_pipeline_is_no_server(void)
 	end(&k);
 }
 
-static void two_pipes_are(void)
+static void two_pipes_make_a_server(void)
 {
 	struct case_of_servers k = begin();
 
@@ -56,7 +56,7 @@ static void two_pipes_are(void)
 
 /* Many processes write to it and read from it alike, as make and its children do with the pipe of
  * tokens. */
-static void one_pipe_for_both_ways_is_no_conversation(void)
+static void one_pipe_for_both_directions_is_no_conversation(void)
 {
 	struct case_of_servers k = begin();
 
@@ -72,7 +72,7 @@ static void one_pipe_for_both_ways_is_no_conversation(void)
 }
 
 /* One of the two has a second channel. */
-static void one_pipe_for_both_ways_and_another_are_a_conversation(void)
+static void one_pipe_for_both_directions_and_another_are_a_conversation(void)
 {
 	for (int back = 0; back < 2; back++) {
 		struct case_of_servers k = begin();
@@ -108,7 +108,7 @@ static void fifo_open(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint
 }
 
 /* Two named pipes, opened by either call. */
-static void so_are_two_fifos_however_they_were_opened(void)
+static void two_fifos_make_a_server_however_they_were_opened(void)
 {
 	static const struct {
 		const char *name;
@@ -143,7 +143,7 @@ static void pipe_in(struct case_of_servers *k, uint32_t cpu, uint64_t ns, int fd
 
 /* Two clients ask alternately, and one of them twice before its answer. Only signals have one
  * answer per question. */
-static void two_pipes_are_though_more_is_asked_than_answered(void)
+static void two_pipes_are_a_conversation_with_fewer_answers_than_requests(void)
 {
 	static const uint32_t askers[] = {0, 1, 0};
 	struct case_of_servers k = begin();
@@ -166,7 +166,7 @@ static void two_pipes_are_though_more_is_asked_than_answered(void)
 
 /* The work that it gave to process 40 was for its client, so what comes back is for that client
  * too. */
-static void what_comes_back_by_a_pipe_is_for_whom_it_was_asked(void)
+static void data_returned_by_a_pipe_is_for_the_client_that_asked(void)
 {
 	struct case_of_servers k = begin();
 
@@ -276,7 +276,7 @@ static void a_message_that_is_still_in_the_pipe_was_not_read(void)
 
 /* Two writers have not returned from their calls yet. The wakeup already accounted for the bytes of
  * the writer that woke the reader; the next bytes are the other's. */
-static void what_a_waker_has_written_is_told_once(void)
+static void bytes_of_a_waker_are_accounted_once(void)
 {
 	struct case_of_servers k = begin();
 
@@ -344,7 +344,7 @@ static void datagram(struct case_of_servers *k, const struct end *from, uint64_t
 	datagram_of(k, from, to, ns, 16);
 }
 
-static void datagrams_are_told_apart_by_their_sender(void)
+static void datagrams_are_distinguished_by_their_sender(void)
 {
 	struct case_of_servers k = begin();
 	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
@@ -370,7 +370,7 @@ static void datagrams_are_told_apart_by_their_sender(void)
 }
 
 /* An empty datagram has no bytes but still takes its position in the queue. */
-static void an_empty_datagram_is_one(void)
+static void an_empty_datagram_counts_as_one(void)
 {
 	struct case_of_servers k = begin();
 	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
@@ -396,7 +396,7 @@ static void an_empty_datagram_is_one(void)
 }
 
 /* A read with MSG_PEEK, or of the error queue, takes nothing out of the queue. */
-static void who_only_looks_takes_nothing(void)
+static void peeking_takes_nothing_out_of_the_queue(void)
 {
 	static const uint64_t flags[] = { MSG_PEEK, MSG_ERRQUEUE };
 
@@ -535,7 +535,7 @@ static void a_request_in_shared_memory_comes_with_a_wakeup(void)
 	end(&k);
 }
 
-static void a_busy_server_finds_requests_that_woke_nobody(void)
+static void a_busy_server_finds_requests_that_woke_no_thread(void)
 {
 	struct case_of_servers k = begin();
 
@@ -571,12 +571,12 @@ static long long memory_for_announced(uint32_t nr)
 	return bytes;
 }
 
-static void what_is_announced_and_never_answered_is_forgotten(void)
+static void an_announced_request_without_an_answer_is_forgotten(void)
 {
 	CU_ASSERT(memory_for_announced(20000 / unit_step(2)) < memory_for_announced(1000) + 100000);
 }
 
-static void who_passes_on_a_lock_is_no_server(void)
+static void passing_on_a_lock_makes_no_server(void)
 {
 	struct case_of_servers k = begin();
 
@@ -643,7 +643,7 @@ static long long memory_for_children(uint32_t nr)
 	return bytes;
 }
 
-static void what_children_tell_their_parent_is_what_it_is_at(void)
+static void messages_from_children_add_no_requests_to_the_parent(void)
 {
 	/* with a sanitizer, which does not count memory, both are 0 */
 	CU_ASSERT(memory_for_children(14) <= 14 * memory_for_children(1));
@@ -651,7 +651,7 @@ static void what_children_tell_their_parent_is_what_it_is_at(void)
 
 /* It sleeps until a message from its child, which works for the same client. Its work after that is
  * for that client, as before. */
-static void who_hears_from_its_child_goes_on_with_what_it_is_at(void)
+static void a_message_from_a_child_does_not_change_the_parents_client(void)
 {
 	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302}, ends = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
 				parent = {.cpu = 2, .fd = 8, .ino = 302, .peer = 301};
@@ -683,28 +683,28 @@ static void who_hears_from_its_child_goes_on_with_what_it_is_at(void)
 
 static const struct unit_case cases[] = {
 	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
-	{"two_pipes_are", two_pipes_are},
-	{"so_are_two_fifos_however_they_were_opened", so_are_two_fifos_however_they_were_opened},
+	{"two_pipes_make_a_server", two_pipes_make_a_server},
+	{"two_fifos_make_a_server_however_they_were_opened", two_fifos_make_a_server_however_they_were_opened},
 	{"writers_may_come_back_in_the_other_order", writers_may_come_back_in_the_other_order},
 	{"a_message_that_is_still_in_the_pipe_was_not_read", a_message_that_is_still_in_the_pipe_was_not_read},
-	{"what_a_waker_has_written_is_told_once", what_a_waker_has_written_is_told_once},
+	{"bytes_of_a_waker_are_accounted_once", bytes_of_a_waker_are_accounted_once},
 	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
-	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
-	{"an_empty_datagram_is_one", an_empty_datagram_is_one},
+	{"datagrams_are_distinguished_by_their_sender", datagrams_are_distinguished_by_their_sender},
+	{"an_empty_datagram_counts_as_one", an_empty_datagram_counts_as_one},
 	{"a_client_of_two_connections_is_one", a_client_of_two_connections_is_one},
-	{"who_only_looks_takes_nothing", who_only_looks_takes_nothing},
+	{"peeking_takes_nothing_out_of_the_queue", peeking_takes_nothing_out_of_the_queue},
 	{"an_answer_corrects_the_order_of_datagrams", an_answer_corrects_the_order_of_datagrams},
 	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
-	{"a_busy_server_finds_requests_that_woke_nobody", a_busy_server_finds_requests_that_woke_nobody},
-	{"who_passes_on_a_lock_is_no_server", who_passes_on_a_lock_is_no_server},
-	{"what_is_announced_and_never_answered_is_forgotten", what_is_announced_and_never_answered_is_forgotten},
+	{"a_busy_server_finds_requests_that_woke_no_thread", a_busy_server_finds_requests_that_woke_no_thread},
+	{"passing_on_a_lock_makes_no_server", passing_on_a_lock_makes_no_server},
+	{"an_announced_request_without_an_answer_is_forgotten", an_announced_request_without_an_answer_is_forgotten},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
-	{"what_children_tell_their_parent_is_what_it_is_at", what_children_tell_their_parent_is_what_it_is_at},
-	{"who_hears_from_its_child_goes_on_with_what_it_is_at", who_hears_from_its_child_goes_on_with_what_it_is_at},
-	{"one_pipe_for_both_ways_is_no_conversation", one_pipe_for_both_ways_is_no_conversation},
-	{"two_pipes_are_though_more_is_asked_than_answered", two_pipes_are_though_more_is_asked_than_answered},
-	{"what_comes_back_by_a_pipe_is_for_whom_it_was_asked", what_comes_back_by_a_pipe_is_for_whom_it_was_asked},
-	{"one_pipe_for_both_ways_and_another_are_a_conversation", one_pipe_for_both_ways_and_another_are_a_conversation},
+	{"messages_from_children_add_no_requests_to_the_parent", messages_from_children_add_no_requests_to_the_parent},
+	{"a_message_from_a_child_does_not_change_the_parents_client", a_message_from_a_child_does_not_change_the_parents_client},
+	{"one_pipe_for_both_directions_is_no_conversation", one_pipe_for_both_directions_is_no_conversation},
+	{"two_pipes_are_a_conversation_with_fewer_answers_than_requests", two_pipes_are_a_conversation_with_fewer_answers_than_requests},
+	{"data_returned_by_a_pipe_is_for_the_client_that_asked", data_returned_by_a_pipe_is_for_the_client_that_asked},
+	{"one_pipe_for_both_directions_and_another_are_a_conversation", one_pipe_for_both_directions_and_another_are_a_conversation},
 	{NULL, NULL},
 };
 

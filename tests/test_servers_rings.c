@@ -35,7 +35,7 @@ static void ring_completes(struct case_of_servers *k, uint32_t cpu, uint64_t ns,
 }
 
 /* The kernel's thread continues to submit before it reports the completion of the first request. */
-static void what_came_is_looked_at_when_it_is_complete(void)
+static void a_result_is_seen_only_when_it_is_complete(void)
 {
 	struct case_of_servers k = begin();
 
@@ -79,7 +79,7 @@ static struct case_of_servers two_in_the_queue(void)
 	return k;
 }
 
-static void a_ring_tells_by_the_answers_whose_time_it_was(void)
+static void answers_of_a_ring_decide_the_client_of_its_time(void)
 {
 	for (uint32_t seen = 0; seen < 2; seen++) {
 		/* also of an older recorder, which does not record which results the program saw */
@@ -122,7 +122,7 @@ static void requests_answered_in_one_call_of_a_ring_share(void)
 }
 
 /* The program has seen the first of two results in the queue when it asks the next server. */
-static void what_a_ring_sends_is_for_what_was_looked_at(void)
+static void a_ring_sends_for_the_results_already_seen(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 
@@ -141,7 +141,7 @@ static void what_a_ring_sends_is_for_what_was_looked_at(void)
 	end(&k);
 }
 
-static void what_a_ring_reads_goes_on_with_the_request(void)
+static void a_read_by_a_ring_continues_the_request(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 
@@ -171,7 +171,7 @@ static void ring_looks(struct case_of_servers *k, uint64_t ns, uint64_t submit, 
 }
 
 /* The program takes one result after the other and submits nothing in between. */
-static void each_call_tells_what_was_looked_at(void)
+static void each_call_reports_the_results_seen(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 
@@ -188,7 +188,7 @@ static void each_call_tells_what_was_looked_at(void)
 }
 
 /* A position in one ring says nothing about the other ring. */
-static void results_of_two_rings_are_not_told_apart(void)
+static void results_of_two_rings_are_not_distinguished(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 	struct trace_uring_enter other = {.ring = 0xa000, .seen = 1};
@@ -241,7 +241,7 @@ static void an_answer_that_a_worker_sends_is_billed_with_the_call(void)
 }
 
 /* Requests that are answered together were worked on together, whatever arrived in between. */
-static void what_came_meanwhile_divides_only_its_own_time(void)
+static void a_later_request_divides_only_its_own_time(void)
 {
 	struct case_of_servers k = begin();
 
@@ -283,7 +283,7 @@ static void what_came_meanwhile_divides_only_its_own_time(void)
 }
 
 /* A thread that works on a request leaves connections that were accepted meanwhile for later. */
-static void what_a_ring_accepted_waits_for_its_request(void)
+static void a_connection_accepted_by_a_ring_waits_for_its_request(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 	struct trace_sock_endpoints ends = endpoints(&three_server, three.ino);
@@ -331,7 +331,7 @@ static void a_rings_worker_works_for_the_client(void)
 
 /* A program may give its own threads the names of io_uring's kernel threads. Submissions and
  * completions then happen in the context of those threads. */
-static void a_thread_may_be_called_like_a_rings_worker(void)
+static void a_thread_may_have_the_name_of_a_rings_worker(void)
 {
 	static const struct end box = {.cpu = 3, .fd = 7, .ino = 700, .type = SOCK_DGRAM};
 	struct trace_uring_submit submit = {.req = 0x100, .opcode = RING_READ, .fd = 99};
@@ -353,18 +353,18 @@ static void a_thread_may_be_called_like_a_rings_worker(void)
 }
 
 static const struct unit_case cases[] = {
-	{"a_ring_tells_by_the_answers_whose_time_it_was", a_ring_tells_by_the_answers_whose_time_it_was},
-	{"what_came_is_looked_at_when_it_is_complete", what_came_is_looked_at_when_it_is_complete},
+	{"answers_of_a_ring_decide_the_client_of_its_time", answers_of_a_ring_decide_the_client_of_its_time},
+	{"a_result_is_seen_only_when_it_is_complete", a_result_is_seen_only_when_it_is_complete},
 	{"requests_answered_in_one_call_of_a_ring_share", requests_answered_in_one_call_of_a_ring_share},
-	{"what_a_ring_sends_is_for_what_was_looked_at", what_a_ring_sends_is_for_what_was_looked_at},
-	{"what_a_ring_reads_goes_on_with_the_request", what_a_ring_reads_goes_on_with_the_request},
-	{"each_call_tells_what_was_looked_at", each_call_tells_what_was_looked_at},
-	{"results_of_two_rings_are_not_told_apart", results_of_two_rings_are_not_told_apart},
+	{"a_ring_sends_for_the_results_already_seen", a_ring_sends_for_the_results_already_seen},
+	{"a_read_by_a_ring_continues_the_request", a_read_by_a_ring_continues_the_request},
+	{"each_call_reports_the_results_seen", each_call_reports_the_results_seen},
+	{"results_of_two_rings_are_not_distinguished", results_of_two_rings_are_not_distinguished},
 	{"an_answer_that_a_worker_sends_is_billed_with_the_call", an_answer_that_a_worker_sends_is_billed_with_the_call},
-	{"what_came_meanwhile_divides_only_its_own_time", what_came_meanwhile_divides_only_its_own_time},
-	{"what_a_ring_accepted_waits_for_its_request", what_a_ring_accepted_waits_for_its_request},
+	{"a_later_request_divides_only_its_own_time", a_later_request_divides_only_its_own_time},
+	{"a_connection_accepted_by_a_ring_waits_for_its_request", a_connection_accepted_by_a_ring_waits_for_its_request},
 	{"a_rings_worker_works_for_the_client", a_rings_worker_works_for_the_client},
-	{"a_thread_may_be_called_like_a_rings_worker", a_thread_may_be_called_like_a_rings_worker},
+	{"a_thread_may_have_the_name_of_a_rings_worker", a_thread_may_have_the_name_of_a_rings_worker},
 	{NULL, NULL},
 };
 

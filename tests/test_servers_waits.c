@@ -19,7 +19,7 @@ static void answers(struct case_of_servers *k, uint64_t ns)
 	tb_sys_exit(k->c.tb, 0, ns + 120, 16);
 }
 
-static void the_pieces_of_a_wait_tell_what_the_server_did(void)
+static void the_parts_of_a_wait_show_what_the_server_did(void)
 {
 	struct case_of_servers k = begin();
 	const struct trace_server_wait *wait;
@@ -57,7 +57,7 @@ static void the_pieces_of_a_wait_tell_what_the_server_did(void)
 	end(&k);
 }
 
-static void what_the_server_waited_for_is_named(void)
+static void the_wait_cause_of_the_server_is_named(void)
 {
 	struct case_of_servers k = begin();
 	const struct trace_server_wait *wait;
@@ -160,7 +160,7 @@ static const struct trace_server_wait *waits_still(struct case_of_servers *k, bo
 	return trace_get_server_wait(k->servers, 0);
 }
 
-static void what_a_server_waits_for_without_a_call_is_not_known_yet(void)
+static void a_servers_wait_outside_a_call_has_no_known_cause_yet(void)
 {
 	for (int in_call = 0; in_call < 2; in_call++) {
 		struct case_of_servers k = begin();
@@ -226,7 +226,7 @@ static void a_server_s_wait_is_one_although_its_requests_change(void)
 
 /* The thread that answers is created for the request. Until it exists the client waits for its
  * creator, and then for a CPU. */
-static void a_thread_made_for_the_request_waits_for_its_maker_first(void)
+static void a_thread_created_for_the_request_waits_for_its_creator_first(void)
 {
 	struct case_of_servers k = begin();
 	struct trace_sched_wakeup_new wakeup = {.tid = 31, .target_cpu = 2};
@@ -263,7 +263,7 @@ static void a_thread_made_for_the_request_waits_for_its_maker_first(void)
 
 /* A server creates a child for its client's request, passes it the job through a socket pair, and
  * waits. */
-static void what_a_child_made_for_a_request_works_on_it_is_for_who_made_it(void)
+static void a_child_created_for_a_request_works_for_its_creator(void)
 {
 	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302}, child_s = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
 				parent = {.cpu = 2, .fd = 8, .ino = 302, .peer = 301};
@@ -310,13 +310,13 @@ static void what_a_child_made_for_a_request_works_on_it_is_for_who_made_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(the_pieces_of_a_wait_tell_what_the_server_did),
-		CASE(what_the_server_waited_for_is_named),
+		CASE(the_parts_of_a_wait_show_what_the_server_did),
+		CASE(the_wait_cause_of_the_server_is_named),
 		CASE(a_server_that_was_woken_before_it_had_left_waited_for_its_cpu),
-		CASE(what_a_server_waits_for_without_a_call_is_not_known_yet),
+		CASE(a_servers_wait_outside_a_call_has_no_known_cause_yet),
 		CASE(a_server_s_wait_is_one_although_its_requests_change),
-		CASE(a_thread_made_for_the_request_waits_for_its_maker_first),
-		CASE(what_a_child_made_for_a_request_works_on_it_is_for_who_made_it),
+		CASE(a_thread_created_for_the_request_waits_for_its_creator_first),
+		CASE(a_child_created_for_a_request_works_for_its_creator),
 		{NULL, NULL},
 	};
 

@@ -44,7 +44,7 @@ static struct image together(struct reshape *r)
 
 /* The basis of all cases here: a trace decoded and encoded without an edit has no fault, has a
  * table, and is compressed as before. */
-static void what_is_not_changed_is_whole(void)
+static void an_unedited_trace_is_intact(void)
 {
 	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400, .programs = true};
 	struct reshape *r = apart(random_story(1, &mood));
@@ -61,7 +61,7 @@ static void what_is_not_changed_is_whole(void)
 }
 
 /* The table says that the first chunk is longer, which does not match the chunk's position. */
-static void a_table_that_lies_is_not_believed(void)
+static void a_false_table_is_not_used(void)
 {
 	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400};
 	struct reshape *r = apart(random_story(1, &mood)), *lies = apart(random_story(1, &mood));
@@ -99,7 +99,7 @@ static void only_text(struct reshape *r, uint32_t id, const char *text)
 }
 
 /* "1" is the number 49. */
-static void an_event_that_is_too_short_tells_nothing_of_the_start(void)
+static void a_short_event_says_nothing_about_the_start(void)
 {
 	struct tb *tb = tb_new();
 	struct image image;
@@ -124,7 +124,7 @@ static void an_event_that_is_too_short_tells_nothing_of_the_start(void)
 }
 
 /* Nor does the list say which thread runs. */
-static void an_event_that_is_too_short_tells_a_list_nothing(void)
+static void a_short_event_gives_a_list_no_thread(void)
 {
 	struct tb *tb = tb_new();
 	struct image image;
@@ -145,7 +145,7 @@ static void an_event_that_is_too_short_tells_a_list_nothing(void)
 }
 
 /* More than 63 bits: the difference of two of its times was once taken for a negative one. */
-static void three_hundred_years_between_two_events_of_a_program_balance(void)
+static void three_hundred_years_between_two_program_events_add_up(void)
 {
 	static const struct trace_field id = {"id", 8, 8, true, TRACE_KIND_DEC};
 	struct trace_event_type type = {.name = "shop:met", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &id, .nr_fields = 1,
@@ -192,7 +192,7 @@ static void any_edit(struct reshape *r, struct dice *dice)
 
 /* A few of the inputs that fuzz_shapes tries for hours, and every report on the unedited traces. A
  * fault ends this program. */
-static void of_any_shape_everything_can_be_asked(void)
+static void every_report_works_on_any_shape(void)
 {
 	static const struct mood moods[] = {
 		{.noise = 30, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 150, .losses = true, .programs = true},
@@ -218,12 +218,12 @@ static void of_any_shape_everything_can_be_asked(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(what_is_not_changed_is_whole),
-		CASE(a_table_that_lies_is_not_believed),
-		{"an_event_that_is_too_short_tells_nothing_of_the_start", an_event_that_is_too_short_tells_nothing_of_the_start},
-		{"an_event_that_is_too_short_tells_a_list_nothing", an_event_that_is_too_short_tells_a_list_nothing},
-		{"three_hundred_years_between_two_events_of_a_program_balance", three_hundred_years_between_two_events_of_a_program_balance},
-		{"of_any_shape_everything_can_be_asked", of_any_shape_everything_can_be_asked},
+		CASE(an_unedited_trace_is_intact),
+		CASE(a_false_table_is_not_used),
+		{"a_short_event_says_nothing_about_the_start", a_short_event_says_nothing_about_the_start},
+		{"a_short_event_gives_a_list_no_thread", a_short_event_gives_a_list_no_thread},
+		{"three_hundred_years_between_two_program_events_add_up", three_hundred_years_between_two_program_events_add_up},
+		{"every_report_works_on_any_shape", every_report_works_on_any_shape},
 		{NULL, NULL},
 	};
 

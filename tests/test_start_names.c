@@ -86,7 +86,7 @@ static struct tracer *start(void)
 	return tracer;
 }
 
-static void who_goes_before_the_state_is_read_leaves_a_name(void)
+static void a_process_that_ends_before_the_start_state_leaves_its_name(void)
 {
 	pid_t early = child_new(), late = child_new();
 	struct tracer *tracer;
@@ -103,7 +103,7 @@ static void who_goes_before_the_state_is_read_leaves_a_name(void)
 }
 
 static const struct unit_case cases[] = {
-	CASE(who_goes_before_the_state_is_read_leaves_a_name),
+	CASE(a_process_that_ends_before_the_start_state_leaves_its_name),
 	{NULL, NULL},
 };
 

@@ -72,7 +72,7 @@ static void *be_named(void *unused)
 	return unused;
 }
 
-static void a_thread_is_there_whatever_its_name(void)
+static void a_thread_is_recorded_whatever_its_name(void)
 {
 	struct found found = {.wanted = {-1, -1, -1}};
 	pthread_t thread;
@@ -157,7 +157,7 @@ static void calls_of_32_bit_programs_have_their_own_numbers(void)
 }
 
 static const struct unit_case cases[] = {
-	{"a_thread_is_there_whatever_its_name", a_thread_is_there_whatever_its_name},
+	{"a_thread_is_recorded_whatever_its_name", a_thread_is_recorded_whatever_its_name},
 	{"descriptors_have_their_flags", descriptors_have_their_flags},
 	{"a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not},
 	{"calls_of_32_bit_programs_have_their_own_numbers", calls_of_32_bit_programs_have_their_own_numbers},

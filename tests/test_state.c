@@ -11,7 +11,7 @@
 
 /* ---- on the CPU ---- */
 
-static void user_syscall_and_trap_are_told_apart(void)
+static void user_syscall_and_trap_are_distinguished(void)
 {
 	struct analysis_case c = case_new();
 
@@ -38,7 +38,7 @@ static void stolen(struct tb *tb, uint64_t ts_ns, uint64_t ns)
 }
 
 /* "one" runs 1000..3000, "two" 3000..3500, "one" 3500..6000, idle until 7000, "one" until 7500. */
-static void what_the_host_took_is_of_the_turn_and_else_of_the_turn_before(void)
+static void steal_time_is_charged_to_the_slice_then_to_the_one_before(void)
 {
 	struct analysis_case c = case_new();
 
@@ -62,7 +62,7 @@ static void what_the_host_took_is_of_the_turn_and_else_of_the_turn_before(void)
 	case_free(&c);
 }
 
-static void no_more_was_taken_than_there_was(void)
+static void steal_time_is_at_most_the_running_time(void)
 {
 	struct analysis_case c = case_new();
 
@@ -97,7 +97,7 @@ static uint64_t quota_count(const struct trace_figures *f)
 
 /* "one" has no quota 3000..6000, waits until 7050 for the CPU that "two" has, and has no quota
  * again from 8000 on. The end without quota is recorded only for the first time, or for neither. */
-static void who_has_no_quota_waits_for_that_and_then_for_a_cpu(void)
+static void a_thread_without_quota_waits_for_quota_then_for_a_cpu(void)
 {
 	for (int is_known = 0; is_known < 2; is_known++) {
 		struct analysis_case c = case_new();
@@ -121,7 +121,7 @@ static void who_has_no_quota_waits_for_that_and_then_for_a_cpu(void)
 }
 
 /* The kernel reports the quota when it checks it, and the thread then sleeps on its own. */
-static void who_sleeps_does_not_wait_for_quota(void)
+static void a_sleeping_thread_does_not_wait_for_quota(void)
 {
 	struct analysis_case c = case_new();
 
@@ -136,7 +136,7 @@ static void who_sleeps_does_not_wait_for_quota(void)
 }
 
 /* A second report, when the thread already runs, is no wait. */
-static void a_quota_is_over_once(void)
+static void the_end_of_a_quota_wait_counts_once(void)
 {
 	struct analysis_case c = case_new();
 
@@ -191,7 +191,7 @@ static void a_cpu_that_is_offline_is_idle(void)
 
 /* "one" goes to sleep at 3000 and runs again at 6000. Its CPU was never idle, and no wakeup was
  * recorded. CPU 1 may have woken it before its return online was recorded. */
-static void who_is_woken_by_a_cpu_that_comes_online_was_not_seen(void)
+static void a_wakeup_by_a_cpu_coming_online_has_no_waker(void)
 {
 	for (uint64_t back_ns = 5000; back_ns <= 7000; back_ns += 2000) {
 		struct analysis_case c = case_new();
@@ -228,7 +228,7 @@ static void ask(void *data, struct trace_analysis *analysis, const struct trace_
 /* Latencies are buffered and counted by 64. The trace has 40 calls of 30 ns and 60 of 10 ns; their
  * median is wrong without the last 36; then the test reads the figures; then 30 calls of 45 ns
  * follow. */
-static void how_long_calls_took_is_known_at_any_time(void)
+static void latencies_of_calls_are_known_at_any_time(void)
 {
 	struct analysis_case c = case_new();
 	struct trace_sched_comm comm = {.tid = 10};
@@ -336,7 +336,7 @@ static void a_fault_without_end_is_over_at_the_next_call(void)
 	case_free(&c);
 }
 
-static void that_a_fault_was_major_may_be_told_behind_its_end(void)
+static void a_major_fault_may_be_reported_after_its_end(void)
 {
 	struct analysis_case c = case_new();
 
@@ -383,7 +383,7 @@ static void interrupts_nest_and_go_to_the_innermost(void)
 	case_free(&c);
 }
 
-static void an_interrupt_in_idle_is_the_cpus_alone(void)
+static void an_interrupt_of_an_idle_cpu_counts_for_the_cpu_only(void)
 {
 	struct analysis_case c = case_new();
 
@@ -446,7 +446,7 @@ static void softirqs_interrupt_other_kernel_threads(void)
 
 /* ---- waiting for the CPU ---- */
 
-static void a_wait_for_the_cpu_names_who_had_it(void)
+static void a_wait_for_the_cpu_names_the_thread_on_it(void)
 {
 	struct analysis_case c = case_new();
 
@@ -484,7 +484,7 @@ static void a_migrated_waiter_is_charged_on_both_cpus(void)
 	case_free(&c);
 }
 
-static void a_thread_that_nobody_saw_waited_for_the_cpu_that_it_got(void)
+static void an_unrecorded_thread_waited_for_the_cpu_that_it_got(void)
 {
 	struct analysis_case c = case_new();
 
@@ -545,7 +545,7 @@ static void a_first_entry_means_user_mode_since_the_start(void)
 	case_free(&c);
 }
 
-static void who_leaves_first_was_there_since_the_start(void)
+static void a_thread_that_leaves_first_ran_since_the_start(void)
 {
 	struct analysis_case c = case_new();
 
@@ -677,31 +677,31 @@ static void the_times_of_a_thread_are_known_at_any_time(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(user_syscall_and_trap_are_told_apart),
-		CASE(what_the_host_took_is_of_the_turn_and_else_of_the_turn_before),
-		CASE(no_more_was_taken_than_there_was),
+		CASE(user_syscall_and_trap_are_distinguished),
+		CASE(steal_time_is_charged_to_the_slice_then_to_the_one_before),
+		CASE(steal_time_is_at_most_the_running_time),
 		CASE(a_cpu_that_is_offline_is_idle),
-		CASE(who_is_woken_by_a_cpu_that_comes_online_was_not_seen),
-		CASE(who_has_no_quota_waits_for_that_and_then_for_a_cpu),
-		CASE(how_long_calls_took_is_known_at_any_time),
+		CASE(a_wakeup_by_a_cpu_coming_online_has_no_waker),
+		CASE(a_thread_without_quota_waits_for_quota_then_for_a_cpu),
+		CASE(latencies_of_calls_are_known_at_any_time),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
 		CASE(a_fault_without_end_is_over_at_the_next_call),
-		CASE(that_a_fault_was_major_may_be_told_behind_its_end),
+		CASE(a_major_fault_may_be_reported_after_its_end),
 		CASE(interrupts_nest_and_go_to_the_innermost),
-		CASE(an_interrupt_in_idle_is_the_cpus_alone),
+		CASE(an_interrupt_of_an_idle_cpu_counts_for_the_cpu_only),
 		CASE(an_interrupt_in_progress_at_the_start_began_with_the_trace),
 		CASE(softirqs_are_ksoftirqds_own_work),
-		CASE(a_wait_for_the_cpu_names_who_had_it),
+		CASE(a_wait_for_the_cpu_names_the_thread_on_it),
 		CASE(a_migrated_waiter_is_charged_on_both_cpus),
-		CASE(a_thread_that_nobody_saw_waited_for_the_cpu_that_it_got),
+		CASE(an_unrecorded_thread_waited_for_the_cpu_that_it_got),
 		CASE(a_long_queue_names_the_latest_and_keeps_the_sum),
 		CASE(a_first_exit_means_a_call_since_the_start),
 		CASE(a_first_entry_means_user_mode_since_the_start),
-		CASE(who_leaves_first_was_there_since_the_start),
+		CASE(a_thread_that_leaves_first_ran_since_the_start),
 		CASE(off_the_cpu_at_the_start_the_first_event_decides),
 		CASE(a_wakeup_before_the_sleep_ends_it),
-		CASE(who_sleeps_does_not_wait_for_quota),
-		CASE(a_quota_is_over_once),
+		CASE(a_sleeping_thread_does_not_wait_for_quota),
+		CASE(the_end_of_a_quota_wait_counts_once),
 		CASE(softirqs_interrupt_other_kernel_threads),
 		CASE(a_wakeup_before_a_long_sleep_ends_it),
 		CASE(the_times_of_a_thread_are_known_at_any_time),

@@ -49,7 +49,7 @@ static uint64_t read_bytes(const struct trace_figures *f, const char *path)
 	return 0;
 }
 
-static void what_is_open_after_a_pause_has_its_name_again(void)
+static void open_files_have_their_names_again_after_a_pause(void)
 {
 	struct analysis_case c = case_new();
 
@@ -76,7 +76,7 @@ static void what_is_open_after_a_pause_has_its_name_again(void)
 
 /* A file that is opened while the state is read has an event of its own, before or after its start
  * state record. */
-static void what_is_opened_meanwhile_is_what_the_later_of_both_says(void)
+static void the_later_of_open_event_and_start_record_counts(void)
 {
 	struct analysis_case c = case_new();
 
@@ -102,7 +102,7 @@ static void what_is_opened_meanwhile_is_what_the_later_of_both_says(void)
 
 /* The first thread sleeps in a call, the second has ended, the third is new. So is the fourth,
  * which has the number of one that ended. */
-static void who_ended_in_a_pause_is_gone_and_who_began_is_there(void)
+static void threads_that_ended_or_began_in_a_pause_are_noticed(void)
 {
 	struct analysis_case c = case_new();
 	struct trace_figures *third, *old;
@@ -144,7 +144,7 @@ static void who_ended_in_a_pause_is_gone_and_who_began_is_there(void)
 
 /* It slept in one call before the pause and sleeps in another one after it, so it did something in
  * between. */
-static void who_is_elsewhere_after_a_pause_was_somewhere_in_between(void)
+static void a_thread_in_another_call_after_a_pause_ran_in_between(void)
 {
 	struct analysis_case c = case_new();
 
@@ -168,7 +168,7 @@ static void who_is_elsewhere_after_a_pause_was_somewhere_in_between(void)
 
 /* Threads run before the recorder reads them, and while programs are attached: one that began in
  * the pause, a thread of it, and one that has called exec meanwhile. */
-static void who_runs_before_it_is_told_of_has_its_name_and_process(void)
+static void a_thread_that_runs_before_its_start_record_has_name_and_process(void)
 {
 	struct analysis_case c = case_new();
 
@@ -206,7 +206,7 @@ static void who_runs_before_it_is_told_of_has_its_name_and_process(void)
 
 /* The recorder read its state, and the thread then left its CPU for the last time, before the time
  * of its record. */
-static void who_ends_while_it_is_read_has_ended(void)
+static void a_thread_that_ends_while_it_is_read_has_ended(void)
 {
 	struct analysis_case c = case_new();
 
@@ -227,7 +227,7 @@ static void who_ends_while_it_is_read_has_ended(void)
 }
 
 /* The recorder read a child that was just being created. Its fork event follows. */
-static void a_thread_that_is_being_made_begins_at_its_fork(void)
+static void a_thread_that_is_being_created_begins_at_its_fork(void)
 {
 	struct analysis_case c = case_new();
 
@@ -245,7 +245,7 @@ static void a_thread_that_is_being_made_begins_at_its_fork(void)
 }
 
 /* The recorder could not read all of the state: threads without a record may still exist. */
-static void nobody_is_gone_as_long_as_not_all_is_told(void)
+static void after_an_incomplete_reading_no_thread_has_ended(void)
 {
 	struct analysis_case c = case_new();
 
@@ -257,7 +257,7 @@ static void nobody_is_gone_as_long_as_not_all_is_told(void)
 }
 
 /* Start state records that were not announced belong to no pause and are ignored. */
-static void records_that_nobody_announced_change_nothing(void)
+static void start_records_without_an_announcement_change_nothing(void)
 {
 	struct analysis_case c = case_new();
 
@@ -297,7 +297,7 @@ static void one_opens_another_reads(struct analysis_case *c)
 	reads(c, 5500, 4);
 }
 
-static void two_processes_that_shared_descriptors_before_do_so_on(void)
+static void two_processes_that_shared_descriptors_continue_to(void)
 {
 	struct analysis_case c = case_new();
 
@@ -336,7 +336,7 @@ static void a_thread_that_had_descriptors_of_its_own_keeps_them(void)
 }
 
 /* Threads that shared before the pause do not any more, and the other way round. */
-static void who_shares_may_change_in_a_pause(void)
+static void sharing_of_descriptors_may_change_in_a_pause(void)
 {
 	for (int shares_before = 0; shares_before <= 1; shares_before++) {
 		struct analysis_case c = case_new();
@@ -367,18 +367,18 @@ static void who_shares_may_change_in_a_pause(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(what_is_open_after_a_pause_has_its_name_again),
-		CASE(what_is_opened_meanwhile_is_what_the_later_of_both_says),
-		CASE(who_ended_in_a_pause_is_gone_and_who_began_is_there),
-		CASE(who_is_elsewhere_after_a_pause_was_somewhere_in_between),
-		CASE(who_runs_before_it_is_told_of_has_its_name_and_process),
-		CASE(who_ends_while_it_is_read_has_ended),
-		CASE(a_thread_that_is_being_made_begins_at_its_fork),
-		CASE(nobody_is_gone_as_long_as_not_all_is_told),
-		CASE(records_that_nobody_announced_change_nothing),
-		CASE(two_processes_that_shared_descriptors_before_do_so_on),
+		CASE(open_files_have_their_names_again_after_a_pause),
+		CASE(the_later_of_open_event_and_start_record_counts),
+		CASE(threads_that_ended_or_began_in_a_pause_are_noticed),
+		CASE(a_thread_in_another_call_after_a_pause_ran_in_between),
+		CASE(a_thread_that_runs_before_its_start_record_has_name_and_process),
+		CASE(a_thread_that_ends_while_it_is_read_has_ended),
+		CASE(a_thread_that_is_being_created_begins_at_its_fork),
+		CASE(after_an_incomplete_reading_no_thread_has_ended),
+		CASE(start_records_without_an_announcement_change_nothing),
+		CASE(two_processes_that_shared_descriptors_continue_to),
 		CASE(a_thread_that_had_descriptors_of_its_own_keeps_them),
-		CASE(who_shares_may_change_in_a_pause),
+		CASE(sharing_of_descriptors_may_change_in_a_pause),
 		{NULL, NULL},
 	};
 

@@ -101,7 +101,7 @@ static void ask_uses(void *data, struct trace_analysis *analysis, const struct t
 
 /* Two processes read one file alternately, and one of them also reads another of the same path.
  * That process dies, and its row is reused for another file. */
-static void a_file_of_many_is_used_by_each_for_himself(void)
+static void uses_of_a_shared_file_are_counted_per_process(void)
 {
 	struct analysis_case c = case_new();
 	struct trace_figures *three;
@@ -207,7 +207,7 @@ static void waits_of_two_kinds_for_a_file_are_two_waits_and_one_file(void)
 
 /* Reads, writes and waits are buffered and added to the rows of the files later. Callers that ask
  * for the figures must not notice. */
-static void how_files_were_used_is_known_at_any_time(void)
+static void uses_of_files_are_known_at_any_time(void)
 {
 	struct analysis_case c = case_new();
 	struct trace_sched_comm comm = {.tid = 10};
@@ -249,7 +249,7 @@ static void how_files_were_used_is_known_at_any_time(void)
 
 /* With more files than fit into a cache, rows of the coming calls are prefetched as if those calls
  * came from the same thread and their descriptors were open. */
-static void calls_to_come_may_be_of_others_and_about_nothing(void)
+static void prefetched_calls_may_be_of_other_threads_or_invalid_files(void)
 {
 	struct analysis_case c = case_new();
 	char path[16];
@@ -378,7 +378,7 @@ static void call(struct tb *tb, uint64_t ts_ns, uint32_t nr, uint64_t arg0, uint
 	tb_sys_exit(tb, 0, ts_ns + 10, ret);
 }
 
-static void exec_closes_what_it_was_told_to_by_any_call(void)
+static void exec_closes_what_any_call_set_close_on_exec(void)
 {
 	static const bool kept[] = {[3] = false, [4] = false, [5] = true, [6] = true, [7] = false, [8] = false, [9] = true, [10] = true};
 	struct analysis_case c = case_new();
@@ -412,7 +412,7 @@ static void exec_closes_what_it_was_told_to_by_any_call(void)
 }
 
 /* dup3() and fcntl() may set close-on-exec at once. */
-static void exec_closes_a_copy_only_if_it_was_told_to(void)
+static void exec_closes_a_copy_only_if_it_is_close_on_exec(void)
 {
 	static const uint64_t kept[] = {0, 100, 0, 10000};
 	struct analysis_case c = case_new();
@@ -438,7 +438,7 @@ static void exec_closes_a_copy_only_if_it_was_told_to(void)
 
 /* fcntl(F_GETFL) returns a number that is no descriptor, splice() reads from one and writes to the
  * other, and sendmmsg() and recvmmsg() return a number of messages. */
-static void what_a_call_returns_is_not_always_a_descriptor_or_bytes(void)
+static void the_result_of_a_call_is_not_always_a_descriptor_or_bytes(void)
 {
 	struct analysis_case c = case_new();
 
@@ -486,16 +486,16 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(waits_of_two_kinds_for_a_file_are_two_waits_and_one_file),
-		CASE(how_files_were_used_is_known_at_any_time),
-		CASE(a_file_of_many_is_used_by_each_for_himself),
-		CASE(calls_to_come_may_be_of_others_and_about_nothing),
+		CASE(uses_of_files_are_known_at_any_time),
+		CASE(uses_of_a_shared_file_are_counted_per_process),
+		CASE(prefetched_calls_may_be_of_other_threads_or_invalid_files),
 		CASE(descriptors_follow_dup_close_and_fcntl),
 		CASE(a_thread_may_have_had_its_own_descriptors_before),
 		CASE(fork_copies_exec_closes_and_threads_share),
-		CASE(exec_closes_what_it_was_told_to_by_any_call),
-		CASE(what_a_call_returns_is_not_always_a_descriptor_or_bytes),
+		CASE(exec_closes_what_any_call_set_close_on_exec),
+		CASE(the_result_of_a_call_is_not_always_a_descriptor_or_bytes),
 		CASE(a_file_has_the_kernels_name_if_there_is_one),
-		CASE(exec_closes_a_copy_only_if_it_was_told_to),
+		CASE(exec_closes_a_copy_only_if_it_is_close_on_exec),
 		{NULL, NULL},
 	};
 

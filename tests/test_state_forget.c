@@ -190,7 +190,7 @@ static void note_gone(void *data, const struct trace_file_id *id)
 		others_gone++;
 }
 
-static void hooks_are_told_once_of_each_pipe_that_is_gone(void)
+static void hooks_are_called_once_for_each_released_pipe(void)
 {
 	struct trace_error error = {0};
 	struct analysis_case c = begin();
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 		CASE(both_ends_of_a_connection_are_remembered_if_one_is_open),
 		CASE(a_file_is_found_by_its_inode_for_a_while_after_it_was_closed),
 		CASE(a_fault_for_a_file_without_a_name_waits_for_its_disk),
-		CASE(hooks_are_told_once_of_each_pipe_that_is_gone),
+		CASE(hooks_are_called_once_for_each_released_pipe),
 		{NULL, NULL},
 	};
 

@@ -233,7 +233,7 @@ static void check_found_seed(uint64_t seed, bool streams)
  * structural events hid the thread that leaves (905); and peeking returned a switch although
  * another chunk came before it (1484, 1495).
  */
-static void damage_that_was_told_differently_is_a_gap_like_others(void)
+static void late_damage_that_once_changed_results_is_a_gap_like_others(void)
 {
 	static const uint64_t plain[] = {385, 412, 526, 598, 889, 981, 995, 1124, 1214, 1339}, streams[] = {301, 314, 905, 1484, 1495};
 
@@ -256,7 +256,7 @@ static struct mood mixed_mood(uint64_t seed)
 	return (struct mood){.noise = (uint32_t)(seed % 5 * 20), .nr_tids = seed % 7 ? 12 : 200, .switches = 25, .sleeps = 50, .losses = seed & 1, .streams = seed % 3 == 0, .masks = seed & 2};
 }
 
-static void whatever_is_recorded_the_books_balance(void)
+static void accounting_adds_up_for_any_selection_of_events(void)
 {
 	for (uint64_t seed = 400; seed < 400 + 2 * NR_TRACES; seed++)
 		check(seed, mixed_mood(seed));
@@ -269,14 +269,14 @@ static void threads_that_come_and_go_balance(void)
 					  .programs = seed & 2, .moves = true});
 }
 
-static void what_programs_tell_of_adds_up(void)
+static void program_events_add_up(void)
 {
 	for (uint64_t seed = 500; seed < 500 + 2 * NR_TRACES; seed++)
 		check(seed, (struct mood){.noise = (uint32_t)(seed % 5 * 10), .nr_tids = seed % 3 ? 8 : 40, .switches = 25, .sleeps = 60, .losses = seed & 1, .programs = true});
 }
 
 /* A wait of one thread was once added to another that reused its number. */
-static void who_had_a_number_before_waits_for_himself(void)
+static void waits_of_an_earlier_thread_of_the_same_number_stay_its_own(void)
 {
 	static const uint64_t seeds[] = {51, 57, 72, 81, 108, 111, 117};
 
@@ -290,12 +290,12 @@ int main(int argc, char **argv)
 		{"noise_never_breaks_the_balance", noise_never_breaks_the_balance},
 		{"plausible_traces_with_noise_balance", plausible_traces_with_noise_balance},
 		{"crowded_machines_balance", crowded_machines_balance},
-		{"whatever_is_recorded_the_books_balance", whatever_is_recorded_the_books_balance},
+		{"accounting_adds_up_for_any_selection_of_events", accounting_adds_up_for_any_selection_of_events},
 		{"threads_that_come_and_go_balance", threads_that_come_and_go_balance},
-		{"what_programs_tell_of_adds_up", what_programs_tell_of_adds_up},
-		{"who_had_a_number_before_waits_for_himself", who_had_a_number_before_waits_for_himself},
+		{"program_events_add_up", program_events_add_up},
+		{"waits_of_an_earlier_thread_of_the_same_number_stay_its_own", waits_of_an_earlier_thread_of_the_same_number_stay_its_own},
 		{"damage_that_is_found_late_is_a_gap_like_others", damage_that_is_found_late_is_a_gap_like_others},
-		{"damage_that_was_told_differently_is_a_gap_like_others", damage_that_was_told_differently_is_a_gap_like_others},
+		{"late_damage_that_once_changed_results_is_a_gap_like_others", late_damage_that_once_changed_results_is_a_gap_like_others},
 		{NULL, NULL},
 	};
 

@@ -82,7 +82,7 @@ static void while_the_recording_is_halted_nothing_is_known(void)
  * events. All others are named by the state read at the end, even if another thread had the number
  * before.
  */
-static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
+static void accounting_of_a_flight_recorder_begins_when_all_cpus_are_known(void)
 {
 	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20};
 	struct trace_sched_free gone = {.tid = 30};
@@ -138,7 +138,7 @@ static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
 
 /* Events before the start of the accounting do not count, and neither do files opened unrecorded
  * then: the state was read at the end. */
-static void what_a_flight_recorder_recorded_before_is_of_no_account(void)
+static void events_before_the_accounting_begins_do_not_count(void)
 {
 	static const struct trace_gap missed = {.stream = 0, .cpu = 0, .start_ns = 4100, .end_ns = 4200, .lost = 9, .cause = TRACE_GAP_MISSED};
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0};
@@ -165,7 +165,7 @@ static void what_a_flight_recorder_recorded_before_is_of_no_account(void)
 
 /* The same for a CPU without any events left: the time of that CPU is lost, and the time of the
  * others is not. */
-static void a_cpu_of_which_a_flight_recorder_has_nothing_is_unknown(void)
+static void a_cpu_without_events_in_a_flight_recorder_is_unknown(void)
 {
 	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20};
 	struct analysis_case c = case_new();
@@ -199,7 +199,7 @@ static void a_recording_without_scheduling_changes_knows_nothing(void)
 	case_free(&c);
 }
 
-static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
+static void nothing_is_known_about_an_unrecorded_kernel(void)
 {
 	struct trace_event_type type = {.name = "shop:paid", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
 					.fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
@@ -221,7 +221,7 @@ static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
 
 /* A filter selects process 10. For thread 20 and the idle thread only the switches to 10 and away
  * from it are recorded. */
-static void whom_a_filter_leaves_out_is_unknown(void)
+static void threads_excluded_by_a_filter_are_unknown(void)
 {
 	struct trace_signal_generate to_one = {.tid = 10};
 	struct analysis_case c = case_new();
@@ -256,7 +256,7 @@ static void whom_a_filter_leaves_out_is_unknown(void)
 }
 
 /* It is on its CPU from the beginning to the end, so no switch names it. */
-static void whom_a_filter_lets_pass_may_never_leave_its_cpu(void)
+static void a_thread_included_by_a_filter_may_never_leave_its_cpu(void)
 {
 	struct analysis_case c = case_new();
 
@@ -274,7 +274,7 @@ static void whom_a_filter_lets_pass_may_never_leave_its_cpu(void)
 }
 
 /* Both sleep all the time and leave no event. */
-static void whom_a_filter_chose_by_its_number_may_do_nothing(void)
+static void a_thread_filtered_by_number_may_do_nothing(void)
 {
 	struct analysis_case c = case_new();
 
@@ -313,7 +313,7 @@ static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
 
 /* The wakeup says that an interrupt made it: a timer's or a disk's. Only the events of interrupts
  * say which. */
-static void without_interrupts_what_woke_is_not_known(void)
+static void without_interrupt_events_the_waker_is_not_known(void)
 {
 	for (int recorded = 0; recorded < 2; recorded++) {
 		struct analysis_case c = case_new();
@@ -351,7 +351,7 @@ static void without_system_calls_user_mode_is_not_known(void)
 	}
 }
 
-static void what_was_recorded_for_some_time_was_not_recorded_never(void)
+static void events_recorded_for_a_while_do_not_count_as_never_recorded(void)
 {
 	struct analysis_case c = case_new();
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -373,7 +373,7 @@ static void what_was_recorded_for_some_time_was_not_recorded_never(void)
 	case_free(&c);
 }
 
-static void what_came_all_the_same_was_recorded_partly(void)
+static void events_outside_the_mask_count_as_partly_recorded(void)
 {
 	struct analysis_case c = case_new();
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull & ~(1ull << TRACE_EV_irq_entry | 1ull << TRACE_EV_softirq_entry), ~0ull, ~0ull, ~0ull};
@@ -389,7 +389,7 @@ static void what_came_all_the_same_was_recorded_partly(void)
 	case_free(&c);
 }
 
-static void a_halt_tells_nothing_of_system_calls(void)
+static void a_halt_says_nothing_about_system_calls(void)
 {
 	struct analysis_case c = case_new();
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0xfffe};
@@ -404,7 +404,7 @@ static void a_halt_tells_nothing_of_system_calls(void)
 	case_free(&c);
 }
 
-static void what_may_have_been_opened_while_nobody_looked_is_no_known_file(void)
+static void a_file_possibly_opened_while_not_recording_is_unknown(void)
 {
 	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, no_calls[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -459,7 +459,7 @@ static void without_system_calls_only_the_first_wait_is_in_a_known_one(void)
 
 /* Wakeups count as recorded if they were recorded whenever scheduling changes were. A mask at the
  * end without them says nothing about the time before. */
-static void wakeups_are_seen_if_they_were_recorded_whenever_turns_were(void)
+static void wakeups_count_as_recorded_if_recorded_with_all_slices(void)
 {
 	static const struct {
 		bool wakings, turns, seen;
@@ -479,7 +479,7 @@ static void wakeups_are_seen_if_they_were_recorded_whenever_turns_were(void)
 	}
 }
 
-static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
+static void a_thread_that_migrates_in_a_gap_is_no_inconsistency(void)
 {
 	struct trace_hrtimer_expire expire = {0};
 	struct analysis_case c = case_new();
@@ -546,7 +546,7 @@ static void a_sleep_that_begins_in_a_gap_may_have_ended_there(void)
 }
 
 /* It slept at least until the gap on CPU 1. */
-static void a_sleep_is_believed_until_the_gap_in_which_it_may_have_ended(void)
+static void a_sleep_counts_until_the_gap_in_which_it_may_have_ended(void)
 {
 	struct analysis_case c = case_new();
 
@@ -567,7 +567,7 @@ static void a_sleep_is_believed_until_the_gap_in_which_it_may_have_ended(void)
 
 /* A CPU reported the quota of its thread before a gap. The thread that leaves it after the gap,
  * under the same number, has another one. */
-static void quota_that_was_told_before_a_gap_is_over(void)
+static void quota_reported_before_a_gap_is_over(void)
 {
 	struct trace_sched_quota quota = {.tid = 20};
 	struct analysis_case c = case_new();
@@ -650,7 +650,7 @@ static void a_gap_elsewhere_cuts_its_part_out_of_a_sleep(void)
 	case_free(&c);
 }
 
-static void who_ended_a_wait_across_a_gap_is_not_believed(void)
+static void the_waker_of_a_wait_across_a_gap_is_not_used(void)
 {
 	struct analysis_case c = case_new();
 
@@ -748,7 +748,7 @@ static void a_hidden_thread_that_was_running_is_unknown(void)
 }
 
 /* Both CPUs are busy: the thread waited for the hidden thread, and then perhaps for a CPU. */
-static void where_threads_are_hidden_one_may_be_woken_unseen(void)
+static void hidden_threads_may_wake_others_without_an_event(void)
 {
 	struct analysis_case c = case_new();
 
@@ -785,7 +785,7 @@ static struct analysis_case woken_in_a_hidden_turn(uint64_t first_switch_of_cpu_
 	return c;
 }
 
-static void a_wakeup_that_was_not_seen_was_in_a_hidden_turn(void)
+static void an_unrecorded_wakeup_was_in_a_hidden_slice(void)
 {
 	struct analysis_case c = woken_in_a_hidden_turn(1200);
 
@@ -807,7 +807,7 @@ static void before_its_first_switch_a_cpu_may_have_had_a_hidden_thread(void)
 }
 
 /* The start state shows it asleep in a call that then failed, without a recorded wakeup. */
-static void who_slept_at_the_start_did_not_wait_for_a_cpu(void)
+static void a_thread_asleep_at_the_start_did_not_wait_for_a_cpu(void)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct analysis_case c = case_new();
@@ -867,42 +867,42 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_gap_makes_the_running_thread_unknown),
 		CASE(while_the_recording_is_halted_nothing_is_known),
-		CASE(the_books_of_a_flight_recorder_begin_when_all_cpus_are_known),
-		CASE(what_a_flight_recorder_recorded_before_is_of_no_account),
-		CASE(a_cpu_of_which_a_flight_recorder_has_nothing_is_unknown),
+		CASE(accounting_of_a_flight_recorder_begins_when_all_cpus_are_known),
+		CASE(events_before_the_accounting_begins_do_not_count),
+		CASE(a_cpu_without_events_in_a_flight_recorder_is_unknown),
 		CASE(a_recording_without_scheduling_changes_knows_nothing),
-		CASE(of_a_kernel_that_was_not_recorded_nothing_is_known),
-		CASE(whom_a_filter_leaves_out_is_unknown),
-		CASE(whom_a_filter_lets_pass_may_never_leave_its_cpu),
-		CASE(whom_a_filter_chose_by_its_number_may_do_nothing),
+		CASE(nothing_is_known_about_an_unrecorded_kernel),
+		CASE(threads_excluded_by_a_filter_are_unknown),
+		CASE(a_thread_included_by_a_filter_may_never_leave_its_cpu),
+		CASE(a_thread_filtered_by_number_may_do_nothing),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
-		CASE(without_interrupts_what_woke_is_not_known),
+		CASE(without_interrupt_events_the_waker_is_not_known),
 		CASE(without_system_calls_user_mode_is_not_known),
-		CASE(what_was_recorded_for_some_time_was_not_recorded_never),
-		CASE(what_came_all_the_same_was_recorded_partly),
-		CASE(a_halt_tells_nothing_of_system_calls),
-		CASE(what_may_have_been_opened_while_nobody_looked_is_no_known_file),
+		CASE(events_recorded_for_a_while_do_not_count_as_never_recorded),
+		CASE(events_outside_the_mask_count_as_partly_recorded),
+		CASE(a_halt_says_nothing_about_system_calls),
+		CASE(a_file_possibly_opened_while_not_recording_is_unknown),
 		CASE(without_system_calls_only_the_first_wait_is_in_a_known_one),
-		CASE(wakeups_are_seen_if_they_were_recorded_whenever_turns_were),
-		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
+		CASE(wakeups_count_as_recorded_if_recorded_with_all_slices),
+		CASE(a_thread_that_migrates_in_a_gap_is_no_inconsistency),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
-		CASE(who_ended_a_wait_across_a_gap_is_not_believed),
+		CASE(the_waker_of_a_wait_across_a_gap_is_not_used),
 		CASE(an_impossible_switch_without_a_gap_is_unknown_and_counted),
 		CASE(after_a_hidden_thread_events_are_its_successors),
 		CASE(a_hidden_thread_that_never_left_a_cpu_was_asleep),
 		CASE(a_hidden_thread_may_have_run_before_it_was_read),
 		CASE(a_hidden_thread_that_left_a_cpu_is_unknown),
 		CASE(a_hidden_thread_that_was_running_is_unknown),
-		CASE(where_threads_are_hidden_one_may_be_woken_unseen),
-		CASE(a_wakeup_that_was_not_seen_was_in_a_hidden_turn),
+		CASE(hidden_threads_may_wake_others_without_an_event),
+		CASE(an_unrecorded_wakeup_was_in_a_hidden_slice),
 		CASE(before_its_first_switch_a_cpu_may_have_had_a_hidden_thread),
-		CASE(who_slept_at_the_start_did_not_wait_for_a_cpu),
+		CASE(a_thread_asleep_at_the_start_did_not_wait_for_a_cpu),
 		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
 		CASE(a_first_exit_after_a_gap_means_a_call),
 		CASE(a_sleep_that_begins_in_a_gap_may_have_ended_there),
 		CASE(a_cpu_that_goes_offline_in_a_gap_is_unknown),
-		CASE(a_sleep_is_believed_until_the_gap_in_which_it_may_have_ended),
-		CASE(quota_that_was_told_before_a_gap_is_over),
+		CASE(a_sleep_counts_until_the_gap_in_which_it_may_have_ended),
+		CASE(quota_reported_before_a_gap_is_over),
 		CASE(two_gaps_are_two),
 		{NULL, NULL},
 	};

@@ -48,7 +48,7 @@ static void start_ended(struct tb *tb, uint64_t read_ns, uint32_t tid, const cha
 
 /* Neither has been reaped yet: one was dead when the trace began, the other when the start state
  * was read. */
-static void who_was_dead_at_the_start_waits_for_nothing(void)
+static void a_thread_dead_at_the_start_waits_for_nothing(void)
 {
 	struct analysis_case c = case_new();
 
@@ -66,7 +66,7 @@ static void who_was_dead_at_the_start_waits_for_nothing(void)
 }
 
 /* It began and died while the start state was read. */
-static void who_was_born_and_died_while_the_state_was_read_has_lived(void)
+static void a_thread_born_and_dead_during_the_state_reading_has_lived(void)
 {
 	struct analysis_case c = case_new();
 
@@ -106,7 +106,7 @@ static void a_reused_number_is_another_process(void)
 
 /* The kernel frees a thread some time after it was reaped. Another thread may have its number by
  * then. */
-static void a_number_that_is_freed_may_be_anothers_already(void)
+static void a_freed_number_may_already_belong_to_another_thread(void)
 {
 	struct analysis_case c = case_new();
 	const struct trace_process *process;
@@ -142,7 +142,7 @@ static void a_number_that_is_freed_may_be_anothers_already(void)
 }
 
 /* Its parent is notified before it leaves its CPU. */
-static void who_exits_may_leave_its_cpu_when_its_number_is_anothers(void)
+static void an_exiting_thread_may_leave_its_cpu_after_its_number_is_reused(void)
 {
 	struct analysis_case c = case_new();
 	const struct trace_process *process;
@@ -168,7 +168,7 @@ static void who_exits_may_leave_its_cpu_when_its_number_is_anothers(void)
 }
 
 /* After a gap it is unknown which threads were freed in it. */
-static void a_number_that_was_freed_in_a_gap_is_not_waited_for(void)
+static void a_number_freed_in_a_gap_may_be_reused_at_once(void)
 {
 	struct analysis_case c = case_new();
 
@@ -187,7 +187,7 @@ static void a_number_that_was_freed_in_a_gap_is_not_waited_for(void)
 }
 
 /* The next thread reuses the memory of a dead thread's rows. */
-static void what_is_known_of_the_dead_stays_when_others_come(void)
+static void figures_of_dead_threads_stay_when_new_threads_start(void)
 {
 	struct analysis_case c = case_new();
 
@@ -234,7 +234,7 @@ static void a_thread_that_the_start_state_knew_too_early_begins_at_its_fork(void
 
 /* If the start state is complete, a thread that is not in it began later, without a recorded
  * event. */
-static void who_is_not_in_the_start_state_was_born_since(void)
+static void a_thread_missing_in_the_start_state_began_later(void)
 {
 	struct analysis_case c = case_new();
 
@@ -266,7 +266,7 @@ static void a_first_wakeup_of_a_thread_that_runs_changes_nothing(void)
 }
 
 /* It never leaves the kernel, whether it does slow work or looks for requests all the time. */
-static void a_thread_that_io_uring_made_is_in_the_kernel(void)
+static void a_thread_created_by_io_uring_is_in_the_kernel(void)
 {
 	static const struct {
 		const char *name;
@@ -360,7 +360,7 @@ static void the_name_that_exec_gives_is_its_processes_also_from_a_thread(void)
 	case_free(&c);
 }
 
-static void a_thread_may_leave_its_cpu_under_its_new_number_before_exec_is_told(void)
+static void a_thread_may_leave_its_cpu_under_its_new_number_before_the_exec_event(void)
 {
 	struct analysis_case c = case_new();
 
@@ -392,7 +392,7 @@ static void the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads
 	case_free(&c);
 }
 
-static void the_old_leader_may_leave_its_cpu_after_exec_is_told(void)
+static void the_old_leader_may_leave_its_cpu_after_the_exec_event(void)
 {
 	struct analysis_case c = case_new();
 
@@ -409,23 +409,23 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_child_begins_at_its_fork),
-		CASE(who_was_dead_at_the_start_waits_for_nothing),
-		CASE(who_was_born_and_died_while_the_state_was_read_has_lived),
+		CASE(a_thread_dead_at_the_start_waits_for_nothing),
+		CASE(a_thread_born_and_dead_during_the_state_reading_has_lived),
 		CASE(a_reused_number_is_another_process),
-		CASE(a_number_that_is_freed_may_be_anothers_already),
-		CASE(who_exits_may_leave_its_cpu_when_its_number_is_anothers),
-		CASE(a_number_that_was_freed_in_a_gap_is_not_waited_for),
-		CASE(what_is_known_of_the_dead_stays_when_others_come),
+		CASE(a_freed_number_may_already_belong_to_another_thread),
+		CASE(an_exiting_thread_may_leave_its_cpu_after_its_number_is_reused),
+		CASE(a_number_freed_in_a_gap_may_be_reused_at_once),
+		CASE(figures_of_dead_threads_stay_when_new_threads_start),
 		CASE(a_thread_that_the_start_state_knew_too_early_begins_at_its_fork),
 		CASE(a_threads_time_is_its_processes),
 		CASE(exec_from_a_thread_takes_the_leaders_number),
 		CASE(the_name_that_exec_gives_is_its_processes_also_from_a_thread),
-		CASE(a_thread_may_leave_its_cpu_under_its_new_number_before_exec_is_told),
+		CASE(a_thread_may_leave_its_cpu_under_its_new_number_before_the_exec_event),
 		CASE(the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads_number),
-		CASE(the_old_leader_may_leave_its_cpu_after_exec_is_told),
-		CASE(who_is_not_in_the_start_state_was_born_since),
+		CASE(the_old_leader_may_leave_its_cpu_after_the_exec_event),
+		CASE(a_thread_missing_in_the_start_state_began_later),
 		CASE(a_first_wakeup_of_a_thread_that_runs_changes_nothing),
-		CASE(a_thread_that_io_uring_made_is_in_the_kernel),
+		CASE(a_thread_created_by_io_uring_is_in_the_kernel),
 		{NULL, NULL},
 	};
 

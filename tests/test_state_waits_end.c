@@ -41,7 +41,7 @@ static void a_wait_until_the_end_names_the_child_that_was_asked_for(void)
 }
 
 /* In a container children have other numbers. */
-static void a_child_may_be_asked_for_by_the_number_that_its_parent_knows(void)
+static void a_child_may_be_waited_for_by_its_number_in_the_namespace(void)
 {
 	struct trace_start_thread child = {.tid = 41, .tgid = 41, .ppid = 10, .ns_tid = 2, .ns_tgid = 2, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct analysis_case c = begin();
@@ -65,7 +65,7 @@ static void a_kind_of_number_is_no_childs_number(void)
 	expect(&c, TRACE_WAIT_PROCESS, "child", 40, "waitpid");
 }
 
-static void a_child_that_is_gone_is_not_waited_for(void)
+static void a_dead_child_is_not_waited_for(void)
 {
 	struct analysis_case c = begin();
 
@@ -99,7 +99,7 @@ static void a_wait_without_children_is_other(void)
 	expect(&c, TRACE_WAIT_OTHER, "wait4", 0, "waitpid");
 }
 
-static void a_read_until_the_end_names_who_holds_the_other_end(void)
+static void a_read_until_the_end_names_the_holder_of_the_other_end(void)
 {
 	struct analysis_case c = begin();
 
@@ -114,7 +114,7 @@ static void a_read_until_the_end_names_who_holds_the_other_end(void)
 
 /* The waiter's own descriptors of the pipe do not count. However many descriptors another process
  * has, it counts once. */
-static void a_read_until_the_end_is_for_several_if_others_hold_the_other_end(void)
+static void a_read_until_the_end_is_for_several_holders_of_the_other_end(void)
 {
 	for (int several = 0; several < 2; several++) {
 		struct analysis_case c = begin();
@@ -141,7 +141,7 @@ static void a_private_futex_until_the_end_is_the_own_process(void)
 }
 
 /* A join waits so: the kernel wakes as if the memory were shared. */
-static void a_futex_in_own_memory_is_the_own_process(void)
+static void a_futex_in_private_memory_is_the_own_process(void)
 {
 	struct analysis_case c = begin();
 
@@ -161,7 +161,7 @@ static void share_memory(struct analysis_case *c)
 	}
 }
 
-static void a_futex_in_shared_memory_names_who_shares_it(void)
+static void a_futex_in_shared_memory_names_the_process_that_shares_it(void)
 {
 	struct analysis_case c = begin();
 
@@ -198,7 +198,7 @@ static void shared_memory_may_be_moved(void)
 }
 
 /* System V memory may be mapped anywhere, and no event shows the processes that share it. */
-static void a_futex_may_be_in_memory_that_others_have_unseen(void)
+static void a_futex_may_be_in_memory_that_others_share_unrecorded(void)
 {
 	struct analysis_case c = begin();
 
@@ -234,7 +234,7 @@ static void end_wait(struct analysis_case *c, uint32_t tid, int nr, int fd, uint
 	tb_start(c->tb, 9000, TRACE_EV_end_wait, &wait, sizeof(wait), NULL);
 }
 
-static void a_poll_until_the_end_is_for_what_its_descriptors_are(void)
+static void a_poll_until_the_end_is_for_its_kind_of_descriptors(void)
 {
 	struct analysis_case c = begin();
 
@@ -262,7 +262,7 @@ static void a_poll_of_different_things_until_the_end_is_for_several(void)
 }
 
 /* An epoll within a poll, and a descriptor that is not known. */
-static void what_does_not_tell_does_not_make_several_of_a_poll(void)
+static void unknown_descriptors_do_not_make_a_poll_for_several(void)
 {
 	static const int orders[][3] = {{5, 6, 99}, {99, 6, 5}, {6, 5, 99}};
 
@@ -280,7 +280,7 @@ static void what_does_not_tell_does_not_make_several_of_a_poll(void)
 	}
 }
 
-static void a_poll_of_nothing_that_tells_is_other(void)
+static void a_poll_of_unknown_descriptors_only_is_other(void)
 {
 	struct analysis_case c = begin();
 
@@ -304,7 +304,7 @@ static void a_poll_of_nothing_is_a_sleep(void)
 /* The call's record only says that the program wants its events somewhere; the end state has the
  * address. */
 /* Only processes can end such a wait, but which one is not known. */
-static void what_only_processes_end_is_for_several(void)
+static void a_wait_that_only_processes_end_is_for_several(void)
 {
 	static const struct {
 		uint32_t nr;
@@ -325,7 +325,7 @@ static void what_only_processes_end_is_for_several(void)
 	}
 }
 
-static void who_has_the_other_end_of_a_socket_may_not_be_known(void)
+static void the_holder_of_the_other_end_of_a_socket_may_be_unknown(void)
 {
 	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM};
 	struct analysis_case c = begin();
@@ -371,7 +371,7 @@ static void a_wait_until_the_end_across_a_gap_is_unknown(void)
 	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
 }
 
-static void a_call_is_known_at_the_end_without_its_addresses(void)
+static void a_call_without_addresses_is_in_the_end_state(void)
 {
 	struct analysis_case c = begin();
 
@@ -384,7 +384,7 @@ static void a_call_is_known_at_the_end_without_its_addresses(void)
 }
 
 /* A moment after the end the thread was in the next call. */
-static void what_was_read_of_another_call_does_not_count(void)
+static void an_end_state_of_another_call_does_not_count(void)
 {
 	struct analysis_case c = begin();
 
@@ -407,7 +407,7 @@ static void a_lock_until_the_end_names_its_holder(void)
 }
 
 /* It may have left the lock to its children. */
-static void a_holder_that_is_gone_is_not_waited_for(void)
+static void a_dead_holder_is_not_waited_for(void)
 {
 	struct analysis_case c = begin();
 
@@ -421,7 +421,7 @@ static void a_holder_that_is_gone_is_not_waited_for(void)
 	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "lock");
 }
 
-static void a_call_that_was_not_seen_may_be_read_at_the_end(void)
+static void an_unrecorded_call_may_be_in_the_end_state(void)
 {
 	struct analysis_case c = begin();
 
@@ -436,7 +436,7 @@ static void a_call_that_was_not_seen_may_be_read_at_the_end(void)
 
 /* A flight recorder reads the state after the events: the thread may have entered its call only
  * then. */
-static void what_was_read_after_a_call_was_over_does_not_count_for_it(void)
+static void an_end_state_read_after_the_call_does_not_count(void)
 {
 	static const uint64_t read[] = {2000, 8000};
 
@@ -483,7 +483,7 @@ static void a_ring_without_requests_is_other(void)
 
 /* A descriptor of "two" that is only for writing is not the other end of the pipe that "one" writes
  * to. Neither is a pipe of the same number on another device. */
-static void who_has_the_same_end_of_a_pipe_does_not_end_a_wait_for_it(void)
+static void a_holder_of_the_same_end_of_a_pipe_is_no_potential_waker(void)
 {
 	static const struct {
 		uint32_t flags;
@@ -517,7 +517,7 @@ static void end_unseen(struct analysis_case *c, int64_t ret)
 
 #define UNSEEN_NS 2000 /* of the wait, followed by 1000 ns within which it ended */
 
-static void a_wait_that_ended_unseen_is_unknown(void)
+static void a_wait_with_an_unrecorded_end_is_unknown(void)
 {
 	static const int64_t interrupted = -4;
 	struct analysis_case c = begin();
@@ -528,7 +528,7 @@ static void a_wait_that_ended_unseen_is_unknown(void)
 	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
 }
 
-static void the_result_may_tell_what_ended_a_wait_unseen(void)
+static void the_result_may_name_the_cause_of_an_unrecorded_end(void)
 {
 	struct analysis_case c = begin();
 
@@ -550,7 +550,7 @@ static void the_result_may_tell_what_ended_a_wait_unseen(void)
 
 /* A result of 0 means that the wait was ended only for a futex. For a read it is the end of the
  * file, which does not name the writer. */
-static void a_result_of_0_tells_of_a_futex_only(void)
+static void a_result_of_0_names_the_cause_only_for_a_futex(void)
 {
 	struct analysis_case c = begin();
 
@@ -569,7 +569,7 @@ static void a_result_of_0_tells_of_a_futex_only(void)
 }
 
 /* A successful poll does not say which of its descriptors was ready. */
-static void that_a_poll_succeeded_does_not_tell_what_ended_it(void)
+static void a_successful_poll_does_not_name_its_cause(void)
 {
 	struct analysis_case c = begin();
 
@@ -582,7 +582,7 @@ static void that_a_poll_succeeded_does_not_tell_what_ended_it(void)
 }
 
 /* A request that is still in progress need not be the one that the ring waited for. */
-static void a_ring_that_was_ended_unseen_waited_for_nobody_knows_what(void)
+static void a_ring_wait_with_an_unrecorded_end_has_no_known_cause(void)
 {
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 5};
 	struct analysis_case c = begin();
@@ -595,7 +595,7 @@ static void a_ring_that_was_ended_unseen_waited_for_nobody_knows_what(void)
 	case_free(&c);
 }
 
-static void a_wait_since_the_start_may_end_unseen(void)
+static void a_wait_since_the_start_may_have_an_unrecorded_end(void)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct analysis_case c = case_new();
@@ -610,7 +610,7 @@ static void a_wait_since_the_start_may_end_unseen(void)
 	case_free(&c);
 }
 
-static void a_result_may_tell_that_time_was_up(void)
+static void a_result_may_show_a_timeout(void)
 {
 	static const struct {
 		int nr;
@@ -628,7 +628,7 @@ static void a_result_may_tell_that_time_was_up(void)
 }
 
 /* Its CPU had nothing else to do, so it must have slept until an unrecorded thread woke it. */
-static void who_is_switched_in_by_an_idle_cpu_was_woken_unseen(void)
+static void a_thread_switched_in_by_an_idle_cpu_had_an_unrecorded_wakeup(void)
 {
 	struct analysis_case c = begin();
 
@@ -645,7 +645,7 @@ static void who_is_switched_in_by_an_idle_cpu_was_woken_unseen(void)
 
 /* CPU 1 was idle for long, but not for long after "one" went to sleep on CPU 0: "one" was migrating
  * to it. */
-static void what_a_cpu_rested_before_tells_nothing_of_a_sleep(void)
+static void idle_time_before_a_sleep_says_nothing_about_it(void)
 {
 	struct analysis_case c = begin();
 
@@ -707,7 +707,7 @@ static void run_many(struct analysis_case *c, uint32_t call, uint64_t arg0)
 }
 
 /* test_steps checks the cost of this. */
-static void whom_each_of_many_waits_for_until_the_end_is_told(void)
+static void each_of_many_waits_until_the_end_has_a_cause(void)
 {
 	static const struct {
 		uint32_t call, arg0, pid;
@@ -730,47 +730,47 @@ int main(int argc, char **argv)
 		CASE(a_wait_until_the_end_names_the_only_child),
 		CASE(a_wait_until_the_end_names_the_child_that_was_asked_for),
 		CASE(a_wait_until_the_end_for_any_child_is_for_several),
-		CASE(a_child_may_be_asked_for_by_the_number_that_its_parent_knows),
+		CASE(a_child_may_be_waited_for_by_its_number_in_the_namespace),
 		CASE(a_wait_without_children_is_other),
-		CASE(a_read_until_the_end_names_who_holds_the_other_end),
-		CASE(a_read_until_the_end_is_for_several_if_others_hold_the_other_end),
+		CASE(a_read_until_the_end_names_the_holder_of_the_other_end),
+		CASE(a_read_until_the_end_is_for_several_holders_of_the_other_end),
 		CASE(a_private_futex_until_the_end_is_the_own_process),
-		CASE(a_futex_in_own_memory_is_the_own_process),
-		CASE(a_futex_in_shared_memory_names_who_shares_it),
+		CASE(a_futex_in_private_memory_is_the_own_process),
+		CASE(a_futex_in_shared_memory_names_the_process_that_shares_it),
 		CASE(memory_that_is_shared_by_fork_is_known),
-		CASE(a_poll_until_the_end_is_for_what_its_descriptors_are),
+		CASE(a_poll_until_the_end_is_for_its_kind_of_descriptors),
 		CASE(a_poll_of_different_things_until_the_end_is_for_several),
-		CASE(who_is_switched_in_by_an_idle_cpu_was_woken_unseen),
-		CASE(what_does_not_tell_does_not_make_several_of_a_poll),
-		CASE(a_poll_of_nothing_that_tells_is_other),
+		CASE(a_thread_switched_in_by_an_idle_cpu_had_an_unrecorded_wakeup),
+		CASE(unknown_descriptors_do_not_make_a_poll_for_several),
+		CASE(a_poll_of_unknown_descriptors_only_is_other),
 		CASE(a_poll_of_nothing_is_a_sleep),
-		CASE(a_call_is_known_at_the_end_without_its_addresses),
-		CASE(what_was_read_of_another_call_does_not_count),
+		CASE(a_call_without_addresses_is_in_the_end_state),
+		CASE(an_end_state_of_another_call_does_not_count),
 		CASE(a_lock_until_the_end_names_its_holder),
-		CASE(a_call_that_was_not_seen_may_be_read_at_the_end),
-		CASE(what_was_read_after_a_call_was_over_does_not_count_for_it),
+		CASE(an_unrecorded_call_may_be_in_the_end_state),
+		CASE(an_end_state_read_after_the_call_does_not_count),
 		CASE(a_ring_until_the_end_waits_for_its_requests),
 		CASE(a_ring_without_requests_is_other),
-		CASE(who_has_the_same_end_of_a_pipe_does_not_end_a_wait_for_it),
-		CASE(a_wait_that_ended_unseen_is_unknown),
-		CASE(the_result_may_tell_what_ended_a_wait_unseen),
-		CASE(a_result_may_tell_that_time_was_up),
-		CASE(a_wait_since_the_start_may_end_unseen),
-		CASE(whom_each_of_many_waits_for_until_the_end_is_told),
+		CASE(a_holder_of_the_same_end_of_a_pipe_is_no_potential_waker),
+		CASE(a_wait_with_an_unrecorded_end_is_unknown),
+		CASE(the_result_may_name_the_cause_of_an_unrecorded_end),
+		CASE(a_result_may_show_a_timeout),
+		CASE(a_wait_since_the_start_may_have_an_unrecorded_end),
+		CASE(each_of_many_waits_until_the_end_has_a_cause),
 		CASE(a_kind_of_number_is_no_childs_number),
-		CASE(a_child_that_is_gone_is_not_waited_for),
+		CASE(a_dead_child_is_not_waited_for),
 		CASE(a_private_futex_in_shared_memory_is_the_own_process),
-		CASE(a_futex_may_be_in_memory_that_others_have_unseen),
-		CASE(a_holder_that_is_gone_is_not_waited_for),
-		CASE(a_result_of_0_tells_of_a_futex_only),
-		CASE(that_a_poll_succeeded_does_not_tell_what_ended_it),
-		CASE(what_a_cpu_rested_before_tells_nothing_of_a_sleep),
-		CASE(what_only_processes_end_is_for_several),
-		CASE(who_has_the_other_end_of_a_socket_may_not_be_known),
+		CASE(a_futex_may_be_in_memory_that_others_share_unrecorded),
+		CASE(a_dead_holder_is_not_waited_for),
+		CASE(a_result_of_0_names_the_cause_only_for_a_futex),
+		CASE(a_successful_poll_does_not_name_its_cause),
+		CASE(idle_time_before_a_sleep_says_nothing_about_it),
+		CASE(a_wait_that_only_processes_end_is_for_several),
+		CASE(the_holder_of_the_other_end_of_a_socket_may_be_unknown),
 		CASE(a_poll_of_things_that_agree_is_for_one),
 		CASE(a_wait_until_the_end_across_a_gap_is_unknown),
 		CASE(shared_memory_may_be_moved),
-		CASE(a_ring_that_was_ended_unseen_waited_for_nobody_knows_what),
+		CASE(a_ring_wait_with_an_unrecorded_end_has_no_known_cause),
 		{NULL, NULL},
 	};
 

@@ -45,7 +45,7 @@ static void by_timer(struct analysis_case *c)
 /* ---- files ---- */
 
 /* A writer may have to wait for the pages of another file, that of the file system's log. */
-static void pages_that_are_written_back_are_their_files(void)
+static void a_wait_for_pages_under_writeback_is_for_their_file(void)
 {
 	static const struct {
 		uint64_t ino;
@@ -86,7 +86,7 @@ static void calls_on_a_descriptor_wait_for_its_file(void)
 
 /* Too many pages are dirty: the kernel delays the process that dirties more, and a timer ends the
  * delay. */
-static void who_is_throttled_waits_for_the_file(void)
+static void a_throttled_writer_waits_for_the_file(void)
 {
 	struct trace_fs_throttle throttle = {0};
 	struct analysis_case c = begin();
@@ -99,7 +99,7 @@ static void who_is_throttled_waits_for_the_file(void)
 }
 
 /* Events of CPU 2 are missing. Only the cause that follows from the call itself remains. */
-static void who_let_go_is_not_believed_across_a_gap(void)
+static void a_release_across_a_gap_is_not_used(void)
 {
 	static const struct {
 		uint32_t mode, twos_mode;
@@ -128,7 +128,7 @@ static void who_let_go_is_not_believed_across_a_gap(void)
 
 /* Another process is no thread that has to die first, though it may have held what the file
  * needs. */
-static void a_program_is_waited_for_by_exec(void)
+static void exec_waits_for_its_program_file(void)
 {
 	struct analysis_case c = begin();
 
@@ -138,7 +138,7 @@ static void a_program_is_waited_for_by_exec(void)
 	expect(&c, TRACE_WAIT_FILE, "/bin/true", 0, "");
 }
 
-static void who_watches_a_file_has_to_allow_its_opening(void)
+static void an_open_waits_for_the_watcher_that_must_permit_it(void)
 {
 	static const bool is_open[] = {true, false};
 
@@ -158,7 +158,7 @@ static void who_watches_a_file_has_to_allow_its_opening(void)
 	}
 }
 
-static void who_reads_a_timer_waits_for_the_time(void)
+static void a_reader_of_a_timerfd_waits_for_the_time(void)
 {
 	struct analysis_case c = begin();
 
@@ -170,7 +170,7 @@ static void who_reads_a_timer_waits_for_the_time(void)
 
 /* The event of its opening was lost. Only the path from the program's arguments is known, and not
  * the type of the file. */
-static void a_file_may_be_known_by_its_path_alone(void)
+static void a_file_may_be_known_only_by_its_path(void)
 {
 	struct analysis_case c = begin();
 
@@ -184,7 +184,7 @@ static void a_file_may_be_known_by_its_path_alone(void)
 
 /* sendfile(out, in), splice(in, offset, out): a wakeup by a disk means the file, any other one the
  * pipe. */
-static void between_two_files_what_ended_it_tells_which(void)
+static void the_waker_decides_between_two_files(void)
 {
 	static const uint32_t calls[] = {SYS_sendfile, SYS_splice};
 
@@ -208,7 +208,7 @@ static void between_two_files_what_ended_it_tells_which(void)
 	}
 }
 
-static void of_two_files_one_may_not_be_known(void)
+static void one_of_two_files_may_be_unknown(void)
 {
 	for (int first = 0; first < 2; first++) {
 		struct analysis_case c = begin();
@@ -226,7 +226,7 @@ static void of_two_files_one_may_not_be_known(void)
 	}
 }
 
-static void what_is_sent_from_a_file_was_read_of_it(void)
+static void data_sent_from_a_file_counts_as_read(void)
 {
 	struct analysis_case c = begin();
 
@@ -270,7 +270,7 @@ static void a_mapping_that_is_synced_is_its_file(void)
 }
 
 /* close_range(3, 4, 0), and with CLOSE_RANGE_CLOEXEC, which closes nothing before the next exec. */
-static void a_range_that_is_closed_is_nothing_any_more(void)
+static void close_range_closes_a_range(void)
 {
 	for (int cloexec = 0; cloexec < 2; cloexec++)
 		for (int fd = 2; fd <= 5; fd++) {
@@ -299,7 +299,7 @@ static void a_pidfd_is_no_file(void)
 
 /* mmap() with MAP_POPULATE names its file; for madvise() the page that it asks for does. Without a
  * file neither has one. */
-static void memory_that_a_call_brings_in_is_its_files(void)
+static void a_call_that_populates_memory_waits_for_its_file(void)
 {
 	static const struct {
 		uint32_t call, flags;
@@ -335,7 +335,7 @@ static void connection(struct analysis_case *c, uint16_t family, uint16_t type)
 
 /* SO_RCVTIMEO. But the timer that ends connect() is the kernel's, which repeats its packets:
  * connect() waits for the peer that does not answer. */
-static void a_socket_whose_time_is_up_was_waited_for_only_by_connect(void)
+static void a_timeout_of_a_socket_is_a_wait_for_it_only_in_connect(void)
 {
 	struct analysis_case c = begin();
 
@@ -351,7 +351,7 @@ static void a_socket_whose_time_is_up_was_waited_for_only_by_connect(void)
 	expect(&c, TRACE_WAIT_NETWORK, "10.0.0.2:80", 0, "");
 }
 
-static void sockets_are_waited_for_by_the_way_that_they_go(void)
+static void a_wait_for_a_socket_names_the_kind_of_socket(void)
 {
 	static const struct {
 		uint16_t family, type;
@@ -369,7 +369,7 @@ static void sockets_are_waited_for_by_the_way_that_they_go(void)
 }
 
 /* The kernel answers by itself. A packet that arrived at that time is unrelated. */
-static void what_comes_by_a_socket_of_no_network_is_no_packet(void)
+static void a_wakeup_by_a_netlink_socket_is_no_packet(void)
 {
 	struct trace_net_rx rx = {.ifindex = 2};
 	struct analysis_case c = begin();
@@ -386,7 +386,7 @@ static void what_comes_by_a_socket_of_no_network_is_no_packet(void)
 }
 
 /* The other end belonged to another process; the waker has it now. */
-static void the_other_end_of_a_unix_socket_may_have_been_handed_on(void)
+static void the_other_end_of_a_unix_socket_may_have_been_passed_on(void)
 {
 	struct trace_start_socket socks[2] = {{.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM},
 					      {.tgid = 40, .fd = 4, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM}};
@@ -402,7 +402,7 @@ static void the_other_end_of_a_unix_socket_may_have_been_handed_on(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
 
-static void who_sends_waits_for_the_socket_too(void)
+static void a_sender_waits_for_the_socket_as_well(void)
 {
 	struct analysis_case c = begin();
 
@@ -412,7 +412,7 @@ static void who_sends_waits_for_the_socket_too(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
 
-static void of_a_socket_there_may_be_the_descriptor_only(void)
+static void a_socket_may_be_known_only_by_its_descriptor(void)
 {
 	struct analysis_case c = begin();
 
@@ -445,7 +445,7 @@ static void packets_from_a_tunnel_are_the_networks(void)
 }
 
 /* A used connection does not make its owner a server: a poll on it is no idle wait. */
-static void only_who_listens_rests_in_a_poll(void)
+static void only_a_listener_is_idle_in_a_poll(void)
 {
 	for (int listens = 0; listens < 2; listens++) {
 		struct trace_sock_endpoints ends = {.fd = 4, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .state = listens ? 10 : 1};
@@ -475,7 +475,7 @@ static void a_poll_is_for_the_socket_that_its_waker_used(void)
 }
 
 /* accept() of a 32-bit program is one of the calls of socketcall(). */
-static void a_32_bit_program_that_accepts_rests(void)
+static void a_32_bit_program_in_accept_is_idle(void)
 {
 	static const struct {
 		uint64_t number;
@@ -578,7 +578,7 @@ static void the_lock_that_was_waited_for_longest_comes_first(void)
 
 /* ---- others ---- */
 
-static void who_is_traced_waits_for_its_tracer(void)
+static void a_ptraced_thread_waits_for_its_tracer(void)
 {
 	struct analysis_case c = begin();
 
@@ -589,7 +589,7 @@ static void who_is_traced_waits_for_its_tracer(void)
 }
 
 /* The worker waits on behalf of its process. It may be older than the trace. */
-static void a_ring_waits_for_what_its_worker_waited_for(void)
+static void a_ring_inherits_the_wait_cause_of_its_worker(void)
 {
 	struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
@@ -645,7 +645,7 @@ static void a_ring_waits_for_the_file_that_its_worker_reads(void)
 
 /* A call on memory waits for another process with the same address space, or for a kernel thread
  * that frees memory. */
-static void calls_on_memory_wait_for_who_lets_go_of_it(void)
+static void calls_on_memory_wait_for_the_releasing_thread(void)
 {
 	static const struct {
 		uint32_t nr;
@@ -685,7 +685,7 @@ static void fcntl_waits_for_a_lock(void)
 
 /* A thread of the own process that is no worker, or a worker that had waited before: the cause of
  * its wait does not apply. */
-static void a_ring_does_not_wait_for_what_others_waited_for(void)
+static void a_ring_does_not_inherit_wait_causes_of_other_threads(void)
 {
 	for (int is_worker = 0; is_worker < 2; is_worker++) {
 		struct trace_start_thread other = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -717,7 +717,7 @@ static void a_ring_does_not_wait_for_what_others_waited_for(void)
 
 /* Its process gives it work. A waker of another process has released a file or lock that the work
  * needs. */
-static void a_worker_of_a_ring_rests_until_its_own_process_wakes_it(void)
+static void a_worker_of_a_ring_is_idle_until_its_process_wakes_it(void)
 {
 	for (uint32_t by = 0; by < 2; by++) {
 		struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -733,7 +733,7 @@ static void a_worker_of_a_ring_rests_until_its_own_process_wakes_it(void)
 	}
 }
 
-static void a_ring_that_a_kernel_thread_wakes_waits_for_that(void)
+static void a_ring_woken_by_a_kernel_thread_waited_for_it(void)
 {
 	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
 	struct analysis_case c = begin();
@@ -750,7 +750,7 @@ static void a_ring_that_a_kernel_thread_wakes_waits_for_that(void)
 
 /* The same with the kernel's older interface: idle until a client's data arrives, but not while the
  * disk works. */
-static void a_listener_rests_in_asynchronous_io_unless_it_is_the_disks(void)
+static void a_listener_is_idle_in_asynchronous_io_unless_on_a_disk(void)
 {
 	for (int disk = 0; disk < 2; disk++) {
 		struct trace_start_socket sock = {.tgid = 10, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
@@ -797,7 +797,7 @@ static void a_listener_that_waits_in_a_ring_for_a_disk_has_work(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
 }
 
-static void a_wait_in_no_call_is_for_who_ended_it(void)
+static void a_wait_outside_calls_is_for_its_waker(void)
 {
 	struct analysis_case c = begin();
 
@@ -820,45 +820,45 @@ static void a_wait_in_no_call_is_for_who_ended_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(pages_that_are_written_back_are_their_files),
-		CASE(who_watches_a_file_has_to_allow_its_opening),
-		CASE(who_reads_a_timer_waits_for_the_time),
-		CASE(a_file_may_be_known_by_its_path_alone),
-		CASE(between_two_files_what_ended_it_tells_which),
-		CASE(of_two_files_one_may_not_be_known),
-		CASE(what_is_sent_from_a_file_was_read_of_it),
+		CASE(a_wait_for_pages_under_writeback_is_for_their_file),
+		CASE(an_open_waits_for_the_watcher_that_must_permit_it),
+		CASE(a_reader_of_a_timerfd_waits_for_the_time),
+		CASE(a_file_may_be_known_only_by_its_path),
+		CASE(the_waker_decides_between_two_files),
+		CASE(one_of_two_files_may_be_unknown),
+		CASE(data_sent_from_a_file_counts_as_read),
 		CASE(a_sync_of_everything_waits_for_all_files),
 		CASE(a_mapping_that_is_synced_is_its_file),
-		CASE(a_range_that_is_closed_is_nothing_any_more),
+		CASE(close_range_closes_a_range),
 		CASE(a_pidfd_is_no_file),
-		CASE(memory_that_a_call_brings_in_is_its_files),
-		CASE(a_socket_whose_time_is_up_was_waited_for_only_by_connect),
-		CASE(sockets_are_waited_for_by_the_way_that_they_go),
+		CASE(a_call_that_populates_memory_waits_for_its_file),
+		CASE(a_timeout_of_a_socket_is_a_wait_for_it_only_in_connect),
+		CASE(a_wait_for_a_socket_names_the_kind_of_socket),
 		CASE(packets_from_a_tunnel_are_the_networks),
-		CASE(only_who_listens_rests_in_a_poll),
+		CASE(only_a_listener_is_idle_in_a_poll),
 		CASE(a_poll_is_for_the_socket_that_its_waker_used),
-		CASE(a_32_bit_program_that_accepts_rests),
+		CASE(a_32_bit_program_in_accept_is_idle),
 		CASE(semaphores_of_32_bit_programs_are_in_ipc),
 		CASE(the_lock_that_was_waited_for_longest_comes_first),
-		CASE(who_is_traced_waits_for_its_tracer),
-		CASE(a_ring_waits_for_what_its_worker_waited_for),
-		CASE(a_wait_in_no_call_is_for_who_ended_it),
+		CASE(a_ptraced_thread_waits_for_its_tracer),
+		CASE(a_ring_inherits_the_wait_cause_of_its_worker),
+		CASE(a_wait_outside_calls_is_for_its_waker),
 		CASE(calls_on_a_descriptor_wait_for_its_file),
-		CASE(who_is_throttled_waits_for_the_file),
-		CASE(who_let_go_is_not_believed_across_a_gap),
-		CASE(a_program_is_waited_for_by_exec),
-		CASE(what_comes_by_a_socket_of_no_network_is_no_packet),
-		CASE(of_a_socket_there_may_be_the_descriptor_only),
+		CASE(a_throttled_writer_waits_for_the_file),
+		CASE(a_release_across_a_gap_is_not_used),
+		CASE(exec_waits_for_its_program_file),
+		CASE(a_wakeup_by_a_netlink_socket_is_no_packet),
+		CASE(a_socket_may_be_known_only_by_its_descriptor),
 		CASE(a_ring_waits_for_the_file_that_its_worker_reads),
-		CASE(the_other_end_of_a_unix_socket_may_have_been_handed_on),
-		CASE(who_sends_waits_for_the_socket_too),
-		CASE(calls_on_memory_wait_for_who_lets_go_of_it),
+		CASE(the_other_end_of_a_unix_socket_may_have_been_passed_on),
+		CASE(a_sender_waits_for_the_socket_as_well),
+		CASE(calls_on_memory_wait_for_the_releasing_thread),
 		CASE(fcntl_waits_for_a_lock),
-		CASE(a_ring_does_not_wait_for_what_others_waited_for),
+		CASE(a_ring_does_not_inherit_wait_causes_of_other_threads),
 		CASE(a_listener_that_waits_in_a_ring_for_a_disk_has_work),
-		CASE(a_worker_of_a_ring_rests_until_its_own_process_wakes_it),
-		CASE(a_ring_that_a_kernel_thread_wakes_waits_for_that),
-		CASE(a_listener_rests_in_asynchronous_io_unless_it_is_the_disks),
+		CASE(a_worker_of_a_ring_is_idle_until_its_process_wakes_it),
+		CASE(a_ring_woken_by_a_kernel_thread_waited_for_it),
+		CASE(a_listener_is_idle_in_asynchronous_io_unless_on_a_disk),
 		{NULL, NULL},
 	};
 

@@ -266,7 +266,7 @@ static void tell_of_pipes(struct story *story, uint32_t nr)
 	leave(story, 0, 1);
 }
 
-static void who_polls_and_who_exits_have_many_files(void)
+static void a_polling_and_an_exiting_process_have_many_files(void)
 {
 	each_costs_the_same(tell_of_pipes, 2000, "-a");
 }
@@ -280,7 +280,7 @@ static void tell_of_cpus(struct story *story, uint32_t nr)
 	EVENT(story, 0, trace_heartbeat, NULL, .realtime_ns = 0);
 }
 
-static void who_runs_on_many_cpus_is_known_from_the_start(void)
+static void threads_on_many_cpus_are_known_from_the_start(void)
 {
 	each_costs_the_same(tell_of_cpus, 2000, "-a");
 }
@@ -322,7 +322,7 @@ static void tell_of_children(struct story *story, uint32_t nr)
 	tell_of_waits(story, nr, SYS_wait4, (uint32_t)-1);
 }
 
-static void whom_many_wait_for_until_the_end_is_looked_up(void)
+static void wait_targets_of_many_until_the_end_are_looked_up(void)
 {
 	each_costs_the_same(tell_of_reads, 1000, "-a");
 	each_costs_the_same(tell_of_futexes, 1000, "-a");
@@ -353,7 +353,7 @@ static void tell_of_gaps(struct story *story, uint32_t nr)
 	run(story, 1, 0, 0);
 }
 
-static void a_gap_costs_what_it_spoils(void)
+static void a_gap_costs_only_what_it_invalidates(void)
 {
 	each_costs_the_same(tell_of_gaps, 2000, "-a");
 }
@@ -364,10 +364,10 @@ int main(int argc, char **argv)
 		CASE(chunks_may_overlap),
 		CASE(a_lock_s_holder_has_many_dead_threads),
 		CASE(a_command_has_threads_and_children),
-		CASE(who_polls_and_who_exits_have_many_files),
-		CASE(who_runs_on_many_cpus_is_known_from_the_start),
-		CASE(a_gap_costs_what_it_spoils),
-		CASE(whom_many_wait_for_until_the_end_is_looked_up),
+		CASE(a_polling_and_an_exiting_process_have_many_files),
+		CASE(threads_on_many_cpus_are_known_from_the_start),
+		CASE(a_gap_costs_only_what_it_invalidates),
+		CASE(wait_targets_of_many_until_the_end_are_looked_up),
 		{NULL, NULL},
 	};
 

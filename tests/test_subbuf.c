@@ -182,7 +182,7 @@ static void a_time_beyond_32_bits_opens_a_new_base(void)
 	}
 }
 
-static void a_new_base_beside_a_full_ring_is_a_counted_loss(void)
+static void a_new_base_in_a_full_ring_is_a_counted_loss(void)
 {
 	begin(HEADER + 10 * 24, 2, false);
 	for (int i = 0; i < 15; i++)
@@ -313,7 +313,7 @@ static void overwritten_is_exact_when_the_count_of_records_wraps(void)
 	expect_closed_books();
 }
 
-static void the_last_subbuffer_number_ends_the_ring_with_exact_books(void)
+static void the_last_subbuffer_number_ends_the_ring_with_exact_counts(void)
 {
 	for (int overwrite = 0; overwrite <= 1; overwrite++) {
 		begin(HEADER + 10 * 24, 4, overwrite);
@@ -349,7 +349,7 @@ static void a_flush_waits_for_the_writer_inside(void)
 
 /* A consumer dies in a flush. The next consumer waits for the writer inside, and does not mistake
  * the writer's missing bytes for those of the dead flush. */
-static void a_flush_in_halves_is_finished_when_the_writer_has_left(void)
+static void an_interrupted_flush_is_finished_after_the_writer_commits(void)
 {
 	struct subbuf_control *control;
 	trace_u64 position;
@@ -383,7 +383,7 @@ static void a_flush_in_halves_is_finished_when_the_writer_has_left(void)
 
 /* A daemon died when it was about to close a block that the program closes meanwhile, or when it
  * had taken the block away. */
-static void the_block_of_a_program_that_closes_it_is_not_finished_by_another(void)
+static void a_block_that_its_program_closes_is_not_finished_twice(void)
 {
 	struct subbuf_control *control;
 	trace_u64 begin_offset;
@@ -619,7 +619,7 @@ static const struct unit_case cases[] = {
 	{ "overwriting_never_touches_a_writer_inside", overwriting_never_touches_a_writer_inside },
 	{ "a_waiting_subbuffer_does_not_stop_the_others", a_waiting_subbuffer_does_not_stop_the_others },
 	{ "a_time_beyond_32_bits_opens_a_new_base", a_time_beyond_32_bits_opens_a_new_base },
-	{ "a_new_base_beside_a_full_ring_is_a_counted_loss", a_new_base_beside_a_full_ring_is_a_counted_loss },
+	{ "a_new_base_in_a_full_ring_is_a_counted_loss", a_new_base_in_a_full_ring_is_a_counted_loss },
 	{ "a_filling_record_that_expires_closes_once", a_filling_record_that_expires_closes_once },
 	{ "late_writers_that_all_expire_close_once", late_writers_that_all_expire_close_once },
 	{ "a_clock_that_steps_back_keeps_the_base", a_clock_that_steps_back_keeps_the_base },
@@ -627,10 +627,10 @@ static const struct unit_case cases[] = {
 	{ "commit_carries_over_its_40_bits", commit_carries_over_its_40_bits },
 	{ "the_count_of_records_wraps_at_24_bits", the_count_of_records_wraps_at_24_bits },
 	{ "overwritten_is_exact_when_the_count_of_records_wraps", overwritten_is_exact_when_the_count_of_records_wraps },
-	{ "the_last_subbuffer_number_ends_the_ring_with_exact_books", the_last_subbuffer_number_ends_the_ring_with_exact_books },
+	{ "the_last_subbuffer_number_ends_the_ring_with_exact_counts", the_last_subbuffer_number_ends_the_ring_with_exact_counts },
 	{ "a_flush_waits_for_the_writer_inside", a_flush_waits_for_the_writer_inside },
-	{ "a_flush_in_halves_is_finished_when_the_writer_has_left", a_flush_in_halves_is_finished_when_the_writer_has_left },
-	{ "the_block_of_a_program_that_closes_it_is_not_finished_by_another", the_block_of_a_program_that_closes_it_is_not_finished_by_another },
+	{ "an_interrupted_flush_is_finished_after_the_writer_commits", an_interrupted_flush_is_finished_after_the_writer_commits },
+	{ "a_block_that_its_program_closes_is_not_finished_twice", a_block_that_its_program_closes_is_not_finished_twice },
 	{ "a_flush_before_each_record_loses_nothing", a_flush_before_each_record_loses_nothing },
 	{ "writers_nest_at_every_point", writers_nest_at_every_point },
 	{ "threads_lose_nothing_uncounted", threads_lose_nothing_uncounted },

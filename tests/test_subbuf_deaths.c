@@ -182,7 +182,7 @@ static void a_payload_that_looks_like_records_is_none(void)
 	printf("(%d deaths) ", runs);
 }
 
-static void many_deaths_in_one_subbuffer_are_all_stepped_over(void)
+static void salvage_skips_many_deaths_in_one_subbuffer(void)
 {
 	unsigned int random = 99;
 	trace_u64 lost = 0, found = 0;
@@ -231,7 +231,7 @@ static void leave_hole(trace_u32 size, trace_u32 at, trace_u8 words)
 
 /* Several holes full of bytes that look like records: each salvaged record was written there, and
  * every other one is counted as lost. */
-static void of_several_holes_nothing_is_guessed(void)
+static void with_several_holes_nothing_is_guessed(void)
 {
 	trace_u64 found = 0, lost = 0;
 	unsigned int random = 7;
@@ -266,7 +266,7 @@ static void of_several_holes_nothing_is_guessed(void)
 
 /* The opener of a slot that was never used dies at any of its steps, and so does a writer after it.
  * The salvage reports what other writers committed there meanwhile. */
-static void who_opens_a_new_place_and_dies_takes_nobody_with_him(void)
+static void a_dying_opener_of_a_fresh_slot_loses_only_its_own_record(void)
 {
 	int runs = 0, unopened = 0;
 	bool died = true;
@@ -340,9 +340,9 @@ int main(int argc, char **argv)
 		CASE(a_death_among_old_records_is_salvaged),
 		CASE(a_handler_that_dies_in_a_writer_costs_two_records),
 		CASE(a_payload_that_looks_like_records_is_none),
-		CASE(of_several_holes_nothing_is_guessed),
-		CASE(who_opens_a_new_place_and_dies_takes_nobody_with_him),
-		CASE(many_deaths_in_one_subbuffer_are_all_stepped_over),
+		CASE(with_several_holes_nothing_is_guessed),
+		CASE(a_dying_opener_of_a_fresh_slot_loses_only_its_own_record),
+		CASE(salvage_skips_many_deaths_in_one_subbuffer),
 		CASE(salvage_of_noise_stays_inside_and_ends),
 		{NULL, NULL},
 	};

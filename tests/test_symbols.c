@@ -119,7 +119,7 @@ static void an_address_has_the_name_of_its_function(void)
 	tb_free(tb);
 }
 
-static void children_have_what_their_parent_had_until_they_execute(void)
+static void children_have_their_parents_mappings_until_they_execute(void)
 {
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -157,7 +157,7 @@ static void children_have_what_their_parent_had_until_they_execute(void)
 
 /* A program may record any path as a mapping. This one is a FIFO, and opening it would wait for a
  * writer. */
-static void what_is_no_file_is_not_opened(void)
+static void only_regular_files_are_opened(void)
 {
 	struct tb *tb = tb_new();
 	char path[] = "/tmp/trace-symbols-XXXXXX";
@@ -242,8 +242,8 @@ static void names_are_readable_and_lines_are_found(void)
 
 static const struct unit_case cases[] = {
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
-	{"children_have_what_their_parent_had_until_they_execute", children_have_what_their_parent_had_until_they_execute},
-	{"what_is_no_file_is_not_opened", what_is_no_file_is_not_opened},
+	{"children_have_their_parents_mappings_until_they_execute", children_have_their_parents_mappings_until_they_execute},
+	{"only_regular_files_are_opened", only_regular_files_are_opened},
 	{"a_replaced_file_gives_no_names", a_replaced_file_gives_no_names},
 	{"names_are_readable_and_lines_are_found", names_are_readable_and_lines_are_found},
 	{NULL, NULL},

@@ -148,7 +148,7 @@ static struct trace_columns_times round_trip(const uint32_t *times, size_t n, st
 	return coded.head;
 }
 
-static void few_times_and_far_ones_come_back(void)
+static void few_and_distant_times_are_decoded_exactly(void)
 {
 	static const uint32_t times[][3] = { { 0, 0, 0 }, { 0, 1, UINT32_MAX }, { 0, UINT32_MAX, UINT32_MAX }, { 0, 15, 31 }, { 0, 0x7fffffff, 0x80000000 } };
 	struct clock_model model = model_new();
@@ -161,7 +161,7 @@ static void few_times_and_far_ones_come_back(void)
 		}
 }
 
-static void every_distance_comes_back(void)
+static void every_distance_is_decoded_exactly(void)
 {
 	uint32_t *times = calloc(70000, sizeof(*times)), nr = 1;
 
@@ -175,7 +175,7 @@ static void every_distance_comes_back(void)
 
 /* The decoder takes bits from a word of 64. Two long distances in a row, which are rare and have
  * long codes, fill it now and then. */
-static void long_distances_in_a_row_come_back(void)
+static void long_distances_in_a_row_are_decoded_exactly(void)
 {
 	static uint32_t times[4000];
 
@@ -373,7 +373,7 @@ static void times_that_end_too_early_or_late_are_refused(void)
 	coded_free(&coded);
 }
 
-static void times_that_lie_are_refused_or_ascend(void)
+static void false_times_are_refused_or_ascend(void)
 {
 	enum { FEW = 400 };
 	uint32_t times[FEW];
@@ -399,9 +399,9 @@ static void times_that_lie_are_refused_or_ascend(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "few_times_and_far_ones_come_back", few_times_and_far_ones_come_back },
-	{ "every_distance_comes_back", every_distance_comes_back },
-	{ "long_distances_in_a_row_come_back", long_distances_in_a_row_come_back },
+	{ "few_and_distant_times_are_decoded_exactly", few_and_distant_times_are_decoded_exactly },
+	{ "every_distance_is_decoded_exactly", every_distance_is_decoded_exactly },
+	{ "long_distances_in_a_row_are_decoded_exactly", long_distances_in_a_row_are_decoded_exactly },
 	{ "a_clock_that_goes_in_steps_is_recognized", a_clock_that_goes_in_steps_is_recognized },
 	{ "a_clock_that_is_adjusted_is_followed", a_clock_that_is_adjusted_is_followed },
 	{ "a_clock_that_is_moved_in_pauses_is_followed", a_clock_that_is_moved_in_pauses_is_followed },
@@ -410,7 +410,7 @@ static const struct unit_case cases[] = {
 	{ "types_have_codes_of_their_own", types_have_codes_of_their_own },
 	{ "codes_are_complete_and_short", codes_are_complete_and_short },
 	{ "times_that_end_too_early_or_late_are_refused", times_that_end_too_early_or_late_are_refused },
-	{ "times_that_lie_are_refused_or_ascend", times_that_lie_are_refused_or_ascend },
+	{ "false_times_are_refused_or_ascend", false_times_are_refused_or_ascend },
 	{ NULL, NULL },
 };
 

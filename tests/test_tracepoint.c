@@ -547,7 +547,7 @@ static void check_number(const struct user_record *record, void *argument)
 	++*(trace_u64 *)argument;
 }
 
-static void threads_beside_a_consumer_lose_nothing_uncounted(void)
+static void threads_with_a_consumer_lose_nothing_uncounted(void)
 {
 	struct producer producers[4] = { 0 };
 	trace_u64 count = 0, lost, attempted = 0;
@@ -591,7 +591,7 @@ static void a_full_ring_discards_and_counts_exactly(void)
 
 /* Another version of the structures compiled into programs: its tracepoints are switched off,
  * whatever recordings select. */
-static void places_of_another_version_are_switched_off(void)
+static void tracepoints_of_another_version_are_switched_off(void)
 {
 	static struct trace_tracepoint place = { .flag = &place.off, .provider = "versions", .name = "older", .field_names = "", .file = __FILE__,
 						 .function = "", .payload_bytes = 4, .version = TRACE_TRACEPOINT_VERSION - 1, .off = 1 };
@@ -603,7 +603,7 @@ static void places_of_another_version_are_switched_off(void)
 }
 
 /* Every size of image that the program writes inline, with padding, and one that it does not. */
-static void images_of_all_sizes_arrive_whole(void)
+static void images_of_all_sizes_arrive_complete(void)
 {
 	signed char a = -1;
 	short b = -2;
@@ -641,7 +641,7 @@ static void images_of_all_sizes_arrive_whole(void)
 }
 
 /* A full registry: the tracepoint is off, and counted. */
-static void what_finds_no_room_in_the_registry_is_counted(void)
+static void tracepoints_that_do_not_fit_the_registry_are_counted(void)
 {
 	static struct trace_tracepoint places[2];
 	trace_u32 max_events = consumer.memory->max_events;
@@ -661,9 +661,9 @@ static void what_finds_no_room_in_the_registry_is_counted(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "what_finds_no_room_in_the_registry_is_counted", what_finds_no_room_in_the_registry_is_counted },
-	{ "places_of_another_version_are_switched_off", places_of_another_version_are_switched_off },
-	{ "images_of_all_sizes_arrive_whole", images_of_all_sizes_arrive_whole },
+	{ "tracepoints_that_do_not_fit_the_registry_are_counted", tracepoints_that_do_not_fit_the_registry_are_counted },
+	{ "tracepoints_of_another_version_are_switched_off", tracepoints_of_another_version_are_switched_off },
+	{ "images_of_all_sizes_arrive_complete", images_of_all_sizes_arrive_complete },
 	{ "integers_of_all_sizes_arrive", integers_of_all_sizes_arrive },
 	{ "other_numbers_arrive", other_numbers_arrive },
 	{ "texts_arrive_bounded_and_null_safe", texts_arrive_bounded_and_null_safe },
@@ -678,7 +678,7 @@ static const struct unit_case cases[] = {
 	{ "cpp_events_arrive_from_templates_inlines_and_lambdas", cpp_events_arrive_from_templates_inlines_and_lambdas },
 	{ "thousands_of_short_threads_have_their_own_numbers", thousands_of_short_threads_have_their_own_numbers },
 	{ "signal_handlers_trace_in_the_middle_of_records", signal_handlers_trace_in_the_middle_of_records },
-	{ "threads_beside_a_consumer_lose_nothing_uncounted", threads_beside_a_consumer_lose_nothing_uncounted },
+	{ "threads_with_a_consumer_lose_nothing_uncounted", threads_with_a_consumer_lose_nothing_uncounted },
 	{ "a_full_ring_discards_and_counts_exactly", a_full_ring_discards_and_counts_exactly },
 	{ NULL, NULL },
 };

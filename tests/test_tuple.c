@@ -50,13 +50,13 @@ static void on_loopback(const uint64_t address[2])
 	table_clear(&table);
 }
 
-static void loopback_leads_nowhere_else(void)
+static void loopback_stays_in_its_namespace(void)
 {
 	on_loopback(here);
 	on_loopback(here6);
 }
 
-static void from_one_namespace_into_another(void)
+static void connections_between_namespaces_are_matched(void)
 {
 	struct table table = {0};
 	struct tuple client = end_at(1, client_at, 5000, server_at, 80), server = end_at(2, server_at, 80, client_at, 5000);
@@ -85,7 +85,7 @@ static void from_one_namespace_into_another(void)
 
 /* The server's end in another namespace is ambiguous, also when one of the two candidates is
  * removed and added again. So is the client's end. */
-static void ends_that_come_again_are_shared_still(void)
+static void ends_that_are_added_again_stay_ambiguous(void)
 {
 	struct table table = {0};
 	struct tuple client = end_at(1, client_at, 5000, server_at, 80), client_too = client;
@@ -108,7 +108,7 @@ static void ends_that_come_again_are_shared_still(void)
 	table_clear(&table);
 }
 
-static void without_namespaces_addresses_tell(void)
+static void without_namespaces_addresses_decide(void)
 {
 	struct table table = {0};
 	struct tuple client = end_at(0, here, 5000, here, 80), server = end_at(0, here, 80, here, 5000);
@@ -147,10 +147,10 @@ static void ports_are_of_a_namespace(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(loopback_leads_nowhere_else),
-		CASE(from_one_namespace_into_another),
-		CASE(ends_that_come_again_are_shared_still),
-		CASE(without_namespaces_addresses_tell),
+		CASE(loopback_stays_in_its_namespace),
+		CASE(connections_between_namespaces_are_matched),
+		CASE(ends_that_are_added_again_stay_ambiguous),
+		CASE(without_namespaces_addresses_decide),
 		CASE(ports_are_of_a_namespace),
 		{NULL, NULL},
 	};

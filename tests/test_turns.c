@@ -374,7 +374,7 @@ static struct outcome check(const struct kind *kind)
 
 /* ---- cases ---- */
 
-static void whoever_had_the_cpu_is_charged_to_the_nanosecond(void)
+static void the_thread_on_the_cpu_is_charged_to_the_nanosecond(void)
 {
 	static const struct kind kinds[] = {
 		{"few", 2, 6, 4, 6000, 20, false, 5, 20, 0, 0, 0},
@@ -399,7 +399,7 @@ static void whoever_had_the_cpu_is_charged_to_the_nanosecond(void)
 	}
 }
 
-static void of_many_nobody_is_charged_with_more_than_he_had(void)
+static void no_thread_is_charged_with_more_than_it_had(void)
 {
 	static const struct kind kinds[] = {
 		{"in order", 2, 1500, 1500, 9000, 0, true, 0, 20, 0, 0, 0},
@@ -417,7 +417,7 @@ static void of_many_nobody_is_charged_with_more_than_he_had(void)
 
 /* 600 threads have a slice each on a CPU. More than one in five is named: those that had it
  * last. */
-static void of_long_waits_the_latest_are_named(void)
+static void long_waits_name_the_latest_threads(void)
 {
 	static const struct kind kind = {"in order", 1, 600, 600, 12000, 0, true, 0, 0, 0, 0, 0};
 	struct outcome outcome = check(&kind);
@@ -427,7 +427,7 @@ static void of_long_waits_the_latest_are_named(void)
 }
 
 /* However many slices it takes: a wait for few processes does not need "several". */
-static void of_long_waits_for_few_processes_all_is_known(void)
+static void long_waits_for_few_processes_are_completely_named(void)
 {
 	static const struct kind kinds[] = {
 		{"ten of many threads", 2, 1200, 10, 16000, 0, true, 0, 20, 0, 0, 0},
@@ -499,12 +499,12 @@ static void check_other_cpu(bool moved)
 }
 
 /* It waited for CPU 0 before that. */
-static void who_turns_up_on_another_cpu_is_charged_on_both(void)
+static void a_thread_that_appears_on_another_cpu_is_charged_on_both(void)
 {
 	check_other_cpu(false);
 }
 
-static void who_is_moved_before_it_waited_is_charged_on_both(void)
+static void a_thread_migrated_before_it_waited_is_charged_on_both(void)
 {
 	check_other_cpu(true);
 }
@@ -550,12 +550,12 @@ static void a_hidden_thread_may_come_last(void)
 }
 
 static const struct unit_case cases[] = {
-	{"whoever_had_the_cpu_is_charged_to_the_nanosecond", whoever_had_the_cpu_is_charged_to_the_nanosecond},
-	{"of_many_nobody_is_charged_with_more_than_he_had", of_many_nobody_is_charged_with_more_than_he_had},
-	{"of_long_waits_the_latest_are_named", of_long_waits_the_latest_are_named},
-	{"of_long_waits_for_few_processes_all_is_known", of_long_waits_for_few_processes_all_is_known},
-	{"who_turns_up_on_another_cpu_is_charged_on_both", who_turns_up_on_another_cpu_is_charged_on_both},
-	{"who_is_moved_before_it_waited_is_charged_on_both", who_is_moved_before_it_waited_is_charged_on_both},
+	{"the_thread_on_the_cpu_is_charged_to_the_nanosecond", the_thread_on_the_cpu_is_charged_to_the_nanosecond},
+	{"no_thread_is_charged_with_more_than_it_had", no_thread_is_charged_with_more_than_it_had},
+	{"long_waits_name_the_latest_threads", long_waits_name_the_latest_threads},
+	{"long_waits_for_few_processes_are_completely_named", long_waits_for_few_processes_are_completely_named},
+	{"a_thread_that_appears_on_another_cpu_is_charged_on_both", a_thread_that_appears_on_another_cpu_is_charged_on_both},
+	{"a_thread_migrated_before_it_waited_is_charged_on_both", a_thread_migrated_before_it_waited_is_charged_on_both},
 	{"a_hidden_thread_may_come_last", a_hidden_thread_may_come_last},
 	{NULL, NULL},
 };

@@ -135,7 +135,7 @@ static void times_of_the_system_clock_stay_as_they_are(void)
 
 /* ---- the ledger ---- */
 
-static void what_finds_no_room_is_counted(void)
+static void records_without_room_are_counted(void)
 {
 	enum { NR = 20000 };
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
@@ -165,7 +165,7 @@ static void what_finds_no_room_is_counted(void)
 	fake_program_free(&program);
 }
 
-static void what_was_before_the_recording_is_not_part_of_it(void)
+static void events_before_the_recording_are_not_part_of_it(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
@@ -220,7 +220,7 @@ static void recordings_follow_one_another_and_leave_the_events_off(void)
 
 /* ---- choosing ---- */
 
-static void patterns_switch_events_and_what_came_before_is_filtered(void)
+static void patterns_switch_events_and_filter_earlier_ones(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new("shop:*,-shop:debug*");
@@ -323,7 +323,7 @@ static void write_now(struct bench *bench)
 		usleep(1000);
 }
 
-static void whose_events_they_are_is_told_again_if_it_could_not_be_written(void)
+static void the_program_of_a_stream_is_announced_again_after_a_failed_write(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
@@ -359,13 +359,13 @@ static const struct unit_case cases[] = {
 	{ "scopes_are_two_events_of_one_name", scopes_are_two_events_of_one_name },
 	{ "ticks_become_times_within_a_microsecond", ticks_become_times_within_a_microsecond },
 	{ "times_of_the_system_clock_stay_as_they_are", times_of_the_system_clock_stay_as_they_are },
-	{ "what_finds_no_room_is_counted", what_finds_no_room_is_counted },
-	{ "what_was_before_the_recording_is_not_part_of_it", what_was_before_the_recording_is_not_part_of_it },
+	{ "records_without_room_are_counted", records_without_room_are_counted },
+	{ "events_before_the_recording_are_not_part_of_it", events_before_the_recording_are_not_part_of_it },
 	{ "recordings_follow_one_another_and_leave_the_events_off", recordings_follow_one_another_and_leave_the_events_off },
-	{ "patterns_switch_events_and_what_came_before_is_filtered", patterns_switch_events_and_what_came_before_is_filtered },
+	{ "patterns_switch_events_and_filter_earlier_ones", patterns_switch_events_and_filter_earlier_ones },
 	{ "selections_say_which_events_of_programs", selections_say_which_events_of_programs },
 	{ "a_program_that_dies_in_a_record_loses_that_record_only", a_program_that_dies_in_a_record_loses_that_record_only },
-	{ "whose_events_they_are_is_told_again_if_it_could_not_be_written", whose_events_they_are_is_told_again_if_it_could_not_be_written },
+	{ "the_program_of_a_stream_is_announced_again_after_a_failed_write", the_program_of_a_stream_is_announced_again_after_a_failed_write },
 	{ NULL, NULL },
 };
 

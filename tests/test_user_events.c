@@ -103,7 +103,7 @@ static void counters_have_their_extremes_and_mean(void)
 
 /* ---- scopes ---- */
 
-static void a_scope_is_divided_into_what_its_thread_did(void)
+static void a_scope_is_divided_by_its_threads_states(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
@@ -155,7 +155,7 @@ static void scopes_nest_and_each_has_all_of_its_time(void)
 	end(&s);
 }
 
-static void what_does_not_begin_or_end_is_told(void)
+static void scopes_without_begin_or_end_are_reported(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -194,7 +194,7 @@ static void scopes_deeper_than_can_be_followed_are_counted(void)
 
 /* An event type that is off while one scope ends and the next begins, and on when that one ends,
  * would make one long scope of two. */
-static void nothing_is_followed_across_a_change_of_what_is_recorded(void)
+static void nothing_is_followed_across_a_change_of_the_mask(void)
 {
 	struct story s = begin();
 	uint16_t begins = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), ends = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -265,7 +265,7 @@ static void nothing_is_followed_across_a_damaged_chunk(void)
 }
 
 /* A program's first events are in its stream before the daemon has recorded which program it is. */
-static void damage_is_its_programs_who_is_told_of_only_then(void)
+static void damage_in_a_stream_is_of_its_program_even_if_named_later(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -336,7 +336,7 @@ static void the_end_of_all_time_is_in_no_gap(void)
 	end(&s);
 }
 
-static void events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel(void)
+static void probe_events_belong_to_the_running_thread_and_share_kernel_gaps(void)
 {
 	static const struct trace_field field = {.name = "size", .offset = 0, .bytes = 8, .kind = TRACE_KIND_DEC};
 	struct trace_event_type type = {.name = "libc:malloc", .classic = "NONE", .text = "", .doc = "", .program = "probe", .fields = &field,
@@ -416,7 +416,7 @@ static void a_request_goes_from_thread_to_thread(void)
 
 /* Two requests of 300 years each: their sum overflows 64 bits, and would be smaller than either
  * part. */
-static void requests_of_six_hundred_years_balance(void)
+static void requests_of_six_hundred_years_do_not_overflow(void)
 {
 	struct story s = begin();
 	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
@@ -455,7 +455,7 @@ static void requests_that_ended_leave_no_trace_in_memory(void)
 
 /* Thread 11 exits without an event, and another thread gets its number. The waits of that thread
  * are not the request's, and are not counted with those of 11. */
-static void a_request_does_not_pass_to_who_has_its_threads_number_next(void)
+static void a_request_does_not_pass_to_a_thread_that_reuses_the_number(void)
 {
 	struct story s = begin();
 	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
@@ -488,7 +488,7 @@ static void a_request_does_not_pass_to_who_has_its_threads_number_next(void)
 
 /* Only when 10 blocks does the trace show that it was in a call. The time before the scope that had
  * counted as user mode was not, and the scope's user time would have become negative. */
-static void without_system_calls_no_part_of_a_span_is_less_than_nothing(void)
+static void without_system_calls_no_part_of_a_span_is_negative(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -530,7 +530,7 @@ static void a_thread_of_a_container_is_found_by_its_cpu(void)
 	end(&s);
 }
 
-static void without_kernel_events_the_parts_are_unseen(void)
+static void without_kernel_events_the_parts_are_unrecorded(void)
 {
 	struct story s = {.tb = tb_new()};
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -559,7 +559,7 @@ static void a_trace_without_such_events_has_no_rows(void)
 	end(&s);
 }
 
-static void after_the_pass_it_is_too_late(void)
+static void user_events_have_to_be_created_before_the_pass(void)
 {
 	struct story s = begin();
 	struct trace_error error = {0};
@@ -616,26 +616,26 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(events_are_counted_by_process_with_the_time_between_them),
 		CASE(counters_have_their_extremes_and_mean),
-		CASE(a_scope_is_divided_into_what_its_thread_did),
+		CASE(a_scope_is_divided_by_its_threads_states),
 		CASE(scopes_nest_and_each_has_all_of_its_time),
-		CASE(what_does_not_begin_or_end_is_told),
+		CASE(scopes_without_begin_or_end_are_reported),
 		CASE(scopes_deeper_than_can_be_followed_are_counted),
 		CASE(nothing_is_followed_across_lost_events),
 		CASE(nothing_is_followed_across_a_damaged_chunk),
-		CASE(damage_is_its_programs_who_is_told_of_only_then),
-		CASE(nothing_is_followed_across_a_change_of_what_is_recorded),
+		CASE(damage_in_a_stream_is_of_its_program_even_if_named_later),
+		CASE(nothing_is_followed_across_a_change_of_the_mask),
 		CASE(the_end_of_all_time_is_in_no_gap),
-		CASE(events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel),
+		CASE(probe_events_belong_to_the_running_thread_and_share_kernel_gaps),
 		CASE(the_time_between_two_marks_is_divided_too),
 		CASE(a_request_goes_from_thread_to_thread),
-		CASE(requests_of_six_hundred_years_balance),
+		CASE(requests_of_six_hundred_years_do_not_overflow),
 		CASE(requests_that_ended_leave_no_trace_in_memory),
-		CASE(a_request_does_not_pass_to_who_has_its_threads_number_next),
-		CASE(without_system_calls_no_part_of_a_span_is_less_than_nothing),
+		CASE(a_request_does_not_pass_to_a_thread_that_reuses_the_number),
+		CASE(without_system_calls_no_part_of_a_span_is_negative),
 		CASE(a_thread_of_a_container_is_found_by_its_cpu),
-		CASE(without_kernel_events_the_parts_are_unseen),
+		CASE(without_kernel_events_the_parts_are_unrecorded),
 		CASE(a_trace_without_such_events_has_no_rows),
-		CASE(after_the_pass_it_is_too_late),
+		CASE(user_events_have_to_be_created_before_the_pass),
 		CASE(the_times_of_a_thread_add_up_at_every_event),
 		{NULL, NULL},
 	};

@@ -82,7 +82,7 @@ static const char *answer_of(int client)
 }
 
 /* A pipe may never be read. */
-static void a_snapshot_is_written_to_what_takes_it_at_once(void)
+static void a_snapshot_is_written_only_to_files_that_never_block(void)
 {
 	struct options options = { .session.level = 1 };
 	struct session session = { .options = &options };
@@ -132,7 +132,7 @@ static void a_reset_forgets_and_counts_from_there(void)
 
 /* A program that is found in /proc without an offer was there before the flight. Its earlier events
  * are not part of the flight. */
-static void what_was_before_the_flight_is_not_part_of_it(void)
+static void events_before_the_flight_are_not_part_of_it(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
@@ -190,7 +190,7 @@ static void events_are_chosen_and_the_rest_is_filtered(void)
 
 /* A new program records all its events until the daemon has looked at their types. Events that no
  * pattern selected then stay unselected, even if later patterns select them. */
-static void what_was_not_wanted_when_it_was_recorded_stays_out(void)
+static void events_not_selected_when_recorded_stay_out(void)
 {
 	struct selection more;
 	struct trace_error error;
@@ -221,7 +221,7 @@ static void what_was_not_wanted_when_it_was_recorded_stays_out(void)
 
 /* ---- the clock, and an idle daemon ---- */
 
-static void times_are_right_though_nobody_looked_for_a_second(void)
+static void times_are_right_after_a_second_without_a_look(void)
 {
 	struct subbuf_writer ns = { .clock = SUBBUF_CLOCK_MONOTONIC };
 	struct plane plane;
@@ -254,7 +254,7 @@ static void times_are_right_though_nobody_looked_for_a_second(void)
 
 /* The clock's rate changes between two looks of the daemon. The clock pairs that programs noted
  * correct it, and pairs that contradict are ignored. */
-static void a_program_s_pairs_straighten_the_clock(void)
+static void clock_pairs_of_a_program_correct_the_clock(void)
 {
 	struct user_clock_knot pairs[] = { { 9000, 50 }, { 5000, 9000 }, { 50, 500 }, { 20000, 30000 }, { 6000, 20000 }, { 7000, 8000 } };
 	struct user_clock *clock = calloc(1, sizeof(*clock));
@@ -278,7 +278,7 @@ static void a_program_s_pairs_straighten_the_clock(void)
 
 /* After the first seconds of a program nothing wakes the daemon, though its rings are overwritten
  * again and again. */
-static void nobody_is_woken(void)
+static void full_rings_do_not_wake_the_daemon(void)
 {
 	struct plane plane;
 	struct fake_program program;
@@ -338,7 +338,7 @@ static bool is_whole(const struct found *found)
 
 /* The events in the snapshot are consecutive, and exactly as many as are missing before them were
  * overwritten. */
-static void snapshots_beside_running_programs_are_exact(void)
+static void snapshots_of_running_programs_are_exact(void)
 {
 	struct plane plane;
 	struct fake_program program;
@@ -393,7 +393,7 @@ static void snapshots_beside_running_programs_are_exact(void)
 
 /* A thread that is stopped within a record: its sub-buffer cannot be read now. All others can, and
  * this one is read when the thread has continued. */
-static void what_a_stopped_writer_keeps_is_counted(void)
+static void events_blocked_by_a_stopped_writer_are_counted(void)
 {
 	struct plane plane;
 	struct fake_program program;
@@ -428,16 +428,16 @@ static void what_a_stopped_writer_keeps_is_counted(void)
 
 static const struct unit_case cases[] = {
 	{ "a_snapshot_holds_the_latest_events_of_programs", a_snapshot_holds_the_latest_events_of_programs },
-	{ "a_snapshot_is_written_to_what_takes_it_at_once", a_snapshot_is_written_to_what_takes_it_at_once },
+	{ "a_snapshot_is_written_only_to_files_that_never_block", a_snapshot_is_written_only_to_files_that_never_block },
 	{ "a_reset_forgets_and_counts_from_there", a_reset_forgets_and_counts_from_there },
-	{ "what_was_before_the_flight_is_not_part_of_it", what_was_before_the_flight_is_not_part_of_it },
+	{ "events_before_the_flight_are_not_part_of_it", events_before_the_flight_are_not_part_of_it },
 	{ "events_are_chosen_and_the_rest_is_filtered", events_are_chosen_and_the_rest_is_filtered },
-	{ "what_was_not_wanted_when_it_was_recorded_stays_out", what_was_not_wanted_when_it_was_recorded_stays_out },
-	{ "times_are_right_though_nobody_looked_for_a_second", times_are_right_though_nobody_looked_for_a_second },
-	{ "a_program_s_pairs_straighten_the_clock", a_program_s_pairs_straighten_the_clock },
-	{ "nobody_is_woken", nobody_is_woken },
-	{ "snapshots_beside_running_programs_are_exact", snapshots_beside_running_programs_are_exact },
-	{ "what_a_stopped_writer_keeps_is_counted", what_a_stopped_writer_keeps_is_counted },
+	{ "events_not_selected_when_recorded_stay_out", events_not_selected_when_recorded_stay_out },
+	{ "times_are_right_after_a_second_without_a_look", times_are_right_after_a_second_without_a_look },
+	{ "clock_pairs_of_a_program_correct_the_clock", clock_pairs_of_a_program_correct_the_clock },
+	{ "full_rings_do_not_wake_the_daemon", full_rings_do_not_wake_the_daemon },
+	{ "snapshots_of_running_programs_are_exact", snapshots_of_running_programs_are_exact },
+	{ "events_blocked_by_a_stopped_writer_are_counted", events_blocked_by_a_stopped_writer_are_counted },
 	{ NULL, NULL },
 };
 

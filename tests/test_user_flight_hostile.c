@@ -36,7 +36,7 @@ static void live_and_die(struct plane *plane, int nr, bool in_a_record)
 	plane_look(plane);
 }
 
-static void what_the_dead_left_is_kept(void)
+static void events_of_dead_programs_are_kept(void)
 {
 	struct plane plane;
 	struct found found;
@@ -62,7 +62,7 @@ static void what_the_dead_left_is_kept(void)
 
 /* When more programs die than fit, the rings of the latest are kept; the others are counted, and a
  * mark says so. */
-static void the_dead_are_kept_within_bounds(void)
+static void rings_of_dead_programs_are_kept_within_bounds(void)
 {
 	struct plane plane;
 	struct found found;
@@ -214,7 +214,7 @@ static void a_recording_follows_a_flight_that_was_killed(void)
 /* ---- hostile memory ---- */
 
 /* Nonsense stays in the program's own streams, and the counts still add up: trace_verify(). */
-static void nonsense_spoils_the_program_s_own_events_only(void)
+static void nonsense_damages_only_the_programs_own_events(void)
 {
 	size_t rings = 4096 + 4096 + FAKE_REGISTRY;
 	struct plane plane;
@@ -281,12 +281,12 @@ static void holes_are_not_read(void)
 }
 
 static const struct unit_case cases[] = {
-	CASE(what_the_dead_left_is_kept),
-	CASE(the_dead_are_kept_within_bounds),
+	CASE(events_of_dead_programs_are_kept),
+	CASE(rings_of_dead_programs_are_kept_within_bounds),
 	CASE(programs_that_cannot_overwrite_keep_their_oldest),
 	CASE(a_recording_follows_a_flight),
 	CASE(a_recording_follows_a_flight_that_was_killed),
-	CASE(nonsense_spoils_the_program_s_own_events_only),
+	CASE(nonsense_damages_only_the_programs_own_events),
 	CASE(holes_are_not_read),
 	{NULL, NULL},
 };

@@ -14,7 +14,7 @@
 
 /* ---- hostile memory ---- */
 
-static void memories_that_are_not_as_they_should_be_are_refused(void)
+static void malformed_memories_are_refused(void)
 {
 	static const struct {
 		size_t offset, bytes;
@@ -70,7 +70,7 @@ static void memories_of_huge_pages_are_refused(void)
 	bench_free(bench);
 }
 
-static void files_that_are_no_memory_are_refused(void)
+static void files_that_are_no_program_memory_are_refused(void)
 {
 	struct fake_program program = { .fd = open("/dev/zero", O_RDWR | O_CLOEXEC) };
 	struct bench *bench = bench_new(NULL);
@@ -179,7 +179,7 @@ static void nonsense_in_rings_stays_in_its_streams(void)
 
 /* The daemon read a sub-buffer in which nothing is valid, and wrote about it: no write failed, and
  * no buffer was full. */
-static void records_that_are_none_are_a_loss_of_their_own_kind(void)
+static void invalid_records_are_a_loss_of_their_own_kind(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
@@ -264,13 +264,13 @@ static void memory_that_changes_while_it_is_read_breaks_nothing(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "memories_that_are_not_as_they_should_be_are_refused", memories_that_are_not_as_they_should_be_are_refused },
+	{ "malformed_memories_are_refused", malformed_memories_are_refused },
 	{ "memories_that_could_shrink_are_refused", memories_that_could_shrink_are_refused },
 	{ "memories_of_huge_pages_are_refused", memories_of_huge_pages_are_refused },
-	{ "files_that_are_no_memory_are_refused", files_that_are_no_memory_are_refused },
+	{ "files_that_are_no_program_memory_are_refused", files_that_are_no_program_memory_are_refused },
 	{ "a_program_belongs_to_one_daemon_at_a_time", a_program_belongs_to_one_daemon_at_a_time },
 	{ "nonsense_in_rings_stays_in_its_streams", nonsense_in_rings_stays_in_its_streams },
-	{ "records_that_are_none_are_a_loss_of_their_own_kind", records_that_are_none_are_a_loss_of_their_own_kind },
+	{ "invalid_records_are_a_loss_of_their_own_kind", invalid_records_are_a_loss_of_their_own_kind },
 	{ "nonsense_in_the_registry_stays_in_its_program", nonsense_in_the_registry_stays_in_its_program },
 	{ "memory_that_changes_while_it_is_read_breaks_nothing", memory_that_changes_while_it_is_read_breaks_nothing },
 	{ NULL, NULL },

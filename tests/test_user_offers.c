@@ -177,7 +177,7 @@ static void count_found(void *context, int fd, struct user_identity *identity)
 
 /* A child maps our memory, and files that only resemble it: mapped privately, not from the
  * beginning, with another name, or with a longer name. */
-static void the_memory_is_found_among_all_that_a_process_maps(void)
+static void the_memory_is_found_among_all_mappings_of_a_process(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct find find = { 0 };
@@ -231,7 +231,7 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 }
 
 /* A short-lived program connected, sent its offer, and closed while the daemon looked. */
-static void who_speaks_and_leaves_at_once_is_heard(void)
+static void an_offer_from_a_closed_connection_is_read(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
@@ -305,7 +305,7 @@ static void a_message_of_no_bytes_leaves_no_descriptors_behind(void)
 	daemon_free(&daemon);
 }
 
-static void who_could_not_be_heard_is_found_at_the_end(void)
+static void a_program_without_a_read_offer_is_found_at_the_end(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
 	struct daemon_of_users daemon;
@@ -417,7 +417,7 @@ static void a_second_daemon_takes_over_when_the_first_ends(void)
 }
 
 /* Missing programs are reported only if the user asked for events of programs. */
-static void who_asks_for_no_programs_is_not_told_that_they_could_not_join(void)
+static void programs_that_cannot_join_are_reported_only_if_selected(void)
 {
 	struct daemon_of_users daemon;
 	struct selection wanted = { 0 };
@@ -440,12 +440,12 @@ static void who_asks_for_no_programs_is_not_told_that_they_could_not_join(void)
 	daemon_free(&daemon);
 }
 
-static void who_is_slow_to_speak_is_heard(void)
+static void a_late_offer_is_read(void)
 {
 	offer_among_silent_ones(200, 2);
 }
 
-static void who_says_nothing_keeps_nobody_out(void)
+static void silent_connections_do_not_block_others(void)
 {
 	offer_among_silent_ones(1500, 2);
 }
@@ -457,7 +457,7 @@ static bool is_awake(const struct daemon_of_users *daemon, int timeout_ms)
 
 /* A connection waits at the socket that the daemon cannot accept: it must not keep the daemon
  * awake. */
-static void without_descriptors_the_daemon_waits_and_hears_later(void)
+static void without_descriptors_the_daemon_pauses_and_accepts_later(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
 	struct rlimit limit, before;
@@ -498,7 +498,7 @@ static void without_descriptors_the_daemon_waits_and_hears_later(void)
 	daemon_free(&daemon);
 }
 
-static void what_children_count_in_a_memory_without_rings_is_told(void)
+static void events_counted_in_a_memory_without_rings_are_reported(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
@@ -565,7 +565,7 @@ static void events_that_no_ring_can_count_are_in_the_trace(void)
 
 /* Patterns that matched nothing are reported. Patterns that matched, that exclude, or that mean all
  * events are not. */
-static void patterns_that_match_nothing_are_told(void)
+static void patterns_that_match_nothing_are_reported(void)
 {
 	struct daemon_of_users daemon;
 	struct fake_program program;
@@ -594,7 +594,7 @@ static void patterns_that_match_nothing_are_told(void)
 
 /* All ids are in use: the program's event is not recorded, and the trace says that there was
  * one. */
-static void events_that_the_trace_cannot_describe_are_told(void)
+static void events_that_the_trace_cannot_describe_are_reported(void)
 {
 	static struct trace_field field = { .name = "n", .offset = 4, .bytes = 4, .kind = TRACE_KIND_DEC };
 	struct trace_event_type type = { .fields = &field, .nr_fields = 1, .fixed_bytes = 8, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
@@ -623,7 +623,7 @@ static void events_that_the_trace_cannot_describe_are_told(void)
 }
 
 /* When as many programs connect at once as can wait, others may have been refused. */
-static void a_crowd_is_told(void)
+static void a_full_accept_queue_is_reported(void)
 {
 	struct daemon_of_users daemon;
 	size_t most = user_socket_backlog();
@@ -650,7 +650,7 @@ static void on_nobody(void *context, int fd, struct user_identity *identity)
 
 /* A program runs already, and no descriptor is free to search for it: the daemon reports that it
  * does not know. As soon as a descriptor is free it finds the program. */
-static void who_could_not_be_looked_for_is_told(void)
+static void a_failed_search_for_programs_is_reported(void)
 {
 	struct daemon_of_users daemon;
 	struct fake_program program;
@@ -690,22 +690,22 @@ static void who_could_not_be_looked_for_is_told(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "without_descriptors_the_daemon_waits_and_hears_later", without_descriptors_the_daemon_waits_and_hears_later },
+	{ "without_descriptors_the_daemon_pauses_and_accepts_later", without_descriptors_the_daemon_pauses_and_accepts_later },
 	{ "events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace },
-	{ "patterns_that_match_nothing_are_told", patterns_that_match_nothing_are_told },
-	{ "events_that_the_trace_cannot_describe_are_told", events_that_the_trace_cannot_describe_are_told },
-	{ "a_crowd_is_told", a_crowd_is_told },
-	{ "who_could_not_be_looked_for_is_told", who_could_not_be_looked_for_is_told },
-	{ "the_memory_is_found_among_all_that_a_process_maps", the_memory_is_found_among_all_that_a_process_maps },
-	{ "who_speaks_and_leaves_at_once_is_heard", who_speaks_and_leaves_at_once_is_heard },
+	{ "patterns_that_match_nothing_are_reported", patterns_that_match_nothing_are_reported },
+	{ "events_that_the_trace_cannot_describe_are_reported", events_that_the_trace_cannot_describe_are_reported },
+	{ "a_full_accept_queue_is_reported", a_full_accept_queue_is_reported },
+	{ "a_failed_search_for_programs_is_reported", a_failed_search_for_programs_is_reported },
+	{ "the_memory_is_found_among_all_mappings_of_a_process", the_memory_is_found_among_all_mappings_of_a_process },
+	{ "an_offer_from_a_closed_connection_is_read", an_offer_from_a_closed_connection_is_read },
 	{ "a_message_of_no_bytes_is_no_end", a_message_of_no_bytes_is_no_end },
 	{ "a_message_of_no_bytes_leaves_no_descriptors_behind", a_message_of_no_bytes_leaves_no_descriptors_behind },
-	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
+	{ "a_program_without_a_read_offer_is_found_at_the_end", a_program_without_a_read_offer_is_found_at_the_end },
 	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
-	{ "who_asks_for_no_programs_is_not_told_that_they_could_not_join", who_asks_for_no_programs_is_not_told_that_they_could_not_join },
-	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
-	{ "who_says_nothing_keeps_nobody_out", who_says_nothing_keeps_nobody_out },
-	{ "what_children_count_in_a_memory_without_rings_is_told", what_children_count_in_a_memory_without_rings_is_told },
+	{ "programs_that_cannot_join_are_reported_only_if_selected", programs_that_cannot_join_are_reported_only_if_selected },
+	{ "a_late_offer_is_read", a_late_offer_is_read },
+	{ "silent_connections_do_not_block_others", silent_connections_do_not_block_others },
+	{ "events_counted_in_a_memory_without_rings_are_reported", events_counted_in_a_memory_without_rings_are_reported },
 	{ NULL, NULL },
 };
 

@@ -158,14 +158,14 @@ static void events_before_main_and_after_exit_are_recorded(void)
 	CU_ASSERT_EQUAL(lost(), 0);
 }
 
-static void a_statically_linked_library_does_the_same(void)
+static void a_statically_linked_library_records_the_same_events(void)
 {
 	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM_STATIC, "plain", "1000", set_early)), 0);
 	CU_ASSERT_EQUAL(*attempted, 1003);
 	EXPECT_EXACT_LEDGER();
 }
 
-static void without_rseq_the_books_close_too(void)
+static void without_rseq_the_counts_add_up_too(void)
 {
 	setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0", 1);
 	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "storm", "300", NULL)), 0);
@@ -183,7 +183,7 @@ static void forked_children_have_memories_of_their_own(void)
 	CU_ASSERT_EQUAL(lost(), 0);
 }
 
-static void children_of_a_bare_clone_too(void)
+static void children_of_a_bare_clone_have_memories_too(void)
 {
 	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "raw_forks", NULL, NULL)), 0);
 	CU_ASSERT_EQUAL(nr_memories, 21);
@@ -199,7 +199,7 @@ static void vfork_and_spawn_disturb_nothing(void)
 	EXPECT_EXACT_LEDGER();
 }
 
-static void what_a_vforked_child_traces_beside_threads_is_whole(void)
+static void events_of_a_vforked_child_among_threads_are_complete(void)
 {
 	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "vforks_beside", NULL, NULL)), 0);
 	CU_ASSERT_TRUE(has_event(0, "in_vforked"));
@@ -315,7 +315,7 @@ static void an_offer_that_fails_is_tried_again(void)
 
 /* The daemon does not accept the program's offer when the program begins. When it accepts the offer
  * at the program's end, all events are recorded. */
-static void a_program_is_heard_at_its_end_at_last(void)
+static void a_last_offer_at_the_end_of_a_program_is_accepted(void)
 {
 	int fillers[4], before = listener;
 	char path[64], socket_before[108];
@@ -363,7 +363,7 @@ static void migrations_and_signals_lose_nothing_uncounted(void)
 
 /* Three threads and their signal handlers: at most six records in flight, and at most as many
  * counted as attempted that were not begun. */
-static void killed_in_a_storm_only_what_is_in_flight_is_lost(void)
+static void a_kill_in_a_storm_loses_only_records_in_flight(void)
 {
 	unsigned long long most = 0, events = 0;
 	int kills = getenv("TRACE_TEST_LONG") ? 1000 : 40 / unit_step(4);
@@ -456,7 +456,7 @@ static void take_soak(void)
 /* Everything at once: signal handlers that trace, migrations between CPUs, forks, kill -9 of
  * children, a consumer that pauses now and then. $TRACE_TEST_EVENTS sets the number of events. Each
  * event is stored or counted as lost. */
-static void a_soak_keeps_exact_books(void)
+static void a_soak_keeps_exact_counts(void)
 {
 	const char *events = getenv("TRACE_TEST_EVENTS");
 	const struct user_count *counts = (const struct user_count *)attempted;
@@ -606,22 +606,22 @@ static void death_in_the_first_event_costs_that_event(void)
 
 static const struct unit_case cases[] = {
 	{ "events_before_main_and_after_exit_are_recorded", events_before_main_and_after_exit_are_recorded },
-	{ "a_statically_linked_library_does_the_same", a_statically_linked_library_does_the_same },
-	{ "without_rseq_the_books_close_too", without_rseq_the_books_close_too },
+	{ "a_statically_linked_library_records_the_same_events", a_statically_linked_library_records_the_same_events },
+	{ "without_rseq_the_counts_add_up_too", without_rseq_the_counts_add_up_too },
 	{ "forked_children_have_memories_of_their_own", forked_children_have_memories_of_their_own },
-	{ "children_of_a_bare_clone_too", children_of_a_bare_clone_too },
+	{ "children_of_a_bare_clone_have_memories_too", children_of_a_bare_clone_have_memories_too },
 	{ "vfork_and_spawn_disturb_nothing", vfork_and_spawn_disturb_nothing },
-	{ "what_a_vforked_child_traces_beside_threads_is_whole", what_a_vforked_child_traces_beside_threads_is_whole },
+	{ "events_of_a_vforked_child_among_threads_are_complete", events_of_a_vforked_child_among_threads_are_complete },
 	{ "exec_leaves_no_descriptor", exec_leaves_no_descriptor },
 	{ "closing_all_descriptors_changes_nothing", closing_all_descriptors_changes_nothing },
 	{ "without_memory_or_daemon_programs_run_undisturbed", without_memory_or_daemon_programs_run_undisturbed },
 	{ "children_without_a_memory_are_counted_in_their_parents", children_without_a_memory_are_counted_in_their_parents },
 	{ "an_offer_that_fails_is_tried_again", an_offer_that_fails_is_tried_again },
-	{ "a_program_is_heard_at_its_end_at_last", a_program_is_heard_at_its_end_at_last },
+	{ "a_last_offer_at_the_end_of_a_program_is_accepted", a_last_offer_at_the_end_of_a_program_is_accepted },
 	{ "a_library_loaded_again_keeps_its_events_number", a_library_loaded_again_keeps_its_events_number },
 	{ "migrations_and_signals_lose_nothing_uncounted", migrations_and_signals_lose_nothing_uncounted },
-	{ "killed_in_a_storm_only_what_is_in_flight_is_lost", killed_in_a_storm_only_what_is_in_flight_is_lost },
-	{ "a_soak_keeps_exact_books", a_soak_keeps_exact_books },
+	{ "a_kill_in_a_storm_loses_only_records_in_flight", a_kill_in_a_storm_loses_only_records_in_flight },
+	{ "a_soak_keeps_exact_counts", a_soak_keeps_exact_counts },
 	{ "death_at_any_instruction_of_a_record_costs_that_record", death_at_any_instruction_of_a_record_costs_that_record },
 	{ "death_at_any_instruction_of_a_switch_costs_that_record", death_at_any_instruction_of_a_switch_costs_that_record },
 	{ "death_in_a_full_ring_costs_that_record", death_in_a_full_ring_costs_that_record },

@@ -380,7 +380,7 @@ static void *describe(void *argument)
 	return NULL;
 }
 
-static void types_may_be_described_beside_writing(void)
+static void types_may_be_described_while_writing(void)
 {
 	struct trace_error error;
 	struct trace *trace;
@@ -599,7 +599,7 @@ static void a_damaged_description_costs_the_events_of_programs_only(void)
 	tb_free(tb);
 }
 
-static void every_truncation_leaves_what_can_be_described(void)
+static void every_truncation_keeps_the_described_events(void)
 {
 	struct tb *tb = two_types();
 	struct image image = image_new(tb, true);
@@ -627,11 +627,11 @@ static const struct unit_case cases[] = {
 	{ "the_same_description_has_the_same_id", the_same_description_has_the_same_id },
 	{ "descriptions_that_make_no_sense_are_refused", descriptions_that_make_no_sense_are_refused },
 	{ "all_ids_can_be_used_and_no_more", all_ids_can_be_used_and_no_more },
-	{ "types_may_be_described_beside_writing", types_may_be_described_beside_writing },
+	{ "types_may_be_described_while_writing", types_may_be_described_while_writing },
 	{ "records_that_their_type_does_not_allow_are_counted", records_that_their_type_does_not_allow_are_counted },
 	{ "hostile_schema_chunks_break_nothing", hostile_schema_chunks_break_nothing },
 	{ "a_damaged_description_costs_the_events_of_programs_only", a_damaged_description_costs_the_events_of_programs_only },
-	{ "every_truncation_leaves_what_can_be_described", every_truncation_leaves_what_can_be_described },
+	{ "every_truncation_keeps_the_described_events", every_truncation_keeps_the_described_events },
 	{ NULL, NULL },
 };
 

@@ -105,22 +105,22 @@ static void no_memory_is_no_violation(int (*verify)(struct verified *, struct tr
 	}
 }
 
-static void without_memory_no_thread_s_books_are_wrong(void)
+static void without_memory_no_threads_sums_are_called_wrong(void)
 {
 	no_memory_is_no_violation(verify_analysis);
 }
 
-static void without_memory_no_server_s_bill_is_wrong(void)
+static void without_memory_no_servers_bill_is_called_wrong(void)
 {
 	no_memory_is_no_violation(verify_servers);
 }
 
-static void without_memory_no_span_is_wrong(void)
+static void without_memory_no_span_is_called_wrong(void)
 {
 	no_memory_is_no_violation(verify_user);
 }
 
-static void without_memory_no_chunk_is_damaged(void)
+static void without_memory_no_chunk_is_called_damaged(void)
 {
 	no_memory_is_no_violation(verify_trace);
 }
@@ -128,10 +128,10 @@ static void without_memory_no_chunk_is_damaged(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(without_memory_no_thread_s_books_are_wrong),
-		CASE(without_memory_no_server_s_bill_is_wrong),
-		CASE(without_memory_no_span_is_wrong),
-		CASE(without_memory_no_chunk_is_damaged),
+		CASE(without_memory_no_threads_sums_are_called_wrong),
+		CASE(without_memory_no_servers_bill_is_called_wrong),
+		CASE(without_memory_no_span_is_called_wrong),
+		CASE(without_memory_no_chunk_is_called_damaged),
 		{NULL, NULL},
 	};
 

@@ -415,7 +415,7 @@ static void a_wait_around_a_snapshot_is_known_from_its_call(void)
 }
 
 /* A child does not count after exec has closed its end. */
-static void a_descriptor_closed_by_exec_is_nobodys(void)
+static void a_descriptor_closed_by_exec_does_not_count(void)
 {
 	json_t *process, *wait;
 	struct session s;
@@ -512,7 +512,7 @@ static void a_polled_ring_names_the_pipes_writer(void)
 	check(&(struct expected){.scenario = "uring_polled", .kind = "process", .via = "io_uring", .first_thread = true});
 }
 
-static void all_books_balance(void)
+static void all_accounting_adds_up(void)
 {
 	record();
 	CU_ASSERT(verified);
@@ -659,12 +659,12 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 CLAIMS
 
 static const struct unit_case cases[] = {
-	{"all_books_balance", all_books_balance},
+	{"all_accounting_adds_up", all_accounting_adds_up},
 	{"files_show_what_rings_read", files_show_what_rings_read},
 	{"a_process_that_moves_is_shown_in_its_new_control_group", a_process_that_moves_is_shown_in_its_new_control_group},
 	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
 	{"a_wait_around_a_snapshot_is_known_from_its_call", a_wait_around_a_snapshot_is_known_from_its_call},
-	{"a_descriptor_closed_by_exec_is_nobodys", a_descriptor_closed_by_exec_is_nobodys},
+	{"a_descriptor_closed_by_exec_does_not_count", a_descriptor_closed_by_exec_does_not_count},
 	{"a_polled_ring_names_the_pipes_writer", a_polled_ring_names_the_pipes_writer},
 #undef PROCESS
 #undef KIND

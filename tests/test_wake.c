@@ -78,7 +78,7 @@ static void drain(const struct bench *bench)
 		subbuf_release(bench->ring);
 }
 
-static void so_many_full_sub_buffers_wake(void)
+static void the_daemon_wakes_at_the_given_number_of_full_subbuffers(void)
 {
 	struct bench bench = bench_new(false);
 
@@ -112,7 +112,7 @@ static void a_flight_recorder_sleeps(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(so_many_full_sub_buffers_wake),
+		CASE(the_daemon_wakes_at_the_given_number_of_full_subbuffers),
 		CASE(a_flight_recorder_sleeps),
 		{NULL, NULL},
 	};

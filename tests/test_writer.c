@@ -95,7 +95,7 @@ static long faults_of_first_block(uint64_t *words, size_t bytes, size_t prepared
 	return faults;
 }
 
-static void a_block_that_was_prepared_for_finds_its_memory_ready(void)
+static void a_prepared_block_causes_no_page_faults(void)
 {
 	enum { BYTES = 1 << 20 };
 	uint64_t *words = malloc(2 * BYTES);
@@ -119,7 +119,7 @@ static void a_block_that_was_prepared_for_finds_its_memory_ready(void)
 
 /* Data that no compression makes smaller is stored, in pieces of 128 KiB: here the times of a
  * block, which are random bits. */
-static void times_of_more_than_can_be_stored_in_one_piece_come_back(void)
+static void times_larger_than_one_stored_piece_are_read_back(void)
 {
 	enum { NR = 300000 };
 	struct rawfile *file = rawfile_new();
@@ -183,7 +183,7 @@ static uint64_t bytes_of_calls(uint32_t nr, uint32_t nr_different, uint16_t id, 
 }
 
 /* The number of an earlier, equal call takes less room than three or six arguments. */
-static void calls_that_occur_again_are_kept_once_however_many_there_are(void)
+static void repeated_calls_are_stored_once_however_many_there_are(void)
 {
 	static const uint32_t different[] = { 30, 300, 3000 };
 
@@ -195,7 +195,7 @@ static void calls_that_occur_again_are_kept_once_however_many_there_are(void)
 	}
 }
 
-static void bad_records_are_left_out_and_counted(void)
+static void invalid_records_are_left_out_and_counted(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 9, .attempted = 9 };
 	struct rawfile *file = rawfile_new();
@@ -387,7 +387,7 @@ static void a_path_shares_the_record_of_its_call(void)
 }
 
 /* The record was reserved after an interrupt's: all its events come before that one's. */
-static void a_path_comes_before_what_was_later(void)
+static void a_path_comes_before_later_events(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 7, .attempted = 7 };
 	struct rawfile *file = rawfile_new();
@@ -435,7 +435,7 @@ static void a_path_without_an_end_loses_its_call(void)
 }
 
 /* No write failed: it is a loss of another kind. */
-static void a_block_without_sense_is_no_failed_write(void)
+static void an_undecodable_block_is_no_failed_write(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 23, .attempted = 23 };
 	struct rawfile *file = rawfile_new();
@@ -466,7 +466,7 @@ static void a_block_without_sense_is_no_failed_write(void)
 
 /* The gap reaches from the beginning of the trace. Records within a block that could not be decoded
  * are counted in that block. */
-static void a_stream_that_begins_without_sense_says_so(void)
+static void a_stream_that_begins_undecodable_has_a_gap(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 7, .attempted = 7 };
 	struct rawfile *file = rawfile_new();
@@ -503,7 +503,7 @@ static void a_record_that_reaches_beyond_the_block_ends_it(void)
 	trace_close(trace);
 }
 
-static void events_at_the_first_and_at_the_last_time_come_back(void)
+static void events_at_the_first_and_the_last_time_are_read_back(void)
 {
 	static const uint64_t begins[] = { 0, UINT64_MAX - 6 };
 
@@ -543,7 +543,7 @@ static void causes_of_losses_are_kept(void)
 	trace_close(trace);
 }
 
-static void a_missing_subbuffer_that_nobody_counted_is_a_gap(void)
+static void a_missing_subbuffer_without_a_count_is_a_gap(void)
 {
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
@@ -577,7 +577,7 @@ static void rawfile_single(struct rawfile *file, uint32_t stream, uint32_t cpu)
 
 /* As in a build in which each process has a library with tracepoints: no stream takes the counts of
  * another. */
-static void every_one_of_many_streams_has_its_books(void)
+static void each_of_many_streams_has_its_own_counts(void)
 {
 	enum { NR = 3000 };
 	struct trace_stream_stats *stats = calloc(NR, sizeof(*stats));
@@ -641,7 +641,7 @@ static void a_trace_may_have_more_streams_than_a_chunk_holds(void)
 
 /* If the first of its chunks is damaged, the second one has a part of the statistics, which must
  * not count as all of them. */
-static void statistics_of_which_a_part_is_missing_do_not_count(void)
+static void incomplete_statistics_do_not_count(void)
 {
 	enum { MOST = 174762 };
 	struct trace_stream_stats *stats = calloc(MOST + 1, sizeof(*stats));
@@ -664,7 +664,7 @@ static void statistics_of_which_a_part_is_missing_do_not_count(void)
 	free(stats);
 }
 
-static void a_cpu_without_events_is_one_of_the_machine_all_the_same(void)
+static void a_cpu_without_events_belongs_to_the_machine(void)
 {
 	const struct trace_stream_stats stats[] = { { .cpu = 0 }, { .stream = 6, .cpu = 3 }, { .stream = 8, .cpu = 8192 }, { .stream = 10, .cpu = UINT32_MAX } };
 	struct rawfile *file = rawfile_new();
@@ -682,7 +682,7 @@ static void a_cpu_without_events_is_one_of_the_machine_all_the_same(void)
 }
 
 /* The disk was full in the middle of them, and later no longer. */
-static void statistics_that_end_too_early_say_so(void)
+static void statistics_that_end_too_early_are_marked(void)
 {
 	enum { MOST = 174762 };
 	struct trace_stream_stats *stats = calloc(MOST + 1, sizeof(*stats));
@@ -725,7 +725,7 @@ static void equal_times_come_by_cpu_before_stream(void)
 	trace_close(trace);
 }
 
-static void books_that_do_not_add_up_fail_to_verify(void)
+static void counts_that_do_not_add_up_fail_to_verify(void)
 {
 	static const struct trace_stream_stats wrong[] = {
 		{ .stream = 9, .stored = 2, .attempted = 3 },
@@ -793,29 +793,29 @@ static void the_largest_block_fits(void)
 
 static const struct unit_case cases[] = {
 	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
-	{ "a_block_that_was_prepared_for_finds_its_memory_ready", a_block_that_was_prepared_for_finds_its_memory_ready },
-	{ "times_of_more_than_can_be_stored_in_one_piece_come_back", times_of_more_than_can_be_stored_in_one_piece_come_back },
-	{ "calls_that_occur_again_are_kept_once_however_many_there_are", calls_that_occur_again_are_kept_once_however_many_there_are },
-	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
+	{ "a_prepared_block_causes_no_page_faults", a_prepared_block_causes_no_page_faults },
+	{ "times_larger_than_one_stored_piece_are_read_back", times_larger_than_one_stored_piece_are_read_back },
+	{ "repeated_calls_are_stored_once_however_many_there_are", repeated_calls_are_stored_once_however_many_there_are },
+	{ "invalid_records_are_left_out_and_counted", invalid_records_are_left_out_and_counted },
 	{ "a_record_for_two_events_is_read_as_two", a_record_for_two_events_is_read_as_two },
 	{ "a_record_for_two_events_that_is_too_short_is_two_lost", a_record_for_two_events_that_is_too_short_is_two_lost },
 	{ "a_path_shares_the_record_of_its_call", a_path_shares_the_record_of_its_call },
-	{ "a_path_comes_before_what_was_later", a_path_comes_before_what_was_later },
+	{ "a_path_comes_before_later_events", a_path_comes_before_later_events },
 	{ "a_path_without_an_end_loses_its_call", a_path_without_an_end_loses_its_call },
 	{ "a_call_that_takes_no_time_begins_before_it_ends", a_call_that_takes_no_time_begins_before_it_ends },
-	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
-	{ "a_stream_that_begins_without_sense_says_so", a_stream_that_begins_without_sense_says_so },
+	{ "an_undecodable_block_is_no_failed_write", an_undecodable_block_is_no_failed_write },
+	{ "a_stream_that_begins_undecodable_has_a_gap", a_stream_that_begins_undecodable_has_a_gap },
 	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
-	{ "events_at_the_first_and_at_the_last_time_come_back", events_at_the_first_and_at_the_last_time_come_back },
+	{ "events_at_the_first_and_the_last_time_are_read_back", events_at_the_first_and_the_last_time_are_read_back },
 	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
-	{ "a_missing_subbuffer_that_nobody_counted_is_a_gap", a_missing_subbuffer_that_nobody_counted_is_a_gap },
-	{ "every_one_of_many_streams_has_its_books", every_one_of_many_streams_has_its_books },
+	{ "a_missing_subbuffer_without_a_count_is_a_gap", a_missing_subbuffer_without_a_count_is_a_gap },
+	{ "each_of_many_streams_has_its_own_counts", each_of_many_streams_has_its_own_counts },
 	{ "a_trace_may_have_more_streams_than_a_chunk_holds", a_trace_may_have_more_streams_than_a_chunk_holds },
-	{ "statistics_of_which_a_part_is_missing_do_not_count", statistics_of_which_a_part_is_missing_do_not_count },
-	{ "a_cpu_without_events_is_one_of_the_machine_all_the_same", a_cpu_without_events_is_one_of_the_machine_all_the_same },
-	{ "statistics_that_end_too_early_say_so", statistics_that_end_too_early_say_so },
+	{ "incomplete_statistics_do_not_count", incomplete_statistics_do_not_count },
+	{ "a_cpu_without_events_belongs_to_the_machine", a_cpu_without_events_belongs_to_the_machine },
+	{ "statistics_that_end_too_early_are_marked", statistics_that_end_too_early_are_marked },
 	{ "equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream },
-	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
+	{ "counts_that_do_not_add_up_fail_to_verify", counts_that_do_not_add_up_fail_to_verify },
 	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },
 	{ "the_largest_block_fits", the_largest_block_fits },
 	{ NULL, NULL },

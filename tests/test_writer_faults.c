@@ -100,7 +100,7 @@ static void a_storm_of_signals_changes_nothing(void)
 }
 
 /* A file that may not grow at times: written chunks stay complete, and the others are counted. */
-static void a_full_disk_costs_only_what_could_not_be_written(void)
+static void a_full_disk_loses_only_the_failed_writes(void)
 {
 	char path[] = "/tmp/test_reader-XXXXXX";
 	struct rawfile *file = rawfile_new();
@@ -148,7 +148,7 @@ static void a_full_disk_costs_only_what_could_not_be_written(void)
 	unlink(path);
 }
 
-static void what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics(void)
+static void losses_at_the_end_of_a_full_disk_are_in_the_statistics(void)
 {
 	char path[] = "/tmp/test_reader-XXXXXX";
 	struct rawfile *file = rawfile_new();
@@ -183,7 +183,7 @@ static void what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics(void)
 
 /* The recorder is killed before it could write the names at the end: they were written with the
  * first block that fitted. */
-static void names_that_could_not_be_written_come_with_the_next_block(void)
+static void unwritten_names_come_with_the_next_block(void)
 {
 	struct rlimit limit, unlimited;
 	struct rawfile *file = rawfile_new();
@@ -226,7 +226,7 @@ static void *flush_strings(void *context)
 
 /* Another thread gives a number a new name while the first name is being written, and that write
  * fails. */
-static void a_name_that_could_not_be_written_does_not_come_behind_a_newer_one(void)
+static void a_name_whose_write_failed_does_not_follow_a_newer_one(void)
 {
 	struct rawfile *file = rawfile_new();
 	struct flushing flushing = { 0 };
@@ -275,7 +275,7 @@ static void a_device_that_is_always_full_is_an_error_at_the_begin(void)
 
 /* The reader of the pipe closes it and leaves a part of a chunk; the next reader's data begins with
  * that. */
-static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
+static void a_partial_chunk_in_a_pipe_loses_only_that_chunk(void)
 {
 	struct rawfile *file = rawfile_new();
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 300, .attempted = 300 };
@@ -313,7 +313,7 @@ static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
 
 /* The chunk that would have reported the loss could not be written. The next one reports it, once,
  * separately from the events of that chunk. */
-static void what_a_failed_write_and_what_no_sense_cost_stays_apart(void)
+static void losses_by_failed_writes_and_by_undecodable_records_are_separate(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 305, .attempted = 305 };
 	struct rlimit limit, unlimited;
@@ -346,13 +346,13 @@ static void what_a_failed_write_and_what_no_sense_cost_stays_apart(void)
 static const struct unit_case cases[] = {
 	{ "a_pipe_carries_a_whole_trace", a_pipe_carries_a_whole_trace },
 	{ "a_storm_of_signals_changes_nothing", a_storm_of_signals_changes_nothing },
-	{ "a_full_disk_costs_only_what_could_not_be_written", a_full_disk_costs_only_what_could_not_be_written },
-	{ "what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics", what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics },
-	{ "what_a_failed_write_and_what_no_sense_cost_stays_apart", what_a_failed_write_and_what_no_sense_cost_stays_apart },
-	{ "names_that_could_not_be_written_come_with_the_next_block", names_that_could_not_be_written_come_with_the_next_block },
-	{ "a_name_that_could_not_be_written_does_not_come_behind_a_newer_one", a_name_that_could_not_be_written_does_not_come_behind_a_newer_one },
+	{ "a_full_disk_loses_only_the_failed_writes", a_full_disk_loses_only_the_failed_writes },
+	{ "losses_at_the_end_of_a_full_disk_are_in_the_statistics", losses_at_the_end_of_a_full_disk_are_in_the_statistics },
+	{ "losses_by_failed_writes_and_by_undecodable_records_are_separate", losses_by_failed_writes_and_by_undecodable_records_are_separate },
+	{ "unwritten_names_come_with_the_next_block", unwritten_names_come_with_the_next_block },
+	{ "a_name_whose_write_failed_does_not_follow_a_newer_one", a_name_whose_write_failed_does_not_follow_a_newer_one },
 	{ "a_device_that_is_always_full_is_an_error_at_the_begin", a_device_that_is_always_full_is_an_error_at_the_begin },
-	{ "a_piece_left_in_a_pipe_costs_its_chunk_only", a_piece_left_in_a_pipe_costs_its_chunk_only },
+	{ "a_partial_chunk_in_a_pipe_loses_only_that_chunk", a_partial_chunk_in_a_pipe_loses_only_that_chunk },
 	{ NULL, NULL },
 };
 
