@@ -1,4 +1,5 @@
-# The preload libraries, in front of a program that knows what it did. They are not built with sanitizers.
+# The preload libraries, with a program that counts its own actions. They are not built with
+# sanitizers.
 if(NOT TRACE_SANITIZE)
 	add_executable(preload_target preload_target.c preload_instrumented.c)
 	target_link_libraries(preload_target PRIVATE Threads::Threads)

@@ -11,7 +11,7 @@ add_library(user_library MODULE user_library.c)
 target_link_libraries(user_library PRIVATE tracer trace-flags)
 set_target_properties(user_program user_program_static user_library PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
 	LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-if(NOT TRACE_SANITIZE) # they limit memory, step through instructions and die
+if(NOT TRACE_SANITIZE) # these limit memory, step through instructions and die
 	trace_test(test_user_program SOURCES test_user_program.c LIBS user-consumer TIMEOUT 3600)
 	target_compile_definitions(test_user_program PRIVATE USER_PROGRAM="$<TARGET_FILE:user_program>"
 		USER_PROGRAM_STATIC="$<TARGET_FILE:user_program_static>" USER_LIBRARY="$<TARGET_FILE:user_library>")
