@@ -3,7 +3,7 @@
  * probe_target.c - a program to be probed, which counts what it does. Compiled without optimisation
  * and with debug information.
  *
- * 	probe_target CALLS THREADS TRUTH    each thread pays CALLS times; lines "key value" go to TRUTH
+ * 	probe_target CALLS THREADS TRUTH    each thread pays CALLS times; "key value" lines to TRUTH
  * 	probe_target hold                   prints a line and calls hold(), which returns at the
  * 	                                    next byte; repeats
  */

@@ -15,7 +15,7 @@
  * 	PATTERN server|noserver PID 0 NS 0                      listed with NS of background, or not
  * 	PATTERN nothing SERVER-PID CLIENT-PID 0 0 0             must not be billed
  * 	PATTERN skipped 0 0 0 0                                 not on this kernel
- * 	PATTERN end PID 0 NS 0                                  its end, at most NS, is in a bill, too
+ * 	PATTERN end PID 0 NS 0                                  its end (<= NS) is in a bill, too
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -11,8 +11,8 @@
  * next run repeats all of them except the last one that has an alternative. So the runs are a
  * depth-first walk through all schedules with at most `bound` preemptions. A preemption is a switch
  * away from an actor that could continue; after the end of an actor any other one may follow.
- * Example: two writers that each have 3 points and a bound of 1 give the two schedules without a
- * preemption, and for each of them those that switch once at one of the points.
+ * Example: a writer and a consumer have 3 points each, and the bound is 1. There are 2 schedules
+ * without a preemption (either actor runs first), and 6 with one, at a point of the first actor.
  *
  * A small bound finds most bugs, because bugs of lock-free code need few preemptions (Musuvathi and
  * Qadeer, "Iterative context bounding", PLDI 2007). Writers are equal, so one writer that has not

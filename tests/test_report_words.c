@@ -794,7 +794,8 @@ static void a_message_quotes_names_in_one_line(void)
 	free(text);
 }
 
-/* "one" waits 40 us for the CPU. "twenty" has it for 2 us and "fifty" for 38 us, in either order. */
+/* "one" waits 40 us for the CPU. "twenty" has it for 2 us and "fifty" for 38 us, in either
+ * order. */
 static void the_thread_longest_on_the_cpu_is_named(void)
 {
 	static const uint32_t holders[] = {20, 50};

@@ -679,7 +679,7 @@ static void an_unrecorded_local_client_is_no_address(void)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the interface, and random stories ---- */
 
 static void the_servers_have_to_be_created_before_the_pass(void)
 {
